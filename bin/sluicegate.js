@@ -1,0 +1,3 @@
+#!/usr/bin/env node
+process.argv.splice(2, 0, 'src/main.ts');
+await import('./launch.js');

@@ -1,0 +1,54 @@
+import type { RecordSchema } from '../schema/fields.ts';
+
+/**
+ * One stored entity. Field names are Kong's (snake_case), in the store as on the wire. `created_at` and
+ * `updated_at` are **milliseconds** since the epoch here; the Admin API turns them into what Kong shows.
+ * A foreign field holds `{ id }` or null.
+ */
+export interface Row {
+  readonly id: string;
+  readonly created_at: number;
+  readonly [field: string]: unknown;
+}
+
+/** What happens to this entity when the one that a foreign field names is deleted. */
+export type OnDelete = 'restrict' | 'cascade';
+
+export interface ForeignField {
+  /** Schema name of the entity referred to, for example `services`. */
+  readonly entity: string;
+  readonly onDelete: OnDelete;
+}
+
+/** Everything that the store, the Admin API, the documentation and the snapshot know of an entity. */
+export interface EntityDefinition {
+  /** Schema name: `services`, `ca_certificates`, `keyauth_credentials`. */
+  readonly name: string;
+  /** First path segment of its collection in the Admin API: `services`, `key-auths`. Null when it has none (`targets`). */
+  readonly path: string | null;
+  /** Unique field that may stand for the id in a path (`name`, `username`); null when there is none. */
+  readonly endpointKey: string | null;
+  /** Every field in Kong's order, with types, defaults, constraints and descriptions. */
+  readonly schema: RecordSchema;
+  /** How timestamps are shown: whole seconds, or seconds with a fraction (targets). */
+  readonly timestamps: 'seconds' | 'fraction';
+  /** False for credentials, which have no `updated_at`. */
+  readonly hasUpdatedAt: boolean;
+  /** Unique single fields, in the order in which violations are reported. */
+  readonly unique: readonly string[];
+  /** Sets of fields whose combination is unique, nulls included (`plugins`: name, route, service, consumer). */
+  readonly uniqueTogether: readonly (readonly string[])[];
+  /** Foreign fields by name. */
+  readonly foreign: Readonly<Record<string, ForeignField>>;
+  /** Parents under whose path this entity is listed: `{ entity: 'services', field: 'service', path: 'routes' }`. */
+  readonly nestedUnder: readonly NestedUnder[];
+}
+
+export interface NestedUnder {
+  /** Schema name of the parent. */
+  readonly entity: string;
+  /** The foreign field of this entity that names the parent. */
+  readonly field: string;
+  /** Path segment below the parent: `/services/{service}/<path>`. */
+  readonly path: string;
+}

@@ -1,0 +1,48 @@
+/** The match attributes of a route, as configured (Kong: proxy.md 2.1). Null or empty: does not restrict. */
+export interface RoutableRoute {
+  readonly id: string;
+  readonly methods: readonly string[] | null;
+  /** `example.com`, `example.com:8080`, `*.example.com`, `example.*`. */
+  readonly hosts: readonly string[] | null;
+  /** `/prefix`, or `~/regex` (anchored at the beginning). */
+  readonly paths: readonly string[] | null;
+  /** Header name (any case) to allowed values; one value starting with `~*` is a regular expression. */
+  readonly headers: Readonly<Record<string, readonly string[]>> | null;
+  readonly snis: readonly string[] | null;
+  readonly regexPriority: number;
+}
+
+/** What the router asks of a request. Header values are read lazily and only for names that some route uses. */
+export interface RouteQuery {
+  readonly method: string;
+  /** The Host header as sent, port included; '' when absent. */
+  readonly host: string;
+  /** The listener's port, after `port_maps`. */
+  readonly port: number;
+  /** The normalised path (router/path.ts). */
+  readonly path: string;
+  readonly scheme: 'http' | 'https';
+  /** TLS server name without a trailing dot, or '' (then `snis` is not looked at unless the scheme is https). */
+  readonly sni: string;
+  /** All values of a header, in order; empty when absent. `name` is lower case with '-' for '_'. */
+  headerValues(name: string): readonly string[];
+}
+
+/** Filled in by `match`, so that a match allocates nothing. */
+export interface RouteMatch<R extends RoutableRoute> {
+  route: R | null;
+  /** The matched path text: the prefix, or the whole match of a regular expression; '' when the route has no paths. */
+  matchedPath: string;
+  /** Captures of a regular-expression path, or null. Named groups are under `groups`. */
+  captures: RegExpExecArray | null;
+}
+
+/** Routes ordered by Kong's priority rules (traditional_compatible); the first that matches wins. */
+export interface Router<R extends RoutableRoute> {
+  /** Adds the route, or replaces the one of that id. Throws an `Error` with a clear message when it cannot be compiled. */
+  upsert(route: R): void;
+  remove(id: string): void;
+  readonly size: number;
+  /** True when a route matched; then `into` is filled. Never throws. */
+  match(query: RouteQuery, into: RouteMatch<R>): boolean;
+}

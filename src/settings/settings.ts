@@ -1,0 +1,99 @@
+/** One address of a listener, from Kong's listen syntax (config.md 1.1). */
+export interface ListenAddress {
+  /** IP without brackets. */
+  readonly ip: string;
+  /** 0 lets the system choose (tests). */
+  readonly port: number;
+  readonly ssl: boolean;
+  readonly http2: boolean;
+  readonly proxyProtocol: boolean;
+  readonly reuseport: boolean;
+  readonly deferred: boolean;
+  readonly bind: boolean;
+  /** Length of the accept queue; default 511. */
+  readonly backlog: number;
+  readonly ipv6only: boolean;
+  /** Raw flag text, for the `listener` field of `GET /`. */
+  readonly listener: string;
+}
+
+export type LogLevel = 'debug' | 'info' | 'notice' | 'warn' | 'error' | 'crit' | 'alert' | 'emerg';
+
+/** Where a log goes: a path (absolute by now), '/dev/stdout', '/dev/stderr', or 'off'. */
+export type LogTarget = string;
+
+/** Everything that is fixed at boot. Durations are milliseconds, sizes are bytes. */
+export interface Settings {
+  /** The directory where the node keeps its store, certificates, logs and pid. */
+  readonly prefix: string;
+  readonly logLevel: LogLevel;
+  readonly logFormat: 'auto' | 'json' | 'text';
+  readonly proxyAccessLog: LogTarget;
+  readonly proxyErrorLog: LogTarget;
+  readonly adminAccessLog: LogTarget;
+  readonly adminErrorLog: LogTarget;
+  readonly proxyListen: readonly ListenAddress[];
+  readonly adminListen: readonly ListenAddress[];
+  readonly statusListen: readonly ListenAddress[];
+  /** Bearer token of the Admin API; null: none is asked for. */
+  readonly adminToken: string | null;
+  readonly workers: number;
+  readonly database: 'sqlite' | 'postgres';
+  readonly pg: {
+    readonly host: string;
+    readonly port: number;
+    readonly user: string;
+    readonly password: string | null;
+    readonly database: string;
+    readonly schema: string | null;
+    readonly ssl: boolean;
+    readonly sslVerify: boolean;
+    readonly timeout: number;
+    readonly poolSize: number;
+  };
+  /** IPs and CIDRs; `unix:` is accepted and never matches. */
+  readonly trustedIps: readonly string[];
+  readonly realIpHeader: string;
+  readonly realIpRecursive: boolean;
+  /** Kong's `headers`: the lower-case names of what is added to answers; `server_tokens` and `latency_tokens` are expanded. */
+  readonly headers: ReadonlySet<string>;
+  readonly headersUpstream: ReadonlySet<string>;
+  /** External port by listening port. */
+  readonly portMaps: Readonly<Record<number, number>>;
+  readonly upstreamKeepalive: {
+    /** Idle connections kept for each target and worker; 0 turns keep-alive off. */
+    readonly poolSize: number;
+    readonly maxRequests: number;
+    readonly idleTimeout: number;
+  };
+  /** `nginx_http_keepalive_requests`: requests on one client connection. */
+  readonly keepaliveRequests: number;
+  /** `nginx_http_keepalive_timeout`: how long an idle client connection is kept. */
+  readonly keepaliveTimeout: number;
+  /** `nginx_http_client_header_timeout`. */
+  readonly clientHeaderTimeout: number;
+  /** `nginx_http_client_body_timeout`: between two reads of a body. */
+  readonly clientBodyTimeout: number;
+  /** `nginx_http_send_timeout`: between two writes to a client. */
+  readonly sendTimeout: number;
+  /** `nginx_http_client_max_body_size`; 0 is unlimited. */
+  readonly clientMaxBodySize: number;
+  readonly adminClientMaxBodySize: number;
+  /** Longest request or response head. Default 32 KiB (Kong: 4 buffers of 8 KiB). */
+  readonly maxHeadSize: number;
+  /** Most header lines in a head. */
+  readonly maxHeaderCount: number;
+  /** How long a graceful stop waits for requests in flight. */
+  readonly drainTimeout: number;
+  readonly allowDebugHeader: boolean;
+  readonly errorDefaultType: 'text/plain' | 'text/html' | 'application/json' | 'application/xml';
+  readonly plugins: readonly string[];
+  readonly nodeId: string | null;
+  readonly dnsStaleTtl: number;
+  readonly sslCert: readonly string[];
+  readonly sslCertKey: readonly string[];
+  /** PEM file of the authorities trusted for upstream TLS (`lua_ssl_trusted_certificate`); null: the built-in ones. */
+  readonly trustedCertificates: string | null;
+  /** Every known setting under its Kong name with its effective value, secrets as `******`: `configuration` of `GET /`. */
+  readonly public: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,108 @@
+import type { Row } from '../entities/entity.ts';
+
+/** A place in a list ordered by `(created_at, id)`. */
+export interface Position {
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly id: string;
+}
+
+export interface ListQuery {
+  /** Equality on unique or foreign columns; a foreign field is compared by id: `{ service: '<uuid>' }`. */
+  readonly where?: Readonly<Record<string, string | null>>;
+  /** Entities having all (`all: true`) or any of these tags. */
+  readonly tags?: { readonly all: boolean; readonly names: readonly string[] };
+  /** Ascending (oldest first) is the default. */
+  readonly order?: 'asc' | 'desc';
+  /** Only rows strictly after this place in the chosen order. */
+  readonly after?: Position;
+  /** Only rows whose `created_at` is strictly before this instant (milliseconds). */
+  readonly createdBefore?: number;
+  readonly skip?: number;
+  readonly limit: number;
+}
+
+export type ChangeOperation = 'upsert' | 'delete';
+
+/** One line of the `changes` table. Versions are monotonic over the whole store, without reuse. */
+export interface Change {
+  readonly version: number;
+  readonly entity: string;
+  readonly id: string;
+  readonly operation: ChangeOperation;
+  /** The row as it is now (for `upsert`); null when it is gone by now. */
+  readonly row: Row | null;
+}
+
+export interface TagRow {
+  readonly entityName: string;
+  readonly entityId: string;
+  readonly tag: string;
+}
+
+/** A whole, consistent picture of the entities named, as of `version`. */
+export interface Dump {
+  readonly version: number;
+  readonly entities: Readonly<Record<string, readonly Row[]>>;
+}
+
+/** Reads, usable inside and outside of a transaction. */
+export interface StoreReader {
+  get(entity: string, id: string): Promise<Row | null>;
+  /** By a unique field. */
+  findBy(entity: string, field: string, value: string): Promise<Row | null>;
+  list(entity: string, query: ListQuery): Promise<readonly Row[]>;
+  count(entity: string): Promise<number>;
+}
+
+/**
+ * Writes. Each throws a `StoreError` when a constraint is hit; the transaction is then rolled back as a whole.
+ * Each appends to the `changes` table in the same transaction, cascades included.
+ */
+export interface StoreWriter extends StoreReader {
+  insert(entity: string, row: Row): Promise<void>;
+  /** Replaces the whole row of that id. Throws `not-found` when there is none. */
+  update(entity: string, row: Row): Promise<void>;
+  /** Returns false when there was nothing to delete. Applies on-delete rules, cascades recorded as changes. */
+  delete(entity: string, id: string): Promise<boolean>;
+}
+
+export interface Store extends StoreReader {
+  readonly kind: 'sqlite' | 'postgres';
+  /** Creates or upgrades the tables; safe when several nodes do so at once. Throws `newer-store` on a store from a newer version. */
+  migrate(): Promise<void>;
+  /** One transaction. `version` is the store's version after the commit (durable when the promise resolves). */
+  write<T>(work: (writer: StoreWriter) => Promise<T>): Promise<{ readonly result: T; readonly version: number }>;
+  listTags(query: { readonly tag?: string; readonly skip: number; readonly limit: number }): Promise<readonly TagRow[]>;
+  /** Every row of these entities in one consistent read. */
+  dump(entities: readonly string[]): Promise<Dump>;
+  version(): Promise<number>;
+  /** Changes with a version greater than `version`, oldest first, or null when that history is gone (then `dump`). */
+  changesSince(version: number, limit: number): Promise<readonly Change[] | null>;
+  /** Calls back soon after another node or this one has committed. Returns the unsubscribe function. */
+  subscribe(listener: () => void): () => void;
+  /** Resolves when the database answers; rejects when it does not within its time-out. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type StoreErrorDetail =
+  /** `fields` are the row's values of the violated unique field or fields (foreign values as `{ id }` or null). */
+  | { readonly kind: 'unique'; readonly entity: string; readonly fields: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'primary-key'; readonly entity: string; readonly id: string }
+  /** The row refers to something that does not exist. */
+  | { readonly kind: 'foreign-key'; readonly entity: string; readonly field: string; readonly references: string; readonly id: string }
+  /** The row cannot be deleted because rows of `by` refer to it. */
+  | { readonly kind: 'referenced'; readonly entity: string; readonly by: string }
+  | { readonly kind: 'not-found'; readonly entity: string; readonly id: string }
+  | { readonly kind: 'newer-store'; readonly found: string }
+  | { readonly kind: 'unavailable' };
+
+export class StoreError extends Error {
+  readonly detail: StoreErrorDetail;
+  constructor(detail: StoreErrorDetail, options?: { cause?: unknown; message?: string }) {
+    super(options?.message ?? `store: ${detail.kind}`, options?.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'StoreError';
+    this.detail = detail;
+  }
+}
