@@ -1,0 +1,43 @@
+import type { Settings } from '../settings/settings.ts';
+import type { Store } from '../store/store.ts';
+
+/** What a node tells of itself on `GET /` and `GET /status`. */
+export interface NodeFacts {
+  readonly nodeId: string;
+  readonly version: string;
+  readonly hostname: string;
+  /** Process id of the node, and one number for each running worker. */
+  readonly pids: { readonly master: number; readonly workers: readonly number[] };
+  /** Sums over all workers, read from shared memory. */
+  connections(): ConnectionFacts;
+  /** Bytes of heap used, a line for each worker. */
+  memory(): Promise<readonly { readonly worker: number; readonly heapUsed: number }[]>;
+  /** Null when the node has a configuration and listens; else the reason why it is not ready. */
+  notReadyReason(): string | null;
+}
+
+export interface ConnectionFacts {
+  readonly accepted: number;
+  readonly handled: number;
+  readonly active: number;
+  readonly reading: number;
+  readonly writing: number;
+  readonly waiting: number;
+  readonly totalRequests: number;
+}
+
+/** Carries committed changes to the workers. */
+export interface ConfigPublisher {
+  /** Resolves when every worker of this node routes by the store's `version` or later, or after a bounded wait. */
+  published(version: number): Promise<void>;
+  /** Errors of entities that could not be built into the snapshot, by `<entity>:<id>`. */
+  readonly failures: ReadonlyMap<string, string>;
+}
+
+/** Everything that the Admin API needs; made by the gateway at start. */
+export interface AdminDependencies {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly publisher: ConfigPublisher;
+  readonly node: NodeFacts;
+}
