@@ -1,0 +1,24 @@
+/** An answer other than success, thrown by whatever part of a request finds it out. */
+export class HttpError extends Error {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, body: Readonly<Record<string, unknown>>) {
+    super(typeof body['message'] === 'string' ? body['message'] : `HTTP status ${status}`);
+    this.name = 'HttpError';
+    this.status = status;
+    this.body = body;
+  }
+}
+
+export function plainError(status: number, message: string): HttpError {
+  return new HttpError(status, { message });
+}
+
+export const notFound = (): HttpError => plainError(404, 'Not found');
+export const methodNotAllowed = (): HttpError => plainError(405, 'Method not allowed');
+export const tooManyArguments = (): HttpError => plainError(400, 'Too many arguments');
+export const cannotParseJson = (): HttpError => plainError(400, 'Cannot parse JSON body');
+export const unsupportedMediaType = (): HttpError => plainError(415, 'Unsupported media type');
+export const payloadTooLarge = (): HttpError => plainError(413, 'Payload too large');
+export const unexpectedError = (): HttpError => plainError(500, 'An unexpected error occurred');

@@ -1,0 +1,31 @@
+import type { PluginNeeds } from '../plugin-sdk/define-plugin.ts';
+import type { PluginPhases } from '../plugin-sdk/contexts.ts';
+
+/** One configured plugin instance, set up and ready to run. */
+export interface PluginInstance {
+  readonly id: string;
+  readonly name: string;
+  readonly priority: number;
+  readonly phases: PluginPhases;
+  readonly needs: PluginNeeds;
+}
+
+/**
+ * The instances that run for one combination of route, service and consumer: the most specific one of each name,
+ * by descending priority. A phase that nobody uses is an empty list, so it costs one length test.
+ */
+export interface PluginPlan {
+  /** No instance at all: the request takes the plain path. */
+  readonly empty: boolean;
+  readonly all: readonly PluginInstance[];
+  readonly rewrite: readonly PluginInstance[];
+  readonly access: readonly PluginInstance[];
+  readonly headerFilter: readonly PluginInstance[];
+  readonly bodyFilter: readonly PluginInstance[];
+  readonly response: readonly PluginInstance[];
+  readonly log: readonly PluginInstance[];
+  /** Largest request body that a plugin of this plan needs collected; 0 when none does. */
+  readonly requestBodyLimit: number;
+  /** Largest answer that a plugin of this plan needs collected; 0 when none does. */
+  readonly responseBodyLimit: number;
+}

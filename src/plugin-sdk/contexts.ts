@@ -1,0 +1,172 @@
+import type { Reply } from './reply.ts';
+
+/** The request as the client sent it. Reads are lazy; nothing is parsed that no plugin asks for. */
+export interface RequestView {
+  /** 32 hexadecimal digits, the same in the log, the answer and the upstream request. */
+  readonly id: string;
+  readonly method: string;
+  /** The client's scheme: of the connection, or `X-Forwarded-Proto` when the peer is trusted. */
+  readonly scheme: 'http' | 'https';
+  /** Host header without the port, as sent; '' when absent. */
+  readonly host: string;
+  /** Port of the listener, or of `X-Forwarded-Port` when the peer is trusted. */
+  readonly port: number;
+  /** The normalised path that routes are matched against. */
+  readonly path: string;
+  /** The path as sent, without the query. */
+  readonly rawPath: string;
+  /** The query as sent, without the question mark; '' when absent. */
+  readonly query: string;
+  readonly httpVersion: '1.0' | '1.1' | '2';
+  /** First value of a header (any case), or null. */
+  header(name: string): string | null;
+  /** All values of a header, in order. */
+  headerValues(name: string): readonly string[];
+  /** All headers: lower-case names, values in order. */
+  headers(): Readonly<Record<string, readonly string[]>>;
+  /** First value of a query argument, decoded; '' for one without a value; null when absent. */
+  queryArgument(name: string): string | null;
+  queryArguments(): Readonly<Record<string, readonly string[]>>;
+  /** Captures of a regular-expression path: by number from '1', and by name. Empty when there are none. */
+  uriCaptures(): Readonly<Record<string, string>>;
+}
+
+export interface ConsumerView {
+  readonly id: string;
+  readonly username: string | null;
+  readonly customId: string | null;
+  readonly tags: readonly string[];
+}
+
+export interface CredentialView {
+  readonly id: string | null;
+  /** What `X-Credential-Identifier` shows; null when there is none. */
+  readonly identifier: string | null;
+}
+
+export interface ClientView {
+  /** The client's address, after `trusted_ips` and `real_ip_header`. */
+  readonly ip: string;
+  /** The address of the connection's other end. */
+  readonly peerIp: string;
+  readonly port: number;
+  readonly consumer: ConsumerView | null;
+  readonly credential: CredentialView | null;
+}
+
+export interface RouteView {
+  readonly id: string;
+  readonly name: string | null;
+  readonly tags: readonly string[];
+}
+
+export interface ServiceView {
+  readonly id: string;
+  readonly name: string | null;
+  readonly host: string;
+  readonly port: number;
+  readonly protocol: string;
+  readonly path: string | null;
+  readonly tags: readonly string[];
+}
+
+/** What every phase sees. */
+export interface BaseContext {
+  readonly request: RequestView;
+  readonly client: ClientView;
+  /** The matched route; null before routing and when nothing matched. */
+  readonly route: RouteView | null;
+  readonly service: ServiceView | null;
+  /** A value that this plugin instance keeps from one phase to a later one of the same request. */
+  get<T>(key: ContextKey<T>): T | undefined;
+  set<T>(key: ContextKey<T>, value: T): void;
+  /** Adds a field to the log record. */
+  log(field: string, value: unknown): void;
+}
+
+/** A typed place in the context, made once with `contextKey<T>('name')`. */
+export interface ContextKey<T> {
+  readonly name: string;
+  readonly symbol: symbol;
+  /** Only carries the type. */
+  readonly type?: T;
+}
+
+/** Changes to the request that the backend receives. Names and values with control bytes are refused with an exception. */
+export interface UpstreamRequestEdit {
+  setHeader(name: string, value: string): void;
+  addHeader(name: string, value: string): void;
+  removeHeader(name: string): void;
+  /** Method sent to the backend. */
+  setMethod(method: string): void;
+  /** Path sent to the backend, without a query; it is escaped where needed. */
+  setPath(path: string): void;
+  /** Query sent to the backend, without the question mark. */
+  setQuery(query: string): void;
+}
+
+/** Before routing; global instances only. */
+export interface RewriteContext extends BaseContext {
+  readonly upstream: UpstreamRequestEdit;
+}
+
+/** After routing, before the backend is contacted. Return a `Reply` to answer now. */
+export interface AccessContext extends BaseContext {
+  readonly upstream: UpstreamRequestEdit;
+  /** Names the consumer and credential of this request; sets or clears the identity headers. */
+  authenticate(consumer: ConsumerView | null, credential: CredentialView | null): void;
+  /** The whole request body. Rejects unless the plugin declared `needs.requestBody`. */
+  body(): Promise<Uint8Array>;
+}
+
+export interface ResponseHeadView {
+  readonly status: number;
+  /** `upstream`: the backend answered. `gateway`: a plugin or the gateway itself did. */
+  readonly source: 'upstream' | 'gateway';
+  header(name: string): string | null;
+  headerValues(name: string): readonly string[];
+  headers(): Readonly<Record<string, readonly string[]>>;
+}
+
+export interface ResponseHeadEdit extends ResponseHeadView {
+  setStatus(status: number): void;
+  setHeader(name: string, value: string): void;
+  addHeader(name: string, value: string): void;
+  removeHeader(name: string): void;
+}
+
+/** The answer's head, before it goes to the client. Runs for every answer, refusals included. Must be synchronous. */
+export interface HeaderFilterContext extends BaseContext {
+  readonly response: ResponseHeadEdit;
+}
+
+/** A transform over the answer's body. `chunk` is called for each piece, `end` once; each returns what to send on. */
+export interface BodyTransform {
+  chunk(piece: Uint8Array): Uint8Array | null;
+  end(): Uint8Array | null;
+}
+
+/** The whole answer, buffered because the plugin declared `needs.responseBody: 'buffer'`. Return a `Reply` to replace it. */
+export interface ResponseContext extends BaseContext {
+  readonly response: ResponseHeadEdit;
+  body(): Uint8Array;
+}
+
+/** After the answer has gone. Read only. */
+export interface LogContext extends BaseContext {
+  readonly response: ResponseHeadView;
+  /** The log record in Kong's format (config.md 7), made on the first call and shared by all plugins. */
+  record(): Readonly<Record<string, unknown>>;
+}
+
+export interface PluginPhases {
+  rewrite?(context: RewriteContext): void | Promise<void>;
+  access?(context: AccessContext): undefined | Reply | Promise<undefined | Reply>;
+  headerFilter?(context: HeaderFilterContext): void;
+  /** Called once for each answer, after headerFilter; null means that this answer is left alone. */
+  bodyFilter?(context: HeaderFilterContext): BodyTransform | null;
+  response?(context: ResponseContext): undefined | Reply | Promise<undefined | Reply>;
+  log?(context: LogContext): void;
+  /** Frees what `setup` made; called when the instance's configuration was replaced and no request uses it any more. */
+  dispose?(): void;
+}

@@ -1,0 +1,36 @@
+/** An answer made by the gateway instead of the backend. Made with `reply()` or `refuse()`, never by hand. */
+export interface Reply {
+  readonly status: number;
+  /** Name and value pairs, in order. */
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: string | Uint8Array | null;
+  /** Set: the body is Kong's error template with this message, in the format that the client accepts. */
+  readonly message: string | null;
+}
+
+export interface ReplyOptions {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is. `Content-Type` is the caller's. */
+  readonly body?: string | Uint8Array;
+}
+
+/** A fixed answer. */
+export function reply(options: ReplyOptions): Reply {
+  return { status: options.status, headers: Object.entries(options.headers ?? {}), body: options.body ?? null, message: null };
+}
+
+/** A JSON answer: Kong's compact form, `application/json; charset=utf-8`. */
+export function replyJson(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
+  return {
+    status,
+    headers: [['Content-Type', 'application/json; charset=utf-8'], ...Object.entries(headers)],
+    body: JSON.stringify(value),
+    message: null,
+  };
+}
+
+/** A refusal with Kong's error template (`message` and `request_id`) in the format that the client accepts. */
+export function refuse(status: number, message: string, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status, headers: Object.entries(headers), body: null, message };
+}

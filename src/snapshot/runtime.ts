@@ -1,0 +1,81 @@
+import type { PluginPlan } from '../plugin-runner/plan.ts';
+import type { RoutableRoute, Router } from '../router/router.ts';
+
+/** A target of an upstream, or the only address of a plain service. */
+export interface RuntimeTarget {
+  readonly id: string;
+  /** IP without brackets, or a host name. */
+  readonly host: string;
+  readonly port: number;
+  readonly weight: number;
+}
+
+export interface RuntimeUpstream {
+  readonly id: string;
+  readonly name: string;
+  readonly algorithm: string;
+  readonly hostHeader: string | null;
+  /** Targets with a weight above 0. */
+  readonly targets: readonly RuntimeTarget[];
+  /** Weighted order of indexes into `targets`, walked by round-robin. */
+  readonly wheel: Uint16Array;
+  /** Mutable: the next place on the wheel. */
+  next: number;
+}
+
+/** How the gateway speaks TLS to a backend; equal identities share pooled connections. */
+export interface UpstreamTls {
+  /** Distinguishes pools: derived from everything below. */
+  readonly identity: string;
+  readonly verify: boolean;
+  readonly verifyDepth: number | null;
+  /** PEM of the authorities trusted; null: the default ones. */
+  readonly ca: readonly string[] | null;
+  readonly cert: string | null;
+  readonly key: string | null;
+}
+
+export interface RuntimeService {
+  readonly id: string;
+  readonly name: string | null;
+  readonly protocol: 'http' | 'https' | 'grpc' | 'grpcs' | 'tcp' | 'tls' | 'udp' | 'tls_passthrough';
+  readonly host: string;
+  readonly port: number;
+  readonly path: string | null;
+  readonly retries: number;
+  /** Milliseconds. */
+  readonly connectTimeout: number;
+  readonly writeTimeout: number;
+  readonly readTimeout: number;
+  readonly tags: readonly string[];
+  /** Set when `host` is the name of an upstream. */
+  readonly upstream: RuntimeUpstream | null;
+  /** The service's own address, for one without an upstream. */
+  readonly target: RuntimeTarget;
+  /** Host header for `target`, port appended where Kong does; the upstream's `host_header` rule is applied per target. */
+  readonly hostHeader: string;
+  readonly tls: UpstreamTls | null;
+}
+
+export interface RuntimeRoute extends RoutableRoute {
+  readonly name: string | null;
+  readonly service: RuntimeService | null;
+  readonly httpsOnly: boolean;
+  readonly grpc: boolean;
+  readonly httpsRedirectStatusCode: number;
+  readonly stripPath: boolean;
+  readonly preserveHost: boolean;
+  readonly tags: readonly string[];
+  /** The merged plugins of this route without a consumer. */
+  readonly plan: PluginPlan;
+}
+
+/** What the data plane reads. One object for each worker; a delta swaps what it touches, between two requests. */
+export interface RuntimeSnapshot {
+  readonly version: number;
+  readonly router: Router<RuntimeRoute>;
+  /** Global plugins only: for requests that match no route. */
+  readonly globalPlan: PluginPlan;
+  /** The plan of a route for an authenticated consumer; cached. */
+  planFor(route: RuntimeRoute, consumerId: string): PluginPlan;
+}
