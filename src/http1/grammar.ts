@@ -1,0 +1,31 @@
+/**
+ * The grammar of RFC 9112, as strict as two parsers reading the same bytes need it: CRLF only, no obs-fold, no space
+ * before a colon, no control bytes. Each expression is one linear scan over a latin1 string.
+ */
+
+/** Method, target, minor version (RFC 9112 3). A raw `#` cannot stand in a target. */
+export const requestLine = /([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([\x21\x22\x24-\x7e\x80-\xff]+) HTTP\/1\.([01])\r\n/y;
+
+/** Minor version, status, reason (RFC 9112 4). */
+export const statusLine = /HTTP\/1\.([01]) ([1-9][0-9]{2})(?: ([\t\x20-\x7e\x80-\xff]*))?\r\n/y;
+
+/**
+ * All field lines and the empty line that ends them (RFC 9112 5, RFC 9110 5.5). The blanks before a value are part of
+ * the value's own class: a separate group for them would make a failing match quadratic.
+ */
+export const fieldLines = /(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n/y;
+
+/** A Host value: registered name or IP literal, optional port; no user part, path or list (RFC 9110 7.2). */
+export const hostValue = /^(?:[A-Za-z0-9._~!$&'()*+;=%-]+|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?$/;
+
+/** A Content-Length value as it stands after the colon: at most one space, digits (RFC 9110 8.6). */
+export const lengthValue = /^ ?([0-9]{1,15})$/;
+
+/** The only Transfer-Encoding taken, as it stands after the colon. */
+export const chunkedValue = /^ ?chunked$/i;
+
+/** A token (RFC 9110 5.6.2). */
+export const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/** Bytes that no head may hold wherever they stand: control bytes other than HTAB, CR and LF; and LF without CR, CR without LF. */
+export const forbiddenInHead = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|(?:^|[^\r])\n|\r(?=[^\n])/;

@@ -1,0 +1,252 @@
+import { type ErrorEntry, errors } from '../errors.ts';
+import { FieldNames } from './field-names.ts';
+import { chunkedValue, fieldLines, hostValue, lengthValue, requestLine } from './grammar.ts';
+import type { RequestHead } from './request-head.ts';
+
+const fields = {
+  host: 1,
+  'content-length': 2,
+  'transfer-encoding': 3,
+  connection: 4,
+  expect: 5,
+  upgrade: 6,
+  te: 7,
+  via: 8,
+  'x-forwarded-for': 9,
+  'x-forwarded-proto': 10,
+  'x-forwarded-host': 11,
+  'x-forwarded-port': 12,
+  'x-forwarded-path': 13,
+  'x-forwarded-prefix': 14,
+  'x-real-ip': 15,
+  // Dropped: hop-by-hop (RFC 9110 7.6.1), `Proxy` (httpoxy), and names by which backends trust the gateway.
+  'keep-alive': 16,
+  'proxy-connection': 16,
+  proxy: 16,
+  'x-kong-request-id': 16,
+  'x-consumer-id': 16,
+  'x-consumer-username': 16,
+  'x-consumer-custom-id': 16,
+  'x-consumer-groups': 16,
+  'x-credential-identifier': 16,
+  'x-anonymous-consumer': 16,
+  'x-authenticated-groups': 16,
+  'x-authenticated-userid': 16,
+  'x-authenticated-scope': 16,
+  'x-userinfo': 16,
+};
+const names = new FieldNames(fields);
+
+/** A request head with everything that forwarding needs, found in one walk over its lines. */
+export class ParsedRequest implements RequestHead {
+  method = '';
+  target = '';
+  rawPath = '';
+  query = '';
+  hasQuery = false;
+  host = '';
+  httpVersion: '1.0' | '1.1' = '1.1';
+  block = '';
+  bodyLength = 0;
+  /** The client wants the connection kept. */
+  keepAlive = true;
+  expectContinue = false;
+  /** Value of `Upgrade`, when `Connection` names it; else ''. */
+  upgrade = '';
+  /** The client takes trailers (`TE: trailers`). */
+  trailers = false;
+  /** Lines that go to the backend as they are. */
+  forwardBlock = '';
+  /** Lists of repeated lines are joined: they are one list (RFC 9110 5.3). '' when absent. */
+  via = '';
+  forwardedFor = '';
+  forwardedProto = '';
+  forwardedHost = '';
+  forwardedPort = '';
+  forwardedPath = '';
+  forwardedPrefix = '';
+  realIp = '';
+}
+
+/**
+ * Parses a head from its request line through the empty line that ends it. What two parsers could read differently is
+ * refused: the error to answer with is returned, and the connection must be closed (RFC 9112 6.3, 11.2).
+ */
+export function parseRequestHead(text: string, maxHeaderCount = 1000): ParsedRequest | ErrorEntry {
+  requestLine.lastIndex = 0;
+  const line = requestLine.exec(text);
+  if (line === null) return errors.badRequest;
+  const start = requestLine.lastIndex;
+  fieldLines.lastIndex = start;
+  if (!fieldLines.test(text) || fieldLines.lastIndex !== text.length) return errors.badRequest;
+  const head = new ParsedRequest();
+  head.method = line[1] as string;
+  if (line[3] === '0') {
+    head.httpVersion = '1.0';
+    head.keepAlive = false;
+  }
+  return readFields(head, text, start, maxHeaderCount) ?? readTarget(head, line[2] as string) ?? head;
+}
+
+function readFields(head: ParsedRequest, text: string, start: number, maxHeaderCount: number): ErrorEntry | null {
+  const stop = text.length - 2;
+  let hosts = 0;
+  let length = -1;
+  let chunked = false;
+  let connection = '';
+  let upgrade = '';
+  let expect = '';
+  let forward = '';
+  let runStart = start;
+  let count = 0;
+  for (let at = start; at < stop; ) {
+    const colon = text.indexOf(':', at);
+    const end = text.indexOf('\r', colon);
+    const code = names.code(text, at, colon);
+    if (code !== 0) {
+      if (runStart < at) forward += text.slice(runStart, at);
+      runStart = end + 2;
+      switch (code) {
+        case 1:
+          hosts++;
+          head.host = text.slice(colon + 1, end).trim();
+          break;
+        case 2: {
+          const value = lengthValue.exec(text.slice(colon + 1, end));
+          if (value === null || length >= 0) return errors.badRequest;
+          length = Number(value[1]);
+          break;
+        }
+        case 3:
+          if (chunked) return errors.badRequest;
+          if (!chunkedValue.test(text.slice(colon + 1, end))) return errors.transferEncoding;
+          chunked = true;
+          break;
+        case 4:
+          connection = joinList(connection, text.slice(colon + 1, end));
+          break;
+        case 5:
+          expect = joinList(expect, text.slice(colon + 1, end));
+          break;
+        case 6:
+          upgrade = joinList(upgrade, text.slice(colon + 1, end));
+          break;
+        case 7:
+          if (
+            text
+              .slice(colon + 1, end)
+              .toLowerCase()
+              .includes('trailers')
+          )
+            head.trailers = true;
+          break;
+        case 8:
+          head.via = joinList(head.via, text.slice(colon + 1, end));
+          break;
+        case 9:
+          head.forwardedFor = joinList(head.forwardedFor, text.slice(colon + 1, end));
+          break;
+        case 10:
+          head.forwardedProto = text.slice(colon + 1, end).trim();
+          break;
+        case 11:
+          head.forwardedHost = text.slice(colon + 1, end).trim();
+          break;
+        case 12:
+          head.forwardedPort = text.slice(colon + 1, end).trim();
+          break;
+        case 13:
+          head.forwardedPath = text.slice(colon + 1, end).trim();
+          break;
+        case 14:
+          head.forwardedPrefix = text.slice(colon + 1, end).trim();
+          break;
+        case 15:
+          head.realIp = text.slice(colon + 1, end).trim();
+          break;
+      }
+    }
+    if (++count > maxHeaderCount) return errors.headTooLarge;
+    at = end + 2;
+  }
+  head.block = text.slice(start, stop);
+  head.forwardBlock =
+    runStart === start ? head.block : runStart < stop ? forward + text.slice(runStart, stop) : forward;
+
+  if (hosts > 1 || (hosts === 0 && head.httpVersion === '1.1')) return errors.badRequest;
+  if (hosts === 1 && head.host !== lastHost) {
+    if (!hostValue.test(head.host)) return errors.badRequest;
+    lastHost = head.host;
+  }
+  if (chunked) {
+    if (length >= 0 || head.httpVersion === '1.0') return errors.badRequest;
+    head.bodyLength = -1;
+  } else if (length > 0) head.bodyLength = length;
+  if (connection !== '') readConnection(head, connection, upgrade);
+  if (expect !== '') {
+    if (expect.toLowerCase() !== '100-continue') return errors.expectationFailed;
+    head.expectContinue = head.bodyLength !== 0 && head.httpVersion === '1.1';
+  }
+  return null;
+}
+
+// A validated value, so that a run of requests to one host checks it once.
+let lastHost = '';
+
+function readTarget(head: ParsedRequest, target: string): ErrorEntry | null {
+  if (head.method === 'CONNECT' || head.method === 'TRACE') return errors.methodNotAllowed;
+  let origin = target;
+  if (target.charCodeAt(0) !== 47) {
+    if (target === '*') {
+      if (head.method !== 'OPTIONS') return errors.badRequest;
+      origin = '/*';
+    } else {
+      const absolute = /^https?:\/\/([^/?]*)(.*)$/i.exec(target);
+      if (absolute === null || (absolute[1] as string).toLowerCase() !== head.host.toLowerCase())
+        return errors.badRequest;
+      const rest = absolute[2] as string;
+      origin = rest.charCodeAt(0) === 47 ? rest : `/${rest}`;
+    }
+  }
+  head.target = origin;
+  const mark = origin.indexOf('?');
+  if (mark < 0) head.rawPath = origin;
+  else {
+    head.hasQuery = true;
+    head.rawPath = origin.slice(0, mark);
+    head.query = origin.slice(mark + 1);
+  }
+  return null;
+}
+
+/** Options of `Connection`: persistence, and the names of hop-by-hop fields, which are dropped (RFC 9110 7.6.1). */
+function readConnection(head: ParsedRequest, connection: string, upgrade: string): void {
+  const lower = connection.toLowerCase();
+  if (lower === 'keep-alive') {
+    head.keepAlive = true;
+    return;
+  }
+  for (const part of lower.split(',')) {
+    const option = part.trim();
+    if (option === 'close') head.keepAlive = false;
+    else if (option === 'keep-alive') head.keepAlive = head.keepAlive || !lower.includes('close');
+    else if (option === 'upgrade') head.upgrade = head.httpVersion === '1.1' ? upgrade : '';
+    else if (option !== '') head.forwardBlock = withoutField(head.forwardBlock, option);
+  }
+}
+
+/** The block without the lines of one name (lower case). */
+export function withoutField(block: string, name: string): string {
+  let kept = '';
+  for (let at = 0; at < block.length; ) {
+    const end = block.indexOf('\r', at) + 2;
+    const colon = block.indexOf(':', at);
+    if (colon - at !== name.length || block.slice(at, colon).toLowerCase() !== name) kept += block.slice(at, end);
+    at = end;
+  }
+  return kept;
+}
+
+export function joinList(list: string, value: string): string {
+  return list === '' ? value.trim() : `${list}, ${value.trim()}`;
+}

@@ -1,0 +1,128 @@
+import { FieldNames } from './field-names.ts';
+import { chunkedValue, fieldLines, lengthValue, statusLine } from './grammar.ts';
+import { joinList, withoutField } from './parse-request.ts';
+
+const names = new FieldNames({
+  'content-length': 1,
+  'transfer-encoding': 2,
+  connection: 3,
+  upgrade: 4,
+  trailer: 5,
+  via: 6,
+  server: 7,
+  // Dropped: hop-by-hop, or set by the gateway itself.
+  'keep-alive': 8,
+  'proxy-connection': 8,
+  te: 8,
+  'x-kong-request-id': 8,
+  'x-kong-upstream-latency': 8,
+  'x-kong-proxy-latency': 8,
+  'x-kong-response-latency': 8,
+  'x-kong-upstream-status': 8,
+});
+
+/** A backend's response head. */
+export class ParsedResponse {
+  status = 0;
+  reason = '';
+  minorVersion = 1;
+  /** Lines that go to the client as they are; framing, hop-by-hop fields, `Via`, `Server`, `Trailer` are not among them. */
+  block = '';
+  /** Declared length, -1 when chunked, -2 when the body ends with the connection. */
+  bodyLength = -2;
+  /** The backend keeps the connection. */
+  keepAlive = true;
+  upgrade = '';
+  trailer = '';
+  via = '';
+  server = '';
+  /** `Content-Length` was given; meaningful for HEAD and 304, which have no body. */
+  declaredLength = -1;
+}
+
+/**
+ * Parses a response head from its status line through the empty line. Null when it is not one that every parser would
+ * read alike: the client gets a 502 and the connection is closed (RFC 9112 6.3).
+ */
+export function parseResponseHead(text: string, maxHeaderCount = 1000): ParsedResponse | null {
+  statusLine.lastIndex = 0;
+  const line = statusLine.exec(text);
+  if (line === null) return null;
+  const start = statusLine.lastIndex;
+  fieldLines.lastIndex = start;
+  if (!fieldLines.test(text) || fieldLines.lastIndex !== text.length) return null;
+  const head = new ParsedResponse();
+  head.status = Number(line[2]);
+  head.reason = line[3] ?? '';
+  if (line[1] === '0') {
+    head.minorVersion = 0;
+    head.keepAlive = false;
+  }
+  return readFields(head, text, start, maxHeaderCount) ? head : null;
+}
+
+function readFields(head: ParsedResponse, text: string, start: number, maxHeaderCount: number): boolean {
+  const stop = text.length - 2;
+  let chunked = false;
+  let connection = '';
+  let kept = '';
+  let runStart = start;
+  let count = 0;
+  for (let at = start; at < stop; ) {
+    const colon = text.indexOf(':', at);
+    const end = text.indexOf('\r', colon);
+    const code = names.code(text, at, colon);
+    if (code !== 0) {
+      if (runStart < at) kept += text.slice(runStart, at);
+      runStart = end + 2;
+      const value = text.slice(colon + 1, end);
+      switch (code) {
+        case 1: {
+          const length = lengthValue.exec(value);
+          if (length === null || head.declaredLength >= 0) return false;
+          head.declaredLength = Number(length[1]);
+          break;
+        }
+        case 2:
+          if (chunked || !chunkedValue.test(value)) return false;
+          chunked = true;
+          break;
+        case 3:
+          connection = joinList(connection, value);
+          break;
+        case 4:
+          head.upgrade = joinList(head.upgrade, value);
+          break;
+        case 5:
+          head.trailer = joinList(head.trailer, value);
+          break;
+        case 6:
+          head.via = joinList(head.via, value);
+          break;
+        case 7:
+          head.server = value.trim();
+          break;
+      }
+    }
+    if (++count > maxHeaderCount) return false;
+    at = end + 2;
+  }
+  head.block =
+    runStart === start ? text.slice(start, stop) : runStart < stop ? kept + text.slice(runStart, stop) : kept;
+  if (chunked) {
+    if (head.declaredLength >= 0 || head.minorVersion === 0) return false;
+    head.bodyLength = -1;
+  } else if (head.declaredLength >= 0) head.bodyLength = head.declaredLength;
+  if (connection !== '') readConnection(head, connection);
+  return true;
+}
+
+function readConnection(head: ParsedResponse, connection: string): void {
+  const lower = connection.toLowerCase();
+  for (const part of lower.split(',')) {
+    const option = part.trim();
+    if (option === 'close') head.keepAlive = false;
+    else if (option === 'keep-alive') head.keepAlive = head.keepAlive || !lower.includes('close');
+    else if (option !== 'upgrade' && option !== '') head.block = withoutField(head.block, option);
+  }
+}
