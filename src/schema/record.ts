@@ -3,7 +3,7 @@ import { isUuid } from './attributes.ts';
 import { type EntityCheck, runEntityCheck } from './entity-checks.ts';
 import type { FieldMeta, FieldOptions } from './field-meta.ts';
 import { asField, type Field, type Infer, type Presence, type RecordSchema, type Shorthand } from './fields.ts';
-import { expandShorthands } from './shorthands.ts';
+import { expandShorthands, mismatchMessages } from './shorthands.ts';
 
 type Shape = Readonly<Record<string, Field>>;
 type RecordOf<S extends Shape> = { readonly [K in keyof S]: Infer<S[K]> };
@@ -77,7 +77,15 @@ function objectOf(fields: ReadonlyMap<string, Field>, shorthands: ReadonlyMap<st
   const shape: Record<string, z.ZodType> = {};
   for (const [name, field] of fields) shape[name] = field.zod;
   for (const [name, { field }] of shorthands) shape[name] ??= field.value.nullish();
-  return z.strictObject(shape, { error: (issue) => (issue.code === 'invalid_type' ? recordTypeError(issue.input) : '') });
+  const object = z.strictObject(shape, {
+    error: (issue) => (issue.code === 'invalid_type' ? recordTypeError(issue.input) : ''),
+  });
+  if (shorthands.size === 0) return object;
+  return object.check((payload) => {
+    for (const [name, message] of mismatchMessages(payload.value, shorthands)) {
+      payload.issues.push({ code: 'custom', message, path: [name], input: payload.value });
+    }
+  });
 }
 
 function recordTypeError(input: unknown): string {

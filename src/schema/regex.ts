@@ -33,7 +33,7 @@ export function translateRegex(text: string): RegexTranslation {
   let source = '';
   let inClass = false;
   for (let at = 0; at < rest.length; ) {
-    const step = inClass ? inClassStep(rest, at) : outsideClassStep(rest, at);
+    const step: Step = inClass ? inClassStep(rest, at) : outsideClassStep(rest, at);
     if ('problem' in step) return refused(step.problem);
     source += step.output;
     at += step.length;

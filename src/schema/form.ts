@@ -1,0 +1,213 @@
+import type { Field, RecordSchema } from './fields.ts';
+
+/** A form field. The value is true for a key without `=`. */
+export type FormPair = readonly [name: string, value: string | true];
+
+export type FormResult =
+  | { readonly ok: true; readonly value: Record<string, unknown> }
+  | { readonly ok: false; readonly reason: 'too many arguments' | 'invalid' };
+
+/** Kong's limit on the number of arguments of a form or a query. */
+export const MAX_ARGUMENTS = 1000;
+const MAX_DEPTH = 16;
+
+/** Splits an urlencoded body. Null when it has more than 1000 arguments. */
+export function parseUrlencoded(text: string): readonly FormPair[] | null {
+  if (text === '') return [];
+  const parts = text.split('&', MAX_ARGUMENTS + 1);
+  if (parts.length > MAX_ARGUMENTS) return null;
+  const pairs: FormPair[] = [];
+  for (const part of parts) {
+    const equals = part.indexOf('=');
+    if (part === '' || equals === 0) continue;
+    if (equals < 0) pairs.push([unescapeForm(part), true]);
+    else pairs.push([unescapeForm(part.slice(0, equals)), unescapeForm(part.slice(equals + 1))]);
+  }
+  return pairs;
+}
+
+/**
+ * Reads the parts of a multipart body; the content of a file part is its value. Null when it has more than 1000 parts.
+ * Rejects when the body is not well-formed multipart.
+ */
+export async function parseMultipart(
+  body: Uint8Array<ArrayBuffer>,
+  contentType: string,
+): Promise<readonly FormPair[] | null> {
+  const form = await new Response(body, { headers: { 'content-type': contentType } }).formData();
+  const pairs: FormPair[] = [];
+  for (const [name, value] of form) {
+    if (pairs.length === MAX_ARGUMENTS) return null;
+    pairs.push([name, typeof value === 'string' ? value : await value.text()]);
+  }
+  return pairs;
+}
+
+/**
+ * Nests form fields by their names: `config.minute`, `config[minute]`, `paths[]`, `paths[1]`; a repeated name makes a
+ * list. All values stay texts: `inferFromSchema` gives them their types. The objects have no prototype.
+ */
+export function decodeForm(pairs: readonly FormPair[]): FormResult {
+  if (pairs.length > MAX_ARGUMENTS) return { ok: false, reason: 'too many arguments' };
+  const root: Branch = newBranch();
+  for (const [name, value] of pairs) {
+    const path = parseName(name);
+    if (path === null || !insert(root, path, value)) return { ok: false, reason: 'invalid' };
+  }
+  return { ok: true, value: toPlain(root) as Record<string, unknown> };
+}
+
+/** A step of a name: a key, a 1-based position, or 'append'. */
+type Step = { readonly key: string } | { readonly position: number } | 'append';
+
+function parseName(name: string): readonly Step[] | null {
+  // Kong leaves such names alone; they then are unknown fields.
+  if (name.startsWith('.') || name.endsWith('.')) return [{ key: name }];
+  const steps: Step[] = [];
+  const tokens = name.matchAll(/\[([^\]]*)\]|\.|[^.[]+|\[/g);
+  for (const [token, inBrackets] of tokens) {
+    if (token === '.') continue;
+    if (steps.length === MAX_DEPTH) return null;
+    if (inBrackets === undefined) steps.push({ key: token });
+    else if (inBrackets === '') steps.push('append');
+    else if (/^[0-9]+$/.test(inBrackets)) steps.push({ position: Number(inBrackets) });
+    else steps.push({ key: inBrackets });
+  }
+  const isUnsafe = steps.some((step) => step !== 'append' && 'key' in step && step.key === '__proto__');
+  const isFarOut = steps.some((step) => step !== 'append' && 'position' in step && step.position > MAX_ARGUMENTS);
+  return isUnsafe || isFarOut || steps.length === 0 ? null : steps;
+}
+
+/** While decoding, a node holds its children by key or by position; a leaf holds its texts. */
+interface Branch {
+  readonly keys: Map<string, Node>;
+  readonly positions: Map<number, Node>;
+}
+interface Leaf {
+  readonly values: (string | true)[];
+}
+type Node = Branch | Leaf;
+
+function newBranch(): Branch {
+  return { keys: new Map(), positions: new Map() };
+}
+
+function insert(branch: Branch, path: readonly Step[], value: string | true): boolean {
+  const [step, ...rest] = path;
+  if (step === undefined) return false;
+  const { children, key } = slotOf(branch, step);
+  const existing = children.get(key);
+  const [next] = rest;
+  if (next === undefined) {
+    if (existing === undefined) children.set(key, { values: [value] });
+    else if ('values' in existing) existing.values.push(value);
+    // `paths[]=/a&paths=/b` appends too.
+    else return existing.keys.size === 0 && insert(existing, ['append'], value);
+    return true;
+  }
+  if (existing === undefined || 'values' in existing) {
+    const inner = newBranch();
+    if (existing !== undefined) {
+      if (next !== 'append') return false;
+      for (const earlier of existing.values) insert(inner, ['append'], earlier);
+    }
+    children.set(key, inner);
+    return insert(inner, rest, value);
+  }
+  return insert(existing, rest, value);
+}
+
+function slotOf(branch: Branch, step: Step): { readonly children: Map<unknown, Node>; readonly key: unknown } {
+  if (step === 'append') return { children: branch.positions, key: Math.max(0, ...branch.positions.keys()) + 1 };
+  if ('position' in step) return { children: branch.positions, key: step.position };
+  return { children: branch.keys, key: step.key };
+}
+
+function toPlain(node: Node): unknown {
+  if ('values' in node) return node.values.length === 1 ? node.values[0] : node.values;
+  if (node.positions.size > 0 && node.keys.size === 0) {
+    return [...node.positions].sort(([a], [b]) => a - b).map(([, child]) => toPlain(child));
+  }
+  const object: Record<string, unknown> = Object.create(null);
+  for (const [position, child] of node.positions) object[String(position)] = toPlain(child);
+  for (const [key, child] of node.keys) object[key] = toPlain(child);
+  return object;
+}
+
+const LUA_NUMBER = /^\s*[+-]?(?:0x[0-9a-f]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)\s*$/i;
+
+/**
+ * Gives the texts of a decoded form the types that the schema asks for. What does not fit is left as it is, for the
+ * validation to report. An empty text becomes null.
+ */
+export function inferFromSchema(field: Field, value: unknown): unknown {
+  if (value === '') return null;
+  const { type, elements, keys, values } = field.meta;
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return inferNumber(value);
+    case 'boolean':
+      return value === 'true' ? true : value === 'false' ? false : value;
+    case 'array':
+    case 'set': {
+      if (elements === undefined) return value;
+      const list = Array.isArray(value) ? value : isObject(value) ? null : [value];
+      return list === null ? value : list.map((item) => inferFromSchema(elements, item));
+    }
+    case 'map':
+      if (values === undefined || keys === undefined) return value;
+      return mapFields(byPosition(value), (_key, item) => inferFromSchema(values, item));
+    case 'record':
+      return inferRecord(field as RecordSchema, value);
+    case 'foreign':
+      return mapFields(value, (_key, item) => (item === '' ? null : item));
+    default:
+      return value;
+  }
+}
+
+function inferRecord(schema: RecordSchema, value: unknown): unknown {
+  return mapFields(value, (name, item) => {
+    const field = schema.fields.get(name) ?? schema.shorthands.get(name)?.field;
+    return field === undefined ? item : inferFromSchema(field, item);
+  });
+}
+
+function inferNumber(value: unknown): unknown {
+  if (typeof value !== 'string' || !LUA_NUMBER.test(value)) return value;
+  const negative = value.trim().startsWith('-');
+  const size = Number(value.trim().replace(/^[+-]/, ''));
+  if (!Number.isFinite(size)) return value;
+  return negative ? -size : size;
+}
+
+function mapFields(value: unknown, change: (name: string, item: unknown) => unknown): unknown {
+  if (!isObject(value)) return value;
+  const output: Record<string, unknown> = Object.create(null);
+  for (const [name, item] of Object.entries(value)) output[name] = change(name, item);
+  return output;
+}
+
+/** `headers[1]=x` looks like a list until the schema says that it is a map. */
+function byPosition(value: unknown): unknown {
+  return Array.isArray(value) ? Object.fromEntries(value.map((item, index) => [String(index + 1), item])) : value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function unescapeForm(text: string): string {
+  const spaced = text.replaceAll('+', ' ');
+  if (!spaced.includes('%')) return spaced;
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    // Broken escapes are kept as they came, and broken UTF-8 becomes the replacement character.
+    const bytes = spaced.replace(/%([0-9a-f]{2})|[^\x00-\x7f]+/gi, (match, hex: string | undefined) =>
+      hex === undefined ? Buffer.from(match).toString('latin1') : String.fromCharCode(Number.parseInt(hex, 16)),
+    );
+    return Buffer.from(bytes, 'latin1').toString('utf8');
+  }
+}
