@@ -70,14 +70,26 @@ export interface ServiceView {
   readonly tags: readonly string[];
 }
 
+/** The client's connection to the gateway. */
+export interface ConnectionView {
+  readonly localIp: string;
+  /** Port of the listener, after `port_maps`. */
+  readonly localPort: number;
+  /** Number of this connection in its worker. */
+  readonly serial: number;
+  /** Requests begun on this connection, this one included. */
+  readonly requests: number;
+}
+
 /** What every phase sees. */
 export interface BaseContext {
   readonly request: RequestView;
   readonly client: ClientView;
+  readonly connection: ConnectionView;
   /** The matched route; null before routing and when nothing matched. */
   readonly route: RouteView | null;
   readonly service: ServiceView | null;
-  /** A value that this plugin instance keeps from one phase to a later one of the same request. */
+  /** A value kept from one phase to a later one of the same request; only code that has the key can reach it. */
   get<T>(key: ContextKey<T>): T | undefined;
   set<T>(key: ContextKey<T>, value: T): void;
   /** Adds a field to the log record. */
@@ -92,7 +104,10 @@ export interface ContextKey<T> {
   readonly type?: T;
 }
 
-/** Changes to the request that the backend receives. Names and values with control bytes are refused with an exception. */
+/**
+ * Changes to the request that the backend receives. Names and values with control bytes are refused with an exception,
+ * and so are headers that frame a message (Content-Length, Transfer-Encoding, Connection, ...): they are the gateway's.
+ */
 export interface UpstreamRequestEdit {
   setHeader(name: string, value: string): void;
   addHeader(name: string, value: string): void;
@@ -115,7 +130,7 @@ export interface AccessContext extends BaseContext {
   readonly upstream: UpstreamRequestEdit;
   /** Names the consumer and credential of this request; sets or clears the identity headers. */
   authenticate(consumer: ConsumerView | null, credential: CredentialView | null): void;
-  /** The whole request body. Rejects unless the plugin declared `needs.requestBody`. */
+  /** The whole request body, empty when there is none. Rejects unless the plugin declared `needs.requestBody`. */
   body(): Promise<Uint8Array>;
 }
 
@@ -128,7 +143,9 @@ export interface ResponseHeadView {
   headers(): Readonly<Record<string, readonly string[]>>;
 }
 
+/** Changes to the answer's head, under the rules of `UpstreamRequestEdit`. */
 export interface ResponseHeadEdit extends ResponseHeadView {
+  /** From 200 to 599. */
   setStatus(status: number): void;
   setHeader(name: string, value: string): void;
   addHeader(name: string, value: string): void;
@@ -140,16 +157,23 @@ export interface HeaderFilterContext extends BaseContext {
   readonly response: ResponseHeadEdit;
 }
 
-/** A transform over the answer's body. `chunk` is called for each piece, `end` once; each returns what to send on. */
+/**
+ * A transform over the answer's body. `chunk` is called for each piece, `end` once; each returns what to send on. One
+ * that throws breaks the transfer off: what it should have changed is never sent unchanged.
+ */
 export interface BodyTransform {
   chunk(piece: Uint8Array): Uint8Array | null;
   end(): Uint8Array | null;
 }
 
-/** The whole answer, buffered because the plugin declared `needs.responseBody: 'buffer'`. Return a `Reply` to replace it. */
-export interface ResponseContext extends BaseContext {
-  readonly response: ResponseHeadEdit;
+/** A whole answer, buffered because the plugin declared `needs.responseBody: 'buffer'`. */
+export interface BufferedResponse extends ResponseHeadEdit {
   body(): Uint8Array;
+}
+
+/** Before the buffered answer goes to the client. Return a `Reply` to send that instead. */
+export interface ResponseContext extends BaseContext {
+  readonly response: BufferedResponse;
 }
 
 /** After the answer has gone. Read only. */

@@ -17,7 +17,12 @@ export interface ReplyOptions {
 
 /** A fixed answer. */
 export function reply(options: ReplyOptions): Reply {
-  return { status: options.status, headers: Object.entries(options.headers ?? {}), body: options.body ?? null, message: null };
+  return {
+    status: options.status,
+    headers: Object.entries(options.headers ?? {}),
+    body: options.body ?? null,
+    message: null,
+  };
 }
 
 /** A JSON answer: Kong's compact form, `application/json; charset=utf-8`. */

@@ -1,0 +1,9 @@
+/**
+ * The vocabulary of a plugin's `schema.ts`. It stands apart from `index.ts` because it brings the validation library,
+ * which only the control plane needs.
+ */
+export * from '../schema/collections.ts';
+export * from '../schema/common-fields.ts';
+export type { EntityCheck } from '../schema/entity-checks.ts';
+export { boolean, type Field, type Infer, integer, number, type RecordSchema, string } from '../schema/fields.ts';
+export { foreign, record } from '../schema/record.ts';
