@@ -53,6 +53,7 @@ export interface Settings {
   };
   /** IPs and CIDRs; `unix:` is accepted and never matches. */
   readonly trustedIps: readonly string[];
+  /** Lower-case name of a header, or `proxy_protocol`. */
   readonly realIpHeader: string;
   readonly realIpRecursive: boolean;
   /** Kong's `headers`: the lower-case names of what is added to answers; `server_tokens` and `latency_tokens` are expanded. */

@@ -1,0 +1,124 @@
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import type { Values } from './schema.ts';
+import type { ListenAddress, Settings } from './settings.ts';
+import { SettingsError } from './settings-error.ts';
+
+/** Turns parsed values into what the rest of the gateway reads, and checks what concerns several settings at once. */
+export function buildSettings(values: Values, shown: Settings['public'], cwd: string): Settings {
+  const prefix = resolve(cwd, expandHome(values.prefix));
+  const log = (target: string): string => logPath(target, prefix);
+  const addresses = (name: 'proxy_listen' | 'admin_listen' | 'status_listen'): readonly ListenAddress[] =>
+    values[name].map((entry) => entry.address);
+  const settings: Settings = {
+    prefix,
+    logLevel: values.log_level,
+    logFormat: values.log_format,
+    proxyAccessLog: log(values.proxy_access_log),
+    proxyErrorLog: log(values.proxy_error_log),
+    adminAccessLog: log(values.admin_access_log),
+    adminErrorLog: log(values.admin_error_log),
+    proxyListen: addresses('proxy_listen'),
+    adminListen: addresses('admin_listen'),
+    statusListen: addresses('status_listen'),
+    adminToken: values.admin_token,
+    workers: values.nginx_worker_processes,
+    database: values.database,
+    pg: {
+      host: values.pg_host,
+      port: values.pg_port,
+      user: values.pg_user,
+      password: values.pg_password,
+      database: values.pg_database,
+      schema: values.pg_schema,
+      ssl: values.pg_ssl,
+      sslVerify: values.pg_ssl_verify,
+      timeout: values.pg_timeout,
+      poolSize: values.pg_pool_size,
+    },
+    trustedIps: values.trusted_ips,
+    realIpHeader: values.real_ip_header.toLowerCase(),
+    realIpRecursive: values.real_ip_recursive,
+    headers: values.headers,
+    headersUpstream: values.headers_upstream,
+    portMaps: values.port_maps,
+    upstreamKeepalive: {
+      poolSize: values.upstream_keepalive_pool_size,
+      maxRequests: values.upstream_keepalive_max_requests,
+      idleTimeout: values.upstream_keepalive_idle_timeout,
+    },
+    keepaliveRequests: values.nginx_http_keepalive_requests,
+    keepaliveTimeout: values.nginx_http_keepalive_timeout,
+    clientHeaderTimeout: values.nginx_http_client_header_timeout,
+    clientBodyTimeout: values.nginx_http_client_body_timeout,
+    sendTimeout: values.nginx_http_send_timeout,
+    clientMaxBodySize: values.nginx_http_client_max_body_size,
+    adminClientMaxBodySize: values.nginx_admin_client_max_body_size,
+    maxHeadSize: values.max_head_size,
+    maxHeaderCount: values.max_header_count,
+    drainTimeout: values.drain_timeout,
+    allowDebugHeader: values.allow_debug_header,
+    errorDefaultType: values.error_default_type,
+    plugins: values.plugins,
+    nodeId: values.node_id,
+    dnsStaleTtl: values.dns_stale_ttl,
+    sslCert: values.ssl_cert,
+    sslCertKey: values.ssl_cert_key,
+    trustedCertificates: trustedCertificates(values.lua_ssl_trusted_certificate, cwd),
+    public: { ...shown, prefix },
+  };
+  checkTogether(settings);
+  return settings;
+}
+
+function checkTogether(settings: Settings): void {
+  if (settings.sslCert.length > 0 && settings.sslCertKey.length === 0)
+    throw new SettingsError('ssl_cert_key must be specified');
+  if (settings.sslCertKey.length > 0 && settings.sslCert.length === 0)
+    throw new SettingsError('ssl_cert must be specified');
+  if (settings.sslCert.length !== settings.sslCertKey.length) {
+    throw new SettingsError('ssl_cert and ssl_cert_key must have the same number of entries');
+  }
+  if (settings.maxHeadSize < 1024) throw new SettingsError('max_head_size must be at least 1k');
+  checkAddresses(settings);
+}
+
+/** With `reuseport` the system itself would let two listeners share an address and mix their traffic. */
+function checkAddresses(settings: Settings): void {
+  const owners = new Map<string, string>();
+  const listeners = {
+    proxy_listen: settings.proxyListen,
+    admin_listen: settings.adminListen,
+    status_listen: settings.statusListen,
+  };
+  for (const [name, addresses] of Object.entries(listeners)) {
+    for (const { ip, port } of addresses) {
+      if (port === 0) continue;
+      const key = `${ip} ${port}`;
+      const other = owners.get(key);
+      if (other !== undefined) {
+        throw new SettingsError(
+          other === name
+            ? `${name} names port ${port} of ${ip} twice`
+            : `${name} and ${other} both name port ${port} of ${ip}`,
+        );
+      }
+      owners.set(key, name);
+    }
+  }
+}
+
+function expandHome(path: string): string {
+  return path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path;
+}
+
+function logPath(target: string, prefix: string): string {
+  return target === 'off' || isAbsolute(target) ? target : join(prefix, target);
+}
+
+function trustedCertificates(text: string | null, cwd: string): string | null {
+  if (text === null || text === 'system') return null;
+  if (text.includes(','))
+    throw new SettingsError('lua_ssl_trusted_certificate takes one file, with all authorities in it');
+  return resolve(cwd, text);
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listen } from './listen.ts';
+
+const form =
+  'proxy_listen must be of form: [off] | <ip>:<port> [ssl] [http2] [proxy_protocol] [deferred] [bind] [reuseport] ' +
+  '[backlog=%d+] [ipv6only=on] [ipv6only=off] [so_keepalive=on] [so_keepalive=off] [so_keepalive=%w*:%w*:%d*], ' +
+  '[... next entry ...]';
+
+test('entries are read with all their flags', () => {
+  const entries = listen.parse('proxy_listen', '0.0.0.0:8000 reuseport backlog=16384, [::]:8443 http2 ssl ipv6only=on');
+  assert.deepEqual(
+    entries.map((entry) => entry.address),
+    [
+      {
+        ip: '0.0.0.0',
+        port: 8000,
+        ssl: false,
+        http2: false,
+        proxyProtocol: false,
+        reuseport: true,
+        deferred: false,
+        bind: false,
+        backlog: 16384,
+        ipv6only: false,
+        listener: '0.0.0.0:8000 reuseport backlog=16384',
+      },
+      {
+        ip: '::',
+        port: 8443,
+        ssl: true,
+        http2: true,
+        proxyProtocol: false,
+        reuseport: false,
+        deferred: false,
+        bind: false,
+        backlog: 511,
+        ipv6only: true,
+        listener: '[::]:8443 ssl ipv6only=on',
+      },
+    ],
+  );
+});
+
+test('an entry is shown as Kong shows it', () => {
+  const [entry] = listen.parse('proxy_listen', '127.0.0.1:80 backlog=7 proxy_protocol');
+  assert.deepEqual(entry?.shown, {
+    ip: '127.0.0.1',
+    port: 80,
+    listener: '127.0.0.1:80 proxy_protocol backlog=7',
+    ssl: false,
+    http2: false,
+    proxy_protocol: true,
+    deferred: false,
+    bind: false,
+    reuseport: false,
+    'backlog=7': true,
+    'ipv6only=on': false,
+    'ipv6only=off': false,
+    'so_keepalive=on': false,
+    'so_keepalive=off': false,
+    'so_keepalive=%w*:%w*:%d*': false,
+  });
+});
+
+test('off is an empty list, and port 0 and host names are accepted', () => {
+  assert.deepEqual(listen.parse('proxy_listen', 'off'), []);
+  assert.equal(listen.parse('proxy_listen', '127.0.0.1:0')[0]?.address.port, 0);
+  assert.equal(listen.parse('proxy_listen', 'localhost:80 so_keepalive=30m::10')[0]?.address.ip, 'localhost');
+});
+
+for (const text of [
+  '',
+  ',',
+  '8000',
+  '0.0.0.0',
+  '0.0.0.0:',
+  '0.0.0.0:65536',
+  '300.0.0.1:80',
+  '1.2.3:80',
+  '::1:80',
+  '[::g]:80',
+  '[127.0.0.1]:80',
+  'unix:/tmp/x.sock',
+  '0.0.0.0:80 sssl',
+  '0.0.0.0:80 backlog=x',
+  'off, 0.0.0.0:80',
+  '0.0.0.0:80, off',
+]) {
+  test(`'${text}' is refused with the text of Kong`, () => {
+    assert.throws(() => listen.parse('proxy_listen', text), { name: 'SettingsError', message: form });
+  });
+}

@@ -1,0 +1,102 @@
+import { isIP, isIPv6 } from 'node:net';
+import type { Kind } from './kinds.ts';
+import { splitList } from './kinds.ts';
+import type { ListenAddress } from './settings.ts';
+import { SettingsError } from './settings-error.ts';
+
+/** One entry of a `*_listen` setting: what the listener code uses, and what `configuration.*_listeners` shows. */
+export interface ParsedListen {
+  readonly address: ListenAddress;
+  readonly shown: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+/** Kong's flags of http listeners, in the order in which it prints them; the second form is what it shows when absent. */
+const flags: readonly { readonly shape: RegExp; readonly label: string }[] = [
+  { shape: /^ssl$/, label: 'ssl' },
+  { shape: /^http2$/, label: 'http2' },
+  { shape: /^proxy_protocol$/, label: 'proxy_protocol' },
+  { shape: /^deferred$/, label: 'deferred' },
+  { shape: /^bind$/, label: 'bind' },
+  { shape: /^reuseport$/, label: 'reuseport' },
+  { shape: /^backlog=\d+$/, label: 'backlog=%d+' },
+  { shape: /^ipv6only=on$/, label: 'ipv6only=on' },
+  { shape: /^ipv6only=off$/, label: 'ipv6only=off' },
+  { shape: /^so_keepalive=on$/, label: 'so_keepalive=on' },
+  { shape: /^so_keepalive=off$/, label: 'so_keepalive=off' },
+  { shape: /^so_keepalive=\w*:\w*:\d*$/, label: 'so_keepalive=%w*:%w*:%d*' },
+];
+
+const form = `must be of form: [off] | <ip>:<port> [${flags.map((flag) => flag.label).join('] [')}], [... next entry ...]`;
+const defaultBacklog = 511;
+const largestBacklog = 0x7fffffff;
+
+/** The value of `proxy_listen`, `admin_listen` and `status_listen`. `off` is an empty list. */
+export const listen: Kind<readonly ParsedListen[]> = {
+  label: '`off`, or a list of `<ip>:<port> [flags]`',
+  parse: parseListen,
+  show: (value) => (value.length === 0 ? ['off'] : value.map((entry) => entry.text)),
+};
+
+function parseListen(name: string, text: string): readonly ParsedListen[] {
+  const entries = splitList(text);
+  if (entries.length === 0) throw new SettingsError(`${name} ${form}`);
+  if (entries[0] === 'off') {
+    if (entries.length > 1) throw new SettingsError(`${name} ${form}`);
+    return [];
+  }
+  return entries.map((entry) => parseEntry(name, entry));
+}
+
+function parseEntry(name: string, text: string): ParsedListen {
+  const [place = '', ...words] = text.split(/\s+/);
+  const address = splitAddress(place);
+  if (address === null) throw new SettingsError(`${name} ${form}`);
+  const found = flags.map((flag) => words.find((word) => flag.shape.test(word)));
+  const known = new Set(found.filter((word) => word !== undefined));
+  if (words.some((word) => !known.has(word))) throw new SettingsError(`${name} ${form}`);
+
+  const has = (word: string): boolean => known.has(word);
+  const shownIp = isIPv6(address.ip) ? `[${address.ip}]` : address.ip;
+  const shownFlags = found.filter((word) => word !== undefined && word !== 'http2');
+  const listener = [`${shownIp}:${address.port}`, ...shownFlags].join(' ');
+  return {
+    address: {
+      ...address,
+      ssl: has('ssl'),
+      http2: has('http2'),
+      proxyProtocol: has('proxy_protocol'),
+      reuseport: has('reuseport'),
+      deferred: has('deferred'),
+      bind: has('bind'),
+      backlog: backlogOf(found),
+      ipv6only: has('ipv6only=on'),
+      listener,
+    },
+    shown: {
+      ip: shownIp,
+      port: address.port,
+      listener,
+      ...Object.fromEntries(flags.map((flag, index) => [found[index] ?? flag.label, found[index] !== undefined])),
+    },
+    text,
+  };
+}
+
+function splitAddress(place: string): { ip: string; port: number } | null {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(place);
+  if (match === null) return null;
+  const [, v6, other, digits] = match;
+  const port = Number(digits);
+  if (port > 65535) return null;
+  if (v6 !== undefined) return isIPv6(v6) ? { ip: v6, port } : null;
+  if (other === undefined) return null;
+  // Four numbers that are no IPv4 address are a typing error, never a host name.
+  if (/^[\d.]+$/.test(other) && isIP(other) === 0) return null;
+  return { ip: other, port };
+}
+
+function backlogOf(found: readonly (string | undefined)[]): number {
+  const word = found.find((flag) => flag?.startsWith('backlog='));
+  return word === undefined ? defaultBacklog : Math.min(Number(word.slice('backlog='.length)), largestBacklog);
+}

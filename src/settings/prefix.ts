@@ -1,0 +1,23 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { SettingsError } from './settings-error.ts';
+
+/** The pid file of the node that runs in this prefix. */
+export function pidFileOf(prefix: string): string {
+  return join(prefix, 'pids', 'sluicegate.pid');
+}
+
+/** Creates the prefix (for its owner alone) and the directories in it. */
+export function preparePrefix(prefix: string): void {
+  try {
+    for (const folder of [prefix, join(prefix, 'logs'), join(prefix, 'pids')]) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      accessSync(folder, constants.W_OK | constants.X_OK);
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new SettingsError(
+      `cannot write to the prefix ${prefix}: ${reason}; choose another with --prefix or SLUICEGATE_PREFIX`,
+    );
+  }
+}

@@ -1,0 +1,152 @@
+import { isIP, isIPv4 } from 'node:net';
+import { availableParallelism } from 'node:os';
+import type { Kind } from './kinds.ts';
+import { integer, splitList } from './kinds.ts';
+import { SettingsError } from './settings-error.ts';
+
+const mostWorkers = 1024;
+
+/** `auto` is one worker for each core that this process may use. */
+export const workers: Kind<number> = {
+  label: `\`auto\`, or 1 to ${mostWorkers}`,
+  parse: (name, text) => (text === 'auto' ? availableParallelism() : integer(1, mostWorkers).parse(name, text)),
+  show: (value, text) => (text === 'auto' ? text : value),
+};
+
+/** IP addresses, CIDR blocks and `unix:`. */
+export const addressList: Kind<readonly string[]> = {
+  label: 'list of IP addresses and CIDR blocks',
+  parse(name, text) {
+    const entries = splitList(text);
+    const wrong = entries.find((entry) => entry !== 'unix:' && !isAddressBlock(entry));
+    if (wrong !== undefined) {
+      throw new SettingsError(
+        `${name} must be a comma separated list of IPv4 or IPv6 addresses, CIDR blocks or 'unix:', not '${wrong}'`,
+      );
+    }
+    return entries;
+  },
+  show: (value) => value,
+};
+
+function isAddressBlock(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  if (isIP(address) === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (isIPv4(address) ? 32 : 128);
+}
+
+/** `80:8000, 443:8443`: external port to listening port. The value is keyed by the listening port. */
+export const portMaps: Kind<Readonly<Record<number, number>>> = {
+  label: 'list of `<external port>:<listening port>`',
+  parse(name, text) {
+    const maps: Record<number, number> = {};
+    for (const entry of splitList(text)) {
+      const match = /^(\d{1,5}):(\d{1,5})$/.exec(entry);
+      const external = Number(match?.[1]);
+      const listening = Number(match?.[2]);
+      if (match === null || !isPort(external) || !isPort(listening)) {
+        throw new SettingsError(`invalid port mapping (\`${name}\`): ${entry}`);
+      }
+      maps[listening] = external;
+    }
+    return maps;
+  },
+  show: (_value, text) => splitList(text),
+};
+
+function isPort(port: number): boolean {
+  return port >= 1 && port <= 65535;
+}
+
+const headerTokens: Readonly<Record<string, readonly string[]>> = {
+  server_tokens: ['server', 'via'],
+  latency_tokens: [
+    'x-kong-proxy-latency',
+    'x-kong-upstream-latency',
+    'x-kong-response-latency',
+    'x-kong-admin-latency',
+  ],
+};
+
+/** Names of headers that the gateway may add; the value holds lower-case names, with tokens expanded. */
+export function headerNames(allowed: readonly string[]): Kind<ReadonlySet<string>> {
+  const known = new Set(allowed.map((name) => name.toLowerCase()));
+  return {
+    label: `\`off\`, or a list of ${allowed.map((name) => `\`${name}\``).join(', ')}`,
+    parse(name, text) {
+      const entries = splitList(text).map((entry) => entry.toLowerCase());
+      if (entries.length === 1 && entries[0] === 'off') return new Set();
+      const wrong = entries.find((entry) => !known.has(entry));
+      if (wrong !== undefined) {
+        throw new SettingsError(`${name} has an invalid value: '${wrong}' (off, ${allowed.join(', ')})`);
+      }
+      return new Set(entries.flatMap((entry) => headerTokens[entry] ?? [entry]));
+    },
+    show: (_value, text) => splitList(text),
+  };
+}
+
+/** A header's name, or `proxy_protocol`. */
+export const headerName: Kind<string> = {
+  label: 'name of a header, or `proxy_protocol`',
+  parse(name, text) {
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text)) {
+      throw new SettingsError(`${name} is not the name of a header: '${text}'`);
+    }
+    return text;
+  },
+  show: (value) => value,
+};
+
+/** Names of plugins: `bundled` stands for all that come with the gateway, `off` for none. */
+export const pluginNames: Kind<readonly string[]> = {
+  label: '`bundled`, `off`, or a list of names',
+  parse(name, text) {
+    const entries = splitList(text);
+    if (entries.length === 1 && entries[0] === 'off') return [];
+    const wrong = entries.find((entry) => entry === 'off' || !/^[A-Za-z0-9_-]+$/.test(entry));
+    if (wrong !== undefined)
+      throw new SettingsError(`${name} has an invalid value: '${wrong}' is not the name of a plugin`);
+    return entries;
+  },
+  show: (value) => value,
+};
+
+export const uuid: Kind<string | null> = {
+  label: 'UUID',
+  parse(name, text) {
+    if (text === '') return null;
+    if (!/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text)) {
+      throw new SettingsError(`${name} must be a valid UUID, not '${text}'`);
+    }
+    return text.toLowerCase();
+  },
+  show: (value) => value,
+};
+
+/** A token that can travel in an `Authorization` header. */
+export const bearerToken: Kind<string | null> = {
+  label: 'text without spaces',
+  parse(name, text) {
+    if (text === '') return null;
+    if (!/^[\x21-\x7e]+$/.test(text)) {
+      throw new SettingsError(`${name} must be printable ASCII without spaces, as it travels in a header`);
+    }
+    return text;
+  },
+  show: (value) => value,
+};
+
+/** A file relative to the prefix, `/dev/stdout`, `/dev/stderr` or `off`. The value is still relative. */
+export const logTarget: Kind<string> = {
+  label: '`off`, `/dev/stdout`, `/dev/stderr`, or a file (relative to the prefix)',
+  parse(name, text) {
+    if (text === '') throw new SettingsError(`${name} must not be empty; write 'off' to turn it off`);
+    if (/^\/dev\/std(?:out|err)\s/.test(text)) {
+      throw new SettingsError(`${name} takes no log format after '${text.split(/\s/, 1)[0]}'`);
+    }
+    return text;
+  },
+  show: (value) => value,
+};

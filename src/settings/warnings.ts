@@ -1,0 +1,17 @@
+import { isIPv4 } from 'node:net';
+import type { Settings } from './settings.ts';
+
+/** What is allowed and yet worth a line at start. */
+export function settingsWarnings(settings: Settings): readonly string[] {
+  const wide = settings.adminListen.filter((address) => !isLoopback(address.ip));
+  if (wide.length === 0 || settings.adminToken !== null) return [];
+  const places = wide.map((address) => `${address.ip.includes(':') ? `[${address.ip}]` : address.ip}:${address.port}`);
+  return [
+    `the Admin API listens on ${places.join(', ')} and asks for no token: whoever reaches it controls the gateway; ` +
+      'set SLUICEGATE_ADMIN_TOKEN, or bind admin_listen to 127.0.0.1',
+  ];
+}
+
+function isLoopback(ip: string): boolean {
+  return ip === 'localhost' || ip === '::1' || (isIPv4(ip) && ip.startsWith('127.'));
+}
