@@ -40,8 +40,26 @@ export interface EntityDefinition {
   readonly uniqueTogether: readonly (readonly string[])[];
   /** Foreign fields by name. */
   readonly foreign: Readonly<Record<string, ForeignField>>;
+  /**
+   * The schema for this very row, where it depends on the row: a plugin's configuration by its name, a route's rules by
+   * its protocols. `schema` when absent.
+   */
+  readonly schemaFor?: (value: Readonly<Record<string, unknown>>, operation: Operation) => RecordSchema;
+  /** Rewrites a row before it is validated. Values may be of any type still. */
+  readonly prepare?: (value: Readonly<Record<string, unknown>>, context: PrepareContext) => Record<string, unknown>;
+  /** Fields that follow from others, computed from a valid row: the digest of a certificate. */
+  readonly derive?: (value: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   /** Parents under whose path this entity is listed: `{ entity: 'services', field: 'service', path: 'routes' }`. */
   readonly nestedUnder: readonly NestedUnder[];
+}
+
+/** What a row is validated for. `validate` is `POST /schemas/{entity}/validate`. */
+export type Operation = 'create' | 'replace' | 'update' | 'validate';
+
+export interface PrepareContext {
+  readonly operation: Operation;
+  /** The body as the client gave it: for an update only what changes. */
+  readonly change: Readonly<Record<string, unknown>>;
 }
 
 export interface NestedUnder {

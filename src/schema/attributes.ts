@@ -38,7 +38,8 @@ const RULES: readonly (readonly [keyof Attributes, Rule])[] = [
   ['len_max', (value, { len_max = 0 }) => (length(value) <= len_max ? null : `length must be at most ${len_max}`)],
   [
     'starts_with',
-    (value, { starts_with: start = '' }) => ((value as string).startsWith(start) ? null : `should start with: ${start}`),
+    (value, { starts_with: start = '' }) =>
+      (value as string).startsWith(start) ? null : `should start with: ${start}`,
   ],
   ['not_match', (value, { not_match }) => (not_match?.test(value as string) ? `invalid value: ${value}` : null)],
   [

@@ -68,7 +68,9 @@ export function runEntityCheck(
   if ('custom_entity_check' in check) return custom(check.custom_entity_check, value, failed);
   if ('at_least_one_of' in check) {
     const names = check.at_least_one_of;
-    return names.some(isSetIn(value)) ? [] : onRecord(`at least one of these fields must be non-empty: ${quoted(names)}`);
+    return names.some(isSetIn(value))
+      ? []
+      : onRecord(`at least one of these fields must be non-empty: ${quoted(names)}`);
   }
   if ('only_one_of' in check) {
     const names = check.only_one_of;
@@ -93,7 +95,6 @@ export function runEntityCheck(
     ? []
     : onRecord(`values of these fields must be distinct: ${quoted(names)}`);
 }
-
 
 function conditional(
   rule: Extract<EntityCheck, { conditional: unknown }>['conditional'],

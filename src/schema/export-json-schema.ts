@@ -1,4 +1,4 @@
-import { type Json, isRecordSchema } from './export.ts';
+import { isRecordSchema, type Json } from './export.ts';
 import type { Field, RecordSchema } from './fields.ts';
 
 type JsonObject = { readonly [name: string]: Json };
@@ -7,7 +7,9 @@ type JsonObject = { readonly [name: string]: Json };
 export function exportJsonSchema(schema: RecordSchema): JsonObject {
   const fields = [...schema.fields];
   const mandatory = fields
-    .filter(([, { meta }]) => meta.required && meta.default === undefined && meta.auto !== true && meta.type !== 'record')
+    .filter(
+      ([, { meta }]) => meta.required && meta.default === undefined && meta.auto !== true && meta.type !== 'record',
+    )
     .map(([name]) => name);
   const properties: Record<string, Json> = {};
   for (const [name, field] of fields) properties[name] = jsonSchemaOf(field);

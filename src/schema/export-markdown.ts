@@ -11,7 +11,8 @@ export function exportMarkdownTable(schema: RecordSchema): string {
 function rowsOf(schema: RecordSchema, prefix: string): readonly (readonly string[])[] {
   const own = [...schema.fields].flatMap(([name, field]) => fieldRows(field, `${prefix}${name}`));
   const shorthands = [...schema.shorthands].map(([name, { field, replacedWith }]) => {
-    const note = replacedWith === undefined ? 'Shorthand, on input only.' : `Deprecated: use \`${replacedWith.join('.')}\`.`;
+    const note =
+      replacedWith === undefined ? 'Shorthand, on input only.' : `Deprecated: use \`${replacedWith.join('.')}\`.`;
     return [`\`${prefix}${name}\``, typeOf(field), '', [field.meta.description, note].filter(Boolean).join(' ')];
   });
   return [...own, ...shorthands];

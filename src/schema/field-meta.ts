@@ -1,15 +1,6 @@
 import type { Field } from './fields.ts';
 
-export type FieldType =
-  | 'string'
-  | 'integer'
-  | 'number'
-  | 'boolean'
-  | 'array'
-  | 'set'
-  | 'map'
-  | 'record'
-  | 'foreign';
+export type FieldType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'set' | 'map' | 'record' | 'foreign';
 
 /** A pattern that must not match, with the message for when it does. */
 export interface ForbiddenPattern {

@@ -92,11 +92,7 @@ function recordTypeError(input: unknown): string {
   return input == null ? 'required field missing' : 'expected a record';
 }
 
-function withChecks(
-  object: z.ZodType,
-  checks: readonly EntityCheck[],
-  fields: ReadonlyMap<string, Field>,
-): z.ZodType {
+function withChecks(object: z.ZodType, checks: readonly EntityCheck[], fields: ReadonlyMap<string, Field>): z.ZodType {
   let checked = object;
   for (const check of checks) {
     // `when` lets a check run although some field has failed, as Kong does; the check looks at the failed names itself.

@@ -42,7 +42,9 @@ export function translateRegex(text: string): RegexTranslation {
   try {
     new RegExp(source, flags);
   } catch (error) {
-    return refused(error instanceof Error ? error.message.replace(/^Invalid regular expression: /, '') : 'syntax error');
+    return refused(
+      error instanceof Error ? error.message.replace(/^Invalid regular expression: /, '') : 'syntax error',
+    );
   }
   return { ok: true, source, flags };
 }
@@ -119,9 +121,7 @@ function inClassStep(text: string, at: number): Step {
   const posix = /^\[:([a-z]+):\]/.exec(text.slice(at, at + 12));
   if (posix?.[1] === undefined) return { output: char, length: 1 };
   const members = POSIX_CLASSES[posix[1]];
-  return members === undefined
-    ? { problem: 'unknown POSIX class name' }
-    : { output: members, length: posix[0].length };
+  return members === undefined ? { problem: 'unknown POSIX class name' } : { output: members, length: posix[0].length };
 }
 
 function refused(problem: string): RegexTranslation {

@@ -47,13 +47,30 @@ export function mismatchMessages(
   return messages;
 }
 
-/** Adds the deprecated names with the values of their successors, as Kong echoes them. */
-export function echoShorthands(schema: RecordSchema, value: Readonly<Fields>): Fields {
+/** Adds the deprecated names with the values of their successors, at every level, as Kong echoes them. */
+export function presentShorthands(schema: RecordSchema, value: unknown): unknown {
+  if (!hasAliases(schema) || typeof value !== 'object' || value === null) return value;
   const output: Fields = { ...value };
+  for (const [name, field] of schema.fields) {
+    if ('shorthands' in field) output[name] = presentShorthands(field as RecordSchema, output[name]);
+  }
   for (const [name, { replacedWith }] of schema.shorthands) {
     if (replacedWith !== undefined) output[name] = valueAt(value, replacedWith) ?? null;
   }
   return output;
+}
+
+const knownAliases = new WeakMap<RecordSchema, boolean>();
+
+function hasAliases(schema: RecordSchema): boolean {
+  let known = knownAliases.get(schema);
+  if (known === undefined) {
+    const inner = [...schema.fields.values()].filter((field): field is RecordSchema => 'shorthands' in field);
+    known =
+      [...schema.shorthands.values()].some(({ replacedWith }) => replacedWith !== undefined) || inner.some(hasAliases);
+    knownAliases.set(schema, known);
+  }
+  return known;
 }
 
 function isMismatch(input: Readonly<Fields>, path: readonly string[], value: unknown): boolean {

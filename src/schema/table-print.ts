@@ -18,7 +18,9 @@ function print(value: unknown, unit: string, outer: string, inner: string): stri
   if (typeof value === 'string') return quote(value);
   if (value === null || value === undefined) return 'null';
   if (typeof value !== 'object') return String(value);
-  const lines = entriesOf(value).map(([key, item]) => inner + key + assign(key, unit) + print(item, unit, inner, inner + unit));
+  const lines = entriesOf(value).map(
+    ([key, item]) => inner + key + assign(key, unit) + print(item, unit, inner, inner + unit),
+  );
   const separator = unit === '' ? ',' : ',\n';
   const line = unit === '' ? '' : '\n';
   if (lines.length === 0) return unit === '' ? '{}' : `{\n${outer}}`;

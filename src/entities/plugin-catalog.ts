@@ -1,0 +1,22 @@
+import type { EntityCheck } from '../schema/entity-checks.ts';
+import type { RecordSchema } from '../schema/fields.ts';
+
+/** What the `plugins` entity must know of an installed plugin. */
+export interface PluginSchema {
+  /** Schema of its `config`. */
+  readonly config: RecordSchema;
+  /** Protocols that an instance may name. */
+  readonly protocols: readonly string[];
+  readonly defaultProtocols: readonly string[];
+  /** What an instance may be attached to besides globally. */
+  readonly scopes: readonly ('consumer' | 'route' | 'service')[];
+  /** Rules over the whole row; fields of the configuration are `config.<name>`. */
+  readonly checks?: readonly EntityCheck[];
+}
+
+/** The installed plugins, given to the entities at start: entities cannot import plugins. */
+export interface PluginCatalog {
+  names(): readonly string[];
+  /** Null when no plugin has that name. The answer for a name never changes. */
+  schemaOf(name: string): PluginSchema | null;
+}

@@ -1,0 +1,147 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { isRecordSchema } from '../schema/export.ts';
+import type { RecordSchema } from '../schema/fields.ts';
+import { inferFromSchema } from '../schema/form.ts';
+import { mergePatch } from '../schema/merge.ts';
+import { presentShorthands } from '../schema/shorthands.ts';
+import { type SchemaViolation, type Validation, validateRecord } from '../schema/validate.ts';
+import type { EntityDefinition, Operation, Row } from './entity.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * A row ready to be stored, or what is wrong with the input. `virtual` holds what was given for fields that are not
+ * stored with the row (`snis` of a certificate); one that was not given is absent.
+ */
+export type RowResult =
+  | { readonly ok: true; readonly row: Row; readonly virtual: Fields }
+  | { readonly ok: false; readonly error: SchemaViolation };
+
+export interface BuildOptions {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Stands for an id that the input does not give. */
+  readonly id?: string;
+}
+
+/** POST: makes a row of a body. Generates what is missing and automatic. */
+export function buildRow(definition: EntityDefinition, input: Fields, options: BuildOptions): RowResult {
+  return finish(definition, complete(definition, input, input, 'create'), input, options);
+}
+
+/** PUT: makes the row that replaces or creates the one of `options.id`. What the body omits goes back to its default. */
+export function applyPut(
+  definition: EntityDefinition,
+  input: Fields,
+  options: BuildOptions & { readonly id: string },
+): RowResult {
+  const body = { ...input, id: options.id };
+  return finish(definition, complete(definition, body, body, 'replace'), body, options);
+}
+
+/** PATCH: lays a body over a stored row. The id stays. */
+export function applyPatch(
+  definition: EntityDefinition,
+  stored: Row,
+  patch: Fields,
+  options: { readonly now: number },
+): RowResult {
+  const { created_at: createdAt, updated_at: _old, ...rest } = stored;
+  const change = { ...patch, id: stored.id };
+  const merged = mergePatch(schemaOf(definition, { ...stored, ...patch }, 'update'), rest, change);
+  const result = finish(definition, complete(definition, merged, change, 'update'), change, options);
+  if (!result.ok || patch['created_at'] != null) return result;
+  return { ...result, row: { ...result.row, created_at: createdAt } };
+}
+
+/** Checks a body against the schema alone, as `POST /schemas/{entity}/validate` does. */
+export function validateInput(definition: EntityDefinition, input: Fields): Validation<Fields> {
+  return complete(definition, input, input, 'validate');
+}
+
+/** Types the texts of a form body. `stored` is the row that a PATCH is for: it may decide the schema. */
+export function inferInput(definition: EntityDefinition, input: Fields, stored?: Row): Record<string, unknown> {
+  const schema = schemaOf(definition, stored === undefined ? input : { ...stored, ...input }, 'validate');
+  return inferFromSchema(schema, input) as Record<string, unknown>;
+}
+
+/** The schema for a row, or for a body that may lack fields. */
+export function schemaOf(definition: EntityDefinition, value: Fields, operation: Operation = 'validate'): RecordSchema {
+  return definition.schemaFor?.(value, operation) ?? definition.schema;
+}
+
+/**
+ * The row as the Admin API shows it: every declared field, unset ones as null, timestamps in seconds. `virtual` gives
+ * the fields that are not stored with the row.
+ */
+export function presentRow(definition: EntityDefinition, row: Row, virtual: Fields = {}): Record<string, unknown> {
+  const schema = schemaOf(definition, row);
+  const output: Record<string, unknown> = {};
+  for (const [name, field] of definition.schema.fields) {
+    const value = row[name] ?? null;
+    if (field.meta.virtual === true) output[name] = virtual[name] ?? [];
+    else if (field.meta.timestamp === true) output[name] = toSeconds(definition, value);
+    else {
+      const own = schema.fields.get(name);
+      output[name] = own !== undefined && isRecordSchema(own) ? presentShorthands(own, value) : value;
+    }
+  }
+  return output;
+}
+
+function complete(
+  definition: EntityDefinition,
+  value: Fields,
+  change: Fields,
+  operation: Operation,
+): Validation<Fields> {
+  const prepared = definition.prepare?.(value, { operation, change }) ?? value;
+  const schema = schemaOf(definition, prepared, operation);
+  const result = validateRecord(schema, prepared, { updating: operation === 'update' }) as Validation<Fields>;
+  if (!result.ok || definition.derive === undefined) return result;
+  return { ok: true, value: definition.derive(result.value) };
+}
+
+function finish(
+  definition: EntityDefinition,
+  result: Validation<Fields>,
+  input: Fields,
+  { now, id }: BuildOptions,
+): RowResult {
+  if (!result.ok) return result;
+  const fields: Record<string, unknown> = {};
+  const virtual: Record<string, unknown> = {};
+  for (const [name, { meta }] of definition.schema.fields) {
+    const value = result.value[name] ?? null;
+    if (meta.virtual === true) {
+      if (Object.hasOwn(input, name)) virtual[name] = value;
+    } else if (meta.timestamp === true) fields[name] = name === 'updated_at' ? now : toMilliseconds(value, now);
+    else if (meta.auto === true && value === null) fields[name] = name === 'id' ? (id ?? randomUUID()) : randomSecret();
+    else fields[name] = value;
+  }
+  return { ok: true, row: fields as Row, virtual };
+}
+
+function toMilliseconds(seconds: unknown, now: number): number {
+  return typeof seconds === 'number' ? Math.round(seconds * 1000) : now;
+}
+
+function toSeconds(definition: EntityDefinition, milliseconds: unknown): number | null {
+  if (typeof milliseconds !== 'number') return null;
+  return definition.timestamps === 'fraction' ? milliseconds / 1000 : Math.floor(milliseconds / 1000);
+}
+
+const SECRET_LENGTH = 32;
+const SECRET_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/** 32 letters and digits, evenly distributed: bytes beyond the last whole multiple of the alphabet are thrown away. */
+function randomSecret(): string {
+  const limit = 256 - (256 % SECRET_ALPHABET.length);
+  let secret = '';
+  while (secret.length < SECRET_LENGTH) {
+    for (const byte of randomBytes(SECRET_LENGTH)) {
+      if (byte < limit && secret.length < SECRET_LENGTH) secret += SECRET_ALPHABET[byte % SECRET_ALPHABET.length];
+    }
+  }
+  return secret;
+}
