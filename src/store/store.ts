@@ -56,22 +56,45 @@ export interface StoreReader {
 }
 
 /**
- * Writes. Each throws a `StoreError` when a constraint is hit; the transaction is then rolled back as a whole.
- * Each appends to the `changes` table in the same transaction, cascades included.
+ * Writes. Each throws a `StoreError` when a constraint is hit; the transaction is then rolled back as a whole, even
+ * when the caller swallows the error. Each appends to the `changes` table in the same transaction, cascades included.
+ * Constraints are checked in the order primary key, unique fields, fields unique together, foreign keys; within each
+ * in the order of the definition.
  */
 export interface StoreWriter extends StoreReader {
-  insert(entity: string, row: Row): Promise<void>;
-  /** Replaces the whole row of that id. Throws `not-found` when there is none. */
-  update(entity: string, row: Row): Promise<void>;
+  /**
+   * Timestamp of this transaction in milliseconds. Strictly greater than that of every earlier transaction of the store,
+   * whichever node ran it and whatever its clock says, so that a row stamped with it sorts after every cursor that was
+   * handed out before.
+   */
+  readonly now: number;
+  /** Returns the row as stored: `created_at` is `now` unless `keepCreatedAt`, `updated_at` (if the entity has one) is `now`. */
+  insert(entity: string, row: Row, options?: InsertOptions): Promise<Row>;
+  /** Replaces the whole row of that id; returns it as stored, `updated_at` being `now`. Throws `not-found` when there is none. */
+  update(entity: string, row: Row, options?: UpdateOptions): Promise<Row>;
   /** Returns false when there was nothing to delete. Applies on-delete rules, cascades recorded as changes. */
   delete(entity: string, id: string): Promise<boolean>;
+}
+
+export interface InsertOptions {
+  /** Store the row's own `created_at`, because the client gave it. Default false. */
+  readonly keepCreatedAt?: boolean;
+}
+
+export interface UpdateOptions {
+  /** Set `created_at` to `now`, as for a PUT that replaces a row without giving one. Default false: as in the row. */
+  readonly renewCreatedAt?: boolean;
 }
 
 export interface Store extends StoreReader {
   readonly kind: 'sqlite' | 'postgres';
   /** Creates or upgrades the tables; safe when several nodes do so at once. Throws `newer-store` on a store from a newer version. */
   migrate(): Promise<void>;
-  /** One transaction. `version` is the store's version after the commit (durable when the promise resolves). */
+  /**
+   * One transaction. `version` is the store's version after the commit (durable when the promise resolves). Writers of
+   * all nodes are serialised from the start of `work`, so reading, deciding and writing in it is free of races; for the
+   * same reason `work` must not wait for anything slow, nor call `write` itself.
+   */
   write<T>(work: (writer: StoreWriter) => Promise<T>): Promise<{ readonly result: T; readonly version: number }>;
   listTags(query: { readonly tag?: string; readonly skip: number; readonly limit: number }): Promise<readonly TagRow[]>;
   /** Every row of these entities in one consistent read. */
@@ -91,17 +114,29 @@ export type StoreErrorDetail =
   | { readonly kind: 'unique'; readonly entity: string; readonly fields: Readonly<Record<string, unknown>> }
   | { readonly kind: 'primary-key'; readonly entity: string; readonly id: string }
   /** The row refers to something that does not exist. */
-  | { readonly kind: 'foreign-key'; readonly entity: string; readonly field: string; readonly references: string; readonly id: string }
+  | {
+      readonly kind: 'foreign-key';
+      readonly entity: string;
+      readonly field: string;
+      readonly references: string;
+      readonly id: string;
+    }
   /** The row cannot be deleted because rows of `by` refer to it. */
   | { readonly kind: 'referenced'; readonly entity: string; readonly by: string }
   | { readonly kind: 'not-found'; readonly entity: string; readonly id: string }
   | { readonly kind: 'newer-store'; readonly found: string }
-  | { readonly kind: 'unavailable' };
+  /** The database does not answer; trying later may help. The error's message is one line that says why. */
+  | { readonly kind: 'unavailable' }
+  /** The database cannot be used as configured: wrong password, missing database, unwritable directory. One line says what. */
+  | { readonly kind: 'refused' };
 
 export class StoreError extends Error {
   readonly detail: StoreErrorDetail;
   constructor(detail: StoreErrorDetail, options?: { cause?: unknown; message?: string }) {
-    super(options?.message ?? `store: ${detail.kind}`, options?.cause === undefined ? undefined : { cause: options.cause });
+    super(
+      options?.message ?? `store: ${detail.kind}`,
+      options?.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.name = 'StoreError';
     this.detail = detail;
   }

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { testDefinitions, testRow } from '../store.fixtures.ts';
+import type { Store } from '../store.ts';
+import { deleteRow, insertRow, type StoreBench } from './store-bench.ts';
+
+function nextCall(store: Store): Promise<void> {
+  return new Promise((resolve) => {
+    const unsubscribe = store.subscribe(() => {
+      unsubscribe();
+      resolve();
+    });
+  });
+}
+
+export function registerChangeTests(bench: StoreBench): void {
+  it('gives each change its own version, and the write the last of them', async () => {
+    const store = await bench.fresh();
+    assert.equal(await store.version(), 0);
+    const { version } = await store.write(async (writer) => {
+      await writer.insert('services', testRow({ name: 'a' }));
+      await writer.insert('services', testRow({ name: 'b' }));
+    });
+    assert.equal(version, 2);
+    assert.equal(await store.version(), 2);
+    const reading = await store.write((writer) => writer.count('services'));
+    assert.deepEqual(reading, { result: 2, version: 2 });
+  });
+
+  it('tells the changes after a version in order, with the rows as they are now', async () => {
+    const store = await bench.fresh();
+    const a = await insertRow(store, 'services', testRow({ name: 'a' }));
+    const b = await insertRow(store, 'services', testRow({ name: 'b' }));
+    const { result: newA } = await store.write((writer) => writer.update('services', { ...a, host: 'h' }));
+    await deleteRow(store, 'services', b.id);
+    const upsert = { entity: 'services', operation: 'upsert' } as const;
+    assert.deepEqual(await store.changesSince(0, 100), [
+      { version: 1, ...upsert, id: a.id, row: newA },
+      { version: 2, ...upsert, id: b.id, row: null },
+      { version: 3, ...upsert, id: a.id, row: newA },
+      { version: 4, entity: 'services', operation: 'delete', id: b.id, row: null },
+    ]);
+    assert.deepEqual(
+      (await store.changesSince(2, 1))?.map((change) => change.version),
+      [3],
+    );
+    assert.deepEqual(await store.changesSince(4, 100), []);
+  });
+
+  it('has no history for a version that it has not reached', async () => {
+    const store = await bench.fresh();
+    assert.equal(await store.changesSince(1, 100), null);
+  });
+
+  it('forgets old changes, and says so', async () => {
+    const store = await bench.open(await bench.newPlace(), testDefinitions, { keptChanges: 5 });
+    await store.migrate();
+    const row = await insertRow(store, 'services', testRow({ name: 'a' }));
+    for (let i = 0; i < 4; i += 1) await store.write((writer) => writer.update('services', row));
+    assert.equal((await store.changesSince(0, 10))?.length, 5);
+    await store.write((writer) => writer.update('services', row));
+    assert.equal(await store.changesSince(0, 10), null);
+    assert.equal((await store.changesSince(1, 10))?.length, 5);
+    await store.write(async (writer) => {
+      for (let i = 0; i < 12; i += 1) await writer.update('services', row);
+    });
+    assert.equal(await store.changesSince(6, 10), null);
+    assert.equal((await store.changesSince(13, 10))?.length, 5);
+  });
+
+  it('dumps every row of the entities named, as of one version', async () => {
+    const store = await bench.fresh();
+    const service = await insertRow(store, 'services', testRow({ name: 'a' }));
+    const route = await insertRow(store, 'routes', testRow({ service: { id: service.id } }));
+    assert.deepEqual(await store.dump(['routes', 'services', 'consumers']), {
+      version: 2,
+      entities: { routes: [route], services: [service], consumers: [] },
+    });
+  });
+
+  it('never shows half of a transaction in a dump', async () => {
+    const store = await bench.fresh();
+    const writePairs = async (): Promise<void> => {
+      for (let i = 0; i < 15; i += 1) {
+        await store.write(async (writer) => {
+          await writer.insert('services', testRow());
+          await writer.insert('consumers', testRow());
+        });
+      }
+    };
+    let writing = true;
+    const writes = writePairs().finally(() => {
+      writing = false;
+    });
+    while (writing) {
+      const { version, entities } = await store.dump(['services', 'consumers']);
+      assert.equal(entities['services']?.length, entities['consumers']?.length);
+      assert.equal(version, 2 * (entities['services']?.length ?? 0));
+    }
+    await writes;
+  });
+
+  it('calls subscribers after a commit is visible, until they leave', async () => {
+    const store = await bench.fresh();
+    let versionSeen: Promise<number> | null = null;
+    const unsubscribe = store.subscribe(() => {
+      versionSeen = store.version();
+    });
+    const called = nextCall(store);
+    await insertRow(store, 'services', testRow());
+    await called;
+    assert.equal(await versionSeen, 1);
+    unsubscribe();
+    versionSeen = null;
+    const calledAgain = nextCall(store);
+    await insertRow(store, 'services', testRow());
+    await calledAgain;
+    assert.equal(versionSeen, null);
+  });
+
+  it('goes on calling the other subscribers when one throws', async () => {
+    const store = await bench.fresh();
+    store.subscribe(() => {
+      throw new Error('a bad subscriber');
+    });
+    const called = nextCall(store);
+    await insertRow(store, 'services', testRow());
+    await called;
+  });
+}

@@ -1,0 +1,44 @@
+import type { StoreLog } from './sql-backend.ts';
+
+/** Tells subscribers of commits: this node's at once, those of other nodes as the backend learns of them. */
+export interface ChangeFeed {
+  /** A commit of this or another node is visible. The same version is told once. */
+  announce(version: number): void;
+  subscribe(listener: () => void): () => void;
+  close(): Promise<void>;
+}
+
+export function createChangeFeed(startWatching: () => () => Promise<void>, log: StoreLog): ChangeFeed {
+  const listeners = new Set<() => void>();
+  let seen: number | null = null;
+  let stopWatching: (() => Promise<void>) | null = null;
+  let closed = false;
+
+  function announce(version: number): void {
+    if (closed || version === seen) return;
+    seen = version;
+    for (const listener of listeners) {
+      try {
+        listener();
+      } catch (error) {
+        log.warn(`a listener of the change feed failed: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+  }
+
+  return {
+    announce,
+    subscribe: (listener) => {
+      // Wrapped, so that the same function subscribed twice is two subscriptions.
+      const entry = (): void => listener();
+      listeners.add(entry);
+      if (!closed) stopWatching ??= startWatching();
+      return () => listeners.delete(entry);
+    },
+    close: async () => {
+      closed = true;
+      listeners.clear();
+      await stopWatching?.();
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Row } from '../../entities/entity.ts';
+import type { ListQuery } from '../store.ts';
+import { columnOf, type EntityTable, toRow } from './entity-table.ts';
+import type { ColumnRow, Database } from './sql-backend.ts';
+
+type Condition = RawBuilder<unknown>;
+
+/**
+ * One page. Positions are compared as row values, which both databases answer from the index on `(created_at, id)`, so
+ * the cost of a page is that of its rows, wherever in the list it is.
+ */
+export async function listRows(database: Database, table: EntityTable, query: ListQuery): Promise<readonly Row[]> {
+  if (query.tags !== undefined && query.tags.names.length === 0) return [];
+  const select = query.tags === undefined ? selectPage(table, query) : selectTaggedPage(table, query, query.tags);
+  const { rows } = await select.execute(database);
+  return rows.map((columns) => toRow(table, columns));
+}
+
+function selectPage(table: EntityTable, query: ListQuery): RawBuilder<ColumnRow> {
+  const conditions = [...fieldConditions(table, query), ...positionConditions(query, 'e', 'id')];
+  return sql<ColumnRow>`select e.* from ${sql.table(table.name)} as e ${where(conditions)}
+    order by ${ordering(query, 'e', 'id')} limit ${query.limit} offset ${query.skip ?? 0}`;
+}
+
+/**
+ * Driven by `entity_tags`, which repeats `created_at` so that its index yields the rows of one tag in list order: neither a
+ * rare tag among many rows nor a tag that every row has makes the page dearer. For "any", each tag gives its own first rows,
+ * and their union is cut again.
+ */
+function selectTaggedPage(
+  table: EntityTable,
+  query: ListQuery,
+  tags: NonNullable<ListQuery['tags']>,
+): RawBuilder<ColumnRow> {
+  const names = [...new Set(tags.names)];
+  const driving = tags.all ? names.slice(0, 1) : names;
+  const alsoNeeded = tags.all ? names.slice(1) : [];
+  const skip = query.skip ?? 0;
+  const branches = driving.map((name) => {
+    const conditions = [
+      sql`t.tag = ${name} and t.entity = ${table.name}`,
+      ...alsoNeeded.map(
+        (other) =>
+          sql`exists (select 1 from ${sql.table('entity_tags')} as o
+            where o.entity = t.entity and o.entity_id = t.entity_id and o.tag = ${other})`,
+      ),
+      ...fieldConditions(table, query),
+      ...positionConditions(query, 't', 'entity_id'),
+    ];
+    return sql`select * from (
+      select t.created_at, t.entity_id from ${sql.table('entity_tags')} as t
+      inner join ${sql.table(table.name)} as e on e.id = t.entity_id ${where(conditions)}
+      order by ${ordering(query, 't', 'entity_id')} limit ${skip + query.limit}) as branch`;
+  });
+  return sql<ColumnRow>`select e.* from (
+      select * from (${sql.join(branches, sql` union `)}) as matching
+      order by ${ordering(query, 'matching', 'entity_id')} limit ${query.limit} offset ${skip}) as page
+    inner join ${sql.table(table.name)} as e on e.id = page.entity_id
+    order by ${ordering(query, 'page', 'entity_id')}`;
+}
+
+function fieldConditions(table: EntityTable, query: ListQuery): Condition[] {
+  return Object.entries(query.where ?? {}).map(([field, value]) => {
+    const column = sql.ref(`e.${columnOf(table, field)}`);
+    return value === null ? sql`${column} is null` : sql`${column} = ${value}`;
+  });
+}
+
+function positionConditions(query: ListQuery, alias: string, idColumn: string): Condition[] {
+  const conditions: Condition[] = [];
+  const createdAt = sql.ref(`${alias}.created_at`);
+  if (query.after !== undefined) {
+    const comparison = query.order === 'desc' ? sql`<` : sql`>`;
+    const place = sql`(${createdAt}, ${sql.ref(`${alias}.${idColumn}`)})`;
+    conditions.push(sql`${place} ${comparison} (${query.after.createdAt}, ${query.after.id})`);
+  }
+  if (query.createdBefore !== undefined) conditions.push(sql`${createdAt} < ${query.createdBefore}`);
+  return conditions;
+}
+
+function ordering(query: ListQuery, alias: string, idColumn: string): RawBuilder<unknown> {
+  const direction = query.order === 'desc' ? sql`desc` : sql`asc`;
+  return sql`${sql.ref(`${alias}.created_at`)} ${direction}, ${sql.ref(`${alias}.${idColumn}`)} ${direction}`;
+}
+
+function where(conditions: readonly Condition[]): RawBuilder<unknown> {
+  return conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`;
+}

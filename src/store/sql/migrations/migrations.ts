@@ -1,0 +1,5 @@
+import { bookkeeping } from './0001-bookkeeping.ts';
+import type { Migration } from './migration.ts';
+
+/** Every migration, in the order in which they run. */
+export const migrations: readonly Migration[] = [bookkeeping];

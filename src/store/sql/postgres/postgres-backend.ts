@@ -1,0 +1,107 @@
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import type { Settings } from '../../../settings/settings.ts';
+import type { ColumnRow, SqlBackend, SqlTransaction, StoreHead, StoreLog, Tables } from '../sql-backend.ts';
+import { createPool } from './postgres-pool.ts';
+import { changesChannel, watchPostgres } from './postgres-watch.ts';
+
+export interface PostgresBackendOptions {
+  readonly pg: Settings['pg'];
+  readonly ca: string | null;
+  readonly log: StoreLog;
+}
+
+/** Time-out of a statement that reads everything, or changes the layout of tables. In milliseconds. */
+const longTimeout = 60_000;
+
+/** Connections for those; a node does one of them at a time. */
+const longPoolSize = 2;
+
+/** Key of the advisory lock under which one node at a time migrates: any number that is ours alone. */
+const migrationLock = 7_305_801_846;
+
+/** The database's own objects by number in its catalogue: `bigint` and `json`. */
+const bigintType = 20;
+const jsonType = 114;
+
+export function createPostgresBackend({ pg: settings, ca, log }: PostgresBackendOptions): SqlBackend {
+  const connection = toClientConfig(settings, ca);
+  const address = `${settings.user}@${settings.host}:${settings.port}/${settings.database}`;
+  const common = { address, schema: settings.schema, log };
+  const short = createPool({
+    ...common,
+    connection: withTimeout(connection, settings.timeout),
+    size: settings.poolSize,
+  });
+  const long = createPool({ ...common, connection: withTimeout(connection, longTimeout), size: longPoolSize });
+  const regular = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: short }) });
+  const snapshot = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: long }) });
+  return {
+    kind: 'postgres',
+    write: regular,
+    read: regular,
+    snapshot,
+    // Without a collation of its own a text column would be ordered by the language of the database.
+    types: { text: 'text collate "C"', json: 'json' },
+    beginMigration: async (transaction) => {
+      await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(transaction);
+      if (settings.schema !== null) await createSchema(transaction, settings.schema);
+    },
+    lockHead: async (transaction): Promise<StoreHead> => {
+      const head = await transaction.selectFrom('store_version').selectAll().forUpdate().executeTakeFirstOrThrow();
+      return { version: Number(head['version']), lastTimestamp: Number(head['last_timestamp']) };
+    },
+    notify: async (transaction, version) => {
+      await sql`select pg_notify(${changesChannel}, ${String(version)})`.execute(transaction);
+    },
+    ping: async () => {
+      await sql<ColumnRow>`select 1`.execute(regular);
+    },
+    watch: (onVersion, readVersion) =>
+      watchPostgres({ connection: withTimeout(connection, settings.timeout), onVersion, readVersion, log }),
+    close: async () => {
+      await Promise.all([regular.destroy(), snapshot.destroy()]);
+    },
+  };
+}
+
+/** `if not exists` asks for the right to make schemas even when there is nothing to make. */
+async function createSchema(transaction: SqlTransaction, schema: string): Promise<void> {
+  const { rows } = await sql<ColumnRow>`select 1 from pg_namespace where nspname = ${schema}`.execute(transaction);
+  if (rows.length === 0) await transaction.schema.createSchema(schema).execute();
+}
+
+function toClientConfig(settings: Settings['pg'], ca: string | null): pg.ClientConfig {
+  return {
+    host: settings.host,
+    port: settings.port,
+    user: settings.user,
+    database: settings.database,
+    ...(settings.password === null ? {} : { password: settings.password }),
+    ssl: settings.ssl ? { rejectUnauthorized: settings.sslVerify, ...(ca === null ? {} : { ca }) } : false,
+    connectionTimeoutMillis: settings.timeout,
+    keepAlive: true,
+    application_name: 'sluicegate',
+    types: { getTypeParser },
+  };
+}
+
+/**
+ * The server stops a statement that takes too long, and a transaction whose node has gone silent (it would keep all writers
+ * waiting); a little later the client gives up too, for a server that no longer answers at all.
+ */
+function withTimeout(connection: pg.ClientConfig, timeout: number): pg.ClientConfig {
+  return {
+    ...connection,
+    statement_timeout: timeout,
+    idle_in_transaction_session_timeout: timeout + 10_000,
+    query_timeout: timeout + 1000,
+  };
+}
+
+/** Versions and timestamps as numbers; JSON as its text, which the store parses itself for both databases. */
+function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
+  if (oid === bigintType) return Number;
+  if (oid === jsonType) return (text) => text;
+  return pg.types.getTypeParser(oid, format ?? 'text');
+}

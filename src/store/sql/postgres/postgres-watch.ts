@@ -1,0 +1,83 @@
+import pg from 'pg';
+import type { StoreLog } from '../sql-backend.ts';
+
+export const changesChannel = 'sluicegate_changes';
+
+/** How often the version is read, so that a lost notification delays a change by no more. In milliseconds. */
+const pollInterval = 500;
+
+const firstRetryDelay = 200;
+const longestRetryDelay = 5000;
+
+export interface WatchOptions {
+  readonly connection: pg.ClientConfig;
+  readonly onVersion: (version: number) => void;
+  readonly readVersion: () => Promise<number>;
+  readonly log: StoreLog;
+}
+
+/**
+ * Hears of commits of other nodes: by LISTEN on a connection of its own, made anew whenever it is lost, and by reading the
+ * version at intervals, which covers what was notified meanwhile, and poolers that do not pass notifications on.
+ */
+export function watchPostgres(options: WatchOptions): () => Promise<void> {
+  let closed = false;
+  let client: pg.Client | null = null;
+  let retryDelay = firstRetryDelay;
+  let retryTimer: NodeJS.Timeout | undefined;
+  let pollTimer: NodeJS.Timeout | undefined;
+  let polling: Promise<void> = Promise.resolve();
+
+  async function listen(): Promise<void> {
+    const fresh = new pg.Client(options.connection);
+    client = fresh;
+    fresh.on('notification', (message) => {
+      const version = Number(message.payload);
+      if (Number.isSafeInteger(version) && !closed) options.onVersion(version);
+    });
+    fresh.on('error', (error) => lost(fresh, error));
+    fresh.on('end', () => lost(fresh, new Error('the connection was closed')));
+    try {
+      await fresh.connect();
+      await fresh.query(`listen ${changesChannel}`);
+      if (retryDelay !== firstRetryDelay) options.log.info('the change feed is connected again');
+      retryDelay = firstRetryDelay;
+    } catch (error) {
+      lost(fresh, error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  function lost(which: pg.Client, error: Error): void {
+    if (closed || client !== which) return;
+    client = null;
+    which.end().catch(() => undefined);
+    if (retryDelay === firstRetryDelay) {
+      options.log.warn(`the change feed lost its connection, changes are polled until it is back: ${error.message}`);
+    }
+    retryTimer = setTimeout(() => void listen(), retryDelay).unref();
+    retryDelay = Math.min(retryDelay * 2, longestRetryDelay);
+  }
+
+  async function poll(): Promise<void> {
+    try {
+      const version = await options.readVersion();
+      if (!closed) options.onVersion(version);
+    } catch {
+      // The database is away: the listening connection has said so already, and the next round asks again.
+    }
+    if (!closed) pollTimer = setTimeout(startPolling, pollInterval).unref();
+  }
+
+  function startPolling(): void {
+    polling = poll();
+  }
+
+  void listen();
+  startPolling();
+  return async () => {
+    closed = true;
+    clearTimeout(retryTimer);
+    clearTimeout(pollTimer);
+    await Promise.all([polling, client?.end().catch(() => undefined)]);
+  };
+}

@@ -1,0 +1,49 @@
+import type { Kysely, Transaction } from 'kysely';
+
+export type ColumnValue = string | number | null;
+
+/** A row as the database holds it: real columns, and everything else as JSON text in `body`. */
+export type ColumnRow = Record<string, ColumnValue>;
+
+/** Tables are derived from entity definitions at run time, so their names and columns are not known to the compiler. */
+export type Tables = Record<string, ColumnRow>;
+
+export type Database = Kysely<Tables>;
+export type SqlTransaction = Transaction<Tables>;
+
+/** Where the store reports what no caller is waiting for, such as a lost connection of the change feed. */
+export interface StoreLog {
+  info(message: string): void;
+  warn(message: string): void;
+}
+
+/** What differs between the databases. Everything else of the store is written once, against this. */
+export interface SqlBackend {
+  readonly kind: 'sqlite' | 'postgres';
+  /** Transactions that write. */
+  readonly write: Database;
+  /** Single statements outside of a transaction; they see every commit that has resolved. */
+  readonly read: Database;
+  /** Long consistent reads, and migrations: nothing short waits behind them, and their time-outs are longer. */
+  readonly snapshot: Database;
+  /** Column types: text compared by bytes, and text holding JSON. */
+  readonly types: { readonly text: string; readonly json: string };
+  /** First statement of a migration: waits until no other node migrates, and creates what the tables live in. */
+  beginMigration(transaction: SqlTransaction): Promise<void>;
+  /** First statement of a writing transaction: waits for the other writers of all nodes, then reads the store's head. */
+  lockHead(transaction: SqlTransaction): Promise<StoreHead>;
+  /** Last statement of a writing transaction: tells other nodes once it has committed. */
+  notify(transaction: SqlTransaction, version: number): Promise<void>;
+  /** Resolves when the database answers, before or after a migration. */
+  ping(): Promise<void>;
+  /** Calls `onVersion` when another node has committed; `readVersion` is its safety net. Returns the way to stop. */
+  watch(onVersion: (version: number) => void, readVersion: () => Promise<number>): () => Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The one row of `store_version`. */
+export interface StoreHead {
+  readonly version: number;
+  /** The greatest transaction timestamp handed out so far. */
+  readonly lastTimestamp: number;
+}

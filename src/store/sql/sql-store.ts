@@ -1,0 +1,81 @@
+import type { EntityDefinition, Row } from '../../entities/entity.ts';
+import type { Store, StoreWriter } from '../store.ts';
+import { createChangeFeed } from './change-feed.ts';
+import { appendChanges, readChanges, readVersion } from './change-log.ts';
+import { type EntityTables, tableOf, toEntityTable, toRow } from './entity-table.ts';
+import { listTags } from './list-tags.ts';
+import { migrate } from './migrate.ts';
+import { nextTimestamp } from './next-timestamp.ts';
+import type { SqlBackend, SqlTransaction, StoreLog } from './sql-backend.ts';
+import { createReader } from './sql-reader.ts';
+import { createWriter } from './sql-writer.ts';
+import { createTurns } from './turns.ts';
+
+export interface SqlStoreOptions {
+  readonly definitions: readonly EntityDefinition[];
+  readonly log: StoreLog;
+  readonly keptChanges: number;
+}
+
+export function createSqlStore(backend: SqlBackend, { definitions, log, keptChanges }: SqlStoreOptions): Store {
+  const tables: EntityTables = new Map(definitions.map((definition) => [definition.name, toEntityTable(definition)]));
+  // Only one writer of this node waits for those of others, so that they do not use up its connections.
+  const inTurn = createTurns();
+  const version = (): Promise<number> => readVersion(backend.read);
+  const feed = createChangeFeed(() => backend.watch((seen) => feed.announce(seen), version), log);
+
+  async function write<T>(work: (writer: StoreWriter) => Promise<T>): Promise<{ result: T; version: number }> {
+    const written = await inTurn(() => commit(work));
+    if (written.changed) feed.announce(written.version);
+    return { result: written.result, version: written.version };
+  }
+
+  function commit<T>(
+    work: (writer: StoreWriter) => Promise<T>,
+  ): Promise<{ result: T; version: number; changed: boolean }> {
+    return backend.write.transaction().execute(async (transaction) => {
+      const head = await backend.lockHead(transaction);
+      const writer = createWriter(transaction, tables, nextTimestamp(head.lastTimestamp, Date.now()));
+      const result = await work(writer);
+      const pending = await writer.finish();
+      if (pending.length === 0) return { result, version: head.version, changed: false };
+      const version = await appendChanges(transaction, head, pending, writer.now, keptChanges);
+      await backend.notify(transaction, version);
+      return { result, version, changed: true };
+    });
+  }
+
+  /** Several reads of one instant. */
+  function consistently<T>(read: (transaction: SqlTransaction) => Promise<T>): Promise<T> {
+    return backend.snapshot.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read);
+  }
+
+  async function dumpEntity(transaction: SqlTransaction, entity: string): Promise<readonly Row[]> {
+    const table = tableOf(tables, entity);
+    const rows = await transaction.selectFrom(table.name).selectAll().orderBy('created_at').orderBy('id').execute();
+    return rows.map((columns) => toRow(table, columns));
+  }
+
+  return {
+    ...createReader(backend.read, tables),
+    kind: backend.kind,
+    migrate: () => migrate(backend, tables),
+    write,
+    listTags: (query) => listTags(backend.read, tables, query),
+    dump: (entities) =>
+      consistently(async (transaction) => {
+        const version = await readVersion(transaction);
+        const dumped: Record<string, readonly Row[]> = {};
+        for (const entity of entities) dumped[entity] = await dumpEntity(transaction, entity);
+        return { version, entities: dumped };
+      }),
+    version,
+    changesSince: (since, limit) => consistently((transaction) => readChanges(transaction, tables, since, limit)),
+    subscribe: (listener) => feed.subscribe(listener),
+    ping: () => backend.ping(),
+    close: async () => {
+      await feed.close();
+      await backend.close();
+    },
+  };
+}

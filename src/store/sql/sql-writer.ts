@@ -1,0 +1,107 @@
+import type { Row } from '../../entities/entity.ts';
+import { StoreError, type StoreWriter } from '../store.ts';
+import type { PendingChange } from './change-log.ts';
+import { checkConstraints } from './check-constraints.ts';
+import { chunks } from './chunks.ts';
+import { deleteRows } from './delete-rows.ts';
+import { type EntityTable, type EntityTables, tableOf, tagsOf, toColumns, toRow } from './entity-table.ts';
+import type { SqlTransaction } from './sql-backend.ts';
+import { createReader } from './sql-reader.ts';
+import { createTurns } from './turns.ts';
+
+export interface SqlWriter extends StoreWriter {
+  /** Waits for operations still running. Throws the first error of any operation: nothing may be committed then. */
+  finish(): Promise<readonly PendingChange[]>;
+}
+
+export function createWriter(transaction: SqlTransaction, tables: EntityTables, now: number): SqlWriter {
+  const reader = createReader(transaction, tables);
+  const pending: PendingChange[] = [];
+  let failure: { readonly error: unknown } | null = null;
+  // One after another, so that each check sees what the operations before it wrote.
+  const inTurn = createTurns();
+
+  function attempt<T>(operation: () => Promise<T>): Promise<T> {
+    return inTurn(async () => {
+      try {
+        return await operation();
+      } catch (error) {
+        failure ??= { error };
+        throw error;
+      }
+    });
+  }
+
+  function stamp(table: EntityTable, row: Row, createdAt: number): Row {
+    const { updated_at: _, ...rest } = row;
+    return { ...rest, id: row.id, created_at: createdAt, ...(table.hasUpdatedAt ? { updated_at: now } : {}) };
+  }
+
+  async function insert(table: EntityTable, row: Row): Promise<Row> {
+    const columns = toColumns(table, row);
+    await checkConstraints(transaction, table, row, columns, null);
+    await transaction.insertInto(table.name).values(columns).execute();
+    await insertTags(transaction, table, row);
+    pending.push({ entity: table.name, id: row.id, operation: 'upsert' });
+    return toRow(table, columns);
+  }
+
+  async function update(table: EntityTable, row: Row): Promise<Row> {
+    const before = await transaction.selectFrom(table.name).selectAll().where('id', '=', row.id).executeTakeFirst();
+    if (before === undefined) throw new StoreError({ kind: 'not-found', entity: table.name, id: row.id });
+    const columns = toColumns(table, row);
+    await checkConstraints(transaction, table, row, columns, before);
+    await transaction.updateTable(table.name).set(columns).where('id', '=', row.id).execute();
+    if (before['created_at'] !== row.created_at || !sameTags(toRow(table, before), row)) {
+      await transaction
+        .deleteFrom('entity_tags')
+        .where('entity', '=', table.name)
+        .where('entity_id', '=', row.id)
+        .execute();
+      await insertTags(transaction, table, row);
+    }
+    pending.push({ entity: table.name, id: row.id, operation: 'upsert' });
+    return toRow(table, columns);
+  }
+
+  return {
+    ...reader,
+    now,
+    insert: (entity, row, options) =>
+      attempt(() => {
+        const table = tableOf(tables, entity);
+        return insert(table, stamp(table, row, options?.keepCreatedAt === true ? row.created_at : now));
+      }),
+    update: (entity, row, options) =>
+      attempt(() => {
+        const table = tableOf(tables, entity);
+        return update(table, stamp(table, row, options?.renewCreatedAt === true ? now : row.created_at));
+      }),
+    delete: (entity, id) =>
+      attempt(async () => {
+        if ((await reader.get(entity, id)) === null) return false;
+        const deleted = await deleteRows(transaction, tables, entity, [id]);
+        for (const row of deleted) pending.push({ ...row, operation: 'delete' });
+        return true;
+      }),
+    finish: async () => {
+      await inTurn(async () => undefined);
+      if (failure !== null) throw failure.error;
+      return pending;
+    },
+  };
+}
+
+function sameTags(a: Row, b: Row): boolean {
+  return JSON.stringify(tagsOf(a)) === JSON.stringify(tagsOf(b));
+}
+
+async function insertTags(transaction: SqlTransaction, table: EntityTable, row: Row): Promise<void> {
+  const lines = tagsOf(row).map((tag) => ({
+    entity: table.name,
+    entity_id: row.id,
+    tag,
+    created_at: row.created_at,
+  }));
+  for (const some of chunks(lines)) await transaction.insertInto('entity_tags').values(some).execute();
+}

@@ -1,0 +1,69 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Kysely, sql } from 'kysely';
+import { StoreError } from '../../store.ts';
+import type { ColumnRow, Database, SqlBackend, StoreHead, Tables } from '../sql-backend.ts';
+import { openSqliteDatabase } from './sqlite-database.ts';
+import { NodeSqliteDialect } from './sqlite-dialect.ts';
+import { describeOpenError } from './sqlite-errors.ts';
+
+/** How long a write waits for another process, such as a command, that writes to the same file. In milliseconds. */
+const defaultLockTimeout = 5000;
+
+/**
+ * Three connections to one file, since SQLite has one transaction for each: readers see the last commit while a writer is at
+ * work, and short reads do not wait behind a long one.
+ */
+export function openSqliteBackend(file: string, lockTimeout = defaultLockTimeout): SqlBackend {
+  createFile(file);
+  const write = openDatabase(file, lockTimeout);
+  const read = openDatabase(file, lockTimeout);
+  const snapshot = openDatabase(file, lockTimeout);
+  return {
+    kind: 'sqlite',
+    write,
+    read,
+    snapshot,
+    types: { text: 'text', json: 'text' },
+    // `begin immediate` has locked out every other writer already.
+    beginMigration: async () => undefined,
+    lockHead: async (transaction): Promise<StoreHead> => {
+      const head = await transaction.selectFrom('store_version').selectAll().executeTakeFirstOrThrow();
+      return { version: Number(head['version']), lastTimestamp: Number(head['last_timestamp']) };
+    },
+    // One node owns the file, so there is nobody else to tell or to hear from.
+    notify: async () => undefined,
+    watch: () => async () => undefined,
+    ping: async () => {
+      await sql<ColumnRow>`select 1`.execute(read);
+    },
+    close: async () => {
+      for (const database of [write, read, snapshot]) await database.destroy();
+    },
+  };
+}
+
+/** SQLite would make the file readable for all; its companion files get the mode of this one. */
+function createFile(file: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    closeSync(openSync(file, 'a', 0o600));
+  } catch (error) {
+    throw refused(file, error);
+  }
+}
+
+function openDatabase(file: string, lockTimeout: number): Database {
+  try {
+    return new Kysely<Tables>({ dialect: new NodeSqliteDialect(openSqliteDatabase(file), lockTimeout) });
+  } catch (error) {
+    throw refused(file, error);
+  }
+}
+
+function refused(file: string, error: unknown): StoreError {
+  return new StoreError(
+    { kind: 'refused' },
+    { cause: error, message: `cannot open the store ${file}: ${describeOpenError(error)}` },
+  );
+}

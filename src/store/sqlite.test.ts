@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, describe, it } from 'node:test';
+import { assertStoreError } from './contract/store-bench.ts';
+import { createStore } from './create-store.ts';
+import { createSqlStore } from './sql/sql-store.ts';
+import { openSqliteBackend } from './sql/sqlite/sqlite-backend.ts';
+import { describeStore } from './store.contract.ts';
+import { testDefinitions, testRow } from './store.fixtures.ts';
+import { type Store, StoreError } from './store.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'sluicegate-store-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+const silent = { info: () => undefined, warn: () => undefined };
+
+let places = 0;
+const newFile = (): string => {
+  places += 1;
+  return join(directory, `place-${places}`, 'sluicegate.db');
+};
+const open = (file: string): Promise<Store> => createStore({ kind: 'sqlite', file, definitions: testDefinitions });
+
+describeStore('the SQLite store', {
+  newPlace: async () => newFile(),
+  open: (file, options) => createStore({ kind: 'sqlite', file, ...options }),
+});
+
+describe('the SQLite file', () => {
+  it('is readable for its owner alone, its companions too', async () => {
+    const file = newFile();
+    const store = await open(file);
+    await store.migrate();
+    for (const path of [file, `${file}-wal`]) assert.equal(statSync(path).mode & 0o777, 0o600);
+    await store.close();
+  });
+
+  it('is left as it was when a newer version has made it', async () => {
+    const file = newFile();
+    const store = await open(file);
+    await store.migrate();
+    await store.close();
+    const database = new DatabaseSync(file);
+    database.exec(`insert into schema_migrations values ('9999-from-the-future', 0)`);
+    const dump = (): unknown => database.prepare('select * from sqlite_schema').all();
+    const before = dump();
+    const older = await open(file);
+    await assertStoreError(older.migrate(), { kind: 'newer-store', found: '9999-from-the-future' });
+    assert.deepEqual(dump(), before);
+    database.close();
+    await older.close();
+  });
+
+  it('that cannot be made is refused in one line naming it', async () => {
+    const blocker = join(directory, 'not-a-directory');
+    writeFileSync(blocker, '');
+    await assertRefused(join(blocker, 'sluicegate.db'));
+  });
+
+  it('that is no database is refused in one line naming it', async () => {
+    const file = join(directory, 'notes.txt');
+    writeFileSync(file, 'this is not a database, whatever its name says'.repeat(100));
+    await assertRefused(file, /the file is not a database/);
+  });
+
+  it('locked by another process makes a write wait', async () => {
+    const file = newFile();
+    const store = await open(file);
+    await store.migrate();
+    const other = new DatabaseSync(file);
+    other.exec('begin immediate');
+    const write = store.write((writer) => writer.insert('services', testRow()));
+    await store.ping();
+    assert.equal(await store.count('services'), 0);
+    other.exec('commit');
+    other.close();
+    await write;
+    assert.equal(await store.count('services'), 1);
+    await store.close();
+  });
+
+  it('locked for too long makes a write fail as unavailable, and the next one is served', async () => {
+    const file = newFile();
+    const store = createSqlStore(openSqliteBackend(file, 20), {
+      definitions: testDefinitions,
+      log: silent,
+      keptChanges: 100,
+    });
+    await store.migrate();
+    const other = new DatabaseSync(file);
+    other.exec('begin immediate');
+    const insert = (): Promise<unknown> => store.write((writer) => writer.insert('services', testRow()));
+    await assertStoreError(insert(), { kind: 'unavailable' });
+    other.exec('rollback');
+    other.close();
+    await insert();
+    await store.close();
+  });
+});
+
+async function assertRefused(file: string, message = /./): Promise<void> {
+  await assert.rejects(open(file), (error) => {
+    assert.ok(error instanceof StoreError);
+    assert.equal(error.detail.kind, 'refused');
+    assert.ok(error.message.includes(file));
+    assert.doesNotMatch(error.message, /\n/);
+    assert.match(error.message, message);
+    return true;
+  });
+}

@@ -1,0 +1,54 @@
+import { afterEach, describe, it } from 'node:test';
+import type { EntityDefinition } from '../entities/entity.ts';
+import { registerChangeTests } from './contract/changes.contract.ts';
+import { registerConstraintTests } from './contract/constraints.contract.ts';
+import { registerListTests } from './contract/lists.contract.ts';
+import { registerMigrationTests } from './contract/migrations.contract.ts';
+import { registerRowTests } from './contract/rows.contract.ts';
+import type { BenchOptions, StoreBench } from './contract/store-bench.ts';
+import { testDefinitions } from './store.fixtures.ts';
+import type { Store } from './store.ts';
+
+/** What a database brings to the contract suite. */
+export interface StorePlaces {
+  /** Names a place for a store that has never been used: a file, a schema. */
+  newPlace(): Promise<string>;
+  /** Opens the store in that place, without migrating it. */
+  open(place: string, options: BenchOptions & { readonly definitions: readonly EntityDefinition[] }): Promise<Store>;
+}
+
+/** The behaviour of every store, whichever database is under it. */
+export function describeStore(
+  name: string,
+  places: StorePlaces,
+  options: { readonly skip?: string | false } = {},
+): void {
+  describe(name, { skip: options.skip ?? false }, () => {
+    const opened: Store[] = [];
+    const bench: StoreBench = {
+      newPlace: () => places.newPlace(),
+      open: async (place, definitions = testDefinitions, options = {}) => {
+        const store = await places.open(place, { ...options, definitions });
+        opened.push(store);
+        return store;
+      },
+      fresh: async () => {
+        const store = await bench.open(await places.newPlace());
+        await store.migrate();
+        return store;
+      },
+    };
+    afterEach(() => Promise.all(opened.splice(0).map((store) => store.close())));
+    describe('rows', () => registerRowTests(bench));
+    describe('constraints', () => registerConstraintTests(bench));
+    describe('lists', () => registerListTests(bench));
+    describe('changes', () => registerChangeTests(bench));
+    describe('migrations', () => registerMigrationTests(bench));
+    it('answers a ping before and after it is migrated', async () => {
+      const store = await bench.open(await places.newPlace());
+      await store.ping();
+      await store.migrate();
+      await store.ping();
+    });
+  });
+}

@@ -1,0 +1,159 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A throw-away PostgreSQL cluster on a port of 127.0.0.1. */
+export interface TestPostgres {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+  /** Cuts every connection and ends the server at once; the data stays. */
+  crash(): Promise<void>;
+  /** Starts the server again on the same port and data. */
+  restart(): Promise<void>;
+  /** Ends the server and removes its data. */
+  stop(): Promise<void>;
+}
+
+interface Owner {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/**
+ * For the `skip` option of tests: false when PostgreSQL is installed, else what to do about it. In CI a missing
+ * PostgreSQL is a failure, not a skip.
+ */
+export function skipWithoutPostgres(): string | false {
+  if (findBinaries() !== null) return false;
+  const reason = 'needs PostgreSQL: apt-get install postgresql';
+  if (process.env['CI'] === 'true') throw new Error(reason);
+  return reason;
+}
+
+export async function startPostgres(): Promise<TestPostgres> {
+  const binaries = findBinaries();
+  if (binaries === null) throw new Error('needs PostgreSQL: apt-get install postgresql');
+  const owner = serverOwner();
+  const directory = mkdtempSync(join(tmpdir(), 'sluicegate-postgres-'));
+  const data = join(directory, 'data');
+  const user = 'gateway';
+  const password = 'secret';
+  const passwordFile = join(directory, 'password');
+  writeFileSync(passwordFile, password);
+  if (owner.uid !== undefined) {
+    for (const path of [directory, passwordFile]) chownSync(path, owner.uid, owner.gid ?? owner.uid);
+  }
+  execFileSync(
+    join(binaries, 'initdb'),
+    [
+      '-D',
+      data,
+      '-U',
+      user,
+      '--pwfile',
+      passwordFile,
+      '-A',
+      'scram-sha-256',
+      '-E',
+      'UTF8',
+      '--locale',
+      'C',
+      '--no-sync',
+    ],
+    { ...owner, cwd: directory, stdio: 'pipe' },
+  );
+  const port = await freePort();
+  const start = (): Promise<ChildProcess> => startServer(join(binaries, 'postgres'), data, port, directory, owner);
+  let server = await start();
+  const killAtExit = (): void => void server.kill('SIGKILL');
+  process.once('exit', killAtExit);
+  return {
+    host: '127.0.0.1',
+    port,
+    user,
+    password,
+    database: 'postgres',
+    // SIGQUIT is PostgreSQL's immediate shutdown.
+    crash: () => end(server, 'SIGQUIT'),
+    restart: async () => {
+      server = await start();
+    },
+    stop: async () => {
+      process.off('exit', killAtExit);
+      await end(server, 'SIGQUIT');
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startServer(
+  binary: string,
+  data: string,
+  port: number,
+  directory: string,
+  owner: Owner,
+): Promise<ChildProcess> {
+  const server = spawn(
+    binary,
+    ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', directory, '-F', '-c', 'full_page_writes=off'],
+    { ...owner, cwd: directory, stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, LC_ALL: 'C' } },
+  );
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: server.stderr })) {
+    lines.push(line);
+    if (line.includes('database system is ready to accept connections')) {
+      server.stderr.resume();
+      return server;
+    }
+  }
+  throw new Error(`PostgreSQL did not start:\n${lines.join('\n')}`);
+}
+
+async function end(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const exited = once(server, 'exit');
+  server.kill(signal);
+  await exited;
+}
+
+/** The folder of `initdb` and `postgres`; Debian keeps them outside of PATH. */
+function findBinaries(): string | null {
+  const fromConfig = binariesByPgConfig();
+  const candidates = [...globSync('/usr/lib/postgresql/*/bin').sort().reverse(), ...fromConfig];
+  return (
+    candidates.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres'))) ?? null
+  );
+}
+
+function binariesByPgConfig(): readonly string[] {
+  try {
+    return [execFileSync('pg_config', ['--bindir'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()];
+  } catch {
+    return [];
+  }
+}
+
+/** PostgreSQL refuses to run as root; its package has made a user for it. */
+function serverOwner(): Owner {
+  if (process.getuid?.() !== 0) return {};
+  const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
+  return address.port;
+}
