@@ -2,7 +2,7 @@ import type { EntityCheck } from '../schema/entity-checks.ts';
 import type { RecordSchema } from '../schema/fields.ts';
 
 /** What the `plugins` entity must know of an installed plugin. */
-export interface PluginSchema {
+export interface PluginDescription {
   /** Schema of its `config`. */
   readonly config: RecordSchema;
   /** Protocols that an instance may name. */
@@ -18,5 +18,5 @@ export interface PluginSchema {
 export interface PluginCatalog {
   names(): readonly string[];
   /** Null when no plugin has that name. The answer for a name never changes. */
-  schemaOf(name: string): PluginSchema | null;
+  describe(name: string): PluginDescription | null;
 }

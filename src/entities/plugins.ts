@@ -4,7 +4,7 @@ import { boolean, type Field, type RecordSchema, string } from '../schema/fields
 import { extendRecord, foreign, record } from '../schema/record.ts';
 import { defineEntity } from './define-entity.ts';
 import type { EntityDefinition } from './entity.ts';
-import type { PluginCatalog, PluginSchema } from './plugin-catalog.ts';
+import type { PluginCatalog, PluginDescription } from './plugin-catalog.ts';
 
 const DEFAULT_PROTOCOLS = ['grpc', 'grpcs', 'http', 'https'];
 
@@ -18,7 +18,7 @@ export function definePluginsEntity(catalog: PluginCatalog): EntityDefinition {
     if (typeof name !== 'string') return base;
     const known = byName.get(name);
     if (known !== undefined) return known;
-    const plugin = catalog.schemaOf(name);
+    const plugin = catalog.describe(name);
     if (plugin === null) return base;
     const schema = extendRecord(base, { fields: ownFields(plugin), checks: plugin.checks ?? [] });
     byName.set(name, schema);
@@ -41,7 +41,7 @@ export function definePluginsEntity(catalog: PluginCatalog): EntityDefinition {
 }
 
 /** A plugin's own fields, as `/schemas/plugins/{name}` shows them. */
-export function pluginSchema(plugin: PluginSchema): RecordSchema {
+export function pluginSchema(plugin: PluginDescription): RecordSchema {
   return record(ownFields(plugin), { checks: plugin.checks ?? [] }) as RecordSchema;
 }
 
@@ -60,7 +60,7 @@ export function protocolProblem(
 
 function baseSchema(catalog: PluginCatalog): RecordSchema {
   const installed = (name: string) =>
-    catalog.schemaOf(name) === null
+    catalog.describe(name) === null
       ? `plugin '${name}' not enabled; add it to the 'plugins' configuration property`
       : null;
   return record({
@@ -79,7 +79,7 @@ function baseSchema(catalog: PluginCatalog): RecordSchema {
   }) as RecordSchema;
 }
 
-function ownFields({ config, protocols: allowed, defaultProtocols, scopes }: PluginSchema): Record<string, Field> {
+function ownFields({ config, protocols: allowed, defaultProtocols, scopes }: PluginDescription): Record<string, Field> {
   const forbidden: Record<string, Field> = {};
   if (!scopes.includes('consumer')) forbidden['consumer'] = scopeField('consumers', null);
   if (!scopes.includes('route')) forbidden['route'] = scopeField('routes', null);

@@ -30,11 +30,8 @@ export function parseUrlencoded(text: string): readonly FormPair[] | null {
  * Reads the parts of a multipart body; the content of a file part is its value. Null when it has more than 1000 parts.
  * Rejects when the body is not well-formed multipart.
  */
-export async function parseMultipart(
-  body: Uint8Array<ArrayBuffer>,
-  contentType: string,
-): Promise<readonly FormPair[] | null> {
-  const form = await new Response(body, { headers: { 'content-type': contentType } }).formData();
+export async function parseMultipart(body: Uint8Array, contentType: string): Promise<readonly FormPair[] | null> {
+  const form = await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } }).formData();
   const pairs: FormPair[] = [];
   for (const [name, value] of form) {
     if (pairs.length === MAX_ARGUMENTS) return null;

@@ -15,15 +15,17 @@ function decodeUnreserved(path: string): string {
     const text = bytes.toString('utf8');
     if (Buffer.from(text).equals(bytes)) return Array.from(text, keepReserved).join('');
     // Not UTF-8: only what is ASCII is decoded.
-    return Array.from(bytes, (byte) => (byte < 0x80 ? keepReserved(String.fromCharCode(byte)) : escape(byte))).join('');
+    return Array.from(bytes, (byte) =>
+      byte < 0x80 ? keepReserved(String.fromCharCode(byte)) : percentEncode(byte),
+    ).join('');
   });
 }
 
 function keepReserved(char: string): string {
-  return RESERVED.has(char) ? escape(char.charCodeAt(0)) : char;
+  return RESERVED.has(char) ? percentEncode(char.charCodeAt(0)) : char;
 }
 
-function escape(byte: number): string {
+function percentEncode(byte: number): string {
   return `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
