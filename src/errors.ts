@@ -9,6 +9,11 @@ export interface ErrorEntry {
   readonly source: 'downstream' | 'upstream' | 'internal';
   /** `reused-connection`: only when the connection had served a request before and may have been closed meanwhile. */
   readonly retry: 'never' | 'always' | 'reused-connection';
+  /**
+   * Format of the body where the client names none (proxy.md 6.1): `json`; `wire`: the request's own media type, then
+   * `error_default_type`; `plain`: always text/plain.
+   */
+  readonly format: 'json' | 'wire' | 'plain';
 }
 
 function entry(
@@ -17,29 +22,30 @@ function entry(
   message: string,
   source: ErrorEntry['source'],
   retry: ErrorEntry['retry'] = 'never',
+  format: ErrorEntry['format'] = source === 'upstream' ? 'wire' : 'json',
 ): ErrorEntry {
-  return Object.freeze({ code, status, message, source, retry });
+  return Object.freeze({ code, status, message, source, retry, format });
 }
 
 const invalidResponse = 'An invalid response was received from the upstream server';
 const timingOut = 'The upstream server is timing out';
 
 export const errors = Object.freeze({
-  badRequest: entry('BAD_REQUEST', 400, 'Bad request', 'downstream'),
-  headTooLarge: entry('HEAD_TOO_LARGE', 400, 'Request header or cookie too large', 'downstream'),
-  methodNotAllowed: entry('METHOD_NOT_ALLOWED', 405, 'Method not allowed', 'downstream'),
-  requestTimeout: entry('REQUEST_TIMEOUT', 408, 'Request timeout', 'downstream'),
-  payloadTooLarge: entry('PAYLOAD_TOO_LARGE', 413, 'Payload too large', 'downstream'),
-  uriTooLong: entry('URI_TOO_LONG', 414, 'URI too long', 'downstream'),
-  expectationFailed: entry('EXPECTATION_FAILED', 417, 'Expectation failed', 'downstream'),
-  transferEncoding: entry('TRANSFER_ENCODING', 501, 'Not implemented', 'downstream'),
+  badRequest: entry('BAD_REQUEST', 400, 'Bad request', 'downstream', 'never', 'plain'),
+  headTooLarge: entry('HEAD_TOO_LARGE', 400, 'Request header or cookie too large', 'downstream', 'never', 'wire'),
+  methodNotAllowed: entry('METHOD_NOT_ALLOWED', 405, 'Method not allowed', 'downstream', 'never', 'wire'),
+  requestTimeout: entry('REQUEST_TIMEOUT', 408, 'Request timeout', 'downstream', 'never', 'wire'),
+  payloadTooLarge: entry('PAYLOAD_TOO_LARGE', 413, 'Payload too large', 'downstream', 'never', 'wire'),
+  uriTooLong: entry('URI_TOO_LONG', 414, 'URI too long', 'downstream', 'never', 'wire'),
+  expectationFailed: entry('EXPECTATION_FAILED', 417, 'Expectation failed', 'downstream', 'never', 'wire'),
+  transferEncoding: entry('TRANSFER_ENCODING', 501, 'Not implemented', 'downstream', 'never', 'wire'),
   httpsRequired: entry('HTTPS_REQUIRED', 426, 'Please use HTTPS protocol', 'downstream'),
   http2Required: entry('HTTP2_REQUIRED', 426, 'Please use HTTP2 protocol', 'downstream'),
   notGrpc: entry('NOT_GRPC', 415, 'Non-gRPC request matched gRPC route', 'downstream'),
   noRoute: entry('NO_ROUTE', 404, 'no Route matched with those values', 'downstream'),
   noService: entry('NO_SERVICE', 503, 'no Service found with those values', 'internal'),
-  nameResolution: entry('NAME_RESOLUTION', 503, 'name resolution failed', 'upstream'),
-  noTarget: entry('NO_TARGET', 503, 'failure to get a peer from the ring-balancer', 'upstream'),
+  nameResolution: entry('NAME_RESOLUTION', 503, 'name resolution failed', 'upstream', 'never', 'json'),
+  noTarget: entry('NO_TARGET', 503, 'failure to get a peer from the ring-balancer', 'upstream', 'never', 'json'),
   connectFailed: entry('CONNECT_FAILED', 502, invalidResponse, 'upstream', 'always'),
   connectTimeout: entry('CONNECT_TIMEOUT', 504, timingOut, 'upstream', 'always'),
   sendTimeout: entry('SEND_TIMEOUT', 504, timingOut, 'upstream'),
@@ -47,6 +53,6 @@ export const errors = Object.freeze({
   upstreamClosed: entry('UPSTREAM_CLOSED', 502, invalidResponse, 'upstream', 'reused-connection'),
   badResponse: entry('BAD_RESPONSE', 502, invalidResponse, 'upstream'),
   responseTooLarge: entry('RESPONSE_TOO_LARGE', 502, invalidResponse, 'upstream'),
-  draining: entry('DRAINING', 503, 'The upstream server is currently unavailable', 'internal'),
+  draining: entry('DRAINING', 503, 'The upstream server is currently unavailable', 'internal', 'never', 'wire'),
   unexpected: entry('UNEXPECTED', 500, 'An unexpected error occurred', 'internal'),
 });

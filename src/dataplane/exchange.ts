@@ -1,8 +1,12 @@
-import type { RequestHead } from '../http1/request-head.ts';
+import type { ParsedRequest } from '../http1/parse-request.ts';
+import type { UpstreamConnection } from '../http1/upstream-connection.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
-import type { ConsumerView, CredentialView } from '../plugin-sdk/contexts.ts';
+import type { BodyTransform, ConsumerView, CredentialView } from '../plugin-sdk/contexts.ts';
 import type { RuntimeRoute, RuntimeService, RuntimeSnapshot, RuntimeTarget } from '../snapshot/runtime.ts';
+import type { BufferedResponse } from './buffered-response.ts';
+import type { Downstream } from './downstream.ts';
 import type { HeaderEdits } from './header-edits.ts';
+import type { RequestBody } from './request-body.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** What is the same for all requests of one client connection. */
@@ -19,8 +23,22 @@ export interface DownstreamPeer {
   readonly trusted: boolean;
   /** Number of this connection in its worker. */
   readonly serial: number;
+  /** TLS version and cipher; null without TLS. */
+  readonly tls: { readonly version: string; readonly cipher: string } | null;
   /** Requests begun on this connection. */
   requests: number;
+  /** Forwarding lines that are the same for all its requests; made with the first. */
+  lines: string;
+}
+
+/** One attempt at a backend, as the log tells it (Kong: config.md 7, `tries`). */
+export interface UpstreamAttempt {
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly ip: string;
+  readonly port: number;
+  /** Set when the attempt failed: the status it would have given. */
+  readonly failed: number;
 }
 
 /** Who answered: the backend, or the gateway (its core or a plugin). */
@@ -28,8 +46,9 @@ export type ResponseSource = 'upstream' | 'gateway';
 
 /** One request and its answer, from the first byte in to the last byte out. Fields only; the same shape for both engines. */
 export class Exchange {
+  readonly downstream: Downstream;
   readonly peer: DownstreamPeer;
-  readonly head: RequestHead;
+  readonly head: ParsedRequest;
   readonly snapshot: RuntimeSnapshot;
   /** 32 hexadecimal digits. */
   readonly id: string;
@@ -61,10 +80,26 @@ export class Exchange {
   /** Request target as sent to the backend (path and query); '' when none was contacted. */
   upstreamUri = '';
   target: RuntimeTarget | null = null;
-  /** Attempts made at a backend. */
+  /** The connection that carries the request to the backend, while it does. */
+  upstream: UpstreamConnection | null = null;
+  /** Attempts made at a backend, pooled connections that had gone stale not counted. */
   tries = 0;
+  /** Attempts that failed; null when the first one served. */
+  failedAttempts: UpstreamAttempt[] | null = null;
+  /** When the present attempt began, milliseconds since the epoch; and the address that it goes to. */
+  attemptStartedAt = 0;
+  targetIp = '';
+  /** Targets that failed in this request; the balancer passes them over. */
+  failedTargets: RuntimeTarget[] | null = null;
+  /** The answer, while it is collected for the `response` phase; the transform over its body. */
+  buffered: BufferedResponse | null = null;
+  transform: BodyTransform | null = null;
+  /** The body on its way to the backend; null when there is none. */
+  body: RequestBody | null = null;
   /** The answer: status, validated header block of the backend or the gateway, and what plugins changed of it. */
   status = 0;
+  /** Reason phrase of the backend; '' stands for the usual one. */
+  reason = '';
   responseSource: ResponseSource = 'gateway';
   responseBlock = '';
   responseEdits: HeaderEdits | null = null;
@@ -81,7 +116,16 @@ export class Exchange {
   headSent = false;
   finished = false;
 
-  constructor(peer: DownstreamPeer, head: RequestHead, snapshot: RuntimeSnapshot, id: string, startedAt: number, startedMono: number) {
+  constructor(
+    downstream: Downstream,
+    peer: DownstreamPeer,
+    head: ParsedRequest,
+    snapshot: RuntimeSnapshot,
+    id: string,
+    startedAt: number,
+    startedMono: number,
+  ) {
+    this.downstream = downstream;
     this.peer = peer;
     this.head = head;
     this.snapshot = snapshot;
@@ -91,5 +135,20 @@ export class Exchange {
     this.clientIp = peer.peerIp;
     this.clientScheme = peer.scheme;
     this.plan = snapshot.globalPlan;
+  }
+
+  /** Records that the present attempt failed; `status` is what it would have given. */
+  failAttempt(status: number): void {
+    const target = this.target;
+    if (target === null) return;
+    this.failedAttempts ??= [];
+    this.failedAttempts.push({
+      startedAt: this.attemptStartedAt,
+      ip: this.targetIp,
+      port: target.port,
+      failed: status,
+    });
+    this.failedTargets ??= [];
+    this.failedTargets.push(target);
   }
 }

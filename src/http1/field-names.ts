@@ -12,12 +12,29 @@ export class FieldNames {
     }
   }
 
-  /** The code of the name between two offsets, 0 when it is not known. `_` reads as `-`: backends may fold the two. */
+  /**
+   * The code of the name between two offsets, 0 when it is not known. Negative: the name was written with `_` for `-`.
+   * Backends may fold the two, other parsers do not, so such a name can be dropped or refused but never be obeyed.
+   */
   code(text: string, start: number, end: number): number {
     const length = end - start;
     if (length > 31 || this.#gate[(length << 5) | (text.charCodeAt(start) & 31)] === 0) return 0;
-    let name = text.slice(start, end).toLowerCase();
-    if (name.includes('_')) name = name.replaceAll('_', '-');
-    return this.#codes.get(name) ?? 0;
+    const name = text.slice(start, end).toLowerCase();
+    const code = this.#codes.get(name);
+    if (code !== undefined) return code;
+    return name.includes('_') ? -(this.#codes.get(name.replaceAll('_', '-')) ?? 0) : 0;
   }
+}
+
+/** Without the blanks around it (RFC 9110 5.6.3: space and tab, nothing else). */
+export function trimBlanks(value: string): string {
+  let start = 0;
+  let end = value.length;
+  while (start < end && isBlank(value.charCodeAt(start))) start++;
+  while (end > start && isBlank(value.charCodeAt(end - 1))) end--;
+  return start === 0 && end === value.length ? value : value.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9;
 }

@@ -1,5 +1,5 @@
 import { type ErrorEntry, errors } from '../errors.ts';
-import { FieldNames } from './field-names.ts';
+import { FieldNames, trimBlanks } from './field-names.ts';
 import { chunkedValue, fieldLines, hostValue, lengthValue, requestLine } from './grammar.ts';
 import type { RequestHead } from './request-head.ts';
 
@@ -36,6 +36,10 @@ const fields = {
   'x-userinfo': 16,
 };
 const names = new FieldNames(fields);
+const contentLength = fields['content-length'];
+const transferEncoding = fields['transfer-encoding'];
+/** From here on a name is replaced or dropped, so that its spelling with `_` is too. */
+const firstUnobeyed = fields.via;
 
 /** A request head with everything that forwarding needs, found in one walk over its lines. */
 export class ParsedRequest implements RequestHead {
@@ -102,14 +106,18 @@ function readFields(head: ParsedRequest, text: string, start: number, maxHeaderC
   for (let at = start; at < stop; ) {
     const colon = text.indexOf(':', at);
     const end = text.indexOf('\r', colon);
-    const code = names.code(text, at, colon);
+    let code = names.code(text, at, colon);
+    if (code < 0) {
+      if (code === -contentLength || code === -transferEncoding) return errors.badRequest;
+      code = code <= -firstUnobeyed ? -code : 0;
+    }
     if (code !== 0) {
       if (runStart < at) forward += text.slice(runStart, at);
       runStart = end + 2;
       switch (code) {
         case 1:
           hosts++;
-          head.host = text.slice(colon + 1, end).trim();
+          head.host = trimBlanks(text.slice(colon + 1, end));
           break;
         case 2: {
           const value = lengthValue.exec(text.slice(colon + 1, end));
@@ -147,22 +155,22 @@ function readFields(head: ParsedRequest, text: string, start: number, maxHeaderC
           head.forwardedFor = joinList(head.forwardedFor, text.slice(colon + 1, end));
           break;
         case 10:
-          head.forwardedProto = text.slice(colon + 1, end).trim();
+          head.forwardedProto = trimBlanks(text.slice(colon + 1, end));
           break;
         case 11:
-          head.forwardedHost = text.slice(colon + 1, end).trim();
+          head.forwardedHost = trimBlanks(text.slice(colon + 1, end));
           break;
         case 12:
-          head.forwardedPort = text.slice(colon + 1, end).trim();
+          head.forwardedPort = trimBlanks(text.slice(colon + 1, end));
           break;
         case 13:
-          head.forwardedPath = text.slice(colon + 1, end).trim();
+          head.forwardedPath = trimBlanks(text.slice(colon + 1, end));
           break;
         case 14:
-          head.forwardedPrefix = text.slice(colon + 1, end).trim();
+          head.forwardedPrefix = trimBlanks(text.slice(colon + 1, end));
           break;
         case 15:
-          head.realIp = text.slice(colon + 1, end).trim();
+          head.realIp = trimBlanks(text.slice(colon + 1, end));
           break;
       }
     }
@@ -227,7 +235,7 @@ function readConnection(head: ParsedRequest, connection: string, upgrade: string
     return;
   }
   for (const part of lower.split(',')) {
-    const option = part.trim();
+    const option = trimBlanks(part);
     if (option === 'close') head.keepAlive = false;
     else if (option === 'keep-alive') head.keepAlive = head.keepAlive || !lower.includes('close');
     else if (option === 'upgrade') head.upgrade = head.httpVersion === '1.1' ? upgrade : '';
@@ -248,5 +256,5 @@ export function withoutField(block: string, name: string): string {
 }
 
 export function joinList(list: string, value: string): string {
-  return list === '' ? value.trim() : `${list}, ${value.trim()}`;
+  return list === '' ? trimBlanks(value) : `${list}, ${trimBlanks(value)}`;
 }

@@ -1,7 +1,8 @@
-import { FieldNames } from './field-names.ts';
+import { FieldNames, trimBlanks } from './field-names.ts';
 import { chunkedValue, fieldLines, lengthValue, statusLine } from './grammar.ts';
 import { joinList, withoutField } from './parse-request.ts';
 
+const dropped = 8;
 const names = new FieldNames({
   'content-length': 1,
   'transfer-encoding': 2,
@@ -11,14 +12,14 @@ const names = new FieldNames({
   via: 6,
   server: 7,
   // Dropped: hop-by-hop, or set by the gateway itself.
-  'keep-alive': 8,
-  'proxy-connection': 8,
-  te: 8,
-  'x-kong-request-id': 8,
-  'x-kong-upstream-latency': 8,
-  'x-kong-proxy-latency': 8,
-  'x-kong-response-latency': 8,
-  'x-kong-upstream-status': 8,
+  'keep-alive': dropped,
+  'proxy-connection': dropped,
+  te: dropped,
+  'x-kong-request-id': dropped,
+  'x-kong-upstream-latency': dropped,
+  'x-kong-proxy-latency': dropped,
+  'x-kong-response-latency': dropped,
+  'x-kong-upstream-status': dropped,
 });
 
 /** A backend's response head. */
@@ -71,7 +72,8 @@ function readFields(head: ParsedResponse, text: string, start: number, maxHeader
   for (let at = start; at < stop; ) {
     const colon = text.indexOf(':', at);
     const end = text.indexOf('\r', colon);
-    const code = names.code(text, at, colon);
+    let code = names.code(text, at, colon);
+    if (code < 0) code = code === -dropped ? dropped : 0;
     if (code !== 0) {
       if (runStart < at) kept += text.slice(runStart, at);
       runStart = end + 2;
@@ -100,7 +102,7 @@ function readFields(head: ParsedResponse, text: string, start: number, maxHeader
           head.via = joinList(head.via, value);
           break;
         case 7:
-          head.server = value.trim();
+          head.server = trimBlanks(value);
           break;
       }
     }
@@ -120,7 +122,7 @@ function readFields(head: ParsedResponse, text: string, start: number, maxHeader
 function readConnection(head: ParsedResponse, connection: string): void {
   const lower = connection.toLowerCase();
   for (const part of lower.split(',')) {
-    const option = part.trim();
+    const option = trimBlanks(part);
     if (option === 'close') head.keepAlive = false;
     else if (option === 'keep-alive') head.keepAlive = head.keepAlive || !lower.includes('close');
     else if (option !== 'upgrade' && option !== '') head.block = withoutField(head.block, option);

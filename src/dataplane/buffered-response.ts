@@ -1,0 +1,45 @@
+import { runHeaderFilter, runResponse } from '../plugin-runner/phases.ts';
+import type { Reply } from '../plugin-sdk/reply.ts';
+import type { Exchange } from './exchange.ts';
+import type { ProxyOptions } from './options.ts';
+import { replyWith } from './reply.ts';
+
+/** A backend's answer collected for the `response` phase, up to a bound. */
+export class BufferedResponse {
+  readonly #limit: number;
+  readonly #pieces: Buffer[] = [];
+  #size = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** False when the bound is met. The range is copied. */
+  push(bytes: Uint8Array, start: number, end: number): boolean {
+    this.#size += end - start;
+    if (this.#size > this.#limit) return false;
+    this.#pieces.push(Buffer.copyBytesFrom(bytes, start, end - start));
+    return true;
+  }
+
+  /** Runs the phase and sends the answer on, or what a plugin puts in its place. */
+  finish(x: Exchange, options: ProxyOptions): void {
+    const body = Buffer.concat(this.#pieces);
+    x.buffered = null;
+    const result = runResponse(x, body);
+    if (result instanceof Promise) result.then((reply) => this.#send(x, body, reply, options));
+    else this.#send(x, body, result, options);
+  }
+
+  #send(x: Exchange, body: Buffer, reply: Reply | undefined, options: ProxyOptions): void {
+    if (x.finished || x.clientAborted) return;
+    if (reply !== undefined) {
+      replyWith(x, reply, options);
+      return;
+    }
+    if (x.plan.headerFilter.length > 0) runHeaderFilter(x);
+    x.downstream.sendHead(x, body.byteLength);
+    x.downstream.sendBody(x, body, 0, body.byteLength);
+    x.downstream.sendEnd(x, '');
+  }
+}

@@ -1,0 +1,42 @@
+import type { RequestBodySink } from './downstream.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Collects the request body into the exchange, up to `limit` bytes; then calls back once: false when it is larger. */
+export function collectBody(x: Exchange, limit: number, done: (complete: boolean) => void): void {
+  if (x.head.bodyLength > limit) {
+    done(false);
+    return;
+  }
+  x.downstream.startBody(x, new Collector(x, limit, done));
+}
+
+class Collector implements RequestBodySink {
+  readonly #exchange: Exchange;
+  readonly #limit: number;
+  readonly #done: (complete: boolean) => void;
+  #pieces: Buffer[] = [];
+  #size = 0;
+  #over = false;
+
+  constructor(exchange: Exchange, limit: number, done: (complete: boolean) => void) {
+    this.#exchange = exchange;
+    this.#limit = limit;
+    this.#done = done;
+  }
+
+  bodyData(bytes: Uint8Array, start: number, end: number): void {
+    if (this.#over) return;
+    this.#size += end - start;
+    if (this.#size > this.#limit) {
+      this.#over = true;
+      this.#pieces = [];
+      this.#done(false);
+    } else this.#pieces.push(Buffer.copyBytesFrom(bytes, start, end - start));
+  }
+
+  bodyEnd(): void {
+    if (this.#over) return;
+    this.#exchange.requestBody = Buffer.concat(this.#pieces);
+    this.#done(true);
+  }
+}

@@ -1,0 +1,288 @@
+import type { Socket } from 'node:net';
+import { type ErrorEntry, errors } from '../errors.ts';
+import { DownstreamConnection, type DownstreamHost, type DownstreamLimits } from '../http1/downstream-connection.ts';
+import { headerValue } from '../http1/header-block.ts';
+import { type Listener, listen } from '../listener/listener.ts';
+import { type AccessFields, formatAccessLine } from '../observability/access-log.ts';
+import { type LogSink, openLogSink } from '../observability/log-sink.ts';
+import { beginPlugins, runLog } from '../plugin-runner/phases.ts';
+import type { PluginLogger } from '../plugin-sdk/define-plugin.ts';
+import type { ListenAddress } from '../settings/settings.ts';
+import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
+import { Resolver } from '../upstream/resolver.ts';
+import { requestId } from '../util/request-ids.ts';
+import type { WorkerBoot } from '../workers/messages.ts';
+import { Counter } from '../zones/counters.ts';
+import { TrustedPeers } from './client-address.ts';
+import type { DownstreamHandler } from './downstream.ts';
+import { errorBody } from './error-body.ts';
+import type { DownstreamPeer, Exchange } from './exchange.ts';
+import { RequestHandler } from './handle-request.ts';
+import { type ProxyOptions, proxyOptions } from './options.ts';
+import { Proxy } from './proxy.ts';
+import { replyError } from './reply.ts';
+import { gatewayBlock, responseHead, statusText } from './response-head.ts';
+
+export interface DataPlaneOptions {
+  readonly boot: WorkerBoot;
+  /** Holds the snapshot of now; swapped between two requests. */
+  readonly snapshot: { readonly current: RuntimeSnapshot };
+  /** This worker's row of the counters. */
+  readonly counters: Float64Array;
+  readonly log: PluginLogger;
+}
+
+/** One worker's proxy listeners and everything behind them. */
+export interface DataPlane {
+  readonly ports: readonly number[];
+  /** Stops accepting, lets what is in flight finish within the time, closes the rest. */
+  drain(timeout: number): Promise<void>;
+  reopenLogs(): void;
+  /** Ends at once. */
+  close(): Promise<void>;
+}
+
+/** Listens on every proxy address. Rejects with one clear line when it cannot. */
+export async function startDataPlane(options: DataPlaneOptions): Promise<DataPlane> {
+  const plane = new WorkerDataPlane(options);
+  await plane.listen();
+  return plane;
+}
+
+class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
+  readonly limits: DownstreamLimits;
+  readonly handler: DownstreamHandler = this;
+  readonly snapshots: { readonly current: RuntimeSnapshot };
+  readonly ports: number[] = [];
+  draining = false;
+  readonly #boot: WorkerBoot;
+  readonly #options: ProxyOptions;
+  readonly #counters: Float64Array;
+  readonly #log: PluginLogger;
+  readonly #proxy: Proxy;
+  readonly #requests: RequestHandler;
+  readonly #trusted: TrustedPeers;
+  readonly #accessLog: LogSink | null;
+  readonly #connections = new Set<DownstreamConnection>();
+  readonly #listeners: Listener[] = [];
+  #serial = 0;
+  #drained: (() => void) | null = null;
+
+  constructor({ boot, snapshot, counters, log }: DataPlaneOptions) {
+    const { settings } = boot;
+    this.#boot = boot;
+    this.snapshots = snapshot;
+    this.#counters = counters;
+    this.#log = log;
+    this.#options = proxyOptions(settings);
+    this.limits = {
+      maxHeadSize: settings.maxHeadSize,
+      maxHeaderCount: settings.maxHeaderCount,
+      headTimeout: settings.clientHeaderTimeout,
+      bodyTimeout: settings.clientBodyTimeout,
+      sendTimeout: settings.sendTimeout,
+      keepaliveTimeout: settings.keepaliveTimeout,
+      keepaliveRequests: settings.keepaliveRequests,
+      maxBodySize: settings.clientMaxBodySize,
+    };
+    const pool = {
+      size: settings.upstreamKeepalive.poolSize,
+      maxRequests: settings.upstreamKeepalive.maxRequests,
+      idleTimeout: settings.upstreamKeepalive.idleTimeout,
+      maxHeadSize: settings.maxHeadSize,
+      maxHeaderCount: settings.maxHeaderCount,
+    };
+    this.#proxy = new Proxy(this.#options, pool, new Resolver(settings.dnsStaleTtl), counters);
+    this.#trusted = new TrustedPeers(settings.trustedIps);
+    this.#requests = new RequestHandler(this.#options, this.#proxy, this.#trusted);
+    this.#accessLog = settings.proxyAccessLog === 'off' ? null : openLogSink(settings.proxyAccessLog);
+  }
+
+  async listen(): Promise<void> {
+    const { settings } = this.#boot;
+    for (const address of settings.proxyListen) {
+      const listener = await listen({
+        address,
+        reusePort: settings.workers > 1,
+        cert: settings.sslCert,
+        key: settings.sslCertKey,
+        accept: (socket, on) => this.#accept(socket, on),
+      });
+      this.#listeners.push(listener);
+      this.ports.push(listener.port);
+    }
+  }
+
+  #accept(socket: Socket, address: ListenAddress): DownstreamConnection {
+    this.#counters[Counter.connectionsAccepted]!++;
+    this.#counters[Counter.connectionsHandled]!++;
+    this.#counters[Counter.connectionsActive]!++;
+    const connection = new DownstreamConnection(socket, this.#peer(socket, address), this);
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  #peer(socket: Socket, address: ListenAddress): DownstreamPeer {
+    const peerIp = plainIp(socket.remoteAddress ?? '0.0.0.0');
+    const port = socket.localPort ?? address.port;
+    const tls = socket as Socket & {
+      servername?: string | false;
+      getProtocol?(): string | null;
+      getCipher?(): { name: string };
+    };
+    return {
+      peerIp,
+      peerPort: socket.remotePort ?? 0,
+      localIp: plainIp(socket.localAddress ?? address.ip),
+      localPort: this.#boot.settings.portMaps[port] ?? port,
+      scheme: address.ssl ? 'https' : 'http',
+      sni: address.ssl && typeof tls.servername === 'string' ? tls.servername.replace(/\.$/, '') : '',
+      trusted: this.#trusted.has(peerIp),
+      serial: ++this.#serial,
+      tls: address.ssl ? { version: tls.getProtocol?.() ?? '', cipher: tls.getCipher?.().name ?? '' } : null,
+      requests: 0,
+      lines: '',
+    };
+  }
+
+  // DownstreamHost
+
+  responseHead(x: Exchange, framing: string): string {
+    return responseHead(x, framing, this.#options);
+  }
+
+  closed(connection: DownstreamConnection): void {
+    if (!this.#connections.delete(connection)) return;
+    this.#counters[Counter.connectionsActive]!--;
+    if (this.#connections.size === 0) this.#drained?.();
+  }
+
+  protocolError(connection: DownstreamConnection, error: ErrorEntry, head: string): string {
+    this.#counters[Counter.requests]!++;
+    this.#counters[Counter.badRequests]!++;
+    const id = requestId();
+    const { contentType, body } = errorBody(error.message, id, null, this.#options.errorDefaultType);
+    if (this.#accessLog !== null) {
+      const line = head.slice(0, Math.max(0, Math.min(head.indexOf('\r\n'), 2048)));
+      this.#writeAccess(connection.peer.peerIp, line, error.status, body.length, '', '', id);
+    }
+    return (
+      `${statusText(error.status, '')}${gatewayBlock(this.#options)}Content-Type: ${contentType}\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\nX-Kong-Request-Id: ${id}\r\n\r\n${body}`
+    );
+  }
+
+  // DownstreamHandler
+
+  request(x: Exchange): void {
+    this.#counters[Counter.requests]!++;
+    try {
+      this.#requests.handle(x);
+    } catch (error) {
+      this.#unexpected(x, error);
+    }
+  }
+
+  /** A bug or broken I/O: 500 with the request's id, and the cause in the error log. */
+  #unexpected(x: Exchange, error: unknown): void {
+    this.#log.error('request failed unexpectedly', {
+      request_id: x.id,
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
+    x.upstream?.destroy();
+    x.upstream = null;
+    if (x.headSent || x.finished) x.downstream.abort(x);
+    else {
+      if (!x.plan.empty) beginPlugins(x);
+      replyError(x, errors.unexpected, this.#options);
+    }
+  }
+
+  downstreamDrained(x: Exchange): void {
+    this.#proxy.downstreamDrained(x);
+  }
+
+  downstreamAborted(x: Exchange): void {
+    this.#proxy.downstreamAborted(x);
+  }
+
+  finished(x: Exchange): void {
+    this.#counters[Counter.bytesReceived]! += x.bytesReceived;
+    this.#counters[Counter.bytesSent]! += x.bytesSent;
+    if (x.context !== null) runLog(x);
+    if (this.#accessLog === null) return;
+    const { head } = x;
+    const status = x.clientAborted && !x.headSent && x.status === 0 ? 499 : x.status;
+    const line = `${head.method} ${head.target} HTTP/${head.httpVersion}`;
+    const block = head.block;
+    this.#writeAccess(
+      x.clientIp,
+      line,
+      status,
+      x.bytesSent,
+      headerOf(block, 'referer'),
+      headerOf(block, 'user-agent'),
+      x.id,
+    );
+  }
+
+  #writeAccess(
+    ip: string,
+    request: string,
+    status: number,
+    bytes: number,
+    referer: string,
+    agent: string,
+    id: string,
+  ): void {
+    const fields: AccessFields = {
+      remoteAddr: ip,
+      request,
+      status,
+      bodyBytesSent: bytes,
+      referer,
+      userAgent: agent,
+      requestId: id,
+    };
+    this.#accessLog?.write(formatAccessLine(fields));
+  }
+
+  // DataPlane
+
+  drain(timeout: number): Promise<void> {
+    this.draining = true;
+    for (const listener of this.#listeners) listener.stop();
+    for (const connection of this.#connections) connection.drain();
+    return new Promise((resolve) => {
+      const timer = setTimeout(finish, timeout);
+      const close = (): Promise<void> => this.close();
+      this.#drained = finish;
+      if (this.#connections.size === 0) finish();
+      function finish(): void {
+        clearTimeout(timer);
+        close().then(resolve, () => resolve());
+      }
+    });
+  }
+
+  reopenLogs(): void {
+    this.#accessLog?.reopen();
+  }
+
+  async close(): Promise<void> {
+    this.#drained = null;
+    for (const listener of this.#listeners) listener.stop();
+    for (const connection of this.#connections) connection.socket.destroy();
+    this.#proxy.close();
+    await this.#accessLog?.close();
+  }
+}
+
+/** IPv4 of a dual-stack socket without its IPv6 prefix. */
+function plainIp(ip: string): string {
+  return ip.startsWith('::ffff:') ? ip.slice(7) : ip;
+}
+
+function headerOf(block: string, name: string): string {
+  return headerValue(block, name) ?? '';
+}

@@ -1,0 +1,165 @@
+/**
+ * A request's way: listener/ -> http1/downstream-connection.ts -> dataplane/handle-request.ts -> router/ ->
+ * plugin-runner/ -> upstream/ (through dataplane/proxy.ts), and the answer back the same way.
+ */
+import { errors } from '../errors.ts';
+import { headerValues } from '../http1/header-block.ts';
+import { beginPlugins, runAccess, runRewrite } from '../plugin-runner/phases.ts';
+import type { Reply } from '../plugin-sdk/reply.ts';
+import { normalisePath } from '../router/path.ts';
+import type { RouteQuery } from '../router/router.ts';
+import type { RuntimeRoute } from '../snapshot/runtime.ts';
+import { believePeer, clientHost, type TrustedPeers } from './client-address.ts';
+import { collectBody } from './collect-body.ts';
+import type { Exchange } from './exchange.ts';
+import type { ProxyOptions } from './options.ts';
+import type { Proxy } from './proxy.ts';
+import { replyError, replyWith } from './reply.ts';
+
+export class RequestHandler {
+  readonly #options: ProxyOptions;
+  readonly #proxy: Proxy;
+  readonly #trusted: TrustedPeers;
+  readonly #query = new ExchangeQuery();
+
+  constructor(options: ProxyOptions, proxy: Proxy, trusted: TrustedPeers) {
+    this.#options = options;
+    this.#proxy = proxy;
+    this.#trusted = trusted;
+  }
+
+  handle(x: Exchange): void {
+    if (x.peer.trusted) believePeer(x, this.#trusted, this.#options);
+    const limit = this.#options.maxBodySize;
+    if (limit > 0 && x.head.bodyLength > limit) {
+      replyError(x, errors.payloadTooLarge, this.#options);
+      return;
+    }
+    const path = normalisePath(x.head.rawPath);
+    if (path === null) {
+      replyError(x, errors.badRequest, this.#options);
+      return;
+    }
+    x.path = path;
+    if (x.snapshot.globalPlan.rewrite.length === 0) this.#route(x);
+    else this.#continue(x, runRewrite(x), Step.route);
+  }
+
+  #route(x: Exchange): void {
+    const query = this.#query;
+    query.exchange = x;
+    const found = x.snapshot.router.match(query, x);
+    query.exchange = null;
+    if (!found) {
+      if (!x.plan.empty) beginPlugins(x);
+      replyError(x, errors.noRoute, this.#options);
+      return;
+    }
+    const route = x.route as RuntimeRoute;
+    x.service = route.service;
+    const plan = route.plan;
+    x.plan = plan;
+    if (route.httpsOnly && x.clientScheme !== 'https') {
+      if (!plan.empty) beginPlugins(x);
+      this.#requireHttps(x, route);
+      return;
+    }
+    if (route.grpc && !this.#takesGrpc(x)) return;
+    if (plan.empty) {
+      this.#forward(x);
+      return;
+    }
+    beginPlugins(x);
+    if (plan.requestBodyLimit > 0 && x.head.bodyLength !== 0) this.#collect(x, plan.requestBodyLimit);
+    else this.#access(x);
+  }
+
+  #collect(x: Exchange, limit: number): void {
+    collectBody(x, limit, (complete) => {
+      if (complete) this.#access(x);
+      else replyError(x, errors.payloadTooLarge, this.#options);
+    });
+  }
+
+  #access(x: Exchange): void {
+    if (x.plan.access.length === 0) this.#forward(x);
+    else this.#continue(x, runAccess(x), Step.forward);
+  }
+
+  #forward(x: Exchange): void {
+    if (x.service === null) replyError(x, errors.noService, this.#options);
+    else this.#proxy.start(x);
+  }
+
+  /** Goes on after a phase: at once when it was synchronous. */
+  #continue(x: Exchange, result: Reply | undefined | Promise<Reply | undefined>, next: Step): void {
+    if (result instanceof Promise) {
+      result.then((reply) => {
+        if (!x.finished && !x.clientAborted) this.#continue(x, reply, next);
+      });
+    } else if (result !== undefined) replyWith(x, result, this.#options);
+    else if (next === Step.route) this.#route(x);
+    else this.#forward(x);
+  }
+
+  #requireHttps(x: Exchange, route: RuntimeRoute): void {
+    const status = route.httpsRedirectStatusCode;
+    if (status === 426) {
+      replyError(x, errors.httpsRequired, this.#options, 'Connection: Upgrade\r\nUpgrade: TLS/1.2, HTTP/1.1\r\n');
+      return;
+    }
+    const location = `https://${clientHost(x)}${x.head.target}`;
+    replyWith(x, { status, headers: [['Location', location]], body: null, message: null }, this.#options);
+  }
+
+  /** gRPC needs HTTP/2; answers and returns false otherwise (Kong: proxy.md 4.1). */
+  #takesGrpc(x: Exchange): boolean {
+    const type = headerValues(x.head.block, 'content-type')[0] ?? '';
+    if (type.startsWith('application/grpc')) {
+      replyError(x, errors.http2Required, this.#options, 'Connection: Upgrade\r\nUpgrade: HTTP/2\r\n');
+    } else replyError(x, errors.notGrpc, this.#options);
+    return false;
+  }
+}
+
+const Step = { route: 0, forward: 1 } as const;
+type Step = (typeof Step)[keyof typeof Step];
+
+/** The exchange as the router asks it; one object for all requests of a worker. */
+class ExchangeQuery implements RouteQuery {
+  exchange: Exchange | null = null;
+  get method(): string {
+    return (this.exchange as Exchange).head.method;
+  }
+  get host(): string {
+    return (this.exchange as Exchange).head.host;
+  }
+  get port(): number {
+    return (this.exchange as Exchange).peer.localPort;
+  }
+  get path(): string {
+    return (this.exchange as Exchange).path;
+  }
+  get scheme(): 'http' | 'https' {
+    return (this.exchange as Exchange).peer.scheme;
+  }
+  get sni(): string {
+    return (this.exchange as Exchange).peer.sni;
+  }
+  headerValues(name: string): readonly string[] {
+    const block = (this.exchange as Exchange).head.block;
+    return block.includes('_') ? foldedValues(block, name) : headerValues(block, name);
+  }
+}
+
+/** Values of lines whose name equals `name` when `_` reads as `-`. */
+function foldedValues(block: string, name: string): readonly string[] {
+  const values: string[] = [];
+  for (const line of block.split('\r\n')) {
+    const colon = line.indexOf(':');
+    if (colon > 0 && line.slice(0, colon).toLowerCase().replaceAll('_', '-') === name) {
+      values.push(line.slice(colon + 1).replace(/^[ \t]+|[ \t]+$/g, ''));
+    }
+  }
+  return values;
+}

@@ -1,0 +1,117 @@
+import { headerValue, headerValues } from '../http1/header-block.ts';
+
+/** Changes to a header block, applied when the head is sent. */
+export class HeaderEdits {
+  /** Lower-case names whose lines in the block are dropped. */
+  readonly #dropped = new Set<string>();
+  /** Bit n: some dropped name has a length of n modulo 32. Spares most lines the look-up. */
+  #lengths = 0;
+  #added: AddedHeader[] = [];
+  readonly #foldUnderscores: boolean;
+
+  /**
+   * `foldUnderscores`: a dropped `X-Name` also drops `X_Name`. For requests: many backends cannot tell the two apart,
+   * so a client could smuggle in the value that a plugin replaced.
+   */
+  constructor(foldUnderscores = false) {
+    this.#foldUnderscores = foldUnderscores;
+  }
+
+  get isEmpty(): boolean {
+    return this.#dropped.size === 0 && this.#added.length === 0;
+  }
+
+  /** Replaces all values of a header by one. */
+  set(name: string, value: string): void {
+    const line = addedHeader(name, value);
+    this.#drop(line.lower);
+    this.#added.push(line);
+  }
+
+  /** Adds a value beside those that are there. */
+  add(name: string, value: string): void {
+    this.#added.push(addedHeader(name, value));
+  }
+
+  remove(name: string): void {
+    this.#drop(validName(name).toLowerCase());
+  }
+
+  /** The block after the changes: lines left as they were, then lines added, each in order. */
+  applyTo(block: string): string {
+    let text = this.#dropped.size === 0 ? block : this.#keptLines(block);
+    for (const { name, value } of this.#added) text += `${name}: ${value}\r\n`;
+    return text;
+  }
+
+  /** First value after the changes, or null. `lowerName` must be lower case. */
+  value(block: string, lowerName: string): string | null {
+    if (!this.#dropped.has(this.#folded(lowerName))) {
+      const kept = headerValue(block, lowerName);
+      if (kept !== null) return kept;
+    }
+    return this.#added.find((line) => line.lower === lowerName)?.value ?? null;
+  }
+
+  /** All values after the changes, in order. `lowerName` must be lower case. */
+  values(block: string, lowerName: string): readonly string[] {
+    const kept = this.#dropped.has(this.#folded(lowerName)) ? [] : headerValues(block, lowerName);
+    const added = this.#added.filter((line) => line.lower === lowerName);
+    return added.length === 0 ? kept : [...kept, ...added.map((line) => line.value)];
+  }
+
+  #drop(lower: string): void {
+    const folded = this.#folded(lower);
+    this.#dropped.add(folded);
+    this.#lengths |= 1 << (folded.length & 31);
+    if (this.#added.some((line) => this.#folded(line.lower) === folded)) {
+      this.#added = this.#added.filter((line) => this.#folded(line.lower) !== folded);
+    }
+  }
+
+  #folded(lower: string): string {
+    return this.#foldUnderscores && lower.includes('_') ? lower.replaceAll('_', '-') : lower;
+  }
+
+  #keptLines(block: string): string {
+    let kept = '';
+    let keptFrom = 0;
+    for (let start = 0; start < block.length; ) {
+      const next = block.indexOf('\r\n', start) + 2;
+      const colon = block.indexOf(':', start);
+      const suspect = (this.#lengths & (1 << ((colon - start) & 31))) !== 0;
+      if (suspect && this.#dropped.has(this.#folded(block.slice(start, colon).toLowerCase()))) {
+        kept += block.slice(keptFrom, start);
+        keptFrom = next;
+      }
+      start = next;
+    }
+    return keptFrom === 0 ? block : kept + block.slice(keptFrom);
+  }
+}
+
+interface AddedHeader {
+  readonly name: string;
+  readonly lower: string;
+  readonly value: string;
+}
+
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const control = /[\0-\x08\x0a-\x1f\x7f]/;
+const beyondLatin1 = /[^\0-\xff]/;
+
+/** A text as a header value: the latin1 string of its UTF-8 bytes. */
+export function utf8HeaderValue(text: string): string {
+  return Buffer.from(text, 'utf8').latin1Slice();
+}
+
+function addedHeader(name: string, value: string): AddedHeader {
+  const lower = validName(name).toLowerCase();
+  if (control.test(value)) throw new Error(`header ${name}: the value has a control character`);
+  return { name, lower, value: beyondLatin1.test(value) ? utf8HeaderValue(value) : value };
+}
+
+function validName(name: string): string {
+  if (!token.test(name)) throw new Error(`${JSON.stringify(name)} is not a header name`);
+  return name;
+}

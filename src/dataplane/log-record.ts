@@ -1,0 +1,144 @@
+import { headerMap } from '../http1/header-block.ts';
+import type { RuntimeRoute, RuntimeService } from '../snapshot/runtime.ts';
+import type { Exchange } from './exchange.ts';
+import { queryArguments } from './query-arguments.ts';
+import { hostName } from './request-message.ts';
+import { statusText } from './response-head.ts';
+
+/** The log record of a finished exchange in the format of Kong's serialiser. Times are whole milliseconds. */
+export function logRecord(x: Exchange): Record<string, unknown> {
+  const { head, peer, consumer, credential, route, service } = x;
+  return {
+    request: {
+      id: x.id,
+      uri: head.target,
+      url: `${peer.scheme}://${hostName(head.host)}:${peer.localPort}${head.target}`,
+      querystring: single(queryArguments(head.query)),
+      method: head.method,
+      headers: redacted(single(headerMap(head.block))),
+      size: requestLineSize(head) + head.block.length + 2 + x.bytesReceived,
+    },
+    upstream_uri: x.upstreamUri,
+    upstream_status: upstreamStatus(x),
+    response: {
+      status: x.status,
+      headers: single(headerMap(responseBlock(x))),
+      size: statusText(x.status, x.reason).length + responseBlock(x).length + 2 + x.bytesSent,
+    },
+    latencies: latencies(x),
+    ...(route === null ? {} : { tries: tries(x), route: routeRecord(route) }),
+    ...(service === null ? {} : { service: serviceRecord(service) }),
+    ...(credential === null ? {} : { authenticated_entity: { id: credential.id } }),
+    ...(consumer === null
+      ? {}
+      : {
+          consumer: withoutNulls({
+            id: consumer.id,
+            username: consumer.username,
+            custom_id: consumer.customId,
+            tags: listOrNull(consumer.tags),
+          }),
+        }),
+    client_ip: x.clientIp,
+    started_at: x.startedAt,
+    source: x.responseSource === 'upstream' ? 'upstream' : 'kong',
+    workspace_name: 'default',
+  };
+}
+
+function requestLineSize(head: Exchange['head']): number {
+  return head.method.length + head.target.length + ' '.length * 2 + 'HTTP/1.1\r\n'.length;
+}
+
+function responseBlock(x: Exchange): string {
+  return x.responseEdits === null ? x.responseBlock : x.responseEdits.applyTo(x.responseBlock);
+}
+
+/** Every status that a backend gave or stood for, as in `502, 200`; '' when none was asked. */
+function upstreamStatus(x: Exchange): string {
+  const statuses = (x.failedAttempts ?? []).map((attempt) => attempt.failed);
+  if (x.upstreamStatus > 0) statuses.push(x.upstreamStatus);
+  return statuses.join(', ');
+}
+
+function latencies(x: Exchange): Record<string, number> {
+  const now = performance.now();
+  const asked = x.upstreamStartedMono > 0;
+  const answered = x.firstByteMono > 0;
+  return {
+    request: Math.round(now - x.startedMono),
+    kong: Math.round((asked ? x.upstreamStartedMono : now) - x.startedMono),
+    proxy: asked ? Math.round((answered ? x.firstByteMono : now) - x.upstreamStartedMono) : -1,
+    receive: answered ? Math.round(now - x.firstByteMono) : 0,
+  };
+}
+
+function tries(x: Exchange): readonly Record<string, unknown>[] {
+  const failed = (x.failedAttempts ?? []).map((attempt) => ({
+    balancer_start: attempt.startedAt,
+    ip: attempt.ip,
+    port: attempt.port,
+    state: 'failed',
+    code: attempt.failed,
+  }));
+  if (x.target === null || x.tries <= failed.length) return failed;
+  const start = Math.round(x.startedAt + (x.upstreamStartedMono - x.startedMono));
+  return [...failed, { balancer_start: start, ip: x.target.host, port: x.target.port }];
+}
+
+function routeRecord(route: RuntimeRoute): Record<string, unknown> {
+  return withoutNulls({
+    id: route.id,
+    name: route.name,
+    methods: route.methods,
+    hosts: route.hosts,
+    paths: route.paths,
+    headers: route.headers,
+    snis: route.snis,
+    regex_priority: route.regexPriority,
+    strip_path: route.stripPath,
+    preserve_host: route.preserveHost,
+    https_redirect_status_code: route.httpsRedirectStatusCode,
+    service: route.service === null ? null : { id: route.service.id },
+    tags: listOrNull(route.tags),
+  });
+}
+
+function serviceRecord(service: RuntimeService): Record<string, unknown> {
+  return withoutNulls({
+    id: service.id,
+    name: service.name,
+    protocol: service.protocol,
+    host: service.host,
+    port: service.port,
+    path: service.path,
+    retries: service.retries,
+    connect_timeout: service.connectTimeout,
+    write_timeout: service.writeTimeout,
+    read_timeout: service.readTimeout,
+    tags: listOrNull(service.tags),
+  });
+}
+
+function withoutNulls(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
+function listOrNull(list: readonly string[]): readonly string[] | null {
+  return list.length === 0 ? null : list;
+}
+
+/** A name with one value has the value itself. */
+function single<T>(map: Readonly<Record<string, readonly T[]>>): Record<string, T | readonly T[] | undefined> {
+  const result: Record<string, T | readonly T[] | undefined> = Object.create(null);
+  for (const [name, values] of Object.entries(map)) result[name] = values.length === 1 ? values[0] : values;
+  return result;
+}
+
+function redacted<T>(headers: Record<string, T>): Record<string, T | string> {
+  const result: Record<string, T | string> = headers;
+  for (const name of ['authorization', 'proxy-authorization']) {
+    if (name in result) result[name] = 'REDACTED';
+  }
+  return result;
+}

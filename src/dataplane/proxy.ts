@@ -1,0 +1,277 @@
+import { pickRoundRobin } from '../balancer/round-robin.ts';
+import { type ErrorEntry, errors } from '../errors.ts';
+import type { ParsedResponse } from '../http1/parse-response.ts';
+import type { ResponseListener, UpstreamConnection } from '../http1/upstream-connection.ts';
+import { runHeaderFilter, startBodyFilters } from '../plugin-runner/phases.ts';
+import type { RuntimeService, RuntimeTarget } from '../snapshot/runtime.ts';
+import type { PoolOptions } from '../upstream/pool.ts';
+import { Pools } from '../upstream/pools.ts';
+import type { Resolver } from '../upstream/resolver.ts';
+import { Counter } from '../zones/counters.ts';
+import { BufferedResponse } from './buffered-response.ts';
+import type { Exchange } from './exchange.ts';
+import type { ProxyOptions } from './options.ts';
+import { replyError } from './reply.ts';
+import { RequestBody } from './request-body.ts';
+import { requestMessage } from './request-message.ts';
+import { upstreamLines } from './response-head.ts';
+
+/**
+ * Carries a request to a backend and its answer back. One object for each worker: what belongs to a request is in the
+ * exchange. Attempts (Kong: proxy.md 7): a failed connect is always tried again; a request that was sent is tried again
+ * only before any byte of an answer, when its method is idempotent and its body can be sent again.
+ */
+export class Proxy implements ResponseListener {
+  readonly #options: ProxyOptions;
+  readonly #pools: Pools;
+  readonly #resolver: Resolver;
+  readonly #counters: Float64Array;
+
+  constructor(options: ProxyOptions, pool: PoolOptions, resolver: Resolver, counters: Float64Array) {
+    this.#options = options;
+    this.#pools = new Pools(pool, this);
+    this.#resolver = resolver;
+    this.#counters = counters;
+  }
+
+  get idleConnections(): number {
+    return this.#pools.idle;
+  }
+
+  /** Sends the request on. The exchange has a service. */
+  start(x: Exchange): void {
+    if (x.requestBody === null && x.head.bodyLength !== 0) x.body = new RequestBody();
+    this.#attempt(x, x.service as RuntimeService);
+  }
+
+  #attempt(x: Exchange, service: RuntimeService): void {
+    const upstream = service.upstream;
+    let target = service.target;
+    if (upstream !== null) {
+      const picked = pickRoundRobin(upstream, x.failedTargets);
+      if (picked === null) {
+        replyError(x, errors.noTarget, this.#options);
+        return;
+      }
+      target = picked;
+    }
+    x.target = target;
+    const ip = this.#resolver.next(target.host);
+    if (ip === null) this.#resolveFirst(x, service, target);
+    else this.#sendTo(x, service, target, ip);
+  }
+
+  #resolveFirst(x: Exchange, service: RuntimeService, target: RuntimeTarget): void {
+    this.#resolver.resolve(target.host, (found) => {
+      if (x.finished || x.clientAborted) return;
+      const ip = found ? this.#resolver.next(target.host) : null;
+      if (ip !== null) this.#sendTo(x, service, target, ip);
+      else this.#failed(x, errors.nameResolution, true);
+    });
+  }
+
+  #sendTo(x: Exchange, service: RuntimeService, target: RuntimeTarget, ip: string): void {
+    const now = performance.now();
+    if (x.upstreamStartedMono === 0) x.upstreamStartedMono = now;
+    x.tries++;
+    x.attemptStartedAt = x.startedAt + (now - x.startedMono);
+    x.targetIp = ip;
+    const pool = this.#pools.get(service.upstream === null ? service.host : target.host, ip, target.port, service.tls);
+    const pooled = pool.take();
+    if (pooled !== null) {
+      this.#counters[Counter.upstreamReused]!++;
+      this.#send(x, service, target, pooled, now);
+      return;
+    }
+    this.#counters[Counter.upstreamOpened]!++;
+    pool.connect(
+      service.connectTimeout,
+      (connection) => {
+        if (x.finished || x.clientAborted) pool.released(connection);
+        else this.#send(x, service, target, connection, performance.now());
+      },
+      (error) => {
+        if (!x.finished && !x.clientAborted) this.#failed(x, error, true);
+      },
+    );
+  }
+
+  #send(
+    x: Exchange,
+    service: RuntimeService,
+    target: RuntimeTarget,
+    connection: UpstreamConnection,
+    now: number,
+  ): void {
+    x.upstream = connection;
+    const collected = x.requestBody;
+    const length = collected === null ? x.head.bodyLength : collected.byteLength;
+    const message = requestMessage(x, service, target, length, this.#options);
+    connection.send(x, message, length, service.readTimeout, service.writeTimeout, now);
+    if (collected !== null) {
+      if (length > 0) connection.bodyData(Buffer.from(collected.buffer, collected.byteOffset, length), 0, length);
+      connection.bodyEnd('');
+    } else if (x.body !== null) this.#sendBody(x, x.body, connection);
+  }
+
+  #sendBody(x: Exchange, body: RequestBody, connection: UpstreamConnection): void {
+    body.attach(connection);
+    if (body.started) {
+      x.downstream.resumeBody(x);
+      return;
+    }
+    body.started = true;
+    x.downstream.startBody(x, body);
+  }
+
+  /** An attempt failed before any byte of an answer was passed on. `unsent`: the backend cannot have seen the request. */
+  #failed(x: Exchange, error: ErrorEntry, unsent: boolean): void {
+    const service = x.service as RuntimeService;
+    this.#counters[Counter.upstreamFailed]!++;
+    x.failAttempt(error.status);
+    const repeatable =
+      unsent || (isIdempotent(x.upstreamMethod ?? x.head.method) && (x.body === null || x.body.replayable));
+    if (repeatable && error !== errors.nameResolution && x.tries <= service.retries) {
+      this.#counters[Counter.retries]!++;
+      if (x.body !== null) x.body.connection = null;
+      this.#attempt(x, service);
+      return;
+    }
+    replyError(x, error, this.#options);
+  }
+
+  // ResponseListener
+
+  informational(x: Exchange, head: ParsedResponse): void {
+    // The gateway answers `Expect` itself, so the backend's 100 is nobody's.
+    if (head.status !== 100) x.downstream.sendInformational(x, head.status, head.block);
+  }
+
+  responseHead(x: Exchange, head: ParsedResponse): void {
+    x.firstByteMono = performance.now();
+    x.status = head.status;
+    x.upstreamStatus = head.status;
+    x.reason = head.reason;
+    x.responseSource = 'upstream';
+    let block = head.block + upstreamLines(head.via, head.server, this.#options);
+    if (head.trailer !== '' && x.head.trailers) block += `Trailer: ${head.trailer}\r\n`;
+    if (head.status === 101) {
+      this.#switchProtocols(x, head, block);
+      return;
+    }
+    x.responseBlock = block;
+    const plan = x.plan;
+    if (plan.responseBodyLimit > 0 && head.bodyLength !== 0) {
+      x.buffered = new BufferedResponse(plan.responseBodyLimit);
+      return;
+    }
+    if (plan.headerFilter.length > 0) runHeaderFilter(x);
+    let length = head.bodyLength < 0 ? -1 : head.bodyLength;
+    if (plan.bodyFilter.length > 0) {
+      x.transform = startBodyFilters(x);
+      if (x.transform !== null) length = -1;
+    }
+    x.downstream.sendHead(x, length);
+  }
+
+  #switchProtocols(x: Exchange, head: ParsedResponse, block: string): void {
+    x.responseBlock = `${block}Connection: Upgrade\r\nUpgrade: ${head.upgrade}\r\n`;
+    if (x.plan.headerFilter.length > 0) runHeaderFilter(x);
+    x.downstream.sendHead(x, 0);
+    x.downstream.startTunnel(x, x.upstream as UpstreamConnection);
+  }
+
+  responseBody(x: Exchange, bytes: Uint8Array, start: number, end: number): void {
+    if (x.buffered !== null) {
+      if (!x.buffered.push(bytes, start, end)) {
+        x.upstream?.destroy();
+        x.upstream = null;
+        x.buffered = null;
+        replyError(x, errors.responseTooLarge, this.#options);
+      }
+      return;
+    }
+    let open: boolean;
+    if (x.transform === null) open = x.downstream.sendBody(x, bytes, start, end);
+    else {
+      const piece = this.#transformed(x, bytes.subarray(start, end));
+      if (piece === undefined) return;
+      open = piece === null || x.downstream.sendBody(x, asBuffer(piece), 0, piece.byteLength);
+    }
+    if (!open) x.upstream?.pause();
+  }
+
+  /** Undefined: a filter failed and the transfer is broken. */
+  #transformed(x: Exchange, piece: Uint8Array | null): Uint8Array | null | undefined {
+    try {
+      return piece === null ? (x.transform?.end() ?? null) : (x.transform?.chunk(piece) ?? null);
+    } catch {
+      x.upstream?.destroy();
+      x.upstream = null;
+      x.downstream.abort(x);
+      return undefined;
+    }
+  }
+
+  responseEnd(x: Exchange, trailers: string): void {
+    if (x.buffered !== null) {
+      x.buffered.finish(x, this.#options);
+      return;
+    }
+    if (x.transform !== null) {
+      const rest = this.#transformed(x, null);
+      if (rest === undefined) return;
+      if (rest !== null && rest.byteLength > 0) x.downstream.sendBody(x, asBuffer(rest), 0, rest.byteLength);
+    }
+    x.downstream.sendEnd(x, x.head.trailers ? trailers : '');
+  }
+
+  responseIdle(x: Exchange): void {
+    x.downstream.flush(x);
+  }
+
+  upstreamDrained(x: Exchange): void {
+    x.downstream.resumeBody(x);
+  }
+
+  upstreamFailed(x: Exchange, error: ErrorEntry, silent: boolean, reused: boolean): void {
+    if (x.headSent) {
+      x.downstream.abort(x);
+      return;
+    }
+    if (x.buffered !== null) {
+      x.buffered = null;
+      replyError(x, error, this.#options);
+      return;
+    }
+    // The pooled connection had been closed by the backend before it saw the request: that is not an attempt of its own.
+    if (silent && reused && error === errors.upstreamClosed && isIdempotent(x.upstreamMethod ?? x.head.method))
+      x.tries--;
+    if (silent) this.#failed(x, error, false);
+    else replyError(x, error, this.#options);
+  }
+
+  // Client side
+
+  downstreamDrained(x: Exchange): void {
+    x.upstream?.resume();
+  }
+
+  downstreamAborted(x: Exchange): void {
+    x.upstream?.destroy();
+    x.upstream = null;
+  }
+
+  close(): void {
+    this.#pools.close();
+  }
+}
+
+/** nginx's rule, which Kong's users know: everything but POST, LOCK and PATCH may be sent again. */
+function isIdempotent(method: string): boolean {
+  return method !== 'POST' && method !== 'LOCK' && method !== 'PATCH';
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

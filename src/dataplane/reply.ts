@@ -1,0 +1,74 @@
+import type { ErrorEntry } from '../errors.ts';
+import { headerValue } from '../http1/header-block.ts';
+import { runHeaderFilter, startBodyFilters } from '../plugin-runner/phases.ts';
+import type { Reply } from '../plugin-sdk/reply.ts';
+import { utf8AsLatin1 } from '../util/latin1.ts';
+import { errorBody } from './error-body.ts';
+import type { Exchange } from './exchange.ts';
+import type { ProxyOptions } from './options.ts';
+import { gatewayBlock } from './response-head.ts';
+
+/** Answers with an error of the table, in the format that the client accepts. `extra`: further header lines. */
+export function replyError(x: Exchange, error: ErrorEntry, options: ProxyOptions, extra = ''): void {
+  const accept = headerValue(x.head.block, 'accept');
+  const wire = error.format === 'wire';
+  const fallback = wire ? (headerValue(x.head.block, 'content-type') ?? options.errorDefaultType) : 'application/json';
+  const { contentType, body } =
+    error.format === 'plain'
+      ? errorBody(error.message, x.id, null, 'text/plain')
+      : errorBody(error.message, x.id, accept, fallback);
+  answer(x, error.status, `${gatewayBlock(options)}Content-Type: ${contentType}\r\n${extra}`, Buffer.from(body));
+}
+
+/** Answers with what a plugin returned. */
+export function replyWith(x: Exchange, reply: Reply, options: ProxyOptions): void {
+  let block = gatewayBlock(options);
+  for (const [name, value] of reply.headers) {
+    if (invalidName.test(name)) continue;
+    block += `${name}: ${headerText(value)}\r\n`;
+  }
+  if (reply.message !== null) {
+    const { contentType, body } = errorBody(
+      reply.message,
+      x.id,
+      headerValue(x.head.block, 'accept'),
+      'application/json',
+    );
+    answer(x, reply.status, `${block}Content-Type: ${contentType}\r\n`, Buffer.from(body));
+  } else if (reply.body === null) answer(x, reply.status, block, null);
+  else answer(x, reply.status, block, typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body);
+}
+
+/** Ends the exchange with an answer of the gateway; header filters of the plan run over it. */
+export function answer(x: Exchange, status: number, block: string, body: Uint8Array | null): void {
+  x.status = status;
+  x.reason = '';
+  x.responseSource = 'gateway';
+  x.responseBlock = block;
+  x.responseEdits = null;
+  if (x.plan.headerFilter.length > 0) runHeaderFilter(x);
+  const sent = body === null || x.plan.bodyFilter.length === 0 ? body : filtered(x, body);
+  const length = sent === null ? 0 : sent.byteLength;
+  x.downstream.sendHead(x, length);
+  if (sent !== null && length > 0)
+    x.downstream.sendBody(x, Buffer.from(sent.buffer, sent.byteOffset, length), 0, length);
+  x.downstream.sendEnd(x, '');
+}
+
+function filtered(x: Exchange, body: Uint8Array): Uint8Array {
+  const transform = startBodyFilters(x);
+  if (transform === null) return body;
+  try {
+    return Buffer.concat([transform.chunk(body), transform.end()].filter((piece) => piece !== null));
+  } catch {
+    // Logged by the runner. What a filter should have changed must not leave unchanged.
+    return new Uint8Array(0);
+  }
+}
+
+const invalidName = /[^!#$%&'*+\-.^_`|~0-9A-Za-z]|^$/;
+
+/** A header value as bytes in a latin1 string, without what could end the line. */
+function headerText(value: string): string {
+  return utf8AsLatin1(value.replace(/[\x00-\x08\x0a-\x1f\x7f]/g, ' '));
+}

@@ -1,0 +1,45 @@
+import type { UpstreamConnection } from '../http1/upstream-connection.ts';
+import type { RequestBodySink } from './downstream.ts';
+
+/** What has been sent is kept up to here, so that it can be sent again to another target. */
+const maxKeptBytes = 65_536;
+
+/** A request body between the client and whichever connection carries it now. */
+export class RequestBody implements RequestBodySink {
+  connection: UpstreamConnection | null = null;
+  started = false;
+  #kept: Uint8Array[] = [];
+  #keptSize = 0;
+  #lost = false;
+  #complete = false;
+  #trailers = '';
+
+  /** False once more has been sent than is kept. */
+  get replayable(): boolean {
+    return !this.#lost;
+  }
+
+  bodyData(bytes: Uint8Array, start: number, end: number): void {
+    if (!this.#lost) {
+      this.#keptSize += end - start;
+      if (this.#keptSize > maxKeptBytes) {
+        this.#lost = true;
+        this.#kept = [];
+      } else this.#kept.push(Buffer.copyBytesFrom(bytes, start, end - start));
+    }
+    this.connection?.bodyData(bytes, start, end);
+  }
+
+  bodyEnd(trailers: string): void {
+    this.#complete = true;
+    this.#trailers = trailers;
+    this.connection?.bodyEnd(trailers);
+  }
+
+  /** Sends through `connection` from here on, what is kept first. */
+  attach(connection: UpstreamConnection): void {
+    this.connection = connection;
+    for (const piece of this.#kept) connection.bodyData(piece, 0, piece.byteLength);
+    if (this.#complete) connection.bodyEnd(this.#trailers);
+  }
+}

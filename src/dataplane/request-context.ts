@@ -1,0 +1,133 @@
+import type {
+  AccessContext,
+  ClientView,
+  ConnectionView,
+  ConsumerView,
+  ContextKey,
+  CredentialView,
+  HeaderFilterContext,
+  LogContext,
+  RequestView,
+  ResponseContext,
+  RewriteContext,
+  RouteView,
+  ServiceView,
+  UpstreamRequestEdit,
+} from '../plugin-sdk/contexts.ts';
+import type { Exchange } from './exchange.ts';
+import { utf8HeaderValue } from './header-edits.ts';
+import { logRecord } from './log-record.ts';
+import { ExchangeRequestView } from './request-view.ts';
+import { ExchangeResponseView } from './response-view.ts';
+import { ExchangeUpstreamEdit, requestEdits } from './upstream-request-edit.ts';
+
+/** One request as all plugins see it, in every phase. Everything in it is made when it is first asked for. */
+export class RequestContext
+  implements ClientView, RewriteContext, AccessContext, HeaderFilterContext, ResponseContext, LogContext
+{
+  readonly #exchange: Exchange;
+  #request: ExchangeRequestView | null = null;
+  #response: ExchangeResponseView | null = null;
+  #upstream: ExchangeUpstreamEdit | null = null;
+  #values: Map<symbol, unknown> | null = null;
+  #logFields: Record<string, unknown> | null = null;
+  #record: Record<string, unknown> | null = null;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  get request(): RequestView {
+    this.#request ??= new ExchangeRequestView(this.#exchange);
+    return this.#request;
+  }
+
+  get response(): ExchangeResponseView {
+    this.#response ??= new ExchangeResponseView(this.#exchange);
+    return this.#response;
+  }
+
+  get upstream(): UpstreamRequestEdit {
+    this.#upstream ??= new ExchangeUpstreamEdit(this.#exchange);
+    return this.#upstream;
+  }
+
+  get client(): ClientView {
+    return this;
+  }
+
+  get connection(): ConnectionView {
+    return this.#exchange.peer;
+  }
+
+  get route(): RouteView | null {
+    return this.#exchange.route;
+  }
+
+  get service(): ServiceView | null {
+    return this.#exchange.service;
+  }
+
+  get ip(): string {
+    return this.#exchange.clientIp;
+  }
+
+  get peerIp(): string {
+    return this.#exchange.peer.peerIp;
+  }
+
+  get port(): number {
+    return this.#exchange.peer.peerPort;
+  }
+
+  get consumer(): ConsumerView | null {
+    return this.#exchange.consumer;
+  }
+
+  get credential(): CredentialView | null {
+    return this.#exchange.credential;
+  }
+
+  get<T>(key: ContextKey<T>): T | undefined {
+    return this.#values?.get(key.symbol) as T | undefined;
+  }
+
+  set<T>(key: ContextKey<T>, value: T): void {
+    this.#values ??= new Map();
+    this.#values.set(key.symbol, value);
+  }
+
+  log(field: string, value: unknown): void {
+    this.#logFields ??= Object.create(null) as Record<string, unknown>;
+    this.#logFields[field] = value;
+    if (this.#record !== null) this.#record[field] = value;
+  }
+
+  authenticate(consumer: ConsumerView | null, credential: CredentialView | null): void {
+    this.#exchange.consumer = consumer;
+    this.#exchange.credential = credential;
+    this.#identify('X-Consumer-ID', consumer?.id ?? null);
+    this.#identify('X-Consumer-Custom-ID', consumer?.customId ?? null);
+    this.#identify('X-Consumer-Username', consumer?.username ?? null);
+    this.#identify('X-Credential-Identifier', credential?.identifier ?? null);
+    this.#identify('X-Anonymous-Consumer', consumer !== null && credential === null ? 'true' : null);
+  }
+
+  async body(): Promise<Uint8Array> {
+    const { requestBody, head } = this.#exchange;
+    if (requestBody !== null) return requestBody;
+    if (head.bodyLength === 0) return new Uint8Array(0);
+    throw new Error('the request body was not collected: the plugin does not declare that it needs it');
+  }
+
+  record(): Readonly<Record<string, unknown>> {
+    this.#record ??= { ...logRecord(this.#exchange), ...this.#logFields };
+    return this.#record;
+  }
+
+  #identify(name: string, value: string | null): void {
+    const edits = requestEdits(this.#exchange);
+    if (value === null || value === '') edits.remove(name);
+    else edits.set(name, utf8HeaderValue(value));
+  }
+}

@@ -1,0 +1,124 @@
+import { composeUpstreamPath, escapePath } from '../router/path.ts';
+import type { RuntimeService, RuntimeTarget } from '../snapshot/runtime.ts';
+import { serverToken } from '../version.ts';
+import type { DownstreamPeer, Exchange } from './exchange.ts';
+import type { ProxyOptions } from './options.ts';
+
+/**
+ * The request as the backend gets it: request line, `Host`, forwarding headers (Kong: proxy.md 4.2), then the client's
+ * own lines, one string. `bodyLength`: bytes, -1 for chunked, 0 for none.
+ */
+export function requestMessage(
+  x: Exchange,
+  service: RuntimeService,
+  target: RuntimeTarget,
+  bodyLength: number,
+  options: ProxyOptions,
+): string {
+  const { head, peer } = x;
+  const route = x.route;
+  const stripped = route?.stripPath === true ? x.matchedPath : '';
+  const path =
+    x.upstreamPath === null
+      ? composeUpstreamPath(service.path, route?.stripPath === true, x.matchedPath, x.path)
+      : escapePath(x.upstreamPath);
+  const query =
+    x.upstreamQuery === null
+      ? head.hasQuery
+        ? `?${head.query}`
+        : ''
+      : x.upstreamQuery === ''
+        ? ''
+        : `?${x.upstreamQuery}`;
+  x.upstreamUri = path + query;
+
+  let text = `${x.upstreamMethod ?? head.method} ${x.upstreamUri} HTTP/1.1\r\nHost: ${hostFor(x, service, target)}\r\n`;
+  text +=
+    head.upgrade === ''
+      ? 'Connection: keep-alive\r\n'
+      : `Connection: keep-alive, Upgrade\r\nUpgrade: ${head.upgrade}\r\n`;
+  text += peer.trusted ? trustedForwarding(x, stripped) : forwarding(x, stripped);
+  text +=
+    head.via === '' && head.httpVersion === '1.1'
+      ? viaLine
+      : `Via: ${head.via === '' ? '' : `${head.via}, `}${head.httpVersion === '1.1' ? '1.1' : '1.0'} ${serverToken}\r\n`;
+  if (options.requestIdUpstream) text += `X-Kong-Request-Id: ${x.id}\r\n`;
+  if (head.trailers) text += 'TE: trailers\r\n';
+  if (bodyLength > 0) text += `Content-Length: ${bodyLength}\r\n`;
+  else if (bodyLength < 0) text += 'Transfer-Encoding: chunked\r\n';
+  else if (needsLength(x.upstreamMethod ?? head.method)) text += 'Content-Length: 0\r\n';
+  if (x.requestEdits === null) return `${text}${head.forwardBlock}\r\n`;
+  return `${editedHead(text, head.forwardBlock, x)}\r\n`;
+}
+
+const viaLine = `Via: 1.1 ${serverToken}\r\n`;
+
+/** Edits may name any header, those that the gateway sets included, so they are applied to the whole block. */
+function editedHead(text: string, block: string, x: Exchange): string {
+  const start = text.indexOf('\r\n') + 2;
+  return text.slice(0, start) + (x.requestEdits?.applyTo(text.slice(start) + block) ?? '');
+}
+
+/** A request whose method implies a body says that it has none (RFC 9110 8.6). */
+function needsLength(method: string): boolean {
+  return method === 'POST' || method === 'PUT' || method === 'PATCH';
+}
+
+function hostFor(x: Exchange, service: RuntimeService, target: RuntimeTarget): string {
+  if (x.route?.preserveHost === true && x.head.host !== '') return x.head.host;
+  const upstream = service.upstream;
+  if (upstream === null) return service.hostHeader;
+  if (upstream.hostHeader !== null && upstream.hostHeader.includes(':')) return upstream.hostHeader;
+  return hostWithPort(upstream.hostHeader ?? target.host, target.port, service.protocol);
+}
+
+/** `name:port`, the port left out where it is the protocol's own; IPv6 in brackets. */
+export function hostWithPort(host: string, port: number, protocol: string): string {
+  const name = host.includes(':') ? `[${host}]` : host;
+  const usual = protocol === 'https' || protocol === 'grpcs' ? 443 : 80;
+  return port === usual ? name : `${name}:${port}`;
+}
+
+/** Forwarding headers for a peer that is not trusted: what it claims is appended to or replaced, never believed. */
+function forwarding(x: Exchange, stripped: string): string {
+  const { head, peer } = x;
+  const client =
+    head.forwardedFor === ''
+      ? peerLines(peer)
+      : `X-Forwarded-For: ${head.forwardedFor}, ${peer.peerIp}\r\n${peerTail(peer)}`;
+  return `${client}X-Forwarded-Host: ${hostName(head.host)}\r\nX-Forwarded-Path: ${head.rawPath}\r\n${prefixLine(stripped)}`;
+}
+
+function trustedForwarding(x: Exchange, stripped: string): string {
+  const { head, peer } = x;
+  const forwardedFor = head.forwardedFor === '' ? peer.peerIp : `${head.forwardedFor}, ${peer.peerIp}`;
+  const prefix = head.forwardedPrefix === '' ? prefixLine(stripped) : `X-Forwarded-Prefix: ${head.forwardedPrefix}\r\n`;
+  return (
+    `X-Real-IP: ${x.clientIp}\r\nX-Forwarded-For: ${forwardedFor}\r\n` +
+    `X-Forwarded-Proto: ${head.forwardedProto === '' ? peer.scheme : head.forwardedProto}\r\n` +
+    `X-Forwarded-Port: ${head.forwardedPort === '' ? peer.localPort : head.forwardedPort}\r\n` +
+    `X-Forwarded-Host: ${head.forwardedHost === '' ? hostName(head.host) : head.forwardedHost}\r\n` +
+    `X-Forwarded-Path: ${head.forwardedPath === '' ? head.rawPath : head.forwardedPath}\r\n${prefix}`
+  );
+}
+
+function prefixLine(stripped: string): string {
+  return stripped === '' || stripped === '/' ? '' : `X-Forwarded-Prefix: ${escapePath(stripped)}\r\n`;
+}
+
+/** Lines that are the same for all requests of a connection. */
+function peerLines(peer: DownstreamPeer): string {
+  if (peer.lines === '') peer.lines = `X-Forwarded-For: ${peer.peerIp}\r\n${peerTail(peer)}`;
+  return peer.lines;
+}
+
+function peerTail(peer: DownstreamPeer): string {
+  return `X-Real-IP: ${peer.peerIp}\r\nX-Forwarded-Proto: ${peer.scheme}\r\nX-Forwarded-Port: ${peer.localPort}\r\n`;
+}
+
+/** Host in lower case, without the port. */
+export function hostName(host: string): string {
+  const colon = host.lastIndexOf(':');
+  const name = colon < 0 || host.charCodeAt(host.length - 1) === 93 ? host : host.slice(0, colon);
+  return name.toLowerCase();
+}

@@ -1,0 +1,63 @@
+import { STATUS_CODES } from 'node:http';
+import { serverToken } from '../version.ts';
+import type { Exchange } from './exchange.ts';
+import type { ProxyOptions } from './options.ts';
+
+/** The head of an answer: status line, header block with edits, what the gateway adds (Kong: proxy.md 5), framing. */
+export function responseHead(x: Exchange, framing: string, options: ProxyOptions): string {
+  const block = x.responseEdits === null ? x.responseBlock : x.responseEdits.applyTo(x.responseBlock);
+  return `${statusText(x.status, x.reason)}${block}${gatewayLines(x, options)}${framing}\r\n`;
+}
+
+function gatewayLines(x: Exchange, options: ProxyOptions): string {
+  let lines = '';
+  if (x.upstreamStartedMono > 0) {
+    if (options.upstreamStatus && x.upstreamStatus > 0) lines += `X-Kong-Upstream-Status: ${x.upstreamStatus}\r\n`;
+    if (options.upstreamLatency) {
+      const waited = (x.firstByteMono > 0 ? x.firstByteMono : performance.now()) - x.upstreamStartedMono;
+      lines += `X-Kong-Upstream-Latency: ${Math.round(waited)}\r\n`;
+    }
+    if (options.proxyLatency) lines += `X-Kong-Proxy-Latency: ${Math.round(x.upstreamStartedMono - x.startedMono)}\r\n`;
+  } else if (options.responseLatency)
+    lines += `X-Kong-Response-Latency: ${Math.round(performance.now() - x.startedMono)}\r\n`;
+  if (options.requestIdDownstream) lines += `X-Kong-Request-Id: ${x.id}\r\n`;
+  return lines;
+}
+
+/** `Via` and `Server` of an answer from the backend; both can be changed by plugins. */
+export function upstreamLines(via: string, server: string, options: ProxyOptions): string {
+  const serverLine = server !== '' ? `Server: ${server}\r\n` : options.serverHeader ? ownServer : '';
+  if (!options.viaHeader) return via === '' ? serverLine : `${serverLine}Via: ${via}\r\n`;
+  return via === '' ? serverLine + ownVia : `${serverLine}Via: ${via}, 1.1 ${serverToken}\r\n`;
+}
+
+const ownServer = `Server: ${serverToken}\r\n`;
+const ownVia = `Via: 1.1 ${serverToken}\r\n`;
+
+/** `Date` and `Server` of an answer that the gateway makes. */
+export function gatewayBlock(options: ProxyOptions): string {
+  return options.serverHeader ? `Date: ${httpDate()}\r\n${ownServer}` : `Date: ${httpDate()}\r\n`;
+}
+
+let dateText = '';
+let dateSecond = 0;
+
+/** Now, as in a `Date` header; formatted once a second. */
+export function httpDate(): string {
+  const second = Math.floor(Date.now() / 1000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    dateText = new Date(second * 1000).toUTCString();
+  }
+  return dateText;
+}
+
+const statusLines = new Map<number, string>(
+  Object.entries(STATUS_CODES).map(([status, reason]) => [Number(status), `HTTP/1.1 ${status} ${reason}\r\n`]),
+);
+
+export function statusText(status: number, reason: string): string {
+  const usual = statusLines.get(status);
+  if (usual !== undefined && (reason === '' || reason === STATUS_CODES[status])) return usual;
+  return `HTTP/1.1 ${status} ${reason}\r\n`;
+}

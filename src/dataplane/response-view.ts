@@ -1,0 +1,72 @@
+import { headerMap } from '../http1/header-block.ts';
+import type { BufferedResponse } from '../plugin-sdk/contexts.ts';
+import { isFraming, refuseFraming } from './editable-headers.ts';
+import type { Exchange } from './exchange.ts';
+import { HeaderEdits } from './header-edits.ts';
+
+/** The answer as plugins read and change it. Which of it a phase may use is the matter of the phase's type. */
+export class ExchangeResponseView implements BufferedResponse {
+  readonly #exchange: Exchange;
+  #body: Uint8Array | null = null;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  get status(): number {
+    return this.#exchange.status;
+  }
+
+  get source(): 'upstream' | 'gateway' {
+    return this.#exchange.responseSource;
+  }
+
+  header(name: string): string | null {
+    return this.#edits().value(this.#exchange.responseBlock, name.toLowerCase());
+  }
+
+  headerValues(name: string): readonly string[] {
+    return this.#edits().values(this.#exchange.responseBlock, name.toLowerCase());
+  }
+
+  headers(): Readonly<Record<string, readonly string[]>> {
+    return headerMap(this.#edits().applyTo(this.#exchange.responseBlock));
+  }
+
+  body(): Uint8Array {
+    if (this.#body === null)
+      throw new Error('the answer was not buffered: the plugin does not declare that it needs it');
+    return this.#body;
+  }
+
+  /** For the phase loop. */
+  holdBody(body: Uint8Array): void {
+    this.#body = body;
+  }
+
+  setStatus(status: number): void {
+    if (!Number.isInteger(status) || status < 200 || status > 599) throw new Error(`${status} is not a final status`);
+    this.#exchange.status = status;
+    this.#exchange.reason = '';
+  }
+
+  setHeader(name: string, value: string): void {
+    refuseFraming(name);
+    this.#edits().set(name, value);
+  }
+
+  addHeader(name: string, value: string): void {
+    refuseFraming(name);
+    this.#edits().add(name, value);
+  }
+
+  removeHeader(name: string): void {
+    if (isFraming(name)) return;
+    this.#edits().remove(name);
+  }
+
+  #edits(): HeaderEdits {
+    this.#exchange.responseEdits ??= new HeaderEdits();
+    return this.#exchange.responseEdits;
+  }
+}

@@ -1,0 +1,51 @@
+import type { UpstreamRequestEdit } from '../plugin-sdk/contexts.ts';
+import { escapePath } from '../router/path.ts';
+import { isFraming, refuseFraming } from './editable-headers.ts';
+import type { Exchange } from './exchange.ts';
+import { HeaderEdits } from './header-edits.ts';
+
+/** What plugins change of the request before the backend gets it. What it leaves in the exchange is safe to send. */
+export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
+  readonly #exchange: Exchange;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  setHeader(name: string, value: string): void {
+    refuseFraming(name);
+    requestEdits(this.#exchange).set(name, value);
+  }
+
+  addHeader(name: string, value: string): void {
+    refuseFraming(name);
+    if (name.toLowerCase() === 'host') throw new Error('a request has one Host header: set it instead');
+    requestEdits(this.#exchange).add(name, value);
+  }
+
+  removeHeader(name: string): void {
+    if (isFraming(name) || name.toLowerCase() === 'host') return;
+    requestEdits(this.#exchange).remove(name);
+  }
+
+  setMethod(method: string): void {
+    if (!/^[A-Z][A-Z0-9_-]{0,31}$/.test(method) || method === 'CONNECT') {
+      throw new Error(`${JSON.stringify(method)} is not a method that can be sent to a backend`);
+    }
+    this.#exchange.upstreamMethod = method;
+  }
+
+  setPath(path: string): void {
+    if (!path.startsWith('/')) throw new Error('the path must begin with a slash');
+    this.#exchange.upstreamPath = escapePath(path);
+  }
+
+  setQuery(query: string): void {
+    this.#exchange.upstreamQuery = query.split('?').map(escapePath).join('?');
+  }
+}
+
+export function requestEdits(exchange: Exchange): HeaderEdits {
+  exchange.requestEdits ??= new HeaderEdits(true);
+  return exchange.requestEdits;
+}

@@ -1,0 +1,496 @@
+import type { Socket } from 'node:net';
+import type { Downstream, DownstreamHandler, RequestBodySink } from '../dataplane/downstream.ts';
+import { type DownstreamPeer, Exchange } from '../dataplane/exchange.ts';
+import { type ErrorEntry, errors } from '../errors.ts';
+import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
+import { Deadline } from '../util/deadlines.ts';
+import { latin1 } from '../util/latin1.ts';
+import { requestId } from '../util/request-ids.ts';
+import { BodyReader, discard } from './body-reader.ts';
+import { ByteQueue } from './byte-queue.ts';
+import { broken, needMore } from './chunk-decoder.ts';
+import { forbiddenInHead } from './grammar.ts';
+import { ParsedRequest, parseRequestHead } from './parse-request.ts';
+
+/** Bounds and time-outs of client connections. Milliseconds and bytes. */
+export interface DownstreamLimits {
+  readonly maxHeadSize: number;
+  readonly maxHeaderCount: number;
+  readonly headTimeout: number;
+  readonly bodyTimeout: number;
+  readonly sendTimeout: number;
+  readonly keepaliveTimeout: number;
+  readonly keepaliveRequests: number;
+  /** Largest request body; 0 is unlimited. */
+  readonly maxBodySize: number;
+}
+
+export interface DownstreamHost {
+  readonly limits: DownstreamLimits;
+  readonly handler: DownstreamHandler;
+  readonly snapshots: { readonly current: RuntimeSnapshot };
+  /** True while the node stops: connections close after the answer in flight. */
+  readonly draining: boolean;
+  closed(connection: DownstreamConnection): void;
+  /** The whole head of an answer; `framing` are the lines that this connection adds. */
+  responseHead(exchange: Exchange, framing: string): string;
+  /** Answers a request that could not be read: the body bytes and headers of the error, as a full HTTP message. */
+  protocolError(connection: DownstreamConnection, error: ErrorEntry, head: string): string;
+}
+
+/** Bytes kept of what a client sends ahead of the answer it waits for; beyond, the socket is not read. */
+const maxHeldBytes = 65_536;
+/** A refused request's unread body is read and dropped up to here; beyond, the connection is closed. */
+const maxDrainBytes = 262_144;
+/** Bodies up to here leave in one write with the head. */
+const maxJoinedBytes = 16_384;
+const lingerTimeout = 2_000;
+const lingerBytes = 1_048_576;
+
+const Mode = { head: 0, held: 1, body: 2, drain: 3, linger: 4, tunnel: 5, closed: 6 } as const;
+type Mode = (typeof Mode)[keyof typeof Mode];
+
+/** One client connection: reads requests one after the other, and writes each answer before the next request is handled. */
+export class DownstreamConnection implements Downstream {
+  readonly socket: Socket;
+  readonly peer: DownstreamPeer;
+  readonly #host: DownstreamHost;
+  #mode: Mode = Mode.head;
+  /** A head that is not complete yet. */
+  #partial = '';
+  readonly #held = new ByteQueue();
+  readonly #body = new BodyReader();
+  #exchange: Exchange | null = null;
+  #sink: RequestBodySink | null = null;
+  #keepAlive = true;
+  #paused = false;
+  #bodyPaused = false;
+  #expectContinue = false;
+  /** Head of the answer, held back to leave with its first bytes. */
+  #pendingHead = '';
+  #chunked = false;
+  #noBody = false;
+  #left = 0;
+  #blocked = false;
+  #feeding = false;
+  #drained = 0;
+  readonly #deadline = new Deadline(() => this.#expired());
+  readonly #sendDeadline = new Deadline(() => this.socket.destroy());
+
+  constructor(socket: Socket, peer: DownstreamPeer, host: DownstreamHost) {
+    this.socket = socket;
+    this.peer = peer;
+    this.#host = host;
+    this.#deadline.set(host.limits.headTimeout, performance.now());
+  }
+
+  /** No request is in flight. */
+  get idle(): boolean {
+    return this.#exchange === null && this.#partial === '';
+  }
+
+  get bodyComplete(): boolean {
+    return this.#body.complete;
+  }
+
+  // Reading
+
+  /** Takes what came from the socket; the bytes are used only during the call. False: stop reading. */
+  received(bytes: Uint8Array, length: number): boolean {
+    this.#feed(bytes, 0, length);
+    return !this.#paused;
+  }
+
+  /** The client has ended its side. A proxy has no use for half-closed connections: it is an abort (as in nginx). */
+  ended(): void {
+    if (this.#mode === Mode.tunnel) this.#sink?.bodyEnd('');
+    else this.socket.destroy();
+  }
+
+  closed(): void {
+    if (this.#mode === Mode.closed) return;
+    this.#mode = Mode.closed;
+    this.#deadline.clear();
+    this.#sendDeadline.clear();
+    const exchange = this.#exchange;
+    if (exchange !== null) {
+      this.#exchange = null;
+      exchange.clientAborted = true;
+      this.#host.handler.downstreamAborted(exchange);
+      this.#finish(exchange);
+    }
+    this.#host.closed(this);
+  }
+
+  writable(): void {
+    this.#blocked = false;
+    this.#sendDeadline.clear();
+    if (this.#exchange !== null) this.#host.handler.downstreamDrained(this.#exchange);
+  }
+
+  #feed(bytes: Uint8Array, start: number, end: number): void {
+    let at = start;
+    this.#feeding = true;
+    while (at < end) {
+      switch (this.#mode) {
+        case Mode.head:
+          at = this.#readHead(bytes, at, end);
+          break;
+        case Mode.held:
+          this.#hold(bytes, at, end);
+          at = end;
+          break;
+        case Mode.body:
+          at = this.#readBody(bytes, at, end);
+          break;
+        case Mode.drain:
+          at = this.#readDrained(bytes, at, end);
+          break;
+        case Mode.linger:
+          this.#drained += end - at;
+          if (this.#drained > lingerBytes) this.socket.destroy();
+          at = end;
+          break;
+        case Mode.tunnel:
+          this.#sink?.bodyData(bytes, at, end);
+          at = end;
+          break;
+        default:
+          at = end;
+      }
+    }
+    this.#feeding = false;
+  }
+
+  #readHead(bytes: Uint8Array, start: number, end: number): number {
+    const limits = this.#host.limits;
+    const before = this.#partial.length;
+    const chunk = latin1(bytes, start, Math.min(end, start + limits.maxHeadSize + 4));
+    let text = before === 0 ? chunk : this.#partial + chunk;
+    let skipped = 0;
+    // One empty line before a request line is tolerated (RFC 9112 2.2).
+    if (text.charCodeAt(0) === 13 && text.charCodeAt(1) === 10) {
+      text = text.slice(2);
+      skipped = 2;
+      if (text === '') {
+        this.#partial = '\r\n';
+        return end;
+      }
+    }
+    const stop = text.indexOf('\r\n\r\n', Math.max(0, before - skipped - 3));
+    if (stop < 0 || stop > limits.maxHeadSize) {
+      if (stop < 0 && text.length <= limits.maxHeadSize && !forbiddenInHead.test(text)) {
+        if (before === 0 && this.peer.requests > 0) this.#deadline.set(limits.headTimeout, performance.now());
+        this.#partial = skipped > 0 ? `\r\n${text}` : text;
+        return end;
+      }
+      const tooLong = forbiddenInHead.test(text)
+        ? errors.badRequest
+        : text.indexOf('\r\n') < 0 || text.indexOf('\r\n') > limits.maxHeadSize
+          ? errors.uriTooLong
+          : errors.headTooLarge;
+      this.#refuse(tooLong, text);
+      return end;
+    }
+    this.#partial = '';
+    const used = start + skipped + stop + 4 - before;
+    const head = parseRequestHead(text.length === stop + 4 ? text : text.slice(0, stop + 4), limits.maxHeaderCount);
+    if (!(head instanceof ParsedRequest)) {
+      this.#refuse(head, text.slice(0, stop + 4));
+      return end;
+    }
+    this.#begin(head);
+    return used;
+  }
+
+  #begin(head: ParsedRequest): void {
+    const limits = this.#host.limits;
+    this.#deadline.clear();
+    this.peer.requests++;
+    this.#keepAlive = head.keepAlive && this.peer.requests < limits.keepaliveRequests && !this.#host.draining;
+    this.#expectContinue = head.expectContinue;
+    this.#body.begin(head.bodyLength);
+    this.#mode = Mode.held;
+    const exchange = new Exchange(
+      this,
+      this.peer,
+      head,
+      this.#host.snapshots.current,
+      requestId(),
+      Date.now(),
+      performance.now(),
+    );
+    this.#exchange = exchange;
+    this.#host.handler.request(exchange);
+  }
+
+  #hold(bytes: Uint8Array, at: number, end: number): void {
+    this.#held.push(bytes, at, end);
+    if (this.#held.size > maxHeldBytes) this.#pause();
+  }
+
+  #readBody(bytes: Uint8Array, start: number, end: number): number {
+    const exchange = this.#exchange as Exchange;
+    const sink = this.#sink as RequestBodySink;
+    const at = this.#body.feed(bytes, start, end, sink);
+    if (this.#mode !== Mode.body || this.#exchange !== exchange) return end;
+    if (at === broken) {
+      this.#brokenBody(exchange);
+      return end;
+    }
+    exchange.bytesReceived += (at === needMore ? end : at) - start;
+    const limit = this.#host.limits.maxBodySize;
+    if (limit > 0 && exchange.bytesReceived > limit && this.#body.left === Number.POSITIVE_INFINITY) {
+      this.#brokenBody(exchange);
+      return end;
+    }
+    if (at === needMore) {
+      this.#deadline.set(this.#host.limits.bodyTimeout, performance.now());
+      return end;
+    }
+    this.#deadline.clear();
+    this.#mode = Mode.held;
+    this.#sink = null;
+    sink.bodyEnd(this.#body.trailers);
+    return at;
+  }
+
+  /** The rest of a body whose request is answered already. */
+  #readDrained(bytes: Uint8Array, start: number, end: number): number {
+    const at = this.#body.feed(bytes, start, end, discard);
+    this.#drained += (at < 0 ? end : at) - start;
+    if (at === broken || this.#drained > maxDrainBytes) {
+      this.socket.destroy();
+      return end;
+    }
+    if (at === needMore) return end;
+    this.#next();
+    return at;
+  }
+
+  #brokenBody(exchange: Exchange): void {
+    if (exchange.headSent) {
+      this.socket.destroy();
+      return;
+    }
+    this.#exchange = null;
+    exchange.clientAborted = true;
+    this.#host.handler.downstreamAborted(exchange);
+    exchange.status = 400;
+    this.#finish(exchange);
+    this.#refuse(errors.badRequest, '');
+  }
+
+  // Request body
+
+  startBody(_exchange: Exchange, sink: RequestBodySink): void {
+    if (this.#body.complete) {
+      sink.bodyEnd('');
+      return;
+    }
+    if (this.#expectContinue) {
+      this.#expectContinue = false;
+      if (this.#held.size === 0) this.socket.write('HTTP/1.1 100 Continue\r\n\r\n', 'latin1');
+    }
+    this.#sink = sink;
+    this.#mode = Mode.body;
+    this.#deadline.set(this.#host.limits.bodyTimeout, performance.now());
+    this.#release();
+  }
+
+  pauseBody(): void {
+    this.#bodyPaused = true;
+    this.#deadline.clear();
+    this.#pause();
+  }
+
+  resumeBody(): void {
+    if (!this.#bodyPaused) return;
+    this.#bodyPaused = false;
+    if (this.#mode === Mode.body) this.#deadline.set(this.#host.limits.bodyTimeout, performance.now());
+    this.#release();
+  }
+
+  startTunnel(_exchange: Exchange, sink: RequestBodySink): void {
+    this.flush();
+    this.#deadline.clear();
+    this.#sink = sink;
+    this.#mode = Mode.tunnel;
+    this.#keepAlive = false;
+    this.#release();
+  }
+
+  /** Feeds what was held, then reads on. */
+  #release(): void {
+    if (this.#feeding) {
+      // The loop of `#feed` is below on the stack and has handed over all it had; what is held comes from it.
+      queueMicrotask(() => this.#release());
+      return;
+    }
+    while (this.#held.size > 0 && !this.#bodyPaused && this.#mode !== Mode.held && this.#mode !== Mode.closed) {
+      const bytes = this.#held.take();
+      this.#feed(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0, bytes.byteLength);
+    }
+    if (this.#paused && !this.#bodyPaused && this.#held.size <= maxHeldBytes && this.#mode !== Mode.closed) {
+      this.#paused = false;
+      this.socket.resume();
+    }
+  }
+
+  #pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.socket.pause();
+  }
+
+  // Answering
+
+  sendHead(exchange: Exchange, bodyLength: number): void {
+    exchange.headSent = true;
+    const head = exchange.head;
+    this.#noBody = head.method === 'HEAD' || exchange.status === 204 || exchange.status === 304;
+    this.#chunked = false;
+    this.#left = bodyLength;
+    let framing = '';
+    if (exchange.status === 101) {
+      this.#pendingHead = this.#host.responseHead(exchange, '');
+      return;
+    }
+    if (bodyLength >= 0) {
+      if (exchange.status !== 204) framing = `Content-Length: ${bodyLength}\r\n`;
+    } else if (!this.#noBody) {
+      if (head.httpVersion === '1.1') {
+        this.#chunked = true;
+        framing = 'Transfer-Encoding: chunked\r\n';
+      } else this.#keepAlive = false;
+    }
+    if (!this.#body.complete && (this.#expectContinue || this.#body.left > maxDrainBytes) && this.#mode !== Mode.body) {
+      this.#keepAlive = false;
+    }
+    if (this.#host.draining) this.#keepAlive = false;
+    if (!this.#keepAlive) framing += 'Connection: close\r\n';
+    else if (head.httpVersion === '1.0') framing += 'Connection: keep-alive\r\n';
+    this.#pendingHead = this.#host.responseHead(exchange, framing);
+  }
+
+  sendBody(exchange: Exchange, bytes: Uint8Array, start: number, end: number): boolean {
+    if (this.#noBody || end <= start) return true;
+    const size = end - start;
+    exchange.bytesSent += size;
+    const head = this.#pendingHead;
+    let open: boolean;
+    if (size <= maxJoinedBytes) {
+      const data = latin1(bytes, start, end);
+      const text = this.#chunked ? `${head}${size.toString(16)}\r\n${data}\r\n` : head + data;
+      this.#pendingHead = '';
+      open = this.socket.write(text, 'latin1');
+    } else {
+      const before = this.#chunked ? `${head}${size.toString(16)}\r\n` : head;
+      this.#pendingHead = '';
+      if (before !== '') this.socket.write(before, 'latin1');
+      open = this.socket.write(Buffer.copyBytesFrom(bytes, start, size));
+      if (this.#chunked) open = this.socket.write('\r\n', 'latin1');
+    }
+    if (!open) this.#block();
+    return open;
+  }
+
+  sendEnd(exchange: Exchange, trailers: string): void {
+    if (exchange !== this.#exchange) return;
+    let text = this.#pendingHead;
+    this.#pendingHead = '';
+    if (this.#chunked) text += `0\r\n${trailers}\r\n`;
+    if (text !== '' && !this.socket.write(text, 'latin1')) this.#block();
+    this.#exchange = null;
+    this.#sink = null;
+    this.#finish(exchange);
+    if (!this.#body.complete && this.#keepAlive) {
+      this.#mode = Mode.drain;
+      this.#drained = 0;
+      this.#bodyPaused = false;
+      this.#deadline.set(this.#host.limits.bodyTimeout, performance.now());
+      this.#release();
+    } else if (this.#keepAlive && !this.#host.draining) this.#next();
+    else this.#linger();
+  }
+
+  flush(): void {
+    if (this.#pendingHead === '') return;
+    const text = this.#pendingHead;
+    this.#pendingHead = '';
+    if (!this.socket.write(text, 'latin1')) this.#block();
+  }
+
+  sendInformational(exchange: Exchange, status: number, block: string): void {
+    if (exchange.head.httpVersion === '1.0' || exchange.headSent) return;
+    this.socket.write(`HTTP/1.1 ${status} \r\n${block}\r\n`, 'latin1');
+  }
+
+  abort(exchange: Exchange): void {
+    if (exchange !== this.#exchange) return;
+    this.#exchange = null;
+    this.#finish(exchange);
+    this.flush();
+    // A reset, not an orderly end: an HTTP/1.0 client must not take the short body for a whole one.
+    this.socket.resetAndDestroy();
+  }
+
+  /** Answers a message that is no request, and closes. */
+  #refuse(error: ErrorEntry, head: string): void {
+    this.#keepAlive = false;
+    this.socket.write(this.#host.protocolError(this, error, head), 'latin1');
+    this.#linger();
+  }
+
+  #finish(exchange: Exchange): void {
+    if (exchange.finished) return;
+    exchange.finished = true;
+    this.#host.handler.finished(exchange);
+  }
+
+  #next(): void {
+    this.#mode = Mode.head;
+    this.#bodyPaused = false;
+    this.#deadline.set(this.#host.limits.keepaliveTimeout, performance.now());
+    if (this.#held.size > 0 || this.#paused) this.#release();
+  }
+
+  /** Ends our side, and reads on for a while: closing with unread bytes would reset the answer away (RFC 9112 9.6). */
+  #linger(): void {
+    this.#mode = Mode.linger;
+    this.#drained = 0;
+    this.#bodyPaused = false;
+    this.socket.end();
+    this.#deadline.set(lingerTimeout, performance.now());
+    if (this.#held.size > 0) this.#held.take();
+    if (this.#paused) {
+      this.#paused = false;
+      this.socket.resume();
+    }
+  }
+
+  #block(): void {
+    if (this.#blocked) return;
+    this.#blocked = true;
+    this.#sendDeadline.set(this.#host.limits.sendTimeout, performance.now());
+  }
+
+  /** Closes when nothing is in flight; else after the answer. */
+  drain(): void {
+    this.#keepAlive = false;
+    if (this.idle && this.#mode === Mode.head) this.socket.destroy();
+  }
+
+  #expired(): void {
+    if (this.#mode === Mode.head && this.#partial !== '') this.#refuse(errors.requestTimeout, this.#partial);
+    else if (this.#mode === Mode.body && this.#exchange !== null && !this.#exchange.headSent) {
+      const exchange = this.#exchange;
+      this.#exchange = null;
+      exchange.clientAborted = true;
+      exchange.status = 408;
+      this.#host.handler.downstreamAborted(exchange);
+      this.#finish(exchange);
+      this.#refuse(errors.requestTimeout, '');
+    } else this.socket.destroy();
+  }
+}

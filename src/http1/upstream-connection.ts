@@ -1,0 +1,342 @@
+import type { Socket } from 'node:net';
+import type { RequestBodySink } from '../dataplane/downstream.ts';
+import type { Exchange } from '../dataplane/exchange.ts';
+import { type ErrorEntry, errors } from '../errors.ts';
+import { Deadline } from '../util/deadlines.ts';
+import { latin1 } from '../util/latin1.ts';
+import { BodyReader } from './body-reader.ts';
+import { type BodySink, broken, needMore } from './chunk-decoder.ts';
+import { type ParsedResponse, parseResponseHead } from './parse-response.ts';
+
+/** What a connection tells of the answer to the request that it carries. */
+export interface ResponseListener {
+  /** A 1xx answer; 101 comes through `responseHead`. */
+  informational(exchange: Exchange, head: ParsedResponse): void;
+  responseHead(exchange: Exchange, head: ParsedResponse): void;
+  /** The range is valid only during the call. */
+  responseBody(exchange: Exchange, bytes: Uint8Array, start: number, end: number): void;
+  responseEnd(exchange: Exchange, trailers: string): void;
+  /** No more bytes for now. */
+  responseIdle(exchange: Exchange): void;
+  /** The backend can take more of the request body. */
+  upstreamDrained(exchange: Exchange): void;
+  /** The exchange failed on this connection, which is closed. `silent`: no byte of an answer had come. */
+  upstreamFailed(exchange: Exchange, error: ErrorEntry, silent: boolean, reused: boolean): void;
+}
+
+/** Gives connections back to where they came from. */
+export interface UpstreamOwner {
+  readonly listener: ResponseListener;
+  readonly maxHeadSize: number;
+  readonly maxHeaderCount: number;
+  released(connection: UpstreamConnection): void;
+  closed(connection: UpstreamConnection): void;
+}
+
+/** A flood of 1xx answers ends here. */
+const maxInformational = 20;
+const maxJoinedBytes = 16_384;
+
+const Mode = { idle: 0, head: 1, body: 2, tunnel: 3, closed: 4 } as const;
+type Mode = (typeof Mode)[keyof typeof Mode];
+
+/** One connection to a backend: writes a request, reads its answer, and is used again when both are whole. */
+export class UpstreamConnection implements RequestBodySink {
+  readonly socket: Socket;
+  readonly #owner: UpstreamOwner;
+  #mode: Mode = Mode.idle;
+  #exchange: Exchange | null = null;
+  /** Requests carried so far, the present one included. */
+  requests = 0;
+  #partial = '';
+  #informational = 0;
+  readonly #body = new BodyReader();
+  readonly #sink: BodySink;
+  #response: ParsedResponse | null = null;
+  #requestChunked = false;
+  #requestComplete = true;
+  #keepAlive = true;
+  #readTimeout = 60_000;
+  #writeTimeout = 60_000;
+  readonly #deadline = new Deadline(() => this.#expired());
+  #waitingFor: 'read' | 'write' = 'read';
+
+  constructor(socket: Socket, owner: UpstreamOwner) {
+    this.socket = socket;
+    this.#owner = owner;
+    this.#sink = {
+      bodyData: (bytes, start, end) => {
+        if (this.#exchange !== null) this.#owner.listener.responseBody(this.#exchange, bytes, start, end);
+      },
+    };
+  }
+
+  get usable(): boolean {
+    return this.#mode === Mode.idle && !this.socket.destroyed;
+  }
+
+  /** The connection had served an earlier request, so the backend may have closed it meanwhile. */
+  get reused(): boolean {
+    return this.requests > 1;
+  }
+
+  /** No byte of the answer to the present request has come. */
+  get silent(): boolean {
+    return this.#mode === Mode.head && this.#partial === '' && this.#informational === 0;
+  }
+
+  /** Writes the request's head. `bodyLength`: 0 none, -1 chunked. Then the body comes through the sink methods. */
+  send(
+    exchange: Exchange,
+    head: string,
+    bodyLength: number,
+    readTimeout: number,
+    writeTimeout: number,
+    now: number,
+  ): void {
+    this.#exchange = exchange;
+    this.#mode = Mode.head;
+    this.requests++;
+    this.#informational = 0;
+    this.#response = null;
+    this.#keepAlive = true;
+    this.#requestChunked = bodyLength < 0;
+    this.#requestComplete = bodyLength === 0;
+    this.#readTimeout = readTimeout;
+    this.#writeTimeout = writeTimeout;
+    this.socket.write(head, 'latin1');
+    this.#wait('read', now);
+  }
+
+  // Request body
+
+  bodyData(bytes: Uint8Array, start: number, end: number): void {
+    const exchange = this.#exchange;
+    if (exchange === null || this.#mode === Mode.closed) return;
+    const size = end - start;
+    let open: boolean;
+    if (size <= maxJoinedBytes) {
+      const data = latin1(bytes, start, end);
+      const raw = this.#requestChunked && this.#mode !== Mode.tunnel ? `${size.toString(16)}\r\n${data}\r\n` : data;
+      open = this.socket.write(raw, 'latin1');
+    } else {
+      const chunked = this.#requestChunked && this.#mode !== Mode.tunnel;
+      if (chunked) this.socket.write(`${size.toString(16)}\r\n`, 'latin1');
+      open = this.socket.write(Buffer.copyBytesFrom(bytes, start, size));
+      if (chunked) open = this.socket.write('\r\n', 'latin1');
+    }
+    if (!open) {
+      this.#wait('write', performance.now());
+      exchange.downstream.pauseBody(exchange);
+    }
+  }
+
+  bodyEnd(trailers: string): void {
+    if (this.#mode === Mode.tunnel) {
+      this.socket.end();
+      return;
+    }
+    if (this.#exchange === null || this.#requestComplete) return;
+    if (this.#requestChunked) this.socket.write(`0\r\n${trailers}\r\n`, 'latin1');
+    this.#requestComplete = true;
+    if (this.#mode === Mode.head) this.#wait('read', performance.now());
+  }
+
+  writable(): void {
+    const exchange = this.#exchange;
+    if (exchange === null) return;
+    if (this.#waitingFor === 'write') this.#wait('read', performance.now());
+    this.#owner.listener.upstreamDrained(exchange);
+  }
+
+  // Answer
+
+  /** Takes what came from the socket; the bytes are used only during the call. */
+  received(bytes: Uint8Array, length: number): void {
+    let at = 0;
+    while (at < length) {
+      switch (this.#mode) {
+        case Mode.head:
+          at = this.#readHead(bytes, at, length);
+          break;
+        case Mode.body: {
+          const next = this.#body.feed(bytes, at, length, this.#sink);
+          if (this.#mode !== Mode.body) return;
+          if (next === broken) {
+            this.#fail(errors.badResponse);
+            return;
+          }
+          if (next === needMore) {
+            at = length;
+            this.#wait('read', performance.now());
+          } else {
+            at = next;
+            this.#complete(at < length);
+            return;
+          }
+          break;
+        }
+        case Mode.tunnel:
+          if (this.#exchange !== null) this.#owner.listener.responseBody(this.#exchange, bytes, at, length);
+          at = length;
+          break;
+        default:
+          // An answer nobody asked for: the next request would get it (response splitting).
+          this.destroy();
+          return;
+      }
+    }
+    const exchange = this.#exchange;
+    if (exchange !== null && this.#mode !== Mode.head) this.#owner.listener.responseIdle(exchange);
+  }
+
+  #readHead(bytes: Uint8Array, start: number, end: number): number {
+    const limit = this.#owner.maxHeadSize;
+    const before = this.#partial.length;
+    const chunk = latin1(bytes, start, Math.min(end, start + limit + 4));
+    const text = before === 0 ? chunk : this.#partial + chunk;
+    const stop = text.indexOf('\r\n\r\n', Math.max(0, before - 3));
+    if (stop < 0 || stop > limit) {
+      if (text.length > limit || !plausible(text)) {
+        this.#fail(text.length > limit ? errors.responseTooLarge : errors.badResponse);
+        return end;
+      }
+      this.#partial = text;
+      return end;
+    }
+    this.#partial = '';
+    const head = parseResponseHead(
+      text.length === stop + 4 ? text : text.slice(0, stop + 4),
+      this.#owner.maxHeaderCount,
+    );
+    const exchange = this.#exchange as Exchange;
+    if (head === null || (head.status === 101 && exchange.head.upgrade === '')) {
+      this.#fail(errors.badResponse);
+      return end;
+    }
+    const used = start + stop + 4 - before;
+    if (head.status < 200 && head.status !== 101) {
+      if (++this.#informational > maxInformational) {
+        this.#fail(errors.badResponse);
+        return end;
+      }
+      this.#owner.listener.informational(exchange, head);
+      return used;
+    }
+    this.#begin(exchange, head);
+    if (this.#mode === Mode.body && this.#body.complete) {
+      this.#complete(used < end);
+      return end;
+    }
+    return used;
+  }
+
+  #begin(exchange: Exchange, head: ParsedResponse): void {
+    this.#response = head;
+    this.#keepAlive = head.keepAlive;
+    if (head.status === 101) {
+      this.#mode = Mode.tunnel;
+      this.#keepAlive = false;
+      this.#requestComplete = true;
+    } else {
+      this.#mode = Mode.body;
+      const method = exchange.upstreamMethod ?? exchange.head.method;
+      const bodyless = method === 'HEAD' || head.status === 204 || head.status === 304;
+      this.#body.begin(bodyless ? 0 : head.bodyLength);
+    }
+    this.#wait('read', performance.now());
+    this.#owner.listener.responseHead(exchange, head);
+  }
+
+  /** `junk`: bytes came behind the answer; they belong to nothing, so the connection cannot be trusted again. */
+  #complete(junk: boolean): void {
+    const exchange = this.#exchange as Exchange;
+    const trailers = this.#body.trailers;
+    this.#exchange = null;
+    this.#deadline.clear();
+    if (this.#keepAlive && this.#requestComplete && !junk && !this.socket.destroyed) {
+      this.#mode = Mode.idle;
+      this.#owner.released(this);
+    } else this.destroy();
+    exchange.upstream = null;
+    this.#owner.listener.responseEnd(exchange, trailers);
+  }
+
+  /** The backend has ended its side. */
+  ended(): void {
+    const exchange = this.#exchange;
+    if (this.#mode === Mode.tunnel && exchange !== null) {
+      this.#exchange = null;
+      this.destroy();
+      exchange.upstream = null;
+      this.#owner.listener.responseEnd(exchange, '');
+    } else if (this.#mode === Mode.body && this.#body.endsWithConnection) {
+      this.#keepAlive = false;
+      this.#complete(false);
+    } else if (exchange !== null) this.#fail(errors.upstreamClosed);
+    else this.destroy();
+  }
+
+  /** The socket is closed, for whatever reason. */
+  closed(): void {
+    const exchange = this.#exchange;
+    if (exchange !== null) this.#fail(errors.upstreamClosed);
+    this.#mode = Mode.closed;
+    this.#deadline.clear();
+    this.#owner.closed(this);
+  }
+
+  /** Gives up the present exchange without telling anybody, and closes. */
+  destroy(): void {
+    this.#exchange = null;
+    this.#mode = Mode.closed;
+    this.#deadline.clear();
+    this.socket.destroy();
+  }
+
+  pause(): void {
+    this.#deadline.clear();
+    this.socket.pause();
+  }
+
+  resume(): void {
+    this.#wait('read', performance.now());
+    this.socket.resume();
+  }
+
+  /** Idle in the pool: closes when nobody takes it within the time. */
+  park(milliseconds: number, now: number): void {
+    this.#waitingFor = 'read';
+    this.#deadline.set(milliseconds, now);
+  }
+
+  unpark(): void {
+    this.#deadline.clear();
+  }
+
+  #wait(forWhat: 'read' | 'write', now: number): void {
+    this.#waitingFor = forWhat;
+    this.#deadline.set(forWhat === 'read' ? this.#readTimeout : this.#writeTimeout, now);
+  }
+
+  #expired(): void {
+    if (this.#exchange === null) this.destroy();
+    else this.#fail(this.#waitingFor === 'read' ? errors.readTimeout : errors.sendTimeout);
+  }
+
+  #fail(error: ErrorEntry): void {
+    const exchange = this.#exchange as Exchange;
+    const silent = this.silent;
+    this.destroy();
+    exchange.upstream = null;
+    this.#owner.listener.upstreamFailed(exchange, error, silent, this.reused);
+  }
+}
+
+/** Could these bytes begin a response head? Refuses early what would only run into the time-out. */
+function plausible(text: string): boolean {
+  if (text.length <= 9) return 'HTTP/1.1 '.startsWith(text) || 'HTTP/1.0 '.startsWith(text);
+  return (text.startsWith('HTTP/1.1 ') || text.startsWith('HTTP/1.0 ')) && !forbidden.test(text);
+}
+
+const forbidden = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|[^\r]\n|\r(?=[^\n])/;

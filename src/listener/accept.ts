@@ -1,0 +1,71 @@
+import { type Server, Socket } from 'node:net';
+import { sharedReadBuffer } from '../util/read-buffer.ts';
+
+/** What a connection does with its socket's events. */
+export interface SocketOwner {
+  /** The bytes are valid only during the call. False: stop reading until `socket.resume()`. */
+  received(bytes: Uint8Array, length: number): boolean;
+  ended(): void;
+  closed(): void;
+  writable(): void;
+}
+
+interface Internals {
+  _handle: unknown;
+  _server: Server | undefined;
+}
+
+/**
+ * Reads an accepted plain socket into the worker's shared buffer. `net.Server` cannot be told to do so, so the socket's
+ * handle is moved into a new `net.Socket` with `onread`; it spares an allocation and a stream push for each read
+ * (about 2 microseconds of a request's 15). Where the handle is not to be had, `data` events serve.
+ */
+export function adoptSocket(server: Server, accepted: Socket, ownerOf: (socket: Socket) => SocketOwner): void {
+  const internals = accepted as unknown as Internals;
+  const handle = internals._handle;
+  let owner: SocketOwner | null = null;
+  let socket = accepted;
+  if (handle !== null && typeof handle === 'object') {
+    internals._handle = null;
+    internals._server = undefined;
+    const options = {
+      handle,
+      allowHalfOpen: true,
+      manualStart: true,
+      onread: {
+        buffer: sharedReadBuffer,
+        callback: (length: number, bytes: Uint8Array): boolean =>
+          owner === null ? true : owner.received(bytes, length),
+      },
+    };
+    socket = new Socket(options as ConstructorParameters<typeof Socket>[0]);
+    // Lets the server count the connection out when it closes.
+    (socket as unknown as Internals)._server = server;
+  } else {
+    accepted.on('data', (data: Buffer) => {
+      if (owner !== null && !owner.received(data, data.byteLength)) accepted.pause();
+    });
+  }
+  owner = ownerOf(socket);
+  watch(socket, owner);
+  socket.resume();
+}
+
+/** Reads a TLS socket, which has `data` events only. */
+export function adoptTlsSocket(socket: Socket, ownerOf: (socket: Socket) => SocketOwner): void {
+  const owner = ownerOf(socket);
+  socket.on('data', (data: Buffer) => {
+    if (!owner.received(data, data.byteLength)) socket.pause();
+  });
+  watch(socket, owner);
+}
+
+function watch(socket: Socket, owner: SocketOwner): void {
+  socket.on('end', () => owner.ended());
+  socket.on('drain', () => owner.writable());
+  socket.on('close', () => owner.closed());
+  // What matters follows with `close`; without a listener a reset by the client would be an uncaught exception.
+  socket.on('error', ignore);
+}
+
+function ignore(): void {}

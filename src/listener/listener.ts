@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import type { ListenAddress } from '../settings/settings.ts';
+import { adoptSocket, adoptTlsSocket, type SocketOwner } from './accept.ts';
+
+export interface ListenerOptions {
+  readonly address: ListenAddress;
+  /** Shared with other workers: the kernel spreads connections over all who listen. */
+  readonly reusePort: boolean;
+  /** PEM texts or files; needed by an address with `ssl`. */
+  readonly cert: readonly string[];
+  readonly key: readonly string[];
+  /** Makes the owner of a new connection; null refuses it. */
+  readonly accept: (socket: Socket, address: ListenAddress) => SocketOwner;
+}
+
+export interface Listener {
+  readonly port: number;
+  /** Accepts no more connections. Those open are not touched. */
+  stop(): void;
+}
+
+/** Listens on one address. Rejects with one clear line when that is not possible. */
+export function listen(options: ListenerOptions): Promise<Listener> {
+  const { address } = options;
+  const server = address.ssl ? tlsServer(options) : plainServer(options);
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const where = `${address.ip.includes(':') ? `[${address.ip}]` : address.ip}:${address.port}`;
+      reject(new Error(`cannot listen on ${where}: ${reasons[error.code ?? ''] ?? error.message}`));
+    });
+    server.listen(
+      {
+        host: address.ip,
+        port: address.port,
+        backlog: address.backlog,
+        ipv6Only: address.ipv6only,
+        reusePort: options.reusePort,
+      },
+      () => {
+        const bound = server.address();
+        const port = bound !== null && typeof bound === 'object' ? bound.port : address.port;
+        resolve({ port, stop: () => server.close() });
+      },
+    );
+  });
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'address already in use',
+  EACCES: 'permission denied',
+  EADDRNOTAVAIL: 'no such address on this machine',
+};
+
+function plainServer(options: ListenerOptions): Server {
+  const server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, (socket) => {
+    adoptSocket(server, socket, (adopted) => options.accept(adopted, options.address));
+  });
+  return server;
+}
+
+function tlsServer(options: ListenerOptions): Server {
+  if (options.cert.length === 0 || options.key.length === 0) {
+    throw new Error(`${options.address.listener}: a listener with ssl needs ssl_cert and ssl_cert_key`);
+  }
+  const server = createTlsServer(
+    {
+      cert: options.cert.map(pem),
+      key: options.key.map(pem),
+      minVersion: 'TLSv1.2',
+      ALPNProtocols: ['http/1.1'],
+      allowHalfOpen: true,
+      noDelay: true,
+      handshakeTimeout: 30_000,
+    } as Parameters<typeof createTlsServer>[0],
+    (socket: TLSSocket) => adoptTlsSocket(socket, (adopted) => options.accept(adopted, options.address)),
+  );
+  server.on('tlsClientError', () => {});
+  return server;
+}
+
+/** PEM text as it is, a path as the file's content. */
+function pem(value: string): string {
+  return value.includes('-----BEGIN') ? value : readFileSync(value, 'utf8');
+}

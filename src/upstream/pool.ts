@@ -1,0 +1,165 @@
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { type ErrorEntry, errors } from '../errors.ts';
+import { type ResponseListener, UpstreamConnection, type UpstreamOwner } from '../http1/upstream-connection.ts';
+import type { UpstreamTls } from '../snapshot/runtime.ts';
+import { Deadline } from '../util/deadlines.ts';
+import { sharedReadBuffer } from '../util/read-buffer.ts';
+
+export interface PoolOptions {
+  /** Idle connections kept for each address. */
+  readonly size: number;
+  /** Requests on one connection before it is closed. */
+  readonly maxRequests: number;
+  /** Milliseconds that an idle connection is kept. */
+  readonly idleTimeout: number;
+  readonly maxHeadSize: number;
+  readonly maxHeaderCount: number;
+}
+
+/** Where a pool's connections lead. */
+export interface PoolAddress {
+  readonly ip: string;
+  readonly port: number;
+  readonly tls: UpstreamTls | null;
+  /** Name for SNI and certificate verification; '' without TLS. */
+  readonly serverName: string;
+}
+
+/** Connections to one address with one TLS identity. The newest idle one is used first: it is the least likely to be stale. */
+export class Pool implements UpstreamOwner {
+  readonly listener: ResponseListener;
+  readonly maxHeadSize: number;
+  readonly maxHeaderCount: number;
+  readonly #address: PoolAddress;
+  readonly #options: PoolOptions;
+  readonly #idle: UpstreamConnection[] = [];
+  #open = 0;
+
+  constructor(address: PoolAddress, options: PoolOptions, listener: ResponseListener) {
+    this.#address = address;
+    this.#options = options;
+    this.listener = listener;
+    this.maxHeadSize = options.maxHeadSize;
+    this.maxHeaderCount = options.maxHeaderCount;
+  }
+
+  /** Connections open or being opened. */
+  get open(): number {
+    return this.#open;
+  }
+
+  get idle(): number {
+    return this.#idle.length;
+  }
+
+  /** An idle connection, or null. */
+  take(): UpstreamConnection | null {
+    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
+      if (connection.usable) {
+        connection.unpark();
+        return connection;
+      }
+    }
+    return null;
+  }
+
+  released(connection: UpstreamConnection): void {
+    if (this.#idle.length >= this.#options.size || connection.requests >= this.#options.maxRequests) {
+      connection.destroy();
+      return;
+    }
+    this.#idle.push(connection);
+    connection.park(this.#options.idleTimeout, performance.now());
+  }
+
+  closed(connection: UpstreamConnection): void {
+    this.#open--;
+    const at = this.#idle.indexOf(connection);
+    if (at >= 0) this.#idle.splice(at, 1);
+  }
+
+  /** Opens a connection; `timeout` covers TCP and TLS. Exactly one of the callbacks is called. */
+  connect(
+    timeout: number,
+    connected: (connection: UpstreamConnection) => void,
+    failed: (error: ErrorEntry, cause: string) => void,
+  ): void {
+    let connection: UpstreamConnection | null = null;
+    let settled = false;
+    const socket = this.#openSocket(
+      (bytes, length) => connection?.received(bytes, length),
+      () => {
+        if (settled) return;
+        settled = true;
+        deadline.clear();
+        connection = new UpstreamConnection(socket, this);
+        connected(connection);
+      },
+    );
+    this.#open++;
+    const fail = (error: ErrorEntry, cause: string): void => {
+      if (settled) return;
+      settled = true;
+      deadline.clear();
+      socket.destroy();
+      failed(error, cause);
+    };
+    const deadline = new Deadline(() => fail(errors.connectTimeout, 'connect time-out'));
+    deadline.set(timeout, performance.now());
+    let cause = 'connection closed';
+    socket.on('error', (error) => {
+      cause = error.message;
+    });
+    socket.on('drain', () => connection?.writable());
+    socket.on('end', () => {
+      if (connection === null) socket.destroy();
+      else connection.ended();
+    });
+    socket.on('close', () => {
+      if (connection === null) {
+        this.#open--;
+        fail(errors.connectFailed, cause);
+      } else connection.closed();
+    });
+  }
+
+  #openSocket(received: (bytes: Uint8Array, length: number) => void, ready: () => void): Socket {
+    const { ip, port, tls } = this.#address;
+    if (tls === null) {
+      const onread = {
+        buffer: sharedReadBuffer,
+        callback: (length: number, bytes: Uint8Array): boolean => {
+          received(bytes, length);
+          return true;
+        },
+      };
+      const socket = connectTcp({ host: ip, port, noDelay: true, allowHalfOpen: true, onread });
+      socket.on('connect', ready);
+      return socket;
+    }
+    return this.#openTls(tls, received, ready);
+  }
+
+  #openTls(tls: UpstreamTls, received: (bytes: Uint8Array, length: number) => void, ready: () => void): TLSSocket {
+    const { ip, port, serverName } = this.#address;
+    const socket = connectTls({
+      host: ip,
+      port,
+      ...(serverName === '' ? {} : { servername: serverName }),
+      rejectUnauthorized: tls.verify,
+      ALPNProtocols: ['http/1.1'],
+      ...(tls.ca === null ? {} : { ca: [...tls.ca] }),
+      ...(tls.cert === null || tls.key === null ? {} : { cert: tls.cert, key: tls.key }),
+    });
+    socket.setNoDelay(true);
+    socket.on('secureConnect', ready);
+    socket.on('data', (data: Buffer) => received(data, data.byteLength));
+    return socket;
+  }
+
+  /** Closes every idle connection. */
+  close(): void {
+    for (const connection of this.#idle.splice(0)) connection.destroy();
+  }
+}

@@ -1,0 +1,45 @@
+import { isIP } from 'node:net';
+import type { ResponseListener } from '../http1/upstream-connection.ts';
+import type { UpstreamTls } from '../snapshot/runtime.ts';
+import { Pool, type PoolOptions } from './pool.ts';
+
+/** All pools of a worker, by address and TLS identity. */
+export class Pools {
+  readonly #pools = new Map<string, Pool>();
+  readonly #options: PoolOptions;
+  readonly #listener: ResponseListener;
+
+  constructor(options: PoolOptions, listener: ResponseListener) {
+    this.#options = options;
+    this.#listener = listener;
+  }
+
+  /** `host` is the name asked for (SNI, verification); `ip` the address chosen for it. */
+  get(host: string, ip: string, port: number, tls: UpstreamTls | null): Pool {
+    const key = tls === null ? `${ip}|${port}` : `${ip}|${port}|${host}|${tls.identity}`;
+    let pool = this.#pools.get(key);
+    if (pool === undefined) {
+      this.#sweep();
+      const serverName = tls !== null && isIP(host) === 0 ? host : '';
+      pool = new Pool({ ip, port, tls, serverName }, this.#options, this.#listener);
+      this.#pools.set(key, pool);
+    }
+    return pool;
+  }
+
+  get idle(): number {
+    let idle = 0;
+    for (const pool of this.#pools.values()) idle += pool.idle;
+    return idle;
+  }
+
+  /** Forgets pools without connections, so that addresses of old configurations do not pile up. */
+  #sweep(): void {
+    if (this.#pools.size < 1000) return;
+    for (const [key, pool] of this.#pools) if (pool.open === 0) this.#pools.delete(key);
+  }
+
+  close(): void {
+    for (const pool of this.#pools.values()) pool.close();
+  }
+}
