@@ -1,0 +1,171 @@
+import { closeSync, constants, fstatSync, mkdirSync, openSync, write as writeFile, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { dirname } from 'node:path';
+import type { Writable } from 'node:stream';
+
+/** The place that a log goes to. No method ever blocks on a reader that does not read. */
+export interface LogDevice {
+  /** Resolves to the number of bytes taken from `offset` on: 0 when it takes none just now, -1 when it is broken. */
+  write(bytes: Buffer, offset: number): Promise<number>;
+  /** Writes before it returns, as far as the place allows; false when it did not take all. */
+  writeNow(bytes: Buffer): boolean;
+  close(): void;
+}
+
+const standardStreams: Readonly<Record<string, 1 | 2>> = { '/dev/stdout': 1, '/dev/stderr': 2 };
+
+/**
+ * Opens the place. `O_NONBLOCK` changes nothing for files; it keeps a named pipe without a reader from blocking the
+ * thread. Throws when it cannot be opened.
+ */
+export function openDevice(target: string): LogDevice {
+  const standard = standardStreams[target];
+  if (standard !== undefined) return openStandardStream(standard);
+  const fd = openForAppend(target);
+  return fstatSync(fd).isFile() ? new FileDevice(fd, true) : new PipeDevice(fd);
+}
+
+function openForAppend(path: string): number {
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
+  try {
+    return openSync(path, flags, 0o640);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    return openSync(path, flags, 0o640);
+  }
+}
+
+function openStandardStream(fd: 1 | 2): LogDevice {
+  const stat = fstatSync(fd);
+  if (stat.isFile()) return new FileDevice(fd, false);
+  if (!stat.isSocket()) {
+    try {
+      // A description of our own: making the shared one non-blocking would surprise whoever else writes to it.
+      const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK;
+      return new PipeDevice(openSync(`/proc/self/fd/${fd}`, flags));
+    } catch {
+      // No /proc, or a pipe that belongs to another user.
+      if (!stat.isFIFO()) return new StreamDevice(fd === 1 ? process.stdout : process.stderr);
+    }
+  }
+  return new StreamDevice(socketOn(fd));
+}
+
+function socketOn(fd: number): Socket {
+  const socket = new Socket({ fd, readable: false, writable: true });
+  // Destroying it would close descriptor 1 or 2, and the next file opened would take that number.
+  socket._destroy = (error, callback) => callback(error);
+  return socket;
+}
+
+/** Regular files: the disk may be slow, so a thread of the pool writes. */
+class FileDevice implements LogDevice {
+  readonly #fd: number;
+  readonly #owned: boolean;
+
+  constructor(fd: number, owned: boolean) {
+    this.#fd = fd;
+    this.#owned = owned;
+  }
+
+  write(bytes: Buffer, offset: number): Promise<number> {
+    return new Promise((resolve) => {
+      writeFile(this.#fd, bytes, offset, bytes.length - offset, null, (error, written) => {
+        resolve(error === null ? written : -1);
+      });
+    });
+  }
+
+  writeNow(bytes: Buffer): boolean {
+    try {
+      return writeSync(this.#fd, bytes) === bytes.length;
+    } catch {
+      return false;
+    }
+  }
+
+  close(): void {
+    if (this.#owned) closeSync(this.#fd);
+  }
+}
+
+/** What a pipe takes in one piece, so that lines of several workers never mix. */
+const atomicSize = 4096;
+const lineFeed = 10;
+
+/** Pipes, terminals and other devices, opened non-blocking: a write takes what fits and returns. */
+class PipeDevice implements LogDevice {
+  readonly #fd: number;
+
+  constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  write(bytes: Buffer, offset: number): Promise<number> {
+    return Promise.resolve(this.#write(bytes, offset));
+  }
+
+  writeNow(bytes: Buffer): boolean {
+    return this.#write(bytes, 0) === bytes.length;
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+
+  #write(bytes: Buffer, offset: number): number {
+    let position = offset;
+    try {
+      while (position < bytes.length) {
+        position += writeSync(this.#fd, bytes, position, pieceLength(bytes, position));
+      }
+    } catch (error) {
+      if (codeOf(error) !== 'EAGAIN' && position === offset) return -1;
+    }
+    return position - offset;
+  }
+}
+
+/** As many whole lines as fit in one atomic write, or one line that is longer. */
+function pieceLength(bytes: Buffer, start: number): number {
+  if (bytes.length - start <= atomicSize) return bytes.length - start;
+  const end = bytes.lastIndexOf(lineFeed, start + atomicSize - 1);
+  if (end >= start) return end + 1 - start;
+  const next = bytes.indexOf(lineFeed, start);
+  return (next < 0 ? bytes.length : next + 1) - start;
+}
+
+/** Sockets (the standard output of services): a write resolves when the peer took it. */
+class StreamDevice implements LogDevice {
+  readonly #stream: Writable;
+  #broken = false;
+
+  constructor(stream: Writable) {
+    this.#stream = stream;
+    stream.on('error', () => {
+      this.#broken = true;
+    });
+  }
+
+  write(bytes: Buffer, offset: number): Promise<number> {
+    if (this.#broken) return Promise.resolve(-1);
+    return new Promise((resolve) => {
+      this.#stream.write(bytes.subarray(offset), (error) => resolve(error ? -1 : bytes.length - offset));
+    });
+  }
+
+  writeNow(bytes: Buffer): boolean {
+    if (this.#broken) return false;
+    this.#stream.write(bytes);
+    return true;
+  }
+
+  close(): void {
+    // The standard streams belong to the process and stay open.
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
