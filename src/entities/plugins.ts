@@ -99,6 +99,10 @@ function anyConfig(): RecordSchema {
   return {
     ...empty,
     value: value as z.ZodType<NonNullable<unknown>>,
-    zod: z.preprocess((input) => input ?? {}, value),
+    zod: z.preprocess(emptyAsRecord, value),
   };
+}
+
+function emptyAsRecord(input: unknown): unknown {
+  return Array.isArray(input) && input.length === 0 ? {} : (input ?? {});
 }

@@ -13,7 +13,7 @@ import {
   updatedAt,
   wildcardHost,
 } from '../schema/common-fields.ts';
-import { boolean, type Field, integer, type RecordSchema, string } from '../schema/fields.ts';
+import { asField, boolean, type Field, integer, type RecordSchema, string } from '../schema/fields.ts';
 import { routeHostProblem, routePathProblem } from '../schema/formats.ts';
 import { extendRecord, foreign, record } from '../schema/record.ts';
 import { regexProblem } from '../schema/regex.ts';
@@ -217,7 +217,7 @@ function forbid(names: readonly string[], protocols: string): Record<string, Fie
 }
 
 function mustStayUnset(field: Field, err: string): Field {
-  return string({ ...field.meta, eq: null, err }) as Field;
+  return asField(field.value, { ...field.meta, eq: null, err });
 }
 
 function headerValueProblem(text: string): string | null {

@@ -29,7 +29,7 @@ const RULES: readonly (readonly [keyof Attributes, Rule])[] = [
     (value, { one_of: list = [] }) => (list.includes(value as string) ? null : `expected one of: ${list.join(', ')}`),
   ],
   ['gt', (value, { gt = 0 }) => ((value as number) > gt ? null : `value must be greater than ${gt}`)],
-  ['timestamp', (value) => ((value as number) > 0 ? null : 'expected a valid timestamp')],
+  ['timestamp', (value) => (isTimestamp(value as number) ? null : 'expected a valid timestamp')],
   ['uuid', (value) => (isUuid(value) ? null : 'expected a valid UUID')],
   ['is_regex', (value) => (regexProblem(value as string) === null ? null : `not a valid regex: ${value}`)],
   ['between', between],
@@ -69,6 +69,11 @@ export function compileAttributes(
     }
     return null;
   };
+}
+
+/** In seconds; the latest is the last that JavaScript can express. */
+function isTimestamp(value: number): boolean {
+  return value > 0 && value <= 8_640_000_000_000;
 }
 
 function between(value: unknown, { between: limits = [0, 0] }: Attributes): string | null {

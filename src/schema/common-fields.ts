@@ -119,7 +119,7 @@ export function privateKey<const O extends FieldOptions = None>(options?: O): Te
 }
 
 export function tags() {
-  return set(string({ required: true, custom: formats.tagProblem }), {
+  return set(string({ custom: formats.tagProblem }), {
     description: 'Labels for grouping and filtering.',
   });
 }

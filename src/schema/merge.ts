@@ -8,15 +8,14 @@ type Fields = Readonly<Record<string, unknown>>;
  * Shorthands of the patch are expanded first. The result is not validated yet.
  */
 export function mergePatch(schema: RecordSchema, stored: Fields, patch: Fields): Record<string, unknown> {
-  const merged: Record<string, unknown> = { ...stored };
-  for (const [name, value] of Object.entries(expandShorthands(patch, schema.shorthands))) {
+  const { output } = expandShorthands(patch, schema.shorthands);
+  const changes = Object.entries(output).map(([name, value]) => {
     const inner = schema.fields.get(name);
-    merged[name] =
-      inner !== undefined && isRecordSchema(inner) && isFields(value)
-        ? mergePatch(inner, asFields(stored[name]), value)
-        : value;
-  }
-  return merged;
+    const isDeep = inner !== undefined && isRecordSchema(inner) && isFields(value);
+    return [name, isDeep ? mergePatch(inner, asFields(stored[name]), value) : value] as const;
+  });
+  // From entries, so that a field named `__proto__` is only a name.
+  return Object.fromEntries([...Object.entries(stored), ...changes]);
 }
 
 function isRecordSchema(field: object): field is RecordSchema {

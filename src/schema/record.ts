@@ -3,7 +3,7 @@ import { isUuid } from './attributes.ts';
 import { type EntityCheck, runEntityCheck } from './entity-checks.ts';
 import type { FieldMeta, FieldOptions } from './field-meta.ts';
 import { asField, type Field, type Infer, type Presence, type RecordSchema, type Shorthand } from './fields.ts';
-import { expandShorthands, mismatchMessages } from './shorthands.ts';
+import { expandShorthands } from './shorthands.ts';
 
 type Shape = Readonly<Record<string, Field>>;
 type RecordOf<S extends Shape> = { readonly [K in keyof S]: Infer<S[K]> };
@@ -65,26 +65,18 @@ function build(
 ): RecordSchema {
   const required = options.required ?? true;
   const meta: FieldMeta = { ...options, type: 'record', required };
-  const value = z
-    .preprocess((input) => prepare(input, shorthands), withChecks(objectOf(fields, shorthands), checks, fields))
-    .transform((output) => dropShorthands(output as Record<string, unknown>, shorthands));
+  const object = withChecks(objectOf(fields), checks, fields);
+  const value = z.preprocess((input, context) => prepare(input, shorthands, context), object);
   // A missing record is still expanded, so that the defaults of its fields show.
   const presence = required && meta.default === undefined ? { ...meta, default: {} } : meta;
   return { ...asField(value, presence), meta, fields, checks, shorthands } as RecordSchema;
 }
 
-function objectOf(fields: ReadonlyMap<string, Field>, shorthands: ReadonlyMap<string, Shorthand>): z.ZodType {
+function objectOf(fields: ReadonlyMap<string, Field>): z.ZodType {
   const shape: Record<string, z.ZodType> = {};
   for (const [name, field] of fields) shape[name] = field.zod;
-  for (const [name, { field }] of shorthands) shape[name] ??= field.value.nullish();
-  const object = z.strictObject(shape, {
+  return z.strictObject(shape, {
     error: (issue) => (issue.code === 'invalid_type' ? recordTypeError(issue.input) : ''),
-  });
-  if (shorthands.size === 0) return object;
-  return object.check((payload) => {
-    for (const [name, message] of mismatchMessages(payload.value, shorthands)) {
-      payload.issues.push({ code: 'custom', message, path: [name], input: payload.value });
-    }
   });
 }
 
@@ -111,14 +103,12 @@ function withChecks(object: z.ZodType, checks: readonly EntityCheck[], fields: R
   return checked;
 }
 
-function prepare(input: unknown, shorthands: ReadonlyMap<string, Shorthand>): unknown {
+/** A fault of a shorthand ends the validation of its record: what it stands for would be reported as missing. */
+function prepare(input: unknown, shorthands: ReadonlyMap<string, Shorthand>, context: z.RefinementCtx): unknown {
   if (Array.isArray(input)) return input.length === 0 ? {} : 'not a record';
-  if (!isRecord(input)) return input;
-  return shorthands.size === 0 ? input : expandShorthands(input, shorthands);
-}
-
-function dropShorthands(output: Record<string, unknown>, shorthands: ReadonlyMap<string, Shorthand>): unknown {
-  for (const name of shorthands.keys()) delete output[name];
+  if (!isRecord(input) || shorthands.size === 0) return input;
+  const { output, problems } = expandShorthands(input, shorthands);
+  for (const { name, message } of problems) context.addIssue({ code: 'custom', message, path: [name] });
   return output;
 }
 

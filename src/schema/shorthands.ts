@@ -2,49 +2,42 @@ import type { RecordSchema, Shorthand } from './fields.ts';
 
 type Fields = Record<string, unknown>;
 
-/**
- * Replaces the shorthands of a record's input by what they stand for. The input is not changed. A value of the wrong
- * type is left where it is, so that the validation reports it under the shorthand's name.
- */
-export function expandShorthands(input: Readonly<Fields>, shorthands: ReadonlyMap<string, Shorthand>): Fields {
-  let output: Fields | undefined;
-  for (const [name, shorthand] of shorthands) {
-    if (!Object.hasOwn(input, name)) continue;
-    const value = input[name];
-    if (value !== null && !shorthand.field.value.safeParse(value).success) continue;
-    output ??= { ...input };
-    if (shorthand.replacedWith !== undefined) {
-      if (isMismatch(output, shorthand.replacedWith, value)) continue;
-      delete output[name];
-      setAt(output, shorthand.replacedWith, value);
-      continue;
-    }
-    delete output[name];
-    if (value !== null) Object.assign(output, shorthand.expand?.(value as never));
-  }
-  return output ?? input;
+export interface Expansion {
+  readonly output: Readonly<Fields>;
+  /** What is wrong with the shorthands, by name. These are left in the output as they were given. */
+  readonly problems: readonly { readonly name: string; readonly message: string }[];
 }
 
-/**
- * The messages for deprecated names given together with their successors and another value. They belong to the record
- * that has the shorthands.
- */
-export function mismatchMessages(
-  input: Readonly<Fields>,
-  shorthands: ReadonlyMap<string, Shorthand>,
-): ReadonlyMap<string, string> {
-  const messages = new Map<string, string>();
-  for (const [name, { replacedWith }] of shorthands) {
-    if (replacedWith === undefined || !Object.hasOwn(input, name)) continue;
+/** Replaces the shorthands of a record's input by what they stand for. The input is not changed. */
+export function expandShorthands(input: Readonly<Fields>, shorthands: ReadonlyMap<string, Shorthand>): Expansion {
+  let output: Fields | undefined;
+  const problems: { name: string; message: string }[] = [];
+  for (const [name, shorthand] of shorthands) {
+    if (!Object.hasOwn(input, name)) continue;
+    const message = problemOf(output ?? input, name, shorthand);
+    if (message !== null) {
+      problems.push({ name, message });
+      continue;
+    }
     const value = input[name];
-    if (!isMismatch(input, replacedWith, value)) continue;
-    const path = replacedWith.join('.');
-    messages.set(
-      name,
-      `both deprecated and new field are used but their values mismatch: ${name} = ${value} vs ${path} = ${valueAt(input, replacedWith)}`,
-    );
+    output ??= { ...input };
+    delete output[name];
+    if (shorthand.replacedWith !== undefined) setAt(output, shorthand.replacedWith, value);
+    else if (value !== null) Object.assign(output, shorthand.expand?.(value as never));
   }
-  return messages;
+  return { output: output ?? input, problems };
+}
+
+function problemOf(input: Readonly<Fields>, name: string, { field, replacedWith }: Shorthand): string | null {
+  const value = input[name];
+  if (value === null) return null;
+  const parsed = field.value.safeParse(value);
+  if (!parsed.success) return parsed.error.issues[0]?.message ?? 'invalid value';
+  if (replacedWith === undefined) return null;
+  const given = valueAt(input, replacedWith);
+  if (given == null || JSON.stringify(given) === JSON.stringify(value)) return null;
+  const path = replacedWith.join('.');
+  return `both deprecated and new field are used but their values mismatch: ${name} = ${value} vs ${path} = ${given}`;
 }
 
 /** Adds the deprecated names with the values of their successors, at every level, as Kong echoes them. */
@@ -71,11 +64,6 @@ function hasAliases(schema: RecordSchema): boolean {
     knownAliases.set(schema, known);
   }
   return known;
-}
-
-function isMismatch(input: Readonly<Fields>, path: readonly string[], value: unknown): boolean {
-  const given = valueAt(input, path);
-  return given != null && value != null && JSON.stringify(given) !== JSON.stringify(value);
 }
 
 function valueAt(input: unknown, path: readonly string[]): unknown {
