@@ -1,5 +1,8 @@
-import type { Settings } from '../settings/settings.ts';
+import type { PluginCatalog } from '../entities/plugin-catalog.ts';
+import type { EntityRegistry } from '../entities/registry.ts';
+import type { LogLevel, Settings } from '../settings/settings.ts';
 import type { Store } from '../store/store.ts';
+import type { AdminLog } from './admin-log.ts';
 
 /** What a node tells of itself on `GET /` and `GET /status`. */
 export interface NodeFacts {
@@ -40,4 +43,29 @@ export interface AdminDependencies {
   readonly store: Store;
   readonly publisher: ConfigPublisher;
   readonly node: NodeFacts;
+}
+
+/** The level of the error log of the whole node, workers included; changed while it runs. */
+export interface LogLevelControl {
+  get(): LogLevel;
+  set(level: LogLevel): void;
+}
+
+/** What the Admin API works with beside its dependencies. */
+export interface AdminOptions {
+  readonly entities: EntityRegistry;
+  readonly catalog: PluginCatalog;
+  /** The loaded plugins by name, with what `GET /` tells of each. */
+  readonly plugins: ReadonlyMap<string, { readonly version: string; readonly priority: number }>;
+  readonly log: AdminLog;
+  readonly logLevel: LogLevelControl;
+  /** PEM certificate and key of listeners with the `ssl` flag; several for several key types. */
+  readonly tls?: { readonly cert: string | string[]; readonly key: string | string[] };
+}
+
+/** Where a listener listens, and how to end it. */
+export interface RunningListener {
+  readonly addresses: readonly { readonly ip: string; readonly port: number; readonly ssl: boolean }[];
+  /** Graceful: requests in flight are answered first. */
+  close(graceful: boolean): Promise<void>;
 }

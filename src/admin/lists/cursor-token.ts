@@ -12,10 +12,10 @@ export interface Cursor {
 export type BadCursor = 'bad base64 encoding' | 'bad json encoding' | 'unexpected content';
 
 const base64url = /^[A-Za-z0-9_-]+$/;
-const idFormat = /^[\x21-\x7e]{1,512}$/;
+const idFormat = /^[\x21-\x7e]{1,4096}$/;
 /** Last instant that a JavaScript date can show. */
 const lastInstant = 8_640_000_000_000_000;
-const longestToken = 1024;
+const longestToken = 8192;
 
 export function encodeCursor(cursor: Cursor): string {
   const { createdAt, id } = cursor.position;

@@ -11,8 +11,18 @@ import { invalidCursor, invalidOptions, invalidSize } from './list-errors.ts';
  * - `time`: `before`, with `limit` or `size`.
  */
 export type ListRequest =
-  | { readonly style: 'kong' | 'cursor'; readonly limit: number; readonly cursor: Cursor | null; readonly sizeGiven: boolean }
-  | { readonly style: 'page'; readonly limit: number; readonly page: number; readonly sizeName: 'limit' | 'size' | null }
+  | {
+      readonly style: 'kong' | 'cursor';
+      readonly limit: number;
+      readonly cursor: Cursor | null;
+      readonly sizeGiven: boolean;
+    }
+  | {
+      readonly style: 'page';
+      readonly limit: number;
+      readonly page: number;
+      readonly sizeName: 'limit' | 'size' | null;
+    }
   | { readonly style: 'time'; readonly limit: number; readonly before: Before };
 
 /** Where a walk back in time starts. */
@@ -116,7 +126,9 @@ function readInstant(text: string): number | null {
   if (!timestamp.test(text)) return null;
   const fraction = /\.(\d+)/.exec(text)?.[1] ?? '';
   const finer = /[1-9]/.test(fraction.slice(3)) ? 1 : 0;
-  let normal = text.replace(' ', 'T').replace(/\.\d+/, fraction === '' ? '' : `.${fraction.slice(0, 3).padEnd(3, '0')}`);
+  let normal = text
+    .replace(' ', 'T')
+    .replace(/\.\d+/, fraction === '' ? '' : `.${fraction.slice(0, 3).padEnd(3, '0')}`);
   if (normal.length > 10 && !/(?:Z|[+-]\d{2}:?\d{2})$/i.test(normal)) normal += 'Z';
   const milliseconds = Date.parse(normal.replace(/([+-]\d{2})(\d{2})$/, '$1:$2').toUpperCase());
   if (Number.isNaN(milliseconds) || !sameDay(normal)) return null;

@@ -1,0 +1,65 @@
+import type { AdminDependencies, AdminOptions } from './contract.ts';
+import { type AdminContext, createAdminContext } from './crud/admin-context.ts';
+import { entityRoutes } from './crud/entity-routes.ts';
+import type { AdminRoute, Method, Operation } from './http/admin-route.ts';
+import { caCertificateExtras } from './routes/ca-certificates.ts';
+import { certificateExtras, certificateRead, certificateReplace } from './routes/certificates.ts';
+import { consumersList } from './routes/consumers.ts';
+import { endpointsRoute } from './routes/endpoints.ts';
+import { fixedAnswerRoutes } from './routes/fixed-answers.ts';
+import { logLevelRoutes } from './routes/log-level.ts';
+import { nodeInfoRoute } from './routes/node-info.ts';
+import { openApiRoute } from './routes/openapi.ts';
+import { pluginExtras, pluginRoutes } from './routes/plugins.ts';
+import { schemaRoutes } from './routes/schemas.ts';
+import { statusRoute } from './routes/status.ts';
+import { tagRoutes } from './routes/tags.ts';
+import { targetRoutes } from './routes/targets.ts';
+import { upstreamHealthRoutes } from './routes/upstream-health.ts';
+
+/** The route table of the Admin API: what all entities have, what some do differently, and what stands alone. */
+export function adminRoutes(deps: AdminDependencies, options: AdminOptions): readonly AdminRoute[] {
+  const context = createAdminContext({
+    store: deps.store,
+    publisher: deps.publisher,
+    entities: options.entities,
+    extras: {
+      certificates: certificateExtras,
+      ca_certificates: () => caCertificateExtras,
+      plugins: () => pluginExtras,
+    },
+  });
+  const routes: AdminRoute[] = [
+    nodeInfoRoute(context, deps, options),
+    statusRoute(deps),
+    endpointsRoute(() => routes),
+    openApiRoute(() => ({ routes, entities: options.entities.definitions, version: deps.node.version })),
+    ...schemaRoutes(context, options.catalog),
+    ...pluginRoutes(options.catalog),
+    ...tagRoutes(context),
+    ...logLevelRoutes(options.logLevel),
+    ...upstreamHealthRoutes(context, deps),
+    ...fixedAnswerRoutes(),
+    ...replacing(entityRoutes(context), targetRoutes(context)).map((route) => withExceptions(context, route)),
+  ];
+  return routes;
+}
+
+/** Whole paths that an entity has in a way of its own. */
+function replacing(general: readonly AdminRoute[], own: readonly AdminRoute[]): readonly AdminRoute[] {
+  const paths = new Set(own.map(({ path }) => path));
+  return [...general.filter(({ path }) => !paths.has(path)), ...own];
+}
+
+/** Single methods that differ. */
+function withExceptions(context: AdminContext, route: AdminRoute): AdminRoute {
+  const changed = exceptions(context)[route.path];
+  return changed === undefined ? route : { ...route, operations: { ...route.operations, ...changed } };
+}
+
+function exceptions(context: AdminContext): Readonly<Record<string, Partial<Record<Method, Operation>>>> {
+  return {
+    '/consumers': { GET: consumersList(context) },
+    '/certificates/{certificates}': { GET: certificateRead(context), PUT: certificateReplace(context) },
+  };
+}

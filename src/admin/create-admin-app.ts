@@ -1,0 +1,56 @@
+import type { FastifyInstance } from 'fastify';
+import { adminRoutes } from './admin-routes.ts';
+import type { AdminDependencies, AdminOptions } from './contract.ts';
+import { createApp, type ServerOptions } from './http/create-app.ts';
+import { kongVersion } from './routes/node-info.ts';
+import { readyRoute, statusRoute } from './routes/status.ts';
+
+/** The whole Admin API, not yet listening. */
+export function createAdminApp(
+  deps: AdminDependencies,
+  options: AdminOptions,
+  server: ServerOptions = {},
+): FastifyInstance {
+  return createApp({
+    ...common(deps, options),
+    server,
+    routes: adminRoutes(deps, options),
+    token: deps.settings.adminToken,
+    guiOrigins: guiOrigins(deps),
+  });
+}
+
+/** The status API: what a load balancer and monitoring ask for. It changes nothing and shows no configuration. */
+export function createStatusApp(
+  deps: AdminDependencies,
+  options: AdminOptions,
+  server: ServerOptions = {},
+): FastifyInstance {
+  return createApp({
+    ...common(deps, options),
+    server,
+    routes: [statusRoute(deps), readyRoute(deps)],
+    token: null,
+    guiOrigins: [],
+  });
+}
+
+function common({ settings }: AdminDependencies, { log }: AdminOptions) {
+  return {
+    log,
+    // Clients tell the flavour and the version of Kong by it.
+    serverHeader: settings.headers.has('server') ? `kong/${kongVersion}` : null,
+    latencyHeader: settings.headers.has('x-kong-admin-latency'),
+    maxBodySize: settings.adminClientMaxBodySize,
+  };
+}
+
+/** Origins of Kong's `admin_gui_url`, a comma-separated list. */
+function guiOrigins({ settings }: AdminDependencies): readonly string[] {
+  const setting = settings.public['admin_gui_url'];
+  const urls = Array.isArray(setting) ? setting : typeof setting === 'string' ? setting.split(',') : [];
+  return urls.flatMap((url: unknown) => {
+    const parsed = typeof url === 'string' ? URL.parse(url.trim()) : null;
+    return parsed === null ? [] : [parsed.origin];
+  });
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type { EntityDefinition, Row } from '../../entities/entity.ts';
+import { applyPatch, applyPut, buildRow, inferInput, type RowResult } from '../../entities/rows.ts';
+import { invalidUnique, notFoundByKey } from '../../schema/errors.ts';
+import type { StoreWriter } from '../../store/store.ts';
+import { invalidInput, kongError } from '../errors.ts';
+import type { RequestBody } from '../http/request-body.ts';
+import type { AdminContext } from './admin-context.ts';
+import { idOf } from './find-entity.ts';
+import { resolveReferences } from './resolve-references.ts';
+import { type Shown, showEntity } from './show-entity.ts';
+
+export type Input = Readonly<Record<string, unknown>>;
+
+/** The body's values, typed. A form says only text; what it means is the schema's to say. */
+export function readInput(definition: EntityDefinition, body: RequestBody, stored?: Row): Input {
+  return body.form ? inferInput(definition, body.value, stored) : body.value;
+}
+
+export async function insertEntity(
+  context: AdminContext,
+  writer: StoreWriter,
+  definition: EntityDefinition,
+  input: Input,
+): Promise<Shown> {
+  const resolved = await resolveReferences(context, writer, definition, input);
+  const built = valid(buildRow(definition, resolved, { now: writer.now }));
+  return store(context, writer, definition, built, () =>
+    writer.insert(definition.name, built.row, { keepCreatedAt: givesCreatedAt(resolved) }),
+  );
+}
+
+/** Where a PUT goes: an id, or the value of the endpoint key. */
+export type PutTarget = { readonly id: string } | { readonly name: string };
+
+export function putTarget(segment: string): PutTarget {
+  const id = idOf(segment);
+  return id !== null ? { id } : { name: segment };
+}
+
+/** Creates the entity or replaces it whole: what is left out goes back to its default. */
+export async function putEntity(
+  context: AdminContext,
+  writer: StoreWriter,
+  definition: EntityDefinition,
+  target: PutTarget,
+  existing: Row | null,
+  input: Input,
+): Promise<Shown> {
+  const named = 'name' in target && definition.endpointKey !== null ? { [definition.endpointKey]: target.name } : {};
+  const resolved = await resolveReferences(context, writer, definition, { ...input, ...named });
+  const id = existing?.id ?? ('id' in target ? target.id : newId(input));
+  const result = applyPut(definition, resolved, { now: writer.now, id });
+  if (!result.ok && 'name' in target && definition.endpointKey !== null) {
+    const message = result.error.fields[definition.endpointKey];
+    if (typeof message === 'string') throw kongError(invalidUnique(definition.endpointKey, message));
+  }
+  const built = valid(result);
+  const given = givesCreatedAt(resolved);
+  return store(context, writer, definition, built, () =>
+    existing === null
+      ? writer.insert(definition.name, built.row, { keepCreatedAt: given })
+      : writer.update(definition.name, keepMilliseconds(built.row, existing), { renewCreatedAt: !given }),
+  );
+}
+
+/** Merges the patch into the stored entity and validates the whole. */
+export async function patchEntity(
+  context: AdminContext,
+  writer: StoreWriter,
+  definition: EntityDefinition,
+  stored: Row,
+  patch: Input,
+): Promise<Shown> {
+  const { id } = patch;
+  if (typeof id === 'string' && id.toLowerCase() !== stored.id) throw kongError(notFoundByKey({ id }));
+  const resolved = await resolveReferences(context, writer, definition, patch);
+  const built = valid(applyPatch(definition, stored, resolved, { now: writer.now }));
+  return store(context, writer, definition, built, () =>
+    writer.update(definition.name, keepMilliseconds(built.row, stored)),
+  );
+}
+
+interface Built {
+  readonly row: Row;
+  readonly virtual: Readonly<Record<string, unknown>>;
+}
+
+function valid(result: RowResult): Built {
+  if (!result.ok) throw invalidInput(result.error.fields);
+  return result;
+}
+
+async function store(
+  context: AdminContext,
+  writer: StoreWriter,
+  definition: EntityDefinition,
+  built: Built,
+  write: () => Promise<Row>,
+): Promise<Shown> {
+  const { check, afterWrite } = context.extras(definition.name);
+  await check?.(writer, built.row);
+  const row = await write();
+  await afterWrite?.(writer, row, built.virtual);
+  return showEntity(context, writer, definition, row);
+}
+
+function givesCreatedAt(input: Input): boolean {
+  return input['created_at'] !== undefined && input['created_at'] !== null;
+}
+
+function newId(input: Input): string {
+  const { id } = input;
+  return typeof id === 'string' ? (idOf(id) ?? randomUUID()) : randomUUID();
+}
+
+/**
+ * Clients send back the `created_at` that they were shown, in whole seconds. Taking it for a new value would move the
+ * entity within its list.
+ */
+function keepMilliseconds(row: Row, stored: Row): Row {
+  const shown = Math.floor(stored.created_at / 1000) * 1000;
+  return row.created_at === shown ? { ...row, created_at: stored.created_at } : row;
+}

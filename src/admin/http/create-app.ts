@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto';
+import type { Server } from 'node:http';
+import {
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+} from 'fastify';
+import type { AdminLog } from '../admin-log.ts';
+import { answerOf } from '../errors.ts';
+import { type AdminRoute, type Answer, allowedMethods, type Method } from './admin-route.ts';
+import { showsToken } from './bearer-token.ts';
+import { methodNotAllowed, notFound, plainError } from './http-error.ts';
+import { createOriginPolicy, type RequestOrigin } from './origin-policy.ts';
+import { parseQuery } from './query.ts';
+import { decodeBody, noBody } from './request-body.ts';
+
+/** How the server speaks; plain HTTP/1.1 when empty. */
+export interface ServerOptions {
+  readonly https?: { readonly cert: string | string[]; readonly key: string | string[]; readonly http2: boolean };
+}
+
+export interface AppOptions {
+  readonly server: ServerOptions;
+  readonly routes: readonly AdminRoute[];
+  readonly log: AdminLog;
+  /** Value of `Server`, or null to leave it out. */
+  readonly serverHeader: string | null;
+  readonly latencyHeader: boolean;
+  readonly token: string | null;
+  readonly guiOrigins: readonly string[];
+  /** Largest body in bytes; 0 is unlimited. */
+  readonly maxBodySize: number;
+}
+
+const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
+const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+/** Clients of Kong's official SDK put the workspace before every path. */
+const workspaceAlias = '/default';
+
+/** A Fastify instance that answers these routes under Kong's transport rules. */
+export function createApp(options: AppOptions): FastifyInstance {
+  const app = fastify({
+    ...serverOptions(options.server),
+    logger: false,
+    exposeHeadRoutes: false,
+    bodyLimit: options.maxBodySize === 0 ? Number.MAX_SAFE_INTEGER : options.maxBodySize,
+    genReqId: () => randomBytes(16).toString('hex'),
+    rewriteUrl: (request) => withoutWorkspace(request.url ?? '/'),
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      maxParamLength: 8192,
+      querystringParser: () => ({}),
+      onBadUrl: (_path, _request, response) => {
+        response.writeHead(400, { 'content-type': jsonType }).end('{"message":"Bad request"}');
+      },
+    },
+  });
+  // Bodies are kept as bytes: only a route that exists and takes a body looks into them.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  addGuards(app, options);
+  addAccessLog(app, options.log);
+  for (const route of options.routes) register(app, route);
+  app.setNotFoundHandler(() => {
+    throw notFound();
+  });
+  app.setErrorHandler((error, request, reply) => {
+    send(
+      reply,
+      answerOf(error, (cause) => options.log.error(`${request.method} ${request.url} failed`, cause)),
+    );
+  });
+  return app;
+}
+
+const jsonType = 'application/json; charset=utf-8';
+
+function serverOptions({ https }: ServerOptions): FastifyHttpOptions<Server> {
+  if (https === undefined) return {};
+  const { http2, ...tls } = https;
+  // Fastify's types know each kind of server apart; for the routes they are all the same.
+  return (http2
+    ? { http2: true, https: { ...tls, allowHTTP1: true } }
+    : { https: tls }) as unknown as FastifyHttpOptions<Server>;
+}
+
+function withoutWorkspace(url: string): string {
+  if (!url.startsWith(workspaceAlias)) return url;
+  const rest = url.slice(workspaceAlias.length);
+  if (rest === '' || rest.startsWith('?')) return `/${rest}`;
+  return rest.startsWith('/') ? rest : url;
+}
+
+function addGuards(app: FastifyInstance, options: AppOptions): void {
+  const { token, serverHeader, latencyHeader } = options;
+  const policy = createOriginPolicy({ guiOrigins: options.guiOrigins, tokenRequired: token !== null });
+
+  app.addHook('onRequest', (request, reply, next) => {
+    const origin = originOf(request);
+    if (serverHeader !== null) reply.header('server', serverHeader);
+    const allowed = policy.allowOrigin(origin);
+    if (allowed !== null) {
+      reply.header('access-control-allow-origin', allowed);
+      reply.header('access-control-allow-credentials', 'true');
+    }
+    if (allowed !== '*') reply.header('vary', 'Origin');
+    policy.check(origin);
+    // A browser asks with OPTIONS before it may send the token.
+    if (token !== null && request.method !== 'OPTIONS' && !showsToken(request.headers, token)) {
+      reply.header('www-authenticate', 'Bearer realm="admin"');
+      throw plainError(401, 'Unauthorized');
+    }
+    next();
+  });
+  if (latencyHeader) {
+    app.addHook('onSend', (_request, reply, payload, next) => {
+      reply.header('x-kong-admin-latency', String(Math.floor(reply.elapsedTime)));
+      next(null, payload);
+    });
+  }
+}
+
+function originOf(request: FastifyRequest): RequestOrigin {
+  return {
+    method: request.method,
+    origin: request.headers.origin,
+    host: request.headers.host,
+    localAddress: request.socket.localAddress,
+  };
+}
+
+function addAccessLog(app: FastifyInstance, log: AdminLog): void {
+  app.addHook('onResponse', (request, reply, next) => {
+    log.access({
+      time: Date.now() - Math.round(reply.elapsedTime),
+      requestId: request.id,
+      client: request.ip,
+      method: request.method,
+      target: request.originalUrl,
+      httpVersion: request.raw.httpVersion,
+      status: reply.statusCode,
+      bytes: request.method === 'HEAD' ? 0 : Number(reply.getHeader('content-length') ?? 0),
+      duration: reply.elapsedTime,
+      referer: request.headers.referer ?? null,
+      userAgent: request.headers['user-agent'] ?? null,
+    });
+    next();
+  });
+}
+
+function register(app: FastifyInstance, route: AdminRoute): void {
+  const allow = allowedMethods(route);
+  app.route({
+    method: [...everyMethod],
+    url: route.path.replace(/\{([^}]+)\}/g, ':$1'),
+    handler: async (request, reply) => send(reply, await answer(route, allow, request)),
+  });
+}
+
+async function answer(route: AdminRoute, allow: string, request: FastifyRequest): Promise<Answer> {
+  const { method } = request;
+  if (method === 'OPTIONS') return preflight(allow, request);
+  const operation = route.operations[(method === 'HEAD' ? 'GET' : method) as Method];
+  if (operation === undefined) throw methodNotAllowed();
+  const query = parseQuery(request.url);
+  const body = methodsWithBody.has(method)
+    ? await decodeBody(request.headers['content-type'], (request.body as Uint8Array | undefined) ?? new Uint8Array())
+    : noBody;
+  const path = request.url.replace(/\?.*$/s, '').replace(/(.)\/$/, '$1');
+  return operation.handle({ path, params: request.params as Readonly<Record<string, string>>, query, body });
+}
+
+function preflight(allow: string, request: FastifyRequest): Answer {
+  const headers = request.headers['access-control-request-headers'];
+  return {
+    status: 204,
+    headers: {
+      allow,
+      'access-control-allow-methods': allow,
+      'access-control-allow-headers': headers ?? 'Content-Type',
+    },
+  };
+}
+
+function send(reply: FastifyReply, result: Answer): FastifyReply {
+  reply.code(result.status);
+  if (result.headers !== undefined) reply.headers(result.headers);
+  if (result.text !== undefined) return reply.type('text/plain; charset=utf-8').send(result.text);
+  if (result.json === undefined) return reply.send();
+  return reply.type(jsonType).send(JSON.stringify(result.json));
+}

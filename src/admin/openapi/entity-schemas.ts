@@ -1,0 +1,41 @@
+import type { EntityDefinition } from '../../entities/entity.ts';
+import { exportJsonSchema } from '../../schema/export-json-schema.ts';
+import type { JsonObject } from './build-openapi.ts';
+
+/** For each entity: what it is, what a PATCH may hold, and a page of a list of it. */
+export function entitySchemas(entities: readonly EntityDefinition[]): JsonObject {
+  const schemas: Record<string, JsonObject> = { tags: tagSchema, tags_list: listOf('tags') };
+  for (const { name, schema } of entities) {
+    const { required, ...change } = exportJsonSchema(schema);
+    schemas[name] = required === undefined ? change : { ...change, required };
+    schemas[`${name}_change`] = change;
+    schemas[`${name}_list`] = listOf(name);
+  }
+  return schemas;
+}
+
+const tagSchema: JsonObject = {
+  type: 'object',
+  required: ['entity_name', 'entity_id', 'tag'],
+  properties: {
+    entity_name: { type: 'string', description: 'Schema name of the tagged entity.' },
+    entity_id: { type: 'string', format: 'uuid' },
+    tag: { type: 'string' },
+  },
+};
+
+function listOf(name: string): JsonObject {
+  return {
+    type: 'object',
+    required: ['data', 'next', 'nextCursor'],
+    properties: {
+      data: { type: 'array', items: { $ref: `#/components/schemas/${name}` } },
+      next: { type: ['string', 'null'], description: 'Path of the next page; null on the last page.' },
+      offset: { type: 'string', description: 'For `offset` of the next call; absent on the last page.' },
+      nextCursor: {
+        type: ['string', 'null'],
+        description: 'Marks the last item of this page, for `cursor` of the next call; null on the last page.',
+      },
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import type { EntityDefinition, Row } from '../../entities/entity.ts';
+import { buildRow } from '../../entities/rows.ts';
+import { invalidUnique } from '../../schema/errors.ts';
+import type { StoreReader, StoreWriter } from '../../store/store.ts';
+import { referenceOf } from '../crud/find-entity.ts';
+import { invalidInput, kongError } from '../errors.ts';
+import { eachRow } from '../lists/each-row.ts';
+
+/** The SNIs of a certificate by name. */
+export async function snisOf(reader: StoreReader, certificate: string): Promise<ReadonlyMap<string, Row>> {
+  const rows = new Map<string, Row>();
+  for await (const row of eachRow(reader, 'snis', { where: { certificate } })) rows.set(String(row['name']), row);
+  return rows;
+}
+
+/**
+ * Makes the names the certificate's only ones: new ones are created, others deleted. A name that another certificate has
+ * is refused.
+ */
+export async function writeSnis(
+  writer: StoreWriter,
+  definition: EntityDefinition,
+  certificate: string,
+  names: readonly string[],
+): Promise<void> {
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (duplicate !== undefined) throw invalidInput({ snis: `${duplicate} is duplicated` });
+  const existing = await snisOf(writer, certificate);
+  for (const name of names) {
+    if (!existing.has(name)) await createSni(writer, definition, certificate, name);
+  }
+  for (const [name, sni] of existing) {
+    if (!names.includes(name)) await writer.delete('snis', sni.id);
+  }
+}
+
+async function createSni(
+  writer: StoreWriter,
+  definition: EntityDefinition,
+  certificate: string,
+  name: string,
+): Promise<void> {
+  const taken = await writer.findBy('snis', 'name', name);
+  const owner = taken === null ? null : referenceOf(taken, 'certificate');
+  if (owner !== null) throw invalidInput({ snis: `${name} already associated with existing certificate '${owner}'` });
+  const built = buildRow(definition, { name, certificate: { id: certificate } }, { now: writer.now });
+  if (built.ok) {
+    await writer.insert('snis', built.row);
+    return;
+  }
+  const message = built.error.fields['name'];
+  throw typeof message === 'string' ? kongError(invalidUnique('name', message)) : invalidInput(built.error.fields);
+}

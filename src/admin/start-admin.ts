@@ -1,0 +1,60 @@
+import type { FastifyInstance } from 'fastify';
+import type { ListenAddress } from '../settings/settings.ts';
+import type { AdminDependencies, AdminOptions, RunningListener } from './contract.ts';
+import { createAdminApp, createStatusApp } from './create-admin-app.ts';
+import type { ServerOptions } from './http/create-app.ts';
+
+/** Starts the Admin API on every address of `admin_listen`. */
+export function startAdmin(deps: AdminDependencies, options: AdminOptions): Promise<RunningListener> {
+  return listenAll(deps.settings.adminListen, options, (server) => createAdminApp(deps, options, server));
+}
+
+/** Starts the status API on every address of `status_listen`. */
+export function startStatus(deps: AdminDependencies, options: AdminOptions): Promise<RunningListener> {
+  return listenAll(deps.settings.statusListen, options, (server) => createStatusApp(deps, options, server));
+}
+
+type CreateApp = (server: ServerOptions) => FastifyInstance;
+
+/** One app for each address: an app listens in plain text or with TLS, never both. */
+async function listenAll(
+  addresses: readonly ListenAddress[],
+  { tls }: AdminOptions,
+  create: CreateApp,
+): Promise<RunningListener> {
+  const apps: FastifyInstance[] = [];
+  const bound: { readonly ip: string; readonly port: number; readonly ssl: boolean }[] = [];
+  const close = async (graceful: boolean): Promise<void> => {
+    await Promise.all(
+      apps.map(async (app) => {
+        const closed = app.close();
+        if (!graceful) app.server.closeAllConnections();
+        await closed;
+      }),
+    );
+  };
+  try {
+    for (const address of addresses) {
+      if (address.ssl && tls === undefined) throw new Error(`${address.listener} needs a certificate and a key`);
+      const app = create(address.ssl && tls !== undefined ? { https: { ...tls, http2: address.http2 } } : {});
+      apps.push(app);
+      await app.listen({
+        host: address.ip,
+        port: address.port,
+        backlog: address.backlog,
+        ipv6Only: address.ipv6only,
+        listenTextResolver: () => '',
+      });
+      bound.push({ ip: address.ip, port: portOf(app, address), ssl: address.ssl });
+    }
+  } catch (error) {
+    await close(false);
+    throw error;
+  }
+  return { addresses: bound, close };
+}
+
+function portOf(app: FastifyInstance, address: ListenAddress): number {
+  const actual = app.server.address();
+  return typeof actual === 'object' && actual !== null ? actual.port : address.port;
+}
