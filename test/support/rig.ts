@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import type { Settings } from '../../src/settings/settings.ts';
+import { startTestGateway, type TestGateway } from './gateway.ts';
+import { type BackendScript, type RawBackend, startRawBackend } from './raw-backend.ts';
+
+export interface RigOptions {
+  /** What the backend does with a connection; by default it answers every request with 200. */
+  readonly script?: BackendScript;
+  readonly settings?: Partial<Settings>;
+  /** Fields of the service beside its address. */
+  readonly service?: Readonly<Record<string, unknown>>;
+  /** Fields of the route; by default it takes every path and leaves it as it is. */
+  readonly route?: Readonly<Record<string, unknown>>;
+}
+
+/** A gateway in front of one raw backend, with one service `backend` and one route `all`. */
+export interface Rig extends AsyncDisposable {
+  readonly gateway: TestGateway;
+  readonly port: number;
+  readonly backend: RawBackend;
+  /** An Admin API write that must succeed; returns the entity. */
+  write(method: string, path: string, body?: unknown): Promise<Readonly<Record<string, unknown>>>;
+  close(): Promise<void>;
+}
+
+export async function startRig(options: RigOptions = {}): Promise<Rig> {
+  const backend = await startRawBackend(options.script);
+  const gateway = await startTestGateway({ settings: options.settings ?? {} });
+  const write = async (method: string, path: string, body?: unknown): Promise<Readonly<Record<string, unknown>>> => {
+    const answer = await gateway.admin(method, path, body);
+    assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  const close = async (): Promise<void> => {
+    await gateway.stop();
+    await backend.close();
+  };
+  try {
+    await write('PUT', '/services/backend', { url: backend.url, retries: 0, ...options.service });
+    await write('PUT', '/services/backend/routes/all', { paths: ['/'], strip_path: false, ...options.route });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { gateway, port: gateway.proxyPort, backend, write, close, [Symbol.asyncDispose]: close };
+}
+
+/** Bytes of memory of the process that runs the gateway, which in these tests is the test's own. */
+export function residentMemory(): number {
+  globalThis.gc?.();
+  return process.memoryUsage.rss();
+}
