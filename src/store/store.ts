@@ -102,7 +102,10 @@ export interface Store extends StoreReader {
   version(): Promise<number>;
   /** Changes with a version greater than `version`, oldest first, or null when that history is gone (then `dump`). */
   changesSince(version: number, limit: number): Promise<readonly Change[] | null>;
-  /** Calls back soon after another node or this one has committed. Returns the unsubscribe function. */
+  /**
+   * Calls back soon (within a second) after another node or this one has committed, when the commit is visible; now and then
+   * without one. Returns the unsubscribe function.
+   */
   subscribe(listener: () => void): () => void;
   /** Resolves when the database answers; rejects when it does not within its time-out. */
   ping(): Promise<void>;

@@ -54,6 +54,19 @@ export function registerRowTests(bench: StoreBench): void {
     await assert.rejects(store.get('unheard_of', 'x'), TypeError);
   });
 
+  it('refuses what one of the databases could not keep, and changes nothing', async () => {
+    const store = await bench.fresh();
+    const bad = [{ name: 'a\0b' }, { id: '\0' }, { name: 5 }, { created_at: 2 ** 60 }, { created_at: 0.5 }];
+    for (const fields of bad) {
+      const insert = insertRow(store, 'services', testRow(fields), { keepCreatedAt: true });
+      await assert.rejects(insert, TypeError);
+    }
+    for (const service of ['id', {}, { id: 'a\0' }]) {
+      await assert.rejects(insertRow(store, 'routes', testRow({ service })), TypeError);
+    }
+    assert.equal(await store.version(), 0);
+  });
+
   it('compares values by bytes: case and accents count', async () => {
     const store = await bench.fresh();
     await insertRow(store, 'services', testRow({ name: 'users' }));

@@ -70,6 +70,9 @@ export function columnOf(table: EntityTable, field: string): string {
 
 export function toColumns(table: EntityTable, row: Row): ColumnRow {
   const { id, created_at, updated_at, ...rest } = row;
+  // A larger number would be stored, but SQLite could not give it back as a number: the row would break every list.
+  if (!Number.isSafeInteger(created_at)) throw new TypeError(`${table.name}.created_at must be an integer`);
+  assertStorable(table, 'id', id);
   const columns: ColumnRow = {
     id,
     created_at,
@@ -102,17 +105,26 @@ export function toRow(table: EntityTable, columns: ColumnRow): Row {
 function plainValue(table: EntityTable, field: string, value: unknown): ColumnValue {
   if (value === undefined || value === null) return null;
   if (typeof value !== 'string') throw new TypeError(`${table.name}.${field} must be a string or null`);
+  assertStorable(table, field, value);
   return value;
+}
+
+/** PostgreSQL takes no NUL in text, so neither database does. */
+function assertStorable(table: EntityTable, field: string, value: string): void {
+  if (value.includes('\0')) throw new TypeError(`${table.name}.${field} must not hold NUL`);
 }
 
 function foreignId(table: EntityTable, field: string, value: unknown): string | null {
   if (value === undefined || value === null) return null;
-  if (typeof value === 'object' && 'id' in value && typeof value.id === 'string') return value.id;
+  if (typeof value === 'object' && 'id' in value && typeof value.id === 'string') {
+    assertStorable(table, field, value.id);
+    return value.id;
+  }
   throw new TypeError(`${table.name}.${field} must be { id } or null`);
 }
 
 export function tagsOf(row: Row): readonly string[] {
   const tags = row['tags'];
   if (!Array.isArray(tags)) return [];
-  return [...new Set(tags.filter((tag): tag is string => typeof tag === 'string'))];
+  return [...new Set(tags.filter((tag): tag is string => typeof tag === 'string' && !tag.includes('\0')))];
 }

@@ -12,7 +12,10 @@ type Condition = RawBuilder<unknown>;
  */
 export async function listRows(database: Database, table: EntityTable, query: ListQuery): Promise<readonly Row[]> {
   if (query.tags !== undefined && query.tags.names.length === 0) return [];
-  const select = query.tags === undefined ? selectPage(table, query) : selectTaggedPage(table, query, query.tags);
+  const select =
+    query.tags === undefined
+      ? selectPage(table, query)
+      : selectTaggedPage(table, query, query.tags.all, await orderTags(database, table, query.tags));
   const { rows } = await select.execute(database);
   return rows.map((columns) => toRow(table, columns));
 }
@@ -31,11 +34,11 @@ function selectPage(table: EntityTable, query: ListQuery): RawBuilder<ColumnRow>
 function selectTaggedPage(
   table: EntityTable,
   query: ListQuery,
-  tags: NonNullable<ListQuery['tags']>,
+  all: boolean,
+  names: readonly string[],
 ): RawBuilder<ColumnRow> {
-  const names = [...new Set(tags.names)];
-  const driving = tags.all ? names.slice(0, 1) : names;
-  const alsoNeeded = tags.all ? names.slice(1) : [];
+  const driving = all ? names.slice(0, 1) : names;
+  const alsoNeeded = all ? names.slice(1) : [];
   const skip = query.skip ?? 0;
   const branches = driving.map((name) => {
     const conditions = [
@@ -58,6 +61,27 @@ function selectTaggedPage(
       order by ${ordering(query, 'matching', 'entity_id')} limit ${query.limit} offset ${skip}) as page
     inner join ${sql.table(table.name)} as e on e.id = page.entity_id
     order by ${ordering(query, 'page', 'entity_id')}`;
+}
+
+/** How far rows of a tag are counted: beyond this, one tag is as common as another. */
+const countedTags = 1000;
+
+/** Rows that must have several tags are looked for among those with the rarest, so that one comes first. */
+async function orderTags(
+  database: Database,
+  table: EntityTable,
+  tags: NonNullable<ListQuery['tags']>,
+): Promise<readonly string[]> {
+  const distinct = [...new Set(tags.names)];
+  if (!tags.all || distinct.length < 2) return distinct;
+  const counts = distinct.map(
+    (name, i) => sql`(select count(*) from (
+      select 1 from ${sql.table('entity_tags')} where tag = ${name} and entity = ${table.name} limit ${countedTags}
+    ) as counted) as ${sql.ref(`c${i}`)}`,
+  );
+  const { rows } = await sql<ColumnRow>`select ${sql.join(counts)}`.execute(database);
+  const count = new Map(distinct.map((name, i) => [name, Number(rows[0]?.[`c${i}`])]));
+  return distinct.sort((a, b) => (count.get(a) ?? 0) - (count.get(b) ?? 0));
 }
 
 function fieldConditions(table: EntityTable, query: ListQuery): Condition[] {

@@ -20,9 +20,9 @@ export function toStoreError(error: unknown, address: string): unknown {
   return new StoreError({ kind }, { cause: error, message: `cannot use PostgreSQL at ${address}: ${reason}` });
 }
 
-/** True when nothing more can be asked of the connection that gave this error. */
+/** True when nothing more should be asked of the connection: it is gone, or it leads to a server that only reads. */
 export function breaksConnection(error: unknown): boolean {
-  return !(error instanceof Error) || !isSqlState(codeOf(error)) || /^(08|57P|58|XX|25P03)/.test(codeOf(error));
+  return !(error instanceof Error) || !isSqlState(codeOf(error)) || /^(08|57P|58|XX|25P03|25006)/.test(codeOf(error));
 }
 
 function kindOf(error: Error): 'refused' | 'unavailable' | null {
