@@ -1,3 +1,4 @@
+import type { SecureContext } from 'node:tls';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { RoutableRoute, Router } from '../router/router.ts';
 
@@ -55,6 +56,8 @@ export interface RuntimeService {
   /** Host header for `target`, port appended where Kong does; the upstream's `host_header` rule is applied per target. */
   readonly hostHeader: string;
   readonly tls: UpstreamTls | null;
+  /** The entity as the Admin API shows it, for log records. Made on each read. */
+  readonly row: Readonly<Record<string, unknown>>;
 }
 
 export interface RuntimeRoute extends RoutableRoute {
@@ -68,6 +71,15 @@ export interface RuntimeRoute extends RoutableRoute {
   readonly tags: readonly string[];
   /** The merged plugins of this route without a consumer. */
   readonly plan: PluginPlan;
+  /** The entity as the Admin API shows it, for log records. Made on each read. */
+  readonly row: Readonly<Record<string, unknown>>;
+}
+
+/** A certificate for TLS listeners. */
+export interface RuntimeCertificate {
+  readonly id: string;
+  /** Made at the first call and kept. Throws when certificate and key do not fit. */
+  secureContext(): SecureContext;
 }
 
 /** What the data plane reads. One object for each worker; a delta swaps what it touches, between two requests. */
@@ -78,4 +90,11 @@ export interface RuntimeSnapshot {
   readonly globalPlan: PluginPlan;
   /** The plan of a route for an authenticated consumer; cached. */
   planFor(route: RuntimeRoute, consumerId: string): PluginPlan;
+  /** The certificate for the server name that a TLS client asks for; null when no SNI entity names it. */
+  certificateFor(serverName: string): RuntimeCertificate | null;
+}
+
+/** Where a worker's data plane finds its snapshot. */
+export interface SnapshotHolder {
+  current: RuntimeSnapshot;
 }

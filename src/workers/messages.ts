@@ -2,7 +2,15 @@ import type { Row } from '../entities/entity.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** Entities that the data plane routes by. Consumers and credentials are asked for by key instead. */
-export type SnapshotEntity = 'services' | 'routes' | 'plugins' | 'upstreams' | 'targets' | 'certificates' | 'snis' | 'ca_certificates' | 'consumers';
+export type SnapshotEntity =
+  | 'services'
+  | 'routes'
+  | 'plugins'
+  | 'upstreams'
+  | 'targets'
+  | 'certificates'
+  | 'snis'
+  | 'ca_certificates';
 
 /** A change of the config, or all of it (`full`: forget what is not named). Rows are as stored. */
 export interface SnapshotDelta {
@@ -39,6 +47,11 @@ export type FromWorker =
   /** Listens on these ports and has applied the first snapshot. */
   | { readonly type: 'ready'; readonly ports: readonly number[] }
   | { readonly type: 'ack'; readonly version: number; readonly failures: readonly SnapshotFailure[] }
-  | { readonly type: 'log'; readonly level: string; readonly message: string; readonly fields: Readonly<Record<string, unknown>> }
+  | {
+      readonly type: 'log';
+      readonly level: string;
+      readonly message: string;
+      readonly fields: Readonly<Record<string, unknown>>;
+    }
   | { readonly type: 'fatal'; readonly message: string }
   | { readonly type: 'drained' };

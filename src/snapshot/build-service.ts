@@ -1,0 +1,62 @@
+import type { Row } from '../entities/entity.ts';
+import { number, shownRow, text, texts } from './row-fields.ts';
+import type { RuntimeService, RuntimeTarget, RuntimeUpstream, UpstreamTls } from './runtime.ts';
+
+/** A service in the snapshot. What it takes from other entities is replaced in place when they change. */
+export class LiveService implements RuntimeService {
+  readonly id: string;
+  readonly name: string | null;
+  readonly protocol: RuntimeService['protocol'];
+  readonly host: string;
+  readonly port: number;
+  readonly path: string | null;
+  readonly retries: number;
+  readonly connectTimeout: number;
+  readonly writeTimeout: number;
+  readonly readTimeout: number;
+  readonly tags: readonly string[];
+  readonly target: RuntimeTarget;
+  readonly hostHeader: string;
+  readonly stored: Row;
+  upstream: RuntimeUpstream | null = null;
+  tls: UpstreamTls | null = null;
+
+  constructor(row: Row) {
+    this.id = row.id;
+    this.name = text(row, 'name');
+    this.protocol = (text(row, 'protocol') ?? 'http') as RuntimeService['protocol'];
+    this.host = serviceHost(row);
+    this.port = number(row, 'port', 80);
+    this.path = text(row, 'path');
+    this.retries = number(row, 'retries', 5);
+    this.connectTimeout = number(row, 'connect_timeout', 60_000);
+    this.writeTimeout = number(row, 'write_timeout', 60_000);
+    this.readTimeout = number(row, 'read_timeout', 60_000);
+    this.tags = texts(row, 'tags') ?? [];
+    this.target = { id: row.id, host: this.host, port: this.port, weight: 100 };
+    this.hostHeader = hostHeader(this.protocol, this.host, this.port);
+    this.stored = row;
+  }
+
+  get row(): Readonly<Record<string, unknown>> {
+    return shownRow(this.stored);
+  }
+}
+
+/** The name under which a service finds its upstream. */
+export function serviceHost(row: Row): string {
+  return text(row, 'host') ?? '';
+}
+
+/**
+ * The Host header for a backend: the port is left out only when it is the protocol's own. `name` may be an upstream's
+ * `host_header`, which can bring a port along; that one is kept.
+ */
+export function hostHeader(protocol: RuntimeService['protocol'], name: string, port: number): string {
+  const isV6 = name.includes(':') && !name.startsWith('[') && name.indexOf(':') !== name.lastIndexOf(':');
+  const host = isV6 ? `[${name}]` : name;
+  if (/(?:^[^:[\]]+|\]):\d+$/.test(host)) return host;
+  if (port === 80 && (protocol === 'http' || protocol === 'grpc')) return host;
+  if (port === 443 && (protocol === 'https' || protocol === 'grpcs')) return host;
+  return `${host}:${port}`;
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import type { Row } from '../entities/entity.ts';
+import { flag, foreignId, text, texts } from './row-fields.ts';
+import type { UpstreamTls } from './runtime.ts';
+
+/** What a service's TLS is made of besides its own row. */
+export interface TlsSources {
+  certificate(id: string): Row | undefined;
+  authority(id: string): Row | undefined;
+}
+
+const tlsProtocols: ReadonlySet<string> = new Set(['https', 'grpcs', 'tls']);
+
+/**
+ * How to speak TLS to the service's backends; null for a protocol without it. The service's client certificate stands
+ * above the upstream's. Throws when a certificate that it needs is missing.
+ */
+export function buildTls(service: Row, upstreamCertificate: string | null, sources: TlsSources): UpstreamTls | null {
+  if (!tlsProtocols.has(text(service, 'protocol') ?? '')) return null;
+  const verify = flag(service, 'tls_verify', false);
+  const depth = service['tls_verify_depth'];
+  const client = clientCertificate(foreignId(service, 'client_certificate') ?? upstreamCertificate, sources);
+  const parts = {
+    verify,
+    verifyDepth: typeof depth === 'number' ? depth : null,
+    ca: verify ? authorities(texts(service, 'ca_certificates'), sources) : null,
+    cert: client === null ? null : text(client, 'cert'),
+    key: client === null ? null : text(client, 'key'),
+  };
+  return { identity: identityOf(parts), ...parts };
+}
+
+/** Every reference to a certificate or authority that `buildTls` may read. */
+export function tlsReferences(service: Row): readonly string[] {
+  const client = foreignId(service, 'client_certificate');
+  return [...(client === null ? [] : [client]), ...(texts(service, 'ca_certificates') ?? [])];
+}
+
+function clientCertificate(id: string | null, sources: TlsSources): Row | null {
+  if (id === null) return null;
+  const row = sources.certificate(id);
+  if (row === undefined) throw new Error(`the client certificate ${id} is missing or broken`);
+  return row;
+}
+
+function authorities(ids: readonly string[] | null, sources: TlsSources): readonly string[] | null {
+  if (ids === null || ids.length === 0) return null;
+  return ids.map((id) => {
+    const row = sources.authority(id);
+    const pem = row === undefined ? null : text(row, 'cert');
+    if (pem === null) throw new Error(`the CA certificate ${id} is missing`);
+    return pem;
+  });
+}
+
+function identityOf(parts: Omit<UpstreamTls, 'identity'>): string {
+  const plain = parts.ca === null && parts.cert === null && parts.verifyDepth === null;
+  if (plain) return parts.verify ? 'verified' : 'unverified';
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}

@@ -1,0 +1,103 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Row } from '../entities/entity.ts';
+import { createInstance, type PluginHost, retireInstance } from '../plugin-runner/instances.ts';
+import type { PluginInstance, PluginPlan } from '../plugin-runner/plan.ts';
+import { PlanBuilder } from '../plugin-runner/plan-builder.ts';
+import type { Plugin } from '../plugin-sdk/define-plugin.ts';
+import { refuse } from '../plugin-sdk/reply.ts';
+import type { PlanEpoch, PlanSource } from './build-route.ts';
+import { foreignId, isEnabled, text } from './row-fields.ts';
+
+interface Entry {
+  readonly row: Row;
+  readonly instance: PluginInstance;
+  readonly broken: boolean;
+}
+
+/** The plugin instances of a snapshot. An instance lives on, with all its state, until its row changes. */
+export class PluginSet implements PlanSource {
+  readonly epoch: PlanEpoch = { value: 0 };
+  readonly builder = new PlanBuilder();
+  readonly #plugins: ReadonlyMap<string, Plugin>;
+  readonly #host: PluginHost;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(plugins: ReadonlyMap<string, Plugin>, host: PluginHost) {
+    this.#plugins = plugins;
+    this.#host = host;
+  }
+
+  get globalPlan(): PluginPlan {
+    return this.builder.globalPlan;
+  }
+
+  ids(): Iterable<string> {
+    return this.#entries.keys();
+  }
+
+  /** Throws when the instance cannot be set up; requests in its scope are then refused until the row is mended. */
+  upsert(row: Row): void {
+    const old = this.#entries.get(row.id);
+    if (old !== undefined && !old.broken && isDeepStrictEqual(old.row, row)) return;
+    if (!isEnabled(row)) {
+      this.remove(row.id);
+      return;
+    }
+    const { instance, failure } = this.#create(row);
+    this.#entries.set(row.id, { row, instance, broken: failure !== null });
+    this.builder.upsert({
+      routeId: foreignId(row, 'route'),
+      serviceId: foreignId(row, 'service'),
+      consumerId: foreignId(row, 'consumer'),
+      instance,
+    });
+    this.epoch.value++;
+    if (old !== undefined) retire(old);
+    if (failure !== null) throw failure;
+  }
+
+  remove(id: string): void {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return;
+    this.#entries.delete(id);
+    this.builder.remove(id);
+    this.epoch.value++;
+    retire(entry);
+  }
+
+  /** Frees what every instance holds; nothing runs any more. */
+  close(): void {
+    for (const id of [...this.#entries.keys()]) this.remove(id);
+  }
+
+  #create(row: Row): { readonly instance: PluginInstance; readonly failure: Error | null } {
+    const name = text(row, 'name') ?? '';
+    const config = (row['config'] ?? {}) as Readonly<Record<string, unknown>>;
+    try {
+      return { instance: createInstance(this.#plugins, { id: row.id, name, config }, this.#host), failure: null };
+    } catch (error) {
+      const failure = error instanceof Error ? error : new Error(String(error));
+      return { instance: brokenInstance(row.id, name, this.#host), failure };
+    }
+  }
+}
+
+function retire(entry: Entry): void {
+  if (!entry.broken) retireInstance(entry.instance);
+}
+
+/**
+ * Stands for an instance that could not be set up. Leaving it out would open what an authentication or restriction plugin
+ * was to guard, so it refuses; like any instance, only within its scope.
+ */
+function brokenInstance(id: string, name: string, host: PluginHost): PluginInstance {
+  return {
+    id,
+    name,
+    priority: Number.MAX_SAFE_INTEGER,
+    phases: { access: () => refuse(500, 'An unexpected error occurred') },
+    needs: {},
+    log: host.log,
+    lease: null,
+  };
+}

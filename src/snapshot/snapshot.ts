@@ -1,0 +1,197 @@
+import type { Row } from '../entities/entity.ts';
+import type { PluginHost } from '../plugin-runner/instances.ts';
+import type { PluginPlan } from '../plugin-runner/plan.ts';
+import type { Plugin } from '../plugin-sdk/define-plugin.ts';
+import { createRouter } from '../router/indexed-router.ts';
+import type { Router } from '../router/router.ts';
+import type { SnapshotDelta, SnapshotEntity, SnapshotFailure } from '../workers/messages.ts';
+import { CertificateTable } from './certificate-table.ts';
+import { PluginSet } from './plugin-set.ts';
+import { RouteTable } from './route-table.ts';
+import { text } from './row-fields.ts';
+import type { RuntimeCertificate, RuntimeRoute, RuntimeSnapshot } from './runtime.ts';
+import { ServiceTable } from './service-table.ts';
+import { UpstreamTable } from './upstream-table.ts';
+
+export interface SnapshotOptions {
+  readonly plugins: ReadonlyMap<string, Plugin>;
+  readonly host: PluginHost;
+}
+
+/** What the tables have in common. `upsert` may throw: the entity is then recorded as failed. */
+interface Table {
+  ids(): Iterable<string>;
+  upsert(row: Row): void;
+  remove(id: string): void;
+}
+
+/** Entities in the order in which they build upon each other. */
+const order: readonly SnapshotEntity[] = [
+  'certificates',
+  'ca_certificates',
+  'snis',
+  'upstreams',
+  'targets',
+  'services',
+  'routes',
+  'plugins',
+];
+
+/**
+ * The snapshot of one worker. `apply` is synchronous, so that a request sees the config before a delta or after it, and
+ * it rebuilds only what the delta touches.
+ */
+export class LiveSnapshot implements RuntimeSnapshot {
+  version = 0;
+  readonly router: Router<RuntimeRoute>;
+  readonly #certificates = new CertificateTable();
+  readonly #authorities = new Map<string, Row>();
+  readonly #plugins: PluginSet;
+  readonly #upstreams = new UpstreamTable();
+  readonly #services: ServiceTable;
+  readonly #routes: RouteTable;
+  readonly #tables: Readonly<Record<SnapshotEntity, Table>>;
+  readonly #failures = new Map<string, SnapshotFailure>();
+
+  constructor(options: SnapshotOptions) {
+    this.router = createRouter<RuntimeRoute>();
+    this.#plugins = new PluginSet(options.plugins, options.host);
+    this.#services = new ServiceTable({
+      upstream: (name) => this.#upstreams.byName(name),
+      certificate: (id) => this.#certificates.certificateRow(id),
+      authority: (id) => this.#authorities.get(id),
+    });
+    this.#routes = new RouteTable(this.router, this.#services, this.#plugins);
+    this.#tables = this.#makeTables();
+  }
+
+  get globalPlan(): PluginPlan {
+    return this.#plugins.globalPlan;
+  }
+
+  planFor(route: RuntimeRoute, consumerId: string): PluginPlan {
+    return this.#plugins.builder.planFor(route.id, route.service?.id ?? null, consumerId);
+  }
+
+  certificateFor(serverName: string): RuntimeCertificate | null {
+    return this.#certificates.find(serverName);
+  }
+
+  /** Takes the change over, whatever is in it; never throws. Returns all entities that are out of order now. */
+  apply(delta: SnapshotDelta): readonly SnapshotFailure[] {
+    if (delta.full) this.#forgetAbsent(delta);
+    for (const entity of order.toReversed()) {
+      for (const id of delta.removes[entity] ?? []) this.#remove(entity, id);
+    }
+    for (const entity of order) {
+      for (const row of delta.upserts[entity] ?? [])
+        this.#attempt(entity, row.id, () => this.#tables[entity].upsert(row));
+      if (entity === 'targets') this.#settleUpstreams();
+      if (entity === 'services') this.#settleServices();
+    }
+    this.version = delta.version;
+    return [...this.#failures.values()];
+  }
+
+  /** Frees what the plugin instances hold. */
+  close(): void {
+    this.#plugins.close();
+  }
+
+  #forgetAbsent(delta: SnapshotDelta): void {
+    for (const entity of order.toReversed()) {
+      const present = new Set((delta.upserts[entity] ?? []).map((row) => row.id));
+      for (const id of [...this.#tables[entity].ids()]) {
+        if (!present.has(id)) this.#remove(entity, id);
+      }
+    }
+    for (const [key, failure] of this.#failures) {
+      if (!delta.upserts[failure.entity]?.some((row) => row.id === failure.id)) this.#failures.delete(key);
+    }
+  }
+
+  #remove(entity: SnapshotEntity, id: string): void {
+    this.#attempt(entity, id, () => this.#tables[entity].remove(id));
+  }
+
+  /** Upstreams are built once, however many of their targets a delta holds. */
+  #settleUpstreams(): void {
+    for (const id of this.#upstreams.takeDirty()) {
+      this.#attempt('upstreams', id, () => {
+        for (const name of this.#upstreams.rebuild(id)) this.#services.touch(name);
+      });
+    }
+  }
+
+  #settleServices(): void {
+    for (const id of this.#services.takeDirty()) {
+      this.#attempt('services', id, () => {
+        try {
+          this.#services.rebuild(id);
+        } finally {
+          this.#routes.rebind(id, (routeId, work) => this.#attempt('routes', routeId, work));
+        }
+      });
+    }
+  }
+
+  #attempt(entity: SnapshotEntity, id: string, work: () => void): void {
+    const key = `${entity}:${id}`;
+    try {
+      work();
+      if (this.#failures.size > 0) this.#failures.delete(key);
+    } catch (error) {
+      this.#failures.set(key, { entity, id, reason: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  #makeTables(): Readonly<Record<SnapshotEntity, Table>> {
+    const certificates = this.#certificates;
+    const authorities = this.#authorities;
+    const services = this.#services;
+    const upstreams = this.#upstreams;
+    const touchUsersOf = (certificate: string): void => {
+      upstreams.touchUsersOf(certificate);
+      services.touch(certificate);
+    };
+    return {
+      certificates: {
+        ids: () => certificates.certificateIds(),
+        upsert: (row) => {
+          certificates.upsertCertificate(row);
+          touchUsersOf(row.id);
+        },
+        remove: (id) => {
+          certificates.removeCertificate(id);
+          touchUsersOf(id);
+        },
+      },
+      ca_certificates: {
+        ids: () => authorities.keys(),
+        upsert: (row) => {
+          if (text(row, 'cert') === null) throw new Error('it has no certificate');
+          authorities.set(row.id, row);
+          services.touch(row.id);
+        },
+        remove: (id) => {
+          authorities.delete(id);
+          services.touch(id);
+        },
+      },
+      snis: {
+        ids: () => certificates.sniIds(),
+        upsert: (row) => certificates.upsertSni(row),
+        remove: (id) => certificates.removeSni(id),
+      },
+      upstreams,
+      targets: {
+        ids: () => upstreams.targetIds(),
+        upsert: (row) => upstreams.upsertTarget(row),
+        remove: (id) => upstreams.removeTarget(id),
+      },
+      services,
+      routes: this.#routes,
+      plugins: this.#plugins,
+    };
+  }
+}

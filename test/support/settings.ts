@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import type { ListenAddress, Settings } from '../../src/settings/settings.ts';
+
+const anyPort: ListenAddress = {
+  ip: '127.0.0.1',
+  port: 0,
+  ssl: false,
+  http2: false,
+  proxyProtocol: false,
+  reuseport: false,
+  deferred: false,
+  bind: false,
+  backlog: 511,
+  ipv6only: true,
+  listener: '127.0.0.1:0',
+};
+
+export interface TestSettingsOptions {
+  readonly prefix: string;
+  readonly settings?: Partial<Settings>;
+}
+
+/** Settings of a small gateway for tests: one worker, SQLite, every port chosen by the system, logs into the prefix. */
+export function testSettings(options: TestSettingsOptions): Settings {
+  const { prefix } = options;
+  return {
+    logLevel: 'notice',
+    logFormat: 'json',
+    proxyAccessLog: join(prefix, 'access.log'),
+    proxyErrorLog: join(prefix, 'error.log'),
+    adminAccessLog: join(prefix, 'admin-access.log'),
+    adminErrorLog: join(prefix, 'error.log'),
+    proxyListen: [anyPort],
+    adminListen: [anyPort],
+    statusListen: [anyPort],
+    adminToken: null,
+    workers: 1,
+    database: 'sqlite',
+    pg: {
+      host: '127.0.0.1',
+      port: 5432,
+      user: 'kong',
+      password: null,
+      database: 'kong',
+      schema: null,
+      ssl: false,
+      sslVerify: false,
+      timeout: 5000,
+      poolSize: 4,
+    },
+    trustedIps: [],
+    realIpHeader: 'X-Real-IP',
+    realIpRecursive: false,
+    headers: new Set([
+      'server',
+      'via',
+      'x-kong-proxy-latency',
+      'x-kong-upstream-latency',
+      'x-kong-request-id',
+      'x-kong-response-latency',
+      'x-kong-admin-latency',
+    ]),
+    headersUpstream: new Set(['x-kong-request-id']),
+    portMaps: {},
+    upstreamKeepalive: { poolSize: 512, maxRequests: 10_000, idleTimeout: 60_000 },
+    keepaliveRequests: 10_000,
+    keepaliveTimeout: 65_000,
+    clientHeaderTimeout: 60_000,
+    clientBodyTimeout: 60_000,
+    sendTimeout: 60_000,
+    clientMaxBodySize: 0,
+    adminClientMaxBodySize: 10 * 1024 * 1024,
+    maxHeadSize: 32 * 1024,
+    maxHeaderCount: 200,
+    drainTimeout: 10_000,
+    allowDebugHeader: false,
+    errorDefaultType: 'text/plain',
+    plugins: ['bundled'],
+    nodeId: null,
+    dnsStaleTtl: 3600_000,
+    sslCert: [],
+    sslCertKey: [],
+    trustedCertificates: null,
+    public: {},
+    ...options.settings,
+    prefix,
+  };
+}
