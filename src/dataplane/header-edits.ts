@@ -102,7 +102,7 @@ const beyondLatin1 = /[^\0-\xff]/;
 
 /** A text as a header value: the latin1 string of its UTF-8 bytes. */
 export function utf8HeaderValue(text: string): string {
-  return Buffer.from(text, 'utf8').latin1Slice();
+  return Buffer.from(text, 'utf8').toString('latin1');
 }
 
 function addedHeader(name: string, value: string): AddedHeader {

@@ -16,6 +16,9 @@ export function logRecord(x: Exchange): Record<string, unknown> {
       querystring: single(queryArguments(head.query)),
       method: head.method,
       headers: redacted(single(headerMap(head.block))),
+      ...(peer.tls === null
+        ? {}
+        : { tls: { version: peer.tls.version, cipher: peer.tls.cipher, client_verify: 'NONE' } }),
       size: requestLineSize(head) + head.block.length + 2 + x.bytesReceived,
     },
     upstream_uri: x.upstreamUri,

@@ -13,7 +13,7 @@ export function queryArguments(query: string): Readonly<Record<string, readonly 
   return found;
 }
 
-const escape = /%([0-9a-f]{2})/gi;
+const triplet = /%([0-9a-f]{2})/gi;
 const needsDecoding = /[%+\x80-\xff]/;
 
 /** Never fails: an escape that is none stays as it is, bytes that are not UTF-8 become U+FFFD. */
@@ -21,6 +21,6 @@ function decode(text: string): string {
   if (!needsDecoding.test(text)) return text;
   const bytes = text
     .replaceAll('+', ' ')
-    .replace(escape, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
-  return Buffer.from(bytes, 'latin1').utf8Slice();
+    .replace(triplet, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
+  return Buffer.from(bytes, 'latin1').toString('utf8');
 }

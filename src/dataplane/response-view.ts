@@ -1,11 +1,11 @@
 import { headerMap } from '../http1/header-block.ts';
-import type { BufferedResponse } from '../plugin-sdk/contexts.ts';
+import type { ResponseWithBody } from '../plugin-sdk/contexts.ts';
 import { isFraming, refuseFraming } from './editable-headers.ts';
 import type { Exchange } from './exchange.ts';
 import { HeaderEdits } from './header-edits.ts';
 
 /** The answer as plugins read and change it. Which of it a phase may use is the matter of the phase's type. */
-export class ExchangeResponseView implements BufferedResponse {
+export class ExchangeResponseView implements ResponseWithBody {
   readonly #exchange: Exchange;
   #body: Uint8Array | null = null;
 

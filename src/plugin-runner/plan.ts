@@ -1,5 +1,5 @@
-import type { PluginNeeds } from '../plugin-sdk/define-plugin.ts';
 import type { PluginPhases } from '../plugin-sdk/contexts.ts';
+import type { PluginLogger, PluginNeeds } from '../plugin-sdk/define-plugin.ts';
 
 /** One configured plugin instance, set up and ready to run. */
 export interface PluginInstance {
@@ -8,6 +8,15 @@ export interface PluginInstance {
   readonly priority: number;
   readonly phases: PluginPhases;
   readonly needs: PluginNeeds;
+  readonly log: PluginLogger;
+  /** Counts the requests that use it; null when there is nothing to dispose of. */
+  readonly lease: InstanceLease | null;
+}
+
+/** Keeps an instance from being disposed of while a request uses it. */
+export interface InstanceLease {
+  users: number;
+  retired: boolean;
 }
 
 /**
@@ -24,6 +33,8 @@ export interface PluginPlan {
   readonly bodyFilter: readonly PluginInstance[];
   readonly response: readonly PluginInstance[];
   readonly log: readonly PluginInstance[];
+  /** Instances that have a lease. */
+  readonly leased: readonly PluginInstance[];
   /** Largest request body that a plugin of this plan needs collected; 0 when none does. */
   readonly requestBodyLimit: number;
   /** Largest answer that a plugin of this plan needs collected; 0 when none does. */

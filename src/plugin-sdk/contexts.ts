@@ -7,11 +7,11 @@ export interface RequestView {
   readonly method: string;
   /** The client's scheme: of the connection, or `X-Forwarded-Proto` when the peer is trusted. */
   readonly scheme: 'http' | 'https';
-  /** Host header without the port, as sent; '' when absent. */
+  /** Host header in lower case, without the port; '' when absent. */
   readonly host: string;
   /** Port of the listener, or of `X-Forwarded-Port` when the peer is trusted. */
   readonly port: number;
-  /** The normalised path that routes are matched against. */
+  /** The normalised path that routes are matched against, one char for each byte. */
   readonly path: string;
   /** The path as sent, without the query. */
   readonly rawPath: string;
@@ -111,12 +111,16 @@ export interface ContextKey<T> {
 export interface UpstreamRequestEdit {
   setHeader(name: string, value: string): void;
   addHeader(name: string, value: string): void;
+  /** Does nothing to `Host` and to headers that frame the message. */
   removeHeader(name: string): void;
   /** Method sent to the backend. */
   setMethod(method: string): void;
-  /** Path sent to the backend, without a query; it is escaped where needed. */
+  /**
+   * Path sent to the backend, without a query: one char for each byte, as `request.path` is. What may not stand in a
+   * path is escaped, `?` and `#` too; escapes that are there stay.
+   */
   setPath(path: string): void;
-  /** Query sent to the backend, without the question mark. */
+  /** Query sent to the backend, without the question mark; what may not stand in a query is escaped. */
   setQuery(query: string): void;
 }
 
@@ -167,13 +171,13 @@ export interface BodyTransform {
 }
 
 /** A whole answer, buffered because the plugin declared `needs.responseBody: 'buffer'`. */
-export interface BufferedResponse extends ResponseHeadEdit {
+export interface ResponseWithBody extends ResponseHeadEdit {
   body(): Uint8Array;
 }
 
 /** Before the buffered answer goes to the client. Return a `Reply` to send that instead. */
 export interface ResponseContext extends BaseContext {
-  readonly response: BufferedResponse;
+  readonly response: ResponseWithBody;
 }
 
 /** After the answer has gone. Read only. */

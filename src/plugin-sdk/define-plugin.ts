@@ -43,7 +43,7 @@ export interface PluginSchema<C = unknown> {
   /** The fields of the configuration, every one with a description. */
   readonly config: RecordSchema<C>;
   /** Checks over the whole plugin entity, whose fields are named `config.<field>`. Default: none. */
-  readonly entityChecks?: readonly EntityCheck[];
+  readonly checks?: readonly EntityCheck[];
 }
 
 /** What a plugin's `index.ts` says of it. `C` is the type of its validated configuration. */
@@ -139,7 +139,7 @@ export function isPlugin(value: unknown): value is Plugin {
   return typeof value === 'object' && value !== null && brand in value;
 }
 
-function descriptionProblem(description: PluginDescription<never>): string | null {
+function descriptionProblem<C>(description: PluginDescription<C>): string | null {
   if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(description.name)) {
     return 'the name must be lower-case letters and digits in parts joined by hyphens';
   }

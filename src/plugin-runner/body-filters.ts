@@ -1,0 +1,75 @@
+import type { Exchange } from '../dataplane/exchange.ts';
+import type { BodyTransform } from '../plugin-sdk/contexts.ts';
+import { beginPlugins } from './begin-plugins.ts';
+import type { PluginInstance } from './plan.ts';
+import { logFailure } from './plugin-failure.ts';
+
+/**
+ * The transforms of all plugins over this answer as one, or null when they leave it alone. It throws when one of them
+ * fails: the transfer must be broken off then, for the bytes were meant to be changed.
+ */
+export function startBodyFilters(exchange: Exchange): BodyTransform | null {
+  const { bodyFilter } = exchange.plan;
+  if (bodyFilter.length === 0) return null;
+  const context = beginPlugins(exchange);
+  const stages: Stage[] = [];
+  for (const instance of bodyFilter) {
+    const transform = guarded(exchange, instance, () => instance.phases.bodyFilter?.(context) ?? null);
+    if (transform !== null) stages.push({ instance, transform });
+  }
+  return stages.length === 0 ? null : new BodyFilterChain(exchange, stages);
+}
+
+interface Stage {
+  readonly instance: PluginInstance;
+  readonly transform: BodyTransform;
+}
+
+class BodyFilterChain implements BodyTransform {
+  readonly #exchange: Exchange;
+  readonly #stages: readonly Stage[];
+
+  constructor(exchange: Exchange, stages: readonly Stage[]) {
+    this.#exchange = exchange;
+    this.#stages = stages;
+  }
+
+  chunk(piece: Uint8Array): Uint8Array | null {
+    return this.#through(piece, 0);
+  }
+
+  end(): Uint8Array | null {
+    let tail: Uint8Array | null = null;
+    for (let at = 0; at < this.#stages.length; at++) {
+      const { instance, transform } = this.#stages[at]!;
+      const rest = guarded(this.#exchange, instance, () => transform.end());
+      // What a stage had kept back goes through the stages after it, before those end.
+      tail = joined(tail, rest === null ? null : this.#through(rest, at + 1));
+    }
+    return tail;
+  }
+
+  #through(piece: Uint8Array, first: number): Uint8Array | null {
+    let current: Uint8Array | null = piece;
+    for (let at = first; at < this.#stages.length && current !== null; at++) {
+      const { instance, transform } = this.#stages[at]!;
+      const input: Uint8Array = current;
+      current = guarded(this.#exchange, instance, () => transform.chunk(input));
+    }
+    return current === null || current.byteLength === 0 ? null : current;
+  }
+}
+
+function guarded<T>(exchange: Exchange, instance: PluginInstance, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    logFailure(exchange, instance, 'bodyFilter', error);
+    throw error;
+  }
+}
+
+function joined(first: Uint8Array | null, second: Uint8Array | null): Uint8Array | null {
+  if (first === null) return second;
+  return second === null ? first : Buffer.concat([first, second]);
+}

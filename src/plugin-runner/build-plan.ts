@@ -1,0 +1,36 @@
+import type { PluginPhases } from '../plugin-sdk/contexts.ts';
+import type { PluginInstance, PluginPlan } from './plan.ts';
+
+/** The one order of all phases: higher priority first, then the greater name (Kong: plugins.md 1.3). */
+export function compareInstances(a: PluginInstance, b: PluginInstance): number {
+  if (a.priority !== b.priority) return b.priority - a.priority;
+  return a.name === b.name ? 0 : a.name < b.name ? 1 : -1;
+}
+
+/** The plan of these instances, one of each name, in any order. */
+export function buildPlan(instances: readonly PluginInstance[]): PluginPlan {
+  const all = Object.freeze(instances.toSorted(compareInstances));
+  return Object.freeze({
+    empty: all.length === 0,
+    all,
+    rewrite: withPhase(all, 'rewrite'),
+    access: withPhase(all, 'access'),
+    headerFilter: withPhase(all, 'headerFilter'),
+    bodyFilter: withPhase(all, 'bodyFilter'),
+    response: withPhase(all, 'response'),
+    log: withPhase(all, 'log'),
+    leased: Object.freeze(all.filter((instance) => instance.lease !== null)),
+    requestBodyLimit: largest(all, ({ needs }) => needs.requestBody?.maxBytes ?? 0),
+    responseBodyLimit: largest(all, ({ needs }) =>
+      needs.responseBody?.mode === 'buffer' ? needs.responseBody.maxBytes : 0,
+    ),
+  });
+}
+
+function withPhase(all: readonly PluginInstance[], phase: keyof PluginPhases): readonly PluginInstance[] {
+  return Object.freeze(all.filter((instance) => instance.phases[phase] !== undefined));
+}
+
+function largest(all: readonly PluginInstance[], limit: (instance: PluginInstance) => number): number {
+  return all.reduce((most, instance) => Math.max(most, limit(instance)), 0);
+}

@@ -1,0 +1,71 @@
+import type { Plugin, PluginLogger, PluginNode } from '../plugin-sdk/define-plugin.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import type { PluginInstance } from './plan.ts';
+
+/** What a stored plugin row says that matters here; `config` is validated and has its defaults. */
+export interface PluginRow {
+  readonly id: string;
+  readonly name: string;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+export interface PluginHost {
+  readonly log: PluginLogger;
+  readonly node: PluginNode;
+}
+
+/** Sets a configured plugin up. Throws an `Error` that says what is wrong with the row. */
+export function createInstance(plugins: ReadonlyMap<string, Plugin>, row: PluginRow, host: PluginHost): PluginInstance {
+  const plugin = plugins.get(row.name);
+  if (plugin === undefined) throw new Error(`plugin '${row.name}' is not enabled: add it to the 'plugins' setting`);
+  const config = deepFreeze(structuredClone(row.config));
+  const log = namedLogger(host.log, { plugin: row.name, plugin_instance: row.id });
+  const phases = plugin.setup(config, Object.freeze({ log, instanceId: row.id, node: host.node }));
+  return Object.freeze({
+    id: row.id,
+    name: plugin.name,
+    priority: plugin.priority,
+    phases,
+    needs: plugin.needs(config),
+    log,
+    lease: phases.dispose === undefined ? null : { users: 0, retired: false },
+  });
+}
+
+/** To be called when no plan names the instance any more: it is disposed of when the last request that uses it is done. */
+export function retireInstance(instance: PluginInstance): void {
+  const { lease } = instance;
+  if (lease === null || lease.retired) return;
+  lease.retired = true;
+  if (lease.users === 0) dispose(instance);
+}
+
+/** A request begins to use the instances. */
+export function holdInstances(instances: readonly PluginInstance[]): void {
+  for (const { lease } of instances) if (lease !== null) lease.users++;
+}
+
+/** A request is done with the instances. */
+export function releaseInstances(instances: readonly PluginInstance[]): void {
+  for (const instance of instances) {
+    const { lease } = instance;
+    if (lease !== null && --lease.users === 0 && lease.retired) dispose(instance);
+  }
+}
+
+function dispose(instance: PluginInstance): void {
+  try {
+    instance.phases.dispose?.();
+  } catch (error) {
+    instance.log.error('plugin failed', { phase: 'dispose', error });
+  }
+}
+
+function namedLogger(log: PluginLogger, own: Readonly<Record<string, unknown>>): PluginLogger {
+  return Object.freeze({
+    debug: (message: string, fields?: Readonly<Record<string, unknown>>) => log.debug(message, { ...own, ...fields }),
+    info: (message: string, fields?: Readonly<Record<string, unknown>>) => log.info(message, { ...own, ...fields }),
+    warn: (message: string, fields?: Readonly<Record<string, unknown>>) => log.warn(message, { ...own, ...fields }),
+    error: (message: string, fields?: Readonly<Record<string, unknown>>) => log.error(message, { ...own, ...fields }),
+  });
+}

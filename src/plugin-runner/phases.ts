@@ -1,0 +1,103 @@
+import type { Exchange } from '../dataplane/exchange.ts';
+import type { RequestContext } from '../dataplane/request-context.ts';
+import type { Reply } from '../plugin-sdk/reply.ts';
+import { beginPlugins, endPlugins } from './begin-plugins.ts';
+import type { PluginInstance } from './plan.ts';
+import { failedReply, isPromise, logFailure, type PhaseResult } from './plugin-failure.ts';
+
+export { beginPlugins } from './begin-plugins.ts';
+export { startBodyFilters } from './body-filters.ts';
+export type { PhaseResult } from './plugin-failure.ts';
+export { runAccess } from './run-access.ts';
+
+type Step = (instance: PluginInstance, context: RequestContext) => PhaseResult;
+
+/** Global instances only, before routing. A `Reply` comes only of a failure. */
+export function runRewrite(exchange: Exchange): PhaseResult {
+  return runInOrder(exchange, exchange.snapshot.globalPlan.rewrite, 'rewrite', (instance, context) => {
+    const pending = instance.phases.rewrite?.(context);
+    return isPromise(pending) ? pending.then(nothing) : undefined;
+  });
+}
+
+/** Over the buffered answer of the backend. A `Reply` is sent in its place. */
+export function runResponse(exchange: Exchange, body: Uint8Array): PhaseResult {
+  const { response } = exchange.plan;
+  if (response.length === 0) return undefined;
+  beginPlugins(exchange).response.holdBody(body);
+  return runInOrder(exchange, response, 'response', (instance, context) => instance.phases.response?.(context));
+}
+
+/** Over the head of every answer. A plugin that fails here is logged, and the answer goes on. */
+export function runHeaderFilter(exchange: Exchange): void {
+  const { headerFilter } = exchange.plan;
+  if (headerFilter.length === 0) return;
+  const context = beginPlugins(exchange);
+  for (const instance of headerFilter) {
+    try {
+      instance.phases.headerFilter?.(context);
+    } catch (error) {
+      logFailure(exchange, instance, 'headerFilter', error);
+    }
+  }
+}
+
+/** When nothing more happens to the exchange, once. The context is of no use afterwards. */
+export function runLog(exchange: Exchange): void {
+  const { log } = exchange.plan;
+  if (log.length > 0) {
+    const context = beginPlugins(exchange);
+    for (const instance of log) {
+      try {
+        instance.phases.log?.(context);
+      } catch (error) {
+        logFailure(exchange, instance, 'log', error);
+      }
+    }
+  }
+  endPlugins(exchange);
+}
+
+function runInOrder(
+  exchange: Exchange,
+  instances: readonly PluginInstance[],
+  phase: 'rewrite' | 'response',
+  step: Step,
+  first = 0,
+): PhaseResult {
+  if (instances.length === 0) return undefined;
+  const context = beginPlugins(exchange);
+  for (let at = first; at < instances.length; at++) {
+    const instance = instances[at]!;
+    let result: PhaseResult;
+    try {
+      result = step(instance, context);
+    } catch (error) {
+      return failedReply(exchange, instance, phase, error);
+    }
+    if (isPromise(result))
+      return goOnAfter(
+        result,
+        () => runInOrder(exchange, instances, phase, step, at + 1),
+        (error) => failedReply(exchange, instance, phase, error),
+      );
+    if (result !== undefined) return result;
+  }
+  return undefined;
+}
+
+async function goOnAfter(
+  pending: Promise<Reply | undefined>,
+  next: () => PhaseResult,
+  failed: (error: unknown) => Reply,
+): Promise<Reply | undefined> {
+  let result: Reply | undefined;
+  try {
+    result = await pending;
+  } catch (error) {
+    return failed(error);
+  }
+  return result ?? next();
+}
+
+function nothing(): undefined {}

@@ -1,0 +1,33 @@
+import type { Exchange } from '../dataplane/exchange.ts';
+import { errors } from '../errors.ts';
+import type { PluginPhases } from '../plugin-sdk/contexts.ts';
+import { type Reply, replyJson } from '../plugin-sdk/reply.ts';
+import type { PluginInstance } from './plan.ts';
+
+/** Nothing: go on. A `Reply`: answer with it. */
+export type PhaseResult = Reply | undefined | Promise<Reply | undefined>;
+
+/** A plugin threw. Only the log learns why. */
+export function logFailure(
+  exchange: Exchange,
+  instance: PluginInstance,
+  phase: keyof PluginPhases,
+  error: unknown,
+): void {
+  instance.log.error('plugin failed', { phase, request_id: exchange.id, error });
+}
+
+/** The same, where the request cannot go on. */
+export function failedReply(
+  exchange: Exchange,
+  instance: PluginInstance,
+  phase: keyof PluginPhases,
+  error: unknown,
+): Reply {
+  logFailure(exchange, instance, phase, error);
+  return replyJson(errors.unexpected.status, { message: errors.unexpected.message });
+}
+
+export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+}

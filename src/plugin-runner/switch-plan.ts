@@ -1,0 +1,36 @@
+import { buildPlan, compareInstances } from './build-plan.ts';
+import type { PluginInstance, PluginPlan } from './plan.ts';
+
+/**
+ * The plan to go on with when `current` has named the consumer. Kong looks an instance up when the plugin's turn comes and
+ * keeps it for all later phases; so what ran before, `current` included, stays as it was, and what is to come is the
+ * consumer's.
+ */
+export function switchPlan(before: PluginPlan, after: PluginPlan, current: PluginInstance): PluginPlan {
+  if (before === after || sameUpTo(before, after, current)) return after;
+  let known = mergedPlans.get(after);
+  if (known === undefined) {
+    known = new WeakMap();
+    mergedPlans.set(after, known);
+  }
+  // A plan belongs to a version of the config; what is merged from it is forgotten with it.
+  const merged = known.get(before);
+  if (merged?.current === current) return merged.plan;
+  const plan = buildPlan([
+    ...before.all.filter((instance) => compareInstances(instance, current) <= 0),
+    ...after.all.filter((instance) => compareInstances(instance, current) > 0),
+  ]);
+  known.set(before, { current, plan });
+  return plan;
+}
+
+const mergedPlans = new WeakMap<PluginPlan, WeakMap<PluginPlan, { current: PluginInstance; plan: PluginPlan }>>();
+
+function sameUpTo(before: PluginPlan, after: PluginPlan, current: PluginInstance): boolean {
+  for (let at = 0; at < before.all.length; at++) {
+    const instance = before.all[at];
+    if (instance !== after.all[at]) return false;
+    if (instance === current) return true;
+  }
+  return false;
+}

@@ -1,0 +1,9 @@
+// Generated from the folder names by `npm run generate`. Do not edit.
+import type { PluginLoader } from '../plugin-sdk/define-plugin.ts';
+
+export const bundledPlugins: ReadonlyMap<string, PluginLoader> = new Map<string, PluginLoader>([
+  ['correlation-id', () => import('./correlation-id/index.ts')],
+  ['cors', () => import('./cors/index.ts')],
+  ['ip-restriction', () => import('./ip-restriction/index.ts')],
+  ['request-termination', () => import('./request-termination/index.ts')],
+]);
