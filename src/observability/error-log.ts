@@ -73,7 +73,7 @@ function isTerminal(target: LogTarget): boolean {
   return target === '/dev/stderr' && isatty(2);
 }
 
-type Logger = pino.Logger<LogLevel, true>;
+type Logger = pino.Logger<LogLevel, boolean>;
 
 class PinoErrorLog implements ErrorLog {
   readonly #logger: Logger;

@@ -1,6 +1,6 @@
 /** The candidate closest to `word` when it is close enough to be a typing error, else null. */
 export function suggest(word: string, candidates: readonly string[]): string | null {
-  const limit = Math.max(1, Math.floor(word.length / 4));
+  const limit = Math.max(word.length < 4 ? 1 : 2, Math.floor(word.length / 4));
   let best: string | null = null;
   let bestDistance = limit + 1;
   for (const candidate of candidates) {

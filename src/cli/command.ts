@@ -1,0 +1,46 @@
+import type { Gateway } from '../gateway.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { ParsedArguments } from './parse-arguments.ts';
+
+export interface CommandOption {
+  /** `timeout` for `--timeout`. */
+  readonly name: string;
+  /** `t` for `-t`. */
+  readonly short?: string;
+  /** What the help calls its value; absent for a switch. */
+  readonly value?: string;
+  readonly description: string;
+}
+
+/** What the help and the parser need to know of a command; its code is loaded only when it runs. */
+export interface CommandDescription {
+  readonly name: string;
+  readonly summary: string;
+  /** Behind the name on the usage line: `[file]`. */
+  readonly argument?: string;
+  readonly options: readonly CommandOption[];
+  /** True when every setting may be given as an option. */
+  readonly takesSettings: boolean;
+  load(): Promise<Command>;
+}
+
+/** Runs and resolves to the exit code; rejects with an error whose message is one line for the person at the terminal. */
+export type Command = (context: CommandContext) => Promise<number>;
+
+/** The world as a command sees it. */
+export interface CommandContext {
+  readonly arguments: ParsedArguments;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Writes a line to standard output. */
+  readonly out: (line: string) => void;
+  /** Writes a line to standard error. */
+  readonly err: (line: string) => void;
+  readonly loadGateway: () => Promise<GatewayModule>;
+}
+
+/** What `start` needs of the gateway; loaded when it is time. */
+export interface GatewayModule {
+  /** Resolves when the node listens. Rejects with a one-line message when it cannot. */
+  readonly startGateway: (settings: Settings, warnings: readonly string[]) => Promise<Gateway>;
+}

@@ -1,0 +1,79 @@
+import type { CommandDescription, CommandOption } from './command.ts';
+
+const conf: CommandOption = { name: 'conf', short: 'c', value: 'file', description: 'settings file to read' };
+const prefix: CommandOption = { name: 'prefix', short: 'p', value: 'directory', description: "the node's directory" };
+
+/** Every command, in the order of the help. */
+export const commands: readonly CommandDescription[] = [
+  {
+    name: 'start',
+    summary: 'Start the gateway; it runs until it is stopped',
+    options: [conf, prefix],
+    takesSettings: true,
+    load: async () => (await import('./start.ts')).start,
+  },
+  {
+    name: 'stop',
+    summary: 'Stop a running gateway',
+    options: [
+      conf,
+      prefix,
+      { name: 'timeout', short: 't', value: 'seconds', description: 'how long requests in flight may take (10)' },
+    ],
+    takesSettings: true,
+    load: async () => (await import('./stop.ts')).stop,
+  },
+  {
+    name: 'quit',
+    summary: 'Stop a running gateway when its requests are done',
+    options: [
+      conf,
+      prefix,
+      { name: 'timeout', short: 't', value: 'seconds', description: 'how long requests in flight may take (10)' },
+      { name: 'wait', short: 'w', value: 'seconds', description: 'how long to wait before the stop begins (0)' },
+    ],
+    takesSettings: true,
+    load: async () => (await import('./quit.ts')).quit,
+  },
+  {
+    name: 'reload',
+    summary: 'Let a running gateway open its log files anew',
+    options: [conf, prefix],
+    takesSettings: true,
+    load: async () => (await import('./reload.ts')).reload,
+  },
+  {
+    name: 'health',
+    summary: 'Tell whether the gateway is running',
+    options: [conf, prefix],
+    takesSettings: true,
+    load: async () => (await import('./health.ts')).health,
+  },
+  {
+    name: 'check',
+    summary: 'Check the settings without starting',
+    argument: '[file]',
+    options: [conf, prefix],
+    takesSettings: true,
+    load: async () => (await import('./check.ts')).check,
+  },
+  {
+    name: 'version',
+    summary: 'Print the version',
+    options: [{ name: 'all', short: 'a', description: 'also those of what it runs on' }],
+    takesSettings: false,
+    load: async () => (await import('./version.ts')).printVersion,
+  },
+  {
+    name: 'help',
+    summary: 'Explain a command, or list all settings with "help settings"',
+    argument: '[command]',
+    options: [],
+    takesSettings: false,
+    load: async () => (await import('./help.ts')).help,
+  },
+];
+
+export function findCommand(name: string): CommandDescription | undefined {
+  return commands.find((command) => command.name === name);
+}

@@ -1,0 +1,64 @@
+import { CliError } from './cli-error.ts';
+import type { CommandContext } from './command.ts';
+import { commands, findCommand } from './commands.ts';
+import { commandHelp, generalHelp } from './help.ts';
+import { parseArguments } from './parse-arguments.ts';
+
+/** The world of a run; what is absent is that of this process. */
+export type RunOptions = Partial<Omit<CommandContext, 'arguments'>>;
+
+/** Runs `sluicegate COMMAND [OPTIONS]` and resolves to the exit code. Never rejects. */
+export async function run(argv: readonly string[], options: RunOptions = {}): Promise<number> {
+  const err = options.err ?? ((line) => void process.stderr.write(`${line}\n`));
+  try {
+    return await dispatch(argv, { ...options, err });
+  } catch (error) {
+    report(error, argv, err);
+    return 1;
+  }
+}
+
+async function dispatch(argv: readonly string[], options: RunOptions & Pick<CommandContext, 'err'>): Promise<number> {
+  const out = options.out ?? ((line) => void process.stdout.write(`${line}\n`));
+  const [name = '--help', ...rest] = argv;
+  if (name === '--help' || name === '-h') {
+    out(generalHelp());
+    return 0;
+  }
+  const command = findCommand(name === '--version' ? 'version' : name);
+  if (command === undefined) throw new CliError(await unknownCommand(name));
+  const parsed = parseArguments(command, rest);
+  if (parsed.help) {
+    out(commandHelp(command));
+    return 0;
+  }
+  const most = command.argument === undefined ? 0 : 1;
+  const extra = parsed.positionals[most];
+  if (extra !== undefined) throw new CliError(`unexpected argument '${extra}' (see sluicegate ${command.name} --help)`);
+  const execute = await command.load();
+  return execute({
+    arguments: parsed,
+    env: options.env ?? process.env,
+    cwd: options.cwd ?? process.cwd(),
+    out,
+    err: options.err,
+    loadGateway: options.loadGateway ?? (() => import('../gateway.ts')),
+  });
+}
+
+async function unknownCommand(name: string): Promise<string> {
+  const { suggest } = await import('../settings/suggest.ts');
+  const guess = suggest(
+    name,
+    commands.map((command) => command.name),
+  );
+  return `No such command: ${name}${guess === null ? '' : ` (did you mean ${guess}?)`}`;
+}
+
+function report(error: unknown, argv: readonly string[], err: CommandContext['err']): void {
+  const message = error instanceof Error ? error.message : String(error);
+  err(`Error: ${message}`);
+  if (argv.some((word) => word === '--v' || word === '-v' || word === '--vv')) {
+    err(error instanceof Error ? String(error.stack) : '');
+  }
+}

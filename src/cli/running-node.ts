@@ -1,0 +1,60 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CliError } from './cli-error.ts';
+import type { CommandContext } from './command.ts';
+import { isAlive, runningPid } from './pid-file.ts';
+import { settingsOf } from './settings-of.ts';
+
+export interface RunningNode {
+  readonly prefix: string;
+  readonly pid: number;
+}
+
+/** The node that runs in the prefix of the settings; an error when there is none. */
+export function findRunningNode(context: CommandContext): RunningNode {
+  const { prefix } = settingsOf(context).settings;
+  const pid = runningPid(prefix);
+  if (pid === null) throw new CliError(`Sluicegate is not running in ${prefix}`);
+  return { prefix, pid };
+}
+
+const pollInterval = 25;
+const lastWait = 5000;
+
+/** Asks the node to end, and insists after `timeout` milliseconds. */
+export async function endNode(node: RunningNode, signal: 'SIGTERM' | 'SIGQUIT', timeout: number): Promise<void> {
+  send(node, signal);
+  if (await hasEnded(node.pid, timeout)) return;
+  send(node, 'SIGTERM');
+  if (await hasEnded(node.pid, lastWait)) return;
+  throw new CliError(`process ${node.pid} did not end`);
+}
+
+export function send(node: RunningNode, signal: NodeJS.Signals): void {
+  try {
+    process.kill(node.pid, signal);
+  } catch (error) {
+    // It may have ended by itself just now.
+    if (isAlive(node.pid)) {
+      throw new CliError(`cannot signal process ${node.pid}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+}
+
+/** The option's value in milliseconds. */
+export function secondsOption(context: CommandContext, name: string, fallback: number): number {
+  const text = context.arguments.options[name];
+  if (text === undefined) return fallback * 1000;
+  if (typeof text !== 'string' || !/^\d{1,6}(?:\.\d{1,3})?$/.test(text)) {
+    throw new CliError(`--${name} is not a number of seconds: '${text}'`);
+  }
+  return Number(text) * 1000;
+}
+
+async function hasEnded(pid: number, timeout: number): Promise<boolean> {
+  const end = performance.now() + timeout;
+  while (isAlive(pid)) {
+    if (performance.now() >= end) return false;
+    await delay(pollInterval);
+  }
+  return true;
+}

@@ -1,0 +1,28 @@
+import { isIPv6 } from 'node:net';
+import type { BoundAddress, GatewayAddresses } from '../gateway.ts';
+import type { Settings } from '../settings/settings.ts';
+import { version } from '../version.ts';
+
+/** What a person reads when the node is up: the addresses, and the next command to try. */
+export function startedMessage(settings: Settings, addresses: GatewayAddresses): readonly string[] {
+  const threads = `${settings.workers} ${settings.workers === 1 ? 'worker' : 'workers'}`;
+  const lines = [`Sluicegate ${version} started (${threads}, ${settings.database}, prefix ${settings.prefix})`];
+  for (const name of ['proxy', 'admin', 'status'] as const) {
+    const urls = addresses[name].map(urlOf);
+    lines.push(`  ${name.padEnd(6)}  ${urls.length === 0 ? 'off' : urls.join('  ')}`);
+  }
+  const [admin] = addresses.admin;
+  if (admin !== undefined) lines.push('Try:', `  ${firstCommand(admin, settings.adminToken !== null)}`);
+  return lines;
+}
+
+function firstCommand(admin: BoundAddress, needsToken: boolean): string {
+  const token = needsToken ? '-H "Authorization: Bearer $SLUICEGATE_ADMIN_TOKEN" ' : '';
+  return `curl -i -X POST ${token}${urlOf(admin)}/services -d name=example -d url=http://127.0.0.1:9001`;
+}
+
+/** An address of all interfaces is shown as one that can be opened. */
+function urlOf({ ip, port, ssl }: BoundAddress): string {
+  const host = ip === '0.0.0.0' || ip === '::' ? 'localhost' : ip;
+  return `${ssl ? 'https' : 'http'}://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,30 @@
+// Runs `sluicegate start` with a gateway that only serves HTTP, so that the command is tested as a process of its own.
+import type { Server } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Gateway } from '../../gateway.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { run } from '../run.ts';
+
+async function startGateway(settings: Settings): Promise<Gateway> {
+  const server = createServer((_request, response) => void response.writeHead(200).write('begun'));
+  const [address] = settings.proxyListen;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(address?.port, address?.ip, () => resolve());
+  });
+  return {
+    addresses: { proxy: [{ ip: '127.0.0.1', port: portOf(server), ssl: false }], admin: [], status: [] },
+    stop: (graceful) =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        if (!graceful) server.closeAllConnections();
+      }),
+    reopenLogs: () => process.stderr.write('logs reopened\n'),
+  };
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+process.exit(await run(process.argv.slice(2), { loadGateway: async () => ({ startGateway }) }));
