@@ -3,7 +3,7 @@ import { type ErrorEntry, errors } from '../errors.ts';
 import { DownstreamConnection, type DownstreamHost, type DownstreamLimits } from '../http1/downstream-connection.ts';
 import { headerValue } from '../http1/header-block.ts';
 import { type Listener, listen } from '../listener/listener.ts';
-import { type AccessFields, formatAccessLine } from '../observability/access-log.ts';
+import { formatAccessLine } from '../observability/access-log.ts';
 import { type LogSink, openLogSink } from '../observability/log-sink.ts';
 import { beginPlugins, runLog } from '../plugin-runner/phases.ts';
 import type { PluginLogger } from '../plugin-sdk/define-plugin.ts';
@@ -19,7 +19,7 @@ import { errorBody } from './error-body.ts';
 import type { DownstreamPeer, Exchange } from './exchange.ts';
 import { RequestHandler } from './handle-request.ts';
 import { type ProxyOptions, proxyOptions } from './options.ts';
-import { Proxy } from './proxy.ts';
+import { RequestProxy } from './proxy.ts';
 import { replyError } from './reply.ts';
 import { gatewayBlock, responseHead, statusText } from './response-head.ts';
 
@@ -59,7 +59,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
   readonly #options: ProxyOptions;
   readonly #counters: Float64Array;
   readonly #log: PluginLogger;
-  readonly #proxy: Proxy;
+  readonly #proxy: RequestProxy;
   readonly #requests: RequestHandler;
   readonly #trusted: TrustedPeers;
   readonly #accessLog: LogSink | null;
@@ -92,7 +92,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
       maxHeadSize: settings.maxHeadSize,
       maxHeaderCount: settings.maxHeaderCount,
     };
-    this.#proxy = new Proxy(this.#options, pool, new Resolver(settings.dnsStaleTtl), counters);
+    this.#proxy = new RequestProxy(this.#options, pool, new Resolver(settings.dnsStaleTtl), counters);
     this.#trusted = new TrustedPeers(settings.trustedIps);
     this.#requests = new RequestHandler(this.#options, this.#proxy, this.#trusted);
     this.#accessLog = settings.proxyAccessLog === 'off' ? null : openLogSink(settings.proxyAccessLog);
@@ -162,10 +162,19 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
     this.#counters[Counter.badRequests]!++;
     const id = requestId();
     const { contentType, body } = errorBody(error.message, id, null, this.#options.errorDefaultType);
-    if (this.#accessLog !== null) {
-      const line = head.slice(0, Math.max(0, Math.min(head.indexOf('\r\n'), 2048)));
-      this.#writeAccess(connection.peer.peerIp, line, error.status, body.length, '', '', id);
-    }
+    this.#accessLog?.write(
+      formatAccessLine({
+        remoteAddr: connection.peer.peerIp,
+        remoteUser: null,
+        time: Date.now(),
+        request: head.slice(0, Math.max(0, Math.min(head.indexOf('\r\n'), 2048))),
+        status: error.status,
+        bodyBytesSent: Buffer.byteLength(body),
+        referer: null,
+        userAgent: null,
+        requestId: id,
+      }),
+    );
     return (
       `${statusText(error.status, '')}${gatewayBlock(this.#options)}Content-Type: ${contentType}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\nX-Kong-Request-Id: ${id}\r\n\r\n${body}`
@@ -212,39 +221,19 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
     if (x.context !== null) runLog(x);
     if (this.#accessLog === null) return;
     const { head } = x;
-    const status = x.clientAborted && !x.headSent && x.status === 0 ? 499 : x.status;
-    const line = `${head.method} ${head.target} HTTP/${head.httpVersion}`;
-    const block = head.block;
-    this.#writeAccess(
-      x.clientIp,
-      line,
-      status,
-      x.bytesSent,
-      headerOf(block, 'referer'),
-      headerOf(block, 'user-agent'),
-      x.id,
+    this.#accessLog.write(
+      formatAccessLine({
+        remoteAddr: x.clientIp,
+        remoteUser: null,
+        time: x.startedAt,
+        request: `${head.method} ${head.target} HTTP/${head.httpVersion}`,
+        status: x.clientAborted && !x.headSent && x.status === 0 ? 499 : x.status,
+        bodyBytesSent: x.bytesSent,
+        referer: headerValue(head.block, 'referer'),
+        userAgent: headerValue(head.block, 'user-agent'),
+        requestId: x.id,
+      }),
     );
-  }
-
-  #writeAccess(
-    ip: string,
-    request: string,
-    status: number,
-    bytes: number,
-    referer: string,
-    agent: string,
-    id: string,
-  ): void {
-    const fields: AccessFields = {
-      remoteAddr: ip,
-      request,
-      status,
-      bodyBytesSent: bytes,
-      referer,
-      userAgent: agent,
-      requestId: id,
-    };
-    this.#accessLog?.write(formatAccessLine(fields));
   }
 
   // DataPlane
@@ -281,8 +270,4 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
 /** IPv4 of a dual-stack socket without its IPv6 prefix. */
 function plainIp(ip: string): string {
   return ip.startsWith('::ffff:') ? ip.slice(7) : ip;
-}
-
-function headerOf(block: string, name: string): string {
-  return headerValue(block, name) ?? '';
 }

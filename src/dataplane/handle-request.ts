@@ -13,16 +13,16 @@ import { believePeer, clientHost, type TrustedPeers } from './client-address.ts'
 import { collectBody } from './collect-body.ts';
 import type { Exchange } from './exchange.ts';
 import type { ProxyOptions } from './options.ts';
-import type { Proxy } from './proxy.ts';
+import type { RequestProxy } from './proxy.ts';
 import { replyError, replyWith } from './reply.ts';
 
 export class RequestHandler {
   readonly #options: ProxyOptions;
-  readonly #proxy: Proxy;
+  readonly #proxy: RequestProxy;
   readonly #trusted: TrustedPeers;
   readonly #query = new ExchangeQuery();
 
-  constructor(options: ProxyOptions, proxy: Proxy, trusted: TrustedPeers) {
+  constructor(options: ProxyOptions, proxy: RequestProxy, trusted: TrustedPeers) {
     this.#options = options;
     this.#proxy = proxy;
     this.#trusted = trusted;

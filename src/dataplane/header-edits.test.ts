@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HeaderEdits, utf8HeaderValue } from './header-edits.ts';
+import { HeaderEdits } from './header-edits.ts';
 
 const block = 'Host: a.test\r\nX-One: 1\r\nx-one: 2\r\nAccept: */*\r\n';
 
@@ -104,7 +104,6 @@ test('bytes stay as they are; a text beyond latin1 is sent as UTF-8', () => {
     bytes,
     Buffer.concat([Buffer.from('X-Bytes: caf'), Buffer.of(0xe9), Buffer.from('\r\nX-Text: Łódź\r\n')]),
   );
-  assert.equal(utf8HeaderValue('é'), '\xc3\xa9');
 });
 
 test('an end of line hidden in a wide character does not get through', () => {

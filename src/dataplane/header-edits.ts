@@ -1,4 +1,5 @@
 import { headerValue, headerValues } from '../http1/header-block.ts';
+import { utf8AsLatin1 } from '../util/latin1.ts';
 
 /** Changes to a header block, applied when the head is sent. */
 export class HeaderEdits {
@@ -100,15 +101,10 @@ const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const control = /[\0-\x08\x0a-\x1f\x7f]/;
 const beyondLatin1 = /[^\0-\xff]/;
 
-/** A text as a header value: the latin1 string of its UTF-8 bytes. */
-export function utf8HeaderValue(text: string): string {
-  return Buffer.from(text, 'utf8').toString('latin1');
-}
-
 function addedHeader(name: string, value: string): AddedHeader {
   const lower = validName(name).toLowerCase();
   if (control.test(value)) throw new Error(`header ${name}: the value has a control character`);
-  return { name, lower, value: beyondLatin1.test(value) ? utf8HeaderValue(value) : value };
+  return { name, lower, value: beyondLatin1.test(value) ? utf8AsLatin1(value) : value };
 }
 
 function validName(name: string): string {

@@ -1,5 +1,5 @@
 import { headerMap } from '../http1/header-block.ts';
-import type { RuntimeRoute, RuntimeService } from '../snapshot/runtime.ts';
+import { monotonic } from '../util/clock.ts';
 import type { Exchange } from './exchange.ts';
 import { queryArguments } from './query-arguments.ts';
 import { hostName } from './request-message.ts';
@@ -29,8 +29,8 @@ export function logRecord(x: Exchange): Record<string, unknown> {
       size: statusText(x.status, x.reason).length + responseBlock(x).length + 2 + x.bytesSent,
     },
     latencies: latencies(x),
-    ...(route === null ? {} : { tries: tries(x), route: routeRecord(route) }),
-    ...(service === null ? {} : { service: serviceRecord(service) }),
+    ...(route === null ? {} : { tries: tries(x), route: withoutNulls(route.row) }),
+    ...(service === null ? {} : { service: withoutNulls(service.row) }),
     ...(credential === null ? {} : { authenticated_entity: { id: credential.id } }),
     ...(consumer === null
       ? {}
@@ -65,7 +65,7 @@ function upstreamStatus(x: Exchange): string {
 }
 
 function latencies(x: Exchange): Record<string, number> {
-  const now = performance.now();
+  const now = monotonic();
   const asked = x.upstreamStartedMono > 0;
   const answered = x.firstByteMono > 0;
   return {
@@ -76,51 +76,21 @@ function latencies(x: Exchange): Record<string, number> {
   };
 }
 
-function tries(x: Exchange): readonly Record<string, unknown>[] {
-  const failed = (x.failedAttempts ?? []).map((attempt) => ({
-    balancer_start: attempt.startedAt,
-    ip: attempt.ip,
-    port: attempt.port,
+function tries(x: Exchange): readonly Readonly<Record<string, unknown>>[] {
+  const attempts: Record<string, unknown>[] = (x.failedAttempts ?? []).map(({ startedAt, ip, port, failed }) => ({
+    ...attempt(startedAt, ip, port),
     state: 'failed',
-    code: attempt.failed,
+    code: failed,
   }));
-  if (x.target === null || x.tries <= failed.length) return failed;
-  const start = Math.round(x.startedAt + (x.upstreamStartedMono - x.startedMono));
-  return [...failed, { balancer_start: start, ip: x.target.host, port: x.target.port }];
+  if (x.target !== null && x.tries > attempts.length) {
+    attempts.push(attempt(x.attemptStartedAt, x.targetIp, x.target.port));
+  }
+  return attempts;
 }
 
-function routeRecord(route: RuntimeRoute): Record<string, unknown> {
-  return withoutNulls({
-    id: route.id,
-    name: route.name,
-    methods: route.methods,
-    hosts: route.hosts,
-    paths: route.paths,
-    headers: route.headers,
-    snis: route.snis,
-    regex_priority: route.regexPriority,
-    strip_path: route.stripPath,
-    preserve_host: route.preserveHost,
-    https_redirect_status_code: route.httpsRedirectStatusCode,
-    service: route.service === null ? null : { id: route.service.id },
-    tags: listOrNull(route.tags),
-  });
-}
-
-function serviceRecord(service: RuntimeService): Record<string, unknown> {
-  return withoutNulls({
-    id: service.id,
-    name: service.name,
-    protocol: service.protocol,
-    host: service.host,
-    port: service.port,
-    path: service.path,
-    retries: service.retries,
-    connect_timeout: service.connectTimeout,
-    write_timeout: service.writeTimeout,
-    read_timeout: service.readTimeout,
-    tags: listOrNull(service.tags),
-  });
+function attempt(startedAt: number, ip: string, port: number): Record<string, unknown> {
+  const balancerStart = Math.floor(startedAt);
+  return { balancer_start: balancerStart, balancer_start_ns: balancerStart * 1e6, ip, port };
 }
 
 function withoutNulls(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {

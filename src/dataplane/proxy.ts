@@ -4,9 +4,10 @@ import type { ParsedResponse } from '../http1/parse-response.ts';
 import type { ResponseListener, UpstreamConnection } from '../http1/upstream-connection.ts';
 import { runHeaderFilter, startBodyFilters } from '../plugin-runner/phases.ts';
 import type { RuntimeService, RuntimeTarget } from '../snapshot/runtime.ts';
-import type { PoolOptions } from '../upstream/pool.ts';
+import type { Pool, PoolOptions } from '../upstream/pool.ts';
 import { Pools } from '../upstream/pools.ts';
 import type { Resolver } from '../upstream/resolver.ts';
+import { monotonic } from '../util/clock.ts';
 import { Counter } from '../zones/counters.ts';
 import { BufferedResponse } from './buffered-response.ts';
 import type { Exchange } from './exchange.ts';
@@ -21,7 +22,7 @@ import { upstreamLines } from './response-head.ts';
  * exchange. Attempts (Kong: proxy.md 7): a failed connect is always tried again; a request that was sent is tried again
  * only before any byte of an answer, when its method is idempotent and its body can be sent again.
  */
-export class Proxy implements ResponseListener {
+export class RequestProxy implements ResponseListener {
   readonly #options: ProxyOptions;
   readonly #pools: Pools;
   readonly #resolver: Resolver;
@@ -56,27 +57,38 @@ export class Proxy implements ResponseListener {
       target = picked;
     }
     x.target = target;
+    const known = this.#pools.known(target);
+    if (known !== null) {
+      this.#sendTo(x, service, target, target.host, known);
+      return;
+    }
     const ip = this.#resolver.next(target.host);
     if (ip === null) this.#resolveFirst(x, service, target);
-    else this.#sendTo(x, service, target, ip);
+    else this.#sendTo(x, service, target, ip, this.#poolOf(service, target, ip));
   }
 
   #resolveFirst(x: Exchange, service: RuntimeService, target: RuntimeTarget): void {
     this.#resolver.resolve(target.host, (found) => {
       if (x.finished || x.clientAborted) return;
       const ip = found ? this.#resolver.next(target.host) : null;
-      if (ip !== null) this.#sendTo(x, service, target, ip);
+      if (ip !== null) this.#sendTo(x, service, target, ip, this.#poolOf(service, target, ip));
       else this.#failed(x, errors.nameResolution, true);
     });
   }
 
-  #sendTo(x: Exchange, service: RuntimeService, target: RuntimeTarget, ip: string): void {
-    const now = performance.now();
+  #poolOf(service: RuntimeService, target: RuntimeTarget, ip: string): Pool {
+    const pool = this.#pools.get(service.upstream === null ? service.host : target.host, ip, target.port, service.tls);
+    // A target of an upstream can serve several services; only without TLS is the pool the same for all of them.
+    if (service.tls === null || service.upstream === null) this.#pools.remember(target, pool);
+    return pool;
+  }
+
+  #sendTo(x: Exchange, service: RuntimeService, target: RuntimeTarget, ip: string, pool: Pool): void {
+    const now = monotonic();
     if (x.upstreamStartedMono === 0) x.upstreamStartedMono = now;
     x.tries++;
     x.attemptStartedAt = x.startedAt + (now - x.startedMono);
     x.targetIp = ip;
-    const pool = this.#pools.get(service.upstream === null ? service.host : target.host, ip, target.port, service.tls);
     const pooled = pool.take();
     if (pooled !== null) {
       this.#counters[Counter.upstreamReused]!++;
@@ -88,7 +100,7 @@ export class Proxy implements ResponseListener {
       service.connectTimeout,
       (connection) => {
         if (x.finished || x.clientAborted) pool.released(connection);
-        else this.#send(x, service, target, connection, performance.now());
+        else this.#send(x, service, target, connection, monotonic());
       },
       (error) => {
         if (!x.finished && !x.clientAborted) this.#failed(x, error, true);
@@ -148,7 +160,7 @@ export class Proxy implements ResponseListener {
   }
 
   responseHead(x: Exchange, head: ParsedResponse): void {
-    x.firstByteMono = performance.now();
+    x.firstByteMono = monotonic();
     x.status = head.status;
     x.upstreamStatus = head.status;
     x.reason = head.reason;

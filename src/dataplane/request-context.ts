@@ -14,8 +14,8 @@ import type {
   ServiceView,
   UpstreamRequestEdit,
 } from '../plugin-sdk/contexts.ts';
+import { utf8AsLatin1 } from '../util/latin1.ts';
 import type { Exchange } from './exchange.ts';
-import { utf8HeaderValue } from './header-edits.ts';
 import { logRecord } from './log-record.ts';
 import { ExchangeRequestView } from './request-view.ts';
 import { ExchangeResponseView } from './response-view.ts';
@@ -128,6 +128,6 @@ export class RequestContext
   #identify(name: string, value: string | null): void {
     const edits = requestEdits(this.#exchange);
     if (value === null || value === '') edits.remove(name);
-    else edits.set(name, utf8HeaderValue(value));
+    else edits.set(name, utf8AsLatin1(value));
   }
 }

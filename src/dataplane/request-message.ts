@@ -68,7 +68,7 @@ function hostFor(x: Exchange, service: RuntimeService, target: RuntimeTarget): s
   if (x.route?.preserveHost === true && x.head.host !== '') return x.head.host;
   const upstream = service.upstream;
   if (upstream === null) return service.hostHeader;
-  if (upstream.hostHeader !== null && upstream.hostHeader.includes(':')) return upstream.hostHeader;
+  if (upstream.hostHeader?.includes(':')) return upstream.hostHeader;
   return hostWithPort(upstream.hostHeader ?? target.host, target.port, service.protocol);
 }
 

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { monotonic } from '../util/clock.ts';
 import { serverToken } from '../version.ts';
 import type { Exchange } from './exchange.ts';
 import type { ProxyOptions } from './options.ts';
@@ -14,12 +15,12 @@ function gatewayLines(x: Exchange, options: ProxyOptions): string {
   if (x.upstreamStartedMono > 0) {
     if (options.upstreamStatus && x.upstreamStatus > 0) lines += `X-Kong-Upstream-Status: ${x.upstreamStatus}\r\n`;
     if (options.upstreamLatency) {
-      const waited = (x.firstByteMono > 0 ? x.firstByteMono : performance.now()) - x.upstreamStartedMono;
+      const waited = (x.firstByteMono > 0 ? x.firstByteMono : monotonic()) - x.upstreamStartedMono;
       lines += `X-Kong-Upstream-Latency: ${Math.round(waited)}\r\n`;
     }
     if (options.proxyLatency) lines += `X-Kong-Proxy-Latency: ${Math.round(x.upstreamStartedMono - x.startedMono)}\r\n`;
   } else if (options.responseLatency)
-    lines += `X-Kong-Response-Latency: ${Math.round(performance.now() - x.startedMono)}\r\n`;
+    lines += `X-Kong-Response-Latency: ${Math.round(monotonic() - x.startedMono)}\r\n`;
   if (options.requestIdDownstream) lines += `X-Kong-Request-Id: ${x.id}\r\n`;
   return lines;
 }

@@ -3,6 +3,7 @@ import type { Downstream, DownstreamHandler, RequestBodySink } from '../dataplan
 import { type DownstreamPeer, Exchange } from '../dataplane/exchange.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
 import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
+import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
 import { latin1 } from '../util/latin1.ts';
 import { requestId } from '../util/request-ids.ts';
@@ -81,7 +82,7 @@ export class DownstreamConnection implements Downstream {
     this.socket = socket;
     this.peer = peer;
     this.#host = host;
-    this.#deadline.set(host.limits.headTimeout, performance.now());
+    this.#deadline.set(host.limits.headTimeout, monotonic());
   }
 
   /** No request is in flight. */
@@ -180,7 +181,7 @@ export class DownstreamConnection implements Downstream {
     const stop = text.indexOf('\r\n\r\n', Math.max(0, before - skipped - 3));
     if (stop < 0 || stop > limits.maxHeadSize) {
       if (stop < 0 && text.length <= limits.maxHeadSize && !forbiddenInHead.test(text)) {
-        if (before === 0 && this.peer.requests > 0) this.#deadline.set(limits.headTimeout, performance.now());
+        if (before === 0 && this.peer.requests > 0) this.#deadline.set(limits.headTimeout, monotonic());
         this.#partial = skipped > 0 ? `\r\n${text}` : text;
         return end;
       }
@@ -218,7 +219,7 @@ export class DownstreamConnection implements Downstream {
       this.#host.snapshots.current,
       requestId(),
       Date.now(),
-      performance.now(),
+      monotonic(),
     );
     this.#exchange = exchange;
     this.#host.handler.request(exchange);
@@ -245,7 +246,7 @@ export class DownstreamConnection implements Downstream {
       return end;
     }
     if (at === needMore) {
-      this.#deadline.set(this.#host.limits.bodyTimeout, performance.now());
+      this.#deadline.set(this.#host.limits.bodyTimeout, monotonic());
       return end;
     }
     this.#deadline.clear();
@@ -294,7 +295,7 @@ export class DownstreamConnection implements Downstream {
     }
     this.#sink = sink;
     this.#mode = Mode.body;
-    this.#deadline.set(this.#host.limits.bodyTimeout, performance.now());
+    this.#deadline.set(this.#host.limits.bodyTimeout, monotonic());
     this.#release();
   }
 
@@ -307,7 +308,7 @@ export class DownstreamConnection implements Downstream {
   resumeBody(): void {
     if (!this.#bodyPaused) return;
     this.#bodyPaused = false;
-    if (this.#mode === Mode.body) this.#deadline.set(this.#host.limits.bodyTimeout, performance.now());
+    if (this.#mode === Mode.body) this.#deadline.set(this.#host.limits.bodyTimeout, monotonic());
     this.#release();
   }
 
@@ -408,7 +409,7 @@ export class DownstreamConnection implements Downstream {
       this.#mode = Mode.drain;
       this.#drained = 0;
       this.#bodyPaused = false;
-      this.#deadline.set(this.#host.limits.bodyTimeout, performance.now());
+      this.#deadline.set(this.#host.limits.bodyTimeout, monotonic());
       this.#release();
     } else if (this.#keepAlive && !this.#host.draining) this.#next();
     else this.#linger();
@@ -451,7 +452,7 @@ export class DownstreamConnection implements Downstream {
   #next(): void {
     this.#mode = Mode.head;
     this.#bodyPaused = false;
-    this.#deadline.set(this.#host.limits.keepaliveTimeout, performance.now());
+    this.#deadline.set(this.#host.limits.keepaliveTimeout, monotonic());
     if (this.#held.size > 0 || this.#paused) this.#release();
   }
 
@@ -461,7 +462,7 @@ export class DownstreamConnection implements Downstream {
     this.#drained = 0;
     this.#bodyPaused = false;
     this.socket.end();
-    this.#deadline.set(lingerTimeout, performance.now());
+    this.#deadline.set(lingerTimeout, monotonic());
     if (this.#held.size > 0) this.#held.take();
     if (this.#paused) {
       this.#paused = false;
@@ -472,7 +473,7 @@ export class DownstreamConnection implements Downstream {
   #block(): void {
     if (this.#blocked) return;
     this.#blocked = true;
-    this.#sendDeadline.set(this.#host.limits.sendTimeout, performance.now());
+    this.#sendDeadline.set(this.#host.limits.sendTimeout, monotonic());
   }
 
   /** Closes when nothing is in flight; else after the answer. */

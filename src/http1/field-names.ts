@@ -1,14 +1,16 @@
-/** Finds the few field names that a proxy must look at, at the price of one table look-up for all others. */
+/**
+ * Finds the few field names that a proxy must look at. A name is first judged by its length and first letter; only one
+ * that passes is compared, letter by letter and without making a string of it: hashing every name would cost more than
+ * the rest of the walk.
+ */
 export class FieldNames {
-  /** 1 where some name of that length and first letter is known. */
-  readonly #gate = new Uint8Array(32 * 32);
-  readonly #codes = new Map<string, number>();
+  readonly #gates: (readonly Candidate[] | null)[] = new Array(32 * 32).fill(null);
 
   /** Names are lower case and at most 31 long; codes are above 0. */
   constructor(codes: Readonly<Record<string, number>>) {
     for (const [name, code] of Object.entries(codes)) {
-      this.#codes.set(name, code);
-      this.#gate[(name.length << 5) | (name.charCodeAt(0) & 31)] = 1;
+      const gate = (name.length << 5) | (name.charCodeAt(0) & 31);
+      this.#gates[gate] = [...(this.#gates[gate] ?? []), { name, code }];
     }
   }
 
@@ -18,12 +20,35 @@ export class FieldNames {
    */
   code(text: string, start: number, end: number): number {
     const length = end - start;
-    if (length > 31 || this.#gate[(length << 5) | (text.charCodeAt(start) & 31)] === 0) return 0;
-    const name = text.slice(start, end).toLowerCase();
-    const code = this.#codes.get(name);
-    if (code !== undefined) return code;
-    return name.includes('_') ? -(this.#codes.get(name.replaceAll('_', '-')) ?? 0) : 0;
+    if (length > 31) return 0;
+    const candidates = this.#gates[(length << 5) | (text.charCodeAt(start) & 31)];
+    if (candidates === null || candidates === undefined) return 0;
+    for (let at = 0; at < candidates.length; at++) {
+      const candidate = candidates[at] as Candidate;
+      const sign = compare(text, start, candidate.name);
+      if (sign !== 0) return sign * candidate.code;
+    }
+    return 0;
   }
+}
+
+interface Candidate {
+  readonly name: string;
+  readonly code: number;
+}
+
+/** 1: equal but for case; -1: equal when `_` reads as `-`; 0: different. */
+function compare(text: string, start: number, name: string): number {
+  let sign = 1;
+  for (let at = 0; at < name.length; at++) {
+    const wanted = name.charCodeAt(at);
+    const found = text.charCodeAt(start + at);
+    // Only letters differ by 32 between their cases, and a field name holds no control byte, so setting the bit is safe.
+    if (found === wanted || (wanted >= 97 && (found | 32) === wanted)) continue;
+    if (wanted !== 45 || found !== 95) return 0;
+    sign = -1;
+  }
+  return sign;
 }
 
 /** Without the blanks around it (RFC 9110 5.6.3: space and tab, nothing else). */

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { RequestBodySink } from '../dataplane/downstream.ts';
 import type { Exchange } from '../dataplane/exchange.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
+import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
 import { latin1 } from '../util/latin1.ts';
 import { BodyReader } from './body-reader.ts';
@@ -52,7 +53,6 @@ export class UpstreamConnection implements RequestBodySink {
   #informational = 0;
   readonly #body = new BodyReader();
   readonly #sink: BodySink;
-  #response: ParsedResponse | null = null;
   #requestChunked = false;
   #requestComplete = true;
   #keepAlive = true;
@@ -98,7 +98,6 @@ export class UpstreamConnection implements RequestBodySink {
     this.#mode = Mode.head;
     this.requests++;
     this.#informational = 0;
-    this.#response = null;
     this.#keepAlive = true;
     this.#requestChunked = bodyLength < 0;
     this.#requestComplete = bodyLength === 0;
@@ -126,7 +125,7 @@ export class UpstreamConnection implements RequestBodySink {
       if (chunked) open = this.socket.write('\r\n', 'latin1');
     }
     if (!open) {
-      this.#wait('write', performance.now());
+      this.#wait('write', monotonic());
       exchange.downstream.pauseBody(exchange);
     }
   }
@@ -139,13 +138,13 @@ export class UpstreamConnection implements RequestBodySink {
     if (this.#exchange === null || this.#requestComplete) return;
     if (this.#requestChunked) this.socket.write(`0\r\n${trailers}\r\n`, 'latin1');
     this.#requestComplete = true;
-    if (this.#mode === Mode.head) this.#wait('read', performance.now());
+    if (this.#mode === Mode.head) this.#wait('read', monotonic());
   }
 
   writable(): void {
     const exchange = this.#exchange;
     if (exchange === null) return;
-    if (this.#waitingFor === 'write') this.#wait('read', performance.now());
+    if (this.#waitingFor === 'write') this.#wait('read', monotonic());
     this.#owner.listener.upstreamDrained(exchange);
   }
 
@@ -168,7 +167,7 @@ export class UpstreamConnection implements RequestBodySink {
           }
           if (next === needMore) {
             at = length;
-            this.#wait('read', performance.now());
+            this.#wait('read', monotonic());
           } else {
             at = next;
             this.#complete(at < length);
@@ -232,7 +231,6 @@ export class UpstreamConnection implements RequestBodySink {
   }
 
   #begin(exchange: Exchange, head: ParsedResponse): void {
-    this.#response = head;
     this.#keepAlive = head.keepAlive;
     if (head.status === 101) {
       this.#mode = Mode.tunnel;
@@ -244,7 +242,7 @@ export class UpstreamConnection implements RequestBodySink {
       const bodyless = method === 'HEAD' || head.status === 204 || head.status === 304;
       this.#body.begin(bodyless ? 0 : head.bodyLength);
     }
-    this.#wait('read', performance.now());
+    this.#wait('read', monotonic());
     this.#owner.listener.responseHead(exchange, head);
   }
 
@@ -300,7 +298,7 @@ export class UpstreamConnection implements RequestBodySink {
   }
 
   resume(): void {
-    this.#wait('read', performance.now());
+    this.#wait('read', monotonic());
     this.socket.resume();
   }
 

@@ -3,6 +3,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { type ErrorEntry, errors } from '../errors.ts';
 import { type ResponseListener, UpstreamConnection, type UpstreamOwner } from '../http1/upstream-connection.ts';
 import type { UpstreamTls } from '../snapshot/runtime.ts';
+import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
 import { sharedReadBuffer } from '../util/read-buffer.ts';
 
@@ -70,7 +71,7 @@ export class Pool implements UpstreamOwner {
       return;
     }
     this.#idle.push(connection);
-    connection.park(this.#options.idleTimeout, performance.now());
+    connection.park(this.#options.idleTimeout, monotonic());
   }
 
   closed(connection: UpstreamConnection): void {
@@ -106,7 +107,7 @@ export class Pool implements UpstreamOwner {
       failed(error, cause);
     };
     const deadline = new Deadline(() => fail(errors.connectTimeout, 'connect time-out'));
-    deadline.set(timeout, performance.now());
+    deadline.set(timeout, monotonic());
     let cause = 'connection closed';
     socket.on('error', (error) => {
       cause = error.message;

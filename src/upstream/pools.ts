@@ -1,17 +1,30 @@
 import { isIP } from 'node:net';
 import type { ResponseListener } from '../http1/upstream-connection.ts';
-import type { UpstreamTls } from '../snapshot/runtime.ts';
+import type { RuntimeTarget, UpstreamTls } from '../snapshot/runtime.ts';
 import { Pool, type PoolOptions } from './pool.ts';
 
 /** All pools of a worker, by address and TLS identity. */
 export class Pools {
   readonly #pools = new Map<string, Pool>();
+  readonly #byTarget = new WeakMap<RuntimeTarget, Pool>();
   readonly #options: PoolOptions;
   readonly #listener: ResponseListener;
 
   constructor(options: PoolOptions, listener: ResponseListener) {
     this.#options = options;
     this.#listener = listener;
+  }
+
+  /**
+   * The pool of a target whose host is an IP address, or null. Making the key and looking it up costs more than all other
+   * bookkeeping of a request, so a target remembers its pool; a changed service has a new target.
+   */
+  known(target: RuntimeTarget): Pool | null {
+    return this.#byTarget.get(target) ?? null;
+  }
+
+  remember(target: RuntimeTarget, pool: Pool): void {
+    if (isIP(target.host) !== 0) this.#byTarget.set(target, pool);
   }
 
   /** `host` is the name asked for (SNI, verification); `ip` the address chosen for it. */

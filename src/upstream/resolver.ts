@@ -1,5 +1,6 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { isIP } from 'node:net';
+import { monotonic } from '../util/clock.ts';
 
 /** How long an answer of the system's resolver is taken as fresh: it does not tell the records' own times. */
 const freshMilliseconds = 10_000;
@@ -32,7 +33,7 @@ export class Resolver {
     if (isIP(host) !== 0) return host;
     const entry = this.#names.get(host);
     if (entry === undefined || entry.addresses.length === 0) return null;
-    const now = performance.now();
+    const now = monotonic();
     if (now > entry.staleUntil) return null;
     if (now > entry.freshUntil && entry.waiting === null) this.#ask(host, entry);
     entry.next = (entry.next + 1) % entry.addresses.length;
@@ -47,7 +48,7 @@ export class Resolver {
       entry = { addresses: [], next: -1, freshUntil: 0, staleUntil: 0, waiting: null };
       this.#names.set(host, entry);
     }
-    if (entry.waiting === null && entry.freshUntil > performance.now()) {
+    if (entry.waiting === null && entry.freshUntil > monotonic()) {
       done(entry.addresses.length > 0);
       return;
     }
@@ -60,7 +61,7 @@ export class Resolver {
   #ask(host: string, entry: Entry): void {
     entry.waiting = [];
     lookup(host, { all: true, order: 'verbatim' }, (error, found) => {
-      const now = performance.now();
+      const now = monotonic();
       const addresses = error === null ? preferIpv4(found) : [];
       if (addresses.length > 0) {
         entry.addresses = addresses;

@@ -1,3 +1,5 @@
+import { monotonic } from './clock.ts';
+
 /**
  * Deadlines that cost a few pointer moves to set and to clear. All deadlines of one duration stand in one list, in
  * the order in which they expire, and one timer watches the head of each list: a request sets several of them, and
@@ -10,6 +12,8 @@ export class Deadline {
   /** @internal */ next: Deadline | null = null;
   /** @internal */ list: DeadlineList | null = null;
   /** @internal */ at = 0;
+  /** Most deadlines are set to the same duration again and again. */
+  #last: DeadlineList | null = null;
 
   constructor(expired: () => void) {
     this.expired = expired;
@@ -23,10 +27,10 @@ export class Deadline {
   set(milliseconds: number, now: number): void {
     if (this.list !== null) this.list.remove(this);
     if (milliseconds <= 0) return;
-    let list = lists.get(milliseconds);
-    if (list === undefined) {
-      list = new DeadlineList(milliseconds);
-      lists.set(milliseconds, list);
+    let list = this.#last;
+    if (list === null || list.duration !== milliseconds) {
+      list = listOf(milliseconds);
+      this.#last = list;
     }
     this.at = now + milliseconds;
     list.append(this);
@@ -38,13 +42,13 @@ export class Deadline {
 }
 
 class DeadlineList {
-  readonly #duration: number;
+  readonly duration: number;
   #head: Deadline | null = null;
   #tail: Deadline | null = null;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(duration: number) {
-    this.#duration = duration;
+    this.duration = duration;
   }
 
   append(deadline: Deadline): void {
@@ -53,7 +57,7 @@ class DeadlineList {
     if (this.#tail === null) this.#head = deadline;
     else this.#tail.next = deadline;
     this.#tail = deadline;
-    if (this.#timer === null) this.#arm(this.#duration);
+    if (this.#timer === null) this.#arm(this.duration);
   }
 
   remove(deadline: Deadline): void {
@@ -73,17 +77,30 @@ class DeadlineList {
 
   #sweep(): void {
     this.#timer = null;
-    const now = performance.now();
+    const now = monotonic();
     while (this.#head !== null && this.#head.at <= now) {
       const due = this.#head;
       this.remove(due);
       due.expired();
     }
-    // A list that emptied forgets itself, so that durations of old configurations do not pile up.
-    if (this.#head !== null) {
-      if (this.#timer === null) this.#arm(this.#head.at - now);
-    } else if (this.#timer === null) lists.delete(this.#duration);
+    if (this.#head !== null && this.#timer === null) this.#arm(this.#head.at - now);
+  }
+
+  get empty(): boolean {
+    return this.#head === null;
   }
 }
 
+const maxLists = 1_000;
 const lists = new Map<number, DeadlineList>();
+
+function listOf(milliseconds: number): DeadlineList {
+  let list = lists.get(milliseconds);
+  if (list === undefined) {
+    // Durations of old configurations must not pile up.
+    if (lists.size >= maxLists) for (const [duration, old] of lists) if (old.empty) lists.delete(duration);
+    list = new DeadlineList(milliseconds);
+    lists.set(milliseconds, list);
+  }
+  return list;
+}
