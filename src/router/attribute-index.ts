@@ -4,11 +4,17 @@ import { NameIndex } from './name-index.ts';
 import type { RoutableRoute, RouteQuery } from './router.ts';
 import type { Selection } from './selection.ts';
 
+/** Above this number of different headers, those of the request are looked up instead. */
+const MANY_HEADERS = 8;
+
+/** Candidates by header name and lower-case value. */
+type HeaderLists<R extends RoutableRoute> = Map<string, Map<string, CandidateList<R>>>;
+
 /** The candidates of one host, path and method, found by header value or server name where they ask for one. */
 export class AttributeIndex<R extends RoutableRoute> {
   /** Those with neither, or with header patterns only. */
   private readonly open: CandidateList<R> = [];
-  private byHeader: Map<string, Map<string, CandidateList<R>>> | null = null;
+  private byHeader: HeaderLists<R> | null = null;
   private bySni: NameIndex<CandidateList<R>> | null = null;
   /** All of `bySni`: over plain HTTP the server name does not restrict. */
   private readonly withSni: CandidateList<R> = [];
@@ -32,16 +38,17 @@ export class AttributeIndex<R extends RoutableRoute> {
   }
 
   select(query: RouteQuery, selection: Selection<R>): void {
-    if (this.byHeader !== null) {
-      for (const [name, lists] of this.byHeader) {
-        for (const value of query.headerValues(name)) {
-          const list = lists.get(value.toLowerCase());
-          if (list !== undefined) selection.consider(list, query);
-        }
-      }
-    }
+    if (this.byHeader !== null) this.selectByHeader(this.byHeader, query, selection);
     if (this.bySni !== null) this.selectBySni(this.bySni, query, selection);
     selection.consider(this.open, query);
+  }
+
+  private selectByHeader(index: HeaderLists<R>, query: RouteQuery, selection: Selection<R>): void {
+    if (index.size > MANY_HEADERS && query.headerNames !== undefined) {
+      for (const name of query.headerNames()) selectByValue(index.get(name), name, query, selection);
+    } else {
+      for (const [name, lists] of index) selectByValue(lists, name, query, selection);
+    }
   }
 
   private selectBySni(index: NameIndex<CandidateList<R>>, query: RouteQuery, selection: Selection<R>): void {
@@ -118,4 +125,17 @@ function indexedValues<R extends RoutableRoute>(candidate: Candidate<R>, name: s
   // Two spellings of one name are two conditions; either serves, as the candidate is checked against both.
   return candidate.conditions.headers.find((condition) => condition.name === name && condition.patterns.length === 0)!
     .values;
+}
+
+function selectByValue<R extends RoutableRoute>(
+  lists: ReadonlyMap<string, CandidateList<R>> | undefined,
+  name: string,
+  query: RouteQuery,
+  selection: Selection<R>,
+): void {
+  if (lists === undefined) return;
+  for (const value of query.headerValues(name)) {
+    const list = lists.get(value.toLowerCase());
+    if (list !== undefined) selection.consider(list, query);
+  }
 }

@@ -75,6 +75,25 @@ test('a route with very many pairs of host and path still matches all of them', 
   assert.equal(isEmptyTree(router), true);
 });
 
+test('many different headers are looked up by the names sent', () => {
+  const router = createRouter();
+  for (let i = 0; i < 50; i++) router.upsert(routeOf(`r${i}`, { headers: { [`X_H${i}`]: ['1'] } }));
+  const into = emptyMatch();
+  const headers = { 'x-h7': ['0', '1'], other: ['1'] };
+  let asked = 0;
+  const query = {
+    ...queryOf({}),
+    headerNames: () => Object.keys(headers),
+    headerValues(name: string) {
+      asked++;
+      return headers[name as keyof typeof headers] ?? [];
+    },
+  };
+  assert.equal(router.match(query, into), true);
+  assert.equal(into.route?.id, 'r7');
+  assert.ok(asked <= 3, `${asked} headers were read`);
+});
+
 function randomId(below: (limit: number) => number): string {
   const hex = (n: number) => Array.from({ length: n }, () => below(16).toString(16)).join('');
   return `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`;

@@ -19,13 +19,19 @@ export interface RouteQuery {
   readonly host: string;
   /** The listener's port, after `port_maps`. */
   readonly port: number;
-  /** The normalised path (router/path.ts). */
+  /** The normalised path (router/path.ts), latin1: one char for each byte. */
   readonly path: string;
   readonly scheme: 'http' | 'https';
   /** TLS server name without a trailing dot, or '' (then `snis` is not looked at unless the scheme is https). */
   readonly sni: string;
   /** All values of a header, in order; empty when absent. `name` is lower case with '-' for '_'. */
   headerValues(name: string): readonly string[];
+  /**
+   * The names of all headers sent, in the form that `headerValues` takes; a repeated name may appear more than once.
+   * Optional: asked for only where routes of one host and path use more than 8 different headers, so that the cost
+   * follows the headers sent and not the routes.
+   */
+  headerNames?(): readonly string[];
 }
 
 /** Filled in by `match`, so that a match allocates nothing. */
@@ -39,7 +45,10 @@ export interface RouteMatch<R extends RoutableRoute> {
 
 /** Routes ordered by Kong's priority rules (traditional_compatible); the first that matches wins. */
 export interface Router<R extends RoutableRoute> {
-  /** Adds the route, or replaces the one of that id. Throws an `Error` with a clear message when it cannot be compiled. */
+  /**
+   * Adds the route, or replaces the one of that id. Throws an `Error` with a clear message when it cannot be compiled;
+   * then the one of that id stays as it was.
+   */
   upsert(route: R): void;
   remove(id: string): void;
   readonly size: number;
