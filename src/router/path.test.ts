@@ -131,7 +131,7 @@ test('the upstream path is composed as in every worked example', () => {
   for (const [service, route, strip, request, upstream] of worked) {
     const path = normalisePath(request)!;
     for (const stripPath of strip === null ? [true, false] : [strip]) {
-      const got = escapePath(composeUpstreamPath(service, stripPath, route, path));
+      const got = composeUpstreamPath(service, stripPath, route, path);
       assert.equal(got, upstream, `${service} ${route} ${stripPath} ${request}`);
     }
   }
@@ -196,8 +196,8 @@ test('whatever is sent, the result is stable, below the root and free of spaces 
     assert.equal(normalisePath(sent), path, `what is forwarded is what was matched: ${why}`);
     const matched = path.slice(0, random.below(path.length + 1));
     const composed = composeUpstreamPath(random.pick([null, '/', '/s', '/s/']), random.below(2) === 0, matched, path);
+    assert.match(composed, /^\/(?:[!$&-;=@-Z[\]_a-z~]|%[0-9A-Fa-f]{2})*$/, why);
     assert.doesNotMatch(composed, /\/\/|\/\.\.?(?:\/|$)/, `${why}, matched ${matched}`);
-    assert.ok(composed.startsWith('/'), why);
   }
   assert.ok(accepted > 10_000);
 });

@@ -114,9 +114,8 @@ function triplet(byte: number): string {
 }
 
 /**
- * The path for the backend: the service's path with the request's path joined to it, less the matched text when the route
- * strips it (Kong: `path_handling` v0). All paths are normalised latin1 strings; the result still has to go through
- * `escapePath`. `matchedPath` is '' when the route has no paths.
+ * The path for the backend, escaped for the request line: the service's path with the request's path joined to it, less
+ * the matched text when the route strips it (Kong: `path_handling` v0). `matchedPath` is '' when the route has no paths.
  */
 export function composeUpstreamPath(
   servicePath: string | null,
@@ -124,24 +123,28 @@ export function composeUpstreamPath(
   matchedPath: string,
   normalisedPath: string,
 ): string {
-  const base = servicePath ?? '/';
+  return escapePath(joinPaths(servicePath ?? '/', stripPath ? matchedPath : '', normalisedPath));
+}
+
+function joinPaths(base: string, stripped: string, path: string): string {
   const baseEndsWithSlash = base.charCodeAt(base.length - 1) === SLASH;
-  if (!stripPath || matchedPath === '') {
-    if (baseEndsWithSlash) return base === '/' ? normalisedPath : base + normalisedPath.slice(1);
-    return normalisedPath === '/' ? base : base + normalisedPath;
+  if (stripped === '') {
+    if (baseEndsWithSlash) return base === '/' ? path : base + path.slice(1);
+    return path === '/' ? base : base + path;
   }
-  const rest = withoutDots(normalisedPath.slice(matchedPath.length));
-  if (rest === '') return composeStrippedWhole(base, baseEndsWithSlash, normalisedPath);
+  const rest = withoutDots(path.slice(stripped.length));
+  if (rest === '') return joinNothing(base, baseEndsWithSlash, path);
   const restStartsWithSlash = rest.charCodeAt(0) === SLASH;
   if (baseEndsWithSlash) return restStartsWithSlash ? base.slice(0, -1) + rest : base + rest;
   return restStartsWithSlash ? base + rest : `${base}/${rest}`;
 }
 
-function composeStrippedWhole(base: string, baseEndsWithSlash: boolean, normalisedPath: string): string {
+/** All of the path was stripped. */
+function joinNothing(base: string, baseEndsWithSlash: boolean, path: string): string {
   if (base === '/') return base;
-  const pathEndsWithSlash = normalisedPath.charCodeAt(normalisedPath.length - 1) === SLASH;
+  const pathEndsWithSlash = path.charCodeAt(path.length - 1) === SLASH;
   if (baseEndsWithSlash) return pathEndsWithSlash ? base : base.slice(0, -1);
-  return pathEndsWithSlash && normalisedPath.length > 1 ? `${base}/` : base;
+  return pathEndsWithSlash && path.length > 1 ? `${base}/` : base;
 }
 
 /**
