@@ -1,20 +1,22 @@
 import type { FastifyInstance } from 'fastify';
 import { adminRoutes } from './admin-routes.ts';
 import type { AdminDependencies, AdminOptions } from './contract.ts';
+import type { AdminRoute } from './http/admin-route.ts';
 import { createApp, type ServerOptions } from './http/create-app.ts';
 import { kongVersion } from './routes/node-info.ts';
 import { readyRoute, statusRoute } from './routes/status.ts';
 
-/** The whole Admin API, not yet listening. */
+/** The whole Admin API, not yet listening. Apps of several listeners share one route table. */
 export function createAdminApp(
   deps: AdminDependencies,
   options: AdminOptions,
   server: ServerOptions = {},
+  routes: readonly AdminRoute[] = adminRoutes(deps, options),
 ): FastifyInstance {
   return createApp({
     ...common(deps, options),
     server,
-    routes: adminRoutes(deps, options),
+    routes,
     token: deps.settings.adminToken,
     guiOrigins: guiOrigins(deps),
   });

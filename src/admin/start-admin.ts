@@ -1,12 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import type { ListenAddress } from '../settings/settings.ts';
+import { adminRoutes } from './admin-routes.ts';
 import type { AdminDependencies, AdminOptions, RunningListener } from './contract.ts';
 import { createAdminApp, createStatusApp } from './create-admin-app.ts';
 import type { ServerOptions } from './http/create-app.ts';
 
 /** Starts the Admin API on every address of `admin_listen`. */
 export function startAdmin(deps: AdminDependencies, options: AdminOptions): Promise<RunningListener> {
-  return listenAll(deps.settings.adminListen, options, (server) => createAdminApp(deps, options, server));
+  const routes = adminRoutes(deps, options);
+  return listenAll(deps.settings.adminListen, options, (server) => createAdminApp(deps, options, server, routes));
 }
 
 /** Starts the status API on every address of `status_listen`. */

@@ -134,17 +134,15 @@ function originOf(request: FastifyRequest): RequestOrigin {
 function addAccessLog(app: FastifyInstance, log: AdminLog): void {
   app.addHook('onResponse', (request, reply, next) => {
     log.access({
+      remoteAddr: request.ip,
+      remoteUser: null,
       time: Date.now() - Math.round(reply.elapsedTime),
-      requestId: request.id,
-      client: request.ip,
-      method: request.method,
-      target: request.originalUrl,
-      httpVersion: request.raw.httpVersion,
+      request: `${request.method} ${request.originalUrl} HTTP/${request.raw.httpVersion}`,
       status: reply.statusCode,
-      bytes: request.method === 'HEAD' ? 0 : Number(reply.getHeader('content-length') ?? 0),
-      duration: reply.elapsedTime,
+      bodyBytesSent: request.method === 'HEAD' ? 0 : Number(reply.getHeader('content-length') ?? 0),
       referer: request.headers.referer ?? null,
       userAgent: request.headers['user-agent'] ?? null,
+      requestId: request.id,
     });
     next();
   });

@@ -21,7 +21,7 @@ export async function decodeBody(contentType: string | undefined, bytes: Uint8Ar
   }
   if (type.startsWith('application/json')) return { form: false, value: decodeJson(bytes) };
   if (type.startsWith('application/x-www-form-urlencoded')) return formBody(parseUrlencoded(decodeText(bytes)));
-  if (type.startsWith('multipart/form-data')) return formBody(await parseMultipart(bytes, contentType!));
+  if (type.startsWith('multipart/form-data')) return formBody(await readMultipart(bytes, contentType ?? ''));
   throw unsupportedMediaType();
 }
 
@@ -59,6 +59,14 @@ function refuseUnsafe(value: unknown, depth: number): void {
   for (const [key, member] of Object.entries(value)) {
     if (key === '__proto__') throw cannotParseJson();
     refuseUnsafe(member, depth + 1);
+  }
+}
+
+async function readMultipart(bytes: Uint8Array, contentType: string): ReturnType<typeof parseMultipart> {
+  try {
+    return await parseMultipart(bytes, contentType);
+  } catch {
+    throw plainError(400, 'Cannot parse multipart body');
   }
 }
 
