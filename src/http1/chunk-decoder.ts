@@ -1,4 +1,4 @@
-import { fieldLines } from './grammar.ts';
+import { chunkExtensions, fieldLines } from './grammar.ts';
 
 /** Receives the decoded pieces of a body. The range is valid only during the call. */
 export interface BodySink {
@@ -23,7 +23,7 @@ export class ChunkDecoder {
   #state: 'size' | 'extension' | 'size-lf' | 'data' | 'data-cr' | 'data-lf' | 'trailer' = 'size';
   #size = 0;
   #digits = 0;
-  #extension = 0;
+  #extension = '';
   #trailer = '';
   /** Trailer lines, validated, each ended by CRLF; set when the body is complete. */
   trailers = '';
@@ -32,7 +32,7 @@ export class ChunkDecoder {
     this.#state = 'size';
     this.#size = 0;
     this.#digits = 0;
-    this.#extension = 0;
+    this.#extension = '';
     this.#trailer = '';
     this.trailers = '';
   }
@@ -51,15 +51,23 @@ export class ChunkDecoder {
             if (this.#size > Number.MAX_SAFE_INTEGER) return broken;
           } else if (this.#digits === 0) return broken;
           else if (byte === 13) this.#state = 'size-lf';
-          else if (byte === 59) this.#state = 'extension';
-          else return broken;
+          else if (byte === 59) {
+            this.#extension = ';';
+            this.#state = 'extension';
+          } else return broken;
           at++;
           break;
         }
         case 'extension': {
           const byte = bytes[at] as number;
-          if (byte === 13) this.#state = 'size-lf';
-          else if ((byte < 32 && byte !== 9) || byte === 127 || ++this.#extension > maxExtensionBytes) return broken;
+          if (byte === 13) {
+            if (!chunkExtensions.test(this.#extension)) return broken;
+            this.#extension = '';
+            this.#state = 'size-lf';
+          } else {
+            if (this.#extension.length === maxExtensionBytes) return broken;
+            this.#extension += String.fromCharCode(byte);
+          }
           at++;
           break;
         }

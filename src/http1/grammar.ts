@@ -29,3 +29,7 @@ export const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** Bytes that no head may hold wherever they stand: control bytes other than HTAB, CR and LF; and LF without CR, CR without LF. */
 export const forbiddenInHead = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|(?:^|[^\r])\n|\r(?=[^\n])/;
+
+/** Chunk extensions without the blanks that only some parsers take (RFC 9112 7.1.1). */
+export const chunkExtensions =
+  /^(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
