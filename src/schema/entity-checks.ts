@@ -63,34 +63,35 @@ export function runEntityCheck(
   failed: ReadonlySet<string>,
   fields: ReadonlyMap<string, Field>,
 ): readonly CheckFailure[] {
+  const isSet = setIn(value, failed);
   if ('conditional' in check) return conditional(check.conditional, value, fields);
-  if ('conditional_at_least_one_of' in check) return conditionalAtLeastOne(check.conditional_at_least_one_of, value);
+  if ('conditional_at_least_one_of' in check) {
+    return conditionalAtLeastOne(check.conditional_at_least_one_of, value, isSet);
+  }
   if ('custom_entity_check' in check) return custom(check.custom_entity_check, value, failed);
   if ('at_least_one_of' in check) {
     const names = check.at_least_one_of;
-    return names.some(isSetIn(value))
-      ? []
-      : onRecord(`at least one of these fields must be non-empty: ${quoted(names)}`);
+    return names.some(isSet) ? [] : onRecord(`at least one of these fields must be non-empty: ${quoted(names)}`);
   }
   if ('only_one_of' in check) {
     const names = check.only_one_of;
-    const count = names.filter(isSetIn(value)).length;
+    const count = names.filter(isSet).length;
     return count === 1 ? [] : onRecord(`exactly one of these fields must be non-empty: ${quoted(names)}`);
   }
   if ('mutually_exclusive' in check) {
     const names = check.mutually_exclusive;
-    const count = names.filter(isSetIn(value)).length;
+    const count = names.filter(isSet).length;
     return count <= 1 ? [] : onRecord(`only one or none of these fields must be set: ${quoted(names)}`);
   }
   if ('mutually_required' in check) {
     const names = check.mutually_required;
-    const count = names.filter(isSetIn(value)).length;
+    const count = names.filter(isSet).length;
     return count === 0 || count === names.length
       ? []
       : onRecord(`all or none of these fields must be set: ${quoted(names)}`);
   }
   const names = check.distinct;
-  const values = names.filter(isSetIn(value)).map((name) => valueAt(value, name));
+  const values = names.filter(isSet).map((name) => valueAt(value, name));
   return new Set(values).size === values.length
     ? []
     : onRecord(`values of these fields must be distinct: ${quoted(names)}`);
@@ -112,20 +113,17 @@ function conditional(
 function conditionalAtLeastOne(
   rule: Extract<EntityCheck, { conditional_at_least_one_of: unknown }>['conditional_at_least_one_of'],
   value: Readonly<Record<string, unknown>>,
+  isSet: IsSet,
 ): readonly CheckFailure[] {
   const subject = valueAt(value, rule.if_field);
   if (subject == null) return [];
-  if (matches(rule.if_match, subject)) return needsOne(rule.then_at_least_one_of, rule.then_err, value);
+  if (matches(rule.if_match, subject)) return needsOne(rule.then_at_least_one_of, rule.then_err, isSet);
   if (rule.else_match === undefined || !matches(rule.else_match, subject)) return [];
-  return needsOne(rule.else_then_at_least_one_of ?? [], rule.else_then_err, value);
+  return needsOne(rule.else_then_at_least_one_of ?? [], rule.else_then_err, isSet);
 }
 
-function needsOne(
-  names: readonly string[],
-  text: string | undefined,
-  value: Readonly<Record<string, unknown>>,
-): readonly CheckFailure[] {
-  if (names.some(isSetIn(value))) return [];
+function needsOne(names: readonly string[], text: string | undefined, isSet: IsSet): readonly CheckFailure[] {
+  if (names.some(isSet)) return [];
   const list = quoted(names);
   return onRecord(text?.replace('%s', list) ?? `at least one of these fields must be non-empty: ${list}`);
 }
@@ -176,12 +174,14 @@ function compiled(attributes: Attributes): ReturnType<typeof compileAttributes> 
   return check;
 }
 
-/** Null, an empty text, an empty list and an empty map count as not set. */
-function isSetIn(record: Readonly<Record<string, unknown>>): (name: string) => boolean {
+type IsSet = (name: string) => boolean;
+
+/** Null, an empty text, an empty list and an empty map count as not set; of a faulty list or map nothing may be left. */
+function setIn(record: Readonly<Record<string, unknown>>, failed: ReadonlySet<string>): IsSet {
   return (name) => {
     const value = valueAt(record, name);
     if (value == null || value === '') return false;
-    return typeof value !== 'object' || Object.keys(value).length > 0;
+    return typeof value !== 'object' || Object.keys(value).length > 0 || failed.has(name);
   };
 }
 
