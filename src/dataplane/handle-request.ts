@@ -3,7 +3,7 @@
  * plugin-runner/ -> upstream/ (through dataplane/proxy.ts), and the answer back the same way.
  */
 import { errors } from '../errors.ts';
-import { headerValues } from '../http1/header-block.ts';
+import { headerMap, headerValues } from '../http1/header-block.ts';
 import { beginPlugins, runAccess, runRewrite } from '../plugin-runner/phases.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import { normalisePath } from '../router/path.ts';
@@ -149,6 +149,9 @@ class ExchangeQuery implements RouteQuery {
   headerValues(name: string): readonly string[] {
     const block = (this.exchange as Exchange).head.block;
     return block.includes('_') ? foldedValues(block, name) : headerValues(block, name);
+  }
+  headerNames(): readonly string[] {
+    return Object.keys(headerMap((this.exchange as Exchange).head.block)).map((name) => name.replaceAll('_', '-'));
   }
 }
 
