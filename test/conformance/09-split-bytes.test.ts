@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { answer, type BackendConnection } from '../support/raw-backend.ts';
@@ -112,19 +111,4 @@ describe('answers cut at every byte', () => {
       assert.deepEqual(rig.backend.scriptErrors, []);
     });
   }
-});
-
-describe('a client that half-closes after its request', () => {
-  it('still gets its answer', async () => {
-    const rig = await startRig();
-    try {
-      using client = await openClient(rig.port);
-      client.socket.end('GET /half HTTP/1.1\r\nHost: example.com\r\n\r\n');
-      await once(client.socket, 'finish');
-      const response = await client.readResponse();
-      assert.equal(response.status, 200);
-    } finally {
-      await rig.close();
-    }
-  });
 });

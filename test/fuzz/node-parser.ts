@@ -72,7 +72,7 @@ export class NodeRequestParser {
       const entry = { incoming, body: '' };
       seen.push(entry);
       incoming.on('data', (chunk: Buffer) => {
-        entry.body += chunk.latin1Slice();
+        entry.body += chunk.toString('latin1');
       });
       incoming.on('error', () => {});
       incoming.on('end', () => outgoing.end());
@@ -141,7 +141,7 @@ export async function readNodeResponse(bytes: string): Promise<Reading> {
     outgoing.on('response', (incoming) => {
       let body = '';
       incoming.on('data', (chunk: Buffer) => {
-        body += chunk.latin1Slice();
+        body += chunk.toString('latin1');
       });
       incoming.on('error', (error: Error & { code?: string }) => {
         const cut = error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_EOF_STATE';

@@ -72,7 +72,7 @@ export function readChunked(bytes: string, start: number): FramedBody {
   let text = '';
   const sink = {
     bodyData(data: Uint8Array, from: number, to: number): void {
-      text += (data as Buffer).latin1Slice(from, to);
+      text += Buffer.from(data.buffer, data.byteOffset + from, to - from).toString('latin1');
     },
   };
   const at = new ChunkDecoder().feed(buffer, start, buffer.length, sink);

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { answer, answerEach } from '../support/raw-backend.ts';
+import { exchangeOne } from '../support/raw-client.ts';
+import { type Rig, startRig } from '../support/rig.ts';
+
+/** Case 21: `Connection` removes what the client sent, never what the gateway adds or a plugin reads. */
+describe('Connection of a client', () => {
+  let rig: Rig;
+  before(async () => {
+    rig = await startRig({
+      settings: { trustedIps: ['127.0.0.1'], realIpHeader: 'X-Forwarded-For', realIpRecursive: true },
+    });
+    await rig.write('PUT', '/services/backend/routes/tagged', { paths: ['/tagged'], strip_path: true });
+    await rig.write('POST', '/routes/tagged/plugins', {
+      name: 'correlation-id',
+      config: { header_name: 'X-Correlation', generator: 'uuid' },
+    });
+    await rig.write('PUT', '/services/backend/routes/denied', { paths: ['/denied'] });
+    await rig.write('POST', '/routes/denied/plugins', { name: 'ip-restriction', config: { deny: ['203.0.113.7'] } });
+  });
+  after(() => rig.close());
+
+  it('drops the fields it names, and itself', async () => {
+    await exchangeOne(
+      rig.port,
+      'GET / HTTP/1.1\r\nHost: a\r\nConnection: X-Drop, x_keep , Authorization\r\nX-Drop: 1\r\nX-Drop: 2\r\nX-Stay: 1\r\n' +
+        'Authorization: Basic x\r\nKeep-Alive: timeout=5\r\nProxy-Connection: keep-alive\r\nTE: gzip\r\n\r\n',
+    );
+    const request = rig.backend.requests.at(-1);
+    for (const name of ['x-drop', 'authorization', 'keep-alive', 'proxy-connection', 'te', 'upgrade']) {
+      assert.equal(request?.get(name), undefined, name);
+    }
+    assert.equal(request?.get('x-stay'), '1');
+    assert.doesNotMatch(request?.get('connection') ?? '', /x-drop|authorization/i);
+  });
+
+  const added = [
+    'x-forwarded-for',
+    'x-forwarded-proto',
+    'x-forwarded-host',
+    'x-forwarded-port',
+    'x-forwarded-path',
+    'x-forwarded-prefix',
+    'x-real-ip',
+    'x-kong-request-id',
+    'via',
+    'host',
+    'x-correlation',
+  ];
+  it('cannot remove what the gateway or a plugin adds', async () => {
+    const response = await exchangeOne(
+      rig.port,
+      `GET /tagged HTTP/1.1\r\nHost: a\r\nConnection: ${added.join(', ')}, X-Consumer-Id\r\n\r\n`,
+    );
+    assert.equal(response.status, 200);
+    for (const name of added) assert.ok(rig.backend.requests.at(-1)?.get(name), name);
+  });
+
+  it('cannot remove the framing', async () => {
+    const response = await exchangeOne(
+      rig.port,
+      'POST / HTTP/1.1\r\nHost: a\r\nConnection: Content-Length, Transfer-Encoding\r\nContent-Length: 5\r\n\r\nhello',
+    );
+    assert.equal(response.status, 200);
+    assert.equal(rig.backend.requests.at(-1)?.body, 'hello');
+  });
+
+  it('cannot hide the client address from a plugin', async () => {
+    const response = await exchangeOne(
+      rig.port,
+      'GET /denied HTTP/1.1\r\nHost: a\r\nConnection: X-Forwarded-For\r\nX-Forwarded-For: 203.0.113.7\r\n\r\n',
+    );
+    assert.equal(response.status, 403);
+  });
+
+  for (const odd of ['close, close', ',,,', 'keep-alive,', ' ', 'X-A,'.repeat(500)]) {
+    it(`may be odd: ${JSON.stringify(odd.slice(0, 20))}`, async () => {
+      const response = await exchangeOne(rig.port, `GET / HTTP/1.1\r\nHost: a\r\nConnection: ${odd}\r\n\r\n`);
+      assert.equal(response.status, 200);
+    });
+  }
+});
+
+describe('Connection of a backend', () => {
+  it('drops the fields it names, but none that the gateway adds', async () => {
+    await using rig = await startRig({
+      script: answerEach(() =>
+        answer(
+          'ok',
+          'Connection: X-Drop, Via, X-Kong-Upstream-Latency, X-Kong-Request-Id, Content-Length, Server\r\nX-Drop: 1\r\nX-Stay: 1\r\n' +
+            'Keep-Alive: timeout=5\r\nProxy-Connection: x\r\nUpgrade: h2c\r\nTrailer: X-T\r\n',
+        ),
+      ),
+    });
+    const response = await exchangeOne(rig.port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    assert.equal(response.status, 200);
+    assert.equal(response.body, 'ok');
+    for (const name of ['x-drop', 'keep-alive', 'proxy-connection', 'upgrade', 'trailer']) {
+      assert.equal(response.get(name), undefined, name);
+    }
+    assert.equal(response.get('x-stay'), '1');
+    assert.match(response.get('via') ?? '', /^1\.1 kong\//);
+    assert.match(response.get('x-kong-upstream-latency') ?? '', /^\d+$/);
+    assert.match(response.get('x-kong-request-id') ?? '', /^[0-9a-f]{32}$/);
+  });
+});

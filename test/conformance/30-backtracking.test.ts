@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { exchangeOne } from '../support/raw-client.ts';
+import { startRig } from '../support/rig.ts';
+
+/** Case 30: an expression that would backtrack without end in a backtracking engine. */
+const expressions: Readonly<Record<string, readonly [path: string, target: string]>> = {
+  'nested quantifiers': ['~/(a+)+$', `/${'a'.repeat(200)}!`],
+  'overlapping alternatives': ['~/(a|a)*$', `/${'a'.repeat(200)}!`],
+  'alternatives of one prefix': ['~/(a|aa)+$', `/${'a'.repeat(200)}!`],
+  'two unbounded runs': ['~/.*.*.*.*.*=x$', `/${'a'.repeat(3000)}`],
+  'an e-mail address': ['~/([a-zA-Z0-9])(([\\-.]|[_]+)?([a-zA-Z0-9]+))*(@){1}$', `/${'a'.repeat(200)}!`],
+};
+
+describe('regular expressions of routes', () => {
+  for (const [what, [path, target]] of Object.entries(expressions)) {
+    it(`cost time linear in the path, or are refused: ${what}`, async () => {
+      await using rig = await startRig();
+      const made = await rig.gateway.admin('PUT', '/services/backend/routes/regex', { paths: [path] });
+      if (made.status === 400) return;
+      assert.ok(made.status < 300, JSON.stringify(made.body));
+      const begun = performance.now();
+      const response = await exchangeOne(rig.port, `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      assert.equal(response.status, 200);
+      assert.ok(performance.now() - begun < 1000, `${performance.now() - begun} ms`);
+    });
+  }
+});
