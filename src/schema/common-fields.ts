@@ -108,12 +108,12 @@ export function ipOrCidr<const O extends FieldOptions = None>(options?: O): Text
   return textOf({ custom: formats.ipOrCidrProblem }, options);
 }
 
-/** A certificate in PEM, or a vault reference. */
+/** A certificate in PEM; with `referenceable`, also a vault reference. */
 export function certificate<const O extends FieldOptions = None>(options?: O): Text<O> {
   return textOf({ custom: formats.certificateProblem }, options);
 }
 
-/** A private key in PEM, or a vault reference. */
+/** A private key in PEM; with `referenceable`, also a vault reference. */
 export function privateKey<const O extends FieldOptions = None>(options?: O): Text<O> {
   return textOf({ custom: formats.privateKeyProblem }, options);
 }

@@ -65,7 +65,10 @@ const TYPE_MESSAGES: Readonly<Record<FieldType, string>> = {
 /** Text. At least one character, unless `len_min: 0`. */
 export function string<const O extends FieldOptions = None>(options?: O): Field<Presence<OneOf<string, O>, O>> {
   const meta = { ...options, type: 'string', required: options?.required ?? false } as const;
-  const base = z.string({ error: typeError('string') });
+  const base = z.string({ error: typeError('string') }).refine(isStorable, {
+    error: 'expected valid utf-8 text without NUL characters',
+    abort: true,
+  });
   const text = meta.uuid === true ? base.overwrite((value) => value.toLowerCase()) : base;
   return asField(constrained(text, { len_min: 1, ...meta }), meta) as Field<Presence<OneOf<string, O>, O>>;
 }
@@ -88,6 +91,11 @@ export function number<const O extends FieldOptions = None>(options?: O): Field<
 export function boolean<const O extends FieldOptions = None>(options?: O): Field<Presence<boolean, O>> {
   const meta = { ...options, type: 'boolean', required: options?.required ?? false } as const;
   return asField(constrained(z.boolean({ error: typeError('boolean') }), meta), meta) as Field<Presence<boolean, O>>;
+}
+
+/** PostgreSQL stores neither NUL nor half of a surrogate pair. */
+function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
 }
 
 /** Builds the field around the zod type of its non-null values. For the makers of field types only. */

@@ -1,7 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import { parseAddress } from './address.ts';
-import { isVaultReference } from './attributes.ts';
 import { normalPath } from './normal-path.ts';
 import { regexProblem } from './regex.ts';
 
@@ -139,7 +138,6 @@ export function ipOrCidrProblem(text: string): string | null {
 }
 
 export function certificateProblem(text: string): string | null {
-  if (isVaultReference(text)) return null;
   try {
     new X509Certificate(text);
     return null;
@@ -149,7 +147,6 @@ export function certificateProblem(text: string): string | null {
 }
 
 export function privateKeyProblem(text: string): string | null {
-  if (isVaultReference(text)) return null;
   try {
     createPrivateKey(text);
     return null;

@@ -24,6 +24,8 @@ const faults: readonly [what: string, field: Field, value: unknown, fault: unkno
   ['a list for a record', record({ a: string() }), ['a'], 'expected a record'],
   ['an unknown name within a record', record({ a: string() }), { b: 1 }, { b: 'unknown field' }],
   ['an empty text', string(), '', 'length must be at least 1'],
+  ['a NUL character', string(), 'a\0', 'expected valid utf-8 text without NUL characters'],
+  ['half of a surrogate pair', string(), '\ud800', 'expected valid utf-8 text without NUL characters'],
   ['eq', string({ eq: 'a' }), 'b', 'value must be a'],
   ['eq null', string({ eq: null }), 'b', 'value must be null'],
   ['ne', boolean({ ne: true }), true, 'value must not be true'],
