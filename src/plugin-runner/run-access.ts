@@ -48,6 +48,7 @@ async function goOnAfter(
   } catch (error) {
     return failedReply(exchange, instance, 'access', error);
   }
+  if (exchange.finished) return undefined;
   const next = followConsumer(exchange, at, consumer);
   return result ?? runFrom(exchange, context, next);
 }

@@ -1,49 +1,46 @@
-import { boolean, headerName, type Infer, integer, record, string } from '../../plugin-sdk/schema.ts';
+import { boolean, type EntityCheck, headerName, type Infer, integer, record, string } from '../../plugin-sdk/schema.ts';
 
-export const config = record(
-  {
-    status_code: integer({
-      required: true,
-      default: 503,
-      between: [100, 599],
-      description: 'Status of the answer. One below 200 cannot end a request: it is answered with 500.',
-    }),
-    message: string({
-      description:
-        'Message of the answer, in a JSON object. When neither it nor `body` is set, the usual one of the status is ' +
-        'sent (for 401, 404, 405, 500, 502 and 503), or an empty body.',
-    }),
-    content_type: string({ description: 'Media type of `body`.' }),
-    body: string({ description: 'Whole body of the answer, instead of `message`.' }),
-    echo: boolean({
-      required: true,
-      default: false,
-      description: 'Answers with a description of the request, of what it matched, and of the node. For debugging.',
-    }),
-    trigger: headerName({
-      description: 'Only requests that have a header or a query argument of this name are ended.',
-    }),
-  },
-  {
-    checks: [
-      {
-        custom_entity_check: {
-          field_sources: ['message', 'content_type', 'body', 'echo'],
-          fn: problem,
-        },
-      },
-    ],
-  },
-);
+export const config = record({
+  status_code: integer({
+    required: true,
+    default: 503,
+    between: [100, 599],
+    description: 'Status of the answer. One below 200 cannot end a request: it is answered with 500.',
+  }),
+  message: string({
+    description:
+      'Message of the answer, in a JSON object. When neither it nor `body` is set, the usual one of the status is ' +
+      'sent (for 401, 404, 405, 500, 502 and 503), or an empty body.',
+  }),
+  content_type: string({ description: 'Media type of `body`.' }),
+  body: string({ description: 'Whole body of the answer, instead of `message`.' }),
+  echo: boolean({
+    required: true,
+    default: false,
+    description: 'Answers with a description of the request, of what it matched, and of the node. For debugging.',
+  }),
+  trigger: headerName({
+    description: 'Only requests that have a header or a query argument of this name are ended.',
+  }),
+});
 
 export type RequestTerminationConfig = Infer<typeof config>;
 
-function problem(value: Readonly<Record<string, unknown>>): string | null {
-  const message = value['message'] !== null;
-  const type = value['content_type'] !== null;
-  const body = value['body'] !== null;
-  if (message && (type || body)) return 'message cannot be used with content_type or body';
-  if (type && !body) return 'content_type requires a body';
-  if (value['echo'] === true && (type || body)) return 'echo cannot be used with content_type and body';
+export const checks: readonly EntityCheck[] = [
+  { custom_entity_check: { field_sources: ['config'], fn: ({ config: given }) => onConfig(problem(given as Given)) } },
+];
+
+type Given = Pick<RequestTerminationConfig, 'message' | 'content_type' | 'body' | 'echo'>;
+
+function problem({ message, content_type, body, echo }: Given): string | null {
+  if (message !== null && (content_type !== null || body !== null)) {
+    return 'message cannot be used with content_type or body';
+  }
+  if (content_type !== null && body === null) return 'content_type requires a body';
+  if (echo && (content_type !== null || body !== null)) return 'echo cannot be used with content_type and body';
   return null;
+}
+
+function onConfig(message: string | null): Readonly<Record<string, string>> | null {
+  return message === null ? null : { config: message };
 }

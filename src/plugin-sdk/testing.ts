@@ -1,0 +1,204 @@
+import type { Exchange } from '../dataplane/exchange.ts';
+import type { ProxyOptions } from '../dataplane/options.ts';
+import { replyError, replyWith } from '../dataplane/reply.ts';
+import { type ErrorEntry, errors } from '../errors.ts';
+import { headerMap } from '../http1/header-block.ts';
+import { createInstance, retireInstance } from '../plugin-runner/instances.ts';
+import {
+  beginPlugins,
+  runAccess,
+  runHeaderFilter,
+  runLog,
+  runResponse,
+  runRewrite,
+  startBodyFilters,
+} from '../plugin-runner/phases.ts';
+import type { PluginInstance } from '../plugin-runner/plan.ts';
+import type { ConsumerView } from './contexts.ts';
+import type { Plugin, PluginLogger, PluginNode } from './define-plugin.ts';
+import { TestClient, type TestResponse } from './testing/test-client.ts';
+import { type ConfigCheck, checkConfig } from './testing/test-config.ts';
+import { headerLines, type TestRequest, testExchange } from './testing/test-exchange.ts';
+
+/*
+ * Runs a plugin over requests without a socket, through the same context and phase loops as the gateway. For tests only.
+ */
+
+export type { TestResponse } from './testing/test-client.ts';
+export type { ConfigCheck } from './testing/test-config.ts';
+export type { TestBackend, TestRequest } from './testing/test-exchange.ts';
+
+export interface TestPluginOptions {
+  /** Validated as the Admin API does; a bad one makes `request` reject. Default: empty, so the defaults. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** More plugins of the same requests, before or after in their order. */
+  readonly beside?: readonly { readonly plugin: Plugin; readonly config?: Readonly<Record<string, unknown>> }[];
+}
+
+export interface TestLogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** What became of a request. */
+export interface TestOutcome {
+  /** What the backend received; null when a plugin answered. Header names are in lower case. */
+  readonly upstream: {
+    readonly method: string;
+    /** Null: the path and query as the gateway makes them. */
+    readonly path: string | null;
+    readonly query: string | null;
+    readonly headers: Readonly<Record<string, readonly string[]>>;
+    header(name: string): string | null;
+  } | null;
+  readonly response: TestResponse;
+  readonly requestId: string;
+  readonly consumer: ConsumerView | null;
+  /** The log record. */
+  readonly record: Readonly<Record<string, unknown>>;
+}
+
+export interface PluginTest {
+  /** What the plugins wrote to the error log. */
+  readonly logLines: readonly TestLogLine[];
+  /** Validates a configuration; says what the Admin API would. */
+  check(config: Readonly<Record<string, unknown>>): Promise<ConfigCheck>;
+  request(request?: TestRequest): Promise<TestOutcome>;
+  /** As when the instances are removed. */
+  dispose(): Promise<void>;
+}
+
+export function testPlugin(plugin: Plugin, options: TestPluginOptions = {}): PluginTest {
+  const logLines: TestLogLine[] = [];
+  const plugins = [{ plugin, config: options.config ?? {} }, ...(options.beside ?? [])];
+  let instances: Promise<readonly PluginInstance[]> | null = null;
+  const ready = () => {
+    instances ??= Promise.all(plugins.map((one, at) => setUp(one.plugin, one.config ?? {}, at, logLines)));
+    return instances;
+  };
+  return {
+    logLines,
+    check: (config) => checkConfig(plugin, config),
+    request: async (request = {}) => run(request, await ready()),
+    dispose: async () => {
+      for (const instance of await ready()) retireInstance(instance);
+    },
+  };
+}
+
+/** The node that plugins under test run on. */
+export const testNode: PluginNode = Object.freeze({
+  id: '7f6b8c1e-0000-4000-8000-00000000000f',
+  hostname: 'test-host',
+  pid: 4711,
+  worker: 0,
+});
+
+async function setUp(
+  plugin: Plugin,
+  config: Readonly<Record<string, unknown>>,
+  serial: number,
+  logLines: TestLogLine[],
+): Promise<PluginInstance> {
+  const checked = await checkConfig(plugin, config);
+  if (!checked.ok) throw new Error(checked.message);
+  const id = `7f6b8c1e-0000-4000-9000-${String(serial).padStart(12, '0')}`;
+  const row = { id, name: plugin.name, config: checked.config };
+  return createInstance(new Map([[plugin.name, plugin]]), row, { log: collector(logLines), node: testNode });
+}
+
+async function run(request: TestRequest, instances: readonly PluginInstance[]): Promise<TestOutcome> {
+  const client = new TestClient();
+  const exchange = testExchange(request, instances, client);
+  const context = beginPlugins(exchange);
+  const refused = refusal(exchange);
+  const reply = (await runRewrite(exchange)) ?? (refused === null ? await runAccess(exchange) : undefined);
+  const upstream = reply === undefined && refused === null ? received(exchange) : null;
+  if (reply !== undefined) replyWith(exchange, reply, options);
+  else if (refused !== null) replyError(exchange, refused, options);
+  else await answerFrom(exchange, request);
+  const record = context.record();
+  exchange.finished = true;
+  runLog(exchange);
+  const { id: requestId, consumer } = exchange;
+  return { upstream, response: client.response(), requestId, consumer, record };
+}
+
+/** What the gateway itself refuses. */
+function refusal(exchange: Exchange): ErrorEntry | null {
+  if (exchange.route === null) return errors.noRoute;
+  const limit = exchange.plan.requestBodyLimit;
+  return limit > 0 && exchange.head.bodyLength > limit ? errors.payloadTooLarge : null;
+}
+
+function received(exchange: Exchange): TestOutcome['upstream'] {
+  const { head, requestEdits } = exchange;
+  const headers = headerMap(requestEdits?.applyTo(head.forwardBlock) ?? head.forwardBlock);
+  return {
+    method: exchange.upstreamMethod ?? head.method,
+    path: exchange.upstreamPath,
+    query: exchange.upstreamQuery,
+    headers,
+    header: (name) => headers[name.toLowerCase()]?.[0] ?? null,
+  };
+}
+
+/** Sends the backend's answer through the phases that come after it. */
+async function answerFrom(exchange: Exchange, { backend = {} }: TestRequest): Promise<void> {
+  const { status = 200, headers = {}, body = '' } = backend;
+  const pieces = (typeof body === 'string' ? [body] : body).map((piece) => Buffer.from(piece));
+  exchange.status = status;
+  exchange.upstreamStatus = status;
+  exchange.responseSource = 'upstream';
+  exchange.responseBlock = headerLines(headers);
+  if (exchange.plan.responseBodyLimit > 0) {
+    const reply = await runResponse(exchange, Buffer.concat(pieces));
+    if (reply !== undefined) {
+      replyWith(exchange, reply, options);
+      return;
+    }
+  }
+  runHeaderFilter(exchange);
+  exchange.downstream.sendHead(exchange, -1);
+  sendFiltered(exchange, pieces);
+}
+
+function sendFiltered(exchange: Exchange, pieces: readonly Buffer[]): void {
+  const send = (piece: Uint8Array | null) => {
+    if (piece !== null) exchange.downstream.sendBody(exchange, piece, 0, piece.byteLength);
+  };
+  try {
+    const filters = startBodyFilters(exchange);
+    for (const piece of pieces) send(filters === null ? piece : filters.chunk(piece));
+    if (filters !== null) send(filters.end());
+    exchange.downstream.sendEnd(exchange, '');
+  } catch {
+    exchange.downstream.abort(exchange);
+  }
+}
+
+function collector(lines: TestLogLine[]): PluginLogger {
+  const at =
+    (level: TestLogLine['level']) =>
+    (message: string, fields: Readonly<Record<string, unknown>> = {}) => {
+      lines.push({ level, message, fields });
+    };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+const options: ProxyOptions = Object.freeze({
+  serverHeader: true,
+  viaHeader: true,
+  proxyLatency: true,
+  upstreamLatency: true,
+  responseLatency: true,
+  upstreamStatus: false,
+  requestIdDownstream: true,
+  requestIdUpstream: true,
+  realIpHeader: 'x-real-ip',
+  realIpRecursive: false,
+  errorDefaultType: 'text/plain',
+  debugHeader: false,
+  maxBodySize: 0,
+});

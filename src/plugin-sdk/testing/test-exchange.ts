@@ -1,0 +1,140 @@
+import type { Downstream } from '../../dataplane/downstream.ts';
+import { type DownstreamPeer, Exchange } from '../../dataplane/exchange.ts';
+import { type ParsedRequest, parseRequestHead } from '../../http1/parse-request.ts';
+import { buildPlan } from '../../plugin-runner/build-plan.ts';
+import type { PluginInstance, PluginPlan } from '../../plugin-runner/plan.ts';
+import { normalisePath } from '../../router/path.ts';
+import type { RuntimeRoute, RuntimeService, RuntimeSnapshot } from '../../snapshot/runtime.ts';
+import { requestId } from '../../util/request-ids.ts';
+
+/** A request as a client would send it. */
+export interface TestRequest {
+  /** Default: GET. */
+  readonly method?: string;
+  /** Path and query. Default: `/`. */
+  readonly path?: string;
+  /** `Host: test.example` is added when there is none. A list is sent as several lines. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: string | Uint8Array;
+  /** Default: 127.0.0.1. */
+  readonly clientIp?: string;
+  /** Default: http. */
+  readonly scheme?: 'http' | 'https';
+  /** False: no route matched. Default: true. */
+  readonly routed?: boolean;
+  /** The backend's answer. Default: 200 without a body. */
+  readonly backend?: TestBackend;
+}
+
+export interface TestBackend {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** A list is sent piece by piece. */
+  readonly body?: string | readonly string[];
+}
+
+/** The exchange of a request that needs no socket. Its plan holds the instances. */
+export function testExchange(request: TestRequest, instances: readonly PluginInstance[], client: Downstream): Exchange {
+  const head = parsedHead(request);
+  const plan = buildPlan(instances);
+  const snapshot = testSnapshot(plan);
+  const exchange = new Exchange(client, testPeer(request), head, snapshot, requestId(), Date.now(), performance.now());
+  exchange.path = normalisePath(head.rawPath) ?? head.rawPath;
+  exchange.bytesReceived = bodyBytes(request).byteLength;
+  if (request.routed !== false) {
+    exchange.route = testRoute(plan);
+    exchange.service = testService;
+  }
+  exchange.plan = plan;
+  if (plan.requestBodyLimit > 0 && head.bodyLength > 0) exchange.requestBody = bodyBytes(request);
+  return exchange;
+}
+
+/** Header lines, CRLF after each. */
+export function headerLines(headers: Readonly<Record<string, string | readonly string[]>>): string {
+  let lines = '';
+  for (const [name, value] of Object.entries(headers)) {
+    for (const one of typeof value === 'string' ? [value] : value) lines += `${name}: ${one}\r\n`;
+  }
+  return lines;
+}
+
+function parsedHead(request: TestRequest): ParsedRequest {
+  const { method = 'GET', path = '/', headers = {} } = request;
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  const host = names.includes('host') ? '' : 'Host: test.example\r\n';
+  const size = bodyBytes(request).byteLength;
+  const length = size > 0 ? `Content-Length: ${size}\r\n` : '';
+  const head = parseRequestHead(`${method} ${path} HTTP/1.1\r\n${host}${headerLines(headers)}${length}\r\n`);
+  if ('code' in head) throw new Error(`this is not a valid request: ${head.message}`);
+  return head;
+}
+
+function bodyBytes({ body = '' }: TestRequest): Uint8Array {
+  return typeof body === 'string' ? Buffer.from(body) : body;
+}
+
+function testPeer({ clientIp = '127.0.0.1', scheme = 'http' }: TestRequest): DownstreamPeer {
+  return {
+    peerIp: clientIp,
+    peerPort: 50000,
+    localIp: '127.0.0.1',
+    localPort: scheme === 'http' ? 8000 : 8443,
+    scheme,
+    sni: scheme === 'http' ? '' : 'test.example',
+    trusted: false,
+    serial: 1,
+    tls: scheme === 'http' ? null : { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384' },
+    requests: 1,
+    lines: '',
+  };
+}
+
+function testSnapshot(plan: PluginPlan): RuntimeSnapshot {
+  const router = { upsert() {}, remove() {}, size: 0, match: () => false };
+  return { version: 1, router, globalPlan: plan, planFor: () => plan, certificateFor: () => null };
+}
+
+const testTarget = { id: '7f6b8c1e-0000-4000-8000-000000000003', host: '127.0.0.1', port: 9000, weight: 100 };
+
+const testService: RuntimeService = {
+  id: '7f6b8c1e-0000-4000-8000-000000000002',
+  name: 'test-service',
+  protocol: 'http',
+  host: '127.0.0.1',
+  port: 9000,
+  path: null,
+  retries: 5,
+  connectTimeout: 60000,
+  writeTimeout: 60000,
+  readTimeout: 60000,
+  tags: [],
+  upstream: null,
+  target: testTarget,
+  hostHeader: '127.0.0.1:9000',
+  tls: null,
+  row: { id: '7f6b8c1e-0000-4000-8000-000000000002', name: 'test-service', host: '127.0.0.1', path: null },
+};
+
+function testRoute(plan: PluginPlan): RuntimeRoute {
+  const id = '7f6b8c1e-0000-4000-8000-000000000001';
+  return {
+    id,
+    name: 'test-route',
+    methods: null,
+    hosts: null,
+    paths: ['/'],
+    headers: null,
+    snis: null,
+    regexPriority: 0,
+    service: testService,
+    httpsOnly: false,
+    grpc: false,
+    httpsRedirectStatusCode: 426,
+    stripPath: true,
+    preserveHost: false,
+    tags: [],
+    plan,
+    row: { id, name: 'test-route', paths: ['/'], hosts: null },
+  };
+}
