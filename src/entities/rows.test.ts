@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type ExportedSchema, exportSchema } from '../schema/export.ts';
 import { consumers } from './consumers.ts';
 import { created, NOW, patched, patchRefusal, refusal } from './expect-row.fixture.ts';
 import { namedReferences } from './references.ts';
 import { testRegistry } from './registry.fixture.ts';
 import { routes } from './routes.ts';
-import { applyPut, inferInput, presentRow, validateInput } from './rows.ts';
+import { applyPut, inferInput, presentRow, schemaOf, validateInput } from './rows.ts';
 
 const ID = '0b0c7ffb-f03b-4be5-9f6a-8c1a4d3f4c10';
 
@@ -120,3 +121,38 @@ test('every field of every entity has a description', () => {
     }
   }
 });
+
+const minimal: readonly [entity: string, body: Record<string, unknown>][] = [
+  ['services', { host: 'a' }],
+  ['routes', { paths: ['/'] }],
+  ['consumers', { username: 'a' }],
+  ['upstreams', { name: 'a' }],
+  ['targets', { target: 'a:1', upstream: { id: ID } }],
+  ['plugins', { name: 'limiter' }],
+];
+
+/** The values that a client such as decK expects from a schema for what is not given. */
+function advertisedDefaults({ fields }: ExportedSchema): Record<string, unknown> {
+  const entries = fields
+    .flatMap((field) => Object.entries(field))
+    .map(([name, attributes]) => {
+      const field = attributes as { type: string; required?: boolean; default?: unknown };
+      const isFilled = field.type === 'record' && field.required === true;
+      return [name, isFilled ? advertisedDefaults(attributes as unknown as ExportedSchema) : (field.default ?? null)];
+    });
+  return Object.fromEntries(entries);
+}
+
+for (const [entity, body] of minimal) {
+  test(`${entity}: what is not given has exactly the default that the schema advertises`, () => {
+    const definition = testRegistry().byName(entity);
+    assert.ok(definition !== undefined);
+    const shown = presentRow(definition, created(definition, body));
+    const { id, created_at, updated_at } = shown;
+    const { config, ...advertised } = advertisedDefaults(exportSchema(schemaOf(definition, body)));
+    const expected = { ...advertised, ...body, id, created_at, updated_at };
+    const { config: shownConfig, ...rest } = shown;
+    assert.deepEqual(rest, expected);
+    if (config !== undefined) assert.deepEqual({ redis_host: null, ...config }, shownConfig);
+  });
+}
