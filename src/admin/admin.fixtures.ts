@@ -180,6 +180,7 @@ function framing(
   headers: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   if (body === undefined) return {};
-  const length = headers['transfer-encoding'] === undefined ? { 'content-length': String(Buffer.byteLength(body)) } : {};
+  const length =
+    headers['transfer-encoding'] === undefined ? { 'content-length': String(Buffer.byteLength(body)) } : {};
   return { 'content-type': type, ...length };
 }
