@@ -12,6 +12,8 @@ const goodRequestLine = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+ [^ ]+ HTTP\/1\.[01]\r\n/;
 const goodStatusLine = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t -~\x80-\xff]*)?\r\n/;
 const goodHost = /^[A-Za-z0-9._~!$&'()*+;=%-]+(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](?::\d{1,5})?$/;
 const goodLength = /^ ?\d{1,15}$/;
+const goodExtensions =
+  /^(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)*$/;
 const goodCoding = /^ ?chunked$/i;
 
 /**
@@ -112,6 +114,12 @@ const rules: readonly StricterRule[] = [
     reason: 'a chunk size of more than 15 digits',
     kind: 'both',
     applies: (_head, _lines, message) => /\r\n[0-9A-Fa-f]{16,}[;\r]/.test(message),
+  },
+  {
+    reason: 'a chunk extension that is not a name, or a name and a value',
+    kind: 'both',
+    applies: (_head, _lines, message) =>
+      [...message.matchAll(/\r\n[0-9A-Fa-f]+(;[^\r\n]*)\r\n/g)].some(([, text = '']) => !goodExtensions.test(text)),
   },
 ];
 
