@@ -1,6 +1,5 @@
 import type { Gateway } from '../gateway.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { ParsedArguments } from './parse-arguments.ts';
 
 export interface CommandOption {
   /** `timeout` for `--timeout`. */
@@ -22,6 +21,17 @@ export interface CommandDescription {
   /** True when every setting may be given as an option. */
   readonly takesSettings: boolean;
   load(): Promise<Command>;
+}
+
+export interface ParsedArguments {
+  readonly positionals: readonly string[];
+  /** The command's own options; a switch is `true`. */
+  readonly options: Readonly<Record<string, string | true>>;
+  /** Other options, which must be settings; `true` when no value stood behind them. */
+  readonly settings: Readonly<Record<string, string | true>>;
+  readonly help: boolean;
+  /** `--v`, `--vv`: errors are printed with their stack. */
+  readonly verbose: boolean;
 }
 
 /** Runs and resolves to the exit code; rejects with an error whose message is one line for the person at the terminal. */

@@ -1,16 +1,5 @@
 import { CliError } from './cli-error.ts';
-import type { CommandDescription, CommandOption } from './command.ts';
-
-export interface ParsedArguments {
-  readonly positionals: readonly string[];
-  /** The command's own options; a switch is `true`. */
-  readonly options: Readonly<Record<string, string | true>>;
-  /** Other options, which must be settings; `true` when no value stood behind them. */
-  readonly settings: Readonly<Record<string, string | true>>;
-  readonly help: boolean;
-  /** `--v`, `--vv`: errors are printed with their stack. */
-  readonly verbose: boolean;
-}
+import type { CommandDescription, CommandOption, ParsedArguments } from './command.ts';
 
 const universal: ReadonlySet<string> = new Set(['--help', '-h', '--v', '-v', '--vv']);
 

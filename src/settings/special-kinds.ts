@@ -99,13 +99,13 @@ export const headerName: Kind<string> = {
   show: (value) => value,
 };
 
-/** Names of plugins: `bundled` stands for all that come with the gateway, `off` for none. */
+/** Names, files and packages of plugins: `bundled` stands for all that come with the gateway, `off` for none. */
 export const pluginNames: Kind<readonly string[]> = {
-  label: '`bundled`, `off`, or a list of names',
+  label: '`bundled`, `off`, or a list of names, files and npm packages',
   parse(name, text) {
     const entries = splitList(text);
     if (entries.length === 1 && entries[0] === 'off') return [];
-    const wrong = entries.find((entry) => entry === 'off' || !/^[A-Za-z0-9_-]+$/.test(entry));
+    const wrong = entries.find((entry) => entry === 'off' || /[\s\x00-\x1f]/.test(entry));
     if (wrong !== undefined)
       throw new SettingsError(`${name} has an invalid value: '${wrong}' is not the name of a plugin`);
     return entries;

@@ -1,0 +1,60 @@
+import { availableParallelism } from 'node:os';
+import { findFiles } from './files.ts';
+import type { Step } from './steps.ts';
+
+const timeout = 120_000;
+
+/** Tests of one part, beside the code; they need nothing but Node. */
+export function unitTests(): Step {
+  const files = findFiles(
+    'src/**/*.test.ts',
+    'scripts/**/*.test.ts',
+    'examples/**/*.test.ts',
+    'benchmarks/**/*.test.ts',
+  );
+  return testStep(
+    'unit tests',
+    files.filter((file) => !file.endsWith('.integration.test.ts')),
+    Math.max(2, availableParallelism()),
+  );
+}
+
+/** Tests of several parts together, with real sockets, processes and services. */
+export function integrationTests(): Step {
+  return testStep('integration and conformance', findFiles('src/**/*.integration.test.ts', 'test/**/*.test.ts'), 2);
+}
+
+function testStep(name: string, files: readonly string[], concurrency: number): Step {
+  const argv = [
+    '--disable-warning=ExperimentalWarning',
+    '--test',
+    '--test-reporter=spec',
+    `--test-concurrency=${concurrency}`,
+    `--test-timeout=${timeout}`,
+    ...files,
+  ];
+  return {
+    name: `${name} (${files.length} files)`,
+    command: process.execPath,
+    argv,
+    inspect: skippedInCi,
+    summary: testSummary,
+  };
+}
+
+/** A skip on a person's machine says what is missing; on CI everything is there, so a skip is a fault. */
+export function skippedInCi(output: string): string | null {
+  const skipped = countOf(output, 'skipped');
+  return process.env['CI'] === 'true' && skipped > 0 ? `${skipped} tests were skipped` : null;
+}
+
+export function testSummary(output: string): string {
+  const skipped = [...output.matchAll(/^\s*﹣ (.*?) \([\d.]+ms\)(.*)$/gm)].map(
+    ([, name, why]) => `\n      skipped: ${name}${why}`,
+  );
+  return `${countOf(output, 'pass')} passed, ${countOf(output, 'skipped')} skipped${skipped.join('')}`;
+}
+
+function countOf(output: string, name: string): number {
+  return Number(new RegExp(`^ℹ ${name} (\\d+)$`, 'm').exec(output)?.[1] ?? 0);
+}
