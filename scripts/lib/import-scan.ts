@@ -12,9 +12,12 @@ export interface Import {
 const statement = /^[ \t]*(?:import|export)\b([^'"`;=]*?\bfrom)?\s*'([^'\n]+)'/gm;
 const call = /\bimport\(\s*'([^'\n]+)'\s*\)/g;
 
+const comment = /\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*$/gm;
+const template = /`(?:\\[\s\S]|[^`\\])*`/g;
+
 /** Finds the imports of a formatted TypeScript file by its text, which is enough for the law and a hundred times faster than a syntax tree. */
 export function scanImports(source: string): readonly Import[] {
-  const text = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^[ \t]*\/\/.*$/gm, '');
+  const text = source.replace(comment, '').replace(template, '``');
   const written = [...text.matchAll(statement)].map(([whole, clause = '', specifier = '']) => {
     const everything = whole.trimStart().startsWith('export') && /^\s*(?:type\s+)?\*/.test(clause);
     return { specifier, dynamic: false, typeOnly: /^\s*type\b(?!\s*,|\s+from)/.test(clause), everything };

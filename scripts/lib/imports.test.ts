@@ -19,6 +19,9 @@ export type * from './i.ts';
 // import { no } from './no.ts';
 /* import { no } from './no.ts'; */
 const text = 'from somewhere';
+const code = \`
+import { no } from './no.ts';
+\`;
 const later = () => import('./j.ts');
 export const k = ['x'];
 `;
@@ -86,7 +89,9 @@ describe('circles', () => {
     'src/a.ts': "import './b.ts';",
     'src/b.ts': "import './c.ts';",
     'src/c.ts': "import './b.ts';\nimport './d.ts';",
-    'src/d.ts': "import type { A } from './a.ts';\nconst a = () => import('./a.ts');",
+    'src/d.ts': `
+import type { A } from './a.ts';
+const a = () => import('./a.ts');`,
   });
 
   test('files that load each other are found', () => {
