@@ -2,6 +2,7 @@
  * A request's way: listener/ -> http1/downstream-connection.ts -> dataplane/handle-request.ts -> router/ ->
  * plugin-runner/ -> upstream/ (through dataplane/proxy.ts), and the answer back the same way.
  */
+import { STATUS_CODES } from 'node:http';
 import { errors } from '../errors.ts';
 import { headerMap, headerValues } from '../http1/header-block.ts';
 import { beginPlugins, runAccess, runRewrite } from '../plugin-runner/phases.ts';
@@ -109,7 +110,13 @@ export class RequestHandler {
       return;
     }
     const location = `https://${clientHost(x)}${x.head.target}`;
-    replyWith(x, { status, headers: [['Location', location]], body: null, message: null }, this.#options);
+    const title = `${status} ${STATUS_CODES[status] ?? ''}`;
+    const headers: [string, string][] = [
+      ['Location', location],
+      ['Content-Type', 'text/html; charset=utf-8'],
+    ];
+    const body = `<!doctype html>\n<html>\n<head><title>${title}</title></head>\n<body><h1>${title}</h1></body>\n</html>\n`;
+    replyWith(x, { status, headers, body, message: null }, this.#options);
   }
 
   /** gRPC needs HTTP/2; answers and returns false otherwise (Kong: proxy.md 4.1). */

@@ -1,5 +1,7 @@
 import { STATUS_CODES } from 'node:http';
+import { headerValue } from '../http1/header-block.ts';
 import { monotonic } from '../util/clock.ts';
+import { utf8AsLatin1 } from '../util/latin1.ts';
 import { serverToken } from '../version.ts';
 import type { Exchange } from './exchange.ts';
 import type { ProxyOptions } from './options.ts';
@@ -21,7 +23,22 @@ function gatewayLines(x: Exchange, options: ProxyOptions): string {
     if (options.proxyLatency) lines += `X-Kong-Proxy-Latency: ${Math.round(x.upstreamStartedMono - x.startedMono)}\r\n`;
   } else if (options.responseLatency)
     lines += `X-Kong-Response-Latency: ${Math.round(monotonic() - x.startedMono)}\r\n`;
+  if (options.debugHeader) lines += debugLines(x);
   if (options.requestIdDownstream) lines += `X-Kong-Request-Id: ${x.id}\r\n`;
+  return lines;
+}
+
+/** What a request with `Kong-Debug: 1` is told, where `allow_debug_header` is on (Kong: proxy.md 2.7). */
+function debugLines(x: Exchange): string {
+  if (headerValue(x.head.block, 'kong-debug') !== '1') return '';
+  let lines = '';
+  const told = {
+    'Kong-Route-Id': x.route?.id,
+    'Kong-Route-Name': x.route?.name,
+    'Kong-Service-Id': x.service?.id,
+    'Kong-Service-Name': x.service?.name,
+  };
+  for (const [name, value] of Object.entries(told)) if (value) lines += `${name}: ${utf8AsLatin1(value)}\r\n`;
   return lines;
 }
 

@@ -236,13 +236,13 @@ export class DownstreamConnection implements Downstream {
     const at = this.#body.feed(bytes, start, end, sink);
     if (this.#mode !== Mode.body || this.#exchange !== exchange) return end;
     if (at === broken) {
-      this.#brokenBody(exchange);
+      this.#breakOff(exchange, errors.badRequest);
       return end;
     }
     exchange.bytesReceived += (at === needMore ? end : at) - start;
     const limit = this.#host.limits.maxBodySize;
     if (limit > 0 && exchange.bytesReceived > limit && this.#body.left === Number.POSITIVE_INFINITY) {
-      this.#brokenBody(exchange);
+      this.#breakOff(exchange, errors.payloadTooLarge);
       return end;
     }
     if (at === needMore) {
@@ -269,17 +269,16 @@ export class DownstreamConnection implements Downstream {
     return at;
   }
 
-  #brokenBody(exchange: Exchange): void {
-    if (exchange.headSent) {
-      this.socket.destroy();
-      return;
-    }
+  /** Ends an exchange whose request body cannot be read on. */
+  #breakOff(exchange: Exchange, error: ErrorEntry): void {
     this.#exchange = null;
+    this.#sink = null;
     exchange.clientAborted = true;
     this.#host.handler.downstreamAborted(exchange);
-    exchange.status = 400;
+    if (!exchange.headSent) exchange.status = error.status;
     this.#finish(exchange);
-    this.#refuse(errors.badRequest, '');
+    if (exchange.headSent) this.socket.destroy();
+    else this.#refuse(error, '');
   }
 
   // Request body
@@ -484,14 +483,7 @@ export class DownstreamConnection implements Downstream {
 
   #expired(): void {
     if (this.#mode === Mode.head && this.#partial !== '') this.#refuse(errors.requestTimeout, this.#partial);
-    else if (this.#mode === Mode.body && this.#exchange !== null && !this.#exchange.headSent) {
-      const exchange = this.#exchange;
-      this.#exchange = null;
-      exchange.clientAborted = true;
-      exchange.status = 408;
-      this.#host.handler.downstreamAborted(exchange);
-      this.#finish(exchange);
-      this.#refuse(errors.requestTimeout, '');
-    } else this.socket.destroy();
+    else if (this.#mode === Mode.body && this.#exchange !== null) this.#breakOff(this.#exchange, errors.requestTimeout);
+    else this.socket.destroy();
   }
 }
