@@ -1,4 +1,11 @@
-import type { Settings } from './settings/settings.ts';
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
+import { claimPorts } from './boot/claim-ports.ts';
+import { listenerCertificates } from './boot/listener-certificates.ts';
+import { nodeIdOf } from './boot/node-id.ts';
+import { NodeParts } from './boot/node-parts.ts';
+import { preparePrefix } from './settings/prefix.ts';
+import type { ListenAddress, Settings } from './settings/settings.ts';
 
 /** An address that the node listens on. */
 export interface BoundAddress {
@@ -23,4 +30,38 @@ export interface Gateway {
   stop(graceful: boolean): Promise<void>;
   /** Opens the log files again, after they were moved away. */
   reopenLogs(): void;
+}
+
+/**
+ * Starts a node; resolves when every worker and the Admin API listen. Rejects with an `Error` of one line that tells a
+ * person what is wrong; then nothing of the node is left running.
+ */
+export async function startGateway(settings: Settings, warnings: readonly string[]): Promise<Gateway> {
+  preparePrefix(settings.prefix);
+  const compileCache = join(settings.prefix, 'cache');
+  enableCompileCache(compileCache);
+  const certificates = listenerCertificates(settings);
+  const [proxyListen, adminListen, statusListen] = await Promise.all([
+    claimPorts(settings.proxyListen),
+    claimPorts(settings.adminListen),
+    claimPorts(settings.statusListen),
+  ]);
+  const bound: Settings = { ...settings, ...certificates, proxyListen, adminListen, statusListen };
+  const nodeId = nodeIdOf(settings.prefix, settings.nodeId);
+  const parts = new NodeParts({ settings: bound, nodeId, compileCache, baseDirectory: process.cwd() });
+  try {
+    await parts.start(warnings);
+  } catch (error) {
+    await parts.stop(false);
+    throw error;
+  }
+  return {
+    addresses: { proxy: boundTo(proxyListen), admin: boundTo(adminListen), status: boundTo(statusListen) },
+    stop: (graceful) => parts.stop(graceful),
+    reopenLogs: () => parts.reopenLogs(),
+  };
+}
+
+function boundTo(addresses: readonly ListenAddress[]): readonly BoundAddress[] {
+  return addresses.map(({ ip, port, ssl }) => ({ ip, port, ssl }));
 }

@@ -1,5 +1,5 @@
 import type { Row } from '../entities/entity.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { LogLevel, Settings } from '../settings/settings.ts';
 
 /** Entities that the data plane routes by. Consumers and credentials are asked for by key instead. */
 export type SnapshotEntity =
@@ -11,6 +11,17 @@ export type SnapshotEntity =
   | 'certificates'
   | 'snis'
   | 'ca_certificates';
+
+export const snapshotEntities: readonly SnapshotEntity[] = Object.freeze([
+  'services',
+  'routes',
+  'plugins',
+  'upstreams',
+  'targets',
+  'certificates',
+  'snis',
+  'ca_certificates',
+]);
 
 /** A change of the config, or all of it (`full`: forget what is not named). Rows are as stored. */
 export interface SnapshotDelta {
@@ -29,29 +40,39 @@ export interface SnapshotFailure {
 
 /** `workerData` of a data-plane worker. */
 export interface WorkerBoot {
+  /** Counts from 0; a worker that replaces another has its number. */
   readonly worker: number;
   readonly nodeId: string;
+  /** Without the secrets that only the control plane needs; every port is known by now. */
   readonly settings: Settings;
-  /** Shared memory of the zones (zones/): counters of all workers. */
+  /** Directory that relative names of plugins start from. */
+  readonly baseDirectory: string;
+  /** Directory of compiled code that is kept between starts; null: none. */
+  readonly compileCache: string | null;
+  /** Shared memory of the counters of all workers (zones/counters.ts). */
   readonly zones: SharedArrayBuffer;
 }
 
 export type ToWorker =
+  /** The whole config as JSON of a `SnapshotDelta`; the first message. A string is copied far faster than objects are. */
+  | { readonly type: 'config'; readonly json: string }
   | { readonly type: 'delta'; readonly delta: SnapshotDelta }
   /** Stop accepting, finish what is in flight within `timeout` milliseconds, close, exit. */
   | { readonly type: 'drain'; readonly timeout: number }
   | { readonly type: 'reopen-logs' }
-  | { readonly type: 'log-level'; readonly level: string };
+  | { readonly type: 'log-level'; readonly level: LogLevel };
 
 export type FromWorker =
   /** Listens on these ports and has applied the first snapshot. */
   | { readonly type: 'ready'; readonly ports: readonly number[] }
+  /** The config of this version is in effect. `failures` are all entities that are out of order now. */
   | { readonly type: 'ack'; readonly version: number; readonly failures: readonly SnapshotFailure[] }
   | {
       readonly type: 'log';
-      readonly level: string;
+      readonly level: LogLevel;
       readonly message: string;
       readonly fields: Readonly<Record<string, unknown>>;
     }
+  /** The worker cannot do its work and is about to exit. One line that says why. */
   | { readonly type: 'fatal'; readonly message: string }
   | { readonly type: 'drained' };

@@ -19,6 +19,9 @@ export const Counter = Object.freeze({
   logDropped: 8,
   bytesReceived: 9,
   bytesSent: 10,
+  /** Log messages sent to the control plane, and those of them that it has taken: the one place that it writes. */
+  logPosted: 11,
+  logTaken: 12,
   /** Gauges. */
   connectionsActive: 16,
   connectionsReading: 17,

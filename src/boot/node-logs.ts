@@ -1,0 +1,52 @@
+import type { AdminLog } from '../admin/admin-log.ts';
+import type { LogLevelControl } from '../admin/contract.ts';
+import { formatAccessLine } from '../observability/access-log.ts';
+import { createErrorLog, type ErrorLog } from '../observability/error-log.ts';
+import { openLogSink } from '../observability/log-sink.ts';
+import type { LogLevel, Settings } from '../settings/settings.ts';
+
+/** The logs that the control plane writes. */
+export interface NodeLogs {
+  /** What the node itself has to say. */
+  readonly node: ErrorLog;
+  /** What workers have to say. */
+  readonly proxy: ErrorLog;
+  readonly admin: AdminLog;
+  level(onChange: (level: LogLevel) => void): LogLevelControl;
+  reopen(): void;
+  close(): Promise<void>;
+}
+
+export function openNodeLogs(settings: Settings): NodeLogs {
+  const { logLevel: level, logFormat: format } = settings;
+  const node = createErrorLog({ target: settings.adminErrorLog, level, format });
+  const shared = settings.proxyErrorLog === settings.adminErrorLog;
+  const proxy = shared ? node : createErrorLog({ target: settings.proxyErrorLog, level, format });
+  const access = openLogSink(settings.adminAccessLog);
+  return {
+    node,
+    proxy,
+    admin: {
+      access(entry) {
+        if (access.enabled) access.write(formatAccessLine(entry));
+      },
+      error: (message, cause) => node.error(message, { err: cause }),
+    },
+    level: (onChange) => ({
+      get: () => node.level,
+      set(next) {
+        node.setLevel(next);
+        proxy.setLevel(next);
+        onChange(next);
+      },
+    }),
+    reopen() {
+      node.reopen();
+      if (!shared) proxy.reopen();
+      access.reopen();
+    },
+    async close() {
+      await Promise.all([node.close(), shared ? undefined : proxy.close(), access.close()]);
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import { flushCompileCache } from 'node:module';
+import type { AdminOptions, RunningListener } from '../admin/contract.ts';
+import type { LogLevel, Settings } from '../settings/settings.ts';
+import type { Publisher } from '../snapshot/publisher.ts';
+import type { Store } from '../store/store.ts';
+import type { SnapshotFailure } from '../workers/messages.ts';
+import { createNodeFacts } from '../workers/node-facts.ts';
+import { Supervisor, type SupervisorLog } from '../workers/supervisor.ts';
+import { createCounters } from '../zones/counters.ts';
+import type { NodeLogs } from './node-logs.ts';
+import type { OpenedStore } from './open-store.ts';
+
+export interface NodeOptions {
+  readonly settings: Settings;
+  readonly nodeId: string;
+  readonly compileCache: string;
+  /** Where relative names of plugins start. */
+  readonly baseDirectory: string;
+}
+
+/**
+ * Everything that runs in a node. The order of the start is made for speed: workers load their code while the store is
+ * opened, the config goes out as soon as it is read, and only the Admin API waits for the Admin API's modules.
+ */
+export class NodeParts {
+  readonly #options: NodeOptions;
+  readonly #counters: SharedArrayBuffer;
+  readonly #supervisor: Supervisor;
+  readonly #ending = new AbortController();
+  readonly #opened = Promise.withResolvers<NodeLogs>();
+  #logs: NodeLogs | null = null;
+  #store: Store | null = null;
+  #publisher: Publisher | null = null;
+  #listeners: readonly RunningListener[] = [];
+  #stopped: Promise<void> | null = null;
+
+  constructor(options: NodeOptions) {
+    this.#options = options;
+    this.#counters = createCounters(options.settings.workers);
+    this.#supervisor = new Supervisor({
+      boot: {
+        nodeId: options.nodeId,
+        settings: forWorkers(options.settings),
+        baseDirectory: options.baseDirectory,
+        compileCache: options.compileCache,
+        zones: this.#counters,
+      },
+      workers: options.settings.workers,
+      log: this.#lateLog((logs) => logs.node),
+      workerLog: this.#lateLog((logs) => logs.proxy),
+      onFailures: (failures) => this.#noteFailures(failures),
+    });
+  }
+
+  async start(warnings: readonly string[]): Promise<void> {
+    this.#supervisor.start();
+    const logs = await this.#openLogs();
+    for (const warning of warnings) logs.node.warn(warning);
+    const [opened] = await Promise.all([this.#beginConfig(logs), this.#supervisor.ready()]);
+    await this.#listen(opened, logs);
+    flushCompileCache();
+  }
+
+  reopenLogs(): void {
+    this.#logs?.reopen();
+    this.#supervisor.broadcast({ type: 'reopen-logs' });
+  }
+
+  async stop(graceful: boolean): Promise<void> {
+    this.#ending.abort();
+    if (!graceful) {
+      // Also cuts short a graceful stop that is under way.
+      await Promise.all([this.#supervisor.terminate(), this.#closeListeners(false)]);
+    }
+    this.#stopped ??= this.#stopAll(graceful);
+    await this.#stopped;
+  }
+
+  async #stopAll(graceful: boolean): Promise<void> {
+    if (graceful) {
+      await Promise.all([this.#supervisor.drain(this.#options.settings.drainTimeout), this.#closeListeners(true)]);
+    }
+    await this.#publisher?.close();
+    await this.#store?.close();
+    await this.#logs?.close();
+  }
+
+  async #closeListeners(graceful: boolean): Promise<void> {
+    await Promise.all(this.#listeners.map((listener) => listener.close(graceful)));
+  }
+
+  async #openLogs(): Promise<NodeLogs> {
+    const { openNodeLogs } = await import('./node-logs.ts');
+    this.#logs = openNodeLogs(this.#options.settings);
+    this.#opened.resolve(this.#logs);
+    return this.#logs;
+  }
+
+  async #beginConfig(logs: NodeLogs): Promise<OpenedStore> {
+    const { settings, baseDirectory } = this.#options;
+    const { openStore } = await import('./open-store.ts');
+    const opened = await openStore(settings, baseDirectory, logs.node);
+    this.#store = opened.store;
+    const [{ Publisher: PublisherClass }, { beginConfig }] = await Promise.all([
+      import('../snapshot/publisher.ts'),
+      import('./begin-config.ts'),
+    ]);
+    const publisher = new PublisherClass({ store: opened.store, workers: this.#supervisor, log: logs.node });
+    this.#publisher = publisher;
+    await beginConfig({ settings, store: opened.store, publisher, log: logs.node, signal: this.#ending.signal });
+    return opened;
+  }
+
+  async #listen({ store, entities, catalog, plugins }: OpenedStore, logs: NodeLogs): Promise<void> {
+    const { settings, nodeId } = this.#options;
+    if (this.#publisher === null) throw new Error('the config comes before the Admin API');
+    const { startAdmin, startStatus } = await import('../admin/start-admin.ts');
+    const node = createNodeFacts({ nodeId, counters: this.#counters, supervisor: this.#supervisor });
+    const dependencies = { settings, store, publisher: this.#publisher, node };
+    const options: AdminOptions = {
+      entities,
+      catalog,
+      plugins,
+      log: logs.admin,
+      logLevel: logs.level((level) => this.#changeLogLevel(level)),
+      ...(settings.sslCert.length === 0 ? {} : { tls: { cert: [...settings.sslCert], key: [...settings.sslCertKey] } }),
+    };
+    this.#listeners = [await startAdmin(dependencies, options)];
+    this.#listeners = [...this.#listeners, await startStatus(dependencies, options)];
+  }
+
+  #changeLogLevel(level: LogLevel): void {
+    this.#supervisor.broadcast({ type: 'log-level', level });
+  }
+
+  #noteFailures(failures: readonly SnapshotFailure[]): void {
+    this.#publisher?.noteFailures(failures);
+  }
+
+  /** Workers start before the logs are open. */
+  #lateLog(choose: (logs: NodeLogs) => SupervisorLog): SupervisorLog {
+    return {
+      log: (level, message, fields) => {
+        void this.#opened.promise.then((logs) => choose(logs).log(level, message, fields));
+      },
+    };
+  }
+}
+
+/** Secrets that the data plane has no use for stay in the control plane. */
+function forWorkers(settings: Settings): Settings {
+  return { ...settings, adminToken: null, pg: { ...settings.pg, password: null } };
+}

@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Row } from '../entities/entity.ts';
+import type { Change, Dump } from '../store/store.ts';
+import { type SnapshotDelta, type SnapshotEntity, snapshotEntities } from '../workers/messages.ts';
+
+type Upserts = Partial<Record<SnapshotEntity, Row[]>>;
+type Removes = Partial<Record<SnapshotEntity, string[]>>;
+
+const known: ReadonlySet<string> = new Set(snapshotEntities);
+
+/**
+ * The control plane's copy of the config that the workers have. A worker that replaces another is given it, and the
+ * last-good file is written from it, without a word to the database.
+ */
+export class ConfigMirror {
+  version = -1;
+  readonly #rows: Readonly<Record<SnapshotEntity, Map<string, Row>>>;
+
+  constructor() {
+    const maps = snapshotEntities.map((entity) => [entity, new Map<string, Row>()] as const);
+    this.#rows = Object.fromEntries(maps) as Record<SnapshotEntity, Map<string, Row>>;
+  }
+
+  /** Takes over everything, and returns how that differs from what was there. */
+  replace(dump: Dump): SnapshotDelta {
+    const upserts: Upserts = {};
+    const removes: Removes = {};
+    for (const entity of snapshotEntities) {
+      const fresh = new Map((dump.entities[entity] ?? []).map((row) => [row.id, row]));
+      const rows = this.#rows[entity];
+      for (const row of fresh.values()) if (!isDeepStrictEqual(rows.get(row.id), row)) push(upserts, entity, row);
+      for (const id of rows.keys()) if (!fresh.has(id)) push(removes, entity, id);
+      rows.clear();
+      for (const [id, row] of fresh) rows.set(id, row);
+    }
+    this.version = dump.version;
+    return { version: dump.version, full: false, upserts, removes };
+  }
+
+  /** Takes over changes, oldest first. Null when none of them concerns the data plane. */
+  apply(changes: readonly Change[]): SnapshotDelta | null {
+    const last = new Map<string, Change>();
+    for (const change of changes) {
+      this.version = Math.max(this.version, change.version);
+      if (known.has(change.entity)) last.set(`${change.entity}:${change.id}`, change);
+    }
+    if (last.size === 0) return null;
+    const upserts: Upserts = {};
+    const removes: Removes = {};
+    for (const { entity, id, operation, row } of last.values()) {
+      const name = entity as SnapshotEntity;
+      if (operation === 'upsert' && row !== null) {
+        this.#rows[name].set(id, row);
+        push(upserts, name, row);
+      } else {
+        this.#rows[name].delete(id);
+        push(removes, name, id);
+      }
+    }
+    return { version: this.version, full: false, upserts, removes };
+  }
+
+  /** Everything, for a worker that has nothing yet. */
+  full(): SnapshotDelta {
+    const upserts = Object.fromEntries(snapshotEntities.map((entity) => [entity, [...this.#rows[entity].values()]]));
+    return { version: this.version, full: true, upserts, removes: {} };
+  }
+}
+
+export function isEmptyDelta({ upserts, removes }: SnapshotDelta): boolean {
+  return Object.keys(upserts).length === 0 && Object.keys(removes).length === 0;
+}
+
+function push<T>(lists: Partial<Record<SnapshotEntity, T[]>>, entity: SnapshotEntity, item: T): void {
+  const list = lists[entity];
+  if (list === undefined) lists[entity] = [item];
+  else list.push(item);
+}

@@ -1,0 +1,40 @@
+import type { SnapshotDelta } from '../workers/messages.ts';
+import { writeLastGood } from './last-good.ts';
+
+export interface LastGoodWriterOptions {
+  readonly path: string;
+  /** Makes the config as of now. */
+  readonly config: () => SnapshotDelta;
+  readonly onError: (error: unknown) => void;
+  /** Milliseconds from a change to its being written, and so between two writes. Default 1000. */
+  readonly delay?: number;
+}
+
+/** Keeps the last-good file up to date: many changes in a row cost one write. */
+export class LastGoodWriter {
+  readonly #options: LastGoodWriterOptions;
+  #timer: NodeJS.Timeout | null = null;
+  #writing: Promise<void> | null = null;
+  #changed = false;
+
+  constructor(options: LastGoodWriterOptions) {
+    this.#options = options;
+  }
+
+  changed(): void {
+    this.#changed = true;
+    this.#timer ??= setTimeout(() => void this.flush(), this.#options.delay ?? 1000).unref();
+  }
+
+  /** Writes what is not written yet. Never rejects. */
+  async flush(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    await this.#writing;
+    if (!this.#changed) return;
+    this.#changed = false;
+    this.#writing = writeLastGood(this.#options.path, this.#options.config()).catch(this.#options.onError);
+    await this.#writing;
+    this.#writing = null;
+  }
+}

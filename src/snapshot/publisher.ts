@@ -1,0 +1,196 @@
+import type { ConfigPublisher } from '../admin/contract.ts';
+import type { Dump, Store } from '../store/store.ts';
+import { type SnapshotDelta, type SnapshotFailure, snapshotEntities, type ToWorker } from '../workers/messages.ts';
+import { ConfigMirror, isEmptyDelta } from './config-mirror.ts';
+import type { LastGoodWriter } from './last-good-writer.ts';
+
+/** The data plane, as the publisher needs it. */
+export interface DeltaReceivers {
+  configure(config: () => string): void;
+  broadcast(message: ToWorker): void;
+  settled(version: number, timeout: number): Promise<boolean>;
+}
+
+export interface PublisherLog {
+  log(level: 'notice' | 'warn' | 'error', message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+export interface PublisherOptions {
+  readonly store: Store;
+  readonly workers: DeltaReceivers;
+  readonly log: PublisherLog;
+  /** Longest wait for workers to take a change over, in milliseconds. Default 5000. */
+  readonly patience?: number;
+}
+
+/** Changes in one delta at most: a worker serves requests between two of them. */
+const changesPerDelta = 256;
+const retryPause = 1000;
+
+/** Follows the store's changes and carries them to the workers of this node. */
+export class Publisher implements ConfigPublisher {
+  readonly failures = new Map<string, string>();
+  readonly #mirror = new ConfigMirror();
+  readonly #store: Store;
+  readonly #workers: DeltaReceivers;
+  readonly #log: PublisherLog;
+  readonly #patience: number;
+  readonly #waiters = new Set<() => void>();
+  #lastGood: LastGoodWriter | null = null;
+  /** Version of the last delta that was sent; later changes were of no concern to workers. */
+  #sent = -1;
+  #pumping: Promise<void> | null = null;
+  #wanted = false;
+  #resync = false;
+  #retry: NodeJS.Timeout | null = null;
+  #failing = false;
+  #closed = false;
+  #unsubscribe: () => void = () => {};
+
+  constructor(options: PublisherOptions) {
+    this.#store = options.store;
+    this.#workers = options.workers;
+    this.#log = options.log;
+    this.#patience = options.patience ?? 5000;
+  }
+
+  /** The whole config as it was last sent. */
+  config(): SnapshotDelta {
+    return this.#mirror.full();
+  }
+
+  /** From now on every change is written to the last-good file, too. */
+  keepLastGood(writer: LastGoodWriter): void {
+    this.#lastGood = writer;
+  }
+
+  /** Gives the workers their first config. */
+  begin(dump: Dump): void {
+    this.#mirror.replace(dump);
+    this.#sent = dump.version;
+    this.#workers.configure(() => JSON.stringify(this.#mirror.full()));
+  }
+
+  /** Reads the config from the store and gives it to the workers. */
+  async load(): Promise<void> {
+    this.begin(await this.#store.dump(snapshotEntities));
+    this.#lastGood?.changed();
+  }
+
+  /**
+   * Follows the store from here on. `resync`: what the workers have did not come from this store, so it is compared with
+   * all that the store holds first.
+   */
+  follow(resync = false): void {
+    this.#resync = resync;
+    this.#unsubscribe = this.#store.subscribe(() => void this.#pump());
+    void this.#pump();
+  }
+
+  async published(version: number): Promise<void> {
+    const deadline = performance.now() + this.#patience;
+    if (this.#mirror.version < version) await this.#followedTo(version);
+    const left = Math.max(0, deadline - performance.now());
+    const settled = this.#mirror.version >= version && (await this.#workers.settled(this.#sent, left));
+    if (!settled) this.#log.log('warn', 'not every worker took a change over in time', { version });
+  }
+
+  /** Takes note of all entities that some worker could not take over. */
+  noteFailures(failures: readonly SnapshotFailure[]): void {
+    const before = new Map(this.failures);
+    this.failures.clear();
+    for (const { entity, id, reason } of failures) {
+      const key = `${entity}:${id}`;
+      this.failures.set(key, reason);
+      if (before.get(key) !== reason) this.#log.log('error', 'an entity cannot be used', { entity, id, reason });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#unsubscribe();
+    if (this.#retry !== null) clearTimeout(this.#retry);
+    await this.#pumping;
+    await this.#lastGood?.flush();
+  }
+
+  #followedTo(version: number): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        clearTimeout(timer);
+        this.#waiters.delete(check);
+        resolve();
+      };
+      const check = (): void => {
+        if (this.#mirror.version >= version) finish();
+      };
+      const timer = setTimeout(finish, this.#patience);
+      this.#waiters.add(check);
+      void this.#pump();
+    });
+  }
+
+  /** Reads what is new. While it runs, further calls only make it look once more. */
+  #pump(): Promise<void> {
+    this.#wanted = true;
+    this.#pumping ??= this.#run().finally(() => {
+      this.#pumping = null;
+    });
+    return this.#pumping;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#wanted && !this.#closed) {
+      this.#wanted = false;
+      try {
+        if (this.#resync) await this.#compare();
+        else await this.#catchUp();
+        if (this.#failing) this.#log.log('notice', 'the store can be read again');
+        this.#failing = false;
+      } catch (error) {
+        this.#retryLater(error);
+      }
+    }
+  }
+
+  async #catchUp(): Promise<void> {
+    for (;;) {
+      const changes = await this.#store.changesSince(this.#mirror.version, changesPerDelta);
+      if (changes === null) return this.#compare();
+      if (changes.length === 0) return;
+      const delta = this.#mirror.apply(changes);
+      if (delta !== null) this.#send(delta);
+      this.#wake();
+      if (changes.length < changesPerDelta) return;
+    }
+  }
+
+  async #compare(): Promise<void> {
+    const dump = await this.#store.dump(snapshotEntities);
+    this.#resync = false;
+    const delta = this.#mirror.replace(dump);
+    if (!isEmptyDelta(delta)) this.#send(delta);
+    this.#wake();
+    return this.#catchUp();
+  }
+
+  #send(delta: SnapshotDelta): void {
+    this.#sent = delta.version;
+    this.#workers.broadcast({ type: 'delta', delta });
+    this.#lastGood?.changed();
+  }
+
+  #wake(): void {
+    for (const check of [...this.#waiters]) check();
+  }
+
+  #retryLater(error: unknown): void {
+    if (!this.#failing)
+      this.#log.log('error', 'the store cannot be read; the node goes on with its config', { err: error });
+    this.#failing = true;
+    this.#retry ??= setTimeout(() => {
+      this.#retry = null;
+      void this.#pump();
+    }, retryPause).unref();
+  }
+}

@@ -1,0 +1,93 @@
+import { hostname } from 'node:os';
+import { type DataPlane, startDataPlane } from '../dataplane/data-plane.ts';
+import { loadPlugins } from '../plugin-runner/load-plugins.ts';
+import type { Plugin } from '../plugin-sdk/define-plugin.ts';
+import { LiveSnapshot } from '../snapshot/snapshot.ts';
+import { workerCounters } from '../zones/counters.ts';
+import type { FromWorker, SnapshotDelta, ToWorker, WorkerBoot } from './messages.ts';
+import { WorkerLog } from './worker-log.ts';
+
+/** What a worker thread does with the messages of the control plane. */
+export class DataPlaneWorker {
+  readonly #boot: WorkerBoot;
+  readonly #post: (message: FromWorker) => void;
+  readonly #log: WorkerLog;
+  readonly #snapshot: LiveSnapshot;
+  #plane: Promise<DataPlane | null> | null = null;
+  #ready: () => void = () => {};
+  #end: () => void = () => {};
+
+  static async create(boot: WorkerBoot, post: (message: FromWorker) => void): Promise<DataPlaneWorker> {
+    const plugins = await loadPlugins(boot.settings.plugins, boot.baseDirectory);
+    return new DataPlaneWorker(boot, post, plugins);
+  }
+
+  private constructor(boot: WorkerBoot, post: (message: FromWorker) => void, plugins: ReadonlyMap<string, Plugin>) {
+    this.#boot = boot;
+    this.#post = post;
+    this.#log = new WorkerLog(boot.settings.logLevel, workerCounters(boot.zones, boot.worker), post);
+    const node = { id: boot.nodeId, hostname: hostname(), pid: process.pid, worker: boot.worker };
+    this.#snapshot = new LiveSnapshot({ plugins, host: { log: this.#log, node } });
+    // A plugin that forgot to catch must not cost everyone else's connections.
+    process.on('unhandledRejection', (reason) => this.#log.error('unhandled rejection', { err: reason }));
+  }
+
+  /** Called once, when the worker listens. */
+  onReady(listener: () => void): void {
+    this.#ready = listener;
+  }
+
+  /** Called when nothing is left to do. */
+  onEnd(listener: () => void): void {
+    this.#end = listener;
+  }
+
+  async receive(message: ToWorker): Promise<void> {
+    switch (message.type) {
+      case 'config':
+        this.#apply(JSON.parse(message.json) as SnapshotDelta);
+        break;
+      case 'delta':
+        this.#apply(message.delta);
+        break;
+      case 'drain':
+        await this.#drain(message.timeout);
+        break;
+      case 'reopen-logs':
+        (await this.#plane)?.reopenLogs();
+        break;
+      case 'log-level':
+        this.#log.level = message.level;
+        break;
+    }
+  }
+
+  #apply(delta: SnapshotDelta): void {
+    const failures = this.#snapshot.apply(delta);
+    this.#post({ type: 'ack', version: delta.version, failures });
+    // Nobody is answered before there is a config to answer by.
+    this.#plane ??= this.#listen();
+  }
+
+  async #listen(): Promise<DataPlane | null> {
+    const counters = workerCounters(this.#boot.zones, this.#boot.worker);
+    const snapshot = { current: this.#snapshot };
+    try {
+      const plane = await startDataPlane({ boot: this.#boot, snapshot, counters, log: this.#log });
+      this.#post({ type: 'ready', ports: plane.ports });
+      this.#ready();
+      return plane;
+    } catch (error) {
+      this.#post({ type: 'fatal', message: error instanceof Error ? error.message : String(error) });
+      this.#end();
+      return null;
+    }
+  }
+
+  async #drain(timeout: number): Promise<void> {
+    await (await this.#plane)?.drain(timeout);
+    this.#snapshot.close();
+    this.#post({ type: 'drained' });
+    this.#end();
+  }
+}

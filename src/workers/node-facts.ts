@@ -1,0 +1,43 @@
+import { hostname } from 'node:os';
+import type { ConnectionFacts, NodeFacts } from '../admin/contract.ts';
+import { version } from '../version.ts';
+import { Counter, sumCounter } from '../zones/counters.ts';
+import type { Supervisor } from './supervisor.ts';
+
+export interface NodeFactsOptions {
+  readonly nodeId: string;
+  readonly counters: SharedArrayBuffer;
+  readonly supervisor: Supervisor;
+}
+
+/** What the node tells of itself; read from shared memory, so that no worker is asked. */
+export function createNodeFacts({ nodeId, counters, supervisor }: NodeFactsOptions): NodeFacts {
+  const host = hostname();
+  return {
+    nodeId,
+    version,
+    hostname: host,
+    get pids() {
+      return { master: process.pid, workers: supervisor.running().map((worker) => worker.threadId) };
+    },
+    connections: () => connectionFacts(counters),
+    memory: () =>
+      Promise.all(
+        supervisor.running().map(async (worker) => ({ worker: worker.number, heapUsed: await worker.heapUsed() })),
+      ),
+    notReadyReason: () => (supervisor.running().length > 0 ? null : 'no worker is listening'),
+  };
+}
+
+function connectionFacts(counters: SharedArrayBuffer): ConnectionFacts {
+  const sum = (counter: number): number => sumCounter(counters, counter);
+  return {
+    accepted: sum(Counter.connectionsAccepted),
+    handled: sum(Counter.connectionsHandled),
+    active: sum(Counter.connectionsActive),
+    reading: sum(Counter.connectionsReading),
+    writing: sum(Counter.connectionsWriting),
+    waiting: sum(Counter.connectionsWaiting),
+    totalRequests: sum(Counter.requests),
+  };
+}

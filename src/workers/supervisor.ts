@@ -1,0 +1,234 @@
+import type { LogLevel } from '../settings/settings.ts';
+import { Counter, resetGauges, workerCounters } from '../zones/counters.ts';
+import type { FromWorker, SnapshotFailure, ToWorker, WorkerBoot } from './messages.ts';
+import { WorkerHandle } from './worker-handle.ts';
+
+export interface SupervisorLog {
+  log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+export interface SupervisorOptions {
+  readonly boot: Omit<WorkerBoot, 'worker'>;
+  readonly workers: number;
+  /** Where the supervisor tells of starts and ends. */
+  readonly log: SupervisorLog;
+  /** Where the lines go that workers send. */
+  readonly workerLog: SupervisorLog;
+  /** All entities that some worker could not take over; called when that changes. */
+  readonly onFailures: (failures: readonly SnapshotFailure[]) => void;
+}
+
+/** A worker that dies sooner than this after its start is replaced after a pause that doubles each time. */
+const settledAfter = 5000;
+const firstPause = 100;
+const longestPause = 10_000;
+/** What a worker gets beyond the time for its requests, to close and end. */
+const exitGrace = 1000;
+
+/** Starts the data-plane workers, replaces those that die, and carries messages between the planes. */
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #workers: (WorkerHandle | null)[];
+  readonly #respawns = new Set<NodeJS.Timeout>();
+  readonly #quickDeaths: number[];
+  readonly #waiters = new Set<() => void>();
+  readonly #started = Promise.withResolvers<void>();
+  #config: (() => string) | null = null;
+  #logLevel: LogLevel;
+  #stopping = false;
+  #allReady = false;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#logLevel = options.boot.settings.logLevel;
+    this.#workers = Array.from({ length: options.workers }, () => null);
+    this.#quickDeaths = this.#workers.map(() => 0);
+    // Someone may stop the node before it waits for the start.
+    this.#started.promise.catch(() => {});
+  }
+
+  /** Starts every worker. They load their code and wait for `configure`. */
+  start(): void {
+    for (const number of this.#workers.keys()) this.#spawn(number);
+  }
+
+  /**
+   * Gives every worker, and each that replaces one later, the whole config. `config` makes the JSON of a full
+   * `SnapshotDelta` as of now.
+   */
+  configure(config: () => string): void {
+    this.#config = config;
+    const json = config();
+    for (const worker of this.#live()) this.#sendConfig(worker, json);
+  }
+
+  /** Resolves when all workers listen; rejects with one clear line when one of them cannot. */
+  ready(): Promise<void> {
+    return this.#started.promise;
+  }
+
+  /** To all workers that have the config; the others will get a newer one. */
+  broadcast(message: ToWorker): void {
+    if (message.type === 'log-level') this.#logLevel = message.level;
+    for (const worker of this.#live()) if (worker.configured) worker.post(message);
+  }
+
+  /** Resolves to true when every worker has this version or a later one, to false when `timeout` milliseconds are over. */
+  settled(version: number, timeout: number): Promise<boolean> {
+    if (this.#isSettled(version)) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const finish = (settled: boolean): void => {
+        clearTimeout(timer);
+        this.#waiters.delete(check);
+        resolve(settled);
+      };
+      const check = (): void => {
+        if (this.#isSettled(version)) finish(true);
+      };
+      const timer = setTimeout(() => finish(false), timeout);
+      this.#waiters.add(check);
+    });
+  }
+
+  /** Workers that listen now, by number. */
+  running(): readonly WorkerHandle[] {
+    return this.#live().filter((worker) => worker.ready);
+  }
+
+  /** Ends all workers: those that are not done within `timeout` milliseconds are cut off. */
+  async drain(timeout: number): Promise<void> {
+    this.#stop();
+    const late = AbortSignal.timeout(timeout + exitGrace);
+    await Promise.all(
+      this.#live().map(async (worker) => {
+        if (!worker.configured) return worker.terminate();
+        worker.draining = true;
+        worker.post({ type: 'drain', timeout });
+        await Promise.race([worker.exited(), aborted(late)]);
+        if (late.aborted) {
+          this.#options.log.log('warn', 'worker did not end in time and is cut off', { worker: worker.number });
+          await worker.terminate();
+        }
+      }),
+    );
+  }
+
+  /** Ends all workers at once. */
+  async terminate(): Promise<void> {
+    this.#stop();
+    await Promise.all(this.#live().map((worker) => worker.terminate()));
+  }
+
+  #stop(): void {
+    this.#stopping = true;
+    for (const timer of this.#respawns) clearTimeout(timer);
+    this.#respawns.clear();
+    this.#started.reject(new Error('the node is stopping'));
+  }
+
+  #spawn(number: number): void {
+    const { boot } = this.#options;
+    resetGauges(boot.zones, number);
+    const row = workerCounters(boot.zones, number);
+    row[Counter.logTaken] = row[Counter.logPosted]!;
+    const settings = { ...boot.settings, logLevel: this.#logLevel };
+    const worker = new WorkerHandle(
+      { ...boot, settings, worker: number },
+      {
+        message: (from, message) => this.#receive(from, message),
+        exit: (from, code, error) => this.#exited(from, code, error),
+      },
+    );
+    this.#workers[number] = worker;
+    if (this.#config !== null) this.#sendConfig(worker, this.#config());
+  }
+
+  #sendConfig(worker: WorkerHandle, json: string): void {
+    worker.configured = true;
+    worker.post({ type: 'config', json });
+  }
+
+  #receive(worker: WorkerHandle, message: FromWorker): void {
+    switch (message.type) {
+      case 'log':
+        workerCounters(this.#options.boot.zones, worker.number)[Counter.logTaken]!++;
+        this.#options.workerLog.log(message.level, message.message, { worker: worker.number, ...message.fields });
+        break;
+      case 'ack':
+        worker.version = message.version;
+        this.#takeFailures(worker, message.failures);
+        this.#check();
+        break;
+      case 'ready':
+        worker.ready = true;
+        this.#noteReady(worker);
+        break;
+      case 'fatal':
+        this.#options.log.log('error', message.message, { worker: worker.number });
+        if (!this.#allReady) this.#started.reject(new Error(message.message));
+        break;
+      case 'drained':
+        break;
+    }
+  }
+
+  #noteReady(worker: WorkerHandle): void {
+    if (this.#allReady) {
+      this.#options.log.log('notice', 'worker replaced', { worker: worker.number });
+    } else if (this.#workers.every((each) => each?.ready)) {
+      this.#allReady = true;
+      this.#started.resolve();
+    }
+  }
+
+  #exited(worker: WorkerHandle, code: number, error: Error | null): void {
+    const { log, boot } = this.#options;
+    resetGauges(boot.zones, worker.number);
+    if (this.#workers[worker.number] === worker) this.#workers[worker.number] = null;
+    this.#takeFailures(worker, []);
+    this.#check();
+    if (this.#stopping) return;
+    const fields = { worker: worker.number, code, ...(error === null ? {} : { err: error }) };
+    log.log('crit', 'worker died', fields);
+    if (!this.#allReady) {
+      this.#started.reject(error ?? new Error(`a worker ended with code ${code} before it was ready`));
+      return;
+    }
+    this.#respawn(worker);
+  }
+
+  #respawn(dead: WorkerHandle): void {
+    const { number } = dead;
+    const quick = performance.now() - dead.startedAt < settledAfter;
+    const deaths = quick ? (this.#quickDeaths[number] ?? 0) + 1 : 0;
+    this.#quickDeaths[number] = deaths;
+    const pause = deaths === 0 ? 0 : Math.min(longestPause, firstPause * 2 ** (deaths - 1));
+    const timer = setTimeout(() => {
+      this.#respawns.delete(timer);
+      this.#spawn(number);
+    }, pause);
+    this.#respawns.add(timer);
+  }
+
+  #takeFailures(worker: WorkerHandle, failures: readonly SnapshotFailure[]): void {
+    if (worker.failures.length === 0 && failures.length === 0) return;
+    worker.failures = failures;
+    this.#options.onFailures(this.#live().flatMap((each) => each.failures));
+  }
+
+  #check(): void {
+    for (const check of [...this.#waiters]) check();
+  }
+
+  #isSettled(version: number): boolean {
+    return this.#live().every((worker) => !worker.configured || worker.version >= version);
+  }
+
+  #live(): readonly WorkerHandle[] {
+    return this.#workers.filter((worker) => worker !== null);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

@@ -1,0 +1,72 @@
+import { Worker } from 'node:worker_threads';
+import type { FromWorker, SnapshotFailure, ToWorker, WorkerBoot } from './messages.ts';
+
+export interface WorkerEvents {
+  message(worker: WorkerHandle, message: FromWorker): void;
+  /** The thread has ended; `error` is what it died of. */
+  exit(worker: WorkerHandle, code: number, error: Error | null): void;
+}
+
+const entry = new URL(import.meta.url.endsWith('.ts') ? './worker-main.ts' : './worker-main.js', import.meta.url);
+
+/** One worker thread, from its start to its end. */
+export class WorkerHandle {
+  readonly number: number;
+  readonly startedAt = performance.now();
+  ready = false;
+  /** It has been given the config: changes have to reach it. */
+  configured = false;
+  draining = false;
+  /** Version of the config in effect. */
+  version = -1;
+  failures: readonly SnapshotFailure[] = [];
+  readonly #thread: Worker;
+  readonly #exited: Promise<void>;
+  #error: Error | null = null;
+
+  constructor(boot: WorkerBoot, events: WorkerEvents) {
+    this.number = boot.worker;
+    this.#thread = new Worker(entry, {
+      workerData: boot,
+      name: `sluicegate-${boot.worker}`,
+      // Settings were read from the environment once; a plugin has no business there.
+      env: {},
+    });
+    this.#thread.on('message', (message: FromWorker) => events.message(this, message));
+    this.#thread.on('error', (error) => {
+      this.#error = error instanceof Error ? error : new Error(String(error));
+    });
+    this.#exited = new Promise((resolve) => {
+      this.#thread.on('exit', (code) => {
+        events.exit(this, code, this.#error);
+        resolve();
+      });
+    });
+  }
+
+  get threadId(): number {
+    return this.#thread.threadId;
+  }
+
+  post(message: ToWorker): void {
+    this.#thread.postMessage(message);
+  }
+
+  /** Bytes of heap in use; 0 when the thread does not answer. */
+  async heapUsed(): Promise<number> {
+    try {
+      return (await this.#thread.getHeapStatistics()).used_heap_size;
+    } catch {
+      return 0;
+    }
+  }
+
+  /** Resolves when the thread has ended. */
+  exited(): Promise<void> {
+    return this.#exited;
+  }
+
+  async terminate(): Promise<void> {
+    await this.#thread.terminate();
+  }
+}

@@ -1,0 +1,77 @@
+import type { PluginLogger } from '../plugin-sdk/define-plugin.ts';
+import type { LogLevel } from '../settings/settings.ts';
+import { Counter } from '../zones/counters.ts';
+import type { FromWorker } from './messages.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Messages on their way to the control plane at most; while it is held up, the ones above are dropped and counted. */
+const maxOnTheWay = 1000;
+
+const severities: Readonly<Record<LogLevel, number>> = {
+  debug: 20,
+  info: 30,
+  notice: 35,
+  warn: 40,
+  error: 50,
+  crit: 60,
+  alert: 70,
+  emerg: 80,
+};
+
+/** A worker's error log: the control plane writes the lines, so that one file has one writer. */
+export class WorkerLog implements PluginLogger {
+  level: LogLevel;
+  readonly #counters: Float64Array;
+  readonly #post: (message: FromWorker) => void;
+
+  constructor(level: LogLevel, counters: Float64Array, post: (message: FromWorker) => void) {
+    this.level = level;
+    this.#counters = counters;
+    this.#post = post;
+  }
+
+  debug(message: string, fields: Fields = {}): void {
+    this.#write('debug', message, fields);
+  }
+
+  info(message: string, fields: Fields = {}): void {
+    this.#write('info', message, fields);
+  }
+
+  warn(message: string, fields: Fields = {}): void {
+    this.#write('warn', message, fields);
+  }
+
+  error(message: string, fields: Fields = {}): void {
+    this.#write('error', message, fields);
+  }
+
+  #write(level: LogLevel, message: string, fields: Fields): void {
+    if (severities[level] < severities[this.level]) return;
+    const counters = this.#counters;
+    if (counters[Counter.logPosted]! - counters[Counter.logTaken]! >= maxOnTheWay) {
+      counters[Counter.logDropped]!++;
+      return;
+    }
+    counters[Counter.logPosted]!++;
+    this.#post({ type: 'log', level, message, fields: sendable(fields) });
+  }
+}
+
+/** Plugins log what they like; what cannot be sent between threads is sent as text. Errors keep their stack. */
+function sendable(fields: Fields): Fields {
+  const entries = Object.entries(fields).map(([name, value]) => [name, sendableValue(value)] as const);
+  return Object.fromEntries(entries);
+}
+
+function sendableValue(value: unknown): unknown {
+  if (value instanceof Error) return value.stack ?? String(value);
+  if (typeof value === 'function' || typeof value === 'symbol') return String(value);
+  if (typeof value !== 'object' || value === null) return value;
+  try {
+    return JSON.parse(JSON.stringify(value)) as unknown;
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
+}
