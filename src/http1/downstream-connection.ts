@@ -364,9 +364,8 @@ export class DownstreamConnection implements Downstream {
         framing = 'Transfer-Encoding: chunked\r\n';
       } else this.#keepAlive = false;
     }
-    if (!this.#body.complete && (this.#expectContinue || this.#body.left > maxDrainBytes) && this.#mode !== Mode.body) {
-      this.#keepAlive = false;
-    }
+    // A body that the client may or may not send, or one too long to read away, leaves no safe place for a next request.
+    if (!this.#body.complete && (this.#expectContinue || this.#body.left > maxDrainBytes)) this.#keepAlive = false;
     if (this.#host.draining) this.#keepAlive = false;
     if (!this.#keepAlive) framing += 'Connection: close\r\n';
     else if (head.httpVersion === '1.0') framing += 'Connection: keep-alive\r\n';

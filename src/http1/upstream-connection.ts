@@ -176,6 +176,7 @@ export class UpstreamConnection implements RequestBodySink {
           break;
         }
         case Mode.tunnel:
+          this.#wait('read', monotonic());
           if (this.#exchange !== null) this.#owner.listener.responseBody(this.#exchange, bytes, at, length);
           at = length;
           break;
