@@ -3,6 +3,7 @@ import type { ProxyOptions } from '../dataplane/options.ts';
 import { replyError, replyWith } from '../dataplane/reply.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
 import { headerMap } from '../http1/header-block.ts';
+import { buildPlan } from '../plugin-runner/build-plan.ts';
 import { createInstance, retireInstance } from '../plugin-runner/instances.ts';
 import {
   beginPlugins,
@@ -110,7 +111,7 @@ async function setUp(
 
 async function run(request: TestRequest, instances: readonly PluginInstance[]): Promise<TestOutcome> {
   const client = new TestClient();
-  const exchange = testExchange(request, instances, client);
+  const exchange = testExchange(request, buildPlan(instances), client);
   const context = beginPlugins(exchange);
   const refused = refusal(exchange);
   const reply = (await runRewrite(exchange)) ?? (refused === null ? await runAccess(exchange) : undefined);

@@ -1,8 +1,7 @@
 import type { Downstream } from '../../dataplane/downstream.ts';
 import { type DownstreamPeer, Exchange } from '../../dataplane/exchange.ts';
 import { type ParsedRequest, parseRequestHead } from '../../http1/parse-request.ts';
-import { buildPlan } from '../../plugin-runner/build-plan.ts';
-import type { PluginInstance, PluginPlan } from '../../plugin-runner/plan.ts';
+import type { PluginPlan } from '../../plugin-runner/plan.ts';
 import { normalisePath } from '../../router/path.ts';
 import type { RuntimeRoute, RuntimeService, RuntimeSnapshot } from '../../snapshot/runtime.ts';
 import { requestId } from '../../util/request-ids.ts';
@@ -33,11 +32,15 @@ export interface TestBackend {
   readonly body?: string | readonly string[];
 }
 
-/** The exchange of a request that needs no socket. Its plan holds the instances. */
-export function testExchange(request: TestRequest, instances: readonly PluginInstance[], client: Downstream): Exchange {
+/** The exchange of a request that needs no socket. `planFor`: the plan of a consumer, by its id; default: the same one. */
+export function testExchange(
+  request: TestRequest,
+  plan: PluginPlan,
+  client: Downstream,
+  planFor: (consumerId: string) => PluginPlan = () => plan,
+): Exchange {
   const head = parsedHead(request);
-  const plan = buildPlan(instances);
-  const snapshot = testSnapshot(plan);
+  const snapshot = testSnapshot(plan, planFor);
   const exchange = new Exchange(client, testPeer(request), head, snapshot, requestId(), Date.now(), performance.now());
   exchange.path = normalisePath(head.rawPath) ?? head.rawPath;
   exchange.bytesReceived = bodyBytes(request).byteLength;
@@ -90,9 +93,9 @@ function testPeer({ clientIp = '127.0.0.1', scheme = 'http' }: TestRequest): Dow
   };
 }
 
-function testSnapshot(plan: PluginPlan): RuntimeSnapshot {
+function testSnapshot(plan: PluginPlan, planFor: (consumerId: string) => PluginPlan): RuntimeSnapshot {
   const router = { upsert() {}, remove() {}, size: 0, match: () => false };
-  return { version: 1, router, globalPlan: plan, planFor: () => plan, certificateFor: () => null };
+  return { version: 1, router, globalPlan: plan, planFor: (_, id) => planFor(id), certificateFor: () => null };
 }
 
 const testTarget = { id: '7f6b8c1e-0000-4000-8000-000000000003', host: '127.0.0.1', port: 9000, weight: 100 };

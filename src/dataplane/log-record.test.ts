@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { buildPlan } from '../plugin-runner/build-plan.ts';
+import { TestClient } from '../plugin-sdk/testing/test-client.ts';
+import { type TestRequest, testExchange } from '../plugin-sdk/testing/test-exchange.ts';
+import type { Exchange } from './exchange.ts';
+import { HeaderEdits } from './header-edits.ts';
+import { RequestContext } from './request-context.ts';
+
+function exchangeOf(request: TestRequest = {}): Exchange {
+  return testExchange(request, buildPlan([]), new TestClient());
+}
+
+function recordOf(exchange: Exchange) {
+  return new RequestContext(exchange).record() as Record<string, unknown> & {
+    request: Record<string, unknown> & { headers: Record<string, unknown> };
+    response: Record<string, unknown> & { headers: Record<string, unknown> };
+    latencies: Record<string, number>;
+  };
+}
+
+/** As if the backend at 10.0.0.1 had answered. */
+function served(exchange: Exchange): Exchange {
+  exchange.upstreamUri = '/b?x=1';
+  exchange.target = { id: 't', host: 'a.test', port: 80, weight: 100 };
+  exchange.targetIp = '10.0.0.1';
+  exchange.tries = 1;
+  exchange.attemptStartedAt = 1_700_000_000_000.75;
+  exchange.upstreamStartedMono = exchange.startedMono + 3;
+  exchange.firstByteMono = exchange.startedMono + 10;
+  exchange.upstreamStatus = 200;
+  exchange.status = 200;
+  exchange.responseSource = 'upstream';
+  exchange.responseBlock = 'Set-Cookie: a=1\r\nSet-Cookie: b=2\r\nX-One: 1\r\n';
+  return exchange;
+}
+
+test('a proxied request is told in the format of Kong', () => {
+  const exchange = served(
+    exchangeOf({
+      path: '/a?x=1&x=2&flag',
+      headers: { 'X-One': ['1', '2'], 'User-Agent': 'curl' },
+      clientIp: '192.0.2.7',
+    }),
+  );
+  const record = recordOf(exchange);
+  assert.deepEqual(
+    {
+      ...record.request,
+      headers: { ...record.request.headers },
+      querystring: { ...(record.request['querystring'] as object) },
+    },
+    {
+      id: exchange.id,
+      uri: '/a?x=1&x=2&flag',
+      url: 'http://test.example:8000/a?x=1&x=2&flag',
+      querystring: { x: ['1', '2'], flag: true },
+      method: 'GET',
+      headers: { host: 'test.example', 'x-one': ['1', '2'], 'user-agent': 'curl' },
+      size: Buffer.byteLength(
+        'GET /a?x=1&x=2&flag HTTP/1.1\r\nHost: test.example\r\nX-One: 1\r\nX-One: 2\r\nUser-Agent: curl\r\n\r\n',
+      ),
+    },
+  );
+  assert.deepEqual({ ...record.response.headers }, { 'set-cookie': ['a=1', 'b=2'], 'x-one': '1' });
+  assert.equal(record.response['status'], 200);
+  assert.equal(record['upstream_uri'], '/b?x=1');
+  assert.equal(record['upstream_status'], '200');
+  assert.deepEqual(record['tries'], [
+    { balancer_start: 1_700_000_000_000, balancer_start_ns: 1_700_000_000_000_000_000, ip: '10.0.0.1', port: 80 },
+  ]);
+  assert.deepEqual([record.latencies['kong'], record.latencies['proxy']], [3, 7]);
+  assert.ok((record.latencies['request'] ?? -1) >= 0 && 'receive' in record.latencies);
+  assert.equal(record['client_ip'], '192.0.2.7');
+  assert.equal(record['started_at'], exchange.startedAt);
+  assert.equal(record['source'], 'upstream');
+  assert.deepEqual(record['route'], { id: exchange.route?.id, name: 'test-route', paths: ['/'] });
+  assert.deepEqual((record['service'] as { name: string }).name, 'test-service');
+  for (const key of ['consumer', 'authenticated_entity', 'correlation_id']) assert.equal(key in record, false);
+});
+
+test('credentials in headers are not told', () => {
+  const { headers } = recordOf(
+    exchangeOf({ headers: { Authorization: 'Basic c2VjcmV0', 'Proxy-Authorization': ['secret', 'secret2'] } }),
+  ).request;
+  assert.equal(headers['authorization'], 'REDACTED');
+  assert.equal(headers['proxy-authorization'], 'REDACTED');
+});
+
+test('failed attempts come first, and their statuses are listed', () => {
+  const exchange = served(exchangeOf());
+  exchange.failedAttempts = [{ startedAt: 5, ip: '10.0.0.9', port: 80, failed: 502 }];
+  exchange.tries = 2;
+  const record = recordOf(exchange);
+  assert.equal(record['upstream_status'], '502, 200');
+  assert.deepEqual((record['tries'] as { ip: string; state?: string; code?: number }[])[0], {
+    balancer_start: 5,
+    balancer_start_ns: 5_000_000,
+    ip: '10.0.0.9',
+    port: 80,
+    state: 'failed',
+    code: 502,
+  });
+  assert.equal((record['tries'] as unknown[]).length, 2);
+});
+
+test('a refused request has no attempts and no time at a backend', () => {
+  const exchange = exchangeOf();
+  exchange.status = 403;
+  const record = recordOf(exchange);
+  assert.deepEqual([record['tries'], record['upstream_status'], record.latencies['proxy']], [[], '', -1]);
+  assert.equal(record['source'], 'kong');
+});
+
+test('a request without a route has neither route, service nor attempts', () => {
+  const record = recordOf(exchangeOf({ routed: false }));
+  for (const key of ['route', 'service', 'tries']) assert.equal(key in record, false);
+});
+
+test('the consumer is told without what it does not have, the credential by its id alone', () => {
+  const exchange = exchangeOf();
+  exchange.consumer = { id: 'c1', username: 'anna', customId: null, tags: [] };
+  exchange.credential = { id: 'k1', identifier: 'secret-name' };
+  const record = recordOf(exchange);
+  assert.deepEqual(record['consumer'], { id: 'c1', username: 'anna' });
+  assert.deepEqual(record['authenticated_entity'], { id: 'k1' });
+});
+
+test('a TLS request tells version and cipher', () => {
+  const tls = recordOf(exchangeOf({ scheme: 'https' })).request['tls'];
+  assert.deepEqual(tls, { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', client_verify: 'NONE' });
+});
+
+test('the headers of the answer are told as plugins left them', () => {
+  const exchange = served(exchangeOf());
+  exchange.responseEdits = new HeaderEdits();
+  exchange.responseEdits.set('X-One', 'changed');
+  assert.equal(recordOf(exchange).response.headers['x-one'], 'changed');
+});
+
+test('fields that plugins add are in the record, before and after it was made, and it is made once', () => {
+  const context = new RequestContext(exchangeOf());
+  context.log('first', 1);
+  const record = context.record();
+  context.log('second', 2);
+  assert.deepEqual([record['first'], record['second']], [1, 2]);
+  assert.equal(context.record(), record);
+});

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createPluginCatalog } from './catalog.ts';
+import { createInstance } from './instances.ts';
+import { loadPlugins } from './load-plugins.ts';
+
+const sdk = fileURLToPath(new URL('../plugin-sdk/index.ts', import.meta.url));
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+const host = { log, node: { id: 'n', hostname: 'h', pid: 1, worker: 0 } };
+let directory = '';
+
+function source(name: string): string {
+  return `
+    import { definePlugin } from ${JSON.stringify(sdk)};
+    export default definePlugin({
+      name: ${JSON.stringify(name)}, version: '1.0.0', priority: 7, protocols: ['http'], defaultProtocols: ['http'],
+      schema: () => Promise.reject(new Error('not needed')),
+      setup: () => ({}),
+    });`;
+}
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'plugins-'));
+  await writeFile(join(directory, 'mine.ts'), source('mine'));
+  await writeFile(join(directory, 'twin.mjs'), source('mine'));
+  await writeFile(join(directory, 'not-a-plugin.mjs'), 'export default { name: "x" };');
+  await writeFile(join(directory, 'broken.mjs'), 'throw new Error("broken\\nby design");');
+  await mkdir(join(directory, 'node_modules/packaged'), { recursive: true });
+  await writeFile(
+    join(directory, 'node_modules/packaged/package.json'),
+    JSON.stringify({ name: 'packaged', type: 'module', exports: './plugin.js' }),
+  );
+  await writeFile(join(directory, 'node_modules/packaged/plugin.js'), source('packaged'));
+});
+
+after(() => rm(directory, { recursive: true }));
+
+test('bundled loads all plugins that come with the gateway', async () => {
+  const plugins = await loadPlugins(['bundled']);
+  for (const name of ['correlation-id', 'cors', 'ip-restriction', 'request-termination']) assert.ok(plugins.has(name));
+});
+
+test('a bundled plugin can be named by itself, and named twice', async () => {
+  assert.deepEqual([...(await loadPlugins(['cors'])).keys()], ['cors']);
+  assert.equal((await loadPlugins(['bundled', 'cors'])).has('cors'), true);
+});
+
+test('off, and nothing, load nothing', async () => {
+  assert.equal((await loadPlugins(['off'])).size, 0);
+  assert.equal((await loadPlugins([])).size, 0);
+});
+
+test('a file and a package are loaded from where the gateway was started', async () => {
+  const plugins = await loadPlugins(['cors', './mine.ts', 'packaged', join(directory, 'mine.ts')], directory);
+  assert.deepEqual([...plugins.keys()].sort(), ['cors', 'mine', 'packaged']);
+});
+
+const refused: readonly (readonly [string, readonly string[], RegExp])[] = [
+  ['a name that nothing has', ['rate-limitting'], /^plugins: 'rate-limitting' cannot be loaded: Cannot find module/],
+  ['a file that is not there', ['./none.ts'], /^plugins: '\.\/none\.ts' cannot be loaded/],
+  ['a module that fails', ['./broken.mjs'], /^plugins: '\.\/broken\.mjs' cannot be loaded: broken$/],
+  ['a module that is no plugin', ['./not-a-plugin.mjs'], /is not made by definePlugin$/],
+  ['two plugins of one name', ['./mine.ts', './twin.mjs'], /^plugins: two plugins have the name 'mine'$/],
+];
+for (const [what, setting, message] of refused) {
+  test(`${what} stops the start with one line`, async () => {
+    await assert.rejects(loadPlugins(setting, directory), (error: Error) => {
+      assert.match(error.message, message);
+      assert.doesNotMatch(error.message, /\n/);
+      return true;
+    });
+  });
+}
+
+test('the catalog describes every plugin, and every field of its configuration', async () => {
+  const catalog = await createPluginCatalog(await loadPlugins(['bundled']));
+  assert.deepEqual(catalog.names(), catalog.names().toSorted());
+  assert.equal(catalog.describe('nothing'), null);
+  for (const name of catalog.names()) {
+    const entry = catalog.describe(name);
+    assert.ok(entry !== null && entry.protocols.length > 0 && entry.defaultProtocols.length > 0);
+    for (const [field, { meta }] of entry.config.fields) assert.ok(meta.description, `${name}: config.${field}`);
+  }
+  assert.deepEqual(catalog.describe('cors')?.scopes, ['route', 'service']);
+});
+
+test('a row of a plugin that is not loaded is refused with a word on what to do', async () => {
+  const plugins = await loadPlugins(['cors']);
+  assert.throws(() => createInstance(plugins, { id: '1', name: 'jwt', config: {} }, host), {
+    message: "plugin 'jwt' is not enabled: add it to the 'plugins' setting",
+  });
+});
+
+test('setup gets a frozen copy of the configuration', async () => {
+  const config = { allow: ['10.0.0.0/8'], deny: null, status: null, message: null };
+  const instance = createInstance(
+    await loadPlugins(['ip-restriction']),
+    { id: '1', name: 'ip-restriction', config },
+    host,
+  );
+  config.allow.push('nonsense');
+  assert.equal(typeof instance.phases.access, 'function');
+  assert.equal(instance.lease, null);
+});
