@@ -56,8 +56,8 @@ function referenceRoutes(context: AdminContext, owner: EntityDefinition, path: s
         PATCH: operation((request) => referenced.updateReferenced(context, place, request), update(name)),
         DELETE: operation((request) => referenced.deleteReferenced(context, place, request), {
           summary: `Refused: '${field}' is unset by a PATCH of its owner`,
-          answer: 'none',
-          status: 204,
+          answer: 'object',
+          status: 405,
         }),
       },
     };
