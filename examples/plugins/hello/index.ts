@@ -1,0 +1,11 @@
+import { definePlugin, httpProtocols } from '../../../src/plugin-sdk/index.ts';
+import { greet } from './handler.ts';
+
+export default definePlugin({
+  name: 'hello',
+  version: '1.0.0',
+  priority: 500,
+  protocols: httpProtocols,
+  schema: () => import('./schema.ts'),
+  setup: greet,
+});
