@@ -1,0 +1,21 @@
+import type { Figure } from './figures.ts';
+import type { Subject } from './subject.ts';
+import type { Tools } from './tools.ts';
+
+/** What every scenario gets. */
+export interface BenchContext {
+  readonly tools: Tools;
+  /** Temporary; removed at the end. */
+  readonly folder: string;
+  /** Seconds of load in one round, and how many rounds. */
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly backend: Subject;
+  readonly peer: Subject;
+  say(text: string): void;
+}
+
+export interface Scenario {
+  readonly name: string;
+  run(context: BenchContext): Promise<readonly Figure[]>;
+}

@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { stopProcess } from './nginx.ts';
+import type { Subject } from './subject.ts';
+import { BenchError } from './tools.ts';
+
+export interface GatewaySubject extends Subject {
+  readonly adminUrl: string;
+  readonly prefix: string;
+}
+
+export interface GatewayOptions {
+  readonly folder: string;
+  readonly workers: number;
+  /** A prefix that exists already: its store is opened. */
+  readonly prefix?: string;
+  readonly name?: string;
+}
+
+const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+
+/** A gateway in a process of its own, as `npm start` runs it, with access logs off like the peer's. */
+export async function startGateway(options: GatewayOptions): Promise<GatewaySubject> {
+  const { child, prefix } = spawnGateway(options);
+  const addresses = await readAddresses(child);
+  const port = addresses.proxy[0]?.port ?? 0;
+  return {
+    name: options.name ?? 'gateway',
+    port,
+    url: `http://127.0.0.1:${port}`,
+    adminUrl: `http://127.0.0.1:${addresses.admin[0]?.port ?? 0}`,
+    prefix,
+    pids: () => [child.pid as number],
+    stop: () => stopProcess(child),
+  };
+}
+
+export interface SpawnedGateway {
+  readonly child: ChildProcess;
+  readonly prefix: string;
+}
+
+/** Spawns without waiting. Ports: `proxyPort` when given, else chosen by the system. */
+export function spawnGateway(options: GatewayOptions, proxyPort = 0): SpawnedGateway {
+  mkdirSync(options.folder, { recursive: true });
+  const prefix = options.prefix ?? mkdtempSync(join(options.folder, 'gateway-'));
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, 'start'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      KONG_PREFIX: prefix,
+      KONG_PROXY_LISTEN: `127.0.0.1:${proxyPort} reuseport backlog=4096`,
+      KONG_ADMIN_LISTEN: '127.0.0.1:0',
+      KONG_STATUS_LISTEN: 'off',
+      KONG_NGINX_WORKER_PROCESSES: String(options.workers),
+      KONG_PROXY_ACCESS_LOG: 'off',
+      KONG_ADMIN_ACCESS_LOG: 'off',
+      KONG_NGINX_HTTP_KEEPALIVE_REQUESTS: '100000000',
+      KONG_NGINX_HTTP_KEEPALIVE_TIMEOUT: '600s',
+      KONG_UPSTREAM_KEEPALIVE_MAX_REQUESTS: '1000000',
+      SLUICEGATE_LOG_FORMAT: 'json',
+    },
+  });
+  return { child, prefix };
+}
+
+interface Addresses {
+  readonly proxy: readonly { readonly port: number }[];
+  readonly admin: readonly { readonly port: number }[];
+}
+
+/** The first JSON line on its output that tells the addresses. */
+export async function readAddresses(child: ChildProcess): Promise<Addresses> {
+  return await new Promise((resolve, reject) => {
+    let output = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      const line = output.split('\n').find((text) => text.includes('"addresses"'));
+      if (line === undefined) return;
+      try {
+        resolve((JSON.parse(line) as { addresses: Addresses }).addresses);
+      } catch {
+        // The line is not whole yet.
+      }
+    });
+    child.once('exit', (code) => reject(new BenchError(`the gateway ended with ${code} instead of starting`)));
+  });
+}

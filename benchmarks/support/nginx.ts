@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
+import { withChildren } from './process-figures.ts';
+import type { Subject } from './subject.ts';
+import { BenchError } from './tools.ts';
+
+/** 234 bytes of JSON: the answer of the plain scenarios. */
+const answer = JSON.stringify({ id: 42, name: 'item', description: 'x'.repeat(191) });
+
+/** The backend of every scenario: small answers, a 100 KB file, uploads that are read and dropped. */
+export async function startBackend(nginx: string, folder: string): Promise<Subject> {
+  const root = join(folder, 'backend');
+  mkdirSync(root, { recursive: true });
+  writeFileSync(join(root, 'large'), 'x'.repeat(100 * 1024));
+  return await startNginx(
+    nginx,
+    root,
+    'nginx backend',
+    (port) => `
+    server {
+      listen 127.0.0.1:${port} reuseport backlog=4096;
+      location = /large { root ${root}; default_type application/octet-stream; }
+      location / { default_type application/json; return 200 '${answer}'; }
+    }`,
+  );
+}
+
+/** The peer: nginx as a proxy with the work that a gateway does for each request, and nothing more. */
+export async function startPeer(nginx: string, folder: string, backend: Subject): Promise<Subject> {
+  const root = join(folder, 'peer');
+  mkdirSync(root, { recursive: true });
+  return await startNginx(
+    nginx,
+    root,
+    'nginx',
+    (port) => `
+    upstream backend {
+      server 127.0.0.1:${backend.port};
+      keepalive 512;
+      keepalive_requests 1000000;
+    }
+    server {
+      listen 127.0.0.1:${port} backlog=4096;
+      location / {
+        proxy_pass http://backend;
+        proxy_http_version 1.1;
+        proxy_request_buffering off;
+        proxy_max_temp_file_size 0;
+        proxy_set_header Host $proxy_host;
+        proxy_set_header Connection "";
+        proxy_set_header X-Real-IP $remote_addr;
+        proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+        proxy_set_header X-Forwarded-Proto $scheme;
+        proxy_set_header X-Forwarded-Host $host;
+        proxy_set_header X-Forwarded-Port $server_port;
+        proxy_set_header X-Request-Id $request_id;
+        add_header X-Request-Id $request_id always;
+        add_header Via "1.1 nginx" always;
+      }
+    }`,
+  );
+}
+
+async function startNginx(
+  nginx: string,
+  root: string,
+  name: string,
+  servers: (port: number) => string,
+): Promise<Subject> {
+  const port = await freePort();
+  const config = join(root, 'nginx.conf');
+  writeFileSync(
+    config,
+    `daemon off;
+    worker_processes 1;
+    worker_rlimit_nofile 65536;
+    pid ${root}/nginx.pid;
+    error_log ${root}/error.log warn;
+    events { worker_connections 32768; }
+    http {
+      access_log off;
+      sendfile on;
+      tcp_nopush on;
+      keepalive_timeout 600s;
+      keepalive_requests 100000000;
+      client_max_body_size 0;
+      client_body_temp_path ${root}/body;
+      proxy_temp_path ${root}/proxy;
+      fastcgi_temp_path ${root}/fastcgi;
+      uwsgi_temp_path ${root}/uwsgi;
+      scgi_temp_path ${root}/scgi;
+      ${servers(port)}
+    }`,
+  );
+  const child = spawn(nginx, ['-p', root, '-c', config], { stdio: ['ignore', 'ignore', 'inherit'] });
+  await untilAnswers(`http://127.0.0.1:${port}/`, child, name);
+  return {
+    name,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    pids: () => withChildren(child.pid as number),
+    stop: () => stopProcess(child),
+  };
+}
+
+/** Waits until something answers there, with any status. */
+export async function untilAnswers(url: string, child: ChildProcess, name: string): Promise<void> {
+  for (let tries = 0; tries < 300; tries++) {
+    if (child.exitCode !== null) throw new BenchError(`${name} ended with ${child.exitCode} instead of starting`);
+    try {
+      await (await fetch(url)).arrayBuffer();
+      return;
+    } catch {
+      await delay(50);
+    }
+  }
+  throw new BenchError(`${name} does not answer at ${url}`);
+}
+
+export async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
+  await exited;
+  clearTimeout(timer);
+}

@@ -1,0 +1,21 @@
+import { spawnSync } from 'node:child_process';
+
+/** A line for the person who started the benchmark; nothing else went wrong. */
+export class BenchError extends Error {}
+
+export interface Tools {
+  readonly nginx: string;
+  readonly wrk: string;
+}
+
+export function findTools(): Tools {
+  if (process.platform !== 'linux') throw new BenchError('the benchmark reads /proc, so it runs on Linux only');
+  return { nginx: find('nginx', ['-v']), wrk: find('wrk', ['-v']) };
+}
+
+function find(name: string, args: readonly string[]): string {
+  for (const path of [name, `/usr/sbin/${name}`, `/usr/local/sbin/${name}`]) {
+    if (spawnSync(path, args, { stdio: 'ignore' }).error === undefined) return path;
+  }
+  throw new BenchError(`the benchmark needs ${name}: apt-get install ${name} (or your system's own package of it)`);
+}
