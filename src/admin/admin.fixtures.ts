@@ -40,6 +40,7 @@ export interface TestAnswer {
 
 export interface TestAdminOptions {
   readonly settings?: Partial<Settings>;
+  readonly tls?: { readonly cert: string; readonly key: string };
   /** SQLite in a temporary folder unless given. */
   readonly pg?: Settings['pg'];
 }
@@ -71,7 +72,7 @@ const catalog: PluginCatalog = {
   describe: (name) => (Object.hasOwn(plugins, name) ? (plugins[name] ?? null) : null),
 };
 
-export async function startTestAdmin({ settings = {}, pg }: TestAdminOptions = {}): Promise<TestAdmin> {
+export async function startTestAdmin({ settings = {}, pg, tls }: TestAdminOptions = {}): Promise<TestAdmin> {
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-admin-'));
   const entities = createEntityRegistry(catalog);
   const { definitions } = entities;
@@ -112,6 +113,7 @@ export async function startTestAdmin({ settings = {}, pg }: TestAdminOptions = {
       access: (entry) => void accessLog.push(entry),
       error: (message, cause) => void errors.push({ message, cause }),
     },
+    ...(tls === undefined ? {} : { tls }),
     logLevel: {
       get: () => level,
       set: (next) => {

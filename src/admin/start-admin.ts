@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { ListenAddress } from '../settings/settings.ts';
 import { adminRoutes } from './admin-routes.ts';
@@ -25,12 +26,14 @@ async function listenAll(
   create: CreateApp,
 ): Promise<RunningListener> {
   const apps: FastifyInstance[] = [];
+  // Kept here because only HTTP/1.1 servers can end all their connections by themselves.
+  const sockets = new Set<Socket>();
   const bound: { readonly ip: string; readonly port: number; readonly ssl: boolean }[] = [];
   const close = async (graceful: boolean): Promise<void> => {
     await Promise.all(
       apps.map(async (app) => {
         const closed = app.close();
-        if (!graceful) app.server.closeAllConnections();
+        if (!graceful) for (const socket of sockets) socket.destroy();
         await closed;
       }),
     );
@@ -40,6 +43,10 @@ async function listenAll(
       if (address.ssl && tls === undefined) throw new Error(`${address.listener} needs a certificate and a key`);
       const app = create(address.ssl && tls !== undefined ? { https: { ...tls, http2: address.http2 } } : {});
       apps.push(app);
+      app.server.on('connection', (socket: Socket) => {
+        sockets.add(socket);
+        socket.once('close', () => sockets.delete(socket));
+      });
       await app.listen({
         host: address.ip,
         port: address.port,

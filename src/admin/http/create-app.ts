@@ -45,6 +45,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     ...serverOptions(options.server),
     logger: false,
     exposeHeadRoutes: false,
+    // A client that sends its request slower than this is not waited for.
+    requestTimeout: 300_000,
     bodyLimit: options.maxBodySize === 0 ? Number.MAX_SAFE_INTEGER : options.maxBodySize,
     genReqId: () => randomBytes(16).toString('hex'),
     rewriteUrl: (request) => withoutWorkspace(request.url ?? '/'),
@@ -126,9 +128,15 @@ function originOf(request: FastifyRequest): RequestOrigin {
   return {
     method: request.method,
     origin: request.headers.origin,
-    host: request.headers.host,
+    // HTTP/2 has a pseudo header in the place of Host.
+    host: request.headers.host ?? authorityOf(request),
     localAddress: request.socket.localAddress,
   };
+}
+
+function authorityOf(request: FastifyRequest): string | undefined {
+  const authority = request.headers[':authority'];
+  return typeof authority === 'string' ? authority : undefined;
 }
 
 function addAccessLog(app: FastifyInstance, log: AdminLog): void {
