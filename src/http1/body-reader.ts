@@ -1,15 +1,20 @@
-import { type BodySink, ChunkDecoder, needMore } from './chunk-decoder.ts';
+import { type BodySink, broken, ChunkDecoder, needMore } from './chunk-decoder.ts';
+
+/** Returned by `feed` when a body without a declared length grows beyond the limit; nothing of the excess was passed on. */
+export const tooLarge = -3;
 
 /** Reads one message body: of a declared length, chunked, or until the connection closes (RFC 9112 6.3). */
 export class BodyReader {
   #left = 0;
   #mode: 'length' | 'chunked' | 'close' = 'length';
   #decoder: ChunkDecoder | null = null;
+  #limited: LimitedSink | null = null;
   complete = true;
 
-  /** `length`: bytes, -1 for chunked, -2 for until close. */
-  begin(length: number): void {
+  /** `length`: bytes, -1 for chunked, -2 for until close. `limit`: most bytes of a chunked body; 0 is unlimited. */
+  begin(length: number, limit = 0): void {
     this.complete = length === 0;
+    this.#limited = limit > 0 && length === -1 ? new LimitedSink(limit) : null;
     if (length >= 0) {
       this.#mode = 'length';
       this.#left = length;
@@ -38,7 +43,10 @@ export class BodyReader {
   /** Returns the offset after the body's last byte, `needMore`, or `broken`. */
   feed(bytes: Uint8Array, start: number, end: number, sink: BodySink): number {
     if (this.#mode === 'chunked') {
-      const at = (this.#decoder as ChunkDecoder).feed(bytes, start, end, sink);
+      const limited = this.#limited;
+      if (limited !== null) limited.target = sink;
+      const at = (this.#decoder as ChunkDecoder).feed(bytes, start, end, limited ?? sink);
+      if (limited?.over === true) return at === broken ? broken : tooLarge;
       if (at >= 0) this.complete = true;
       return at;
     }
@@ -56,3 +64,19 @@ export class BodyReader {
 
 /** Takes a body and forgets it. */
 export const discard: BodySink = { bodyData() {} };
+
+class LimitedSink implements BodySink {
+  target: BodySink = discard;
+  over = false;
+  #left: number;
+
+  constructor(limit: number) {
+    this.#left = limit;
+  }
+
+  bodyData(bytes: Uint8Array, start: number, end: number): void {
+    this.#left -= end - start;
+    if (this.#left < 0) this.over = true;
+    else this.target.bodyData(bytes, start, end);
+  }
+}

@@ -11,6 +11,8 @@ export const needMore = -1;
 export const broken = -2;
 
 const maxExtensionBytes = 1024;
+/** Of one body: extensions are work that carries nothing. */
+const maxExtensionsBytes = 16_384;
 const maxTrailerBytes = 8192;
 /** 15 hexadecimal digits stay below 2^60; the safe-integer test is made on the value. */
 const maxSizeDigits = 15;
@@ -24,6 +26,7 @@ export class ChunkDecoder {
   #size = 0;
   #digits = 0;
   #extension = '';
+  #extensions = 0;
   #trailer = '';
   /** Trailer lines, validated, each ended by CRLF; set when the body is complete. */
   trailers = '';
@@ -33,6 +36,7 @@ export class ChunkDecoder {
     this.#size = 0;
     this.#digits = 0;
     this.#extension = '';
+    this.#extensions = 0;
     this.#trailer = '';
     this.trailers = '';
   }
@@ -61,7 +65,8 @@ export class ChunkDecoder {
         case 'extension': {
           const byte = bytes[at] as number;
           if (byte === 13) {
-            if (!chunkExtensions.test(this.#extension)) return broken;
+            this.#extensions += this.#extension.length;
+            if (this.#extensions > maxExtensionsBytes || !chunkExtensions.test(this.#extension)) return broken;
             this.#extension = '';
             this.#state = 'size-lf';
           } else {
@@ -121,7 +126,7 @@ export class ChunkDecoder {
 
 /** Fields that may not stand in a trailer (RFC 9110 6.5.1): framing, routing, authentication, and what the gateway sets itself. */
 const forbiddenTrailers =
-  /^(?:content-length|transfer-encoding|host|connection|keep-alive|te|trailer|upgrade|expect|via|max-forwards|authorization|proxy-[a-z-]+|cookie|set-cookie|content-(?:encoding|type|range)|cache-control|x-forwarded-[a-z]+|x-real-ip|x-consumer-[a-z-]+|x-credential-identifier|x-anonymous-consumer|x-authenticated-[a-z]+|x-kong-[a-z-]+)$/;
+  /^(?:content-length|transfer-encoding|host|connection|keep-alive|te|trailer|upgrade|expect|via|max-forwards|authorization|proxy-[a-z-]+|cookie|set-cookie|content-(?:encoding|type|range)|cache-control|x-forwarded-[a-z]+|x-real-ip|x-consumer-[a-z-]+|x-credential-identifier|x-anonymous-consumer|x-authenticated-[a-z]+|x-userinfo|x-kong-[a-z-]+)$/;
 
 function keepTrailers(lines: string): string {
   if (lines === '') return '';

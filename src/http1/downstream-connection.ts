@@ -7,7 +7,7 @@ import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
 import { latin1 } from '../util/latin1.ts';
 import { requestId } from '../util/request-ids.ts';
-import { BodyReader, discard } from './body-reader.ts';
+import { BodyReader, discard, tooLarge } from './body-reader.ts';
 import { ByteQueue } from './byte-queue.ts';
 import { broken, needMore } from './chunk-decoder.ts';
 import { forbiddenInHead } from './grammar.ts';
@@ -149,7 +149,8 @@ export class DownstreamConnection implements Downstream {
           break;
         case Mode.linger:
           this.#drained += end - at;
-          if (this.#drained > lingerBytes) this.socket.destroy();
+          // Not read on rather than closed: closing over unread bytes would reset the answer away.
+          if (this.#drained > lingerBytes) this.#pause();
           at = end;
           break;
         case Mode.tunnel:
@@ -210,7 +211,7 @@ export class DownstreamConnection implements Downstream {
     this.peer.requests++;
     this.#keepAlive = head.keepAlive && this.peer.requests < limits.keepaliveRequests && !this.#host.draining;
     this.#expectContinue = head.expectContinue;
-    this.#body.begin(head.bodyLength);
+    this.#body.begin(head.bodyLength, limits.maxBodySize);
     this.#mode = Mode.held;
     const exchange = new Exchange(
       this,
@@ -239,12 +240,11 @@ export class DownstreamConnection implements Downstream {
       this.#breakOff(exchange, errors.badRequest);
       return end;
     }
-    exchange.bytesReceived += (at === needMore ? end : at) - start;
-    const limit = this.#host.limits.maxBodySize;
-    if (limit > 0 && exchange.bytesReceived > limit && this.#body.left === Number.POSITIVE_INFINITY) {
+    if (at === tooLarge) {
       this.#breakOff(exchange, errors.payloadTooLarge);
       return end;
     }
+    exchange.bytesReceived += (at === needMore ? end : at) - start;
     if (at === needMore) {
       this.#deadline.set(this.#host.limits.bodyTimeout, monotonic());
       return end;
@@ -260,7 +260,7 @@ export class DownstreamConnection implements Downstream {
   #readDrained(bytes: Uint8Array, start: number, end: number): number {
     const at = this.#body.feed(bytes, start, end, discard);
     this.#drained += (at < 0 ? end : at) - start;
-    if (at === broken || this.#drained > maxDrainBytes) {
+    if (at === broken || at === tooLarge || this.#drained > maxDrainBytes) {
       this.socket.destroy();
       return end;
     }

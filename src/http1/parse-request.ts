@@ -199,7 +199,7 @@ function readFields(head: ParsedRequest, text: string, start: number, maxHeaderC
 }
 
 // A validated value, so that a run of requests to one host checks it once.
-let lastHost = '';
+let lastHost: string | null = null;
 
 function readTarget(head: ParsedRequest, target: string): ErrorEntry | null {
   if (head.method === 'CONNECT' || head.method === 'TRACE') return errors.methodNotAllowed;

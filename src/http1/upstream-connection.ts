@@ -51,6 +51,8 @@ export class UpstreamConnection implements RequestBodySink {
   requests = 0;
   #partial = '';
   #informational = 0;
+  /** No byte of the answer to the present request has come. */
+  #silent = true;
   readonly #body = new BodyReader();
   readonly #sink: BodySink;
   #requestChunked = false;
@@ -80,11 +82,6 @@ export class UpstreamConnection implements RequestBodySink {
     return this.requests > 1;
   }
 
-  /** No byte of the answer to the present request has come. */
-  get silent(): boolean {
-    return this.#mode === Mode.head && this.#partial === '' && this.#informational === 0;
-  }
-
   /** Writes the request's head. `bodyLength`: 0 none, -1 chunked. Then the body comes through the sink methods. */
   send(
     exchange: Exchange,
@@ -97,6 +94,7 @@ export class UpstreamConnection implements RequestBodySink {
     this.#exchange = exchange;
     this.#mode = Mode.head;
     this.requests++;
+    this.#silent = true;
     this.#informational = 0;
     this.#keepAlive = true;
     this.#requestChunked = bodyLength < 0;
@@ -153,6 +151,7 @@ export class UpstreamConnection implements RequestBodySink {
   /** Takes what came from the socket; the bytes are used only during the call. */
   received(bytes: Uint8Array, length: number): void {
     let at = 0;
+    this.#silent = false;
     while (at < length) {
       switch (this.#mode) {
         case Mode.head:
@@ -325,7 +324,7 @@ export class UpstreamConnection implements RequestBodySink {
 
   #fail(error: ErrorEntry): void {
     const exchange = this.#exchange as Exchange;
-    const silent = this.silent;
+    const silent = this.#silent;
     this.destroy();
     exchange.upstream = null;
     this.#owner.listener.upstreamFailed(exchange, error, silent, this.reused);
