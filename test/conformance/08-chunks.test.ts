@@ -37,7 +37,6 @@ const bad: Readonly<Record<string, string>> = {
   'an extension with a bare CR': '5;a\rb\r\nhello\r\n0\r\n\r\n',
   'an extension with a NUL': '5;a\0b\r\nhello\r\n0\r\n\r\n',
   'an extension of 100 kB': `5;${'a'.repeat(100_000)}\r\nhello\r\n0\r\n\r\n`,
-  'extensions that are many': `${'1;aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\nx\r\n'.repeat(4000)}0\r\n\r\n`,
   'a trailer without a colon': '0\r\nX-Name\r\n\r\n',
   'a trailer with a space before the colon': '0\r\nX-Name : a\r\n\r\n',
   'a folded trailer': '0\r\nX-Name: a\r\n b\r\n\r\n',

@@ -143,13 +143,15 @@ describe('a body larger than the limit', () => {
 describe('a backend that answers before it has read the body', () => {
   it('is not sent another request behind the half-sent body', async () => {
     const backend = await startRawBackend(async (connection) => {
-      const first = await connection.readRequestHead();
-      if (first.startLine.includes('/early')) {
-        connection.write(answer('early'));
-        // All that ever follows on this connection must be the body of this request.
-        await connection.closed;
-        connection.socket.destroy();
-      } else connection.write(answer(`second ${first.startLine}`));
+      for (;;) {
+        const head = await connection.readRequestHead();
+        if (head.startLine.includes('/early')) {
+          connection.write(answer('early'));
+          // All that ever follows on this connection must be the body of this request.
+          await connection.closed;
+          connection.socket.destroy();
+        } else connection.write(answer(`second ${head.startLine}`));
+      }
     });
     const rig = await startRig({ service: { url: backend.url } });
     try {

@@ -62,11 +62,7 @@ describe('malformed bodies of a backend', { concurrency: 32 }, () => {
       } else assert.equal(response.status, 502);
       const carried = await rig.backend.request((request) => request.target === target);
       await carried.connection.closed;
-      assert.equal(
-        carried.connection.received.split('HTTP/1.1\r\n').length,
-        2,
-        'the connection carried another request',
-      );
+      assert.ok(carried.connection.received.endsWith(carried.raw), 'the connection carried another request');
     });
   }
 });

@@ -90,7 +90,8 @@ describe('malformed heads of a backend', { concurrency: 32 }, () => {
       const target = `/${encodeURIComponent(what)}`;
       using client = await openClient(rig.port);
       client.write(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
-      const response = await client.readResponse();
+      let response = await client.readResponse();
+      while (response.status < 200) response = await client.readResponse();
       assert.equal(response.status, 502);
       assert.match(
         response.body,
@@ -100,11 +101,7 @@ describe('malformed heads of a backend', { concurrency: 32 }, () => {
 
       const carried = await rig.backend.request((request) => request.target === target);
       await carried.connection.closed;
-      assert.equal(
-        carried.connection.received.split('HTTP/1.1\r\n').length,
-        2,
-        'the connection carried another request',
-      );
+      assert.ok(carried.connection.received.endsWith(carried.raw), 'the connection carried another request');
 
       // The client's own connection is unharmed.
       client.write('GET /good HTTP/1.1\r\nHost: a\r\n\r\n');

@@ -77,19 +77,26 @@ describe('backends that do not do their part', { concurrency: 8 }, () => {
     assert.ok(performance.now() - begun < 3000);
   });
 
-  it('are 1,000 dead targets: 502 in bounded time', async () => {
+  it('leave the others alone', async () => {
+    const response = await exchangeOne(rig.port, get('/plain'));
+    assert.equal(response.body, 'plain');
+  });
+});
+
+// Apart from the others: writing the targets keeps this process busy, in which the backends above run.
+describe('a list of targets', () => {
+  it('of which 1,000 are dead is a 502 in bounded time', async () => {
+    await using rig = await startRig();
     await rig.write('PUT', '/upstreams/dead', {});
     const ports = Array.from({ length: 1000 }, (_, index) => index);
     for (let at = 0; at < ports.length; at += 50) {
       await Promise.all(
-        ports
-          .slice(at, at + 50)
-          .map((index) =>
-            rig.write('POST', '/upstreams/dead/targets', {
-              target: `127.${index >> 8}.${index & 255}.1:1`,
-              weight: 10,
-            }),
-          ),
+        ports.slice(at, at + 50).map((index) =>
+          rig.write('POST', '/upstreams/dead/targets', {
+            target: `127.${index >> 8}.${index & 255}.1:1`,
+            weight: 10,
+          }),
+        ),
       );
     }
     await rig.write('PUT', '/services/dead', { host: 'dead', retries: 5 });
@@ -98,10 +105,5 @@ describe('backends that do not do their part', { concurrency: 8 }, () => {
     const response = await exchangeOne(rig.port, get('/dead'));
     assert.equal(response.status, 502);
     assert.ok(performance.now() - begun < 3000);
-  });
-
-  it('leave the others alone', async () => {
-    const response = await exchangeOne(rig.port, get('/plain'));
-    assert.equal(response.body, 'plain');
   });
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { startTestGateway, type TestGateway } from '../test/support/gateway.ts';
-import { type Item, startItems } from './backends/items.ts';
-import type { ExampleBackend } from './backends/json-backend.ts';
-import { startOrders } from './backends/orders.ts';
-import { startUsers } from './backends/users.ts';
-import { configure } from './configure.ts';
+import { type Item, startItems } from '../examples/backends/items.ts';
+import type { ExampleBackend } from '../examples/backends/json-backend.ts';
+import { startOrders } from '../examples/backends/orders.ts';
+import { startUsers } from '../examples/backends/users.ts';
+import { configure } from '../examples/configure.ts';
+import { startTestGateway, type TestGateway } from './support/gateway.ts';
 
 interface ItemPage {
   readonly data: readonly Item[];
