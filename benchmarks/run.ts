@@ -38,7 +38,14 @@ async function main(): Promise<void> {
   try {
     for (const scenario of chosen) {
       say(`${scenario.name} ...`);
-      figures.push(...(await scenario.run({ tools, folder, seconds, rounds, backend, peer, say })));
+      try {
+        figures.push(...(await scenario.run({ tools, folder, seconds, rounds, backend, peer, say })));
+      } catch (error) {
+        if (!(error instanceof BenchError)) throw error;
+        // The others are worth having all the same.
+        say(`${scenario.name} failed: ${error.message}`);
+        process.exitCode = 1;
+      }
     }
   } finally {
     await Promise.all([peer.stop(), backend.stop()]);
@@ -46,7 +53,8 @@ async function main(): Promise<void> {
   }
   const report = { machine, seconds, rounds, figures };
   process.stdout.write(`\n${reportTable(report)}`);
-  if (chosen.length === scenarios.length) say(`kept in ${keepReport(report)} and docs/benchmarks.md`);
+  if (chosen.length === scenarios.length && process.exitCode !== 1)
+    say(`kept in ${keepReport(report)} and docs/benchmarks.md`);
 }
 
 function findScenario(name: string): Scenario {

@@ -24,6 +24,13 @@ export async function startBackend(nginx: string, folder: string): Promise<Subje
     server {
       listen 127.0.0.1:${port} reuseport backlog=4096;
       location = /large { root ${root}; default_type application/octet-stream; }
+      # The body is read whole before the answer: this location is a proxy to the one below, without the body.
+      location = /upload {
+        client_body_buffer_size 2m;
+        proxy_pass_request_body off;
+        proxy_set_header Content-Length "";
+        proxy_pass http://127.0.0.1:${port}/;
+      }
       location / { default_type application/json; return 200 '${answer}'; }
     }`,
   );
@@ -76,6 +83,7 @@ async function startNginx(
   writeFileSync(
     config,
     `daemon off;
+    ${process.getuid?.() === 0 ? 'user root;' : ''}
     worker_processes 1;
     worker_rlimit_nofile 65536;
     pid ${root}/nginx.pid;
