@@ -38,7 +38,7 @@ export interface Gateway {
  */
 export async function startGateway(settings: Settings, warnings: readonly string[]): Promise<Gateway> {
   preparePrefix(settings.prefix);
-  const compileCache = join(settings.prefix, 'cache');
+  const compileCache = process.env['NODE_COMPILE_CACHE'] ?? join(settings.prefix, 'cache');
   enableCompileCache(compileCache);
   const certificates = listenerCertificates(settings);
   const [proxyListen, adminListen, statusListen] = await Promise.all([

@@ -1,22 +1,18 @@
-import { enableCompileCache, flushCompileCache } from 'node:module';
+import { flushCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
+import { DataPlaneWorker } from './data-plane-worker.ts';
 import type { FromWorker, WorkerBoot } from './messages.ts';
 
-const boot = workerData as WorkerBoot;
 if (parentPort === null) throw new Error('this module runs in a worker thread');
 const port = parentPort;
-// Before the modules are loaded that it is for.
-if (boot.compileCache !== null) enableCompileCache(boot.compileCache);
-const { DataPlaneWorker } = await import('./data-plane-worker.ts');
-
 const post = (message: FromWorker): void => port.postMessage(message);
-const worker = await DataPlaneWorker.create(boot, post).catch((error: unknown) => {
-  post({ type: 'fatal', message: error instanceof Error ? error.message : String(error) });
-  return null;
-});
-if (worker !== null) {
-  // Messages that came before wait in the port until now.
-  port.on('message', (message) => void worker.receive(message));
+
+try {
+  const worker = await DataPlaneWorker.create(workerData as WorkerBoot, post);
   worker.onReady(() => flushCompileCache());
   worker.onEnd(() => port.close());
+  // Messages that came before wait in the port until now.
+  port.on('message', (message) => void worker.receive(message));
+} catch (error) {
+  post({ type: 'fatal', message: error instanceof Error ? error.message : String(error) });
 }

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Row } from '../entities/entity.ts';
+import type { Change } from '../store/store.ts';
+import { ConfigMirror, isEmptyDelta } from './config-mirror.ts';
+import { routeRow, serviceRow } from './snapshot.fixtures.ts';
+
+function upsert(version: number, entity: string, row: Row | null, id = row?.id ?? ''): Change {
+  return { version, entity, id, operation: 'upsert', row };
+}
+
+function remove(version: number, entity: string, id: string): Change {
+  return { version, entity, id, operation: 'delete', row: null };
+}
+
+test('turns changes into one delta that holds the last state of each entity', () => {
+  const mirror = new ConfigMirror();
+  const delta = mirror.apply([
+    upsert(1, 'services', serviceRow('a')),
+    upsert(2, 'routes', routeRow('r', 'a')),
+    upsert(3, 'services', serviceRow('a', { port: 81 })),
+    remove(4, 'routes', 'r'),
+  ]);
+  assert.deepEqual(delta, {
+    version: 4,
+    full: false,
+    upserts: { services: [serviceRow('a', { port: 81 })] },
+    removes: { routes: ['r'] },
+  });
+  assert.equal(mirror.version, 4);
+});
+
+test('takes a row that is gone by now for removed', () => {
+  const mirror = new ConfigMirror();
+  assert.deepEqual(mirror.apply([upsert(1, 'routes', null, 'r')])?.removes, { routes: ['r'] });
+});
+
+test('counts changes that are of no concern to workers, but sends nothing', () => {
+  const mirror = new ConfigMirror();
+  assert.equal(mirror.apply([upsert(9, 'consumers', { id: 'c', created_at: 1 })]), null);
+  assert.equal(mirror.version, 9);
+});
+
+test('gives all that it holds, for a new worker', () => {
+  const mirror = new ConfigMirror();
+  mirror.apply([upsert(1, 'services', serviceRow('a')), upsert(2, 'services', serviceRow('b'))]);
+  mirror.apply([remove(3, 'services', 'a')]);
+  const full = mirror.full();
+  assert.equal(full.full, true);
+  assert.equal(full.version, 3);
+  assert.deepEqual(full.upserts.services, [serviceRow('b')]);
+  assert.deepEqual(full.upserts.routes, []);
+});
+
+test('compares a dump with what it holds', () => {
+  const mirror = new ConfigMirror();
+  mirror.apply([upsert(1, 'services', serviceRow('same')), upsert(2, 'services', serviceRow('gone'))]);
+  const entities = { services: [serviceRow('same'), serviceRow('new')] };
+  assert.deepEqual(mirror.replace({ version: 5, entities }), {
+    version: 5,
+    full: false,
+    upserts: { services: [serviceRow('new')] },
+    removes: { services: ['gone'] },
+  });
+  assert.ok(isEmptyDelta(mirror.replace({ version: 6, entities })));
+});
