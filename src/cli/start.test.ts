@@ -158,3 +158,11 @@ test('with JSON logs the first line is JSON too', async () => {
   assert.equal(record.level, 'notice');
   assert.equal(record.addresses.proxy[0].ip, '127.0.0.1');
 });
+
+test('a log file that cannot be written stops the start', async () => {
+  const prefix = fresh();
+  writeFileSync(join(prefix, 'file'), '');
+  const node = start(prefix, '--proxy-access-log', 'file/x.log');
+  assert.equal(await node.exit, 1);
+  assert.match(node.output(), /^Error: proxy_access_log: cannot write .*file\/x\.log: ENOTDIR.*\n$/);
+});

@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import type { Gateway } from '../gateway.ts';
 import { preparePrefix } from '../settings/prefix.ts';
 import type { Settings } from '../settings/settings.ts';
+import { checkLogTargets } from './check-log-targets.ts';
 import type { CommandContext } from './command.ts';
 import { claimPrefix } from './pid-file.ts';
 import { settingsOf } from './settings-of.ts';
@@ -13,6 +14,7 @@ import { startedMessage } from './started-message.ts';
 export async function start(context: CommandContext): Promise<number> {
   const { settings, warnings } = settingsOf(context);
   preparePrefix(settings.prefix);
+  checkLogTargets(settings);
   const release = claimPrefix(settings.prefix);
   let gateway: Gateway | null = null;
   const signals = listenForSignals((signal) => {

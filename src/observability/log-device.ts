@@ -1,7 +1,8 @@
-import { closeSync, constants, fstatSync, mkdirSync, openSync, write as writeFile, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, write as writeFile, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
+import { makeFolder } from '../util/make-folder.ts';
 
 /** The place that a log goes to. No method ever blocks on a reader that does not read. */
 export interface LogDevice {
@@ -31,7 +32,7 @@ function openForAppend(path: string): number {
     return openSync(path, flags, 0o640);
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     return openSync(path, flags, 0o640);
   }
 }

@@ -23,3 +23,12 @@ test('a prefix that cannot be written says so in one line', () => {
     message: /^cannot write to the prefix .*file\/x: .*; choose another with --prefix or SLUICEGATE_PREFIX$/,
   });
 });
+
+test('a place where no directory can be made is refused', {
+  skip: process.platform === 'linux' ? false : 'needs /proc',
+}, () => {
+  assert.throws(() => preparePrefix('/proc/nowhere/deep'), {
+    name: 'SettingsError',
+    message: /^cannot write to the prefix/,
+  });
+});

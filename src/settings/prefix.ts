@@ -1,5 +1,6 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../util/make-folder.ts';
 import { SettingsError } from './settings-error.ts';
 
 /** The pid file of the node that runs in this prefix. */
@@ -11,7 +12,7 @@ export function pidFileOf(prefix: string): string {
 export function preparePrefix(prefix: string): void {
   try {
     for (const folder of [prefix, join(prefix, 'logs'), join(prefix, 'pids')]) {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makeFolder(folder);
       accessSync(folder, constants.W_OK | constants.X_OK);
     }
   } catch (error) {
