@@ -29,12 +29,21 @@ function findNode() {
   if (Number(process.versions.node.split('.')[0]) >= wantedMajor) return process.execPath;
   const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
   const folder = join(root, '.runtime');
-  const binary = join(folder, 'node_modules', `node-${platform}`, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  const binary = join(
+    folder,
+    'node_modules',
+    `node-${platform}`,
+    'bin',
+    process.platform === 'win32' ? 'node.exe' : 'node',
+  );
   if (!existsSync(binary)) {
     say(`this machine's Node is ${process.version}; installing Node ${wantedMajor} into .runtime/ (once) ...`);
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{"private":true}\n');
-    npm(['install', '--no-audit', '--no-fund', '--loglevel=error', '--no-save', `node-${platform}@${wantedMajor}`], folder);
+    npm(
+      ['install', '--no-audit', '--no-fund', '--loglevel=error', '--no-save', `node-${platform}@${wantedMajor}`],
+      folder,
+    );
   }
   if (!existsSync(binary)) fail(`Node ${wantedMajor} or later is needed and none could be installed for ${platform}`);
   return binary;
@@ -48,7 +57,10 @@ function npm(args, cwd) {
 function run(command, commandArgs) {
   const child = spawn(command, commandArgs, {
     stdio: 'inherit',
-    env: { ...process.env, PATH: `${dirname(command)}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH ?? ''}` },
+    env: {
+      ...process.env,
+      PATH: `${dirname(command)}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH ?? ''}`,
+    },
   });
   // A terminal sends its signals to the whole group; the child decides when to end, and this process ends with it.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP', 'SIGUSR1']) {

@@ -56,3 +56,11 @@ export const errors = Object.freeze({
   draining: entry('DRAINING', 503, 'The upstream server is currently unavailable', 'internal', 'never', 'wire'),
   unexpected: entry('UNEXPECTED', 500, 'An unexpected error occurred', 'internal'),
 });
+
+/** Thrown to a plugin that asked for a request body larger than its plan takes; left uncaught, it becomes a 413. */
+export class RequestBodyTooLarge extends Error {
+  constructor() {
+    super('the request body is larger than the plugin takes');
+    this.name = 'RequestBodyTooLarge';
+  }
+}

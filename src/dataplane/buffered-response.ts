@@ -2,7 +2,7 @@ import { runHeaderFilter, runResponse } from '../plugin-runner/phases.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import type { Exchange } from './exchange.ts';
 import type { ProxyOptions } from './options.ts';
-import { replyWith } from './reply.ts';
+import { filteredBody, replyWith } from './reply.ts';
 
 /** A backend's answer collected for the `response` phase, up to a bound. */
 export class BufferedResponse {
@@ -23,12 +23,13 @@ export class BufferedResponse {
   }
 
   /** Runs the phase and sends the answer on, or what a plugin puts in its place. */
-  finish(x: Exchange, options: ProxyOptions): void {
+  finish(x: Exchange, options: ProxyOptions, unexpected: (x: Exchange, error: unknown) => void): void {
     const body = Buffer.concat(this.#pieces);
     x.buffered = null;
     const result = runResponse(x, body);
-    if (result instanceof Promise) result.then((reply) => this.#send(x, body, reply, options));
-    else this.#send(x, body, result, options);
+    if (result instanceof Promise) {
+      result.then((reply) => this.#send(x, body, reply, options)).catch((error) => unexpected(x, error));
+    } else this.#send(x, body, result, options);
   }
 
   #send(x: Exchange, body: Buffer, reply: Reply | undefined, options: ProxyOptions): void {
@@ -38,8 +39,9 @@ export class BufferedResponse {
       return;
     }
     if (x.plan.headerFilter.length > 0) runHeaderFilter(x);
-    x.downstream.sendHead(x, body.byteLength);
-    x.downstream.sendBody(x, body, 0, body.byteLength);
+    const sent = x.plan.bodyFilter.length === 0 ? body : filteredBody(x, body);
+    x.downstream.sendHead(x, sent.byteLength);
+    x.downstream.sendBody(x, sent, 0, sent.byteLength);
     x.downstream.sendEnd(x, '');
   }
 }

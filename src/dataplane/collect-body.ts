@@ -1,10 +1,10 @@
 import type { RequestBodySink } from './downstream.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Collects the request body into the exchange, up to `limit` bytes; then calls back once: false when it is larger. */
-export function collectBody(x: Exchange, limit: number, done: (complete: boolean) => void): void {
+/** Collects the request body into the exchange, up to `limit` bytes; then calls back once: null when it is larger. */
+export function collectBody(x: Exchange, limit: number, done: (body: Uint8Array | null) => void): void {
   if (x.head.bodyLength > limit) {
-    done(false);
+    done(null);
     return;
   }
   x.downstream.startBody(x, new Collector(x, limit, done));
@@ -13,12 +13,12 @@ export function collectBody(x: Exchange, limit: number, done: (complete: boolean
 class Collector implements RequestBodySink {
   readonly #exchange: Exchange;
   readonly #limit: number;
-  readonly #done: (complete: boolean) => void;
+  readonly #done: (body: Uint8Array | null) => void;
   #pieces: Buffer[] = [];
   #size = 0;
   #over = false;
 
-  constructor(exchange: Exchange, limit: number, done: (complete: boolean) => void) {
+  constructor(exchange: Exchange, limit: number, done: (body: Uint8Array | null) => void) {
     this.#exchange = exchange;
     this.#limit = limit;
     this.#done = done;
@@ -30,13 +30,14 @@ class Collector implements RequestBodySink {
     if (this.#size > this.#limit) {
       this.#over = true;
       this.#pieces = [];
-      this.#done(false);
+      this.#done(null);
     } else this.#pieces.push(Buffer.copyBytesFrom(bytes, start, end - start));
   }
 
   bodyEnd(): void {
     if (this.#over) return;
-    this.#exchange.requestBody = Buffer.concat(this.#pieces);
-    this.#done(true);
+    const body = Buffer.concat(this.#pieces);
+    this.#exchange.requestBody = body;
+    this.#done(body);
   }
 }

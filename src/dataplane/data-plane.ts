@@ -92,7 +92,9 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
       maxHeadSize: settings.maxHeadSize,
       maxHeaderCount: settings.maxHeaderCount,
     };
-    this.#proxy = new RequestProxy(this.#options, pool, new Resolver(settings.dnsStaleTtl), counters);
+    this.#proxy = new RequestProxy(this.#options, pool, new Resolver(settings.dnsStaleTtl), counters, (x, error) =>
+      this.unexpected(x, error),
+    );
     this.#trusted = new TrustedPeers(settings.trustedIps);
     this.#requests = new RequestHandler(this.#options, this.#proxy, this.#trusted);
     this.#accessLog = settings.proxyAccessLog === 'off' ? null : openLogSink(settings.proxyAccessLog);
@@ -188,19 +190,20 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
     try {
       this.#requests.handle(x);
     } catch (error) {
-      this.#unexpected(x, error);
+      this.unexpected(x, error);
     }
   }
 
   /** A bug or broken I/O: 500 with the request's id, and the cause in the error log. */
-  #unexpected(x: Exchange, error: unknown): void {
+  unexpected(x: Exchange | null, error: unknown): void {
     this.#log.error('request failed unexpectedly', {
-      request_id: x.id,
+      request_id: x?.id,
       error: error instanceof Error ? (error.stack ?? error.message) : String(error),
     });
+    if (x === null || x.finished) return;
     x.upstream?.destroy();
     x.upstream = null;
-    if (x.headSent || x.finished) x.downstream.abort(x);
+    if (x.headSent) x.downstream.abort(x);
     else {
       if (!x.plan.empty) beginPlugins(x);
       replyError(x, errors.unexpected, this.#options);

@@ -11,7 +11,6 @@ import { normalisePath } from '../router/path.ts';
 import type { RouteQuery } from '../router/router.ts';
 import type { RuntimeRoute } from '../snapshot/runtime.ts';
 import { believePeer, clientHost, type TrustedPeers } from './client-address.ts';
-import { collectBody } from './collect-body.ts';
 import type { Exchange } from './exchange.ts';
 import type { ProxyOptions } from './options.ts';
 import type { RequestProxy } from './proxy.ts';
@@ -71,15 +70,7 @@ export class RequestHandler {
       return;
     }
     beginPlugins(x);
-    if (plan.requestBodyLimit > 0 && x.head.bodyLength !== 0) this.#collect(x, plan.requestBodyLimit);
-    else this.#access(x);
-  }
-
-  #collect(x: Exchange, limit: number): void {
-    collectBody(x, limit, (complete) => {
-      if (complete) this.#access(x);
-      else replyError(x, errors.payloadTooLarge, this.#options);
-    });
+    this.#access(x);
   }
 
   #access(x: Exchange): void {
@@ -95,9 +86,11 @@ export class RequestHandler {
   /** Goes on after a phase: at once when it was synchronous. */
   #continue(x: Exchange, result: Reply | undefined | Promise<Reply | undefined>, next: Step): void {
     if (result instanceof Promise) {
-      result.then((reply) => {
-        if (!x.finished && !x.clientAborted) this.#continue(x, reply, next);
-      });
+      result
+        .then((reply) => {
+          if (!x.finished && !x.clientAborted) this.#continue(x, reply, next);
+        })
+        .catch((error) => this.#proxy.unexpected(x, error));
     } else if (result !== undefined) replyWith(x, result, this.#options);
     else if (next === Step.route) this.#route(x);
     else this.#forward(x);

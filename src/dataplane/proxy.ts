@@ -27,8 +27,16 @@ export class RequestProxy implements ResponseListener {
   readonly #pools: Pools;
   readonly #resolver: Resolver;
   readonly #counters: Float64Array;
+  readonly unexpected: (x: Exchange | null, error: unknown) => void;
 
-  constructor(options: ProxyOptions, pool: PoolOptions, resolver: Resolver, counters: Float64Array) {
+  constructor(
+    options: ProxyOptions,
+    pool: PoolOptions,
+    resolver: Resolver,
+    counters: Float64Array,
+    unexpected: (x: Exchange | null, error: unknown) => void,
+  ) {
+    this.unexpected = unexpected;
     this.#options = options;
     this.#pools = new Pools(pool, this);
     this.#resolver = resolver;
@@ -227,7 +235,7 @@ export class RequestProxy implements ResponseListener {
 
   responseEnd(x: Exchange, trailers: string): void {
     if (x.buffered !== null) {
-      x.buffered.finish(x, this.#options);
+      x.buffered.finish(x, this.#options, this.unexpected);
       return;
     }
     if (x.transform !== null) {

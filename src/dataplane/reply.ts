@@ -47,7 +47,7 @@ export function answer(x: Exchange, status: number, block: string, body: Uint8Ar
   x.responseBlock = block;
   x.responseEdits = null;
   if (x.plan.headerFilter.length > 0) runHeaderFilter(x);
-  const sent = body === null || x.plan.bodyFilter.length === 0 ? body : filtered(x, body);
+  const sent = body === null || x.plan.bodyFilter.length === 0 ? body : filteredBody(x, body);
   const length = sent === null ? 0 : sent.byteLength;
   x.downstream.sendHead(x, length);
   if (sent !== null && length > 0)
@@ -55,7 +55,8 @@ export function answer(x: Exchange, status: number, block: string, body: Uint8Ar
   x.downstream.sendEnd(x, '');
 }
 
-function filtered(x: Exchange, body: Uint8Array): Uint8Array {
+/** The whole body through the body filters; empty when one of them fails. */
+export function filteredBody(x: Exchange, body: Uint8Array): Uint8Array {
   const transform = startBodyFilters(x);
   if (transform === null) return body;
   try {

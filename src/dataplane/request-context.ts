@@ -1,3 +1,4 @@
+import { RequestBodyTooLarge } from '../errors.ts';
 import type {
   AccessContext,
   ClientView,
@@ -15,6 +16,7 @@ import type {
   UpstreamRequestEdit,
 } from '../plugin-sdk/contexts.ts';
 import { utf8AsLatin1 } from '../util/latin1.ts';
+import { collectBody } from './collect-body.ts';
 import type { Exchange } from './exchange.ts';
 import { logRecord } from './log-record.ts';
 import { ExchangeRequestView } from './request-view.ts';
@@ -113,11 +115,18 @@ export class RequestContext
     this.#identify('X-Anonymous-Consumer', consumer !== null && credential === null ? 'true' : null);
   }
 
-  async body(): Promise<Uint8Array> {
-    const { requestBody, head } = this.#exchange;
-    if (requestBody !== null) return requestBody;
-    if (head.bodyLength === 0) return new Uint8Array(0);
-    throw new Error('the request body was not collected: the plugin does not declare that it needs it');
+  body(): Promise<Uint8Array> {
+    const x = this.#exchange;
+    if (x.requestBody !== null) return Promise.resolve(x.requestBody);
+    if (x.head.bodyLength === 0) return Promise.resolve(new Uint8Array(0));
+    const limit = x.plan.requestBodyLimit;
+    if (limit === 0) return Promise.reject(new Error('the plugin does not declare that it needs the request body'));
+    return new Promise((resolve, reject) => {
+      collectBody(x, limit, (body) => {
+        if (body === null) reject(new RequestBodyTooLarge());
+        else resolve(body);
+      });
+    });
   }
 
   record(): Readonly<Record<string, unknown>> {

@@ -33,6 +33,8 @@ export interface DownstreamHost {
   /** True while the node stops: connections close after the answer in flight. */
   readonly draining: boolean;
   closed(connection: DownstreamConnection): void;
+  /** An exception that nobody expected: it is logged, and this connection alone ends. */
+  unexpected(exchange: Exchange | null, error: unknown): void;
   /** The whole head of an answer; `framing` are the lines that this connection adds. */
   responseHead(exchange: Exchange, framing: string): string;
   /** Answers a request that could not be read: the body bytes and headers of the error, as a full HTTP message. */
@@ -98,7 +100,13 @@ export class DownstreamConnection implements Downstream {
 
   /** Takes what came from the socket; the bytes are used only during the call. False: stop reading. */
   received(bytes: Uint8Array, length: number): boolean {
-    this.#feed(bytes, 0, length);
+    try {
+      this.#feed(bytes, 0, length);
+    } catch (error) {
+      this.#feeding = false;
+      this.#host.unexpected(this.#exchange, error);
+      this.socket.destroy();
+    }
     return !this.#paused;
   }
 

@@ -23,6 +23,8 @@ export interface ResponseListener {
   upstreamDrained(exchange: Exchange): void;
   /** The exchange failed on this connection, which is closed. `silent`: no byte of an answer had come. */
   upstreamFailed(exchange: Exchange, error: ErrorEntry, silent: boolean, reused: boolean): void;
+  /** An exception that nobody expected, on the way of this exchange's answer. */
+  unexpected(exchange: Exchange | null, error: unknown): void;
 }
 
 /** Gives connections back to where they came from. */
@@ -150,6 +152,16 @@ export class UpstreamConnection implements RequestBodySink {
 
   /** Takes what came from the socket; the bytes are used only during the call. */
   received(bytes: Uint8Array, length: number): void {
+    const exchange = this.#exchange;
+    try {
+      this.#feed(bytes, length);
+    } catch (error) {
+      this.destroy();
+      this.#owner.listener.unexpected(exchange, error);
+    }
+  }
+
+  #feed(bytes: Uint8Array, length: number): void {
     let at = 0;
     this.#silent = false;
     while (at < length) {

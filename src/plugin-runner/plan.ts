@@ -35,7 +35,7 @@ export interface PluginPlan {
   readonly log: readonly PluginInstance[];
   /** Instances that have a lease. */
   readonly leased: readonly PluginInstance[];
-  /** Largest request body that a plugin of this plan needs collected; 0 when none does. */
+  /** Largest request body that a plugin of this plan may ask for; 0 when none may. */
   readonly requestBodyLimit: number;
   /** Largest answer that a plugin of this plan needs collected; 0 when none does. */
   readonly responseBodyLimit: number;

@@ -1,7 +1,7 @@
 import type { Exchange } from '../dataplane/exchange.ts';
-import { errors } from '../errors.ts';
+import { errors, RequestBodyTooLarge } from '../errors.ts';
 import type { PluginPhases } from '../plugin-sdk/contexts.ts';
-import { type Reply, replyJson } from '../plugin-sdk/reply.ts';
+import { type Reply, refuse, replyJson } from '../plugin-sdk/reply.ts';
 import type { PluginInstance } from './plan.ts';
 
 /** Nothing: go on. A `Reply`: answer with it. */
@@ -24,6 +24,8 @@ export function failedReply(
   phase: keyof PluginPhases,
   error: unknown,
 ): Reply {
+  if (error instanceof RequestBodyTooLarge)
+    return refuse(errors.payloadTooLarge.status, errors.payloadTooLarge.message);
   logFailure(exchange, instance, phase, error);
   return replyJson(errors.unexpected.status, { message: errors.unexpected.message });
 }

@@ -27,7 +27,7 @@ export interface PluginTools {
 }
 
 export interface PluginNeeds {
-  /** The request body is collected before `access`, up to this many bytes; a larger one is answered with 413. */
+  /** `access` may ask for the request body, up to this many bytes; asking for a larger one is answered with 413. */
   readonly requestBody?: { readonly maxBytes: number };
   /** `stream`: `bodyFilter` is used. `buffer`: `response` gets the whole body, up to `maxBytes`, else 502. */
   readonly responseBody?: { readonly mode: 'stream' } | { readonly mode: 'buffer'; readonly maxBytes: number };

@@ -1,10 +1,12 @@
 interface Latin1Sliceable {
-  latin1Slice(start: number, end: number): string;
+  latin1Slice(this: Uint8Array, start: number, end: number): string;
 }
+
+const { latin1Slice } = Buffer.prototype as unknown as Latin1Sliceable;
 
 /** A range of bytes as a string of one character for each byte. Costs half of `toString('latin1')`, which looks up the encoding first. */
 export function latin1(bytes: Uint8Array, start: number, end: number): string {
-  return (bytes as unknown as Latin1Sliceable).latin1Slice(start, end);
+  return latin1Slice.call(bytes, start, end);
 }
 
 /** The bytes of a text in UTF-8, as such a string. */
