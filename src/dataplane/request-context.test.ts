@@ -118,5 +118,5 @@ test('the answer is read with the changes made so far', () => {
 
 test('an empty request body needs no declaration', async () => {
   assert.equal((await contextOf().context.body()).byteLength, 0);
-  await assert.rejects(contextOf({ method: 'POST', body: 'x' }).context.body(), /was not collected/);
+  await assert.rejects(contextOf({ method: 'POST', body: 'x' }).context.body(), /does not declare/);
 });
