@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { startItems } from '../examples/backends/items.ts';
+import type { ExampleBackend } from '../examples/backends/json-backend.ts';
+import { startOrders } from '../examples/backends/orders.ts';
+import { startUsers } from '../examples/backends/users.ts';
+import { startTestGateway, type TestGateway } from './support/gateway.ts';
+
+/**
+ * The README's tour, run as it stands: every block fenced as ```sh tour holds lines that begin with `curl`. A comment
+ * behind a line says what comes of it: a status (`# 201`), a status and part of the answer (`# 200 {"id":42`), or only
+ * a part of it (`# {"data":[...`); `...` stands for anything.
+ */
+interface Step {
+  readonly line: number;
+  readonly command: string;
+  readonly status: number | null;
+  readonly expected: string;
+}
+
+const readme = join(import.meta.dirname, '..', 'README.md');
+
+describe("the README's tour", () => {
+  let gateway: TestGateway;
+  let backends: ExampleBackend[];
+  before(async () => {
+    gateway = await startTestGateway();
+    backends = [await startUsers(), await startOrders(), await startItems()];
+  });
+  after(async () => {
+    await gateway.stop();
+    await Promise.all(backends.map((backend) => backend.close()));
+  });
+
+  const steps = readSteps(readFileSync(readme, 'utf8'));
+
+  it('has steps', () => {
+    assert.ok(steps.length >= 3, `${steps.length} steps in blocks fenced as \`\`\`sh tour`);
+  });
+
+  for (const step of steps) {
+    it(`line ${step.line}: ${step.command}`, async () => {
+      const output = await runShell(withPorts(step.command, gateway, backends));
+      const status = Number(/\nstatus (\d{3})\n$/.exec(output)?.[1]);
+      if (step.status !== null) assert.equal(status, step.status, output);
+      else assert.ok(status < 400, output);
+      assert.match(squeeze(output), toPattern(withPorts(step.expected, gateway, backends)));
+    });
+  }
+});
+
+function readSteps(text: string): readonly Step[] {
+  const steps: Step[] = [];
+  let inside = false;
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.startsWith('```')) inside = /^```sh tour\b/.test(line);
+    else if (inside && line.startsWith('curl ')) {
+      const [, command = line, comment = ''] = /^(.*?)(?:\s+#\s*(.*))?$/.exec(line) ?? [];
+      const [, status, expected = ''] = /^(\d{3}\b)?\s*(.*)$/.exec(comment) ?? [];
+      steps.push({ line: index + 1, command, status: status === undefined ? null : Number(status), expected });
+    }
+  }
+  return steps;
+}
+
+/** The tour speaks of the default ports; a test takes those that the system gave. */
+function withPorts(text: string, gateway: TestGateway, backends: readonly ExampleBackend[]): string {
+  const ports: Readonly<Record<string, number>> = {
+    8000: gateway.proxyPort,
+    8001: Number(new URL(gateway.adminUrl).port),
+    8100: Number(new URL(gateway.statusUrl).port),
+    9001: backends[0]?.port ?? 0,
+    9002: backends[1]?.port ?? 0,
+    9003: backends[2]?.port ?? 0,
+  };
+  return text
+    .replace(/\b(?:800[01]|8100|900[123])\b/g, (port) => String(ports[port]))
+    .replaceAll('localhost:', '127.0.0.1:');
+}
+
+function toPattern(expected: string): RegExp {
+  const parts = squeeze(expected).split('...');
+  return new RegExp(parts.map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^]*'));
+}
+
+/** Blanks do not count: a person reads through them. */
+function squeeze(text: string): string {
+  return text.replace(/\s+/g, '');
+}
+
+async function runShell(command: string): Promise<string> {
+  const child = spawn('sh', ['-c', command.replace(/^curl /, "curl --max-time 10 -w '\\nstatus %{http_code}\\n' ")], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let errors = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  assert.equal(code, 0, `${command}: ${errors}`);
+  return output;
+}
