@@ -36,6 +36,7 @@ describe("the README's tour", () => {
   });
 
   const steps = readSteps(readFileSync(readme, 'utf8'));
+  const outputs: string[] = [];
 
   it('has steps', () => {
     assert.ok(steps.length >= 3, `${steps.length} steps in blocks fenced as \`\`\`sh tour`);
@@ -48,8 +49,26 @@ describe("the README's tour", () => {
       if (step.status !== null) assert.equal(status, step.status, output);
       else assert.ok(status < 400, output);
       assert.match(squeeze(output), toPattern(withPorts(step.expected, gateway, backends)));
+      outputs.push(output);
     });
   }
+
+  it('gives what its text says: two 201, the answer for /42, and a list that ends', () => {
+    const [service = '', route = '', proxied = '', list = ''] = outputs;
+    assert.match(service, /\nstatus 201\n$/);
+    assert.match(route, /\nstatus 201\n$/);
+    assert.match(proxied, /"id":42,/);
+    const { data, next, nextCursor } = JSON.parse(list.split('\nstatus')[0] as string) as Record<string, unknown>;
+    assert.equal((data as unknown[]).length, 1);
+    assert.deepEqual([next, nextCursor], [null, null]);
+  });
+
+  it('shows what a plugin does: the identifier comes back, and a listed address passes', () => {
+    const [plugin = '', tagged = '', , passed = ''] = outputs.slice(4);
+    assert.match(plugin, /\nstatus 201\n$/);
+    assert.match(tagged, /^Kong-Request-ID: \S+/im);
+    assert.match(passed, /\nstatus 200\n$/);
+  });
 });
 
 function readSteps(text: string): readonly Step[] {
