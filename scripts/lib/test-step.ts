@@ -38,7 +38,8 @@ function testStep(name: string, files: readonly string[], concurrency: number): 
     command: process.execPath,
     argv,
     inspect: skippedInCi,
-    summary: testSummary,
+    // CI makes its report of the runner's own lines.
+    summary: process.env['CI'] === 'true' ? runnerSummary : testSummary,
   };
 }
 
@@ -52,9 +53,11 @@ export function testSummary(output: string): string {
   const skipped = [...output.matchAll(/^\s*﹣ (.*?) \([\d.]+ms\)(.*)$/gm)].map(
     ([, name, why]) => `\n      skipped: ${name}${why}`,
   );
-  // CI keeps the runner's own lines: they are what its reports are made of.
-  const lines = process.env['CI'] === 'true' ? [...output.matchAll(/^ℹ .*$/gm)].map(([line]) => `\n${line}`) : [];
-  return `${countOf(output, 'pass')} passed, ${countOf(output, 'skipped')} skipped${skipped.join('')}${lines.join('')}`;
+  return `${countOf(output, 'pass')} passed, ${countOf(output, 'skipped')} skipped${skipped.join('')}`;
+}
+
+function runnerSummary(output: string): string {
+  return [testSummary(output), ...[...output.matchAll(/^ℹ .*$/gm)].map(([line]) => line)].join('\n');
 }
 
 function countOf(output: string, name: string): number {
