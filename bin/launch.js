@@ -63,7 +63,7 @@ function run(command, commandArgs) {
     },
   });
   // A terminal sends its signals to the whole group; the child decides when to end, and this process ends with it.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP', 'SIGUSR1']) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP', 'SIGUSR2']) {
     process.on(signal, () => {
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
     });
