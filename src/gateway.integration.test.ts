@@ -11,6 +11,8 @@ import { startTestGateway, type TestGateway } from '../test/support/gateway.ts';
 import { testSettings } from '../test/support/settings.ts';
 import { startGateway } from './gateway.ts';
 
+const inTest = { ownsProcess: false };
+
 async function addRoute(gateway: TestGateway, name: string, url: string): Promise<void> {
   const service = await gateway.admin('POST', '/services', { name, url });
   assert.equal(service.status, 201);
@@ -126,7 +128,7 @@ test('a port in use is named in one line, and nothing is left running', async ()
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-port-'));
   const settings = testSettings({ prefix });
   const taken = { ...settings, proxyListen: [{ ...settings.proxyListen[0]!, port }] };
-  await assert.rejects(startGateway(taken, []), {
+  await assert.rejects(startGateway(taken, [], inTest), {
     message: `cannot listen on 127.0.0.1:${port}: address already in use`,
   });
   other.close();
@@ -137,7 +139,7 @@ test('a store that cannot be opened is named in one line', async () => {
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-store-'));
   await writeFile(join(prefix, 'store.sqlite'), 'this is not a database, whatever its name says'.repeat(100));
   const settings = testSettings({ prefix });
-  await assert.rejects(startGateway(settings, []), (error: Error) => {
+  await assert.rejects(startGateway(settings, [], inTest), (error: Error) => {
     assert.match(error.message, /store\.sqlite/);
     assert.doesNotMatch(error.message, /\n/);
     return true;
@@ -161,7 +163,7 @@ test('a listener with TLS needs a certificate', async () => {
   const settings = testSettings({ prefix });
   const secure = { ...settings.proxyListen[0]!, ssl: true, listener: '127.0.0.1:0 ssl' };
   await assert.rejects(
-    startGateway({ ...settings, proxyListen: [secure] }, []),
+    startGateway({ ...settings, proxyListen: [secure] }, [], inTest),
     /ssl_cert and ssl_cert_key must be set/,
   );
   await rm(prefix, { recursive: true, force: true });
@@ -179,8 +181,43 @@ test('connections and requests of all workers are summed up', async () => {
 
 test('the start is told in the error log with the warnings of the settings', async () => {
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-log-'));
-  const gateway = await startGateway(testSettings({ prefix }), ['a setting is odd']);
+  const gateway = await startGateway(testSettings({ prefix }), ['a setting is odd'], inTest);
   await gateway.stop(false);
   assert.match(await readFile(join(prefix, 'error.log'), 'utf8'), /a setting is odd/);
+  await rm(prefix, { recursive: true, force: true });
+});
+
+test('settings from the environment reach the proxy', async () => {
+  await using gateway = await startTestGateway({ env: { KONG_HEADERS: 'off', KONG_NGINX_WORKER_PROCESSES: '2' } });
+  const response = await fetch(`${gateway.proxyUrl}/nothing`);
+  assert.equal(response.status, 404);
+  assert.equal(response.headers.get('server'), null);
+  const { pids } = (await gateway.admin('GET', '/')).body as { pids: { workers: readonly number[] } };
+  assert.equal(pids.workers.length, 2);
+});
+
+test('a mistake in the control plane is logged, and the node goes on', async () => {
+  const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-mistake-'));
+  // In a process of its own, as this one's exceptions belong to the tests.
+  const script = `
+    const { startGateway } = await import(${JSON.stringify(join(import.meta.dirname, 'gateway.ts'))});
+    const { testSettings } = await import(${JSON.stringify(join(import.meta.dirname, '../test/support/settings.ts'))});
+    const gateway = await startGateway(testSettings({ prefix: ${JSON.stringify(prefix)} }), []);
+    setImmediate(() => { throw new Error('nobody caught me'); });
+    Promise.reject(new Error('nor me'));
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    const { port } = gateway.addresses.proxy[0];
+    process.stdout.write(String((await fetch('http://127.0.0.1:' + port)).status));
+    await gateway.stop(true);
+  `;
+  const output = execFileSync(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script],
+    { encoding: 'utf8' },
+  );
+  assert.equal(output, '404');
+  const log = await readFile(join(prefix, 'error.log'), 'utf8');
+  assert.match(log, /nobody caught me/);
+  assert.match(log, /nor me/);
   await rm(prefix, { recursive: true, force: true });
 });

@@ -32,11 +32,20 @@ export interface Gateway {
   reopenLogs(): void;
 }
 
+export interface StartOptions {
+  /** False in tests, where exceptions that nobody caught have to be seen. Default true: they are logged and survived. */
+  readonly ownsProcess?: boolean;
+}
+
 /**
  * Starts a node; resolves when every worker and the Admin API listen. Rejects with an `Error` of one line that tells a
  * person what is wrong; then nothing of the node is left running.
  */
-export async function startGateway(settings: Settings, warnings: readonly string[]): Promise<Gateway> {
+export async function startGateway(
+  settings: Settings,
+  warnings: readonly string[],
+  { ownsProcess = true }: StartOptions = {},
+): Promise<Gateway> {
   preparePrefix(settings.prefix);
   const compileCache = process.env['NODE_COMPILE_CACHE'] ?? join(settings.prefix, 'cache');
   enableCompileCache(compileCache);
@@ -48,7 +57,7 @@ export async function startGateway(settings: Settings, warnings: readonly string
   ]);
   const bound: Settings = { ...settings, ...certificates, proxyListen, adminListen, statusListen };
   const nodeId = nodeIdOf(settings.prefix, settings.nodeId);
-  const parts = new NodeParts({ settings: bound, nodeId, compileCache, baseDirectory: process.cwd() });
+  const parts = new NodeParts({ settings: bound, nodeId, compileCache, baseDirectory: process.cwd(), ownsProcess });
   try {
     await parts.start(warnings);
   } catch (error) {

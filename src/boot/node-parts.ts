@@ -16,6 +16,8 @@ export interface NodeOptions {
   readonly compileCache: string;
   /** Where relative names of plugins start. */
   readonly baseDirectory: string;
+  /** Exceptions that nobody caught are logged rather than ending the process. */
+  readonly ownsProcess: boolean;
 }
 
 /**
@@ -56,6 +58,7 @@ export class NodeParts {
     this.#supervisor.start();
     const logs = await this.#openLogs();
     for (const warning of warnings) logs.node.warn(warning);
+    if (this.#options.ownsProcess) this.#surviveMistakes(logs);
     const [opened] = await Promise.all([this.#beginConfig(logs), this.#supervisor.ready()]);
     await this.#listen(opened, logs);
     flushCompileCache();
@@ -127,6 +130,18 @@ export class NodeParts {
     };
     this.#listeners = [await startAdmin(dependencies, options)];
     this.#listeners = [...this.#listeners, await startStatus(dependencies, options)];
+  }
+
+  /** The workers carry traffic: a mistake in the control plane must not take the process from under them. */
+  #surviveMistakes(logs: NodeLogs): void {
+    const survive = (error: unknown): void =>
+      logs.node.crit('the control plane made a mistake and goes on', { err: error });
+    process.on('uncaughtException', survive);
+    process.on('unhandledRejection', survive);
+    this.#ending.signal.addEventListener('abort', () => {
+      process.off('uncaughtException', survive);
+      process.off('unhandledRejection', survive);
+    });
   }
 
   #changeLogLevel(level: LogLevel): void {

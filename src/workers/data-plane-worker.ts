@@ -87,7 +87,6 @@ export class DataPlaneWorker {
   async #drain(timeout: number): Promise<void> {
     await (await this.#plane)?.drain(timeout);
     this.#snapshot.close();
-    this.#post({ type: 'drained' });
     this.#end();
   }
 }

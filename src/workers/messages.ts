@@ -74,5 +74,4 @@ export type FromWorker =
       readonly fields: Readonly<Record<string, unknown>>;
     }
   /** The worker cannot do its work and is about to exit. One line that says why. */
-  | { readonly type: 'fatal'; readonly message: string }
-  | { readonly type: 'drained' };
+  | { readonly type: 'fatal'; readonly message: string };

@@ -102,7 +102,6 @@ export class Supervisor {
     await Promise.all(
       this.#live().map(async (worker) => {
         if (!worker.configured) return worker.terminate();
-        worker.draining = true;
         worker.post({ type: 'drain', timeout });
         await Promise.race([worker.exited(), aborted(late)]);
         if (late.aborted) {
@@ -166,8 +165,6 @@ export class Supervisor {
       case 'fatal':
         this.#options.log.log('error', message.message, { worker: worker.number });
         if (!this.#allReady) this.#started.reject(new Error(message.message));
-        break;
-      case 'drained':
         break;
     }
   }

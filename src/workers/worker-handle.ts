@@ -15,7 +15,9 @@ const entry = new URL(import.meta.url.endsWith('.ts') ? './worker-main.ts' : './
  */
 function bootstrap(compileCache: string | null): string {
   const enable =
-    compileCache === null ? '' : `require('node:module').enableCompileCache(${JSON.stringify(compileCache)});`;
+    compileCache === null
+      ? ''
+      : `process.getBuiltinModule('node:module').enableCompileCache(${JSON.stringify(compileCache)});`;
   return `${enable}import(${JSON.stringify(entry.href)});`;
 }
 
@@ -26,7 +28,6 @@ export class WorkerHandle {
   ready = false;
   /** It has been given the config: changes have to reach it. */
   configured = false;
-  draining = false;
   /** Version of the config in effect. */
   version = -1;
   failures: readonly SnapshotFailure[] = [];

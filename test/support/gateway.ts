@@ -42,7 +42,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const own = options.settings?.prefix === undefined;
   const prefix = options.settings?.prefix ?? (await mkdtemp(join(tmpdir(), 'sluicegate-test-')));
   const settings = testSettings({ ...options, prefix });
-  const gateway = await startGateway(settings, []);
+  const gateway = await startGateway(settings, [], { ownsProcess: false });
   const adminUrl = `http://127.0.0.1:${portOf(gateway.addresses.admin)}`;
   const proxyPort = portOf(gateway.addresses.proxy);
   const stop = async (): Promise<void> => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { loadSettings } from '../../src/settings/load.ts';
 import type { ListenAddress, Settings } from '../../src/settings/settings.ts';
 
 const anyPort: ListenAddress = {
@@ -18,11 +19,31 @@ const anyPort: ListenAddress = {
 export interface TestSettingsOptions {
   readonly prefix: string;
   readonly settings?: Partial<Settings>;
+  /** Read by the real loader, over the values of a test; `settings` stand above it. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Settings of a small gateway for tests: one worker, SQLite, every port chosen by the system, logs into the prefix. */
 export function testSettings(options: TestSettingsOptions): Settings {
-  const { prefix } = options;
+  const { prefix, env } = options;
+  const base = env === undefined ? baseSettings(prefix) : loadedSettings(prefix, env);
+  return { ...base, ...options.settings, prefix };
+}
+
+function loadedSettings(prefix: string, env: Readonly<Record<string, string>>): Settings {
+  const small = {
+    KONG_PREFIX: prefix,
+    KONG_PROXY_LISTEN: '127.0.0.1:0',
+    KONG_ADMIN_LISTEN: '127.0.0.1:0',
+    KONG_STATUS_LISTEN: '127.0.0.1:0',
+    KONG_NGINX_WORKER_PROCESSES: '1',
+    KONG_ADMIN_ERROR_LOG: 'error.log',
+    KONG_PROXY_ERROR_LOG: 'error.log',
+  };
+  return loadSettings({ env: { ...small, ...env }, cwd: prefix }).settings;
+}
+
+function baseSettings(prefix: string): Settings {
   return {
     logLevel: 'notice',
     logFormat: 'json',
@@ -82,7 +103,6 @@ export function testSettings(options: TestSettingsOptions): Settings {
     sslCertKey: [],
     trustedCertificates: null,
     public: {},
-    ...options.settings,
     prefix,
   };
 }
