@@ -6,7 +6,7 @@ import { utf8AsLatin1 } from '../util/latin1.ts';
 import { errorBody } from './error-body.ts';
 import type { Exchange } from './exchange.ts';
 import type { ProxyOptions } from './options.ts';
-import { gatewayBlock } from './response-head.ts';
+import { gatewayBlock, viaLine } from './response-head.ts';
 
 /** Answers with an error of the table, in the format that the client accepts. `extra`: further header lines. */
 export function replyError(x: Exchange, error: ErrorEntry, options: ProxyOptions, extra = ''): void {
@@ -17,7 +17,9 @@ export function replyError(x: Exchange, error: ErrorEntry, options: ProxyOptions
     error.format === 'plain'
       ? errorBody(error.message, x.id, null, 'text/plain')
       : errorBody(error.message, x.id, accept, fallback);
-  answer(x, error.status, `${gatewayBlock(options)}Content-Type: ${contentType}\r\n${extra}`, Buffer.from(body));
+  const asked = x.upstreamStartedMono > 0 && error.format === 'wire';
+  const via = asked && options.viaHeader ? viaLine : '';
+  answer(x, error.status, `${gatewayBlock(options)}${via}Content-Type: ${contentType}\r\n${extra}`, Buffer.from(body));
 }
 
 /** Answers with what a plugin returned. */

@@ -46,11 +46,12 @@ function debugLines(x: Exchange): string {
 export function upstreamLines(via: string, server: string, options: ProxyOptions): string {
   const serverLine = server !== '' ? `Server: ${server}\r\n` : options.serverHeader ? ownServer : '';
   if (!options.viaHeader) return via === '' ? serverLine : `${serverLine}Via: ${via}\r\n`;
-  return via === '' ? serverLine + ownVia : `${serverLine}Via: ${via}, 1.1 ${serverToken}\r\n`;
+  return via === '' ? serverLine + viaLine : `${serverLine}Via: ${via}, 1.1 ${serverToken}\r\n`;
 }
 
 const ownServer = `Server: ${serverToken}\r\n`;
-const ownVia = `Via: 1.1 ${serverToken}\r\n`;
+/** `Via` of an answer that has none yet. */
+export const viaLine = `Via: 1.1 ${serverToken}\r\n`;
 
 /** `Date` and `Server` of an answer that the gateway makes. */
 export function gatewayBlock(options: ProxyOptions): string {
