@@ -21,6 +21,9 @@ export function createPool(options: PoolOptions): PostgresPool {
   const prepared = new WeakSet<pg.PoolClient>();
   // The pool drops the connection by itself and makes a new one when needed.
   pool.on('error', (error) => options.log.warn(`lost an idle connection to ${options.address}: ${error.message}`));
+  // A connection can be lost while a statement runs on it: the statement's promise tells, but the pool's own listener is
+  // off while it is checked out, and the event would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
 
   async function connect(): Promise<PostgresPoolClient> {
     try {
