@@ -108,6 +108,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
         reusePort: settings.workers > 1,
         cert: settings.sslCert,
         key: settings.sslCertKey,
+        contextFor: (name) => this.snapshots.current.certificateFor(name)?.secureContext() ?? null,
         accept: (socket, on) => this.#accept(socket, on),
       });
       this.#listeners.push(listener);
@@ -187,6 +188,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
 
   request(x: Exchange): void {
     this.#counters[Counter.requests]!++;
+    this.#counters[Counter.connectionsWriting]!++;
     try {
       this.#requests.handle(x);
     } catch (error) {
@@ -219,6 +221,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
   }
 
   finished(x: Exchange): void {
+    this.#counters[Counter.connectionsWriting]!--;
     this.#counters[Counter.bytesReceived]! += x.bytesReceived;
     this.#counters[Counter.bytesSent]! += x.bytesSent;
     if (x.context !== null) runLog(x);

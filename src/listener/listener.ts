@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { createServer as createTlsServer, type SecureContext, type TLSSocket } from 'node:tls';
 import type { ListenAddress } from '../settings/settings.ts';
 import { adoptSocket, adoptTlsSocket, type SocketOwner } from './accept.ts';
 
@@ -11,7 +11,9 @@ export interface ListenerOptions {
   /** PEM texts or files; needed by an address with `ssl`. */
   readonly cert: readonly string[];
   readonly key: readonly string[];
-  /** Makes the owner of a new connection; null refuses it. */
+  /** The certificate for the name that a TLS client asks for; null: the listener's own. */
+  readonly contextFor: (serverName: string) => SecureContext | null;
+  /** Makes the owner of a new connection. */
   readonly accept: (socket: Socket, address: ListenAddress) => SocketOwner;
 }
 
@@ -69,6 +71,15 @@ function tlsServer(options: ListenerOptions): Server {
       cert: options.cert.map(pem),
       key: options.key.map(pem),
       minVersion: 'TLSv1.2',
+      SNICallback: (name: string, done: (error: Error | null, context?: SecureContext) => void) => {
+        try {
+          const context = options.contextFor(name);
+          if (context === null) done(null);
+          else done(null, context);
+        } catch (error) {
+          done(error instanceof Error ? error : new Error(String(error)));
+        }
+      },
       ALPNProtocols: ['http/1.1'],
       allowHalfOpen: true,
       noDelay: true,

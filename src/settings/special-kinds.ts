@@ -9,9 +9,14 @@ const mostWorkers = 1024;
 /** `auto` is one worker for each core that this process may use. */
 export const workers: Kind<number> = {
   label: `\`auto\`, or 1 to ${mostWorkers}`,
-  parse: (name, text) => (text === 'auto' ? availableParallelism() : integer(1, mostWorkers).parse(name, text)),
+  parse: (name, text) => (text === 'auto' ? defaultWorkers() : integer(1, mostWorkers).parse(name, text)),
   show: (value, text) => (text === 'auto' ? text : value),
 };
+
+/** Workers share a port through SO_REUSEPORT, which not every system spreads connections by. */
+function defaultWorkers(): number {
+  return ['linux', 'freebsd', 'aix', 'sunos'].includes(process.platform) ? availableParallelism() : 1;
+}
 
 /** IP addresses, CIDR blocks and `unix:`. */
 export const addressList: Kind<readonly string[]> = {

@@ -31,13 +31,16 @@ export function createNodeFacts({ nodeId, counters, supervisor }: NodeFactsOptio
 
 function connectionFacts(counters: SharedArrayBuffer): ConnectionFacts {
   const sum = (counter: number): number => sumCounter(counters, counter);
+  const active = sum(Counter.connectionsActive);
+  const writing = sum(Counter.connectionsWriting);
   return {
     accepted: sum(Counter.connectionsAccepted),
     handled: sum(Counter.connectionsHandled),
-    active: sum(Counter.connectionsActive),
-    reading: sum(Counter.connectionsReading),
-    writing: sum(Counter.connectionsWriting),
-    waiting: sum(Counter.connectionsWaiting),
+    active,
+    // A head is read in one go nearly always: a connection either has a request in flight or waits for one.
+    reading: 0,
+    writing,
+    waiting: Math.max(0, active - writing),
     totalRequests: sum(Counter.requests),
   };
 }

@@ -24,10 +24,8 @@ export const Counter = Object.freeze({
   logTaken: 12,
   /** Gauges. */
   connectionsActive: 16,
-  connectionsReading: 17,
-  connectionsWriting: 18,
-  connectionsWaiting: 19,
-  upstreamIdle: 20,
+  /** Client connections with a request in flight. */
+  connectionsWriting: 17,
 });
 
 export type CounterName = keyof typeof Counter;
