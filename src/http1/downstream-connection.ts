@@ -7,6 +7,7 @@ import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
 import { latin1 } from '../util/latin1.ts';
 import { requestId } from '../util/request-ids.ts';
+import { writeCopy } from '../util/write-copy.ts';
 import { BodyReader, discard, tooLarge } from './body-reader.ts';
 import { ByteQueue } from './byte-queue.ts';
 import { broken, needMore } from './chunk-decoder.ts';
@@ -395,7 +396,7 @@ export class DownstreamConnection implements Downstream {
       const before = this.#chunked ? `${head}${size.toString(16)}\r\n` : head;
       this.#pendingHead = '';
       if (before !== '') this.socket.write(before, 'latin1');
-      open = this.socket.write(Buffer.copyBytesFrom(bytes, start, size));
+      open = writeCopy(this.socket, bytes, start, end);
       if (this.#chunked) open = this.socket.write('\r\n', 'latin1');
     }
     if (!open) this.#block();

@@ -5,6 +5,7 @@ import { type ErrorEntry, errors } from '../errors.ts';
 import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
 import { latin1 } from '../util/latin1.ts';
+import { writeCopy } from '../util/write-copy.ts';
 import { BodyReader } from './body-reader.ts';
 import { type BodySink, broken, needMore } from './chunk-decoder.ts';
 import { type ParsedResponse, parseResponseHead } from './parse-response.ts';
@@ -121,7 +122,7 @@ export class UpstreamConnection implements RequestBodySink {
     } else {
       const chunked = this.#requestChunked && this.#mode !== Mode.tunnel;
       if (chunked) this.socket.write(`${size.toString(16)}\r\n`, 'latin1');
-      open = this.socket.write(Buffer.copyBytesFrom(bytes, start, size));
+      open = writeCopy(this.socket, bytes, start, end);
       if (chunked) open = this.socket.write('\r\n', 'latin1');
     }
     if (!open) {
