@@ -1,5 +1,6 @@
 import { composeUpstreamPath, escapePath } from '../router/path.ts';
 import type { RuntimeService, RuntimeTarget } from '../snapshot/runtime.ts';
+import { hostHeader } from '../util/host-header.ts';
 import { serverToken } from '../version.ts';
 import type { DownstreamPeer, Exchange } from './exchange.ts';
 import type { ProxyOptions } from './options.ts';
@@ -68,15 +69,7 @@ function hostFor(x: Exchange, service: RuntimeService, target: RuntimeTarget): s
   if (x.route?.preserveHost === true && x.head.host !== '') return x.head.host;
   const upstream = service.upstream;
   if (upstream === null) return service.hostHeader;
-  if (upstream.hostHeader?.includes(':')) return upstream.hostHeader;
-  return hostWithPort(upstream.hostHeader ?? target.host, target.port, service.protocol);
-}
-
-/** `name:port`, the port left out where it is the protocol's own; IPv6 in brackets. */
-export function hostWithPort(host: string, port: number, protocol: string): string {
-  const name = host.includes(':') ? `[${host}]` : host;
-  const usual = protocol === 'https' || protocol === 'grpcs' ? 443 : 80;
-  return port === usual ? name : `${name}:${port}`;
+  return hostHeader(service.protocol, upstream.hostHeader ?? target.host, target.port);
 }
 
 /** Forwarding headers for a peer that is not trusted: what it claims is appended to or replaced, never believed. */

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import type { LogLevel, LogTarget, Settings } from '../settings/settings.ts';
 import type { LogSink } from './log-sink.ts';
 import { openLogSink } from './log-sink.ts';
+import { severities } from './severities.ts';
 import { formatTextLine } from './text-line.ts';
 
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -34,17 +35,6 @@ export interface ErrorLogOptions {
   /** Fields of every line: `{ worker: 1 }`. */
   readonly fields?: LogFields;
 }
-
-const severities: Readonly<Record<LogLevel, number>> = {
-  debug: 20,
-  info: 30,
-  notice: 35,
-  warn: 40,
-  error: 50,
-  crit: 60,
-  alert: 70,
-  emerg: 80,
-};
 
 /** Lines of this log are few and wanted soon. */
 const flushInterval = 10;

@@ -1,4 +1,5 @@
 import type { Row } from '../entities/entity.ts';
+import { hostHeader } from '../util/host-header.ts';
 import { number, shownRow, text, texts } from './row-fields.ts';
 import type { RuntimeService, RuntimeTarget, RuntimeUpstream, UpstreamTls } from './runtime.ts';
 
@@ -46,17 +47,4 @@ export class LiveService implements RuntimeService {
 /** The name under which a service finds its upstream. */
 export function serviceHost(row: Row): string {
   return text(row, 'host') ?? '';
-}
-
-/**
- * The Host header for a backend: the port is left out only when it is the protocol's own. `name` may be an upstream's
- * `host_header`, which can bring a port along; that one is kept.
- */
-export function hostHeader(protocol: RuntimeService['protocol'], name: string, port: number): string {
-  const isV6 = name.includes(':') && !name.startsWith('[') && name.indexOf(':') !== name.lastIndexOf(':');
-  const host = isV6 ? `[${name}]` : name;
-  if (/(?:^[^:[\]]+|\]):\d+$/.test(host)) return host;
-  if (port === 80 && (protocol === 'http' || protocol === 'grpc')) return host;
-  if (port === 443 && (protocol === 'https' || protocol === 'grpcs')) return host;
-  return `${host}:${port}`;
 }

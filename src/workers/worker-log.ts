@@ -1,3 +1,4 @@
+import { severities } from '../observability/severities.ts';
 import type { PluginLogger } from '../plugin-sdk/define-plugin.ts';
 import type { LogLevel } from '../settings/settings.ts';
 import { Counter } from '../zones/counters.ts';
@@ -7,17 +8,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Messages on their way to the control plane at most; while it is held up, the ones above are dropped and counted. */
 const maxOnTheWay = 1000;
-
-const severities: Readonly<Record<LogLevel, number>> = {
-  debug: 20,
-  info: 30,
-  notice: 35,
-  warn: 40,
-  error: 50,
-  crit: 60,
-  alert: 70,
-  emerg: 80,
-};
 
 /** A worker's error log: the control plane writes the lines, so that one file has one writer. */
 export class WorkerLog implements PluginLogger {

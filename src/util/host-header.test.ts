@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hostHeader } from './build-service.ts';
+import { hostHeader } from './host-header.ts';
 import { createSnapshot, delta, routeAt, routeRow, serviceRow, upstreamRow } from './snapshot.fixtures.ts';
 
 test('the Host header has a port unless it is the one of the protocol', () => {
