@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { assertStoreError } from './contract/store-bench.ts';
@@ -36,6 +36,17 @@ describe('the SQLite file', () => {
     await store.migrate();
     for (const path of [file, `${file}-wal`]) assert.equal(statSync(path).mode & 0o777, 0o600);
     await store.close();
+  });
+
+  it('is one file again when it is closed, also when nothing was written since it was opened', async () => {
+    const file = newFile();
+    const first = await open(file);
+    await first.migrate();
+    await first.close();
+    const second = await open(file);
+    assert.equal(await second.version(), 0);
+    await second.close();
+    assert.deepEqual(readdirSync(dirname(file)), ['sluicegate.db']);
   });
 
   it('is left as it was when a newer version has made it', async () => {

@@ -3,9 +3,14 @@ import { dirname } from 'node:path';
 import { Kysely, sql } from 'kysely';
 import { StoreError } from '../../store.ts';
 import type { ColumnRow, Database, SqlBackend, StoreHead, Tables } from '../sql-backend.ts';
-import { openSqliteDatabase } from './sqlite-database.ts';
+import { openSqliteDatabase, type SqliteConnection } from './sqlite-database.ts';
 import { NodeSqliteDialect } from './sqlite-dialect.ts';
 import { describeOpenError } from './sqlite-errors.ts';
+
+interface OpenDatabase {
+  readonly queries: Database;
+  readonly connection: SqliteConnection;
+}
 
 /** How long a write waits for another process, such as a command, that writes to the same file. In milliseconds. */
 const defaultLockTimeout = 5000;
@@ -21,9 +26,9 @@ export function openSqliteBackend(file: string, lockTimeout = defaultLockTimeout
   const snapshot = openDatabase(file, lockTimeout);
   return {
     kind: 'sqlite',
-    write,
-    read,
-    snapshot,
+    write: write.queries,
+    read: read.queries,
+    snapshot: snapshot.queries,
     types: { text: 'text', json: 'text' },
     // `begin immediate` has locked out every other writer already.
     beginMigration: async () => undefined,
@@ -35,10 +40,14 @@ export function openSqliteBackend(file: string, lockTimeout = defaultLockTimeout
     notify: async () => undefined,
     watch: () => async () => undefined,
     ping: async () => {
-      await sql<ColumnRow>`select 1`.execute(read);
+      await sql<ColumnRow>`select 1`.execute(read.queries);
     },
     close: async () => {
-      for (const database of [write, read, snapshot]) await database.destroy();
+      for (const database of [write, read, snapshot]) {
+        await database.queries.destroy();
+        // Kysely leaves a connection open that was never used, and SQLite empties its log with the last one only.
+        database.connection.close();
+      }
     },
   };
 }
@@ -53,9 +62,10 @@ function createFile(file: string): void {
   }
 }
 
-function openDatabase(file: string, lockTimeout: number): Database {
+function openDatabase(file: string, lockTimeout: number): OpenDatabase {
   try {
-    return new Kysely<Tables>({ dialect: new NodeSqliteDialect(openSqliteDatabase(file), lockTimeout) });
+    const connection = openSqliteDatabase(file);
+    return { connection, queries: new Kysely<Tables>({ dialect: new NodeSqliteDialect(connection, lockTimeout) }) };
   } catch (error) {
     throw refused(file, error);
   }

@@ -40,7 +40,7 @@ export function openSqliteDatabase(file: string): SqliteConnection {
     },
     close: () => {
       cache.clear();
-      database.close();
+      if (database.isOpen) database.close();
     },
   };
 }
