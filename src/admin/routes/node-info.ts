@@ -1,3 +1,4 @@
+import { boundListeners } from '../../settings/bound-listeners.ts';
 import type { AdminDependencies, AdminOptions } from '../contract.ts';
 import type { AdminContext } from '../crud/admin-context.ts';
 import { type AdminRoute, ok } from '../http/admin-route.ts';
@@ -40,6 +41,7 @@ function nodeInfo(deps: AdminDependencies, options: AdminOptions, enabled: reado
       router_flavor: 'traditional_compatible',
       stream_listeners: {},
       ...settings.public,
+      ...boundListeners(settings),
       log_level: options.logLevel.get(),
     },
   };
