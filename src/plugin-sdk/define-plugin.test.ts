@@ -21,6 +21,14 @@ test('a plugin is frozen, knows its defaults and does not load its schema by its
   assert.deepEqual(plugin.needs({}), {});
 });
 
+test('without defaults of its own, a plugin runs for those of the usual protocols that it speaks', () => {
+  const defaults = (protocols: PluginDescription<unknown>['protocols']): readonly string[] =>
+    definePlugin({ ...description, protocols }).defaultProtocols;
+  assert.deepEqual(defaults(['http', 'https']), ['http', 'https']);
+  assert.deepEqual(defaults(['tcp', 'https', 'grpc']), ['grpc', 'https']);
+  assert.deepEqual(defaults(['tcp', 'udp']), ['tcp', 'udp'], 'all of its own when it speaks none of the usual ones');
+});
+
 test('needs may depend on the configuration', () => {
   const plugin = definePlugin<{ size: number }>({
     ...(description as PluginDescription<{ size: number }>),

@@ -56,7 +56,7 @@ export interface PluginDescription<C> {
   readonly priority: number;
   /** Protocols that an instance may name in its `protocols` field. */
   readonly protocols: readonly PluginProtocol[];
-  /** The default of that field. Default: grpc, grpcs, http, https. */
+  /** The default of that field. Default: those of grpc, grpcs, http and https that it speaks, or else all its own. */
   readonly defaultProtocols?: readonly PluginProtocol[];
   /** Default: consumer, route and service. */
   readonly scopes?: readonly PluginScope[];
@@ -122,7 +122,7 @@ export function definePlugin<C>(description: PluginDescription<C>): Plugin {
     version: description.version,
     priority: description.priority,
     protocols: Object.freeze([...description.protocols]),
-    defaultProtocols: Object.freeze([...(description.defaultProtocols ?? httpProtocols)]),
+    defaultProtocols: Object.freeze([...(description.defaultProtocols ?? usualProtocols(description.protocols))]),
     scopes: Object.freeze([...(description.scopes ?? allScopes)]),
     async loadSchema() {
       return typeof schema === 'function' ? await schema() : schema;
@@ -137,6 +137,11 @@ export function definePlugin<C>(description: PluginDescription<C>): Plugin {
 /** True for what `definePlugin` made, also by another copy of the SDK. */
 export function isPlugin(value: unknown): value is Plugin {
   return typeof value === 'object' && value !== null && brand in value;
+}
+
+function usualProtocols(spoken: readonly PluginProtocol[]): readonly PluginProtocol[] {
+  const usual = httpProtocols.filter((protocol) => spoken.includes(protocol));
+  return usual.length === 0 ? spoken : usual;
 }
 
 function descriptionProblem<C>(description: PluginDescription<C>): string | null {
