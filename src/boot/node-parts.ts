@@ -3,10 +3,11 @@ import type { AdminOptions, RunningListener } from '../admin/contract.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
 import type { Publisher } from '../snapshot/publisher.ts';
 import type { Store } from '../store/store.ts';
+import { collectAtRest } from '../util/collect-at-rest.ts';
 import type { SnapshotFailure } from '../workers/messages.ts';
 import { createNodeFacts } from '../workers/node-facts.ts';
 import { Supervisor, type SupervisorLog } from '../workers/supervisor.ts';
-import { createCounters } from '../zones/counters.ts';
+import { Counter, createCounters, sumCounter } from '../zones/counters.ts';
 import type { NodeLogs } from './node-logs.ts';
 import type { OpenedStore } from './open-store.ts';
 
@@ -62,6 +63,7 @@ export class NodeParts {
     const [opened] = await Promise.all([this.#beginConfig(logs), this.#supervisor.ready()]);
     await this.#listen(opened, logs);
     flushCompileCache();
+    if (this.#options.ownsProcess) collectAtRest(() => sumCounter(this.#counters, Counter.requests));
   }
 
   reopenLogs(): void {
