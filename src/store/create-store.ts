@@ -1,9 +1,7 @@
 import type { EntityDefinition } from '../entities/entity.ts';
 import type { Settings } from '../settings/settings.ts';
-import { createPostgresBackend } from './sql/postgres/postgres-backend.ts';
 import type { SqlBackend, StoreLog } from './sql/sql-backend.ts';
 import { createSqlStore } from './sql/sql-store.ts';
-import { openSqliteBackend } from './sql/sqlite/sqlite-backend.ts';
 import type { Store } from './store.ts';
 
 export type StoreOptions = CommonOptions & (SqliteOptions | PostgresOptions);
@@ -43,18 +41,23 @@ const silent: StoreLog = { info: () => undefined, warn: () => undefined };
  */
 export async function createStore(options: StoreOptions): Promise<Store> {
   const log = options.log ?? silent;
-  return createSqlStore(createBackend(options, log), {
+  return createSqlStore(await createBackend(options, log), {
     definitions: options.definitions,
     log,
     keptChanges: options.keptChanges ?? defaultKeptChanges,
   });
 }
 
-function createBackend(options: StoreOptions, log: StoreLog): SqlBackend {
+/** Only the client of the database that is used is loaded. */
+async function createBackend(options: StoreOptions, log: StoreLog): Promise<SqlBackend> {
   switch (options.kind) {
-    case 'sqlite':
+    case 'sqlite': {
+      const { openSqliteBackend } = await import('./sql/sqlite/sqlite-backend.ts');
       return openSqliteBackend(options.file);
-    case 'postgres':
+    }
+    case 'postgres': {
+      const { createPostgresBackend } = await import('./sql/postgres/postgres-backend.ts');
       return createPostgresBackend({ pg: options.pg, ca: options.ca ?? null, log });
+    }
   }
 }
