@@ -55,15 +55,18 @@ function npm(args, cwd) {
 }
 
 function run(command, commandArgs) {
-  const child = spawn(command, commandArgs, {
-    stdio: 'inherit',
-    env: {
-      // Types are stripped and scripts compiled once, not at every start: a third of the start time and of the memory.
-      NODE_COMPILE_CACHE: join(root, '.runtime', 'compile-cache'),
-      ...process.env,
-      PATH: `${dirname(command)}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH ?? ''}`,
-    },
-  });
+  const env = {
+    // Types are stripped and scripts compiled once, not at every start: a third of the start time and of the memory.
+    NODE_COMPILE_CACHE: join(root, '.runtime', 'compile-cache'),
+    ...process.env,
+    PATH: `${dirname(command)}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH ?? ''}`,
+  };
+  // Where the system can, this process becomes the script: no launcher stays behind, with 45 MB and signals to hand on.
+  // Not on Windows, and not before Node 22.15.
+  if (process.platform !== 'win32' && typeof process.execve === 'function') {
+    process.execve(command, [command, ...commandArgs], env);
+  }
+  const child = spawn(command, commandArgs, { stdio: 'inherit', env });
   // A terminal sends its signals to the whole group; the child decides when to end, and this process ends with it.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP', 'SIGUSR2']) {
     process.on(signal, () => {

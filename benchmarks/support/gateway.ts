@@ -18,7 +18,8 @@ export interface GatewayOptions {
   readonly name?: string;
 }
 
-const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+const root = join(import.meta.dirname, '..', '..');
+const main = join(root, 'src', 'main.ts');
 
 /** A gateway in a process of its own, as `npm start` runs it, with access logs off like the peer's. */
 export async function startGateway(options: GatewayOptions): Promise<GatewaySubject> {
@@ -50,6 +51,8 @@ export function spawnGateway(options: GatewayOptions, proxyPort = 0): SpawnedGat
     env: {
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
+      // As the launcher sets it.
+      NODE_COMPILE_CACHE: join(root, '.runtime', 'compile-cache'),
       KONG_PREFIX: prefix,
       KONG_PROXY_LISTEN: `127.0.0.1:${proxyPort} reuseport backlog=4096`,
       KONG_ADMIN_LISTEN: '127.0.0.1:0',
