@@ -1,5 +1,5 @@
 /**
- * The one table of errors that the data plane answers with. Client-visible text is Kong's (proxy.md 6.2).
+ * The one table of errors that the data plane answers with. Client-visible text is Kong's.
  * `source` says whose fault it is; `retry` whether the request may be sent to the backend again.
  */
 export interface ErrorEntry {
@@ -10,7 +10,7 @@ export interface ErrorEntry {
   /** `reused-connection`: only when the connection had served a request before and may have been closed meanwhile. */
   readonly retry: 'never' | 'always' | 'reused-connection';
   /**
-   * Format of the body where the client names none (proxy.md 6.1): `json`; `wire`: the request's own media type, then
+   * Format of the body where the client names none: `json`; `wire`: the request's own media type, then
    * `error_default_type`; `plain`: always text/plain.
    */
   readonly format: 'json' | 'wire' | 'plain';

@@ -25,7 +25,7 @@ export class TrustedPeers {
   }
 }
 
-/** Finds the client's address and scheme as a trusted peer tells them (Kong: proxy.md 11). Only for trusted peers. */
+/** Finds the client's address and scheme as a trusted peer tells them. Only for trusted peers. */
 export function believePeer(x: Exchange, trusted: TrustedPeers, options: ProxyOptions): void {
   const { head } = x;
   const scheme = head.forwardedProto.toLowerCase();

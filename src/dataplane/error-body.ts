@@ -1,4 +1,4 @@
-/** A body of Kong's error template (proxy.md 6.1 A) in the format that the client accepts. */
+/** A body of Kong's error template in the format that the client accepts. */
 export interface ErrorBody {
   readonly contentType: string;
   readonly body: string;

@@ -31,7 +31,7 @@ export interface DownstreamPeer {
   lines: string;
 }
 
-/** One attempt at a backend, as the log tells it (Kong: config.md 7, `tries`). */
+/** One attempt at a backend, as the log tells it. */
 export interface UpstreamAttempt {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;

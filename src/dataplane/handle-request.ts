@@ -112,7 +112,7 @@ export class RequestHandler {
     replyWith(x, { status, headers, body, message: null }, this.#options);
   }
 
-  /** gRPC needs HTTP/2; answers and returns false otherwise (Kong: proxy.md 4.1). */
+  /** gRPC needs HTTP/2; answers and returns false otherwise. */
   #takesGrpc(x: Exchange): boolean {
     const type = headerValues(x.head.block, 'content-type')[0] ?? '';
     if (type.startsWith('application/grpc')) {

@@ -19,7 +19,7 @@ import { upstreamLines } from './response-head.ts';
 
 /**
  * Carries a request to a backend and its answer back. One object for each worker: what belongs to a request is in the
- * exchange. Attempts (Kong: proxy.md 7): a failed connect is always tried again; a request that was sent is tried again
+ * exchange. Attempts: a failed connect is always tried again; a request that was sent is tried again
  * only before any byte of an answer, when its method is idempotent and its body can be sent again.
  */
 export class RequestProxy implements ResponseListener {

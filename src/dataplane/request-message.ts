@@ -6,7 +6,7 @@ import type { DownstreamPeer, Exchange } from './exchange.ts';
 import type { ProxyOptions } from './options.ts';
 
 /**
- * The request as the backend gets it: request line, `Host`, forwarding headers (Kong: proxy.md 4.2), then the client's
+ * The request as the backend gets it: request line, `Host`, forwarding headers, then the client's
  * own lines, one string. `bodyLength`: bytes, -1 for chunked, 0 for none.
  */
 export function requestMessage(

@@ -6,7 +6,7 @@ import { serverToken } from '../version.ts';
 import type { Exchange } from './exchange.ts';
 import type { ProxyOptions } from './options.ts';
 
-/** The head of an answer: status line, header block with edits, what the gateway adds (Kong: proxy.md 5), framing. */
+/** The head of an answer: status line, header block with edits, what the gateway adds, framing. */
 export function responseHead(x: Exchange, framing: string, options: ProxyOptions): string {
   const block = x.responseEdits === null ? x.responseBlock : x.responseEdits.applyTo(x.responseBlock);
   return `${statusText(x.status, x.reason)}${block}${gatewayLines(x, options)}${framing}\r\n`;
@@ -28,7 +28,7 @@ function gatewayLines(x: Exchange, options: ProxyOptions): string {
   return lines;
 }
 
-/** What a request with `Kong-Debug: 1` is told, where `allow_debug_header` is on (Kong: proxy.md 2.7). */
+/** What a request with `Kong-Debug: 1` is told, where `allow_debug_header` is on. */
 function debugLines(x: Exchange): string {
   if (headerValue(x.head.block, 'kong-debug') !== '1') return '';
   let lines = '';

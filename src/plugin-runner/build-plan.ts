@@ -1,7 +1,7 @@
 import type { PluginPhases } from '../plugin-sdk/contexts.ts';
 import type { PluginInstance, PluginPlan } from './plan.ts';
 
-/** The one order of all phases: higher priority first, then the greater name (Kong: plugins.md 1.3). */
+/** The one order of all phases: higher priority first, then the greater name. */
 export function compareInstances(a: PluginInstance, b: PluginInstance): number {
   if (a.priority !== b.priority) return b.priority - a.priority;
   return a.name === b.name ? 0 : a.name < b.name ? 1 : -1;

@@ -10,8 +10,8 @@ export interface PlanEntry {
 }
 
 /**
- * Knows all enabled plugin instances and merges them into plans: for each name the most specific instance (Kong:
- * plugins.md 1.2). Plans are made when first asked for and shared, so that 10,000 routes without plugins of their own
+ * Knows all enabled plugin instances and merges them into plans: for each name the most specific instance, in
+ * Kong's order. Plans are made when first asked for and shared, so that 10,000 routes without plugins of their own
  * have one plan between them.
  */
 export class PlanBuilder {

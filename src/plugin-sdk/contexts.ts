@@ -183,7 +183,7 @@ export interface ResponseContext extends BaseContext {
 /** After the answer has gone. Read only. */
 export interface LogContext extends BaseContext {
   readonly response: ResponseHeadView;
-  /** The log record in Kong's format (config.md 7), made on the first call and shared by all plugins. */
+  /** The log record in Kong's format, made on the first call and shared by all plugins. */
   record(): Readonly<Record<string, unknown>>;
 }
 

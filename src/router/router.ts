@@ -1,4 +1,4 @@
-/** The match attributes of a route, as configured (Kong: proxy.md 2.1). Null or empty: does not restrict. */
+/** The match attributes of a route, as configured. Null or empty: does not restrict. */
 export interface RoutableRoute {
   readonly id: string;
   readonly methods: readonly string[] | null;

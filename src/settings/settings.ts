@@ -1,4 +1,4 @@
-/** One address of a listener, from Kong's listen syntax (config.md 1.1). */
+/** One address of a listener, from Kong's listen syntax. */
 export interface ListenAddress {
   /** IP without brackets. */
   readonly ip: string;
