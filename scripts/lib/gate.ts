@@ -10,6 +10,7 @@ export function gate(): Promise<boolean> {
       tool('types', 'tsc', '--noEmit'),
       script('import law', 'scripts/check-imports.ts'),
       script('plugin folders', 'scripts/check-plugins.ts'),
+      script('links', 'scripts/check-links.ts'),
       script('generated files', 'scripts/generate.ts', '--check'),
     ],
     [unitTests()],
