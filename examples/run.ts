@@ -10,7 +10,8 @@ import { configure } from './configure.ts';
 
 /**
  * `npm run example`: three backends, and a gateway in front of them. A gateway that runs already is used; the addresses
- * are `ADMIN_URL` (default http://127.0.0.1:8001) and `PROXY_URL` (default http://127.0.0.1:8000). Ctrl-C ends it all.
+ * are `ADMIN_URL` (default http://127.0.0.1:8001) and `PROXY_URL` (default http://127.0.0.1:8000). One that is started
+ * here has a directory of its own, so that the store of `npm start` stays as it is. Ctrl-C ends it all.
  */
 const adminUrl = (process.env['ADMIN_URL'] ?? 'http://127.0.0.1:8001').replace(/\/$/, '');
 const proxyUrl = (process.env['PROXY_URL'] ?? 'http://127.0.0.1:8000').replace(/\/$/, '');
@@ -33,7 +34,10 @@ try {
 async function startGateway(): Promise<ChildProcess> {
   say(`no gateway answers at ${adminUrl}; starting one ...`);
   const main = join(import.meta.dirname, '..', 'src', 'main.ts');
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, 'start'], { stdio: 'inherit' });
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, 'start'], {
+    stdio: 'inherit',
+    env: { KONG_PREFIX: join('.sluicegate', 'example'), ...process.env },
+  });
   const left = once(child, 'exit');
   left.then(() => {
     if (gateway === child) void end(1);
@@ -60,7 +64,7 @@ function printTour(): void {
 
 Try:
   curl -i ${proxyUrl}/users/42
-  curl -s ${proxyUrl}/orders?user=42
+  curl -s '${proxyUrl}/orders?user=42'
   curl -s -X POST ${proxyUrl}/orders -H 'Content-Type: application/json' -d '{"user":42,"total":12.5}'
   curl -s '${proxyUrl}/items?limit=3'
   curl -s '${proxyUrl}/items?page=2&size=3'
