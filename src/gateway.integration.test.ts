@@ -196,6 +196,14 @@ test('settings from the environment reach the proxy', async () => {
   assert.equal(pids.workers.length, 2);
 });
 
+test('the root tells the port that was bound where a setting says 0', async () => {
+  await using gateway = await startTestGateway({ env: { KONG_PROXY_LISTEN: '127.0.0.1:0' } });
+  const configuration = (await gateway.admin('GET', '/')).body['configuration'] as Record<string, unknown>;
+  const [listener] = configuration['proxy_listeners'] as readonly Record<string, unknown>[];
+  assert.equal(listener?.['port'], gateway.proxyPort);
+  assert.deepEqual(configuration['proxy_listen'], [`127.0.0.1:${gateway.proxyPort}`]);
+});
+
 test('a mistake in the control plane is logged, and the node goes on', async () => {
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-mistake-'));
   // In a process of its own, as this one's exceptions belong to the tests.
