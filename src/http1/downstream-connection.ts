@@ -5,14 +5,14 @@ import { type ErrorEntry, errors } from '../errors.ts';
 import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
 import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
-import { latin1 } from '../util/latin1.ts';
 import { requestId } from '../util/request-ids.ts';
-import { writeCopy } from '../util/write-copy.ts';
 import { BodyReader, discard, tooLarge } from './body-reader.ts';
 import { ByteQueue } from './byte-queue.ts';
 import { broken, needMore } from './chunk-decoder.ts';
 import { forbiddenInHead } from './grammar.ts';
+import { HeadBuffer } from './head-buffer.ts';
 import { ParsedRequest, parseRequestHead } from './parse-request.ts';
+import { type BodyFraming, ResponseWriter } from './response-writer.ts';
 
 /** Bounds and time-outs of client connections. Milliseconds and bytes. */
 export interface DownstreamLimits {
@@ -46,8 +46,6 @@ export interface DownstreamHost {
 const maxHeldBytes = 65_536;
 /** A refused request's unread body is read and dropped up to here; beyond, the connection is closed. */
 const maxDrainBytes = 262_144;
-/** Bodies up to here leave in one write with the head. */
-const maxJoinedBytes = 16_384;
 const lingerTimeout = 2_000;
 const lingerBytes = 1_048_576;
 
@@ -61,7 +59,7 @@ export class DownstreamConnection implements Downstream {
   readonly #host: DownstreamHost;
   #mode: Mode = Mode.head;
   /** A head that is not complete yet. */
-  #partial = '';
+  readonly #partial = new HeadBuffer();
   readonly #held = new ByteQueue();
   readonly #body = new BodyReader();
   #exchange: Exchange | null = null;
@@ -70,27 +68,22 @@ export class DownstreamConnection implements Downstream {
   #paused = false;
   #bodyPaused = false;
   #expectContinue = false;
-  /** Head of the answer, held back to leave with its first bytes. */
-  #pendingHead = '';
-  #chunked = false;
-  #noBody = false;
-  #left = 0;
-  #blocked = false;
   #feeding = false;
   #drained = 0;
   readonly #deadline = new Deadline(() => this.#expired());
-  readonly #sendDeadline = new Deadline(() => this.socket.destroy());
+  readonly #writer: ResponseWriter;
 
   constructor(socket: Socket, peer: DownstreamPeer, host: DownstreamHost) {
     this.socket = socket;
     this.peer = peer;
     this.#host = host;
+    this.#writer = new ResponseWriter(socket, host.limits.sendTimeout);
     this.#deadline.set(host.limits.headTimeout, monotonic());
   }
 
   /** No request is in flight. */
   get idle(): boolean {
-    return this.#exchange === null && this.#partial === '';
+    return this.#exchange === null && this.#partial.empty;
   }
 
   get bodyComplete(): boolean {
@@ -121,7 +114,7 @@ export class DownstreamConnection implements Downstream {
     if (this.#mode === Mode.closed) return;
     this.#mode = Mode.closed;
     this.#deadline.clear();
-    this.#sendDeadline.clear();
+    this.#writer.closed();
     const exchange = this.#exchange;
     if (exchange !== null) {
       this.#exchange = null;
@@ -133,9 +126,9 @@ export class DownstreamConnection implements Downstream {
   }
 
   writable(): void {
-    this.#blocked = false;
-    this.#sendDeadline.clear();
+    this.#writer.drained();
     if (this.#exchange !== null) this.#host.handler.downstreamDrained(this.#exchange);
+    else this.#release();
   }
 
   #feed(bytes: Uint8Array, start: number, end: number): void {
@@ -144,7 +137,11 @@ export class DownstreamConnection implements Downstream {
     while (at < end) {
       switch (this.#mode) {
         case Mode.head:
-          at = this.#readHead(bytes, at, end);
+          if (this.#writer.blocked) {
+            // A client that sends requests and takes no answers gets no more of them made.
+            this.#hold(bytes, at, end);
+            at = end;
+          } else at = this.#readHead(bytes, at, end);
           break;
         case Mode.held:
           this.#hold(bytes, at, end);
@@ -174,44 +171,34 @@ export class DownstreamConnection implements Downstream {
   }
 
   #readHead(bytes: Uint8Array, start: number, end: number): number {
-    const limits = this.#host.limits;
-    const before = this.#partial.length;
-    const chunk = latin1(bytes, start, Math.min(end, start + limits.maxHeadSize + 4));
-    let text = before === 0 ? chunk : this.#partial + chunk;
-    let skipped = 0;
+    const { maxHeadSize, maxHeaderCount } = this.#host.limits;
+    const begun = !this.#partial.empty;
+    let text = this.#partial.read(bytes, start, end, maxHeadSize);
+    if (text === null) {
+      this.#partialHead(begun);
+      return end;
+    }
     // One empty line before a request line is tolerated (RFC 9112 2.2).
-    if (text.charCodeAt(0) === 13 && text.charCodeAt(1) === 10) {
-      text = text.slice(2);
-      skipped = 2;
-      if (text === '') {
-        this.#partial = '\r\n';
-        return end;
-      }
-    }
-    const stop = text.indexOf('\r\n\r\n', Math.max(0, before - skipped - 3));
-    if (stop < 0 || stop > limits.maxHeadSize) {
-      if (stop < 0 && text.length <= limits.maxHeadSize && !forbiddenInHead.test(text)) {
-        if (before === 0 && this.peer.requests > 0) this.#deadline.set(limits.headTimeout, monotonic());
-        this.#partial = skipped > 0 ? `\r\n${text}` : text;
-        return end;
-      }
-      const tooLong = forbiddenInHead.test(text)
-        ? errors.badRequest
-        : text.indexOf('\r\n') < 0 || text.indexOf('\r\n') > limits.maxHeadSize
-          ? errors.uriTooLong
-          : errors.headTooLarge;
-      this.#refuse(tooLong, text);
-      return end;
-    }
-    this.#partial = '';
-    const used = start + skipped + stop + 4 - before;
-    const head = parseRequestHead(text.length === stop + 4 ? text : text.slice(0, stop + 4), limits.maxHeaderCount);
+    if (text.startsWith('\r\n')) text = text.slice(2);
+    const head = parseRequestHead(text, maxHeaderCount);
     if (!(head instanceof ParsedRequest)) {
-      this.#refuse(head, text.slice(0, stop + 4));
+      this.#refuse(head, text);
       return end;
     }
+    const used = this.#partial.next;
     this.#begin(head);
     return used;
+  }
+
+  /** Waits for the rest of a head, unless it is wrong already: what is not a head would only run into the time-out. */
+  #partialHead(begun: boolean): void {
+    const { maxHeadSize, headTimeout } = this.#host.limits;
+    const { text } = this.#partial;
+    if (forbiddenInHead.test(text)) this.#refuse(errors.badRequest, text);
+    else if (text.length > maxHeadSize) {
+      const line = text.indexOf('\r\n');
+      this.#refuse(line < 0 || line > maxHeadSize ? errors.uriTooLong : errors.headTooLarge, text);
+    } else if (!begun && this.peer.requests > 0) this.#deadline.set(headTimeout, monotonic());
   }
 
   #begin(head: ParsedRequest): void {
@@ -337,6 +324,7 @@ export class DownstreamConnection implements Downstream {
       return;
     }
     while (this.#held.size > 0 && !this.#bodyPaused && this.#mode !== Mode.held && this.#mode !== Mode.closed) {
+      if (this.#mode === Mode.head && this.#writer.blocked) return;
       const bytes = this.#held.take();
       this.#feed(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0, bytes.byteLength);
     }
@@ -356,59 +344,40 @@ export class DownstreamConnection implements Downstream {
 
   sendHead(exchange: Exchange, bodyLength: number): void {
     exchange.headSent = true;
-    const head = exchange.head;
-    this.#noBody = head.method === 'HEAD' || exchange.status === 204 || exchange.status === 304;
-    this.#chunked = false;
-    this.#left = bodyLength;
-    let framing = '';
-    if (exchange.status === 101) {
-      this.#pendingHead = this.#host.responseHead(exchange, '');
+    const { head, status } = exchange;
+    if (status === 101) {
+      this.#writer.begin(this.#host.responseHead(exchange, ''), 'close');
       return;
     }
+    const bodyless = head.method === 'HEAD' || status === 204 || status === 304;
+    let framing: BodyFraming = bodyless ? 'none' : 'length';
+    let lines = '';
     if (bodyLength >= 0) {
-      if (exchange.status !== 204) framing = `Content-Length: ${bodyLength}\r\n`;
-    } else if (!this.#noBody) {
-      if (head.httpVersion === '1.1') {
-        this.#chunked = true;
-        framing = 'Transfer-Encoding: chunked\r\n';
-      } else this.#keepAlive = false;
+      if (status !== 204) lines = `Content-Length: ${bodyLength}\r\n`;
+    } else if (!bodyless && head.httpVersion === '1.1') {
+      framing = 'chunked';
+      lines = 'Transfer-Encoding: chunked\r\n';
+    } else if (!bodyless) {
+      framing = 'close';
+      this.#keepAlive = false;
     }
     // A body that the client may or may not send, or one too long to read away, leaves no safe place for a next request.
     if (!this.#body.complete && (this.#expectContinue || this.#body.left > maxDrainBytes)) this.#keepAlive = false;
     if (this.#host.draining) this.#keepAlive = false;
-    if (!this.#keepAlive) framing += 'Connection: close\r\n';
-    else if (head.httpVersion === '1.0') framing += 'Connection: keep-alive\r\n';
-    this.#pendingHead = this.#host.responseHead(exchange, framing);
+    if (!this.#keepAlive) lines += 'Connection: close\r\n';
+    else if (head.httpVersion === '1.0') lines += 'Connection: keep-alive\r\n';
+    this.#writer.begin(this.#host.responseHead(exchange, lines), framing);
   }
 
   sendBody(exchange: Exchange, bytes: Uint8Array, start: number, end: number): boolean {
-    if (this.#noBody || end <= start) return true;
-    const size = end - start;
-    exchange.bytesSent += size;
-    const head = this.#pendingHead;
-    let open: boolean;
-    if (size <= maxJoinedBytes) {
-      const data = latin1(bytes, start, end);
-      const text = this.#chunked ? `${head}${size.toString(16)}\r\n${data}\r\n` : head + data;
-      this.#pendingHead = '';
-      open = this.socket.write(text, 'latin1');
-    } else {
-      const before = this.#chunked ? `${head}${size.toString(16)}\r\n` : head;
-      this.#pendingHead = '';
-      if (before !== '') this.socket.write(before, 'latin1');
-      open = writeCopy(this.socket, bytes, start, end);
-      if (this.#chunked) open = this.socket.write('\r\n', 'latin1');
-    }
-    if (!open) this.#block();
-    return open;
+    if (!this.#writer.hasBody || end <= start) return true;
+    exchange.bytesSent += end - start;
+    return this.#writer.body(bytes, start, end);
   }
 
   sendEnd(exchange: Exchange, trailers: string): void {
     if (exchange !== this.#exchange) return;
-    let text = this.#pendingHead;
-    this.#pendingHead = '';
-    if (this.#chunked) text += `0\r\n${trailers}\r\n`;
-    if (text !== '' && !this.socket.write(text, 'latin1')) this.#block();
+    this.#writer.end(trailers);
     this.#exchange = null;
     this.#sink = null;
     this.#finish(exchange);
@@ -423,10 +392,7 @@ export class DownstreamConnection implements Downstream {
   }
 
   flush(): void {
-    if (this.#pendingHead === '') return;
-    const text = this.#pendingHead;
-    this.#pendingHead = '';
-    if (!this.socket.write(text, 'latin1')) this.#block();
+    this.#writer.flush();
   }
 
   sendInformational(exchange: Exchange, status: number, block: string): void {
@@ -477,12 +443,6 @@ export class DownstreamConnection implements Downstream {
     }
   }
 
-  #block(): void {
-    if (this.#blocked) return;
-    this.#blocked = true;
-    this.#sendDeadline.set(this.#host.limits.sendTimeout, monotonic());
-  }
-
   /** Closes when nothing is in flight; else after the answer. */
   drain(): void {
     this.#keepAlive = false;
@@ -490,7 +450,7 @@ export class DownstreamConnection implements Downstream {
   }
 
   #expired(): void {
-    if (this.#mode === Mode.head && this.#partial !== '') this.#refuse(errors.requestTimeout, this.#partial);
+    if (this.#mode === Mode.head && !this.#partial.empty) this.#refuse(errors.requestTimeout, this.#partial.text);
     else if (this.#mode === Mode.body && this.#exchange !== null) this.#breakOff(this.#exchange, errors.requestTimeout);
     else this.socket.destroy();
   }

@@ -8,6 +8,7 @@ import { latin1 } from '../util/latin1.ts';
 import { writeCopy } from '../util/write-copy.ts';
 import { BodyReader } from './body-reader.ts';
 import { type BodySink, broken, needMore } from './chunk-decoder.ts';
+import { HeadBuffer } from './head-buffer.ts';
 import { type ParsedResponse, parseResponseHead } from './parse-response.ts';
 
 /** What a connection tells of the answer to the request that it carries. */
@@ -52,7 +53,7 @@ export class UpstreamConnection implements RequestBodySink {
   #exchange: Exchange | null = null;
   /** Requests carried so far, the present one included. */
   requests = 0;
-  #partial = '';
+  readonly #partial = new HeadBuffer();
   #informational = 0;
   /** No byte of the answer to the present request has come. */
   #silent = true;
@@ -203,30 +204,20 @@ export class UpstreamConnection implements RequestBodySink {
   }
 
   #readHead(bytes: Uint8Array, start: number, end: number): number {
-    const limit = this.#owner.maxHeadSize;
-    const before = this.#partial.length;
-    const chunk = latin1(bytes, start, Math.min(end, start + limit + 4));
-    const text = before === 0 ? chunk : this.#partial + chunk;
-    const stop = text.indexOf('\r\n\r\n', Math.max(0, before - 3));
-    if (stop < 0 || stop > limit) {
-      if (text.length > limit || !plausible(text)) {
-        this.#fail(text.length > limit ? errors.responseTooLarge : errors.badResponse);
-        return end;
-      }
-      this.#partial = text;
+    const { maxHeadSize, maxHeaderCount } = this.#owner;
+    const text = this.#partial.read(bytes, start, end, maxHeadSize);
+    if (text === null) {
+      if (this.#partial.text.length > maxHeadSize) this.#fail(errors.responseTooLarge);
+      else if (!plausible(this.#partial.text)) this.#fail(errors.badResponse);
       return end;
     }
-    this.#partial = '';
-    const head = parseResponseHead(
-      text.length === stop + 4 ? text : text.slice(0, stop + 4),
-      this.#owner.maxHeaderCount,
-    );
+    const head = parseResponseHead(text, maxHeaderCount);
     const exchange = this.#exchange as Exchange;
     if (head === null || (head.status === 101 && exchange.head.upgrade === '')) {
       this.#fail(errors.badResponse);
       return end;
     }
-    const used = start + stop + 4 - before;
+    const used = this.#partial.next;
     if (head.status < 200 && head.status !== 101) {
       if (++this.#informational > maxInformational) {
         this.#fail(errors.badResponse);
