@@ -52,6 +52,11 @@ function isAllowed(our: ReadMessage, theirs: Reading): boolean {
     case 'HPE_INVALID_URL':
       // Clients send paths in raw UTF-8; they are percent-encoded for the backend.
       return /[\x80-\xff]/.test(target);
+    case 'HPE_INVALID_TRANSFER_ENCODING':
+    case 'HPE_UNEXPECTED_CONTENT_LENGTH':
+    case 'HPE_INVALID_CONTENT_LENGTH':
+      // The head's own framing is one that both take, so it is a framing field in the trailers: those are dropped.
+      return our.headers.some(([name, value]) => /^transfer-encoding$/i.test(name) && /^chunked$/i.test(value));
     case 'HPE_HEADER_OVERFLOW':
       // A limit of Node's own, 16 KiB.
       return true;

@@ -119,7 +119,7 @@ const rules: readonly StricterRule[] = [
     reason: 'a chunk extension that is not a name, or a name and a value',
     kind: 'both',
     applies: (_head, _lines, message) =>
-      [...message.matchAll(/\r\n[0-9A-Fa-f]+(;[^\r\n]*)\r\n/g)].some(([, text = '']) => !goodExtensions.test(text)),
+      [...message.matchAll(/\r\n[0-9A-Fa-f]+(;[^\r\n]*)(?=\r\n)/g)].some(([, text = '']) => !goodExtensions.test(text)),
   },
 ];
 
