@@ -153,7 +153,11 @@ export class RequestProxy implements ResponseListener {
       unsent || (isIdempotent(x.upstreamMethod ?? x.head.method) && (x.body === null || x.body.replayable));
     if (repeatable && error !== errors.nameResolution && x.tries <= service.retries) {
       this.#counters[Counter.retries]!++;
-      if (x.body !== null) x.body.connection = null;
+      if (x.body !== null) {
+        x.body.connection = null;
+        // Until there is a connection that takes it, more would come than is kept.
+        if (x.body.started) x.downstream.pauseBody(x);
+      }
       this.#attempt(x, service);
       return;
     }

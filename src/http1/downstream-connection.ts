@@ -405,8 +405,10 @@ export class DownstreamConnection implements Downstream {
     this.#exchange = null;
     this.#finish(exchange);
     this.flush();
-    // A reset, not an orderly end: an HTTP/1.0 client must not take the short body for a whole one.
-    this.socket.resetAndDestroy();
+    // A reset, not an orderly end: an HTTP/1.0 client must not take the short body for a whole one. With TLS, the missing
+    // `close_notify` tells it so.
+    if (this.peer.tls === null) this.socket.resetAndDestroy();
+    else this.socket.destroy();
   }
 
   /** Answers a message that is no request, and closes. */

@@ -66,6 +66,8 @@ export class UpstreamConnection implements RequestBodySink {
   #writeTimeout = 60_000;
   readonly #deadline = new Deadline(() => this.#expired());
   #waitingFor: 'read' | 'write' = 'read';
+  /** Not read on, because the client does not take what came. */
+  #paused = false;
 
   constructor(socket: Socket, owner: UpstreamOwner) {
     this.socket = socket;
@@ -106,7 +108,8 @@ export class UpstreamConnection implements RequestBodySink {
     this.#readTimeout = readTimeout;
     this.#writeTimeout = writeTimeout;
     this.socket.write(head, 'latin1');
-    this.#wait('read', now);
+    // The backend is not waited for while it is the client who still sends.
+    if (this.#requestComplete) this.#wait('read', now);
   }
 
   // Request body
@@ -129,7 +132,7 @@ export class UpstreamConnection implements RequestBodySink {
     if (!open) {
       this.#wait('write', monotonic());
       exchange.downstream.pauseBody(exchange);
-    }
+    } else if (this.#mode === Mode.tunnel) this.#wait('read', monotonic());
   }
 
   bodyEnd(trailers: string): void {
@@ -140,13 +143,17 @@ export class UpstreamConnection implements RequestBodySink {
     if (this.#exchange === null || this.#requestComplete) return;
     if (this.#requestChunked) this.socket.write(`0\r\n${trailers}\r\n`, 'latin1');
     this.#requestComplete = true;
-    if (this.#mode === Mode.head) this.#wait('read', monotonic());
+    const blocked = this.#waitingFor === 'write' && this.#deadline.pending;
+    if (this.#mode === Mode.head && !blocked) this.#wait('read', monotonic());
   }
 
   writable(): void {
     const exchange = this.#exchange;
     if (exchange === null) return;
-    if (this.#waitingFor === 'write') this.#wait('read', monotonic());
+    if (this.#waitingFor === 'write') {
+      this.#deadline.clear();
+      if (this.#requestComplete || this.#mode !== Mode.head) this.#wait('read', monotonic());
+    }
     this.#owner.listener.upstreamDrained(exchange);
   }
 
@@ -256,6 +263,10 @@ export class UpstreamConnection implements RequestBodySink {
     const trailers = this.#body.trailers;
     this.#exchange = null;
     this.#deadline.clear();
+    if (this.#paused) {
+      this.#paused = false;
+      this.socket.resume();
+    }
     if (this.#keepAlive && this.#requestComplete && !junk && !this.socket.destroyed) {
       this.#mode = Mode.idle;
       this.#owner.released(this);
@@ -297,11 +308,14 @@ export class UpstreamConnection implements RequestBodySink {
   }
 
   pause(): void {
-    this.#deadline.clear();
+    this.#paused = true;
+    if (this.#waitingFor === 'read') this.#deadline.clear();
     this.socket.pause();
   }
 
   resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
     this.#wait('read', monotonic());
     this.socket.resume();
   }
@@ -317,6 +331,7 @@ export class UpstreamConnection implements RequestBodySink {
   }
 
   #wait(forWhat: 'read' | 'write', now: number): void {
+    if (this.#paused && forWhat === 'read') return;
     this.#waitingFor = forWhat;
     this.#deadline.set(forWhat === 'read' ? this.#readTimeout : this.#writeTimeout, now);
   }

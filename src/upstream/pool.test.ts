@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startRawBackend } from '../../test/support/raw-backend.ts';
+import { Exchange } from '../dataplane/exchange.ts';
+import type { ResponseListener, UpstreamConnection } from '../http1/upstream-connection.ts';
+import { Pool } from './pool.ts';
+
+const options = { size: 4, maxRequests: 100, idleTimeout: 60_000, maxHeadSize: 8192, maxHeaderCount: 100 };
+const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+
+function connect(pool: Pool): Promise<UpstreamConnection> {
+  return new Promise((resolve, reject) => pool.connect(5_000, resolve, (error) => reject(new Error(error.message))));
+}
+
+/** As much of an exchange as a connection looks at. */
+function getExchange(): Exchange {
+  return Object.assign(Object.create(Exchange.prototype), {
+    head: { method: 'GET', upgrade: '' },
+    upstreamMethod: null,
+  });
+}
+
+test('a connection whose client could not take the last bytes of an answer reads the next answer', async () => {
+  await using backend = await closing(startRawBackend());
+  let taken: UpstreamConnection | null = null;
+  let ended = Promise.withResolvers<void>();
+  const listener: ResponseListener = {
+    informational() {},
+    responseHead() {},
+    responseBody: () => taken?.pause(),
+    responseEnd: () => ended.resolve(),
+    responseIdle() {},
+    upstreamDrained() {},
+    upstreamFailed: (_exchange, error) => ended.reject(new Error(error.message)),
+    unexpected: (_exchange, error) => ended.reject(error),
+  };
+  const address = { ip: '127.0.0.1', port: backend.port, tls: null, serverName: '' };
+  const pool = new Pool(address, options, listener);
+  taken = await connect(pool);
+  for (let turn = 0; turn < 3; turn++) {
+    ended = Promise.withResolvers();
+    taken.send(getExchange(), request, 0, 2_000, 2_000, performance.now());
+    await ended.promise;
+    assert.equal(pool.take(), taken);
+  }
+  pool.released(taken);
+  pool.close();
+});
+
+async function closing<T extends { close(): Promise<void> }>(opening: Promise<T>): Promise<T & AsyncDisposable> {
+  const opened = await opening;
+  return Object.assign(opened, { [Symbol.asyncDispose]: () => opened.close() });
+}
