@@ -126,16 +126,15 @@ export class Publisher implements ConfigPublisher {
       };
       const timer = setTimeout(finish, this.#patience);
       this.#waiters.add(check);
-      void this.#pump();
+      // A commit is announced before it is waited for, so what runs already was told to look for it.
+      if (this.#pumping === null) void this.#pump();
     });
   }
 
   /** Reads what is new. While it runs, further calls only make it look once more. */
   #pump(): Promise<void> {
     this.#wanted = true;
-    this.#pumping ??= this.#run().finally(() => {
-      this.#pumping = null;
-    });
+    this.#pumping ??= this.#run();
     return this.#pumping;
   }
 
@@ -151,6 +150,8 @@ export class Publisher implements ConfigPublisher {
         this.#retryLater(error);
       }
     }
+    // In the same turn as the last look at `#wanted`: nobody can ask in between and be forgotten.
+    this.#pumping = null;
   }
 
   async #catchUp(): Promise<void> {
