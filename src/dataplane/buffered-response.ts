@@ -1,3 +1,4 @@
+import { isBodyless } from '../http1/bodyless.ts';
 import { runHeaderFilter, runResponse } from '../plugin-runner/phases.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import type { Exchange } from './exchange.ts';
@@ -7,11 +8,14 @@ import { filteredBody, replyWith } from './reply.ts';
 /** A backend's answer collected for the `response` phase, up to a bound. */
 export class BufferedResponse {
   readonly #limit: number;
+  readonly #bodylessLength: number | null;
   readonly #pieces: Buffer[] = [];
   #size = 0;
 
-  constructor(limit: number) {
+  /** `bodylessLength`: what an answer without a body tells of its length, -1 for nothing; null when there is a body. */
+  constructor(limit: number, bodylessLength: number | null) {
     this.#limit = limit;
+    this.#bodylessLength = bodylessLength;
   }
 
   /** False when the bound is met. The range is copied. */
@@ -40,7 +44,8 @@ export class BufferedResponse {
     }
     if (x.plan.headerFilter.length > 0) runHeaderFilter(x);
     const sent = x.plan.bodyFilter.length === 0 ? body : filteredBody(x, body);
-    x.downstream.sendHead(x, sent.byteLength);
+    const bodyless = this.#bodylessLength !== null && isBodyless(x.head.method, x.status);
+    x.downstream.sendHead(x, bodyless ? (this.#bodylessLength ?? -1) : sent.byteLength);
     x.downstream.sendBody(x, sent, 0, sent.byteLength);
     x.downstream.sendEnd(x, '');
   }

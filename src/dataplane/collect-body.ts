@@ -7,6 +7,7 @@ export function collectBody(x: Exchange, limit: number, done: (body: Uint8Array 
     done(null);
     return;
   }
+  x.bodyTaken = true;
   x.downstream.startBody(x, new Collector(x, limit, done));
 }
 

@@ -160,24 +160,26 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
     if (this.#connections.size === 0) this.#drained?.();
   }
 
-  protocolError(connection: DownstreamConnection, error: ErrorEntry, head: string): string {
-    this.#counters[Counter.requests]!++;
+  protocolError(connection: DownstreamConnection, error: ErrorEntry, request: string | Exchange): string {
     this.#counters[Counter.badRequests]!++;
-    const id = requestId();
+    const id = typeof request === 'string' ? requestId() : request.id;
     const { contentType, body } = errorBody(error.message, id, null, this.#options.errorDefaultType);
-    this.#accessLog?.write(
-      formatAccessLine({
-        remoteAddr: connection.peer.peerIp,
-        remoteUser: null,
-        time: Date.now(),
-        request: head.slice(0, Math.max(0, Math.min(head.indexOf('\r\n'), 2048))),
-        status: error.status,
-        bodyBytesSent: Buffer.byteLength(body),
-        referer: null,
-        userAgent: null,
-        requestId: id,
-      }),
-    );
+    if (typeof request === 'string') {
+      this.#counters[Counter.requests]!++;
+      this.#accessLog?.write(
+        formatAccessLine({
+          remoteAddr: connection.peer.peerIp,
+          remoteUser: null,
+          time: Date.now(),
+          request: request.slice(0, Math.max(0, Math.min(request.indexOf('\r\n'), 2048))),
+          status: error.status,
+          bodyBytesSent: Buffer.byteLength(body),
+          referer: null,
+          userAgent: null,
+          requestId: id,
+        }),
+      );
+    }
     return (
       `${statusText(error.status, '')}${gatewayBlock(this.#options)}Content-Type: ${contentType}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\nX-Kong-Request-Id: ${id}\r\n\r\n${body}`
@@ -206,9 +208,17 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
     x.upstream?.destroy();
     x.upstream = null;
     if (x.headSent) x.downstream.abort(x);
-    else {
+    else this.#replyUnexpected(x);
+  }
+
+  #replyUnexpected(x: Exchange): void {
+    try {
       if (!x.plan.empty) beginPlugins(x);
       replyError(x, errors.unexpected, this.#options);
+    } catch (error) {
+      // What failed once may fail again over the answer that tells of it.
+      this.#log.error('request failed unexpectedly', { request_id: x.id, error: String(error) });
+      x.downstream.abort(x);
     }
   }
 
@@ -233,7 +243,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
         remoteUser: null,
         time: x.startedAt,
         request: `${head.method} ${head.target} HTTP/${head.httpVersion}`,
-        status: x.clientAborted && !x.headSent && x.status === 0 ? 499 : x.status,
+        status: x.status,
         bodyBytesSent: x.bytesSent,
         referer: headerValue(head.block, 'referer'),
         userAgent: headerValue(head.block, 'user-agent'),

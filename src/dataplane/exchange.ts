@@ -77,6 +77,8 @@ export class Exchange {
   upstreamQuery: string | null = null;
   /** Request body, when a plugin asked for it. */
   requestBody: Uint8Array | null = null;
+  /** Its bytes are no longer to be had from the client. */
+  bodyTaken = false;
   /** Request target as sent to the backend (path and query); '' when none was contacted. */
   upstreamUri = '';
   target: RuntimeTarget | null = null;

@@ -1,5 +1,6 @@
 import { pickRoundRobin } from '../balancer/round-robin.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
+import { isBodyless } from '../http1/bodyless.ts';
 import type { ParsedResponse } from '../http1/parse-response.ts';
 import type { ResponseListener, UpstreamConnection } from '../http1/upstream-connection.ts';
 import { runHeaderFilter, startBodyFilters } from '../plugin-runner/phases.ts';
@@ -49,6 +50,11 @@ export class RequestProxy implements ResponseListener {
 
   /** Sends the request on. The exchange has a service. */
   start(x: Exchange): void {
+    if (x.bodyTaken && x.requestBody === null) {
+      // A plugin has taken the body, or what it would take of it: what is left would reach the backend as the whole.
+      replyError(x, errors.payloadTooLarge, this.#options);
+      return;
+    }
     if (x.requestBody === null && x.head.bodyLength !== 0) x.body = new RequestBody();
     this.#attempt(x, x.service as RuntimeService);
   }
@@ -78,10 +84,21 @@ export class RequestProxy implements ResponseListener {
   #resolveFirst(x: Exchange, service: RuntimeService, target: RuntimeTarget): void {
     this.#resolver.resolve(target.host, (found) => {
       if (x.finished || x.clientAborted) return;
-      const ip = found ? this.#resolver.next(target.host) : null;
-      if (ip !== null) this.#sendTo(x, service, target, ip, this.#poolOf(service, target, ip));
-      else this.#failed(x, errors.nameResolution, true);
+      this.#guarded(x, () => {
+        const ip = found ? this.#resolver.next(target.host) : null;
+        if (ip !== null) this.#sendTo(x, service, target, ip, this.#poolOf(service, target, ip));
+        else this.#failed(x, errors.nameResolution, true);
+      });
     });
+  }
+
+  /** For callbacks of the system, above which nobody would catch. */
+  #guarded(x: Exchange, step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.unexpected(x, error);
+    }
   }
 
   #poolOf(service: RuntimeService, target: RuntimeTarget, ip: string): Pool {
@@ -108,10 +125,10 @@ export class RequestProxy implements ResponseListener {
       service.connectTimeout,
       (connection) => {
         if (x.finished || x.clientAborted) pool.released(connection);
-        else this.#send(x, service, target, connection, monotonic());
+        else this.#guarded(x, () => this.#send(x, service, target, connection, monotonic()));
       },
       (error) => {
-        if (!x.finished && !x.clientAborted) this.#failed(x, error, true);
+        if (!x.finished && !x.clientAborted) this.#guarded(x, () => this.#failed(x, error, true));
       },
     );
   }
@@ -184,13 +201,18 @@ export class RequestProxy implements ResponseListener {
       return;
     }
     x.responseBlock = block;
+    // There is no other attempt after this one.
+    x.body?.forget();
     const plan = x.plan;
-    if (plan.responseBodyLimit > 0 && head.bodyLength !== 0) {
-      x.buffered = new BufferedResponse(plan.responseBodyLimit);
+    const bodyless = isBodyless(x.upstreamMethod ?? x.head.method, head.status);
+    if (plan.responseBodyLimit > 0 && (bodyless || head.bodyLength !== 0)) {
+      x.buffered = new BufferedResponse(plan.responseBodyLimit, bodyless ? Math.max(head.bodyLength, -1) : null);
       return;
     }
     if (plan.headerFilter.length > 0) runHeaderFilter(x);
-    let length = head.bodyLength < 0 ? -1 : head.bodyLength;
+    let length = Math.max(head.bodyLength, -1);
+    // A plugin has changed the method or the status: the client expects a body where there is none.
+    if (bodyless && !isBodyless(x.head.method, x.status)) length = 0;
     if (plan.bodyFilter.length > 0) {
       x.transform = startBodyFilters(x);
       if (x.transform !== null) length = -1;

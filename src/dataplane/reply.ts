@@ -1,4 +1,4 @@
-import type { ErrorEntry } from '../errors.ts';
+import { type ErrorEntry, errors } from '../errors.ts';
 import { headerValue } from '../http1/header-block.ts';
 import { runHeaderFilter, startBodyFilters } from '../plugin-runner/phases.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
@@ -24,6 +24,11 @@ export function replyError(x: Exchange, error: ErrorEntry, options: ProxyOptions
 
 /** Answers with what a plugin returned. */
 export function replyWith(x: Exchange, reply: Reply, options: ProxyOptions): void {
+  // The client would take an informational status for the announcement of an answer, and the body for the answer.
+  if (!(reply.status >= 200 && reply.status <= 599)) {
+    replyError(x, errors.unexpected, options);
+    return;
+  }
   let block = gatewayBlock(options);
   for (const [name, value] of reply.headers) {
     if (invalidName.test(name)) continue;
@@ -59,9 +64,9 @@ export function answer(x: Exchange, status: number, block: string, body: Uint8Ar
 
 /** The whole body through the body filters; empty when one of them fails. */
 export function filteredBody(x: Exchange, body: Uint8Array): Uint8Array {
-  const transform = startBodyFilters(x);
-  if (transform === null) return body;
   try {
+    const transform = startBodyFilters(x);
+    if (transform === null) return body;
     return Buffer.concat([transform.chunk(body), transform.end()].filter((piece) => piece !== null));
   } catch {
     // Logged by the runner. What a filter should have changed must not leave unchanged.

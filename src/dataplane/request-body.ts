@@ -30,6 +30,12 @@ export class RequestBody implements RequestBodySink {
     this.connection?.bodyData(bytes, start, end);
   }
 
+  /** It will not be sent again. */
+  forget(): void {
+    this.#lost = true;
+    this.#kept = [];
+  }
+
   bodyEnd(trailers: string): void {
     this.#complete = true;
     this.#trailers = trailers;

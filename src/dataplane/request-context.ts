@@ -34,6 +34,7 @@ export class RequestContext
   #values: Map<symbol, unknown> | null = null;
   #logFields: Record<string, unknown> | null = null;
   #record: Record<string, unknown> | null = null;
+  #body: Promise<Uint8Array> | null = null;
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
@@ -121,12 +122,13 @@ export class RequestContext
     if (x.head.bodyLength === 0) return Promise.resolve(new Uint8Array(0));
     const limit = x.plan.requestBodyLimit;
     if (limit === 0) return Promise.reject(new Error('the plugin does not declare that it needs the request body'));
-    return new Promise((resolve, reject) => {
+    this.#body ??= new Promise((resolve, reject) => {
       collectBody(x, limit, (body) => {
         if (body === null) reject(new RequestBodyTooLarge());
         else resolve(body);
       });
     });
+    return this.#body;
   }
 
   record(): Readonly<Record<string, unknown>> {

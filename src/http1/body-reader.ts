@@ -47,7 +47,11 @@ export class BodyReader {
       if (limited !== null) limited.target = sink;
       const at = (this.#decoder as ChunkDecoder).feed(bytes, start, end, limited ?? sink);
       if (limited?.over === true) return at === broken ? broken : tooLarge;
-      if (at >= 0) this.complete = true;
+      if (at >= 0) {
+        this.complete = true;
+        // The connection may be idle for long: it must not keep what took the body.
+        this.#limited = null;
+      }
       return at;
     }
     if (this.#mode === 'close') {

@@ -7,6 +7,7 @@ import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
 import { requestId } from '../util/request-ids.ts';
 import { BodyReader, discard, tooLarge } from './body-reader.ts';
+import { isBodyless } from './bodyless.ts';
 import { ByteQueue } from './byte-queue.ts';
 import { broken, needMore } from './chunk-decoder.ts';
 import { forbiddenInHead } from './grammar.ts';
@@ -38,8 +39,11 @@ export interface DownstreamHost {
   unexpected(exchange: Exchange | null, error: unknown): void;
   /** The whole head of an answer; `framing` are the lines that this connection adds. */
   responseHead(exchange: Exchange, framing: string): string;
-  /** Answers a request that could not be read: the body bytes and headers of the error, as a full HTTP message. */
-  protocolError(connection: DownstreamConnection, error: ErrorEntry, head: string): string;
+  /**
+   * Answers a request that could not be read: the body bytes and headers of the error, as a full HTTP message.
+   * `request`: what there is of its head, or its exchange, which has been finished.
+   */
+  protocolError(connection: DownstreamConnection, error: ErrorEntry, request: string | Exchange): string;
 }
 
 /** Bytes kept of what a client sends ahead of the answer it waits for; beyond, the socket is not read. */
@@ -94,6 +98,11 @@ export class DownstreamConnection implements Downstream {
 
   /** Takes what came from the socket; the bytes are used only during the call. False: stop reading. */
   received(bytes: Uint8Array, length: number): boolean {
+    this.#take(bytes, length);
+    return !this.#paused;
+  }
+
+  #take(bytes: Uint8Array, length: number): void {
     try {
       this.#feed(bytes, 0, length);
     } catch (error) {
@@ -101,13 +110,13 @@ export class DownstreamConnection implements Downstream {
       this.#host.unexpected(this.#exchange, error);
       this.socket.destroy();
     }
-    return !this.#paused;
   }
 
   /** The client has ended its side. A proxy has no use for half-closed connections: it is an abort (as in nginx). */
   ended(): void {
     if (this.#mode === Mode.tunnel) this.#sink?.bodyEnd('');
-    else this.socket.destroy();
+    // An answer that is whole is still taken to its end.
+    else if (this.#mode !== Mode.linger || this.socket.writableLength === 0) this.socket.destroy();
   }
 
   closed(): void {
@@ -119,6 +128,8 @@ export class DownstreamConnection implements Downstream {
     if (exchange !== null) {
       this.#exchange = null;
       exchange.clientAborted = true;
+      // As in nginx; it is seen in logs only.
+      if (!exchange.headSent) exchange.status = 499;
       this.#host.handler.downstreamAborted(exchange);
       this.#finish(exchange);
     }
@@ -274,7 +285,7 @@ export class DownstreamConnection implements Downstream {
     if (!exchange.headSent) exchange.status = error.status;
     this.#finish(exchange);
     if (exchange.headSent) this.socket.destroy();
-    else this.#refuse(error, '');
+    else this.#refuse(error, exchange);
   }
 
   // Request body
@@ -326,7 +337,7 @@ export class DownstreamConnection implements Downstream {
     while (this.#held.size > 0 && !this.#bodyPaused && this.#mode !== Mode.held && this.#mode !== Mode.closed) {
       if (this.#mode === Mode.head && this.#writer.blocked) return;
       const bytes = this.#held.take();
-      this.#feed(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0, bytes.byteLength);
+      this.#take(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), bytes.byteLength);
     }
     if (this.#paused && !this.#bodyPaused && this.#held.size <= maxHeldBytes && this.#mode !== Mode.closed) {
       this.#paused = false;
@@ -349,7 +360,7 @@ export class DownstreamConnection implements Downstream {
       this.#writer.begin(this.#host.responseHead(exchange, ''), 'close');
       return;
     }
-    const bodyless = head.method === 'HEAD' || status === 204 || status === 304;
+    const bodyless = isBodyless(head.method, status);
     let framing: BodyFraming = bodyless ? 'none' : 'length';
     let lines = '';
     if (bodyLength >= 0) {
@@ -412,9 +423,9 @@ export class DownstreamConnection implements Downstream {
   }
 
   /** Answers a message that is no request, and closes. */
-  #refuse(error: ErrorEntry, head: string): void {
+  #refuse(error: ErrorEntry, request: string | Exchange): void {
     this.#keepAlive = false;
-    this.socket.write(this.#host.protocolError(this, error, head), 'latin1');
+    this.socket.write(this.#host.protocolError(this, error, request), 'latin1');
     this.#linger();
   }
 
@@ -436,8 +447,10 @@ export class DownstreamConnection implements Downstream {
     this.#mode = Mode.linger;
     this.#drained = 0;
     this.#bodyPaused = false;
-    this.socket.end();
-    this.#deadline.set(lingerTimeout, monotonic());
+    this.#deadline.clear();
+    this.#writer.close(() => {
+      if (this.#mode === Mode.linger) this.#deadline.set(lingerTimeout, monotonic());
+    });
     if (this.#held.size > 0) this.#held.take();
     if (this.#paused) {
       this.#paused = false;

@@ -234,22 +234,24 @@ function readConnection(head: ParsedRequest, connection: string, upgrade: string
     head.keepAlive = true;
     return;
   }
+  const named = new Set<string>();
   for (const part of lower.split(',')) {
     const option = trimBlanks(part);
     if (option === 'close') head.keepAlive = false;
     else if (option === 'keep-alive') head.keepAlive = head.keepAlive || !lower.includes('close');
     else if (option === 'upgrade') head.upgrade = head.httpVersion === '1.1' ? upgrade : '';
-    else if (option !== '') head.forwardBlock = withoutField(head.forwardBlock, option);
+    else if (option !== '') named.add(option);
   }
+  if (named.size > 0) head.forwardBlock = withoutFields(head.forwardBlock, named);
 }
 
-/** The block without the lines of one name (lower case). */
-export function withoutField(block: string, name: string): string {
+/** The block without the lines of these names (lower case). One walk, however many names a hostile head lists. */
+export function withoutFields(block: string, names: ReadonlySet<string>): string {
   let kept = '';
   for (let at = 0; at < block.length; ) {
     const end = block.indexOf('\r', at) + 2;
     const colon = block.indexOf(':', at);
-    if (colon - at !== name.length || block.slice(at, colon).toLowerCase() !== name) kept += block.slice(at, end);
+    if (!names.has(block.slice(at, colon).toLowerCase())) kept += block.slice(at, end);
     at = end;
   }
   return kept;

@@ -1,6 +1,6 @@
 import { FieldNames, trimBlanks } from './field-names.ts';
 import { chunkedValue, fieldLines, lengthValue, statusLine } from './grammar.ts';
-import { joinList, withoutField } from './parse-request.ts';
+import { joinList, withoutFields } from './parse-request.ts';
 
 const dropped = 8;
 const names = new FieldNames({
@@ -121,10 +121,12 @@ function readFields(head: ParsedResponse, text: string, start: number, maxHeader
 
 function readConnection(head: ParsedResponse, connection: string): void {
   const lower = connection.toLowerCase();
+  const named = new Set<string>();
   for (const part of lower.split(',')) {
     const option = trimBlanks(part);
     if (option === 'close') head.keepAlive = false;
     else if (option === 'keep-alive') head.keepAlive = head.keepAlive || !lower.includes('close');
-    else if (option !== 'upgrade' && option !== '') head.block = withoutField(head.block, option);
+    else if (option !== 'upgrade' && option !== '') named.add(option);
   }
+  if (named.size > 0) head.block = withoutFields(head.block, named);
 }

@@ -16,6 +16,8 @@ export class ResponseWriter {
   readonly #sendTimeout: number;
   readonly #deadline: Deadline;
   #head = '';
+  /** Bytes that waited for the client when it was last looked at. */
+  #unsent = 0;
   #framing: BodyFraming = 'none';
   /** The client does not take what was written: nothing more may be begun until it does. */
   blocked = false;
@@ -24,7 +26,7 @@ export class ResponseWriter {
   constructor(socket: Socket, sendTimeout: number) {
     this.#socket = socket;
     this.#sendTimeout = sendTimeout;
-    this.#deadline = new Deadline(() => socket.destroy());
+    this.#deadline = new Deadline(() => this.#expired());
   }
 
   begin(head: string, framing: BodyFraming): void {
@@ -78,6 +80,20 @@ export class ResponseWriter {
     this.#deadline.clear();
   }
 
+  /** Ends our side behind all that was written; calls back when the client has taken it, or is gone. */
+  close(done: () => void): void {
+    if (this.#socket.writableLength === 0) {
+      this.#socket.end();
+      done();
+      return;
+    }
+    this.#block();
+    this.#socket.end(() => {
+      this.#deadline.clear();
+      done();
+    });
+  }
+
   #write(text: string): boolean {
     const open = this.#socket.write(text, 'latin1');
     if (!open) this.#block();
@@ -87,6 +103,23 @@ export class ResponseWriter {
   #block(): void {
     if (this.blocked) return;
     this.blocked = true;
+    this.#unsent = unsentBytes(this.#socket);
     this.#deadline.set(this.#sendTimeout, monotonic());
   }
+
+  /** A client that takes a long answer slowly has time as long as it takes something. */
+  #expired(): void {
+    const unsent = unsentBytes(this.#socket);
+    if (unsent === this.#unsent) this.#socket.destroy();
+    else {
+      this.#unsent = unsent;
+      this.#deadline.set(this.#sendTimeout, monotonic());
+    }
+  }
+}
+
+/** What is not with the kernel yet. The handle alone knows how much of the write in flight is; without it, only whole writes count. */
+function unsentBytes(socket: Socket): number {
+  const { _handle: handle } = socket as unknown as { readonly _handle: { readonly writeQueueSize?: number } | null };
+  return socket.writableLength + (handle?.writeQueueSize ?? 0);
 }

@@ -7,6 +7,7 @@ import { Deadline } from '../util/deadlines.ts';
 import { latin1 } from '../util/latin1.ts';
 import { writeCopy } from '../util/write-copy.ts';
 import { BodyReader } from './body-reader.ts';
+import { isBodyless } from './bodyless.ts';
 import { type BodySink, broken, needMore } from './chunk-decoder.ts';
 import { HeadBuffer } from './head-buffer.ts';
 import { type ParsedResponse, parseResponseHead } from './parse-response.ts';
@@ -250,8 +251,7 @@ export class UpstreamConnection implements RequestBodySink {
     } else {
       this.#mode = Mode.body;
       const method = exchange.upstreamMethod ?? exchange.head.method;
-      const bodyless = method === 'HEAD' || head.status === 204 || head.status === 304;
-      this.#body.begin(bodyless ? 0 : head.bodyLength);
+      this.#body.begin(isBodyless(method, head.status) ? 0 : head.bodyLength);
     }
     this.#wait('read', monotonic());
     this.#owner.listener.responseHead(exchange, head);
@@ -278,6 +278,15 @@ export class UpstreamConnection implements RequestBodySink {
   /** The backend has ended its side. */
   ended(): void {
     const exchange = this.#exchange;
+    try {
+      this.#end(exchange);
+    } catch (error) {
+      this.destroy();
+      this.#owner.listener.unexpected(exchange, error);
+    }
+  }
+
+  #end(exchange: Exchange | null): void {
     if (this.#mode === Mode.tunnel && exchange !== null) {
       this.#exchange = null;
       this.destroy();
@@ -346,7 +355,11 @@ export class UpstreamConnection implements RequestBodySink {
     const silent = this.#silent;
     this.destroy();
     exchange.upstream = null;
-    this.#owner.listener.upstreamFailed(exchange, error, silent, this.reused);
+    try {
+      this.#owner.listener.upstreamFailed(exchange, error, silent, this.reused);
+    } catch (cause) {
+      this.#owner.listener.unexpected(exchange, cause);
+    }
   }
 }
 

@@ -78,12 +78,15 @@ class DeadlineList {
   #sweep(): void {
     this.#timer = null;
     const now = monotonic();
-    while (this.#head !== null && this.#head.at <= now) {
-      const due = this.#head;
-      this.remove(due);
-      due.expired();
+    try {
+      while (this.#head !== null && this.#head.at <= now) {
+        const due = this.#head;
+        this.remove(due);
+        due.expired();
+      }
+    } finally {
+      if (this.#head !== null && this.#timer === null) this.#arm(this.#head.at - now);
     }
-    if (this.#head !== null && this.#timer === null) this.#arm(this.#head.at - now);
   }
 
   get empty(): boolean {

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { replyBytes } from '../fixtures/plugins/meddler.ts';
+import type { RawResponse } from '../support/http-message.ts';
+import { answer, byName } from '../support/raw-backend.ts';
+import { openClient, type RawClient } from '../support/raw-client.ts';
+import { type Rig, startRig } from '../support/rig.ts';
+
+const meddler = join(import.meta.dirname, '../fixtures/plugins/meddler.ts');
+
+/** A rig whose plugin does something to every request; `/plain` of the backend answers `plain`. */
+async function startMeddled(does: string): Promise<Rig> {
+  const rig = await startRig({
+    script: byName({
+      plain: (connection, { method }) => {
+        const whole = answer('plain');
+        connection.write(method === 'HEAD' ? whole.slice(0, -'plain'.length) : whole);
+      },
+      unchanged: (connection) => connection.write('HTTP/1.1 304 Not Modified\r\nContent-Length: 700\r\n\r\n'),
+    }),
+    settings: { plugins: ['bundled', meddler] },
+  });
+  await rig.write('POST', '/plugins', { name: 'meddler', config: { does } });
+  return rig;
+}
+
+const request = (method: string, path: string, headers = ''): string =>
+  `${method} ${path} HTTP/1.1\r\nHost: a.test\r\n${headers}\r\n`;
+
+/** Two requests at once: were the end of the first answer told wrongly, the second could not be read. */
+async function askTwice(client: RawClient, method: string, path: string): Promise<RawResponse> {
+  client.write(request(method, path) + request(method, path));
+  const first = await client.readResponse(method, 2_000);
+  const second = await client.readResponse(method, 2_000);
+  assert.equal(second.status, first.status);
+  assert.equal(second.body.length, first.body.length);
+  return first;
+}
+
+describe('an answer is framed as what the client asked for and gets', () => {
+  it('when a plugin asks the backend with HEAD', async () => {
+    await using rig = await startMeddled('ask-head');
+    using client = await openClient(rig.port);
+    const { status, body } = await askTwice(client, 'GET', '/plain');
+    assert.deepEqual([status, body], [200, '']);
+  });
+
+  it('when a plugin turns an answer that has no body into one that has', async () => {
+    await using rig = await startMeddled('say-ok');
+    using client = await openClient(rig.port);
+    const { status, body } = await askTwice(client, 'GET', '/unchanged');
+    assert.deepEqual([status, body], [200, '']);
+  });
+
+  it('when a plugin turns an answer with a body into one that has none', async () => {
+    await using rig = await startMeddled('say-no-content');
+    using client = await openClient(rig.port);
+    const { status, lines } = await askTwice(client, 'GET', '/plain');
+    assert.equal(status, 204);
+    assert.equal(
+      lines.find(([name]) => name.toLowerCase() === 'content-length'),
+      undefined,
+    );
+  });
+
+  it('when a plugin collects answers that have no body but tell its length', async () => {
+    await using rig = await startMeddled('buffer');
+    using client = await openClient(rig.port);
+    assert.equal((await askTwice(client, 'GET', '/plain')).body, 'plain');
+    assert.equal((await askTwice(client, 'HEAD', '/plain')).get('Content-Length'), '5');
+    assert.equal((await askTwice(client, 'GET', '/unchanged')).get('Content-Length'), '700');
+  });
+
+  it('when a plugin replies with a status that ends no request', async () => {
+    await using rig = await startMeddled('reply-100');
+    using client = await openClient(rig.port);
+    assert.equal((await askTwice(client, 'GET', '/plain')).status, 500);
+  });
+});
+
+describe('a plugin', () => {
+  it('that fails over the body costs the request and nothing else', async () => {
+    await using rig = await startMeddled('fail-body');
+    using client = await openClient(rig.port);
+    client.write(request('GET', '/plain'));
+    assert.equal((await client.readResponse()).status, 500);
+    await rig.write('DELETE', `/plugins/${await onlyPlugin(rig)}`);
+    using other = await openClient(rig.port);
+    other.write(request('GET', '/plain'));
+    assert.equal((await other.readResponse()).body, 'plain');
+  });
+
+  it('may ask for the body of a request twice at once', async () => {
+    await using rig = await startMeddled('read-twice');
+    using client = await openClient(rig.port);
+    client.write(`${request('POST', '/plain', 'Content-Length: 10\r\n')}01234`);
+    client.write('56789');
+    assert.equal((await client.readResponse()).body, '10 10');
+  });
+});
+
+describe('an answer behind which the connection closes', () => {
+  it('comes whole to a client that reads slowly, and has ended its own side', { timeout: 20_000 }, async () => {
+    await using rig = await startMeddled('reply-large');
+    using client = await openClient(rig.port);
+    client.write(request('GET', '/', 'Connection: close\r\n'));
+    const head = await client.reader.readUntil('\r\n\r\n');
+    assert.match(head, /Connection: close/);
+    client.reader.pause();
+    client.end();
+    await delay(3_000);
+    client.reader.resume();
+    assert.equal((await client.readToEnd()).text.length, replyBytes);
+  });
+});
+
+async function onlyPlugin(rig: Rig): Promise<string> {
+  const { body } = await rig.gateway.admin('GET', '/plugins');
+  const [plugin] = body['data'] as readonly { readonly id: string }[];
+  assert.ok(plugin !== undefined);
+  return plugin.id;
+}
