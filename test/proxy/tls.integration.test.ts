@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
+import { answer, answerEach } from '../support/raw-backend.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 import { testSettings } from '../support/settings.ts';
 
@@ -32,7 +33,11 @@ function selfSigned(name: string): { readonly cert: string; readonly key: string
   return { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
 }
 
-function get(port: number, servername: string): Promise<{ readonly subject: string; readonly text: string }> {
+function get(
+  port: number,
+  servername: string,
+  path = '/tls',
+): Promise<{ readonly subject: string; readonly text: string }> {
   return new Promise((resolve, reject) => {
     const socket: TLSSocket = connect({ host: '127.0.0.1', port, servername, rejectUnauthorized: false }, () => {
       const subject = String(socket.getPeerCertificate().subject.CN);
@@ -41,7 +46,7 @@ function get(port: number, servername: string): Promise<{ readonly subject: stri
         text += data.toString('latin1');
       });
       socket.on('end', () => resolve({ subject, text }));
-      socket.write(`GET /tls HTTP/1.1\r\nHost: ${servername}\r\nConnection: close\r\n\r\n`);
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${servername}\r\nConnection: close\r\n\r\n`);
     });
     socket.on('error', reject);
   });
@@ -56,6 +61,11 @@ describe('a TLS listener', () => {
     const [plain] = testSettings({ prefix: folder }).proxyListen;
     assert.ok(plain !== undefined);
     rig = await startRig({
+      script: answerEach((request) =>
+        request.target === '/broken'
+          ? 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\nno size\r\n'
+          : answer('ok'),
+      ),
       settings: { proxyListen: [{ ...plain, ssl: true }], sslCert: [own.cert], sslCertKey: [own.key] },
     });
     port = rig.gateway.proxyTlsPort;
@@ -76,6 +86,12 @@ describe('a TLS listener', () => {
     await rig.write('POST', '/certificates', { ...other, snis: ['other.test'] });
     assert.equal((await get(port, 'other.test')).subject, 'other.test');
     assert.equal((await get(port, 'gateway.test')).subject, 'gateway.test');
+  });
+
+  it('breaks a transfer off when the backend does, and serves on', async () => {
+    const { text } = await get(port, 'gateway.test', '/broken');
+    assert.match(text, /\r\n\r\n5\r\nshort\r\n$/);
+    assert.match((await get(port, 'gateway.test')).text, /^HTTP\/1\.1 200 /);
   });
 
   it('sends a client that speaks plain HTTP away', async () => {
