@@ -41,6 +41,8 @@ export function listen(options: ListenerOptions): Promise<Listener> {
         reusePort: options.reusePort,
       },
       () => {
+        // A connection that could not be accepted (no memory for it, refused by a filter) is nobody's end but its own.
+        server.on('error', () => {});
         const bound = server.address();
         const port = bound !== null && typeof bound === 'object' ? bound.port : address.port;
         resolve({ port, stop: () => server.close() });
