@@ -8,6 +8,7 @@ import type { SnapshotFailure } from '../workers/messages.ts';
 import { createNodeFacts } from '../workers/node-facts.ts';
 import { Supervisor, type SupervisorLog } from '../workers/supervisor.ts';
 import { Counter, createCounters, sumCounter } from '../zones/counters.ts';
+import { ControlPlanePriority } from './control-plane-priority.ts';
 import type { NodeLogs } from './node-logs.ts';
 import type { OpenedStore } from './open-store.ts';
 
@@ -29,6 +30,7 @@ export class NodeParts {
   readonly #options: NodeOptions;
   readonly #counters: SharedArrayBuffer;
   readonly #supervisor: Supervisor;
+  readonly #priority = new ControlPlanePriority();
   readonly #ending = new AbortController();
   readonly #opened = Promise.withResolvers<NodeLogs>();
   #logs: NodeLogs | null = null;
@@ -52,6 +54,7 @@ export class NodeParts {
       log: this.#lateLog((logs) => logs.node),
       workerLog: this.#lateLog((logs) => logs.proxy),
       onFailures: (failures) => this.#noteFailures(failures),
+      startThread: (start) => this.#priority.startThread(start),
     });
   }
 
@@ -63,7 +66,9 @@ export class NodeParts {
     const [opened] = await Promise.all([this.#beginConfig(logs), this.#supervisor.ready()]);
     await this.#listen(opened, logs);
     flushCompileCache();
-    if (this.#options.ownsProcess) collectAtRest(() => sumCounter(this.#counters, Counter.requests));
+    if (!this.#options.ownsProcess) return;
+    await this.#priority.lower();
+    collectAtRest(() => sumCounter(this.#counters, Counter.requests));
   }
 
   reopenLogs(): void {

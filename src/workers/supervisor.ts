@@ -16,6 +16,8 @@ export interface SupervisorOptions {
   readonly workerLog: SupervisorLog;
   /** All entities that some worker could not take over; called when that changes. */
   readonly onFailures: (failures: readonly SnapshotFailure[]) => void;
+  /** Runs what starts a thread, with the priority that a worker shall have. */
+  readonly startThread: <T>(start: () => T) => T;
 }
 
 /** A worker that dies sooner than this after its start is replaced after a pause that doubles each time. */
@@ -131,12 +133,15 @@ export class Supervisor {
     const row = workerCounters(boot.zones, number);
     row[Counter.logTaken] = row[Counter.logPosted]!;
     const settings = { ...boot.settings, logLevel: this.#logLevel };
-    const worker = new WorkerHandle(
-      { ...boot, settings, worker: number },
-      {
-        message: (from, message) => this.#receive(from, message),
-        exit: (from, code, error) => this.#exited(from, code, error),
-      },
+    const worker = this.#options.startThread(
+      () =>
+        new WorkerHandle(
+          { ...boot, settings, worker: number },
+          {
+            message: (from, message) => this.#receive(from, message),
+            exit: (from, code, error) => this.#exited(from, code, error),
+          },
+        ),
     );
     this.#workers[number] = worker;
     if (this.#config !== null) this.#sendConfig(worker, this.#config());
