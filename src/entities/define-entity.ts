@@ -3,10 +3,14 @@ import type { EntityDefinition, ForeignField } from './entity.ts';
 
 /** What is declared of an entity beside its schema; the rest follows from the fields. */
 export interface EntityDescription
-  extends Pick<EntityDefinition, 'name' | 'path' | 'endpointKey' | 'schema' | 'schemaFor' | 'prepare' | 'derive'> {
+  extends Pick<
+    EntityDefinition,
+    'name' | 'path' | 'endpointKey' | 'schema' | 'schemaFor' | 'prepare' | 'derive' | 'conceal'
+  > {
   readonly timestamps?: EntityDefinition['timestamps'];
   readonly uniqueTogether?: EntityDefinition['uniqueTogether'];
   readonly nestedUnder?: EntityDefinition['nestedUnder'];
+  readonly lookups?: EntityDefinition['lookups'];
 }
 
 /** Completes the description of an entity with what its fields say: unique and foreign fields, timestamps. */
@@ -16,7 +20,9 @@ export function defineEntity(description: EntityDescription): EntityDefinition {
     timestamps: 'seconds' as const,
     uniqueTogether: [],
     nestedUnder: [],
+    lookups: [],
     ...description,
+    expires: schema.fields.has('ttl'),
     hasUpdatedAt: schema.fields.has('updated_at'),
     unique: uniqueFields(schema),
     foreign: foreignFields(schema),

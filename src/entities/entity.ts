@@ -49,8 +49,34 @@ export interface EntityDefinition {
   readonly prepare?: (value: Readonly<Record<string, unknown>>, context: PrepareContext) => Record<string, unknown>;
   /** Fields that follow from others, computed from a valid row: the digest of a certificate. */
   readonly derive?: (value: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  /**
+   * What is stored in place of a complete row, and what the answer to this one write shows of it beside that: a secret
+   * that is kept as a hash. Called for every write.
+   */
+  readonly conceal?: (row: Row, context: ConcealContext) => Concealed | Promise<Concealed>;
+  /**
+   * Fields that are looked up, beyond unique and foreign ones: each has an index in the store.
+   */
+  readonly lookups: readonly string[];
+  /** Rows may expire: input and output have `ttl`, the seconds that are left; stored is `expires_at`, in milliseconds. */
+  readonly expires: boolean;
   /** Parents under whose path this entity is listed: `{ entity: 'services', field: 'service', path: 'routes' }`. */
   readonly nestedUnder: readonly NestedUnder[];
+}
+
+export interface ConcealContext {
+  /** The setting `hash_keys`. */
+  readonly hashKeys: boolean;
+  /** The fields that the client gave; for a PATCH only what changes. An automatic secret is not among them. */
+  readonly given: Readonly<Record<string, unknown>>;
+  /** The stored row that is replaced; null for a new one. */
+  readonly before: Row | null;
+}
+
+export interface Concealed {
+  readonly stored: Row;
+  /** Fields as this answer alone shows them. */
+  readonly shown: Readonly<Record<string, unknown>>;
 }
 
 /** What a row is validated for. `validate` is `POST /schemas/{entity}/validate`. */

@@ -46,12 +46,15 @@ export function applyPatch(
   patch: Fields,
   options: { readonly now: number },
 ): RowResult {
-  const { created_at: createdAt, updated_at: _old, ...rest } = stored;
+  const { created_at: createdAt, updated_at: _old, expires_at: expiresAt, ...rest } = stored;
   const change = { ...patch, id: stored.id };
   const merged = mergePatch(schemaOf(definition, { ...stored, ...patch }, 'update'), rest, change);
   const result = finish(definition, complete(definition, merged, change, 'update'), change, options);
-  if (!result.ok || patch['created_at'] != null) return result;
-  return { ...result, row: { ...result.row, created_at: createdAt } };
+  if (!result.ok) return result;
+  const kept: Record<string, unknown> = {};
+  if (patch['created_at'] == null) kept['created_at'] = createdAt;
+  if (definition.expires && patch['ttl'] === undefined) kept['expires_at'] = expiresAt ?? null;
+  return { ...result, row: { ...result.row, ...kept } };
 }
 
 /** Checks a body against the schema alone, as `POST /schemas/{entity}/validate` does. */
@@ -79,7 +82,8 @@ export function presentRow(definition: EntityDefinition, row: Row, virtual: Fiel
   const output: Record<string, unknown> = {};
   for (const [name, field] of definition.schema.fields) {
     const value = row[name] ?? null;
-    if (field.meta.virtual === true) output[name] = virtual[name] ?? [];
+    if (name === 'ttl' && definition.expires) output[name] = secondsLeft(row['expires_at']);
+    else if (field.meta.virtual === true) output[name] = virtual[name] ?? [];
     else if (field.meta.timestamp === true) output[name] = toSeconds(definition, value);
     else {
       const own = schema.fields.get(name);
@@ -113,13 +117,23 @@ function finish(
   const virtual: Record<string, unknown> = {};
   for (const [name, { meta }] of definition.schema.fields) {
     const value = result.value[name] ?? null;
-    if (meta.virtual === true) {
+    if (name === 'ttl' && definition.expires) fields['expires_at'] = expiry(value, now);
+    else if (meta.virtual === true) {
       if (Object.hasOwn(input, name)) virtual[name] = value;
     } else if (meta.timestamp === true) fields[name] = name === 'updated_at' ? now : toMilliseconds(value, now);
     else if (meta.auto === true && value === null) fields[name] = name === 'id' ? (id ?? randomUUID()) : randomSecret();
     else fields[name] = value;
   }
   return { ok: true, row: fields as Row, virtual };
+}
+
+/** 0 seconds stand for "never". */
+function expiry(seconds: unknown, now: number): number | null {
+  return typeof seconds === 'number' && seconds > 0 ? now + seconds * 1000 : null;
+}
+
+function secondsLeft(expiresAt: unknown): number | null {
+  return typeof expiresAt === 'number' ? Math.max(0, Math.ceil((expiresAt - Date.now()) / 1000)) : null;
 }
 
 function toMilliseconds(seconds: unknown, now: number): number {

@@ -118,6 +118,15 @@ export function privateKey<const O extends FieldOptions = None>(options?: O): Te
   return textOf({ custom: formats.privateKeyProblem }, options);
 }
 
+/** Seconds after which an entity expires. An entity that has this field is removed then. */
+export function ttl() {
+  return integer({
+    unit: 's',
+    description:
+      'Seconds until it expires, from 0 (never) to 100000000; shown are those that are left. Default: never.',
+  });
+}
+
 export function tags() {
   return set(string({ custom: formats.tagProblem }), {
     description: 'Labels for grouping and filtering.',

@@ -16,6 +16,8 @@ export function defineTestEntity(
     uniqueTogether: [],
     foreign: {},
     nestedUnder: [],
+    lookups: [],
+    expires: false,
     ...definition,
   };
 }

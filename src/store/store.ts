@@ -53,6 +53,8 @@ export interface StoreReader {
   findBy(entity: string, field: string, value: string): Promise<Row | null>;
   list(entity: string, query: ListQuery): Promise<readonly Row[]>;
   count(entity: string): Promise<number>;
+  /** True when there is a row whose `expires_at` is over. Such rows are never read; they wait for `deleteExpired`. */
+  hasExpired(): Promise<boolean>;
 }
 
 /**
@@ -74,6 +76,8 @@ export interface StoreWriter extends StoreReader {
   update(entity: string, row: Row, options?: UpdateOptions): Promise<Row>;
   /** Returns false when there was nothing to delete. Applies on-delete rules, cascades recorded as changes. */
   delete(entity: string, id: string): Promise<boolean>;
+  /** Removes rows whose `expires_at` is over, of all entities, some thousands at most. Returns how many. */
+  deleteExpired(): Promise<number>;
 }
 
 export interface InsertOptions {

@@ -13,6 +13,8 @@ export interface ForeignColumn {
 export interface EntityTable {
   readonly name: string;
   readonly hasUpdatedAt: boolean;
+  /** It has the column `expires_at`. */
+  readonly expires: boolean;
   /** Plain fields with a column of the same name. */
   readonly plainColumns: readonly string[];
   readonly foreignColumns: readonly ForeignColumn[];
@@ -22,7 +24,7 @@ export interface EntityTable {
   readonly columnOf: ReadonlyMap<string, string>;
 }
 
-const fixedColumns = ['id', 'created_at', 'updated_at', 'body'];
+const fixedColumns = ['id', 'created_at', 'updated_at', 'expires_at', 'body'];
 
 export function toEntityTable(definition: EntityDefinition): EntityTable {
   const foreignColumns = Object.entries(definition.foreign).map(([field, foreign]) => ({
@@ -32,7 +34,9 @@ export function toEntityTable(definition: EntityDefinition): EntityTable {
     onDelete: foreign.onDelete,
   }));
   const foreignFields = new Set(Object.keys(definition.foreign));
-  const indexed = [definition.endpointKey ?? [], definition.unique, definition.uniqueTogether].flat(2);
+  const indexed = [definition.endpointKey ?? [], definition.unique, definition.uniqueTogether, definition.lookups].flat(
+    2,
+  );
   const plainColumns = [...new Set(indexed)].filter((field) => !foreignFields.has(field));
   const columns = [...fixedColumns, ...plainColumns, ...foreignColumns.map((foreign) => foreign.column)];
   if (new Set(columns).size !== columns.length) {
@@ -41,6 +45,7 @@ export function toEntityTable(definition: EntityDefinition): EntityTable {
   return {
     name: definition.name,
     hasUpdatedAt: definition.hasUpdatedAt,
+    expires: definition.expires,
     plainColumns,
     foreignColumns,
     unique: definition.unique,
@@ -69,7 +74,7 @@ export function columnOf(table: EntityTable, field: string): string {
 }
 
 export function toColumns(table: EntityTable, row: Row): ColumnRow {
-  const { id, created_at, updated_at, ...rest } = row;
+  const { id, created_at, updated_at, expires_at, ...rest } = row;
   // A larger number would be stored, but SQLite could not give it back as a number: the row would break every list.
   if (!Number.isSafeInteger(created_at)) throw new TypeError(`${table.name}.created_at must be an integer`);
   assertStorable(table, 'id', id);
@@ -78,6 +83,7 @@ export function toColumns(table: EntityTable, row: Row): ColumnRow {
     created_at,
     updated_at: table.hasUpdatedAt && typeof updated_at === 'number' ? updated_at : null,
   };
+  if (table.expires) columns['expires_at'] = typeof expires_at === 'number' ? expires_at : null;
   const body: Record<string, unknown> = { ...rest };
   for (const field of table.plainColumns) {
     columns[field] = plainValue(table, field, row[field]);
@@ -94,6 +100,7 @@ export function toColumns(table: EntityTable, row: Row): ColumnRow {
 export function toRow(table: EntityTable, columns: ColumnRow): Row {
   const row: Record<string, unknown> = { id: columns['id'], created_at: columns['created_at'] };
   if (table.hasUpdatedAt) row['updated_at'] = columns['updated_at'];
+  if (table.expires) row['expires_at'] = columns['expires_at'];
   for (const field of table.plainColumns) row[field] = columns[field];
   for (const { field, column } of table.foreignColumns) {
     const id = columns[column];

@@ -55,6 +55,7 @@ async function createTable(transaction: SqlTransaction, types: SqlBackend['types
     .addColumn('created_at', 'bigint', (column) => column.notNull())
     .addColumn('updated_at', 'bigint')
     .addColumn('body', sql.raw<string>(types.json), (column) => column.notNull());
+  if (table.expires) create = create.addColumn('expires_at', 'bigint');
   for (const name of table.plainColumns) create = create.addColumn(name, text);
   for (const { column: name, references, onDelete } of table.foreignColumns) {
     create = create.addColumn(name, text, (column) => column.references(`${references}.id`).onDelete(onDelete));
@@ -70,6 +71,7 @@ async function addColumns(
   added: TableShape,
 ): Promise<void> {
   const text = sql.raw<string>(types.text);
+  if (added.expires === true) await transaction.schema.alterTable(entity).addColumn('expires_at', 'bigint').execute();
   for (const name of added.plainColumns) await transaction.schema.alterTable(entity).addColumn(name, text).execute();
   for (const [name, { references, onDelete }] of Object.entries(added.foreignColumns)) {
     await transaction.schema
@@ -86,6 +88,7 @@ async function addIndexes(transaction: SqlTransaction, entity: string, shape: Ta
   for (const columns of shape.uniqueTogether) {
     await createIndex(transaction, entity, 'together_key', columns, columns.map(nullAsEmpty));
   }
+  if (shape.expires === true) await createIndex(transaction, entity, 'idx', ['expires_at']);
   for (const column of shape.plainColumns) {
     if (!shape.unique.includes(column)) await createIndex(transaction, entity, 'idx', [column]);
   }

@@ -85,10 +85,12 @@ async function orderTags(
 }
 
 function fieldConditions(table: EntityTable, query: ListQuery): Condition[] {
-  return Object.entries(query.where ?? {}).map(([field, value]) => {
+  const conditions = Object.entries(query.where ?? {}).map(([field, value]) => {
     const column = sql.ref(`e.${columnOf(table, field)}`);
     return value === null ? sql`${column} is null` : sql`${column} = ${value}`;
   });
+  if (table.expires) conditions.push(sql`(e.expires_at is null or e.expires_at > ${Date.now()})`);
+  return conditions;
 }
 
 function positionConditions(query: ListQuery, alias: string, idColumn: string): Condition[] {

@@ -9,14 +9,10 @@ export function createReader(database: Database, tables: EntityTables): StoreRea
     const table = tableOf(tables, entity);
     const column = columnOf(table, field);
     if (!canBeStored(value)) return null;
-    const columns = await database
-      .selectFrom(table.name)
-      .selectAll()
-      .where(column, '=', value)
-      .orderBy('created_at')
-      .orderBy('id')
-      .limit(1)
-      .executeTakeFirst();
+    let select = database.selectFrom(table.name).selectAll().where(column, '=', value);
+    if (table.expires)
+      select = select.where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', Date.now())]));
+    const columns = await select.orderBy('created_at').orderBy('id').limit(1).executeTakeFirst();
     return columns === undefined ? null : toRow(table, columns);
   }
 
@@ -27,6 +23,19 @@ export function createReader(database: Database, tables: EntityTables): StoreRea
       const lookedUp = [...Object.values(query.where ?? {}), ...(query.tags?.names ?? [])];
       if (!lookedUp.every((value) => value === null || canBeStored(value))) return [];
       return await listRows(database, tableOf(tables, entity), query);
+    },
+    hasExpired: async () => {
+      for (const table of tables.values()) {
+        if (!table.expires) continue;
+        const expired = await database
+          .selectFrom(table.name)
+          .select('id')
+          .where('expires_at', '<=', Date.now())
+          .limit(1)
+          .executeTakeFirst();
+        if (expired !== undefined) return true;
+      }
+      return false;
     },
     count: async (entity) => {
       const counted = await database

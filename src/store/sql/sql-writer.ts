@@ -14,6 +14,9 @@ export interface SqlWriter extends StoreWriter {
   finish(): Promise<readonly PendingChange[]>;
 }
 
+/** Expired rows that one transaction removes at most, so that it stays short. */
+const expiredAtOnce = 1000;
+
 export function createWriter(transaction: SqlTransaction, tables: EntityTables, now: number): SqlWriter {
   const reader = createReader(transaction, tables);
   const pending: PendingChange[] = [];
@@ -37,8 +40,23 @@ export function createWriter(transaction: SqlTransaction, tables: EntityTables, 
     return { ...rest, id: row.id, created_at: createdAt, ...(table.hasUpdatedAt ? { updated_at: now } : {}) };
   }
 
+  async function deleteExpired(table: EntityTable, limit: number): Promise<number> {
+    const expired = await transaction
+      .selectFrom(table.name)
+      .select('id')
+      .where('expires_at', '<=', Date.now())
+      .limit(limit)
+      .execute();
+    const ids = expired.map((columns) => String(columns['id']));
+    const deleted = await deleteRows(transaction, tables, table.name, ids);
+    for (const row of deleted) pending.push({ ...row, operation: 'delete' });
+    return ids.length;
+  }
+
   async function insert(table: EntityTable, row: Row): Promise<Row> {
     const columns = toColumns(table, row);
+    // What has expired must not stand in the way of a new row with the same unique value.
+    if (table.expires) await deleteExpired(table, expiredAtOnce);
     await checkConstraints(transaction, table, row, columns, null);
     await transaction.insertInto(table.name).values(columns).execute();
     await insertTags(transaction, table, row);
@@ -83,6 +101,12 @@ export function createWriter(transaction: SqlTransaction, tables: EntityTables, 
         const deleted = await deleteRows(transaction, tables, entity, [id]);
         for (const row of deleted) pending.push({ ...row, operation: 'delete' });
         return true;
+      }),
+    deleteExpired: () =>
+      attempt(async () => {
+        let deleted = 0;
+        for (const table of tables.values()) if (table.expires) deleted += await deleteExpired(table, expiredAtOnce);
+        return deleted;
       }),
     finish: async () => {
       await inTurn(async () => undefined);

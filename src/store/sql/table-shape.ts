@@ -6,6 +6,8 @@ import type { EntityTable } from './entity-table.ts';
  */
 export interface TableShape {
   readonly plainColumns: readonly string[];
+  /** It has the column `expires_at`. Absent in shapes recorded before there was one. */
+  readonly expires?: boolean;
   /** By column name. */
   readonly foreignColumns: Readonly<
     Record<string, { readonly field: string; readonly references: string; readonly onDelete: string }>
@@ -19,6 +21,7 @@ export function shapeOf(table: EntityTable): TableShape {
   const column = (field: string): string => table.columnOf.get(field) ?? field;
   return {
     plainColumns: table.plainColumns,
+    expires: table.expires,
     foreignColumns: Object.fromEntries(
       table.foreignColumns.map(({ column, field, references, onDelete }) => [column, { field, references, onDelete }]),
     ),
@@ -33,6 +36,7 @@ export function addedIn(from: TableShape, to: TableShape): TableShape {
   const known = Object.entries(from.foreignColumns).map(([column, foreign]) => foreignKey(column, foreign));
   return {
     plainColumns: to.plainColumns.filter((column) => !from.plainColumns.includes(column)),
+    expires: to.expires === true && from.expires !== true,
     foreignColumns: Object.fromEntries(
       Object.entries(to.foreignColumns).filter(([column, foreign]) => !known.includes(foreignKey(column, foreign))),
     ),
@@ -43,7 +47,12 @@ export function addedIn(from: TableShape, to: TableShape): TableShape {
 
 /** The name of something in a shape, or null when the shape is empty. */
 export function firstOf(shape: TableShape): string | null {
-  const names = [...shape.plainColumns, ...Object.keys(shape.foreignColumns), ...shape.unique];
+  const names = [
+    ...shape.plainColumns,
+    ...(shape.expires === true ? ['expires_at'] : []),
+    ...Object.keys(shape.foreignColumns),
+    ...shape.unique,
+  ];
   return names[0] ?? shape.uniqueTogether[0]?.join('+') ?? null;
 }
 
