@@ -10,6 +10,7 @@ import { fixedAnswerRoutes } from './routes/fixed-answers.ts';
 import { logLevelRoutes } from './routes/log-level.ts';
 import { nodeInfoRoute } from './routes/node-info.ts';
 import { openApiRoute } from './routes/openapi.ts';
+import { pluginAdminRoutes } from './routes/plugin-admin-routes.ts';
 import { pluginExtras, pluginRoutes } from './routes/plugins.ts';
 import { schemaRoutes } from './routes/schemas.ts';
 import { statusRoute } from './routes/status.ts';
@@ -23,6 +24,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     store: deps.store,
     publisher: deps.publisher,
     entities: options.entities,
+    hashKeys: deps.settings.hashKeys,
     extras: {
       certificates: certificateExtras,
       ca_certificates: () => caCertificateExtras,
@@ -40,6 +42,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...logLevelRoutes(options.logLevel),
     ...upstreamHealthRoutes(context, deps),
     ...fixedAnswerRoutes(),
+    ...pluginAdminRoutes(context, options.pluginAdminRoutes, options.counters),
     ...replacing(entityRoutes(context), targetRoutes(context)).map((route) => withExceptions(context, route)),
   ];
   return routes;

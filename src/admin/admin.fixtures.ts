@@ -102,6 +102,8 @@ export async function startTestAdmin({ settings = {}, pg, tls }: TestAdminOption
       pids: { master: process.pid, workers: [process.pid] },
       connections: () => ({ accepted: 7, handled: 6, active: 5, reading: 1, writing: 2, waiting: 3, totalRequests: 9 }),
       memory: async () => [{ worker: 0, heapUsed: 3 * 2 ** 20 }],
+      zones: () => [],
+      pluginCounts: () => ({}),
       notReadyReason: () => null,
     },
   };
@@ -113,6 +115,8 @@ export async function startTestAdmin({ settings = {}, pg, tls }: TestAdminOption
       access: (entry) => void accessLog.push(entry),
       error: (message, cause) => void errors.push({ message, cause }),
     },
+    pluginAdminRoutes: [],
+    counters: async () => [],
     ...(tls === undefined ? {} : { tls }),
     logLevel: {
       get: () => level,

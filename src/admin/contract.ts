@@ -1,5 +1,6 @@
 import type { PluginCatalog } from '../entities/plugin-catalog.ts';
 import type { EntityRegistry } from '../entities/registry.ts';
+import type { PluginAdminRoutes, StoredCounter } from '../plugin-sdk/admin-routes.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
 import type { Store } from '../store/store.ts';
 import type { AdminLog } from './admin-log.ts';
@@ -15,8 +16,23 @@ export interface NodeFacts {
   connections(): ConnectionFacts;
   /** Bytes of heap used, a line for each worker. */
   memory(): Promise<readonly { readonly worker: number; readonly heapUsed: number }[]>;
+  /** Tables in shared memory that plugins asked for. */
+  zones(): readonly ZoneFacts[];
+  /** What plugins counted, by plugin and name. */
+  pluginCounts(): Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Null when the node has a configuration and listens; else the reason why it is not ready. */
   notReadyReason(): string | null;
+}
+
+export interface ZoneFacts {
+  readonly plugin: string;
+  readonly name: string;
+  readonly bytes: number;
+  /** Keys that fit, and those that are there. */
+  readonly slots: number;
+  readonly used: number;
+  /** Keys that were thrown out for others since the zone was made. */
+  readonly evictions: number;
 }
 
 export interface ConnectionFacts {
@@ -59,6 +75,10 @@ export interface AdminOptions {
   readonly plugins: ReadonlyMap<string, { readonly version: string; readonly priority: number }>;
   readonly log: AdminLog;
   readonly logLevel: LogLevelControl;
+  /** Paths that plugins bring along. */
+  readonly pluginAdminRoutes: readonly PluginAdminRoutes['adminRoutes'][];
+  /** Reads counters of the relational store. */
+  readonly counters: (keys: readonly string[]) => Promise<readonly StoredCounter[]>;
   /** PEM certificate and key of listeners with the `ssl` flag; several for several key types. */
   readonly tls?: { readonly cert: string | string[]; readonly key: string | string[] };
 }

@@ -52,6 +52,8 @@ test('the status is the same on both listeners', async () => {
     assert.equal(status, 200);
     assert.deepEqual(json, {
       memory: { workers_lua_vms: [{ http_allocated_gc: '3.00 MiB', pid: process.pid }], lua_shared_dicts: {} },
+      zones: [],
+      plugins: {},
       server: {
         connections_accepted: 7,
         connections_active: 5,

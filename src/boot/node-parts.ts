@@ -1,5 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import type { AdminOptions, RunningListener } from '../admin/contract.ts';
+import type { CallHandler } from '../lookup/call-handler.ts';
+import { PluginCounts } from '../observability/plugin-counts.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
 import type { Publisher } from '../snapshot/publisher.ts';
 import type { Store } from '../store/store.ts';
@@ -8,7 +10,9 @@ import type { SnapshotFailure } from '../workers/messages.ts';
 import { createNodeFacts } from '../workers/node-facts.ts';
 import { Supervisor, type SupervisorLog } from '../workers/supervisor.ts';
 import { Counter, createCounters, sumCounter } from '../zones/counters.ts';
+import { ZoneRegistry } from '../zones/zone-registry.ts';
 import { ControlPlanePriority } from './control-plane-priority.ts';
+import { ExpiryJob } from './expiry-job.ts';
 import type { NodeLogs } from './node-logs.ts';
 import type { OpenedStore } from './open-store.ts';
 
@@ -33,6 +37,10 @@ export class NodeParts {
   readonly #priority = new ControlPlanePriority();
   readonly #ending = new AbortController();
   readonly #opened = Promise.withResolvers<NodeLogs>();
+  readonly #calls = Promise.withResolvers<CallHandler>();
+  readonly #pluginCounts = new PluginCounts();
+  #zones: ZoneRegistry | null = null;
+  #expiry: ExpiryJob | null = null;
   #logs: NodeLogs | null = null;
   #store: Store | null = null;
   #publisher: Publisher | null = null;
@@ -54,6 +62,9 @@ export class NodeParts {
       log: this.#lateLog((logs) => logs.node),
       workerLog: this.#lateLog((logs) => logs.proxy),
       onFailures: (failures) => this.#noteFailures(failures),
+      onCall: (call) => this.#calls.promise.then((handler) => handler.handle(call)),
+      onCounts: (counts) => this.#pluginCounts.add(counts),
+      onExit: (worker) => this.#recoverZones(worker),
       startThread: (start) => this.#priority.startThread(start),
     });
   }
@@ -90,6 +101,7 @@ export class NodeParts {
     if (graceful) {
       await Promise.all([this.#supervisor.drain(this.#options.settings.drainTimeout), this.#closeListeners(true)]);
     }
+    this.#expiry?.stop();
     await this.#publisher?.close();
     await this.#store?.close();
     await this.#logs?.close();
@@ -111,27 +123,50 @@ export class NodeParts {
     const { openStore } = await import('./open-store.ts');
     const opened = await openStore(settings, baseDirectory, logs.node);
     this.#store = opened.store;
-    const [{ Publisher: PublisherClass }, { beginConfig }] = await Promise.all([
+    const { store, entities, plugins } = opened;
+    const [{ Publisher: PublisherClass }, { beginConfig }, { CallHandler: CallHandlerClass }] = await Promise.all([
       import('../snapshot/publisher.ts'),
       import('./begin-config.ts'),
+      import('../lookup/call-handler.ts'),
     ]);
-    const publisher = new PublisherClass({ store: opened.store, workers: this.#supervisor, log: logs.node });
+    const zones = new ZoneRegistry(plugins);
+    this.#zones = zones;
+    const publisher = new PublisherClass({ store, workers: this.#supervisor, log: logs.node, zones });
     this.#publisher = publisher;
+    this.#calls.resolve(
+      new CallHandlerClass({
+        store,
+        entities,
+        hashKeys: settings.hashKeys,
+        followed: () => publisher.followed,
+        published: (version) => publisher.published(version),
+        lease: () => Promise.reject(new Error('not there yet')),
+      }),
+    );
+    this.#expiry = new ExpiryJob(store, logs.node);
     await beginConfig({ settings, store: opened.store, publisher, log: logs.node, signal: this.#ending.signal });
     return opened;
   }
 
-  async #listen({ store, entities, catalog, plugins }: OpenedStore, logs: NodeLogs): Promise<void> {
+  async #listen({ store, entities, catalog, plugins, pluginAdminRoutes }: OpenedStore, logs: NodeLogs): Promise<void> {
     const { settings, nodeId } = this.#options;
     if (this.#publisher === null) throw new Error('the config comes before the Admin API');
     const { startAdmin, startStatus } = await import('../admin/start-admin.ts');
-    const node = createNodeFacts({ nodeId, counters: this.#counters, supervisor: this.#supervisor });
+    const node = createNodeFacts({
+      nodeId,
+      counters: this.#counters,
+      supervisor: this.#supervisor,
+      zones: () => [],
+      pluginCounts: () => this.#pluginCounts.totals(),
+    });
     const dependencies = { settings, store, publisher: this.#publisher, node };
     const options: AdminOptions = {
       entities,
       catalog,
       plugins,
       log: logs.admin,
+      pluginAdminRoutes,
+      counters: async () => [],
       logLevel: logs.level((level) => this.#changeLogLevel(level)),
       ...(settings.sslCert.length === 0 ? {} : { tls: { cert: [...settings.sslCert], key: [...settings.sslCertKey] } }),
     };
@@ -150,6 +185,8 @@ export class NodeParts {
       process.off('unhandledRejection', survive);
     });
   }
+
+  #recoverZones(_worker: number): void {}
 
   #changeLogLevel(level: LogLevel): void {
     this.#supervisor.broadcast({ type: 'log-level', level });

@@ -5,6 +5,7 @@ import { createEntityRegistry, type EntityRegistry } from '../entities/registry.
 import type { ErrorLog } from '../observability/error-log.ts';
 import { createPluginCatalog } from '../plugin-runner/catalog.ts';
 import { loadPlugins } from '../plugin-runner/load-plugins.ts';
+import type { PluginAdminRoutes } from '../plugin-sdk/admin-routes.ts';
 import type { Plugin } from '../plugin-sdk/define-plugin.ts';
 import type { Settings } from '../settings/settings.ts';
 import { createStore } from '../store/create-store.ts';
@@ -16,19 +17,25 @@ export interface OpenedStore {
   readonly entities: EntityRegistry;
   readonly catalog: PluginCatalog;
   readonly plugins: ReadonlyMap<string, Plugin>;
+  /** Paths of the Admin API that plugins bring along. */
+  readonly pluginAdminRoutes: readonly PluginAdminRoutes['adminRoutes'][];
 }
 
 /** Opens the store; its tables are made by `store.migrate()`. */
 export async function openStore(settings: Settings, baseDirectory: string, log: ErrorLog): Promise<OpenedStore> {
   const plugins = await loadPlugins(settings.plugins, baseDirectory);
   const catalog = await createPluginCatalog(plugins);
-  const entities = createEntityRegistry(catalog);
+  const brought = await Promise.all([...plugins.values()].map((plugin) => plugin.loadEntities()));
+  const entities = createEntityRegistry(catalog, brought.flat());
   const { definitions } = entities;
+  const routes = await Promise.all([...plugins.values()].map((plugin) => plugin.loadAdminRoutes()));
+  const pluginAdminRoutes = routes.filter((one) => one !== null);
+  const known = { entities, catalog, plugins, pluginAdminRoutes };
   if (settings.database === 'sqlite') {
     const file = join(settings.prefix, 'store.sqlite');
-    return { store: await createStore({ kind: 'sqlite', file, definitions, log }), entities, catalog, plugins };
+    return { store: await createStore({ kind: 'sqlite', file, definitions, log }), ...known };
   }
   const ca = settings.trustedCertificates === null ? {} : { ca: await readFile(settings.trustedCertificates, 'utf8') };
   const store = await createStore({ kind: 'postgres', pg: settings.pg, ...ca, definitions, log });
-  return { store, entities, catalog, plugins };
+  return { store, ...known };
 }

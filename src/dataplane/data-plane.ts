@@ -143,6 +143,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
       trusted: this.#trusted.has(peerIp),
       serial: ++this.#serial,
       tls: address.ssl ? { version: tls.getProtocol?.() ?? '', cipher: tls.getCipher?.().name ?? '' } : null,
+      clientCertificates: null,
       requests: 0,
       lines: '',
     };

@@ -1,7 +1,7 @@
 import type { ParsedRequest } from '../http1/parse-request.ts';
 import type { UpstreamConnection } from '../http1/upstream-connection.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
-import type { BodyTransform, ConsumerView, CredentialView } from '../plugin-sdk/contexts.ts';
+import type { BodyTransform, ConsumerView, CredentialView, IdentityDetails } from '../plugin-sdk/contexts.ts';
 import type { RuntimeRoute, RuntimeService, RuntimeSnapshot, RuntimeTarget } from '../snapshot/runtime.ts';
 import type { BufferedResponse } from './buffered-response.ts';
 import type { Downstream } from './downstream.ts';
@@ -25,6 +25,8 @@ export interface DownstreamPeer {
   readonly serial: number;
   /** TLS version and cipher; null without TLS. */
   readonly tls: { readonly version: string; readonly cipher: string } | null;
+  /** The client's certificates in DER, its own first; null when it showed none. */
+  readonly clientCertificates: readonly Uint8Array[] | null;
   /** Requests begun on this connection. */
   requests: number;
   /** Forwarding lines that are the same for all its requests; made with the first. */
@@ -70,6 +72,7 @@ export class Exchange {
   context: RequestContext | null = null;
   consumer: ConsumerView | null = null;
   credential: CredentialView | null = null;
+  details: IdentityDetails | null = null;
   /** What plugins changed for the backend. */
   requestEdits: HeaderEdits | null = null;
   upstreamMethod: string | null = null;

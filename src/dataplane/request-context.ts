@@ -7,6 +7,7 @@ import type {
   ContextKey,
   CredentialView,
   HeaderFilterContext,
+  IdentityDetails,
   LogContext,
   RequestView,
   ResponseContext,
@@ -91,6 +92,10 @@ export class RequestContext
     return this.#exchange.credential;
   }
 
+  get details(): IdentityDetails | null {
+    return this.#exchange.details;
+  }
+
   get<T>(key: ContextKey<T>): T | undefined {
     return this.#values?.get(key.symbol) as T | undefined;
   }
@@ -106,9 +111,14 @@ export class RequestContext
     if (this.#record !== null) this.#record[field] = value;
   }
 
-  authenticate(consumer: ConsumerView | null, credential: CredentialView | null): void {
+  authenticate(
+    consumer: ConsumerView | null,
+    credential: CredentialView | null,
+    details: Partial<IdentityDetails> | null = null,
+  ): void {
     this.#exchange.consumer = consumer;
     this.#exchange.credential = credential;
+    this.#exchange.details = details === null ? null : { groups: null, scopes: null, claims: null, ...details };
     this.#identify('X-Consumer-ID', consumer?.id ?? null);
     this.#identify('X-Consumer-Custom-ID', consumer?.customId ?? null);
     this.#identify('X-Consumer-Username', consumer?.username ?? null);

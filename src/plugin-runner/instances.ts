@@ -1,4 +1,7 @@
-import type { Plugin, PluginLogger, PluginNode } from '../plugin-sdk/define-plugin.ts';
+import { createLimitTools, type Lease, type LeaseRequest } from '../limits/limit-tools.ts';
+import type { Plugin, PluginLogger, PluginNode, PluginSettings, PluginTools } from '../plugin-sdk/define-plugin.ts';
+import type { EntityAccess } from '../plugin-sdk/entity-access.ts';
+import type { LimitTools, ZoneRequest } from '../plugin-sdk/limits.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { PluginInstance } from './plan.ts';
 
@@ -9,9 +12,16 @@ export interface PluginRow {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
+/** What a worker has for its plugins. */
 export interface PluginHost {
   readonly log: PluginLogger;
   readonly node: PluginNode;
+  readonly settings: PluginSettings;
+  readonly entities: EntityAccess;
+  /** The table that was made for this wish of the plugin; undefined: none was. */
+  zone(plugin: string, request: ZoneRequest): SharedArrayBuffer | undefined;
+  lease(requests: readonly LeaseRequest[]): Promise<readonly Lease[]>;
+  count(plugin: string, name: string, by: number): void;
 }
 
 /** Sets a configured plugin up. Throws an `Error` that says what is wrong with the row. */
@@ -20,7 +30,7 @@ export function createInstance(plugins: ReadonlyMap<string, Plugin>, row: Plugin
   if (plugin === undefined) throw new Error(`plugin '${row.name}' is not enabled: add it to the 'plugins' setting`);
   const config = deepFreeze(structuredClone(row.config));
   const log = namedLogger(host.log, { plugin: row.name, plugin_instance: row.id });
-  const phases = plugin.setup(config, Object.freeze({ log, instanceId: row.id, node: host.node }));
+  const phases = plugin.setup(config, toolsFor(plugin, config, row.id, log, host));
   return Object.freeze({
     id: row.id,
     name: plugin.name,
@@ -29,6 +39,36 @@ export function createInstance(plugins: ReadonlyMap<string, Plugin>, row: Plugin
     needs: plugin.needs(config),
     log,
     lease: phases.dispose === undefined ? null : { users: 0, retired: false },
+  });
+}
+
+function toolsFor(
+  plugin: Plugin,
+  config: unknown,
+  instanceId: string,
+  log: PluginLogger,
+  host: PluginHost,
+): PluginTools {
+  const requests = plugin.zones(config, instanceId);
+  const zone = (name: string): SharedArrayBuffer => {
+    const request = requests.find((one) => one.name === name);
+    const memory = request === undefined ? undefined : host.zone(plugin.name, request);
+    if (memory === undefined) throw new Error(`the plugin did not declare a zone '${name}'`);
+    return memory;
+  };
+  let limits: LimitTools | null = null;
+  return Object.freeze({
+    log,
+    instanceId,
+    node: host.node,
+    settings: host.settings,
+    entities: host.entities,
+    get limits() {
+      limits ??= createLimitTools({ worker: host.node.worker, zone, lease: (wishes) => host.lease(wishes) });
+      return limits;
+    },
+    zone,
+    count: (name: string, by = 1) => host.count(plugin.name, name, by),
   });
 }
 

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { testHost } from '../plugin-sdk/testing/test-host.ts';
 import { createPluginCatalog } from './catalog.ts';
 import { createInstance } from './instances.ts';
 import { loadPlugins } from './load-plugins.ts';
 
 const sdk = fileURLToPath(new URL('../plugin-sdk/index.ts', import.meta.url));
-const log = { debug() {}, info() {}, warn() {}, error() {} };
-const host = { log, node: { id: 'n', hostname: 'h', pid: 1, worker: 0 } };
+const host = testHost({}, [], new Map());
 let directory = '';
 
 function source(name: string): string {

@@ -44,6 +44,15 @@ export interface CredentialView {
   readonly identifier: string | null;
 }
 
+/** What a token or directory told of the client beside who it is. */
+export interface IdentityDetails {
+  /** Groups that the authentication method vouches for ("authenticated groups"); null: it names none. */
+  readonly groups: readonly string[] | null;
+  readonly scopes: readonly string[] | null;
+  /** Verified claims of a token. */
+  readonly claims: Readonly<Record<string, unknown>> | null;
+}
+
 export interface ClientView {
   /** The client's address, after `trusted_ips` and `real_ip_header`. */
   readonly ip: string;
@@ -52,6 +61,8 @@ export interface ClientView {
   readonly port: number;
   readonly consumer: ConsumerView | null;
   readonly credential: CredentialView | null;
+  /** Null until a plugin authenticated the client and knew more of it. */
+  readonly details: IdentityDetails | null;
 }
 
 export interface RouteView {
@@ -79,6 +90,11 @@ export interface ConnectionView {
   readonly serial: number;
   /** Requests begun on this connection, this one included. */
   readonly requests: number;
+  /**
+   * The certificates that the client showed, DER, its own first; null when it showed none. They are not verified. Asked
+   * for only when a plugin declares `needs.clientCertificate`.
+   */
+  readonly clientCertificates: readonly Uint8Array[] | null;
 }
 
 /** What every phase sees. */
@@ -132,8 +148,15 @@ export interface RewriteContext extends BaseContext {
 /** After routing, before the backend is contacted. Return a `Reply` to answer now. */
 export interface AccessContext extends BaseContext {
   readonly upstream: UpstreamRequestEdit;
-  /** Names the consumer and credential of this request; sets or clears the identity headers. */
-  authenticate(consumer: ConsumerView | null, credential: CredentialView | null): void;
+  /**
+   * Names the consumer and credential of this request; sets or clears the identity headers. A consumer without a
+   * credential is the anonymous one.
+   */
+  authenticate(
+    consumer: ConsumerView | null,
+    credential: CredentialView | null,
+    details?: Partial<IdentityDetails>,
+  ): void;
   /** The whole request body, empty when there is none. Rejects unless the plugin declared `needs.requestBody`. */
   body(): Promise<Uint8Array>;
 }

@@ -1,6 +1,10 @@
+import type { EntityDefinition } from '../entities/entity.ts';
 import type { EntityCheck } from '../schema/entity-checks.ts';
 import type { RecordSchema } from '../schema/fields.ts';
+import type { PluginAdminRoutes } from './admin-routes.ts';
 import type { PluginPhases } from './contexts.ts';
+import type { EntityAccess } from './entity-access.ts';
+import type { LimitTools, ZoneRequest } from './limits.ts';
 
 export interface PluginLogger {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -24,11 +28,27 @@ export interface PluginTools {
   /** The row's id: stable over changes of its configuration. */
   readonly instanceId: string;
   readonly node: PluginNode;
+  /** Consumers, credentials, tokens. */
+  readonly entities: EntityAccess;
+  readonly limits: LimitTools;
+  /** Memory of a zone that the plugin declared; all workers of the node see the same. */
+  zone(name: string): SharedArrayBuffer;
+  /** Adds to a counter of the plugin, shown by `GET /status`: `redis_failures`. Lower-case letters and underscores. */
+  count(name: string, by?: number): void;
+  readonly settings: PluginSettings;
+}
+
+/** Settings of the node that plugins heed. */
+export interface PluginSettings {
+  /** Keys are stored hashed. */
+  readonly hashKeys: boolean;
 }
 
 export interface PluginNeeds {
   /** `access` may ask for the request body, up to this many bytes; asking for a larger one is answered with 413. */
   readonly requestBody?: { readonly maxBytes: number };
+  /** TLS clients are asked for a certificate; one that shows none is served all the same. */
+  readonly clientCertificate?: boolean;
   /** `stream`: `bodyFilter` is used. `buffer`: `response` gets the whole body, up to `maxBytes`, else 502. */
   readonly responseBody?: { readonly mode: 'stream' } | { readonly mode: 'buffer'; readonly maxBytes: number };
 }
@@ -44,6 +64,11 @@ export interface PluginSchema<C = unknown> {
   readonly config: RecordSchema<C>;
   /** Checks over the whole plugin entity, whose fields are named `config.<field>`. Default: none. */
   readonly checks?: readonly EntityCheck[];
+}
+
+/** What the module behind `entities` exports. */
+export interface PluginEntities {
+  readonly entities: readonly EntityDefinition[];
 }
 
 /** What a plugin's `index.ts` says of it. `C` is the type of its validated configuration. */
@@ -67,6 +92,12 @@ export interface PluginDescription<C> {
   readonly schema: PluginSchema<C> | (() => Promise<PluginSchema<C>>);
   /** Default: none. */
   readonly needs?: PluginNeeds | ((config: C) => PluginNeeds);
+  /** Tables in shared memory that an instance needs; made before `setup` runs. Default: none. */
+  readonly zones?: (config: C, instanceId: string) => readonly ZoneRequest[];
+  /** Entities that the plugin brings along: a module that exports `entities`. Loaded by the control plane only. */
+  readonly entities?: () => Promise<PluginEntities>;
+  /** Paths of the Admin API that the plugin brings along. Loaded by the control plane only. */
+  readonly adminRoutes?: () => Promise<PluginAdminRoutes>;
   /**
    * Runs once for each instance and version of its configuration, never per request. `config` is validated, has its
    * defaults, keeps Kong's field names, and is frozen. Returns only the phases it uses.
@@ -84,6 +115,9 @@ export interface Plugin {
   readonly scopes: readonly PluginScope[];
   loadSchema(): Promise<PluginSchema>;
   needs(config: unknown): PluginNeeds;
+  zones(config: unknown, instanceId: string): readonly ZoneRequest[];
+  loadEntities(): Promise<readonly EntityDefinition[]>;
+  loadAdminRoutes(): Promise<PluginAdminRoutes['adminRoutes'] | null>;
   setup(config: unknown, tools: PluginTools): PluginPhases;
 }
 
@@ -128,6 +162,9 @@ export function definePlugin<C>(description: PluginDescription<C>): Plugin {
       return typeof schema === 'function' ? await schema() : schema;
     },
     needs: (config) => (typeof needs === 'function' ? needs(config as C) : needs),
+    zones: (config, instanceId) => description.zones?.(config as C, instanceId) ?? [],
+    loadEntities: async () => (await description.entities?.())?.entities ?? [],
+    loadAdminRoutes: async () => (await description.adminRoutes?.())?.adminRoutes ?? null,
     setup: (config, tools) => description.setup(config as C, tools),
   };
   Object.defineProperty(plugin, brand, { value: true });

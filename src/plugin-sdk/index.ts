@@ -1,10 +1,34 @@
 /** What a plugin may import at run time. Field types for its schema are in `schema.ts`, the harness in `testing.ts`. */
 
+export { BoundedCache } from '../util/bounded-cache.ts';
 export { compileRegex } from '../util/linear-regex.ts';
+export type * from './admin-routes.ts';
+export { type AuthAccessOptions, authAccess } from './auth.ts';
 export { contextKey } from './context-key.ts';
 export type * from './contexts.ts';
+export { cookieValues } from './cookies.ts';
 export type * from './define-plugin.ts';
 export { allProtocols, definePlugin, httpProtocols } from './define-plugin.ts';
+export {
+  consumerView,
+  type EntityAccess,
+  EntityAccessError,
+  type EntityRow,
+  foreignIdOf,
+} from './entity-access.ts';
+export { type FetchedDocument, type FetchOptions, fetchDocument } from './fetch-document.ts';
 export { type IpSet, ipSet } from './ip-set.ts';
+export type * from './limits.ts';
+export { LimiterUnavailable } from './limits.ts';
 export type * from './reply.ts';
 export { refuse, reply, replyJson } from './reply.ts';
+export { type Sealer, sealer } from './seal.ts';
+export {
+  type CookieAttributes,
+  type SealedCookie,
+  type SealedCookieOptions,
+  sealedCookie,
+  setCookie,
+} from './sealed-cookie.ts';
+export { equalSecrets } from './secrets.ts';
+export { sharedSecret } from './shared-secret.ts';

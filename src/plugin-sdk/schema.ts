@@ -2,6 +2,8 @@
  * The vocabulary of a plugin's `schema.ts`. It stands apart from `index.ts` because it brings the validation library,
  * which only the control plane needs.
  */
+export { defineEntity, type EntityDescription } from '../entities/define-entity.ts';
+export type { Concealed, ConcealContext, EntityDefinition, Row } from '../entities/entity.ts';
 export * from '../schema/collections.ts';
 export * from '../schema/common-fields.ts';
 export type { EntityCheck } from '../schema/entity-checks.ts';

@@ -4,7 +4,7 @@ import { replyError, replyWith } from '../dataplane/reply.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
 import { headerMap } from '../http1/header-block.ts';
 import { buildPlan } from '../plugin-runner/build-plan.ts';
-import { createInstance, retireInstance } from '../plugin-runner/instances.ts';
+import { createInstance, type PluginHost, retireInstance } from '../plugin-runner/instances.ts';
 import {
   beginPlugins,
   runAccess,
@@ -16,10 +16,13 @@ import {
 } from '../plugin-runner/phases.ts';
 import type { PluginInstance } from '../plugin-runner/plan.ts';
 import type { ConsumerView } from './contexts.ts';
-import type { Plugin, PluginLogger, PluginNode } from './define-plugin.ts';
+import type { Plugin, PluginSettings } from './define-plugin.ts';
+import type { EntityAccess } from './entity-access.ts';
 import { TestClient, type TestResponse } from './testing/test-client.ts';
 import { type ConfigCheck, checkConfig } from './testing/test-config.ts';
+import type { TestEntities } from './testing/test-entities.ts';
 import { headerLines, type TestRequest, testExchange } from './testing/test-exchange.ts';
+import { type TestLogLine, testHost } from './testing/test-host.ts';
 
 /*
  * Runs a plugin over requests without a socket, through the same context and phase loops as the gateway. For tests only.
@@ -27,19 +30,20 @@ import { headerLines, type TestRequest, testExchange } from './testing/test-exch
 
 export type { TestResponse } from './testing/test-client.ts';
 export type { ConfigCheck } from './testing/test-config.ts';
+export type { TestEntities } from './testing/test-entities.ts';
 export type { TestBackend, TestRequest } from './testing/test-exchange.ts';
+export { type TestLogLine, testNode } from './testing/test-host.ts';
 
 export interface TestPluginOptions {
   /** Validated as the Admin API does; a bad one makes `request` reject. Default: empty, so the defaults. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** More plugins of the same requests, before or after in their order. */
   readonly beside?: readonly { readonly plugin: Plugin; readonly config?: Readonly<Record<string, unknown>> }[];
-}
-
-export interface TestLogLine {
-  readonly level: 'debug' | 'info' | 'warn' | 'error';
-  readonly message: string;
-  readonly fields: Readonly<Record<string, unknown>>;
+  /** Rows by entity; `consumers`, `keyauth_credentials`. Shared by all plugins of the test. Default: none. */
+  readonly entities?: TestEntities;
+  /** Entities are always answered by a promise. Default: at once. */
+  readonly slowEntities?: boolean;
+  readonly settings?: Partial<PluginSettings>;
 }
 
 /** What became of a request. */
@@ -63,6 +67,10 @@ export interface TestOutcome {
 export interface PluginTest {
   /** What the plugins wrote to the error log. */
   readonly logLines: readonly TestLogLine[];
+  /** What the plugins counted, by `<plugin>.<name>`. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** The entities, to look at and to change during the test. */
+  readonly entities: EntityAccess;
   /** Validates a configuration; says what the Admin API would. */
   check(config: Readonly<Record<string, unknown>>): Promise<ConfigCheck>;
   request(request?: TestRequest): Promise<TestOutcome>;
@@ -74,12 +82,16 @@ export function testPlugin(plugin: Plugin, options: TestPluginOptions = {}): Plu
   const logLines: TestLogLine[] = [];
   const plugins = [{ plugin, config: options.config ?? {} }, ...(options.beside ?? [])];
   let instances: Promise<readonly PluginInstance[]> | null = null;
+  const counts = new Map<string, number>();
+  const host = testHost(options, logLines, counts);
   const ready = () => {
-    instances ??= Promise.all(plugins.map((one, at) => setUp(one.plugin, one.config ?? {}, at, logLines)));
+    instances ??= Promise.all(plugins.map((one, at) => setUp(one.plugin, one.config ?? {}, at, host)));
     return instances;
   };
   return {
     logLines,
+    counts,
+    entities: host.entities,
     check: (config) => checkConfig(plugin, config),
     request: async (request = {}) => run(request, await ready()),
     dispose: async () => {
@@ -88,25 +100,17 @@ export function testPlugin(plugin: Plugin, options: TestPluginOptions = {}): Plu
   };
 }
 
-/** The node that plugins under test run on. */
-export const testNode: PluginNode = Object.freeze({
-  id: '7f6b8c1e-0000-4000-8000-00000000000f',
-  hostname: 'test-host',
-  pid: 4711,
-  worker: 0,
-});
-
 async function setUp(
   plugin: Plugin,
   config: Readonly<Record<string, unknown>>,
   serial: number,
-  logLines: TestLogLine[],
+  host: PluginHost,
 ): Promise<PluginInstance> {
   const checked = await checkConfig(plugin, config);
   if (!checked.ok) throw new Error(checked.message);
   const id = `7f6b8c1e-0000-4000-9000-${String(serial).padStart(12, '0')}`;
   const row = { id, name: plugin.name, config: checked.config };
-  return createInstance(new Map([[plugin.name, plugin]]), row, { log: collector(logLines), node: testNode });
+  return createInstance(new Map([[plugin.name, plugin]]), row, host);
 }
 
 async function run(request: TestRequest, instances: readonly PluginInstance[]): Promise<TestOutcome> {
@@ -177,15 +181,6 @@ function sendFiltered(exchange: Exchange, pieces: readonly Buffer[]): void {
   } catch {
     exchange.downstream.abort(exchange);
   }
-}
-
-function collector(lines: TestLogLine[]): PluginLogger {
-  const at =
-    (level: TestLogLine['level']) =>
-    (message: string, fields: Readonly<Record<string, unknown>> = {}) => {
-      lines.push({ level, message, fields });
-    };
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
 const options: ProxyOptions = Object.freeze({

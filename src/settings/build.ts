@@ -22,6 +22,7 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     adminListen: addresses('admin_listen'),
     statusListen: addresses('status_listen'),
     adminToken: values.admin_token,
+    hashKeys: values.hash_keys,
     workers: values.nginx_worker_processes,
     database: values.database,
     pg: {

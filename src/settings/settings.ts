@@ -37,6 +37,8 @@ export interface Settings {
   readonly statusListen: readonly ListenAddress[];
   /** Bearer token of the Admin API; null: none is asked for. */
   readonly adminToken: string | null;
+  /** `hash_keys`: API keys are stored as hashes. */
+  readonly hashKeys: boolean;
   readonly workers: number;
   readonly database: 'sqlite' | 'postgres';
   readonly pg: {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Row } from '../entities/entity.ts';
 import type { Change } from '../store/store.ts';
-import { ConfigMirror, isEmptyDelta } from './config-mirror.ts';
+import { ConfigMirror } from './config-mirror.ts';
 import { routeRow, serviceRow } from './snapshot.fixtures.ts';
 
 function upsert(version: number, entity: string, row: Row | null, id = row?.id ?? ''): Change {
@@ -26,6 +26,7 @@ test('turns changes into one delta that holds the last state of each entity', ()
     full: false,
     upserts: { services: [serviceRow('a', { port: 81 })] },
     removes: { routes: ['r'] },
+    touched: [],
   });
   assert.equal(mirror.version, 4);
 });
@@ -35,10 +36,25 @@ test('takes a row that is gone by now for removed', () => {
   assert.deepEqual(mirror.apply([upsert(1, 'routes', null, 'r')])?.removes, { routes: ['r'] });
 });
 
-test('counts changes that are of no concern to workers, but sends nothing', () => {
+test('tells workers what changed of entities that they ask for, and by what it can be found now', () => {
   const mirror = new ConfigMirror();
-  assert.equal(mirror.apply([upsert(9, 'consumers', { id: 'c', created_at: 1 })]), null);
+  const row = { id: 'k', created_at: 1, key: 'secret', consumer: { id: 'c' }, tags: ['a'] };
+  const delta = mirror.apply([upsert(8, 'keyauth_credentials', row), remove(9, 'consumers', 'c')]);
+  assert.deepEqual(delta, {
+    version: 9,
+    full: false,
+    upserts: {},
+    removes: {},
+    touched: [
+      { entity: 'keyauth_credentials', id: 'k', values: { id: 'k', key: 'secret', consumer: 'c' } },
+      { entity: 'consumers', id: 'c', values: {} },
+    ],
+  });
   assert.equal(mirror.version, 9);
+});
+
+test('has nothing to send when nothing changed', () => {
+  assert.equal(new ConfigMirror().apply([]), null);
 });
 
 test('gives all that it holds, for a new worker', () => {
@@ -61,6 +77,8 @@ test('compares a dump with what it holds', () => {
     full: false,
     upserts: { services: [serviceRow('new')] },
     removes: { services: ['gone'] },
+    forgetAll: true,
   });
-  assert.ok(isEmptyDelta(mirror.replace({ version: 6, entities })));
+  const same = mirror.replace({ version: 6, entities });
+  assert.deepEqual([same.upserts, same.removes, same.forgetAll], [{}, {}, true]);
 });

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Row } from '../entities/entity.ts';
+import type { TouchedRow } from '../lookup/questions.ts';
 import type { Change, Dump } from '../store/store.ts';
 import { type SnapshotDelta, type SnapshotEntity, snapshotEntities } from '../workers/messages.ts';
 
@@ -7,6 +8,8 @@ type Upserts = Partial<Record<SnapshotEntity, Row[]>>;
 type Removes = Partial<Record<SnapshotEntity, string[]>>;
 
 const known: ReadonlySet<string> = new Set(snapshotEntities);
+/** In the snapshot, and asked for by plugins besides. */
+const askedFor: ReadonlySet<string> = new Set(['ca_certificates']);
 
 /**
  * The control plane's copy of the config that the workers have. A worker that replaces another is given it, and the
@@ -34,17 +37,19 @@ export class ConfigMirror {
       for (const [id, row] of fresh) rows.set(id, row);
     }
     this.version = dump.version;
-    return { version: dump.version, full: false, upserts, removes };
+    return { version: dump.version, full: false, upserts, removes, forgetAll: true };
   }
 
   /** Takes over changes, oldest first. Null when none of them concerns the data plane. */
   apply(changes: readonly Change[]): SnapshotDelta | null {
     const last = new Map<string, Change>();
+    const touched: TouchedRow[] = [];
     for (const change of changes) {
       this.version = Math.max(this.version, change.version);
       if (known.has(change.entity)) last.set(`${change.entity}:${change.id}`, change);
+      if (!known.has(change.entity) || askedFor.has(change.entity)) touched.push(touchedRow(change));
     }
-    if (last.size === 0) return null;
+    if (last.size === 0 && touched.length === 0) return null;
     const upserts: Upserts = {};
     const removes: Removes = {};
     for (const { entity, id, operation, row } of last.values()) {
@@ -57,7 +62,7 @@ export class ConfigMirror {
         push(removes, name, id);
       }
     }
-    return { version: this.version, full: false, upserts, removes };
+    return { version: this.version, full: false, upserts, removes, touched };
   }
 
   /** Everything, for a worker that has nothing yet. */
@@ -67,8 +72,15 @@ export class ConfigMirror {
   }
 }
 
-export function isEmptyDelta({ upserts, removes }: SnapshotDelta): boolean {
-  return Object.keys(upserts).length === 0 && Object.keys(removes).length === 0;
+function touchedRow({ entity, id, row }: Change): TouchedRow {
+  const values: Record<string, string> = {};
+  for (const [field, value] of Object.entries(row ?? {})) {
+    if (typeof value === 'string') values[field] = value;
+    else if (typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string') {
+      values[field] = value.id;
+    }
+  }
+  return { entity, id, values };
 }
 
 function push<T>(lists: Partial<Record<SnapshotEntity, T[]>>, entity: SnapshotEntity, item: T): void {

@@ -7,7 +7,7 @@ import { createEntityRegistry } from '../entities/registry.ts';
 import { createStore } from '../store/create-store.ts';
 import type { Store } from '../store/store.ts';
 import type { SnapshotDelta, ToWorker } from '../workers/messages.ts';
-import { type DeltaReceivers, Publisher, type PublisherOptions } from './publisher.ts';
+import { type DeltaReceivers, Publisher, type PublisherOptions, type WorkerConfig } from './publisher.ts';
 import { serviceRow } from './snapshot.fixtures.ts';
 
 /** A data plane that takes over what it is sent when it is told to. */
@@ -18,8 +18,8 @@ class Receivers implements DeltaReceivers {
   quick = true;
   readonly #waiting = new Set<() => void>();
 
-  configure(config: () => string): void {
-    this.config = JSON.parse(config()) as SnapshotDelta;
+  configure(config: () => WorkerConfig): void {
+    this.config = JSON.parse(config().json) as SnapshotDelta;
   }
 
   broadcast(message: ToWorker): void {

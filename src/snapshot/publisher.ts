@@ -1,12 +1,26 @@
 import type { ConfigPublisher } from '../admin/contract.ts';
 import type { Dump, Store } from '../store/store.ts';
-import { type SnapshotDelta, type SnapshotFailure, snapshotEntities, type ToWorker } from '../workers/messages.ts';
-import { ConfigMirror, isEmptyDelta } from './config-mirror.ts';
+import {
+  type SnapshotDelta,
+  type SnapshotFailure,
+  snapshotEntities,
+  type ToWorker,
+  type ZoneChanges,
+} from '../workers/messages.ts';
+import type { ZoneRegistry } from '../zones/zone-registry.ts';
+import { ConfigMirror } from './config-mirror.ts';
 import type { LastGoodWriter } from './last-good-writer.ts';
+
+/** What a worker begins with. */
+export interface WorkerConfig {
+  /** A full `SnapshotDelta`. */
+  readonly json: string;
+  readonly zones: ZoneChanges;
+}
 
 /** The data plane, as the publisher needs it. */
 export interface DeltaReceivers {
-  configure(config: () => string): void;
+  configure(config: () => WorkerConfig): void;
   broadcast(message: ToWorker): void;
   settled(version: number, timeout: number): Promise<boolean>;
 }
@@ -19,6 +33,8 @@ export interface PublisherOptions {
   readonly store: Store;
   readonly workers: DeltaReceivers;
   readonly log: PublisherLog;
+  /** Makes the shared tables that plugins ask for. */
+  readonly zones?: ZoneRegistry;
   /** Longest wait for workers to take a change over, in milliseconds. Default 5000. */
   readonly patience?: number;
 }
@@ -35,6 +51,7 @@ export class Publisher implements ConfigPublisher {
   readonly #workers: DeltaReceivers;
   readonly #log: PublisherLog;
   readonly #patience: number;
+  readonly #zones: ZoneRegistry | null;
   readonly #waiters = new Set<() => void>();
   #lastGood: LastGoodWriter | null = null;
   /** Version of the last delta that was sent; later changes were of no concern to workers. */
@@ -52,6 +69,12 @@ export class Publisher implements ConfigPublisher {
     this.#workers = options.workers;
     this.#log = options.log;
     this.#patience = options.patience ?? 5000;
+    this.#zones = options.zones ?? null;
+  }
+
+  /** Version of the store up to which the workers have been told of changes. */
+  get followed(): number {
+    return this.#mirror.version;
   }
 
   /** The whole config as it was last sent. */
@@ -68,7 +91,11 @@ export class Publisher implements ConfigPublisher {
   begin(dump: Dump): void {
     this.#mirror.replace(dump);
     this.#sent = dump.version;
-    this.#workers.configure(() => JSON.stringify(this.#mirror.full()));
+    this.#zones?.change(this.#mirror.full());
+    this.#workers.configure(() => ({
+      json: JSON.stringify(this.#mirror.full()),
+      zones: { added: this.#zones?.all() ?? {}, dropped: [] },
+    }));
   }
 
   /** Reads the config from the store and gives it to the workers. */
@@ -169,15 +196,15 @@ export class Publisher implements ConfigPublisher {
   async #compare(): Promise<void> {
     const dump = await this.#store.dump(snapshotEntities);
     this.#resync = false;
-    const delta = this.#mirror.replace(dump);
-    if (!isEmptyDelta(delta)) this.#send(delta);
+    this.#send(this.#mirror.replace(dump));
     this.#wake();
     return this.#catchUp();
   }
 
   #send(delta: SnapshotDelta): void {
     this.#sent = delta.version;
-    this.#workers.broadcast({ type: 'delta', delta });
+    const zones = this.#zones?.change(delta) ?? null;
+    this.#workers.broadcast(zones === null ? { type: 'delta', delta } : { type: 'delta', delta, zones });
     this.#lastGood?.changed();
   }
 

@@ -1,5 +1,6 @@
 import type { Row } from '../entities/entity.ts';
 import { definePlugin, type Plugin } from '../plugin-sdk/define-plugin.ts';
+import { testHost } from '../plugin-sdk/testing/test-host.ts';
 import type { RouteMatch, RouteQuery } from '../router/router.ts';
 import type { SnapshotDelta } from '../workers/messages.ts';
 import type { RuntimeRoute } from './runtime.ts';
@@ -28,12 +29,10 @@ export function createProbe(): Probe {
   return { events, plugins: new Map([['probe', probe]]) };
 }
 
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-
 export function createSnapshot(probe: Probe = createProbe()): LiveSnapshot {
   return new LiveSnapshot({
     plugins: probe.plugins,
-    host: { log: silent, node: { id: 'node', hostname: 'host', pid: 1, worker: 0 } },
+    host: testHost({}, [], new Map()),
   });
 }
 

@@ -1,10 +1,10 @@
-import { hostname } from 'node:os';
 import { type DataPlane, startDataPlane } from '../dataplane/data-plane.ts';
 import { loadPlugins } from '../plugin-runner/load-plugins.ts';
 import type { Plugin } from '../plugin-sdk/define-plugin.ts';
 import { LiveSnapshot } from '../snapshot/snapshot.ts';
 import { workerCounters } from '../zones/counters.ts';
-import type { FromWorker, SnapshotDelta, ToWorker, WorkerBoot } from './messages.ts';
+import type { FromWorker, SnapshotDelta, ToWorker, WorkerBoot, ZoneChanges } from './messages.ts';
+import { WorkerPluginHost } from './plugin-host.ts';
 import { WorkerLog } from './worker-log.ts';
 
 /** What a worker thread does with the messages of the control plane. */
@@ -12,6 +12,7 @@ export class DataPlaneWorker {
   readonly #boot: WorkerBoot;
   readonly #post: (message: FromWorker) => void;
   readonly #log: WorkerLog;
+  readonly #host: WorkerPluginHost;
   readonly #snapshot: LiveSnapshot;
   #plane: Promise<DataPlane | null> | null = null;
   #ready: () => void = () => {};
@@ -26,8 +27,8 @@ export class DataPlaneWorker {
     this.#boot = boot;
     this.#post = post;
     this.#log = new WorkerLog(boot.settings.logLevel, workerCounters(boot.zones, boot.worker), post);
-    const node = { id: boot.nodeId, hostname: hostname(), pid: process.pid, worker: boot.worker };
-    this.#snapshot = new LiveSnapshot({ plugins, host: { log: this.#log, node } });
+    this.#host = new WorkerPluginHost(boot, this.#log, post);
+    this.#snapshot = new LiveSnapshot({ plugins, host: this.#host });
     // A plugin that forgot to catch must not cost everyone else's connections.
     process.on('unhandledRejection', (reason) => this.#log.error('unhandled rejection', { err: reason }));
   }
@@ -45,10 +46,13 @@ export class DataPlaneWorker {
   async receive(message: ToWorker): Promise<void> {
     switch (message.type) {
       case 'config':
-        this.#apply(JSON.parse(message.json) as SnapshotDelta);
+        this.#apply(JSON.parse(message.json) as SnapshotDelta, message.zones);
         break;
       case 'delta':
-        this.#apply(message.delta);
+        this.#apply(message.delta, message.zones);
+        break;
+      case 'answer':
+        this.#host.answered(message.id, message.result);
         break;
       case 'drain':
         await this.#drain(message.timeout);
@@ -62,8 +66,10 @@ export class DataPlaneWorker {
     }
   }
 
-  #apply(delta: SnapshotDelta): void {
+  #apply(delta: SnapshotDelta, zones: ZoneChanges | undefined): void {
+    this.#host.addZones(zones);
     const failures = this.#snapshot.apply(delta);
+    this.#host.applied(delta, zones);
     this.#post({ type: 'ack', version: delta.version, failures });
     // Nobody is answered before there is a config to answer by.
     this.#plane ??= this.#listen();
@@ -87,6 +93,7 @@ export class DataPlaneWorker {
   async #drain(timeout: number): Promise<void> {
     await (await this.#plane)?.drain(timeout);
     this.#snapshot.close();
+    this.#host.close();
     this.#end();
   }
 }

@@ -1,4 +1,6 @@
 import type { Row } from '../entities/entity.ts';
+import type { CallResult } from '../lookup/call-handler.ts';
+import type { Call, TouchedRow } from '../lookup/questions.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
 
 /** Entities that the data plane routes by. Consumers and credentials are asked for by key instead. */
@@ -29,6 +31,16 @@ export interface SnapshotDelta {
   readonly full: boolean;
   readonly upserts: Readonly<Partial<Record<SnapshotEntity, readonly Row[]>>>;
   readonly removes: Readonly<Partial<Record<SnapshotEntity, readonly string[]>>>;
+  /** Rows that changed of entities that are asked for by key. */
+  readonly touched?: readonly TouchedRow[];
+  /** Everything that was asked for by key may be out of date. */
+  readonly forgetAll?: boolean;
+}
+
+/** Zones by key (zones/zone-registry.ts) that a worker needs from now on, and those that it can let go. */
+export interface ZoneChanges {
+  readonly added: Readonly<Record<string, SharedArrayBuffer>>;
+  readonly dropped: readonly string[];
 }
 
 /** An entity that could not be made part of the snapshot; it is left out and the rest goes live. */
@@ -55,8 +67,10 @@ export interface WorkerBoot {
 
 export type ToWorker =
   /** The whole config as JSON of a `SnapshotDelta`; the first message. A string is copied far faster than objects are. */
-  | { readonly type: 'config'; readonly json: string }
-  | { readonly type: 'delta'; readonly delta: SnapshotDelta }
+  | { readonly type: 'config'; readonly json: string; readonly zones: ZoneChanges }
+  | { readonly type: 'delta'; readonly delta: SnapshotDelta; readonly zones?: ZoneChanges }
+  /** The answer to a `call`. */
+  | { readonly type: 'answer'; readonly id: number; readonly result: CallResult }
   /** Stop accepting, finish what is in flight within `timeout` milliseconds, close, exit. */
   | { readonly type: 'drain'; readonly timeout: number }
   | { readonly type: 'reopen-logs' }
@@ -73,5 +87,9 @@ export type FromWorker =
       readonly message: string;
       readonly fields: Readonly<Record<string, unknown>>;
     }
+  /** Asks the control plane; it answers with the same id. */
+  | { readonly type: 'call'; readonly id: number; readonly call: Call }
+  /** What plugins counted since the last time: plugin, name, number. */
+  | { readonly type: 'counts'; readonly counts: readonly (readonly [string, string, number])[] }
   /** The worker cannot do its work and is about to exit. One line that says why. */
   | { readonly type: 'fatal'; readonly message: string };

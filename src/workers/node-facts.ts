@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { ConnectionFacts, NodeFacts } from '../admin/contract.ts';
+import type { ConnectionFacts, NodeFacts, ZoneFacts } from '../admin/contract.ts';
 import { version } from '../version.ts';
 import { Counter, sumCounter } from '../zones/counters.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -8,10 +8,12 @@ export interface NodeFactsOptions {
   readonly nodeId: string;
   readonly counters: SharedArrayBuffer;
   readonly supervisor: Supervisor;
+  readonly zones: () => readonly ZoneFacts[];
+  readonly pluginCounts: () => Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
 /** What the node tells of itself; read from shared memory, so that no worker is asked. */
-export function createNodeFacts({ nodeId, counters, supervisor }: NodeFactsOptions): NodeFacts {
+export function createNodeFacts({ nodeId, counters, supervisor, zones, pluginCounts }: NodeFactsOptions): NodeFacts {
   const host = hostname();
   return {
     nodeId,
@@ -25,6 +27,8 @@ export function createNodeFacts({ nodeId, counters, supervisor }: NodeFactsOptio
       Promise.all(
         supervisor.running().map(async (worker) => ({ worker: worker.number, heapUsed: await worker.heapUsed() })),
       ),
+    zones,
+    pluginCounts,
     notReadyReason: () => (supervisor.running().length > 0 ? null : 'no worker is listening'),
   };
 }

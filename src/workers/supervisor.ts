@@ -1,4 +1,7 @@
+import type { CallResult } from '../lookup/call-handler.ts';
+import type { Call } from '../lookup/questions.ts';
 import type { LogLevel } from '../settings/settings.ts';
+import type { WorkerConfig } from '../snapshot/publisher.ts';
 import { Counter, resetGauges, workerCounters } from '../zones/counters.ts';
 import type { FromWorker, SnapshotFailure, ToWorker, WorkerBoot } from './messages.ts';
 import { WorkerHandle } from './worker-handle.ts';
@@ -16,6 +19,12 @@ export interface SupervisorOptions {
   readonly workerLog: SupervisorLog;
   /** All entities that some worker could not take over; called when that changes. */
   readonly onFailures: (failures: readonly SnapshotFailure[]) => void;
+  /** Answers a worker; never rejects. */
+  readonly onCall: (call: Call) => Promise<CallResult>;
+  /** What plugins of a worker counted: plugin, name, number. */
+  readonly onCounts: (counts: readonly (readonly [string, string, number])[]) => void;
+  /** A worker has ended, and what it held of shared memory can be given back. */
+  readonly onExit: (worker: number) => void;
   /** Runs what starts a thread, with the priority that a worker shall have. */
   readonly startThread: <T>(start: () => T) => T;
 }
@@ -35,7 +44,7 @@ export class Supervisor {
   readonly #quickDeaths: number[];
   readonly #waiters = new Set<() => void>();
   readonly #started = Promise.withResolvers<void>();
-  #config: (() => string) | null = null;
+  #config: (() => WorkerConfig) | null = null;
   #logLevel: LogLevel;
   #stopping = false;
   #allReady = false;
@@ -55,13 +64,12 @@ export class Supervisor {
   }
 
   /**
-   * Gives every worker, and each that replaces one later, the whole config. `config` makes the JSON of a full
-   * `SnapshotDelta` as of now.
+   * Gives every worker, and each that replaces one later, the whole config. `config` tells it as of now.
    */
-  configure(config: () => string): void {
+  configure(config: () => WorkerConfig): void {
     this.#config = config;
-    const json = config();
-    for (const worker of this.#live()) this.#sendConfig(worker, json);
+    const now = config();
+    for (const worker of this.#live()) this.#sendConfig(worker, now);
   }
 
   /** Resolves when all workers listen; rejects with one clear line when one of them cannot. */
@@ -147,9 +155,9 @@ export class Supervisor {
     if (this.#config !== null) this.#sendConfig(worker, this.#config());
   }
 
-  #sendConfig(worker: WorkerHandle, json: string): void {
+  #sendConfig(worker: WorkerHandle, config: WorkerConfig): void {
     worker.configured = true;
-    worker.post({ type: 'config', json });
+    worker.post({ type: 'config', ...config });
   }
 
   #receive(worker: WorkerHandle, message: FromWorker): void {
@@ -166,6 +174,14 @@ export class Supervisor {
       case 'ready':
         worker.ready = true;
         this.#noteReady(worker);
+        break;
+      case 'call':
+        void this.#options.onCall(message.call).then((result) => {
+          worker.post({ type: 'answer', id: message.id, result });
+        });
+        break;
+      case 'counts':
+        this.#options.onCounts(message.counts);
         break;
       case 'fatal':
         this.#options.log.log('error', message.message, { worker: worker.number });
@@ -186,6 +202,7 @@ export class Supervisor {
   #exited(worker: WorkerHandle, code: number, error: Error | null): void {
     const { log, boot } = this.#options;
     resetGauges(boot.zones, worker.number);
+    this.#options.onExit(worker.number);
     if (this.#workers[worker.number] === worker) this.#workers[worker.number] = null;
     this.#takeFailures(worker, []);
     this.#check();

@@ -55,6 +55,7 @@ function baseSettings(prefix: string): Settings {
     adminListen: [anyPort],
     statusListen: [anyPort],
     adminToken: null,
+    hashKeys: false,
     workers: 1,
     database: 'sqlite',
     pg: {

@@ -19,6 +19,8 @@ export interface EntityExtras {
 export interface AdminContext {
   readonly store: Store;
   readonly entities: EntityRegistry;
+  /** The setting `hash_keys`. */
+  readonly hashKeys: boolean;
   /** One transaction; resolves when the workers route by it, so that a caller who reads 201 finds it routed. */
   commit<T>(work: (writer: StoreWriter) => Promise<T>): Promise<T>;
   /** The definition of that schema name; an unknown one is a mistake in the code. */
@@ -30,17 +32,19 @@ export interface AdminContextParts {
   readonly store: Store;
   readonly publisher: ConfigPublisher;
   readonly entities: EntityRegistry;
+  readonly hashKeys: boolean;
   readonly extras: Readonly<Record<string, (context: AdminContext) => EntityExtras>>;
 }
 
 const none: EntityExtras = {};
 
 export function createAdminContext(parts: AdminContextParts): AdminContext {
-  const { store, publisher, entities } = parts;
+  const { store, publisher, entities, hashKeys } = parts;
   const extras = new Map<string, EntityExtras>();
   const context: AdminContext = {
     store,
     entities,
+    hashKeys,
     async commit(work) {
       const { result, version } = await store.write(work);
       await publisher.published(version);

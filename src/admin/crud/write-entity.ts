@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityDefinition, Row } from '../../entities/entity.ts';
 import { applyPatch, applyPut, buildRow, inferInput, type RowResult } from '../../entities/rows.ts';
-import { invalidUnique, notFoundByKey } from '../../schema/errors.ts';
+import { invalidOptions, invalidUnique, notFoundByKey } from '../../schema/errors.ts';
 import type { StoreWriter } from '../../store/store.ts';
 import { invalidInput, kongError } from '../errors.ts';
 import type { RequestBody } from '../http/request-body.ts';
@@ -14,7 +14,18 @@ export type Input = Readonly<Record<string, unknown>>;
 
 /** The body's values, typed. A form says only text; what it means is the schema's to say. */
 export function readInput(definition: EntityDefinition, body: RequestBody, stored?: Row): Input {
-  return body.form ? inferInput(definition, body.value, stored) : body.value;
+  const input = body.form ? inferInput(definition, body.value, stored) : body.value;
+  if (definition.expires) checkTtl(input['ttl']);
+  return input;
+}
+
+const longestTtl = 100_000_000;
+
+/** Kong tells of a wrong `ttl` as of a wrong option, not of a wrong field. */
+function checkTtl(ttl: unknown): void {
+  if (ttl === undefined || ttl === null) return;
+  if (Number.isInteger(ttl) && (ttl as number) >= 0 && (ttl as number) <= longestTtl) return;
+  throw kongError(invalidOptions({ ttl: `must be an integer between 0 and ${longestTtl}` }));
 }
 
 export async function insertEntity(
@@ -25,8 +36,8 @@ export async function insertEntity(
 ): Promise<Shown> {
   const resolved = await resolveReferences(context, writer, definition, input);
   const built = valid(buildRow(definition, resolved, { now: writer.now }));
-  return store(context, writer, definition, built, () =>
-    writer.insert(definition.name, built.row, { keepCreatedAt: givesCreatedAt(resolved) }),
+  return store(context, writer, definition, { ...built, given: resolved, before: null }, (row) =>
+    writer.insert(definition.name, row, { keepCreatedAt: givesCreatedAt(resolved) }),
   );
 }
 
@@ -57,10 +68,10 @@ export async function putEntity(
   }
   const built = valid(result);
   const given = givesCreatedAt(resolved);
-  return store(context, writer, definition, built, () =>
+  return store(context, writer, definition, { ...built, given: resolved, before: existing }, (row) =>
     existing === null
-      ? writer.insert(definition.name, built.row, { keepCreatedAt: given })
-      : writer.update(definition.name, keepMilliseconds(built.row, existing), { renewCreatedAt: !given }),
+      ? writer.insert(definition.name, row, { keepCreatedAt: given })
+      : writer.update(definition.name, keepMilliseconds(row, existing), { renewCreatedAt: !given }),
   );
 }
 
@@ -76,14 +87,21 @@ export async function patchEntity(
   if (typeof id === 'string' && id.toLowerCase() !== stored.id) throw kongError(notFoundByKey({ id }));
   const resolved = await resolveReferences(context, writer, definition, patch);
   const built = valid(applyPatch(definition, stored, resolved, { now: writer.now }));
-  return store(context, writer, definition, built, () =>
-    writer.update(definition.name, keepMilliseconds(built.row, stored)),
+  return store(context, writer, definition, { ...built, given: resolved, before: stored }, (row) =>
+    writer.update(definition.name, keepMilliseconds(row, stored)),
   );
 }
 
 interface Built {
   readonly row: Row;
   readonly virtual: Readonly<Record<string, unknown>>;
+}
+
+interface Write extends Built {
+  /** What the client gave. */
+  readonly given: Input;
+  /** The row that is replaced; null for a new one. */
+  readonly before: Row | null;
 }
 
 function valid(result: RowResult): Built {
@@ -95,14 +113,16 @@ async function store(
   context: AdminContext,
   writer: StoreWriter,
   definition: EntityDefinition,
-  built: Built,
-  write: () => Promise<Row>,
+  { row: built, virtual, given, before }: Write,
+  write: (row: Row) => Promise<Row>,
 ): Promise<Shown> {
   const { check, afterWrite } = context.extras(definition.name);
-  await check?.(writer, built.row);
-  const row = await write();
-  await afterWrite?.(writer, row, built.virtual);
-  return showEntity(context, writer, definition, row);
+  await check?.(writer, built);
+  const { hashKeys } = context;
+  const concealed = await definition.conceal?.(built, { hashKeys, given, before });
+  const row = await write(concealed?.stored ?? built);
+  await afterWrite?.(writer, row, virtual);
+  return { ...(await showEntity(context, writer, definition, row)), ...concealed?.shown };
 }
 
 function givesCreatedAt(input: Input): boolean {

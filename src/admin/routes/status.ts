@@ -52,6 +52,8 @@ async function readStatus(deps: AdminDependencies, request: AdminRequest): Promi
       })),
       lua_shared_dicts: {},
     },
+    zones: deps.node.zones(),
+    plugins: deps.node.pluginCounts(),
     server: {
       connections_accepted: connections.accepted,
       connections_active: connections.active,

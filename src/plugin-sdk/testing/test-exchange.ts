@@ -19,6 +19,8 @@ export interface TestRequest {
   readonly clientIp?: string;
   /** Default: http. */
   readonly scheme?: 'http' | 'https';
+  /** Certificates that the client shows, DER. Default: none. */
+  readonly clientCertificates?: readonly Uint8Array[];
   /** False: no route matched. Default: true. */
   readonly routed?: boolean;
   /** The backend's answer. Default: 200 without a body. */
@@ -77,7 +79,7 @@ function bodyBytes({ body = '' }: TestRequest): Uint8Array {
   return typeof body === 'string' ? Buffer.from(body) : body;
 }
 
-function testPeer({ clientIp = '127.0.0.1', scheme = 'http' }: TestRequest): DownstreamPeer {
+function testPeer({ clientIp = '127.0.0.1', scheme = 'http', clientCertificates }: TestRequest): DownstreamPeer {
   return {
     peerIp: clientIp,
     peerPort: 50000,
@@ -88,6 +90,7 @@ function testPeer({ clientIp = '127.0.0.1', scheme = 'http' }: TestRequest): Dow
     trusted: false,
     serial: 1,
     tls: scheme === 'http' ? null : { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384' },
+    clientCertificates: clientCertificates ?? null,
     requests: 1,
     lines: '',
   };

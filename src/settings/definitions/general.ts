@@ -1,4 +1,4 @@
-import { list, oneOf, string } from '../kinds.ts';
+import { boolean, list, oneOf, string } from '../kinds.ts';
 import { bearerToken, logTarget, pluginNames, uuid, workers } from '../special-kinds.ts';
 import { kong, own } from './definition.ts';
 
@@ -51,5 +51,10 @@ export const general = {
     '',
     'When set, the Admin API asks for `Authorization: Bearer <token>`. Set it whenever the Admin API can be reached from other machines.',
     { secret: true },
+  ),
+  hash_keys: own(
+    boolean,
+    'off',
+    'Store API keys as hashes. The clear key is shown once, in the answer to its creation; keys made before stay as they are.',
   ),
 } as const;

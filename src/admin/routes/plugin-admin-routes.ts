@@ -1,0 +1,70 @@
+import type {
+  PluginAdminOperation,
+  PluginAdminRoute,
+  PluginAdminRoutes,
+  PluginAdminTools,
+  StoredCounter,
+} from '../../plugin-sdk/admin-routes.ts';
+import type { EntityRow } from '../../plugin-sdk/entity-access.ts';
+import type { AdminContext } from '../crud/admin-context.ts';
+import { findEntity } from '../crud/find-entity.ts';
+import type { AdminRequest, AdminRoute, Answer, Method, Operation } from '../http/admin-route.ts';
+import { notFound } from '../http/http-error.ts';
+import { eachRow } from '../lists/each-row.ts';
+
+/** Rows that `all` and `list` give at most. */
+const mostRows = 10_000;
+
+/** Paths that plugins bring along. */
+export function pluginAdminRoutes(
+  context: AdminContext,
+  factories: readonly PluginAdminRoutes['adminRoutes'][],
+  counters: (keys: readonly string[]) => Promise<readonly StoredCounter[]>,
+): readonly AdminRoute[] {
+  const tools = toolsFor(context, counters);
+  return factories.flatMap((factory) => factory(tools)).map(adminRoute);
+}
+
+function adminRoute({ path, operations }: PluginAdminRoute): AdminRoute {
+  const entries = Object.entries(operations) as [Method, PluginAdminOperation][];
+  return {
+    path,
+    tag: 'plugins',
+    operations: Object.fromEntries(entries.map(([method, operation]) => [method, operationOf(method, operation)])),
+  };
+}
+
+function operationOf(method: Method, { summary, handle }: PluginAdminOperation): Operation {
+  return {
+    async handle(request: AdminRequest): Promise<Answer> {
+      const answer = await handle({
+        params: request.params,
+        query: (name) => request.query.first(name) ?? null,
+        body: request.body.value,
+      });
+      if (answer === null) throw notFound();
+      return answer;
+    },
+    notes: { summary, answer: 'object', takesBody: method !== 'GET' && method !== 'DELETE' },
+  };
+}
+
+function toolsFor(
+  context: AdminContext,
+  counters: (keys: readonly string[]) => Promise<readonly StoredCounter[]>,
+): PluginAdminTools {
+  const { store } = context;
+  return {
+    find: (entity, idOrName) => findEntity(context, store, context.entity(entity), idOrName),
+    list: (entity, field, id) => store.list(entity, { where: { [field]: id }, limit: mostRows }),
+    async all(entity) {
+      const rows: EntityRow[] = [];
+      for await (const row of eachRow(store, entity)) {
+        rows.push(row);
+        if (rows.length >= mostRows) break;
+      }
+      return rows;
+    },
+    counters,
+  };
+}

@@ -1,0 +1,71 @@
+import type { EntityRow } from '../plugin-sdk/entity-access.ts';
+import { BoundedCache } from '../util/bounded-cache.ts';
+
+/** A row as long as it is up to date; shared by all answers that hold it. */
+export interface Cell {
+  readonly row: EntityRow;
+  /** Answers that hold it. */
+  users: number;
+  stale: boolean;
+}
+
+export interface Answer {
+  readonly cells: readonly Cell[];
+  readonly rows: readonly EntityRow[];
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** A question that the control plane has not answered yet. */
+export interface Pending {
+  readonly promise: Promise<readonly EntityRow[]>;
+  /** An answer from before this version of the store is out of date. */
+  neededVersion: number;
+}
+
+/**
+ * Answers to the questions about one field of one entity. Absences have a place of their own, so that a flood of wrong
+ * keys cannot push the right ones out.
+ */
+export class AnswerTable {
+  readonly pending = new Map<string, Pending>();
+  readonly #found: BoundedCache<string, Answer>;
+  readonly #missing: BoundedCache<string, Answer>;
+
+  constructor(size: number, forgotten: (answer: Answer) => void) {
+    this.#found = new BoundedCache(size, (_, answer) => forgotten(answer));
+    this.#missing = new BoundedCache(Math.max(2, size >> 2));
+  }
+
+  /** The rows, when they are known and up to date. */
+  get(value: string): readonly EntityRow[] | undefined {
+    const answer = this.#found.get(value);
+    if (answer === undefined) return this.#missing.get(value)?.rows;
+    const { cells } = answer;
+    for (let at = 0; at < cells.length; at++) if (cells[at]!.stale) return this.#forget(value);
+    return answer.expiresAt === Number.POSITIVE_INFINITY || answer.expiresAt > Date.now()
+      ? answer.rows
+      : this.#forget(value);
+  }
+
+  set(value: string, answer: Answer): void {
+    this.forget(value);
+    if (answer.rows.length === 0) this.#missing.set(value, answer);
+    else this.#found.set(value, answer);
+  }
+
+  /** The answer for this value is out of date. */
+  forget(value: string): void {
+    this.#found.delete(value);
+    this.#missing.delete(value);
+  }
+
+  clear(): void {
+    this.#found.clear();
+    this.#missing.clear();
+  }
+
+  #forget(value: string): undefined {
+    this.#found.delete(value);
+  }
+}

@@ -1,0 +1,122 @@
+import type { EntityDefinition, Row } from '../entities/entity.ts';
+import type { EntityRegistry } from '../entities/registry.ts';
+import { applyPatch, buildRow, type RowResult } from '../entities/rows.ts';
+import type { Lease, LeaseRequest } from '../limits/limit-tools.ts';
+import type { ErrorTree } from '../schema/validate.ts';
+import { violationMessage } from '../schema/violation-message.ts';
+import { type Store, StoreError, type StoreWriter } from '../store/store.ts';
+import { type Call, type CallFailure, type Found, mostRows, type Question } from './questions.ts';
+
+export interface CallHandlerOptions {
+  readonly store: Store;
+  readonly entities: EntityRegistry;
+  readonly hashKeys: boolean;
+  /** Version of the store up to which the workers have been told of changes. */
+  readonly followed: () => number;
+  /** Resolves when every worker has this version of the store. */
+  readonly published: (version: number) => Promise<void>;
+  readonly lease: (requests: readonly LeaseRequest[]) => Promise<readonly Lease[]>;
+}
+
+export type CallResult =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly failure: CallFailure };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+class InvalidFields extends Error {
+  readonly fields: ErrorTree;
+
+  constructor(fields: ErrorTree) {
+    super(violationMessage(fields));
+    this.fields = fields;
+  }
+}
+
+/** Answers what workers ask, from the store. */
+export class CallHandler {
+  readonly #options: CallHandlerOptions;
+
+  constructor(options: CallHandlerOptions) {
+    this.#options = options;
+  }
+
+  async handle(call: Call): Promise<CallResult> {
+    try {
+      return { ok: true, value: await this.#answer(call) };
+    } catch (error) {
+      return { ok: false, failure: failureOf(error) };
+    }
+  }
+
+  #answer(call: Call): Promise<unknown> {
+    switch (call.method) {
+      case 'find':
+        return this.#find(call.question);
+      case 'insert':
+        return this.#insert(this.#definition(call.entity), call.fields);
+      case 'update':
+        return this.#update(this.#definition(call.entity), call.id, call.fields);
+      case 'delete':
+        return this.#write((writer) => writer.delete(call.entity, call.id));
+      case 'lease':
+        return this.#options.lease(call.requests);
+    }
+  }
+
+  async #find({ entity, field, value, many }: Question): Promise<Found> {
+    const { store, followed } = this.#options;
+    // Before the rows are read: they may be newer than that, which does no harm, but never older.
+    const version = followed();
+    if (many) return { version, rows: await store.list(entity, { where: { [field]: value }, limit: mostRows }) };
+    const row = field === 'id' ? await store.get(entity, value) : await store.findBy(entity, field, value);
+    return { version, rows: row === null ? [] : [row] };
+  }
+
+  #insert(definition: EntityDefinition, fields: Fields): Promise<Row> {
+    return this.#write(async (writer) => {
+      const row = valid(buildRow(definition, fields, { now: writer.now }));
+      return writer.insert(definition.name, await this.#concealed(definition, row, fields, null));
+    });
+  }
+
+  #update(definition: EntityDefinition, id: string, fields: Fields): Promise<Row | null> {
+    return this.#write(async (writer) => {
+      const before = await writer.get(definition.name, id);
+      if (before === null) return null;
+      const row = valid(applyPatch(definition, before, fields, { now: writer.now }));
+      return writer.update(definition.name, await this.#concealed(definition, row, fields, before));
+    });
+  }
+
+  async #concealed(definition: EntityDefinition, row: Row, given: Fields, before: Row | null): Promise<Row> {
+    const { hashKeys } = this.#options;
+    return (await definition.conceal?.(row, { hashKeys, given, before }))?.stored ?? row;
+  }
+
+  async #write<T>(work: (writer: StoreWriter) => Promise<T>): Promise<T> {
+    const { result, version } = await this.#options.store.write(work);
+    await this.#options.published(version);
+    return result;
+  }
+
+  #definition(entity: string): EntityDefinition {
+    const definition = this.#options.entities.byName(entity);
+    if (definition === undefined) throw new TypeError(`there is no entity '${entity}'`);
+    return definition;
+  }
+}
+
+function valid(result: RowResult): Row {
+  if (!result.ok) throw new InvalidFields(result.error.fields);
+  return result.row;
+}
+
+function failureOf(error: unknown): CallFailure {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof InvalidFields) return { kind: 'invalid', message, fields: error.fields };
+  if (!(error instanceof StoreError)) return { kind: 'mistake', message, fields: {} };
+  const { detail } = error;
+  if (detail.kind === 'unavailable' || detail.kind === 'refused') return { kind: 'unavailable', message, fields: {} };
+  return { kind: 'conflict', message, fields: detail.kind === 'unique' ? detail.fields : {} };
+}

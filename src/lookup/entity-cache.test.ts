@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Row } from '../entities/entity.ts';
+import { EntityAccessError } from '../plugin-sdk/entity-access.ts';
+import { EntityCache } from './entity-cache.ts';
+import type { Call, Found, Question } from './questions.ts';
+
+interface Asked {
+  readonly question: Question;
+  answer(rows: readonly Row[], version?: number): void;
+  fail(): void;
+}
+
+/** A cache, and the questions that it asks. */
+function start(size = 100, maxPending = 10) {
+  const asked: Asked[] = [];
+  const ask = (call: Call): Promise<unknown> => {
+    assert.equal(call.method, 'find');
+    return new Promise<Found>((resolve, reject) => {
+      asked.push({
+        question: (call as Call & { method: 'find' }).question,
+        answer: (rows, version = 0) => resolve({ rows, version }),
+        fail: () => reject(new EntityAccessError('unavailable', 'away')),
+      });
+    });
+  };
+  return { cache: new EntityCache({ ask, size, maxPending }), asked };
+}
+
+function key(id: string, value: string, more: Readonly<Record<string, unknown>> = {}): Row {
+  return { id, created_at: 1, key: value, consumer: { id: 'c' }, ...more };
+}
+
+const keys = 'keyauth_credentials';
+
+async function known(cache: EntityCache, asked: Asked[], value: string, rows: readonly Row[]): Promise<void> {
+  const pending = cache.find(keys, 'key', value);
+  assert.ok(pending instanceof Promise);
+  asked.at(-1)!.answer(rows);
+  await pending;
+}
+
+test('a second question is answered at once, with the same row', async () => {
+  const { cache, asked } = start();
+  await known(cache, asked, 'k', [key('1', 'k')]);
+  const found = cache.find(keys, 'key', 'k');
+  assert.ok(!(found instanceof Promise));
+  assert.equal(found?.id, '1');
+  assert.equal(cache.find(keys, 'key', 'k'), found);
+  assert.equal(asked.length, 1);
+});
+
+test('who asks while the question is on its way waits for the same answer', async () => {
+  const { cache, asked } = start();
+  const both = [cache.find(keys, 'key', 'k'), cache.find(keys, 'key', 'k')];
+  assert.equal(asked.length, 1);
+  asked[0]!.answer([key('1', 'k')]);
+  const [one, two] = await Promise.all(both);
+  assert.equal(one, two);
+});
+
+test('an absence is remembered until a row with that value comes', async () => {
+  const { cache, asked } = start();
+  await known(cache, asked, 'k', []);
+  assert.equal(cache.find(keys, 'key', 'k'), null);
+  cache.touch([{ entity: keys, id: '1', values: { key: 'k' } }], 1);
+  assert.ok(cache.find(keys, 'key', 'k') instanceof Promise);
+});
+
+test('a row that changed or went is asked for again, by whatever it was found', async () => {
+  const { cache, asked } = start();
+  await known(cache, asked, 'k', [key('1', 'k')]);
+  const list = cache.list(keys, 'consumer', 'c');
+  asked.at(-1)!.answer([key('1', 'k'), key('2', 'l')]);
+  await list;
+  cache.touch([{ entity: keys, id: '1', values: {} }], 1);
+  assert.ok(cache.find(keys, 'key', 'k') instanceof Promise);
+  assert.ok(cache.list(keys, 'consumer', 'c') instanceof Promise);
+});
+
+test('a list is asked for again when a row joins it', async () => {
+  const { cache, asked } = start();
+  const list = cache.list(keys, 'consumer', 'c');
+  asked[0]!.answer([]);
+  assert.deepEqual(await list, []);
+  assert.deepEqual(cache.list(keys, 'consumer', 'c'), []);
+  cache.touch([{ entity: keys, id: '9', values: { consumer: 'c' } }], 1);
+  assert.ok(cache.list(keys, 'consumer', 'c') instanceof Promise);
+});
+
+test('an answer from before a change that came meanwhile is not believed', async () => {
+  const { cache, asked } = start();
+  const pending = cache.find(keys, 'key', 'k');
+  cache.touch([{ entity: keys, id: '1', values: {} }], 7);
+  asked[0]!.answer([key('1', 'k')], 6);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(asked.length, 2);
+  asked[1]!.answer([], 7);
+  assert.equal(await pending, null);
+});
+
+test('a row that expires is gone at that moment', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 1000 });
+  const { cache, asked } = start();
+  await known(cache, asked, 'k', [key('1', 'k', { expires_at: 2000 })]);
+  assert.ok(!(cache.find(keys, 'key', 'k') instanceof Promise));
+  t.mock.timers.setTime(2000);
+  const again = cache.find(keys, 'key', 'k');
+  asked[1]!.answer([key('1', 'k', { expires_at: 2000 })]);
+  assert.equal(await again, null, 'whatever the store says');
+});
+
+test('a flood of wrong keys pushes no right one out, and memory stays bounded', async () => {
+  const { cache, asked } = start(100);
+  await known(cache, asked, 'right', [key('1', 'right')]);
+  for (let at = 0; at < 1000; at++) await known(cache, asked, `wrong${at}`, []);
+  assert.ok(!(cache.find(keys, 'key', 'right') instanceof Promise));
+});
+
+test('rows that no answer holds any more are forgotten with it', async () => {
+  const { cache, asked } = start(4);
+  await known(cache, asked, 'a', [key('a', 'a')]);
+  for (let at = 0; at < 50; at++) await known(cache, asked, `k${at}`, [key(`${at}`, `k${at}`)]);
+  const again = cache.find(keys, 'key', 'a');
+  const renewed = key('a', 'a', { tags: ['new'] });
+  asked.at(-1)!.answer([renewed]);
+  assert.equal(await again, renewed);
+});
+
+test('when the store is away, what is known is served, the rest rejects, and nothing of that is remembered', async () => {
+  const { cache, asked } = start();
+  await known(cache, asked, 'k', [key('1', 'k')]);
+  const pending = cache.find(keys, 'key', 'other');
+  asked[1]!.fail();
+  await assert.rejects(async () => await pending, { name: 'EntityAccessError', kind: 'unavailable' });
+  assert.ok(!(cache.find(keys, 'key', 'k') instanceof Promise));
+  assert.ok(cache.find(keys, 'key', 'other') instanceof Promise);
+  assert.equal(asked.length, 3);
+});
+
+test('questions on their way are bounded', async () => {
+  const { cache } = start(100, 2);
+  void cache.find(keys, 'key', 'a');
+  void cache.find(keys, 'key', 'b');
+  await assert.rejects(async () => await cache.find(keys, 'key', 'c'), { kind: 'unavailable' });
+});
+
+test('everything is asked for again after a gap in the changes', async () => {
+  const { cache, asked } = start();
+  await known(cache, asked, 'k', [key('1', 'k')]);
+  await known(cache, asked, 'none', []);
+  cache.forgetAll(3);
+  assert.ok(cache.find(keys, 'key', 'k') instanceof Promise);
+  assert.ok(cache.find(keys, 'key', 'none') instanceof Promise);
+});
+
+test('a consumer is found by id or by name', async () => {
+  const { cache, asked } = start();
+  const id = '0A000000-0000-4000-8000-000000000001';
+  const byId = cache.consumer(id);
+  assert.deepEqual(asked[0]!.question, { entity: 'consumers', field: 'id', value: id.toLowerCase(), many: false });
+  asked[0]!.answer([{ id: id.toLowerCase(), created_at: 1, username: 'ada', custom_id: null, tags: null }]);
+  assert.deepEqual(await byId, { id: id.toLowerCase(), username: 'ada', customId: null, tags: [] });
+  void cache.consumer('ada');
+  assert.equal(asked[1]!.question.field, 'username');
+});

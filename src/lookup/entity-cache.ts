@@ -1,0 +1,182 @@
+import type { ConsumerView } from '../plugin-sdk/contexts.ts';
+import { consumerView, type EntityAccess, EntityAccessError, type EntityRow } from '../plugin-sdk/entity-access.ts';
+import { type Answer, AnswerTable, type Cell } from './answer-table.ts';
+import type { Call, Found, Question, TouchedRow } from './questions.ts';
+
+/** Asks the control plane; rejects with an `EntityAccessError`. */
+export type Ask = (call: Call) => Promise<unknown>;
+
+export interface EntityCacheOptions {
+  readonly ask: Ask;
+  /** Answers kept for each field of each entity. Default 20,000. */
+  readonly size?: number;
+  /** Questions on their way at most. Default 4,096. */
+  readonly maxPending?: number;
+}
+
+interface KnownEntity {
+  readonly tables: Map<string, AnswerTable>;
+  /** Every row that some answer holds. */
+  readonly cells: Map<string, Cell>;
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/**
+ * What a worker knows of consumers and credentials. An answer holds until one of its rows changes, a row comes that would
+ * belong to it, or it expires; as changes are acknowledged like those of routes, a key is refused from the moment that the
+ * Admin API has told of its removal. When the store is away, what is known goes on to be served.
+ */
+export class EntityCache implements EntityAccess {
+  readonly #ask: Ask;
+  readonly #size: number;
+  readonly #maxPending: number;
+  readonly #entities = new Map<string, KnownEntity>();
+  #pending = 0;
+
+  constructor({ ask, size = 20_000, maxPending = 4096 }: EntityCacheOptions) {
+    this.#ask = ask;
+    this.#size = size;
+    this.#maxPending = maxPending;
+  }
+
+  find(entity: string, field: string, value: string): EntityRow | null | Promise<EntityRow | null> {
+    const rows = this.#table(entity, field).get(value);
+    if (rows !== undefined) return rows[0] ?? null;
+    return this.#fetch({ entity, field, value, many: false }).then(first);
+  }
+
+  list(entity: string, field: string, id: string): readonly EntityRow[] | Promise<readonly EntityRow[]> {
+    return this.#table(entity, field).get(id) ?? this.#fetch({ entity, field, value: id, many: true });
+  }
+
+  consumer(idOrName: string): ConsumerView | null | Promise<ConsumerView | null> {
+    const isId = idOrName.length === 36 && uuid.test(idOrName);
+    const row = this.find('consumers', isId ? 'id' : 'username', isId ? idOrName.toLowerCase() : idOrName);
+    if (row instanceof Promise) return row.then(viewOf);
+    return row === null ? null : consumerView(row);
+  }
+
+  async insert(entity: string, fields: Readonly<Record<string, unknown>>): Promise<EntityRow> {
+    return (await this.#ask({ method: 'insert', entity, fields })) as EntityRow;
+  }
+
+  async update(entity: string, id: string, fields: Readonly<Record<string, unknown>>): Promise<EntityRow | null> {
+    return (await this.#ask({ method: 'update', entity, id, fields })) as EntityRow | null;
+  }
+
+  async delete(entity: string, id: string): Promise<boolean> {
+    return (await this.#ask({ method: 'delete', entity, id })) as boolean;
+  }
+
+  /** These rows changed with this version of the store. */
+  touch(rows: readonly TouchedRow[], version: number): void {
+    for (const { entity, id, values } of rows) {
+      const known = this.#entities.get(entity);
+      if (known === undefined) continue;
+      const cell = known.cells.get(id);
+      if (cell !== undefined) {
+        cell.stale = true;
+        known.cells.delete(id);
+      }
+      known.tables.get('id')?.forget(id);
+      for (const [field, value] of Object.entries(values)) known.tables.get(field)?.forget(value);
+      outdate(known, version);
+    }
+  }
+
+  /** Nothing that is known can be relied on any more. */
+  forgetAll(version: number): void {
+    for (const known of this.#entities.values()) {
+      for (const cell of known.cells.values()) cell.stale = true;
+      known.cells.clear();
+      for (const table of known.tables.values()) table.clear();
+      outdate(known, version);
+    }
+  }
+
+  #table(entity: string, field: string): AnswerTable {
+    const known = this.#entities.get(entity) ?? this.#know(entity);
+    const table = known.tables.get(field);
+    if (table !== undefined) return table;
+    const made = new AnswerTable(this.#size, (answer) => release(known, answer));
+    known.tables.set(field, made);
+    return made;
+  }
+
+  #know(entity: string): KnownEntity {
+    const known: KnownEntity = { tables: new Map(), cells: new Map() };
+    this.#entities.set(entity, known);
+    return known;
+  }
+
+  /** One question at a time for each value, whoever wants to know. */
+  #fetch(question: Question): Promise<readonly EntityRow[]> {
+    const table = this.#table(question.entity, question.field);
+    const asked = table.pending.get(question.value);
+    if (asked !== undefined) return asked.promise;
+    if (this.#pending >= this.#maxPending) {
+      return Promise.reject(new EntityAccessError('unavailable', 'too many questions are waiting for the store'));
+    }
+    this.#pending++;
+    const pending = { promise: this.#answer(question, table), neededVersion: -1 };
+    table.pending.set(question.value, pending);
+    return pending.promise;
+  }
+
+  async #answer(question: Question, table: AnswerTable): Promise<readonly EntityRow[]> {
+    try {
+      for (;;) {
+        const found = (await this.#ask({ method: 'find', question })) as Found;
+        // What changed while the question was on its way is asked for again.
+        if (found.version < (table.pending.get(question.value)?.neededVersion ?? -1)) continue;
+        return this.#keep(question, table, found);
+      }
+    } finally {
+      this.#pending--;
+      table.pending.delete(question.value);
+    }
+  }
+
+  #keep(question: Question, table: AnswerTable, { rows }: Found): readonly EntityRow[] {
+    const known = this.#entities.get(question.entity) ?? this.#know(question.entity);
+    const now = Date.now();
+    let expiresAt = Number.POSITIVE_INFINITY;
+    const cells: Cell[] = [];
+    for (const row of rows) {
+      const expiry = row['expires_at'];
+      if (typeof expiry === 'number') {
+        if (expiry <= now) continue;
+        expiresAt = Math.min(expiresAt, expiry);
+      }
+      const cell = known.cells.get(row.id) ?? { row, users: 0, stale: false };
+      cell.users++;
+      known.cells.set(row.id, cell);
+      cells.push(cell);
+    }
+    const answer: Answer = { cells, rows: cells.map((cell) => cell.row), expiresAt };
+    table.set(question.value, answer);
+    return answer.rows;
+  }
+}
+
+/** Answers on their way that were read before this version are of no use. */
+function outdate(known: KnownEntity, version: number): void {
+  for (const table of known.tables.values()) {
+    for (const pending of table.pending.values()) pending.neededVersion = Math.max(pending.neededVersion, version);
+  }
+}
+
+function release(known: KnownEntity, answer: Answer): void {
+  for (const cell of answer.cells) {
+    if (--cell.users === 0 && known.cells.get(cell.row.id) === cell) known.cells.delete(cell.row.id);
+  }
+}
+
+function first(rows: readonly EntityRow[]): EntityRow | null {
+  return rows[0] ?? null;
+}
+
+function viewOf(row: EntityRow | null): ConsumerView | null {
+  return row === null ? null : consumerView(row);
+}

@@ -1,0 +1,6 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+
+/** Compares two secrets in a time that does not depend on where they differ, nor on their lengths. */
+export function equalSecrets(a: string, b: string): boolean {
+  return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
+}

@@ -1,0 +1,68 @@
+import type { Lease, LeaseRequest } from '../../limits/limit-tools.ts';
+import type { PluginHost } from '../../plugin-runner/instances.ts';
+import type { PluginLogger, PluginNode, PluginSettings } from '../define-plugin.ts';
+import { type TestEntities, testEntities } from './test-entities.ts';
+
+export interface TestLogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface TestHostOptions {
+  readonly entities?: TestEntities;
+  readonly slowEntities?: boolean;
+  readonly settings?: Partial<PluginSettings>;
+}
+
+/** The node that plugins under test run on. */
+export const testNode: PluginNode = Object.freeze({
+  id: '7f6b8c1e-0000-4000-8000-00000000000f',
+  hostname: 'test-host',
+  pid: 4711,
+  worker: 0,
+});
+
+/** What a worker has for its plugins, without a worker. */
+export function testHost(options: TestHostOptions, logLines: TestLogLine[], counts: Map<string, number>): PluginHost {
+  const zones = new Map<string, SharedArrayBuffer>();
+  const leases = testLeases();
+  return {
+    log: collector(logLines),
+    node: testNode,
+    settings: { hashKeys: false, ...options.settings },
+    entities: testEntities(options.entities ?? {}, options.slowEntities ?? false),
+    zone(plugin, { name, bytes }) {
+      const key = `${plugin}/${name}/${bytes}`;
+      const memory = zones.get(key) ?? new SharedArrayBuffer(bytes);
+      zones.set(key, memory);
+      return memory;
+    },
+    lease: async (requests) => requests.map(leases),
+    count(plugin, name, by) {
+      const key = `${plugin}.${name}`;
+      counts.set(key, (counts.get(key) ?? 0) + by);
+    },
+  };
+}
+
+/** Counters of a relational store, in memory. */
+function testLeases(): (request: LeaseRequest) => Lease {
+  const used = new Map<string, number>();
+  return ({ key, windowStart, limit, wanted, force }) => {
+    const counter = `${key}@${windowStart}`;
+    const before = used.get(counter) ?? 0;
+    const granted = force || wanted < 0 ? wanted : Math.max(0, Math.min(wanted, limit - before));
+    used.set(counter, Math.max(0, before + granted));
+    return { granted, used: Math.max(0, before + granted) };
+  };
+}
+
+function collector(lines: TestLogLine[]): PluginLogger {
+  const at =
+    (level: TestLogLine['level']) =>
+    (message: string, fields: Readonly<Record<string, unknown>> = {}) => {
+      lines.push({ level, message, fields });
+    };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}

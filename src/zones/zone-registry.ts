@@ -1,0 +1,101 @@
+import type { Row } from '../entities/entity.ts';
+import type { Plugin } from '../plugin-sdk/define-plugin.ts';
+import type { ZoneRequest } from '../plugin-sdk/limits.ts';
+import type { SnapshotDelta, ZoneChanges } from '../workers/messages.ts';
+
+interface Zone {
+  readonly memory: SharedArrayBuffer;
+  /** Plugin instances that asked for it. */
+  readonly users: Set<string>;
+}
+
+export interface NamedZone {
+  readonly plugin: string;
+  readonly name: string;
+  readonly memory: SharedArrayBuffer;
+}
+
+/** Smallest and largest zone, in bytes. */
+const leastBytes = 4096;
+const mostBytes = 2 ** 31;
+
+/** The one name of a table: those of one plugin with the same name and size are the same table. */
+export function zoneKey(plugin: string, { name, bytes }: ZoneRequest): string {
+  return `${plugin}/${name}/${bytes}`;
+}
+
+/**
+ * The tables in shared memory that plugin instances ask for. They live in the control plane, so that they outlive a
+ * worker, and they keep what is in them as long as some instance wants them at that size, whatever else is edited.
+ */
+export class ZoneRegistry {
+  readonly #plugins: ReadonlyMap<string, Plugin>;
+  readonly #zones = new Map<string, Zone>();
+  /** Keys by plugin instance. */
+  readonly #wanted = new Map<string, readonly string[]>();
+
+  constructor(plugins: ReadonlyMap<string, Plugin>) {
+    this.#plugins = plugins;
+  }
+
+  /** Makes what the delta's plugin instances ask for and lets go what none wants any more; null: nothing changed. */
+  change(delta: SnapshotDelta): ZoneChanges | null {
+    const rows = delta.upserts.plugins ?? [];
+    const removed = delta.removes.plugins ?? [];
+    if (rows.length === 0 && removed.length === 0) return null;
+    const added: Record<string, SharedArrayBuffer> = {};
+    const left = new Set<string>();
+    for (const id of removed) for (const key of this.#release(id)) left.add(key);
+    for (const row of rows) {
+      const before = this.#release(row.id);
+      for (const request of this.#requestsOf(row)) {
+        const key = zoneKey(String(row['name']), request);
+        const zone = this.#zones.get(key) ?? this.#make(key, request, added);
+        zone.users.add(row.id);
+        this.#wanted.set(row.id, [...(this.#wanted.get(row.id) ?? []), key]);
+      }
+      for (const key of before) left.add(key);
+    }
+    const dropped = [...left].filter((key) => this.#zones.get(key)?.users.size === 0);
+    for (const key of dropped) this.#zones.delete(key);
+    return Object.keys(added).length === 0 && dropped.length === 0 ? null : { added, dropped };
+  }
+
+  /** All tables by key, for a worker that has none yet. */
+  all(): Record<string, SharedArrayBuffer> {
+    return Object.fromEntries([...this.#zones].map(([key, { memory }]) => [key, memory]));
+  }
+
+  list(): readonly NamedZone[] {
+    return [...this.#zones].map(([key, { memory }]) => {
+      const [plugin = '', ...rest] = key.split('/');
+      return { plugin, name: rest.slice(0, -1).join('/'), memory };
+    });
+  }
+
+  #make(key: string, request: ZoneRequest, added: Record<string, SharedArrayBuffer>): Zone {
+    const zone = { memory: new SharedArrayBuffer(request.bytes), users: new Set<string>() };
+    this.#zones.set(key, zone);
+    added[key] = zone.memory;
+    return zone;
+  }
+
+  /** Returns the keys of what the instance had. */
+  #release(id: string): readonly string[] {
+    const keys = this.#wanted.get(id) ?? [];
+    this.#wanted.delete(id);
+    for (const key of keys) this.#zones.get(key)?.users.delete(id);
+    return keys;
+  }
+
+  /** An instance that cannot say what it needs gets nothing; its worker tells why it cannot be set up. */
+  #requestsOf(row: Row): readonly ZoneRequest[] {
+    if (row['enabled'] === false) return [];
+    try {
+      const requests = this.#plugins.get(String(row['name']))?.zones(row['config'], row.id) ?? [];
+      return requests.filter(({ bytes }) => Number.isInteger(bytes) && bytes >= leastBytes && bytes <= mostBytes);
+    } catch {
+      return [];
+    }
+  }
+}
