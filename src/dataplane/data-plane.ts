@@ -18,7 +18,9 @@ import type { DownstreamHandler } from './downstream.ts';
 import { errorBody } from './error-body.ts';
 import type { DownstreamPeer, Exchange } from './exchange.ts';
 import { RequestHandler } from './handle-request.ts';
+import { maskedRequestLine, maskedTarget } from './masked-arguments.ts';
 import { type ProxyOptions, proxyOptions } from './options.ts';
+import { Overload } from './overload.ts';
 import { RequestProxy } from './proxy.ts';
 import { replyError } from './reply.ts';
 import { gatewayBlock, responseHead, statusText } from './response-head.ts';
@@ -63,6 +65,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
   readonly #requests: RequestHandler;
   readonly #trusted: TrustedPeers;
   readonly #accessLog: LogSink | null;
+  readonly #overload: Overload;
   readonly #connections = new Set<DownstreamConnection>();
   readonly #listeners: Listener[] = [];
   #serial = 0;
@@ -97,7 +100,17 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
     );
     this.#trusted = new TrustedPeers(settings.trustedIps);
     this.#requests = new RequestHandler(this.#options, this.#proxy, this.#trusted);
+    this.#overload = new Overload({
+      maxLag: settings.overloadLag,
+      maxHeap: settings.overloadHeap,
+      changed: (reason) => this.#noteOverload(reason),
+    });
     this.#accessLog = settings.proxyAccessLog === 'off' ? null : openLogSink(settings.proxyAccessLog);
+  }
+
+  #noteOverload(reason: string | null): void {
+    if (reason === null) this.#log.warn('overload is over: all requests are served again');
+    else this.#log.warn(`overload: ${reason}; requests are refused with 503`);
   }
 
   async listen(): Promise<void> {
@@ -172,7 +185,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
           remoteAddr: connection.peer.peerIp,
           remoteUser: null,
           time: Date.now(),
-          request: request.slice(0, Math.max(0, Math.min(request.indexOf('\r\n'), 2048))),
+          request: maskedRequestLine(request.slice(0, Math.max(0, Math.min(request.indexOf('\r\n'), 2048)))),
           status: error.status,
           bodyBytesSent: Buffer.byteLength(body),
           referer: null,
@@ -192,6 +205,11 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
   request(x: Exchange): void {
     this.#counters[Counter.requests]!++;
     this.#counters[Counter.connectionsWriting]!++;
+    if (this.#overload.active && this.#overload.refuse()) {
+      this.#counters[Counter.shed]!++;
+      replyError(x, errors.overloaded, this.#options, 'Retry-After: 1\r\n');
+      return;
+    }
     try {
       this.#requests.handle(x);
     } catch (error) {
@@ -237,16 +255,17 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
     this.#counters[Counter.bytesSent]! += x.bytesSent;
     if (x.context !== null) runLog(x);
     if (this.#accessLog === null) return;
-    const { head } = x;
+    const { head, plan } = x;
+    const referer = headerValue(head.block, 'referer');
     this.#accessLog.write(
       formatAccessLine({
         remoteAddr: x.clientIp,
         remoteUser: null,
         time: x.startedAt,
-        request: `${head.method} ${head.target} HTTP/${head.httpVersion}`,
+        request: `${head.method} ${maskedTarget(head.target, plan.secretArguments)} HTTP/${head.httpVersion}`,
         status: x.status,
         bodyBytesSent: x.bytesSent,
-        referer: headerValue(head.block, 'referer'),
+        referer: referer === null ? null : maskedTarget(referer, plan.secretArguments),
         userAgent: headerValue(head.block, 'user-agent'),
         requestId: x.id,
       }),
@@ -277,6 +296,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
 
   async close(): Promise<void> {
     this.#drained = null;
+    this.#overload.close();
     for (const listener of this.#listeners) listener.stop();
     for (const connection of this.#connections) connection.socket.destroy();
     this.#proxy.close();

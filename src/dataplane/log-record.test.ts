@@ -146,3 +146,20 @@ test('fields that plugins add are in the record, before and after it was made, a
   assert.deepEqual([record['first'], record['second']], [1, 2]);
   assert.equal(context.record(), record);
 });
+
+test('values of credentials are not told', () => {
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const needs = { secrets: { queryArguments: ['My-Key'], headers: ['My-Key', 'Cookie', 'Set-Cookie'] } };
+  const instance = { id: 'i', name: 'auth', priority: 1, phases: {}, needs, log, lease: null };
+  const headers = { 'My-Key': 's3cret', Cookie: 'session=s3cret', Authorization: 'Basic s3cret', 'X-One': '1' };
+  const request = { path: '/a?my-key=s3cret&x=1&access_token=s3cret', headers };
+  const exchange = served(testExchange(request, buildPlan([instance]), new TestClient()));
+  exchange.upstreamUri = '/b?my-key=s3cret&x=1';
+  exchange.responseBlock = 'Set-Cookie: session=s3cret\r\n';
+  const record = recordOf(exchange);
+  assert.doesNotMatch(JSON.stringify(record), /s3cret/);
+  assert.equal(record.request['uri'], '/a?my-key=REDACTED&x=1&access_token=REDACTED');
+  assert.equal(record.request.headers['my-key'], 'REDACTED');
+  assert.equal(record.request.headers['x-one'], '1');
+  assert.equal(record['upstream_uri'], '/b?my-key=REDACTED&x=1');
+});

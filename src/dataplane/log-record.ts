@@ -1,6 +1,7 @@
 import { headerMap } from '../http1/header-block.ts';
 import { monotonic } from '../util/clock.ts';
 import type { Exchange } from './exchange.ts';
+import { isSecretArgument, maskedTarget, redacted } from './masked-arguments.ts';
 import { queryArguments } from './query-arguments.ts';
 import { hostName } from './request-message.ts';
 import { statusText } from './response-head.ts';
@@ -8,24 +9,26 @@ import { statusText } from './response-head.ts';
 /** The log record of a finished exchange in the format of Kong's serialiser. Times are whole milliseconds. */
 export function logRecord(x: Exchange): Record<string, unknown> {
   const { head, peer, consumer, credential, route, service } = x;
+  const { secretArguments, secretHeaders } = x.plan;
+  const target = maskedTarget(head.target, secretArguments);
   return {
     request: {
       id: x.id,
-      uri: head.target,
-      url: `${peer.scheme}://${hostName(head.host)}:${peer.localPort}${head.target}`,
-      querystring: single(queryArguments(head.query)),
+      uri: target,
+      url: `${peer.scheme}://${hostName(head.host)}:${peer.localPort}${target}`,
+      querystring: maskedArguments(single(queryArguments(head.query)), secretArguments),
       method: head.method,
-      headers: redacted(single(headerMap(head.block))),
+      headers: maskedHeaders(single(headerMap(head.block)), secretHeaders),
       ...(peer.tls === null
         ? {}
         : { tls: { version: peer.tls.version, cipher: peer.tls.cipher, client_verify: 'NONE' } }),
       size: requestLineSize(head) + head.block.length + 2 + x.bytesReceived,
     },
-    upstream_uri: x.upstreamUri,
+    upstream_uri: maskedTarget(x.upstreamUri, secretArguments),
     upstream_status: upstreamStatus(x),
     response: {
       status: x.status,
-      headers: single(headerMap(responseBlock(x))),
+      headers: maskedHeaders(single(headerMap(responseBlock(x))), secretHeaders),
       size: statusText(x.status, x.reason).length + responseBlock(x).length + 2 + x.bytesSent,
     },
     latencies: latencies(x),
@@ -108,10 +111,18 @@ function single<T>(map: Readonly<Record<string, readonly T[]>>): Record<string, 
   return result;
 }
 
-function redacted<T>(headers: Record<string, T>): Record<string, T | string> {
+function maskedHeaders<T>(headers: Record<string, T>, own: ReadonlySet<string>): Record<string, T | string> {
   const result: Record<string, T | string> = headers;
-  for (const name of ['authorization', 'proxy-authorization']) {
-    if (name in result) result[name] = 'REDACTED';
+  for (const name of Object.keys(result)) {
+    if (name === 'authorization' || name === 'proxy-authorization' || own.has(name)) result[name] = redacted;
+  }
+  return result;
+}
+
+function maskedArguments<T>(found: Record<string, T>, own: ReadonlySet<string>): Record<string, T | string> {
+  const result: Record<string, T | string> = found;
+  for (const name of Object.keys(result)) {
+    if (isSecretArgument(name, own)) result[name] = redacted;
   }
   return result;
 }

@@ -4,8 +4,8 @@ export function queryArguments(query: string): Readonly<Record<string, readonly 
   for (const pair of query.split('&')) {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
-    const value = equals < 0 ? true : decode(pair.slice(equals + 1));
+    const name = decodeQueryText(equals < 0 ? pair : pair.slice(0, equals));
+    const value = equals < 0 ? true : decodeQueryText(pair.slice(equals + 1));
     const known = found[name];
     if (known === undefined) found[name] = [value];
     else known.push(value);
@@ -16,8 +16,8 @@ export function queryArguments(query: string): Readonly<Record<string, readonly 
 const triplet = /%([0-9a-f]{2})/gi;
 const needsDecoding = /[%+\x80-\xff]/;
 
-/** Never fails: an escape that is none stays as it is, bytes that are not UTF-8 become U+FFFD. */
-function decode(text: string): string {
+/** A name or value of a query. Never fails: an escape that is none stays as it is, bytes that are not UTF-8 become U+FFFD. */
+export function decodeQueryText(text: string): string {
   if (!needsDecoding.test(text)) return text;
   const bytes = text
     .replaceAll('+', ' ')

@@ -24,6 +24,8 @@ export function buildPlan(instances: readonly PluginInstance[]): PluginPlan {
     responseBodyLimit: largest(all, ({ needs }) =>
       needs.responseBody?.mode === 'buffer' ? needs.responseBody.maxBytes : 0,
     ),
+    secretArguments: names(all, ({ needs }) => needs.secrets?.queryArguments),
+    secretHeaders: names(all, ({ needs }) => needs.secrets?.headers),
   });
 }
 
@@ -33,4 +35,14 @@ function withPhase(all: readonly PluginInstance[], phase: keyof PluginPhases): r
 
 function largest(all: readonly PluginInstance[], limit: (instance: PluginInstance) => number): number {
   return all.reduce((most, instance) => Math.max(most, limit(instance)), 0);
+}
+
+const noNames: ReadonlySet<string> = new Set();
+
+function names(
+  all: readonly PluginInstance[],
+  of: (instance: PluginInstance) => readonly string[] | undefined,
+): ReadonlySet<string> {
+  const found = all.flatMap((instance) => of(instance) ?? []);
+  return found.length === 0 ? noNames : new Set(found.map((name) => name.toLowerCase()));
 }

@@ -39,4 +39,7 @@ export interface PluginPlan {
   readonly requestBodyLimit: number;
   /** Largest answer that a plugin of this plan needs collected; 0 when none does. */
   readonly responseBodyLimit: number;
+  /** Query arguments and header fields, in lower case, whose values no log shows. */
+  readonly secretArguments: ReadonlySet<string>;
+  readonly secretHeaders: ReadonlySet<string>;
 }

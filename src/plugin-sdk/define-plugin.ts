@@ -51,6 +51,16 @@ export interface PluginNeeds {
   readonly clientCertificate?: boolean;
   /** `stream`: `bodyFilter` is used. `buffer`: `response` gets the whole body, up to `maxBytes`, else 502. */
   readonly responseBody?: { readonly mode: 'stream' } | { readonly mode: 'buffer'; readonly maxBytes: number };
+  /** What no log may show, in requests to all routes of the instance: also in those that are refused before its turn. */
+  readonly secrets?: PluginSecrets;
+}
+
+/** Names, in any case. The field `Authorization` and arguments of usual names (`apikey`, `access_token`) are always masked. */
+export interface PluginSecrets {
+  /** Query arguments that carry credentials. */
+  readonly queryArguments?: readonly string[];
+  /** Header fields, of requests and answers, that carry credentials: `apikey`, `cookie`, `set-cookie`. */
+  readonly headers?: readonly string[];
 }
 
 export type PluginProtocol = 'grpc' | 'grpcs' | 'http' | 'https' | 'tcp' | 'tls' | 'udp' | 'tls_passthrough';

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { maskedRequestLine, maskedTarget } from './masked-arguments.ts';
+
+const own = new Set(['k-e-y']);
+
+test('a target without secrets stays as it is', () => {
+  for (const target of [
+    '/',
+    '/a?',
+    '/a?b',
+    '/a?b=c&d=apikey',
+    '/apikey=1',
+    '/a?=x',
+    '/a?&&',
+    '/a?apikey',
+    '/a?page_token=2',
+  ]) {
+    assert.equal(maskedTarget(target, own), target);
+  }
+});
+
+test('values of credentials are replaced, however their names are written', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['/a?apikey=s3cret', '/a?apikey=REDACTED'],
+    ['/a?x=1&APIKEY=s3cret&y=2', '/a?x=1&APIKEY=REDACTED&y=2'],
+    ['/a?%61pi%6bey=s3cret&&', '/a?%61pi%6bey=REDACTED&&'],
+    ['/a?apikey=s3cret&apikey=s3cret=?', '/a?apikey=REDACTED&apikey=REDACTED'],
+    ['/a?K-E-Y=s3cret&z=1', '/a?K-E-Y=REDACTED&z=1'],
+    ['https://a.test/?access_token=s3cret', 'https://a.test/?access_token=REDACTED'],
+  ];
+  for (const [target, masked] of cases) assert.equal(maskedTarget(target, own), masked);
+});
+
+test('the line of a broken request is masked too', () => {
+  assert.equal(maskedRequestLine('GET /?apikey=s3cret HTTP/1.1'), 'GET /?apikey=REDACTED HTTP/1.1');
+  assert.equal(maskedRequestLine('GET /?a b&apikey=s3 cret HTTP/9'), 'GET /?a b&apikey=REDACTED HTTP/9');
+  assert.equal(maskedRequestLine('GET /?apikey=s3cret'), 'GET /?apikey=REDACTED');
+  assert.equal(maskedRequestLine('GET /a'), 'GET /a');
+});

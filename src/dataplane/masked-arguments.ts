@@ -1,0 +1,65 @@
+import { decodeQueryText } from './query-arguments.ts';
+
+/** What stands in a log for the value of a credential. */
+export const redacted = 'REDACTED';
+
+/** Arguments that carry credentials by general use. Masked even where no plugin reads them, and where no route matched. */
+const wellKnown: ReadonlySet<string> = new Set([
+  'access_token',
+  'api-key',
+  'api_key',
+  'apikey',
+  'auth_token',
+  'client_assertion',
+  'client_secret',
+  'id_token',
+  'jwt',
+  'passwd',
+  'password',
+  'refresh_token',
+  'secret',
+  'token',
+  'x-api-key',
+]);
+
+/** Whether a query argument of this name, decoded, carries a credential. `own`: names in lower case that plugins declare. */
+export function isSecretArgument(name: string, own: ReadonlySet<string>): boolean {
+  const lower = name.toLowerCase();
+  return wellKnown.has(lower) || own.has(lower);
+}
+
+/** A URL or request target as logs may show it: values of arguments that carry credentials are replaced. */
+export function maskedTarget(target: string, own: ReadonlySet<string>): string {
+  const mark = target.indexOf('?');
+  if (mark < 0) return target;
+  return target.slice(0, mark + 1) + maskedQuery(target.slice(mark + 1), own);
+}
+
+/** The same for the first line of what may be no request at all. */
+export function maskedRequestLine(line: string): string {
+  const mark = line.indexOf('?');
+  if (mark < 0) return line;
+  const version = line.lastIndexOf(' HTTP/');
+  const end = version > mark ? version : line.length;
+  return line.slice(0, mark + 1) + maskedQuery(line.slice(mark + 1, end), noNames) + line.slice(end);
+}
+
+const noNames: ReadonlySet<string> = new Set();
+
+/** Names are compared decoded, as plugins read them. */
+function maskedQuery(query: string, own: ReadonlySet<string>): string {
+  let masked = '';
+  let keptFrom = 0;
+  for (let at = 0; at < query.length; ) {
+    const separator = query.indexOf('&', at);
+    const end = separator < 0 ? query.length : separator;
+    const argument = query.slice(at, end);
+    const equals = argument.indexOf('=');
+    if (equals > 0 && isSecretArgument(decodeQueryText(argument.slice(0, equals)), own)) {
+      masked += query.slice(keptFrom, at + equals + 1) + redacted;
+      keptFrom = end;
+    }
+    at = end + 1;
+  }
+  return keptFrom === 0 ? query : masked + query.slice(keptFrom);
+}
