@@ -95,6 +95,8 @@ export interface ConnectionView {
    * for only when a plugin declares `needs.clientCertificate`.
    */
   readonly clientCertificates: readonly Uint8Array[] | null;
+  /** Null without TLS. What a proxy in front says of its own connection shows in `request.scheme` only. */
+  readonly tls: { readonly version: string; readonly cipher: string } | null;
 }
 
 /** What every phase sees. */
