@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { autoId, createdAt } from '../schema/common-fields.ts';
 import { type ExportedSchema, exportSchema } from '../schema/export.ts';
+import { string } from '../schema/fields.ts';
+import { record } from '../schema/record.ts';
 import { consumers } from './consumers.ts';
+import { defineEntity } from './define-entity.ts';
 import { created, NOW, patched, patchRefusal, refusal } from './expect-row.fixture.ts';
 import { namedReferences } from './references.ts';
 import { testRegistry } from './registry.fixture.ts';
@@ -156,3 +160,14 @@ for (const [entity, body] of minimal) {
     if (config !== undefined) assert.deepEqual({ redis_host: null, ...config }, shownConfig);
   });
 }
+
+test('what is automatic within a record is generated, and stays', () => {
+  const inner = record({ key: string({ auto: true }), given: string({ auto: true }), other: string() });
+  const schema = record({ id: autoId(), created_at: createdAt(), config: inner });
+  const definition = defineEntity({ name: 'things', path: 'things', endpointKey: null, schema });
+  const row = created(definition, { config: { given: 'mine' } });
+  const made = row['config'] as Record<string, unknown>;
+  assert.match(String(made['key']), /^[A-Za-z0-9]{32}$/);
+  assert.deepEqual([made['given'], made['other']], ['mine', null]);
+  assert.deepEqual(patched(definition, row, { config: { other: 'x' } })['config'], { ...made, other: 'x' });
+});

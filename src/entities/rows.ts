@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { isRecordSchema } from '../schema/export.ts';
-import type { RecordSchema } from '../schema/fields.ts';
+import type { Field, RecordSchema } from '../schema/fields.ts';
 import { inferFromSchema } from '../schema/form.ts';
 import { mergePatch } from '../schema/merge.ts';
 import { presentShorthands } from '../schema/shorthands.ts';
@@ -124,7 +124,23 @@ function finish(
     else if (meta.auto === true && value === null) fields[name] = name === 'id' ? (id ?? randomUUID()) : randomSecret();
     else fields[name] = value;
   }
+  const schema = schemaOf(definition, result.value);
+  for (const [name, field] of schema.fields) fields[name] = withGenerated(field, fields[name]);
   return { ok: true, row: fields as Row, virtual };
+}
+
+/** Generates what is missing and automatic within a record: a secret of a plugin's configuration. */
+function withGenerated(field: Field, value: unknown): unknown {
+  if (!isRecordSchema(field) || typeof value !== 'object' || value === null) return value;
+  let output: Record<string, unknown> | null = null;
+  for (const [name, inner] of field.fields) {
+    const before = (value as Fields)[name];
+    const after = inner.meta.auto === true && before === null ? randomSecret() : withGenerated(inner, before);
+    if (after === before) continue;
+    output ??= { ...value };
+    output[name] = after;
+  }
+  return output ?? value;
 }
 
 /** 0 seconds stand for "never". */
