@@ -4,7 +4,7 @@ import { type Store, StoreError } from '../store/store.ts';
 /** Time between two looks for what has expired, in milliseconds. */
 const interval = 5000;
 
-/** Removes rows whose time is over. They are never read anyway; this gives back their room. */
+/** Removes rows and counters whose time is over. They are never read anyway; this gives back their room. */
 export class ExpiryJob {
   readonly #store: Store;
   readonly #log: ErrorLog;
@@ -27,6 +27,7 @@ export class ExpiryJob {
     try {
       // Looking is far cheaper than a transaction in which all writers wait.
       if (await this.#store.hasExpired()) await this.#store.write((writer) => writer.deleteExpired());
+      await this.#store.deleteExpiredCounters();
     } catch (error) {
       const away = error instanceof StoreError && error.detail.kind === 'unavailable';
       if (!away) this.#log.error('expired entities cannot be removed', { err: error });

@@ -140,7 +140,7 @@ export class NodeParts {
         hashKeys: settings.hashKeys,
         followed: () => publisher.followed,
         published: (version) => publisher.published(version),
-        lease: () => Promise.reject(new Error('not there yet')),
+        lease: (requests) => store.leaseCounters(requests),
       }),
     );
     this.#expiry = new ExpiryJob(store, logs.node);
@@ -166,7 +166,7 @@ export class NodeParts {
       plugins,
       log: logs.admin,
       pluginAdminRoutes,
-      counters: async () => [],
+      counters: (keys) => store.readCounters(keys),
       logLevel: logs.level((level) => this.#changeLogLevel(level)),
       ...(settings.sslCert.length === 0 ? {} : { tls: { cert: [...settings.sslCert], key: [...settings.sslCertKey] } }),
     };

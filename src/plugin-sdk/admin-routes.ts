@@ -45,6 +45,8 @@ export interface PluginAdminTools {
   all(entity: string): Promise<readonly EntityRow[]>;
   /** Counters of the relational store whose keys are these. Keys that were never counted are left out. */
   counters(keys: readonly string[]): Promise<readonly StoredCounter[]>;
+  /** Sets counters back to 0. Limiters on all nodes see it within two seconds. */
+  resetCounters(counters: readonly Pick<StoredCounter, 'key' | 'windowStart'>[]): Promise<void>;
 }
 
 /** What the module behind `adminRoutes` exports. */

@@ -2,6 +2,7 @@ import { afterEach, describe, it } from 'node:test';
 import type { EntityDefinition } from '../entities/entity.ts';
 import { registerChangeTests } from './contract/changes.contract.ts';
 import { registerConstraintTests } from './contract/constraints.contract.ts';
+import { registerCounterTests } from './contract/counters.contract.ts';
 import { registerListTests } from './contract/lists.contract.ts';
 import { registerMigrationTests } from './contract/migrations.contract.ts';
 import { registerRowTests } from './contract/rows.contract.ts';
@@ -43,6 +44,7 @@ export function describeStore(
     describe('constraints', () => registerConstraintTests(bench));
     describe('lists', () => registerListTests(bench));
     describe('changes', () => registerChangeTests(bench));
+    describe('counters', () => registerCounterTests(bench));
     describe('migrations', () => registerMigrationTests(bench));
     it('answers a ping before and after it is migrated', async () => {
       const store = await bench.open(await places.newPlace());

@@ -1,4 +1,5 @@
 import type { Row } from '../entities/entity.ts';
+import type { Lease, LeaseRequest } from '../limits/lease.ts';
 
 /** A place in a list ordered by `(created_at, id)`. */
 export interface Position {
@@ -90,7 +91,32 @@ export interface UpdateOptions {
   readonly renewCreatedAt?: boolean;
 }
 
-export interface Store extends StoreReader {
+/** What was taken under a key in the window that began at `windowStart` (milliseconds since the epoch). */
+export interface CounterId {
+  readonly key: string;
+  readonly windowStart: number;
+}
+
+export interface StoredCounter extends CounterId {
+  readonly used: number;
+}
+
+/**
+ * Counters of limits that all nodes share. They are no entities: nothing here waits for `write`, appears in `changes`,
+ * or waits for the disk. What was counted survives the end of a node; the last moments before a power cut may be lost.
+ */
+export interface CounterStore {
+  /** Grants what is left, in the order of the requests. One atomic step over all of them and all nodes. */
+  leaseCounters(requests: readonly LeaseRequest[]): Promise<readonly Lease[]>;
+  /** Counters with these keys, of whatever window, ordered by key and window. */
+  readCounters(keys: readonly string[]): Promise<readonly StoredCounter[]>;
+  /** Sets counters back to 0. */
+  resetCounters(counters: readonly CounterId[]): Promise<void>;
+  /** Removes counters whose `expiresAt` is over, some thousands at most. Returns how many. */
+  deleteExpiredCounters(): Promise<number>;
+}
+
+export interface Store extends StoreReader, CounterStore {
   readonly kind: 'sqlite' | 'postgres';
   /** Creates or upgrades the tables; safe when several nodes do so at once. Throws `newer-store` on a store from a newer version. */
   migrate(): Promise<void>;

@@ -66,5 +66,6 @@ function toolsFor(
       return rows;
     },
     counters,
+    resetCounters: (ids) => store.resetCounters(ids),
   };
 }

@@ -48,13 +48,18 @@ export function testHost(options: TestHostOptions, logLines: TestLogLine[], coun
 
 /** Counters of a relational store, in memory. */
 function testLeases(): (request: LeaseRequest) => Lease {
-  const used = new Map<string, number>();
-  return ({ key, windowStart, limit, wanted, force }) => {
-    const counter = `${key}@${windowStart}`;
-    const before = used.get(counter) ?? 0;
-    const granted = force || wanted < 0 ? wanted : Math.max(0, Math.min(wanted, limit - before));
-    used.set(counter, Math.max(0, before + granted));
-    return { granted, used: Math.max(0, before + granted) };
+  const counters = new Map<string, number>();
+  const usedOf = (key: string, windowStart: number): number => counters.get(`${key}@${windowStart}`) ?? 0;
+  return ({ windows, wanted, unit, force }) => {
+    const before = windows.map(({ key, previous }) => (previous === null ? 0 : usedOf(key, previous.windowStart)));
+    const rooms = windows.map(
+      ({ key, windowStart, limit, previous }, at) =>
+        limit - usedOf(key, windowStart) - (before[at] ?? 0) * (previous?.share ?? 0),
+    );
+    const granted = force ? wanted : Math.max(0, Math.floor(Math.min(wanted, ...rooms) / unit) * unit);
+    const used = windows.map(({ key, windowStart }) => usedOf(key, windowStart) + granted);
+    windows.forEach(({ key, windowStart }, at) => void counters.set(`${key}@${windowStart}`, used[at] ?? 0));
+    return { granted, used, before };
   };
 }
 

@@ -26,6 +26,8 @@ export interface SqlBackend {
   readonly read: Database;
   /** Long consistent reads, and migrations: nothing short waits behind them, and their time-outs are longer. */
   readonly snapshot: Database;
+  /** Counters of limits: commits do not wait for the disk, and nobody who writes entities waits for them. */
+  readonly counters: Database;
   /** Column types: text compared by bytes, and text holding JSON. */
   readonly types: { readonly text: string; readonly json: string };
   /** First statement of a migration: waits until no other node migrates, and creates what the tables live in. */

@@ -3,6 +3,7 @@ import type { Store, StoreWriter } from '../store.ts';
 import { createChangeFeed } from './change-feed.ts';
 import { appendChanges, readChanges, readVersion } from './change-log.ts';
 import { type EntityTables, tableOf, toEntityTable, toRow } from './entity-table.ts';
+import { deleteExpiredCounters, leaseCounters, readCounters, resetCounters } from './limit-counters.ts';
 import { listTags } from './list-tags.ts';
 import { migrate } from './migrate.ts';
 import { nextTimestamp } from './next-timestamp.ts';
@@ -72,6 +73,10 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
     version,
     changesSince: (since, limit) => consistently((transaction) => readChanges(transaction, tables, since, limit)),
     subscribe: (listener) => feed.subscribe(listener),
+    leaseCounters: (requests) => leaseCounters(backend, requests),
+    readCounters: (keys) => readCounters(backend.counters, keys),
+    resetCounters: (counters) => resetCounters(backend.counters, counters),
+    deleteExpiredCounters: () => deleteExpiredCounters(backend, Date.now()),
     ping: () => backend.ping(),
     close: async () => {
       await feed.close();

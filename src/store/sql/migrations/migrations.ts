@@ -1,5 +1,6 @@
 import { bookkeeping } from './0001-bookkeeping.ts';
+import { limitCounters } from './0002-limit-counters.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration, in the order in which they run. */
-export const migrations: readonly Migration[] = [bookkeeping];
+export const migrations: readonly Migration[] = [bookkeeping, limitCounters];

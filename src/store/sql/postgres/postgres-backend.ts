@@ -17,6 +17,9 @@ const longTimeout = 60_000;
 /** Connections for those; a node does one of them at a time. */
 const longPoolSize = 2;
 
+/** Connections for counters of limits. Each worker waits for one batch at a time. */
+const countersPoolSize = 4;
+
 /** Key of the advisory lock under which one node at a time migrates: any number that is ours alone. */
 const migrationLock = 7_305_801_846;
 
@@ -36,11 +39,19 @@ export function createPostgresBackend({ pg: settings, ca, log }: PostgresBackend
   const long = createPool({ ...common, connection: withTimeout(connection, longTimeout), size: longPoolSize });
   const regular = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: short }) });
   const snapshot = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: long }) });
+  const counting = createPool({
+    ...common,
+    connection: withTimeout(connection, settings.timeout),
+    size: countersPoolSize,
+    setUp: 'set synchronous_commit to off',
+  });
+  const counters = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: counting }) });
   return {
     kind: 'postgres',
     write: regular,
     read: regular,
     snapshot,
+    counters,
     // Without a collation of its own a text column would be ordered by the language of the database.
     types: { text: 'text collate "C"', json: 'json' },
     beginMigration: async (transaction) => {
@@ -60,7 +71,7 @@ export function createPostgresBackend({ pg: settings, ca, log }: PostgresBackend
     watch: (onVersion, readVersion) =>
       watchPostgres({ connection: withTimeout(connection, settings.timeout), onVersion, readVersion, log }),
     close: async () => {
-      await Promise.all([regular.destroy(), snapshot.destroy()]);
+      await Promise.all([regular.destroy(), snapshot.destroy(), counters.destroy()]);
     },
   };
 }

@@ -10,6 +10,8 @@ export interface PoolOptions {
   readonly schema: string | null;
   readonly size: number;
   readonly log: StoreLog;
+  /** A statement for each new connection. */
+  readonly setUp?: string;
 }
 
 /**
@@ -37,7 +39,7 @@ export function createPool(options: PoolOptions): PostgresPool {
 
   async function prepare(client: pg.PoolClient): Promise<void> {
     try {
-      await client.query(searchPath(options.schema));
+      await client.query([searchPath(options.schema), options.setUp ?? ''].join(';'));
       prepared.add(client);
     } catch (error) {
       client.release(true);

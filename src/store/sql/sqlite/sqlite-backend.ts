@@ -6,6 +6,7 @@ import type { ColumnRow, Database, SqlBackend, StoreHead, Tables } from '../sql-
 import { openSqliteDatabase, type SqliteConnection } from './sqlite-database.ts';
 import { NodeSqliteDialect } from './sqlite-dialect.ts';
 import { describeOpenError } from './sqlite-errors.ts';
+import { createWriteLock, type WriteLock } from './write-lock.ts';
 
 interface OpenDatabase {
   readonly queries: Database;
@@ -16,19 +17,22 @@ interface OpenDatabase {
 const defaultLockTimeout = 5000;
 
 /**
- * Three connections to one file, since SQLite has one transaction for each: readers see the last commit while a writer is at
+ * Four connections to one file, since SQLite has one transaction for each: readers see the last commit while a writer is at
  * work, and short reads do not wait behind a long one.
  */
 export function openSqliteBackend(file: string, lockTimeout = defaultLockTimeout): SqlBackend {
   createFile(file);
-  const write = openDatabase(file, lockTimeout);
-  const read = openDatabase(file, lockTimeout);
-  const snapshot = openDatabase(file, lockTimeout);
+  const lock = createWriteLock();
+  const write = openDatabase(file, lockTimeout, lock);
+  const read = openDatabase(file, lockTimeout, lock);
+  const snapshot = openDatabase(file, lockTimeout, lock);
+  const counters = openDatabase(file, lockTimeout, lock, 'normal');
   return {
     kind: 'sqlite',
     write: write.queries,
     read: read.queries,
     snapshot: snapshot.queries,
+    counters: counters.queries,
     types: { text: 'text', json: 'text' },
     // `begin immediate` has locked out every other writer already.
     beginMigration: async () => undefined,
@@ -43,7 +47,7 @@ export function openSqliteBackend(file: string, lockTimeout = defaultLockTimeout
       await sql<ColumnRow>`select 1`.execute(read.queries);
     },
     close: async () => {
-      for (const database of [write, read, snapshot]) {
+      for (const database of [write, read, snapshot, counters]) {
         await database.queries.destroy();
         // Kysely leaves a connection open that was never used, and SQLite empties its log with the last one only.
         database.connection.close();
@@ -62,10 +66,18 @@ function createFile(file: string): void {
   }
 }
 
-function openDatabase(file: string, lockTimeout: number): OpenDatabase {
+function openDatabase(
+  file: string,
+  lockTimeout: number,
+  lock: WriteLock,
+  durability: 'full' | 'normal' = 'full',
+): OpenDatabase {
   try {
-    const connection = openSqliteDatabase(file);
-    return { connection, queries: new Kysely<Tables>({ dialect: new NodeSqliteDialect(connection, lockTimeout) }) };
+    const connection = openSqliteDatabase(file, durability);
+    return {
+      connection,
+      queries: new Kysely<Tables>({ dialect: new NodeSqliteDialect(connection, lockTimeout, lock) }),
+    };
   } catch (error) {
     throw refused(file, error);
   }

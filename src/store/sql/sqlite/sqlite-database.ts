@@ -16,11 +16,16 @@ export interface SqliteConnection extends SqliteDatabase {
   readonly inTransaction: boolean;
 }
 
-export function openSqliteDatabase(file: string): SqliteConnection {
+/**
+ * @param durability `full`: a commit waits for the disk, so that what was answered survives a power cut. `normal`: it
+ *   survives the end of the process only.
+ */
+export function openSqliteDatabase(file: string, durability: 'full' | 'normal'): SqliteConnection {
   const database = new DatabaseSync(file, { timeout: openTimeout, enableForeignKeyConstraints: true });
   try {
-    // FULL makes the commit wait for the disk: what was answered survives a power cut.
-    database.exec(`pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = ${statementTimeout}`);
+    database.exec(
+      `pragma journal_mode = wal; pragma synchronous = ${durability}; pragma busy_timeout = ${statementTimeout}`,
+    );
   } catch (error) {
     database.close();
     throw error;

@@ -9,6 +9,7 @@ import {
 } from 'kysely';
 import type { SqliteConnection } from './sqlite-database.ts';
 import { isBusy } from './sqlite-errors.ts';
+import type { WriteLock } from './write-lock.ts';
 
 /** How often the lock is asked for while another process holds it. In milliseconds. */
 const lockPollInterval = 10;
@@ -17,28 +18,39 @@ const lockPollInterval = 10;
 export class NodeSqliteDialect extends SqliteDialect {
   readonly #connection: SqliteConnection;
   readonly #lockTimeout: number;
+  readonly #lock: WriteLock;
 
-  /** @param lockTimeout How long a writing transaction waits for another process to finish its own. In milliseconds. */
-  constructor(connection: SqliteConnection, lockTimeout: number) {
+  /**
+   * @param lockTimeout How long a writing transaction waits for another process to finish its own. In milliseconds.
+   * @param lock Held by the one connection of this process that is in a writing transaction.
+   */
+  constructor(connection: SqliteConnection, lockTimeout: number, lock: WriteLock) {
     super({ database: connection });
     this.#connection = connection;
     this.#lockTimeout = lockTimeout;
+    this.#lock = lock;
   }
 
   override createDriver(): Driver {
-    return new NodeSqliteDriver(this.#connection, this.#lockTimeout);
+    return new NodeSqliteDriver(this.#connection, this.#lockTimeout, this.#lock);
   }
 }
 
 class NodeSqliteDriver extends SqliteDriver {
   readonly #connection: SqliteConnection;
   readonly #lockTimeout: number;
+  readonly #lock: WriteLock;
+  #release: (() => void) | null = null;
 
-  /** @param lockTimeout How long a writing transaction waits for another process to finish its own. In milliseconds. */
-  constructor(connection: SqliteConnection, lockTimeout: number) {
+  /**
+   * @param lockTimeout How long a writing transaction waits for another process to finish its own. In milliseconds.
+   * @param lock Held by the one connection of this process that is in a writing transaction.
+   */
+  constructor(connection: SqliteConnection, lockTimeout: number, lock: WriteLock) {
     super({ database: connection });
     this.#connection = connection;
     this.#lockTimeout = lockTimeout;
+    this.#lock = lock;
   }
 
   /**
@@ -46,11 +58,25 @@ class NodeSqliteDriver extends SqliteDriver {
    * own waiting would stop the thread, and with it whoever of this process holds the lock.
    */
   override async beginTransaction(connection: DatabaseConnection, settings?: TransactionSettings): Promise<void> {
-    const begin = settings?.accessMode === 'read only' ? 'begin' : 'begin immediate';
+    if (settings?.accessMode === 'read only') {
+      await connection.executeQuery(CompiledQuery.raw('begin'));
+      return;
+    }
+    const release = await this.#lock.acquire();
+    try {
+      await this.#beginImmediate(connection);
+      this.#release = release;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async #beginImmediate(connection: DatabaseConnection): Promise<void> {
     const deadline = performance.now() + this.#lockTimeout;
     for (;;) {
       try {
-        await connection.executeQuery(CompiledQuery.raw(begin));
+        await connection.executeQuery(CompiledQuery.raw('begin immediate'));
         return;
       } catch (error) {
         if (!isBusy(error) || performance.now() >= deadline) throw error;
@@ -59,8 +85,22 @@ class NodeSqliteDriver extends SqliteDriver {
     }
   }
 
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await super.commitTransaction(connection);
+    this.#done();
+  }
+
   /** After a full disk, for example, SQLite has rolled back by itself. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.#connection.inTransaction) await super.rollbackTransaction(connection);
+    try {
+      if (this.#connection.inTransaction) await super.rollbackTransaction(connection);
+    } finally {
+      this.#done();
+    }
+  }
+
+  #done(): void {
+    this.#release?.();
+    this.#release = null;
   }
 }

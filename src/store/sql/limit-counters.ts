@@ -1,0 +1,202 @@
+import { sql } from 'kysely';
+import type { Lease, LeaseRequest, LeaseWindow } from '../../limits/lease.ts';
+import type { CounterId, StoredCounter } from '../store.ts';
+import { chunks } from './chunks.ts';
+import type { ColumnRow, Database, SqlBackend } from './sql-backend.ts';
+
+/** A row of `limit_counters` while a batch is worked on. */
+interface Counter {
+  readonly key: string;
+  readonly windowStart: number;
+  expiresAt: number;
+  used: number;
+  changed: boolean;
+}
+
+type Counters = Map<string, Counter>;
+
+/** Counters that one statement removes at most, so that none stands in the way of those that count. */
+const removedAtOnce = 1000;
+
+/** Tries to make the rows that a batch counts in. More than one is needed only when they expire at that very moment. */
+const tries = 3;
+
+/**
+ * Grants what is left, in the order of the requests, as one atomic step. Rows are locked in the order of their keys and
+ * made beforehand, so that two nodes never wait for each other in a circle.
+ */
+export async function leaseCounters(backend: SqlBackend, requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
+  const wanted = countersOf(requests);
+  if (requests.every((request) => request.wanted === 0)) {
+    fill(wanted, await selectRows(backend.counters, wanted, false));
+    return requests.map((request) => grant(request, wanted));
+  }
+  const locking = backend.kind === 'postgres';
+  for (let attempt = 0; attempt < tries; attempt++) {
+    const leases = await backend.counters.transaction().execute(async (transaction) => {
+      const counters = countersOf(requests);
+      const missing = fill(counters, await selectRows(transaction, counters, locking));
+      if (missing.some((counter) => counter.expiresAt > 0)) return null;
+      const granted = requests.map((request) => grant(request, counters));
+      await writeRows(transaction, counters);
+      return granted;
+    });
+    if (leases !== null) return leases;
+    await backend.counters.transaction().execute((transaction) => makeRows(transaction, countersOf(requests)));
+  }
+  throw new Error('counters expire while they are made: are the clocks of the nodes right?');
+}
+
+/** Reads the counters with these keys, of whatever window. */
+export async function readCounters(database: Database, keys: readonly string[]): Promise<readonly StoredCounter[]> {
+  const found: StoredCounter[] = [];
+  for (const some of chunks(keys)) {
+    const rows = await database
+      .selectFrom('limit_counters')
+      .selectAll()
+      .where('key', 'in', some)
+      .orderBy('key')
+      .orderBy('window_start')
+      .execute();
+    for (const row of rows) {
+      found.push({ key: String(row['key']), windowStart: Number(row['window_start']), used: Number(row['used']) });
+    }
+  }
+  return found;
+}
+
+/** Sets counters back to 0. One after another: several locks at once could be waited for in a circle. */
+export async function resetCounters(database: Database, counters: readonly CounterId[]): Promise<void> {
+  for (const { key, windowStart } of counters) {
+    await database.transaction().execute(async (transaction) => {
+      await transaction
+        .updateTable('limit_counters')
+        .set({ used: 0 })
+        .where('key', '=', key)
+        .where('window_start', '=', windowStart)
+        .execute();
+    });
+  }
+}
+
+/** Returns how many there were. */
+export async function deleteExpiredCounters({ counters, kind }: SqlBackend, now: number): Promise<number> {
+  const expired = counters.selectFrom('limit_counters').select('key').where('expires_at', '<=', now);
+  if ((await expired.limit(1).executeTakeFirst()) === undefined) return 0;
+  return await counters.transaction().execute(async (transaction) => {
+    const { rows } = await sql<ColumnRow>`
+      delete from limit_counters where (key, window_start) in (
+        select key, window_start from limit_counters where expires_at <= ${now} order by expires_at
+        limit ${removedAtOnce} ${sql.raw(kind === 'postgres' ? 'for update skip locked' : '')})
+      returning window_start`.execute(transaction);
+    return rows.length;
+  });
+}
+
+/** Every counter that the requests look at, all at 0, in the order in which they are locked. */
+function countersOf(requests: readonly LeaseRequest[]): Counters {
+  const all: Counter[] = [];
+  for (const { windows } of requests) {
+    for (const { key, windowStart, expiresAt, previous } of windows) {
+      all.push({ key, windowStart, expiresAt, used: 0, changed: false });
+      // A row that only is looked at need not be there, which 0 stands for.
+      if (previous !== null) all.push({ ...previous, key, expiresAt: 0, used: 0, changed: false });
+    }
+  }
+  all.sort((a, b) => (a.key === b.key ? a.windowStart - b.windowStart : a.key < b.key ? -1 : 1));
+  const counters: Counters = new Map();
+  for (const counter of all) {
+    const id = idOf(counter);
+    const known = counters.get(id);
+    if (known === undefined) counters.set(id, counter);
+    else known.expiresAt = Math.max(known.expiresAt, counter.expiresAt);
+  }
+  return counters;
+}
+
+async function selectRows(database: Database, counters: Counters, lock: boolean): Promise<readonly ColumnRow[]> {
+  const { rows } = await sql<ColumnRow>`
+    select key, window_start, used from limit_counters where (key, window_start) in (${pairs([...counters.values()])})
+    order by key, window_start ${sql.raw(lock ? 'for update' : '')}`.execute(database);
+  return rows;
+}
+
+/** Takes over what the rows say; returns the counters for which there is none. */
+function fill(counters: Counters, rows: readonly ColumnRow[]): readonly Counter[] {
+  const missing = new Set(counters.values());
+  for (const row of rows) {
+    const counter = counters.get(`${row['key']}\n${row['window_start']}`);
+    if (counter === undefined) continue;
+    counter.used = Number(row['used']);
+    missing.delete(counter);
+  }
+  return [...missing];
+}
+
+function grant({ windows, wanted, unit, force }: LeaseRequest, counters: Counters): Lease {
+  const used = windows.map((window) => counterAt(counters, window.key, window.windowStart));
+  const before = windows.map(({ key, previous }) =>
+    previous === null ? 0 : counterAt(counters, key, previous.windowStart).used,
+  );
+  let granted = wanted;
+  if (!force) {
+    const room = Math.min(...windows.map((window, at) => roomIn(window, used[at]?.used ?? 0, before[at] ?? 0)));
+    granted = Math.max(0, Math.floor(Math.min(wanted, room) / unit) * unit);
+  }
+  for (const counter of used) {
+    counter.used += granted;
+    counter.changed ||= granted > 0;
+  }
+  return { granted, used: used.map((counter) => counter.used), before };
+}
+
+function roomIn({ limit, previous }: LeaseWindow, used: number, before: number): number {
+  return limit - used - before * (previous?.share ?? 0);
+}
+
+async function writeRows(database: Database, counters: Counters): Promise<void> {
+  const rows = [...counters.values()].filter((counter) => counter.changed).map(toColumns);
+  for (const some of chunks(rows)) {
+    await database
+      .insertInto('limit_counters')
+      .values(some)
+      .onConflict((conflict) =>
+        conflict.columns(['key', 'window_start']).doUpdateSet((eb) => ({
+          used: eb.ref('excluded.used'),
+          expires_at: eb.ref('excluded.expires_at'),
+        })),
+      )
+      .execute();
+  }
+}
+
+async function makeRows(database: Database, counters: Counters): Promise<void> {
+  const rows = [...counters.values()].filter((counter) => counter.expiresAt > 0).map(toColumns);
+  for (const some of chunks(rows)) {
+    await database
+      .insertInto('limit_counters')
+      .values(some)
+      .onConflict((conflict) => conflict.columns(['key', 'window_start']).doNothing())
+      .execute();
+  }
+}
+
+function counterAt(counters: Counters, key: string, windowStart: number): Counter {
+  const counter = counters.get(idOf({ key, windowStart }));
+  if (counter === undefined) throw new Error('every counter of a batch is looked up beforehand');
+  return counter;
+}
+
+function toColumns({ key, windowStart, used, expiresAt }: Counter): ColumnRow {
+  return { key, window_start: windowStart, used, expires_at: expiresAt };
+}
+
+/** Rows to compare `(key, window_start)` with; PostgreSQL takes the numbers for text without a cast. */
+function pairs(counters: readonly CounterId[]) {
+  const rows = counters.map(({ key, windowStart }) => sql`(${key}, cast(${windowStart} as bigint))`);
+  return sql`values ${sql.join(rows)}`;
+}
+
+function idOf({ key, windowStart }: CounterId): string {
+  return `${key}\n${windowStart}`;
+}

@@ -1,0 +1,110 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A throw-away Redis server on a port of 127.0.0.1, with nothing on disk. */
+export interface TestRedis {
+  readonly host: string;
+  readonly port: number;
+  /** Ends the server at once; its data is gone. */
+  kill(): Promise<void>;
+  /** Starts the server again on the same port, empty. */
+  restart(): Promise<void>;
+  /** The server stays connected and answers nothing more, until `resume`. */
+  hang(): void;
+  resume(): void;
+  /** Answer of one command, sent with `redis-cli`. */
+  command(...words: string[]): string;
+  stop(): Promise<void>;
+}
+
+export interface TestRedisOptions {
+  /** More arguments of `redis-server`: `['--requirepass', 'x']`. */
+  readonly arguments?: readonly string[];
+  /** PEM files; then the port speaks TLS only. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+}
+
+/** For the `skip` option of tests, as `skipWithoutPostgres`. */
+export function skipWithoutRedis(): string | false {
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'ignore' });
+    return false;
+  } catch {
+    const reason = 'needs Redis: apt-get install redis-server';
+    if (process.env['CI'] === 'true') throw new Error(reason);
+    return reason;
+  }
+}
+
+export async function startRedis(options: TestRedisOptions = {}): Promise<TestRedis> {
+  const directory = mkdtempSync(join(tmpdir(), 'sluicegate-redis-'));
+  const port = await freePort();
+  const start = (): Promise<ChildProcess> => startServer(port, directory, options);
+  let server = await start();
+  const killAtExit = (): void => void server.kill('SIGKILL');
+  process.once('exit', killAtExit);
+  const kill = async (): Promise<void> => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const exited = once(server, 'exit');
+    server.kill('SIGKILL');
+    await exited;
+  };
+  return {
+    host: '127.0.0.1',
+    port,
+    kill,
+    restart: async () => {
+      server = await start();
+    },
+    hang: () => void server.kill('SIGSTOP'),
+    resume: () => void server.kill('SIGCONT'),
+    command: (...words) =>
+      execFileSync('redis-cli', ['-p', String(port), ...words], { encoding: 'utf8', stdio: 'pipe' }).trim(),
+    stop: async () => {
+      process.off('exit', killAtExit);
+      await kill();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startServer(port: number, directory: string, options: TestRedisOptions): Promise<ChildProcess> {
+  const { tls } = options;
+  const listen =
+    tls === undefined
+      ? ['--port', String(port)]
+      : [
+          ...['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'no'],
+          ...['--tls-cert-file', tls.cert, '--tls-key-file', tls.key, '--tls-ca-cert-file', tls.cert],
+        ];
+  const server = spawn(
+    'redis-server',
+    [...listen, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...(options.arguments ?? [])],
+    { cwd: directory, stdio: ['ignore', 'pipe', 'ignore'] },
+  );
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: server.stdout })) {
+    lines.push(line);
+    if (line.includes('Ready to accept connections')) {
+      server.stdout.resume();
+      return server;
+    }
+  }
+  throw new Error(`Redis did not start:\n${lines.join('\n')}`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
+  return address.port;
+}
