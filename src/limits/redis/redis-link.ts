@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { LimiterUnavailable, type RedisOptions } from '../../plugin-sdk/limits.ts';
+import { connectRedis, dropRedis } from './redis-connection.ts';
+
+/** Milliseconds between attempts to reach a server that is away: the first pause and the longest. */
+const firstPause = 100;
+const longestPause = 2000;
+
+const closed = 'the limiter is closed';
+
+export interface RedisScript {
+  readonly lua: string;
+  readonly sha: string;
+}
+
+export function redisScript(lua: string): RedisScript {
+  return Object.freeze({ lua, sha: createHash('sha1').update(lua).digest('hex') });
+}
+
+/**
+ * This worker's connection to one Redis server, shared by all limiters that use it. Opened with the first script. While
+ * the server is known to be away every script is refused at once, and attempts to reach it go on in the background: no
+ * request pays for them.
+ */
+export class RedisLink {
+  readonly #options: RedisOptions;
+  readonly #address: string;
+  #client: Redis | null = null;
+  #attempt: Promise<void> | null = null;
+  /** Why the server is known to be away; null: it is not. */
+  #away: string | null = null;
+  #pause = firstPause;
+  #retry: NodeJS.Timeout | null = null;
+  #closed = false;
+
+  constructor(options: RedisOptions) {
+    this.#options = options;
+    this.#address = `${options.host}:${options.port}`;
+  }
+
+  /** Runs a script on one key. Rejects with a `LimiterUnavailable`, at the latest after the server's time-out. */
+  run(script: RedisScript, key: string, args: readonly (string | number)[]): Promise<unknown> {
+    if (this.#client !== null) return this.#evaluate(this.#client, script, key, args);
+    if (this.#closed) return Promise.reject(this.#unavailable(closed));
+    if (this.#away !== null) return Promise.reject(this.#unavailable(this.#away));
+    return this.#runOnceConnected(script, key, args);
+  }
+
+  close(): void {
+    this.#closed = true;
+    if (this.#retry !== null) clearTimeout(this.#retry);
+    this.#retry = null;
+    const client = this.#client;
+    this.#client = null;
+    if (client !== null) dropRedis(client);
+  }
+
+  async #runOnceConnected(script: RedisScript, key: string, args: readonly (string | number)[]): Promise<unknown> {
+    this.#attempt ??= this.#connect();
+    await this.#attempt;
+    if (this.#client === null) throw this.#unavailable(this.#away ?? closed);
+    return await this.#evaluate(this.#client, script, key, args);
+  }
+
+  async #evaluate(
+    client: Redis,
+    { sha, lua }: RedisScript,
+    key: string,
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
+    try {
+      return await client.evalsha(sha, 1, key, ...args);
+    } catch (error) {
+      // The server was started anew, or its scripts were flushed.
+      if (isReply(error, 'NOSCRIPT')) return await this.#evaluateWhole(client, lua, key, args);
+      throw this.#failed(client, error);
+    }
+  }
+
+  async #evaluateWhole(client: Redis, lua: string, key: string, args: readonly (string | number)[]): Promise<unknown> {
+    try {
+      return await client.eval(lua, 1, key, ...args);
+    } catch (error) {
+      throw this.#failed(client, error);
+    }
+  }
+
+  /** An error that the server sent leaves the connection as it is; anything else means that it is lost or hangs. */
+  #failed(client: Redis, error: unknown): LimiterUnavailable {
+    const reason = messageOf(error);
+    if (!isReply(error, '')) this.#lost(client, reason);
+    return this.#unavailable(reason);
+  }
+
+  /** Never rejects; afterwards there is either a client or a reason. */
+  async #connect(): Promise<void> {
+    try {
+      const client = await connectRedis(this.#options);
+      if (this.#closed) {
+        dropRedis(client);
+        return;
+      }
+      client.once('close', () => this.#lost(client, 'the server closed the connection'));
+      // An idle connection keeps no process alive; a command that waits has a timer that does.
+      client.stream?.unref?.();
+      this.#client = client;
+      this.#away = null;
+      this.#pause = firstPause;
+    } catch (error) {
+      this.#stayAway(messageOf(error));
+    } finally {
+      this.#attempt = null;
+    }
+  }
+
+  #lost(client: Redis, reason: string): void {
+    if (this.#client !== client) return;
+    this.#client = null;
+    // What still waits on this connection is rejected at once, rather than each at its own time-out.
+    dropRedis(client);
+    this.#stayAway(reason);
+  }
+
+  #stayAway(reason: string): void {
+    if (this.#closed) return;
+    this.#away = reason;
+    if (this.#retry !== null) return;
+    this.#retry = setTimeout(() => {
+      this.#retry = null;
+      this.#attempt ??= this.#connect();
+    }, this.#pause);
+    this.#retry.unref();
+    this.#pause = Math.min(longestPause, this.#pause * 2);
+  }
+
+  /** Without a `cause`: the client's errors carry the command that failed, and AUTH carries the password. */
+  #unavailable(reason: string): LimiterUnavailable {
+    return new LimiterUnavailable(`Redis ${this.#address} does not answer: ${reason}`);
+  }
+}
+
+const links = new Map<string, { readonly link: RedisLink; users: number }>();
+
+/** The link to this server, with these credentials, of this worker. Every call asks for one of `releaseRedis`. */
+export function acquireRedis(options: RedisOptions): RedisLink {
+  const identity = identityOf(options);
+  let held = links.get(identity);
+  if (held === undefined) {
+    held = { link: new RedisLink(options), users: 0 };
+    links.set(identity, held);
+  }
+  held.users++;
+  return held.link;
+}
+
+export function releaseRedis(options: RedisOptions): void {
+  const identity = identityOf(options);
+  const held = links.get(identity);
+  if (held === undefined || --held.users > 0) return;
+  links.delete(identity);
+  held.link.close();
+}
+
+function identityOf(options: RedisOptions): string {
+  const { host, port, timeout, username, password, database, ssl, ssl_verify: verify, server_name: name } = options;
+  return JSON.stringify([host, port, timeout, username, password, database, ssl, verify, name]);
+}
+
+function isReply(error: unknown, code: string): error is Error {
+  return error instanceof Error && error.name === 'ReplyError' && error.message.startsWith(code);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

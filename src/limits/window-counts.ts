@@ -1,0 +1,53 @@
+import type { WindowLimit, WindowPeriod, WindowState, WindowVerdict } from '../plugin-sdk/limits.ts';
+
+/** One window and what was taken in it and in the one before. Milliseconds since the epoch. */
+export interface WindowCount {
+  readonly start: number;
+  readonly end: number;
+  readonly used: number;
+  /** 0 unless the window slides. */
+  readonly before: number;
+}
+
+/** Share of the window before that is still in sight, from 0 to 1. */
+export function shareOfPrevious(start: number, end: number, now: number): number {
+  return Math.min(1, Math.max(0, (end - now) / (end - start)));
+}
+
+/** What a limiter answers, of counts as they are after the request. */
+export function verdictOf(
+  limits: readonly WindowLimit[],
+  counts: readonly WindowCount[],
+  now: number,
+  violated: number,
+): WindowVerdict {
+  const windows = counts.map((count, at) =>
+    stateOf(limits[at]?.period ?? 'second', limits[at]?.limit ?? 0, count, now),
+  );
+  return { allowed: violated < 0, violated, windows };
+}
+
+/** Index of the first window that has less than `cost` left; -1: none. */
+export function firstFull(
+  limits: readonly WindowLimit[],
+  counts: readonly WindowCount[],
+  now: number,
+  cost: number,
+): number {
+  return counts.findIndex((count, at) => seenIn(count, now) + cost > (limits[at]?.limit ?? 0));
+}
+
+function stateOf(period: WindowPeriod, limit: number, count: WindowCount, now: number): WindowState {
+  const remaining = Math.max(0, Math.floor(limit - seenIn(count, now)));
+  return { period, limit, remaining, reset: Math.max(1, Math.ceil((roomAt(limit, remaining, count) - now) / 1000)) };
+}
+
+function seenIn({ start, end, used, before }: WindowCount, now: number): number {
+  return before === 0 ? used : used + before * shareOfPrevious(start, end, now);
+}
+
+/** When one more can be taken; of a window that has room, its end. */
+function roomAt(limit: number, remaining: number, { start, end, used, before }: WindowCount): number {
+  if (remaining > 0 || before === 0 || used + 1 > limit) return end;
+  return end - ((limit - 1 - used) / before) * (end - start);
+}
