@@ -36,6 +36,7 @@ export const errors = Object.freeze({
   methodNotAllowed: entry('METHOD_NOT_ALLOWED', 405, 'Method not allowed', 'downstream', 'never', 'wire'),
   requestTimeout: entry('REQUEST_TIMEOUT', 408, 'Request timeout', 'downstream', 'never', 'wire'),
   payloadTooLarge: entry('PAYLOAD_TOO_LARGE', 413, 'Payload too large', 'downstream', 'never', 'wire'),
+  requestSizeExceeded: entry('REQUEST_SIZE_EXCEEDED', 413, 'Request size limit exceeded', 'downstream'),
   uriTooLong: entry('URI_TOO_LONG', 414, 'URI too long', 'downstream', 'never', 'wire'),
   expectationFailed: entry('EXPECTATION_FAILED', 417, 'Expectation failed', 'downstream', 'never', 'wire'),
   transferEncoding: entry('TRANSFER_ENCODING', 501, 'Not implemented', 'downstream', 'never', 'wire'),
@@ -54,6 +55,8 @@ export const errors = Object.freeze({
   badResponse: entry('BAD_RESPONSE', 502, invalidResponse, 'upstream'),
   responseTooLarge: entry('RESPONSE_TOO_LARGE', 502, invalidResponse, 'upstream'),
   draining: entry('DRAINING', 503, 'The upstream server is currently unavailable', 'internal', 'never', 'wire'),
+  overloaded: entry('OVERLOADED', 503, 'Service temporarily unavailable', 'internal'),
+  storeUnavailable: entry('STORE_UNAVAILABLE', 503, 'Service temporarily unavailable', 'internal'),
   unexpected: entry('UNEXPECTED', 500, 'An unexpected error occurred', 'internal'),
 });
 

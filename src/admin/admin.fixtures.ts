@@ -100,7 +100,7 @@ export async function startTestAdmin({ settings = {}, pg, tls }: TestAdminOption
       version: '0.1.0',
       hostname: 'gw',
       pids: { master: process.pid, workers: [process.pid] },
-      connections: () => ({ accepted: 7, handled: 6, active: 5, reading: 1, writing: 2, waiting: 3, totalRequests: 9 }),
+      connections: () => ({ accepted: 7, handled: 6, active: 5, reading: 1, writing: 2, waiting: 3, totalRequests: 9, shed: 1 }),
       memory: async () => [{ worker: 0, heapUsed: 3 * 2 ** 20 }],
       zones: () => [],
       pluginCounts: () => ({}),

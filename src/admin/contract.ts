@@ -43,6 +43,8 @@ export interface ConnectionFacts {
   readonly writing: number;
   readonly waiting: number;
   readonly totalRequests: number;
+  /** Requests refused because of overload. */
+  readonly shed: number;
 }
 
 /** Carries committed changes to the workers. */

@@ -62,6 +62,7 @@ test('the status is the same on both listeners', async () => {
         connections_writing: 2,
         connections_waiting: 3,
         total_requests: 9,
+        shed_requests: 1,
       },
       database: { reachable: true },
     });

@@ -249,6 +249,12 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
     this.#proxy.downstreamAborted(x);
   }
 
+  requestBodyTooLarge(x: Exchange): void {
+    this.#proxy.downstreamAborted(x);
+    x.buffered = null;
+    replyError(x, x.bodyLimited ? errors.requestSizeExceeded : errors.payloadTooLarge, this.#options);
+  }
+
   finished(x: Exchange): void {
     this.#counters[Counter.connectionsWriting]!--;
     this.#counters[Counter.bytesReceived]! += x.bytesReceived;

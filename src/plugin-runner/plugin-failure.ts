@@ -1,6 +1,7 @@
 import type { Exchange } from '../dataplane/exchange.ts';
 import { errors, RequestBodyTooLarge } from '../errors.ts';
 import type { PluginPhases } from '../plugin-sdk/contexts.ts';
+import { EntityAccessError } from '../plugin-sdk/entity-access.ts';
 import { type Reply, refuse, replyJson } from '../plugin-sdk/reply.ts';
 import type { PluginInstance } from './plan.ts';
 
@@ -26,6 +27,10 @@ export function failedReply(
 ): Reply {
   if (error instanceof RequestBodyTooLarge)
     return refuse(errors.payloadTooLarge.status, errors.payloadTooLarge.message);
+  if (error instanceof EntityAccessError && error.kind === 'unavailable') {
+    instance.log.warn('the store cannot be asked', { phase, request_id: exchange.id, reason: error.message });
+    return refuse(errors.storeUnavailable.status, errors.storeUnavailable.message);
+  }
   logFailure(exchange, instance, phase, error);
   return replyJson(errors.unexpected.status, { message: errors.unexpected.message });
 }

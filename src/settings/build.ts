@@ -58,6 +58,8 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     maxHeadSize: values.max_head_size,
     maxHeaderCount: values.max_header_count,
     drainTimeout: values.drain_timeout,
+    overloadLag: values.overload_lag,
+    overloadHeap: values.overload_heap,
     allowDebugHeader: values.allow_debug_header,
     errorDefaultType: values.error_default_type,
     plugins: values.plugins,

@@ -88,6 +88,9 @@ export interface Settings {
   readonly maxHeaderCount: number;
   /** How long a graceful stop waits for requests in flight. */
   readonly drainTimeout: number;
+  /** `overload_lag`, milliseconds; `overload_heap`, percent; 0 is off. */
+  readonly overloadLag: number;
+  readonly overloadHeap: number;
   readonly allowDebugHeader: boolean;
   readonly errorDefaultType: 'text/plain' | 'text/html' | 'application/json' | 'application/xml';
   readonly plugins: readonly string[];

@@ -46,5 +46,6 @@ function connectionFacts(counters: SharedArrayBuffer): ConnectionFacts {
     writing,
     waiting: Math.max(0, active - writing),
     totalRequests: sum(Counter.requests),
+    shed: sum(Counter.shed),
   };
 }

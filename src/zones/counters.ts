@@ -22,6 +22,8 @@ export const Counter = Object.freeze({
   /** Log messages sent to the control plane, and those of them that it has taken: the one place that it writes. */
   logPosted: 11,
   logTaken: 12,
+  /** Requests refused because of overload. */
+  shed: 13,
   /** Gauges. */
   connectionsActive: 16,
   /** Client connections with a request in flight. */

@@ -95,6 +95,8 @@ function baseSettings(prefix: string): Settings {
     maxHeadSize: 32 * 1024,
     maxHeaderCount: 200,
     drainTimeout: 10_000,
+    overloadLag: 300,
+    overloadHeap: 92,
     allowDebugHeader: false,
     errorDefaultType: 'text/plain',
     plugins: ['bundled'],

@@ -62,6 +62,7 @@ async function readStatus(deps: AdminDependencies, request: AdminRequest): Promi
       connections_writing: connections.writing,
       connections_waiting: connections.waiting,
       total_requests: connections.totalRequests,
+      shed_requests: connections.shed,
     },
     database: { reachable },
   });

@@ -54,6 +54,16 @@ export const listeners = {
   ),
   nginx_http_client_body_timeout: kong(duration('s'), '60s', 'Longest pause between two reads of a request body.'),
   nginx_http_send_timeout: kong(duration('s'), '60s', 'Longest pause between two writes to a client.'),
+  overload_lag: own(
+    duration('ms'),
+    '300ms',
+    'How late the event loop of a worker may be for a while before the worker refuses a growing share of the requests with 503 and `Retry-After`; 0 turns this off.',
+  ),
+  overload_heap: own(
+    integer(0, 100),
+    '92',
+    'Percentage of the heap that a worker may use before it refuses requests with 503 and `Retry-After`; 0 turns this off.',
+  ),
   drain_timeout: own(
     duration('s'),
     '30s',

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { startBackend, type TestBackend } from '../../test/support/backend.ts';
+import { startTestGateway, type TestGateway } from '../../test/support/gateway.ts';
+
+const sdk = new URL('../plugin-sdk/', import.meta.url).href;
+
+/** Keeps the event loop busy for as many milliseconds as the request says. */
+const busy = `
+import { definePlugin, httpProtocols } from '${sdk}index.ts';
+import { record } from '${sdk}schema.ts';
+export default definePlugin({
+  name: 'busy', version: '1.0.0', priority: 5, protocols: httpProtocols, schema: { config: record({}) },
+  setup: () => ({ access(context) {
+    const until = Date.now() + Number(context.request.header('x-busy') ?? 0);
+    while (Date.now() < until);
+    return undefined;
+  } }),
+});`;
+
+let folder = '';
+let gateway: TestGateway;
+let backend: TestBackend;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluicegate-overload-'));
+  await writeFile(join(folder, 'busy.ts'), busy);
+  backend = await startBackend();
+  gateway = await startTestGateway({
+    settings: { plugins: [join(folder, 'busy.ts')], overloadLag: 60 },
+  });
+  for (const [path, body] of [
+    ['/services', { name: 's', url: backend.url }],
+    ['/services/s/routes', { paths: ['/'] }],
+    ['/plugins', { name: 'busy' }],
+  ] as const) {
+    assert.equal((await gateway.admin('POST', path, body)).status, 201);
+  }
+});
+
+after(async () => {
+  await gateway.stop();
+  await backend.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function get(milliseconds: number): Promise<Response> {
+  return fetch(gateway.proxyUrl, { headers: { 'x-busy': String(milliseconds) } });
+}
+
+test('one long task is no overload: what waited for it is served', async () => {
+  const answers = await Promise.all([get(400), get(0), get(0), get(0)]);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200],
+  );
+});
+
+test('a worker that stays late refuses with 503 and Retry-After, says so, and serves all again afterwards', async () => {
+  const refused: Response[] = [];
+  const begun = Date.now();
+  while (refused.length === 0) {
+    assert.ok(Date.now() - begun < 20_000, 'nothing was refused');
+    const answers = await Promise.all(Array.from({ length: 16 }, () => get(100)));
+    refused.push(...answers.filter(({ status }) => status === 503));
+  }
+  assert.equal(refused[0]?.headers.get('retry-after'), '1');
+  assert.match(await refused[0]!.text(), /Service temporarily unavailable/);
+  const status = (await (await fetch(`${gateway.statusUrl}/status`)).json()) as { server: { shed_requests: number } };
+  assert.ok(status.server.shed_requests >= refused.length);
+  for (;;) {
+    assert.ok(Date.now() - begun < 40_000, 'it never recovered');
+    const answers = await Promise.all(Array.from({ length: 20 }, () => get(0)));
+    if (answers.every((answer) => answer.status === 200)) break;
+  }
+  const log = await readFile(join(gateway.prefix, 'error.log'), 'utf8');
+  assert.match(log, /overload: the event loop is \d+ ms late; requests are refused with 503/);
+});
