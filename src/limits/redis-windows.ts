@@ -1,5 +1,6 @@
 import type { WindowLimiter, WindowLimiterOptions, WindowVerdict } from '../plugin-sdk/limits.ts';
 import { storedKey } from './counter-key.ts';
+import type { LimitHost } from './limit-tools.ts';
 import { acquireRedis, releaseRedis } from './redis/redis-link.ts';
 import { windowScript } from './redis/window-script.ts';
 import { verdictOf, type WindowCount } from './window-counts.ts';
@@ -12,7 +13,7 @@ const perWindow = 4;
  * Windows counted in a Redis server, exact over all nodes: one script for each request, on Redis's clock. Rejects with
  * a `LimiterUnavailable`, at the latest after the server's time-out and at once while it is known to be away.
  */
-export function createRedisWindows(options: WindowLimiterOptions): WindowLimiter {
+export function createRedisWindows(options: WindowLimiterOptions, _host: Pick<LimitHost, never>): WindowLimiter {
   const { redis, limits, now } = options;
   if (redis === undefined || redis.host === null) throw new TypeError('the policy redis needs a Redis server');
   const sliding = options.windowType === 'sliding';

@@ -51,3 +51,19 @@ function roomAt(limit: number, remaining: number, { start, end, used, before }: 
   if (remaining > 0 || before === 0 || used + 1 > limit) return end;
   return end - ((limit - 1 - used) / before) * (end - start);
 }
+
+const lengths = { second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+
+/** The calendar window, in UTC, that an instant lies in: its start and its end, which is the start of the next. */
+export function windowAt(period: WindowPeriod, instant: number): { readonly start: number; readonly end: number } {
+  if (period === 'month' || period === 'year') return calendarWindow(period, new Date(instant));
+  const start = Math.floor(instant / lengths[period]) * lengths[period];
+  return { start, end: start + lengths[period] };
+}
+
+function calendarWindow(period: 'month' | 'year', date: Date): { start: number; end: number } {
+  const year = date.getUTCFullYear();
+  if (period === 'year') return { start: Date.UTC(year, 0), end: Date.UTC(year + 1, 0) };
+  const month = date.getUTCMonth();
+  return { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) };
+}

@@ -35,6 +35,11 @@ export interface WindowLimiterOptions {
   /** Name of the zone, among those that the plugin declares, that holds the counters of this node. */
   readonly zone: string;
   readonly redis?: RedisOptions;
+  /**
+   * Of the policy `cluster`, while the store does not answer. `reject`: a `LimiterUnavailable`. `local`: this node goes on by
+   * what it has let through itself, and the store is told afterwards; then at most `limit` pass on each node. Default reject.
+   */
+  readonly whenAway?: 'reject' | 'local';
   /** Seconds between exchanges with Redis; -1: with each request. Default -1. */
   readonly syncRate?: number;
   /** Milliseconds since the epoch. Default: the system's clock. */
