@@ -26,6 +26,11 @@ export interface Downstream {
   abort(exchange: Exchange): void;
   /** Begins to deliver the request body, `100 Continue` first when the client waits for it. */
   startBody(exchange: Exchange, sink: RequestBodySink): void;
+  /**
+   * Of a body of undeclared length no more than this is passed on; when it is longer, `requestBodyTooLarge` is called. To be
+   * set before the body is read.
+   */
+  limitBody(exchange: Exchange, bytes: number): void;
   pauseBody(exchange: Exchange): void;
   resumeBody(exchange: Exchange): void;
   /** Turns the connection into a tunnel after a 101; from here on bytes go raw through `sink`. */
@@ -42,6 +47,8 @@ export interface DownstreamHandler {
   downstreamDrained(exchange: Exchange): void;
   /** The client went away, or broke the framing of its body, before the answer was complete. */
   downstreamAborted(exchange: Exchange): void;
+  /** The request body is longer than allowed, and the answer has not begun: it is to be refused. */
+  requestBodyTooLarge(exchange: Exchange): void;
   /** The answer is complete or broken off; nothing more happens to the exchange. */
   finished(exchange: Exchange): void;
 }

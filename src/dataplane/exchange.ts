@@ -82,6 +82,8 @@ export class Exchange {
   requestBody: Uint8Array | null = null;
   /** Its bytes are no longer to be had from the client. */
   bodyTaken = false;
+  /** A plugin has limited its size. */
+  bodyLimited = false;
   /** Request target as sent to the backend (path and query); '' when none was contacted. */
   upstreamUri = '';
   target: RuntimeTarget | null = null;

@@ -126,6 +126,15 @@ export class RequestContext
     this.#identify('X-Anonymous-Consumer', consumer !== null && credential === null ? 'true' : null);
   }
 
+  limitBody(bytes: number): boolean {
+    const x = this.#exchange;
+    const length = x.requestBody?.byteLength ?? x.head.bodyLength;
+    if (length >= 0) return length <= bytes;
+    x.bodyLimited = true;
+    x.downstream.limitBody(x, bytes);
+    return true;
+  }
+
   body(): Promise<Uint8Array> {
     const x = this.#exchange;
     if (x.requestBody !== null) return Promise.resolve(x.requestBody);

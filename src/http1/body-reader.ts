@@ -25,6 +25,13 @@ export class BodyReader {
     } else this.#mode = 'close';
   }
 
+  /** At most this many bytes of a chunked body are passed on from here, or fewer when less was allowed already. */
+  limit(bytes: number): void {
+    if (this.complete || this.#mode !== 'chunked') return;
+    if (this.#limited === null) this.#limited = new LimitedSink(bytes);
+    else this.#limited.lower(bytes);
+  }
+
   /** Bytes that are still to come; infinite when the length is not declared. */
   get left(): number {
     if (this.complete) return 0;
@@ -76,6 +83,10 @@ class LimitedSink implements BodySink {
 
   constructor(limit: number) {
     this.#left = limit;
+  }
+
+  lower(limit: number): void {
+    this.#left = Math.min(this.#left, limit);
   }
 
   bodyData(bytes: Uint8Array, start: number, end: number): void {

@@ -248,7 +248,10 @@ export class DownstreamConnection implements Downstream {
       return end;
     }
     if (at === tooLarge) {
-      this.#breakOff(exchange, errors.payloadTooLarge);
+      this.#sink = null;
+      this.#deadline.clear();
+      if (exchange.headSent) this.#breakOff(exchange, errors.payloadTooLarge);
+      else this.#host.handler.requestBodyTooLarge(exchange);
       return end;
     }
     exchange.bytesReceived += (at === needMore ? end : at) - start;
@@ -303,6 +306,10 @@ export class DownstreamConnection implements Downstream {
     this.#mode = Mode.body;
     this.#deadline.set(this.#host.limits.bodyTimeout, monotonic());
     this.#release();
+  }
+
+  limitBody(_exchange: Exchange, bytes: number): void {
+    this.#body.limit(bytes);
   }
 
   pauseBody(): void {

@@ -159,6 +159,12 @@ export interface AccessContext extends BaseContext {
     credential: CredentialView | null,
     details?: Partial<IdentityDetails>,
   ): void;
+  /**
+   * Sets the largest request body, in bytes, for this request. False: it is known to be larger already; refuse it. A body
+   * of undeclared length (chunked) is measured while it streams by, whoever reads it: beyond the limit the client gets 413
+   * `Request size limit exceeded`, and nothing of the excess is passed on. The lowest limit of several counts.
+   */
+  limitBody(bytes: number): boolean;
   /** The whole request body, empty when there is none. Rejects unless the plugin declared `needs.requestBody`. */
   body(): Promise<Uint8Array>;
 }

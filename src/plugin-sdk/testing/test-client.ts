@@ -46,6 +46,7 @@ export class TestClient implements Downstream {
   sendInformational(): void {}
   abort(): void {}
   startBody(): void {}
+  limitBody(): void {}
   pauseBody(): void {}
   resumeBody(): void {}
   startTunnel(): void {}
