@@ -1,5 +1,7 @@
 import type { LimitTools } from '../plugin-sdk/limits.ts';
+import { createClusterWindows } from './cluster-windows.ts';
 import type { Lease, LeaseRequest } from './lease.ts';
+import { createRedisWindows } from './redis-windows.ts';
 
 export type { Lease, LeaseRequest };
 
@@ -13,6 +15,18 @@ export interface LimitHost {
   lease(requests: readonly LeaseRequest[]): Promise<readonly Lease[]>;
 }
 
-export function createLimitTools(_host: LimitHost): LimitTools {
-  throw new Error('not there yet');
+export function createLimitTools(host: LimitHost): LimitTools {
+  return {
+    windows(options) {
+      if (options.policy === 'redis') return createRedisWindows(options, host);
+      if (options.policy === 'cluster') return createClusterWindows(options, host);
+      throw new Error('not there yet');
+    },
+    bucket: () => {
+      throw new Error('not there yet');
+    },
+    concurrency: () => {
+      throw new Error('not there yet');
+    },
+  };
 }

@@ -1,5 +1,6 @@
 /** What a plugin may import at run time. Field types for its schema are in `schema.ts`, the harness in `testing.ts`. */
 
+export { storedCounterKey } from '../limits/counter-key.ts';
 export { BoundedCache } from '../util/bounded-cache.ts';
 export { compileRegex } from '../util/linear-regex.ts';
 export type * from './admin-routes.ts';
@@ -19,7 +20,7 @@ export {
 export { type FetchedDocument, type FetchOptions, fetchDocument } from './fetch-document.ts';
 export { type IpSet, ipSet } from './ip-set.ts';
 export type * from './limits.ts';
-export { LimiterUnavailable } from './limits.ts';
+export { LimiterUnavailable, redisOptions } from './limits.ts';
 export type * from './reply.ts';
 export { refuse, reply, replyJson } from './reply.ts';
 export { type Sealer, sealer } from './seal.ts';

@@ -21,6 +21,23 @@ export interface RedisOptions {
   readonly server_name: string | null;
 }
 
+type Unset<T> = { readonly [K in keyof T]: T[K] | null };
+
+/** What a configuration says of a Redis server, with Kong's defaults for what was set to null. */
+export function redisOptions(given: Unset<RedisOptions>): RedisOptions {
+  return {
+    host: given.host,
+    port: given.port ?? 6379,
+    timeout: given.timeout ?? 2000,
+    username: given.username,
+    password: given.password,
+    database: given.database ?? 0,
+    ssl: given.ssl ?? false,
+    ssl_verify: given.ssl_verify ?? false,
+    server_name: given.server_name,
+  };
+}
+
 export interface WindowLimiterOptions {
   /** Goes into every key, so that two plugins or instances do not share counters. */
   readonly namespace: string;

@@ -3,9 +3,10 @@
  * which only the control plane needs.
  */
 export { defineEntity, type EntityDescription } from '../entities/define-entity.ts';
-export type { Concealed, ConcealContext, EntityDefinition, Row } from '../entities/entity.ts';
+export type { ConcealContext, Concealed, EntityDefinition, Row } from '../entities/entity.ts';
 export * from '../schema/collections.ts';
 export * from '../schema/common-fields.ts';
 export type { EntityCheck } from '../schema/entity-checks.ts';
 export { boolean, type Field, type Infer, integer, number, type RecordSchema, string } from '../schema/fields.ts';
 export { foreign, record } from '../schema/record.ts';
+export * from './limit-fields.ts';
