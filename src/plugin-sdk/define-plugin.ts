@@ -42,6 +42,8 @@ export interface PluginTools {
 export interface PluginSettings {
   /** Keys are stored hashed. */
   readonly hashKeys: boolean;
+  /** PEM file of the authorities to trust in other servers; null: the built-in ones. */
+  readonly trustedCertificates: string | null;
 }
 
 export interface PluginNeeds {

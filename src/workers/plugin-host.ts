@@ -24,7 +24,10 @@ export class WorkerPluginHost implements PluginHost {
   constructor(boot: WorkerBoot, log: PluginLogger, post: (message: FromWorker) => void) {
     this.log = log;
     this.node = Object.freeze({ id: boot.nodeId, hostname: hostname(), pid: process.pid, worker: boot.worker });
-    this.settings = Object.freeze({ hashKeys: boot.settings.hashKeys });
+    this.settings = Object.freeze({
+      hashKeys: boot.settings.hashKeys,
+      trustedCertificates: boot.settings.trustedCertificates,
+    });
     this.#calls = new ControlPlaneCalls((id, call) => post({ type: 'call', id, call }));
     this.entities = new EntityCache({ ask: (call) => this.#calls.ask(call) });
     this.#counts = new WorkerCounts(post);

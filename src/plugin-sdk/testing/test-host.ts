@@ -30,7 +30,7 @@ export function testHost(options: TestHostOptions, logLines: TestLogLine[], coun
   return {
     log: collector(logLines),
     node: testNode,
-    settings: { hashKeys: false, ...options.settings },
+    settings: { hashKeys: false, trustedCertificates: null, ...options.settings },
     entities: testEntities(options.entities ?? {}, options.slowEntities ?? false),
     zone(plugin, { name, bytes }) {
       const key = `${plugin}/${name}/${bytes}`;
