@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { ErrorLog } from '../observability/error-log.ts';
 import type { Settings } from '../settings/settings.ts';
-import { readLastGood } from '../snapshot/last-good.ts';
+import { readLastGood, writeLastGood } from '../snapshot/last-good.ts';
 import { LastGoodWriter } from '../snapshot/last-good-writer.ts';
 import type { Publisher } from '../snapshot/publisher.ts';
 import { type Store, StoreError } from '../store/store.ts';
@@ -14,6 +14,8 @@ export interface ConfigSource {
   readonly store: Store;
   readonly publisher: Publisher;
   readonly log: ErrorLog;
+  /** Takes over the consumers and credentials that were asked for before the database went away. */
+  readonly restoreLookups: () => Promise<void>;
   /** Ends the attempts to reach the database. */
   readonly signal: AbortSignal;
 }
@@ -38,9 +40,9 @@ export async function beginConfig(source: ConfigSource): Promise<void> {
 }
 
 function keepCopy({ settings, publisher, log }: ConfigSource): void {
+  const path = copyPath(settings);
   const writer = new LastGoodWriter({
-    path: copyPath(settings),
-    config: () => publisher.config(),
+    write: () => writeLastGood(path, publisher.config()),
     onError: (error) => log.error('the copy of the last good config cannot be written', { err: error }),
   });
   publisher.keepLastGood(writer);
@@ -50,7 +52,9 @@ async function beginFromCopy(source: ConfigSource, unavailable: Error): Promise<
   const { settings, publisher, log } = source;
   const path = copyPath(settings);
   try {
-    publisher.begin(await readLastGood(path));
+    const dump = await readLastGood(path);
+    await source.restoreLookups();
+    publisher.begin(dump);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     log.error(`the copy of the last good config is not used: ${reason}`, { path });

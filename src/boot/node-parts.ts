@@ -6,7 +6,7 @@ import type { LogLevel, Settings } from '../settings/settings.ts';
 import type { Publisher } from '../snapshot/publisher.ts';
 import type { Store } from '../store/store.ts';
 import { collectAtRest } from '../util/collect-at-rest.ts';
-import type { SnapshotFailure } from '../workers/messages.ts';
+import type { SnapshotDelta, SnapshotFailure } from '../workers/messages.ts';
 import { createNodeFacts } from '../workers/node-facts.ts';
 import { Supervisor, type SupervisorLog } from '../workers/supervisor.ts';
 import { Counter, createCounters, sumCounter } from '../zones/counters.ts';
@@ -15,6 +15,7 @@ import { ControlPlanePriority } from './control-plane-priority.ts';
 import { ExpiryJob } from './expiry-job.ts';
 import type { NodeLogs } from './node-logs.ts';
 import type { OpenedStore } from './open-store.ts';
+import type { WorkerCalls } from './worker-calls.ts';
 
 export interface NodeOptions {
   readonly settings: Settings;
@@ -40,6 +41,7 @@ export class NodeParts {
   readonly #calls = Promise.withResolvers<CallHandler>();
   readonly #pluginCounts = new PluginCounts();
   #zones: ZoneRegistry | null = null;
+  #workerCalls: WorkerCalls | null = null;
   #expiry: ExpiryJob | null = null;
   #logs: NodeLogs | null = null;
   #store: Store | null = null;
@@ -102,6 +104,7 @@ export class NodeParts {
       await Promise.all([this.#supervisor.drain(this.#options.settings.drainTimeout), this.#closeListeners(true)]);
     }
     this.#expiry?.stop();
+    await this.#workerCalls?.close();
     await this.#publisher?.close();
     await this.#store?.close();
     await this.#logs?.close();
@@ -123,28 +126,29 @@ export class NodeParts {
     const { openStore } = await import('./open-store.ts');
     const opened = await openStore(settings, baseDirectory, logs.node);
     this.#store = opened.store;
-    const { store, entities, plugins } = opened;
-    const [{ Publisher: PublisherClass }, { beginConfig }, { CallHandler: CallHandlerClass }] = await Promise.all([
+    const { store, plugins } = opened;
+    const [{ Publisher: PublisherClass }, { beginConfig }, { WorkerCalls: WorkerCallsClass }] = await Promise.all([
       import('../snapshot/publisher.ts'),
       import('./begin-config.ts'),
-      import('../lookup/call-handler.ts'),
+      import('./worker-calls.ts'),
     ]);
     const zones = new ZoneRegistry(plugins);
     this.#zones = zones;
-    const publisher = new PublisherClass({ store, workers: this.#supervisor, log: logs.node, zones });
+    const calls = new WorkerCallsClass({
+      settings,
+      opened,
+      log: logs.node,
+      publisher: () => publisher,
+      lease: (requests) => store.leaseCounters(requests),
+    });
+    this.#workerCalls = calls;
+    this.#calls.resolve(calls.handler);
+    const onDelta = (delta: SnapshotDelta): void => calls.changed(delta);
+    const publisher = new PublisherClass({ store, workers: this.#supervisor, log: logs.node, zones, onDelta });
     this.#publisher = publisher;
-    this.#calls.resolve(
-      new CallHandlerClass({
-        store,
-        entities,
-        hashKeys: settings.hashKeys,
-        followed: () => publisher.followed,
-        published: (version) => publisher.published(version),
-        lease: (requests) => store.leaseCounters(requests),
-      }),
-    );
     this.#expiry = new ExpiryJob(store, logs.node);
-    await beginConfig({ settings, store: opened.store, publisher, log: logs.node, signal: this.#ending.signal });
+    const { signal } = this.#ending;
+    await beginConfig({ settings, store, publisher, log: logs.node, signal, restoreLookups: () => calls.restore() });
     return opened;
   }
 

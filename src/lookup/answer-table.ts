@@ -12,6 +12,8 @@ export interface Cell {
 export interface Answer {
   readonly cells: readonly Cell[];
   readonly rows: readonly EntityRow[];
+  /** It tells all rows of a foreign field. */
+  readonly many: boolean;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
@@ -58,6 +60,13 @@ export class AnswerTable {
   forget(value: string): void {
     this.#found.delete(value);
     this.#missing.delete(value);
+  }
+
+  /** Answers that hold a row and are up to date, by value. */
+  *found(): Generator<readonly [string, Answer]> {
+    for (const [value, answer] of this.#found.entries()) {
+      if (!answer.cells.some((cell) => cell.stale)) yield [value, answer];
+    }
   }
 
   clear(): void {

@@ -6,16 +6,26 @@ import type { ErrorTree } from '../schema/validate.ts';
 import { violationMessage } from '../schema/violation-message.ts';
 import { type Store, StoreError, type StoreWriter } from '../store/store.ts';
 import { type Call, type CallFailure, type Found, mostRows, type Question } from './questions.ts';
+import type { RememberedRows } from './remembered-rows.ts';
 
 export interface CallHandlerOptions {
   readonly store: Store;
   readonly entities: EntityRegistry;
   readonly hashKeys: boolean;
+  /** Rows that were asked for lately; null: the store is always asked. */
+  readonly remembered: RememberedRows | null;
   /** Version of the store up to which the workers have been told of changes. */
   readonly followed: () => number;
   /** Resolves when every worker has this version of the store. */
   readonly published: (version: number) => Promise<void>;
   readonly lease: (requests: readonly LeaseRequest[]) => Promise<readonly Lease[]>;
+}
+
+/** The rows that answer a question, as the store has them now. */
+export async function readRows(store: Store, { entity, field, value, many }: Question): Promise<readonly Row[]> {
+  if (many) return store.list(entity, { where: { [field]: value }, limit: mostRows });
+  const row = field === 'id' ? await store.get(entity, value) : await store.findBy(entity, field, value);
+  return row === null ? [] : [row];
 }
 
 export type CallResult =
@@ -64,13 +74,12 @@ export class CallHandler {
     }
   }
 
-  async #find({ entity, field, value, many }: Question): Promise<Found> {
-    const { store, followed } = this.#options;
+  async #find(question: Question): Promise<Found> {
+    const { store, followed, remembered } = this.#options;
     // Before the rows are read: they may be newer than that, which does no harm, but never older.
     const version = followed();
-    if (many) return { version, rows: await store.list(entity, { where: { [field]: value }, limit: mostRows }) };
-    const row = field === 'id' ? await store.get(entity, value) : await store.findBy(entity, field, value);
-    return { version, rows: row === null ? [] : [row] };
+    if (remembered !== null) return { version, rows: await remembered.rows(question) };
+    return { version, rows: await readRows(store, question) };
   }
 
   #insert(definition: EntityDefinition, fields: Fields): Promise<Row> {

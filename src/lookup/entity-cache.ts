@@ -57,6 +57,25 @@ export class EntityCache implements EntityAccess {
     return row === null ? null : consumerView(row);
   }
 
+  /** The rows that answer a question. */
+  rows(question: Question): readonly EntityRow[] | Promise<readonly EntityRow[]> {
+    return this.#table(question.entity, question.field).get(question.value) ?? this.#fetch(question);
+  }
+
+  /** Every answer that holds a row. */
+  *answers(): Generator<readonly [Question, readonly EntityRow[]]> {
+    for (const [entity, { tables }] of this.#entities) {
+      for (const [field, table] of tables) {
+        for (const [value, { rows, many }] of table.found()) yield [{ entity, field, value, many }, rows];
+      }
+    }
+  }
+
+  /** Takes an answer over from elsewhere. */
+  learn(question: Question, rows: readonly EntityRow[]): void {
+    this.#keep(question, this.#table(question.entity, question.field), rows);
+  }
+
   async insert(entity: string, fields: Readonly<Record<string, unknown>>): Promise<EntityRow> {
     return (await this.#ask({ method: 'insert', entity, fields })) as EntityRow;
   }
@@ -130,7 +149,7 @@ export class EntityCache implements EntityAccess {
         const found = (await this.#ask({ method: 'find', question })) as Found;
         // What changed while the question was on its way is asked for again.
         if (found.version < (table.pending.get(question.value)?.neededVersion ?? -1)) continue;
-        return this.#keep(question, table, found);
+        return this.#keep(question, table, found.rows);
       }
     } finally {
       this.#pending--;
@@ -138,7 +157,7 @@ export class EntityCache implements EntityAccess {
     }
   }
 
-  #keep(question: Question, table: AnswerTable, { rows }: Found): readonly EntityRow[] {
+  #keep(question: Question, table: AnswerTable, rows: readonly EntityRow[]): readonly EntityRow[] {
     const known = this.#entities.get(question.entity) ?? this.#know(question.entity);
     const now = Date.now();
     let expiresAt = Number.POSITIVE_INFINITY;
@@ -154,7 +173,7 @@ export class EntityCache implements EntityAccess {
       known.cells.set(row.id, cell);
       cells.push(cell);
     }
-    const answer: Answer = { cells, rows: cells.map((cell) => cell.row), expiresAt };
+    const answer: Answer = { cells, rows: cells.map((cell) => cell.row), many: question.many, expiresAt };
     table.set(question.value, answer);
     return answer.rows;
   }

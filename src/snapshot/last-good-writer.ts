@@ -1,16 +1,12 @@
-import type { SnapshotDelta } from '../workers/messages.ts';
-import { writeLastGood } from './last-good.ts';
-
 export interface LastGoodWriterOptions {
-  readonly path: string;
-  /** Makes the config as of now. */
-  readonly config: () => SnapshotDelta;
+  /** Writes what there is now. */
+  readonly write: () => Promise<void>;
   readonly onError: (error: unknown) => void;
   /** Milliseconds from a change to its being written, and so between two writes. Default 1000. */
   readonly delay?: number;
 }
 
-/** Keeps the last-good file up to date: many changes in a row cost one write. */
+/** Keeps a last-good file up to date: many changes in a row cost one write. */
 export class LastGoodWriter {
   readonly #options: LastGoodWriterOptions;
   #timer: NodeJS.Timeout | null = null;
@@ -33,7 +29,7 @@ export class LastGoodWriter {
     await this.#writing;
     if (!this.#changed) return;
     this.#changed = false;
-    this.#writing = writeLastGood(this.#options.path, this.#options.config()).catch(this.#options.onError);
+    this.#writing = this.#options.write().catch(this.#options.onError);
     await this.#writing;
     this.#writing = null;
   }

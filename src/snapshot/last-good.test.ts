@@ -81,7 +81,11 @@ test('many changes in a row cost one write, and the last one is in it', async ()
     made += 1;
     return { version, full: true, upserts: {}, removes: {} };
   };
-  const writer = new LastGoodWriter({ path, config, onError: (error) => assert.fail(String(error)), delay: 60_000 });
+  const writer = new LastGoodWriter({
+    write: () => writeLastGood(path, config()),
+    onError: (error) => assert.fail(String(error)),
+    delay: 60_000,
+  });
   for (version = 1; version < 100; version++) writer.changed();
   await writer.flush();
   await writer.flush();
@@ -93,7 +97,10 @@ test('a place that cannot be written to is told, and harms nobody', async () => 
   const errors: unknown[] = [];
   const config = (): SnapshotDelta => ({ version: 1, full: true, upserts: {}, removes: {} });
   const onError = (error: unknown): void => void errors.push(error);
-  const writer = new LastGoodWriter({ path: join(folder, 'no', 'such', 'folder'), config, onError });
+  const writer = new LastGoodWriter({
+    write: () => writeLastGood(join(folder, 'no', 'such', 'folder'), config()),
+    onError,
+  });
   writer.changed();
   await writer.flush();
   assert.equal(errors.length, 1);

@@ -33,6 +33,8 @@ export interface PublisherOptions {
   readonly store: Store;
   readonly workers: DeltaReceivers;
   readonly log: PublisherLog;
+  /** Told of each change before the workers are. */
+  readonly onDelta?: (delta: SnapshotDelta) => void;
   /** Makes the shared tables that plugins ask for. */
   readonly zones?: ZoneRegistry;
   /** Longest wait for workers to take a change over, in milliseconds. Default 5000. */
@@ -52,6 +54,7 @@ export class Publisher implements ConfigPublisher {
   readonly #log: PublisherLog;
   readonly #patience: number;
   readonly #zones: ZoneRegistry | null;
+  readonly #onDelta: (delta: SnapshotDelta) => void;
   readonly #waiters = new Set<() => void>();
   #lastGood: LastGoodWriter | null = null;
   /** Version of the last delta that was sent; later changes were of no concern to workers. */
@@ -70,6 +73,7 @@ export class Publisher implements ConfigPublisher {
     this.#log = options.log;
     this.#patience = options.patience ?? 5000;
     this.#zones = options.zones ?? null;
+    this.#onDelta = options.onDelta ?? (() => {});
   }
 
   /** Version of the store up to which the workers have been told of changes. */
@@ -203,6 +207,7 @@ export class Publisher implements ConfigPublisher {
 
   #send(delta: SnapshotDelta): void {
     this.#sent = delta.version;
+    this.#onDelta(delta);
     const zones = this.#zones?.change(delta) ?? null;
     this.#workers.broadcast(zones === null ? { type: 'delta', delta } : { type: 'delta', delta, zones });
     this.#lastGood?.changed();

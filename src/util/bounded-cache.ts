@@ -41,6 +41,11 @@ export class BoundedCache<K, V> {
     return this.#drop(this.#old, key) || young;
   }
 
+  *entries(): Generator<readonly [K, V]> {
+    yield* this.#old;
+    yield* this.#young;
+  }
+
   clear(): void {
     const all = [this.#young, this.#old];
     this.#young = new Map();
