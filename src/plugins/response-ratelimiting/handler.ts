@@ -1,0 +1,138 @@
+import {
+  type AccessContext,
+  type BaseContext,
+  type BodyTransform,
+  contextKey,
+  type HeaderFilterContext,
+  LimiterUnavailable,
+  type PluginPhases,
+  type PluginTools,
+  type Reply,
+  refuse,
+} from '../../plugin-sdk/index.ts';
+import { parseCosts } from './costs.ts';
+import { type CountedLimit, countedLimits } from './counted-limits.ts';
+import type { ResponseRatelimitingConfig } from './schema.ts';
+import { Usage } from './usage.ts';
+
+/** The log tells of counters that cannot be reached this often, in milliseconds. */
+const complaintInterval = 10_000;
+
+const usageKey = contextKey<Usage>('usage');
+
+/** Counts what answers say that they cost, and refuses what is beyond the limits. */
+export function countedByResponse(config: ResponseRatelimitingConfig, tools: PluginTools): PluginPhases {
+  const limits = countedLimits(config, tools);
+  const names = new Set(limits.map((limit) => limit.name));
+  const headerName = config.header_name ?? 'x-kong-limit';
+  let lastComplaint = -complaintInterval;
+
+  function unreachable(error: unknown): void {
+    tools.count('limiter_failures');
+    const now = performance.now();
+    if (now - lastComplaint < complaintInterval) return;
+    lastComplaint = now;
+    tools.log.error('the counters cannot be reached', {
+      error: error instanceof Error ? error.message : String(error),
+      fault_tolerant: config.fault_tolerant,
+    });
+  }
+
+  function begin(context: AccessContext, usage: Usage): undefined | Reply {
+    context.set(usageKey, usage);
+    if (!config.block_on_first_violation) return undefined;
+    const full = usage.firstFull();
+    return full === null ? undefined : refuse(429, `API rate limit exceeded for '${full.name}'`);
+  }
+
+  async function beginLater(context: AccessContext, looks: Promise<Usage>): Promise<undefined | Reply> {
+    try {
+      return begin(context, await looks);
+    } catch (error) {
+      if (!(error instanceof LimiterUnavailable)) throw error;
+      unreachable(error);
+      if (!config.fault_tolerant) throw error;
+      return undefined;
+    }
+  }
+
+  /** False when one of the limits that the answer costs of is used up: then nothing of it is sent. */
+  function count(usage: Usage, costs: ReadonlyMap<string, number>): boolean {
+    usage.lookAgain();
+    if (usage.looks.some(({ limit, verdict }) => costs.has(limit.name) && !verdict.allowed)) return false;
+    return usage.looks.every(({ limit }) => countOne(limit, usage.key, costs.get(limit.name) ?? 0));
+  }
+
+  function countOne({ limiter, isLocal }: CountedLimit, key: string, cost: number): boolean {
+    if (cost === 0) return true;
+    if (isLocal) {
+      // Of what other workers have let through since the look, only the atomic step tells. The last answer may cost more
+      // than is left.
+      const first = limiter.take(key);
+      if (first instanceof Promise || !first.allowed) return false;
+      if (cost > 1) void limiter.add(key, cost - 1);
+      return true;
+    }
+    // Nobody waits for it: the answer is on its way.
+    const counted = limiter.add(key, cost);
+    if (counted instanceof Promise) counted.catch(unreachable);
+    return true;
+  }
+
+  return {
+    access(context) {
+      const usage = Usage.look(limits, identify(context, config.limit_by ?? 'consumer'));
+      return usage instanceof Promise ? beginLater(context, usage) : begin(context, usage);
+    },
+    headerFilter(context) {
+      const { response } = context;
+      const costs = response.source === 'upstream' ? parseCosts(response.headerValues(headerName), names) : noCosts;
+      if (response.source === 'upstream') response.removeHeader(headerName);
+      const usage = context.get(usageKey);
+      if (usage === undefined) return;
+      const counted = costs.size === 0 || count(usage, costs);
+      if (!config.hide_client_headers) showUsage(context, usage, costs);
+      if (counted) return;
+      usage.refused = true;
+      response.setStatus(429);
+      for (const name of headersOfBody) response.removeHeader(name);
+    },
+    bodyFilter: (context) => (context.get(usageKey)?.refused === true ? nothing : null),
+    dispose() {
+      for (const { limiter } of limits) limiter.close();
+    },
+  };
+}
+
+const noCosts: ReadonlyMap<string, number> = new Map();
+
+/** What describes a body that is not sent. */
+const headersOfBody = [
+  'Content-Type',
+  'Content-Encoding',
+  'Content-Language',
+  'ETag',
+  'Last-Modified',
+  'Accept-Ranges',
+];
+
+const nothing: BodyTransform = Object.freeze({ chunk: () => null, end: () => null });
+
+function showUsage({ response }: HeaderFilterContext, usage: Usage, costs: ReadonlyMap<string, number>): void {
+  for (const { limit, verdict, remaining } of usage.looks) {
+    response.setHeader(limit.remainingHeader, String(remaining));
+    const cost = costs.get(limit.name) ?? 0;
+    for (const [at, window] of verdict.windows.entries()) {
+      const headers = limit.windowHeaders[at];
+      if (headers === undefined) continue;
+      response.setHeader(headers.limit, String(window.limit));
+      response.setHeader(headers.remaining, String(Math.max(0, window.remaining - cost)));
+    }
+  }
+}
+
+function identify({ client }: BaseContext, by: NonNullable<ResponseRatelimitingConfig['limit_by']>): string {
+  if (by === 'consumer' && client.consumer !== null) return client.consumer.id;
+  if (by !== 'ip' && client.credential?.id != null) return client.credential.id;
+  return client.ip;
+}
