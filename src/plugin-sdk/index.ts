@@ -5,6 +5,7 @@ export { BoundedCache } from '../util/bounded-cache.ts';
 export { compileRegex } from '../util/linear-regex.ts';
 export type * from './admin-routes.ts';
 export { type AuthAccessOptions, authAccess } from './auth.ts';
+export { type BodyArguments, bodyArguments, hasBodyArguments, withoutBodyArguments } from './body-arguments.ts';
 export { contextKey } from './context-key.ts';
 export type * from './contexts.ts';
 export { cookieValues } from './cookies.ts';
