@@ -95,4 +95,6 @@ export interface NestedUnder {
   readonly field: string;
   /** Path segment below the parent: `/services/{service}/<path>`. */
   readonly path: string;
+  /** Field that may stand for the id in such a path, because it is unique among the children of one parent. */
+  readonly key?: string;
 }

@@ -4,7 +4,7 @@ import { type AdminRequest, type Answer, noContent, ok } from '../http/admin-rou
 import { notFound } from '../http/http-error.ts';
 import type { AdminContext } from './admin-context.ts';
 import { removeEntity, segmentOf } from './entity-handlers.ts';
-import { findEntity, needEntity, referenceOf } from './find-entity.ts';
+import { findEntity, idOf, needEntity, referenceOf } from './find-entity.ts';
 import { listEntities } from './list-entities.ts';
 import { showEntity } from './show-entity.ts';
 import { insertEntity, patchEntity, putEntity, putTarget, readInput } from './write-entity.ts';
@@ -42,8 +42,10 @@ export async function replaceNested(context: AdminContext, nesting: Nesting, req
   const segment = segmentOf(request, child);
   const json = await context.commit(async (writer) => {
     const parent = await needParent(context, writer, nesting, request);
-    const existing = await findEntity(context, writer, child, segment);
-    const input = { ...readInput(child, request.body, existing ?? undefined), [place.field]: { id: parent.id } };
+    const existing = await findChild(context, writer, nesting, parent, segment);
+    const named = place.key === undefined || idOf(segment) !== null ? {} : { [place.key]: segment };
+    const given = readInput(child, request.body, existing ?? undefined);
+    const input = { ...given, ...named, [place.field]: { id: parent.id } };
     return putEntity(context, writer, child, putTarget(segment), existing, input);
   });
   return ok(json);
@@ -66,6 +68,18 @@ export async function deleteNested(context: AdminContext, nesting: Nesting, requ
   return noContent;
 }
 
+async function findChild(
+  context: AdminContext,
+  reader: StoreReader,
+  { child, place }: Nesting,
+  parent: Row,
+  segment: string,
+): Promise<Row | null> {
+  if (place.key === undefined || idOf(segment) !== null) return findEntity(context, reader, child, segment);
+  const where = { [place.field]: parent.id, [place.key]: segment };
+  return (await reader.list(child.name, { where, limit: 1 }))[0] ?? null;
+}
+
 function needParent(context: AdminContext, reader: StoreReader, nesting: Nesting, request: AdminRequest): Promise<Row> {
   return needEntity(context, reader, nesting.parent, segmentOf(request, nesting.parent));
 }
@@ -77,7 +91,8 @@ async function needChild(
   request: AdminRequest,
 ): Promise<Row> {
   const parent = await needParent(context, reader, nesting, request);
-  const row = await needEntity(context, reader, nesting.child, segmentOf(request, nesting.child));
+  const row = await findChild(context, reader, nesting, parent, segmentOf(request, nesting.child));
+  if (row === null) throw notFound();
   if (referenceOf(row, nesting.place.field) !== parent.id) throw notFound();
   return row;
 }
