@@ -1,5 +1,6 @@
 import type { EntityDefinition } from '../../src/entities/entity.ts';
 import { createEntityRegistry } from '../../src/entities/registry.ts';
+import { loadPlugins } from '../../src/plugin-runner/load-plugins.ts';
 import { exportMarkdownTable } from '../../src/schema/export-markdown.ts';
 import type { Generator } from '../lib/generated-file.ts';
 
@@ -11,7 +12,9 @@ JSON bodies. A reference is written \`{"id": "..."}\`, or with another unique fi
 
 /** One table of fields for each entity. The plugin catalog is left empty: the configuration of a plugin is in its README. */
 export const generateEntityPage: Generator = async () => {
-  const registry = createEntityRegistry({ names: () => [], describe: () => null });
+  const plugins = await loadPlugins(['bundled']);
+  const brought = await Promise.all([...plugins.values()].map((plugin) => plugin.loadEntities()));
+  const registry = createEntityRegistry({ names: () => [], describe: () => null }, brought.flat());
   const sections = registry.definitions.map((definition) => section(definition, registry.definitions));
   return [{ path: 'docs/entities.md', content: `${[head, ...sections].join('\n')}` }];
 };
@@ -32,5 +35,6 @@ function facts(definition: EntityDefinition, all: readonly EntityDefinition[]): 
     lines.push(`Unique: ${definition.unique.map((field) => `\`${field}\``).join(', ')}.`);
   for (const fields of definition.uniqueTogether)
     lines.push(`Unique together: ${fields.map((field) => `\`${field}\``).join(', ')}.`);
+  if (definition.expires) lines.push('It expires when its `ttl` is over.');
   return lines;
 }
