@@ -1,0 +1,90 @@
+import {
+  type AccessContext,
+  type BaseContext,
+  contextKey,
+  LimiterUnavailable,
+  type PluginPhases,
+  type PluginTools,
+  type Reply,
+  refuse,
+  type WindowVerdict,
+} from '../../plugin-sdk/index.ts';
+import { limitsOf, namespaceOf, type QuotaPeriod } from './quota.ts';
+import type { QuotasConfig } from './schema.ts';
+
+const headerNames: Readonly<Record<QuotaPeriod, { readonly limit: string; readonly remaining: string }>> = {
+  day: { limit: 'X-Quota-Limit-Day', remaining: 'X-Quota-Remaining-Day' },
+  month: { limit: 'X-Quota-Limit-Month', remaining: 'X-Quota-Remaining-Month' },
+};
+
+/** The log tells of a store that cannot be reached this often, in milliseconds. */
+const complaintInterval = 10_000;
+
+const verdictKey = contextKey<WindowVerdict>('verdict');
+
+export function keepQuotas(config: QuotasConfig, tools: PluginTools): PluginPhases {
+  const limits = limitsOf(config);
+  const headers = limits.map(({ period }) => headerNames[period]);
+  const limiter = tools.limits.windows({
+    namespace: namespaceOf(tools.instanceId),
+    limits,
+    policy: 'cluster',
+    zone: 'counters',
+    whenAway: config.fault_tolerant ? 'local' : 'reject',
+  });
+  let lastComplaint = -complaintInterval;
+
+  function unreachable(error: LimiterUnavailable): void {
+    tools.count('limiter_failures');
+    const now = performance.now();
+    if (now - lastComplaint < complaintInterval) return;
+    lastComplaint = now;
+    tools.log.error('the quotas cannot be read', { error: error.message, fault_tolerant: config.fault_tolerant });
+  }
+
+  function judge(context: AccessContext, verdict: WindowVerdict): undefined | Reply {
+    context.set(verdictKey, verdict);
+    if (verdict.allowed) return undefined;
+    const reset = verdict.windows[verdict.violated]?.reset ?? 1;
+    return refuse(config.error_code, config.error_message, { 'Retry-After': String(reset) });
+  }
+
+  async function judgeLater(context: AccessContext, verdict: Promise<WindowVerdict>): Promise<undefined | Reply> {
+    try {
+      return judge(context, await verdict);
+    } catch (error) {
+      if (!(error instanceof LimiterUnavailable)) throw error;
+      unreachable(error);
+      if (!config.fault_tolerant) throw error;
+      return undefined;
+    }
+  }
+
+  const phases: PluginPhases = {
+    access(context) {
+      const verdict = limiter.take(identify(context, config.limit_by));
+      return verdict instanceof Promise ? judgeLater(context, verdict) : judge(context, verdict);
+    },
+    dispose: () => limiter.close(),
+  };
+  if (config.hide_client_headers) return phases;
+  return {
+    ...phases,
+    headerFilter(context) {
+      const verdict = context.get(verdictKey);
+      if (verdict === undefined) return;
+      for (const [at, window] of verdict.windows.entries()) {
+        const names = headers[at];
+        if (names === undefined) continue;
+        context.response.setHeader(names.limit, String(window.limit));
+        context.response.setHeader(names.remaining, String(window.remaining));
+      }
+    },
+  };
+}
+
+function identify({ client }: BaseContext, by: QuotasConfig['limit_by']): string {
+  if (by === 'consumer' && client.consumer !== null) return client.consumer.id;
+  if (by !== 'ip' && client.credential?.id != null) return client.credential.id;
+  return client.ip;
+}
