@@ -59,7 +59,7 @@ const RULES: readonly (readonly [keyof Attributes, Rule])[] = [
 export function compileAttributes(
   attributes: Attributes & { readonly referenceable?: boolean },
 ): ((value: unknown) => string | null) | null {
-  const rules = RULES.filter(([name]) => attributes[name] !== undefined && attributes[name] !== false);
+  const rules = RULES.filter(([name]) => isGiven(name, attributes[name]));
   if (rules.length === 0) return null;
   return function firstFailure(value) {
     if (attributes.referenceable && isVaultReference(value)) return null;
@@ -69,6 +69,11 @@ export function compileAttributes(
     }
     return null;
   };
+}
+
+/** False turns a constraint off, except for those that compare with it. */
+function isGiven(name: keyof Attributes, constraint: unknown): boolean {
+  return constraint !== undefined && (constraint !== false || name === 'eq' || name === 'ne' || name === 'contains');
 }
 
 /** In seconds; the latest is the last that JavaScript can express. */

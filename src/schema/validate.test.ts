@@ -27,6 +27,7 @@ const faults: readonly [what: string, field: Field, value: unknown, fault: unkno
   ['a NUL character', string(), 'a\0', 'expected valid utf-8 text without NUL characters'],
   ['half of a surrogate pair', string(), '\ud800', 'expected valid utf-8 text without NUL characters'],
   ['eq', string({ eq: 'a' }), 'b', 'value must be a'],
+  ['eq false', boolean({ eq: false }), true, 'value must be false'],
   ['eq null', string({ eq: null }), 'b', 'value must be null'],
   ['ne', boolean({ ne: true }), true, 'value must not be true'],
   ['one_of', string({ one_of: ['a', 'b'] }), 'c', 'expected one of: a, b'],
