@@ -7,6 +7,7 @@ export const bundledPlugins: ReadonlyMap<string, PluginLoader> = new Map<string,
   ['correlation-id', () => import('./correlation-id/index.ts')],
   ['cors', () => import('./cors/index.ts')],
   ['ip-restriction', () => import('./ip-restriction/index.ts')],
+  ['ldap-auth', () => import('./ldap-auth/index.ts')],
   ['request-size-limiting', () => import('./request-size-limiting/index.ts')],
   ['request-termination', () => import('./request-termination/index.ts')],
 ]);

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import {
+  type AccessContext,
+  authAccess,
+  type PluginPhases,
+  type PluginTools,
+  type Reply,
+  refuse,
+} from '../../plugin-sdk/index.ts';
+import { Directory } from './directory.ts';
+import { escapeDnValue } from './distinguished-name.ts';
+import type { LdapServer } from './ldap-connection.ts';
+import { credentialsOf, decodeLogin } from './login.ts';
+import type { LdapAuthConfig } from './schema.ts';
+import { VerifiedLogins } from './verified-logins.ts';
+
+const longest = 2 ** 31 - 1;
+
+/** Logins at an LDAP directory. */
+export function authenticateByLdap(config: LdapAuthConfig, tools: PluginTools): PluginPhases {
+  const logins = new DirectoryLogins(config, tools);
+  return {
+    access: authAccess(tools, { anonymous: config.anonymous, attempt: (context) => logins.attempt(context) }),
+    dispose: () => logins.close(),
+  };
+}
+
+class DirectoryLogins {
+  readonly #config: LdapAuthConfig;
+  readonly #tools: PluginTools;
+  readonly #directory: Directory;
+  readonly #verified: VerifiedLogins;
+  readonly #checks = new Map<string, Promise<string | null>>();
+  readonly #scheme: string;
+  readonly #refusal: Reply;
+  readonly #unavailable = refuse(503, 'Service temporarily unavailable');
+
+  constructor(config: LdapAuthConfig, tools: PluginTools) {
+    const type = config.header_type ?? 'ldap';
+    const challenge = type.toLowerCase() === 'ldap' ? 'LDAP' : type;
+    const realm = config.realm === null ? '' : ` realm="${config.realm.replace(/["\\]/g, '\\$&')}"`;
+    this.#config = config;
+    this.#tools = tools;
+    this.#scheme = type.toLowerCase();
+    this.#refusal = refuse(401, 'Unauthorized', { 'WWW-Authenticate': challenge + realm });
+    this.#verified = new VerifiedLogins(config.cache_ttl * 1000);
+    this.#directory = new Directory({
+      server: serverOf(config, tools),
+      timeout: milliseconds(config.timeout ?? 10_000, 1),
+      keepalive: milliseconds(config.keepalive ?? 60_000, 0),
+    });
+  }
+
+  attempt(context: AccessContext): Reply | undefined | Promise<Reply | undefined> {
+    const { request } = context;
+    const proxy = credentialsOf(request.headerValues('proxy-authorization'), this.#scheme);
+    const own = credentialsOf(request.headerValues('authorization'), this.#scheme);
+    const first = proxy ?? own;
+    if (first === null) return this.#refusal;
+    const username = this.#verified.usernameOf(this.#verified.keyOf(first));
+    if (username !== null) return this.#accept(context, username);
+    return this.#ask(context, first, proxy === null ? null : own);
+  }
+
+  close(): void {
+    this.#directory.close();
+  }
+
+  async #ask(context: AccessContext, first: string, second: string | null): Promise<Reply | undefined> {
+    try {
+      const username = (await this.#check(first)) ?? (second === null ? null : await this.#check(second));
+      return username === null ? this.#refusal : this.#accept(context, username);
+    } catch (error) {
+      this.#tools.count('ldap_failures');
+      const { ldap_host: host, ldap_port: port } = this.#config;
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#tools.log.error('the LDAP server could not be asked', { server: `${host}:${port}`, reason });
+      return this.#unavailable;
+    }
+  }
+
+  /** The user name, or null when the login is wrong. Requests with the same one wait for one answer. */
+  #check(credentials: string): Promise<string | null> {
+    const key = this.#verified.keyOf(credentials);
+    const pending = this.#checks.get(key);
+    if (pending !== undefined) return pending;
+    const check = this.#verify(key, credentials).finally(() => this.#checks.delete(key));
+    this.#checks.set(key, check);
+    return check;
+  }
+
+  async #verify(key: string, credentials: string): Promise<string | null> {
+    const known = this.#verified.usernameOf(key);
+    if (known !== null) return known;
+    const login = decodeLogin(credentials);
+    if (login === null) return null;
+    const { attribute, base_dn: base } = this.#config;
+    const name = `${attribute}=${escapeDnValue(login.username)},${base}`;
+    if (!(await this.#directory.verify(name, login.password))) return null;
+    this.#verified.add(key, login.username);
+    return login.username;
+  }
+
+  #accept(context: AccessContext, username: string): undefined {
+    context.authenticate(null, { id: null, identifier: username });
+    if (!this.#config.hide_credentials) return;
+    context.upstream.removeHeader('authorization');
+    context.upstream.removeHeader('proxy-authorization');
+  }
+}
+
+function serverOf(config: LdapAuthConfig, { settings }: PluginTools): LdapServer {
+  const tls = config.ldaps ? 'from-the-start' : config.start_tls ? 'start-tls' : 'none';
+  const verify = tls !== 'none' && config.verify_ldap_host;
+  const { trustedCertificates: file } = settings;
+  const authorities = verify && file !== null ? readFileSync(file, 'utf8') : null;
+  return { host: config.ldap_host, port: config.ldap_port, tls, verify, authorities };
+}
+
+/** Timers take no more than 2^31 - 1. */
+function milliseconds(value: number, least: number): number {
+  return Math.min(Math.max(value, least), longest);
+}
