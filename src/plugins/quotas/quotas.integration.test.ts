@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { startBackend, type TestBackend } from '../../../test/support/backend.ts';
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../../test/support/gateway.ts';
+import { skipWithoutPostgres, startPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
+
+const nameConsumer = fileURLToPath(new URL('./name-consumer.fixture.ts', import.meta.url));
+
+let backend: TestBackend;
+before(async () => {
+  backend = await startBackend();
+});
+after(() => backend.close());
+
+function node(settings: TestGatewayOptions['settings']): Promise<TestGateway> {
+  return startTestGateway({ settings: { plugins: ['bundled', nameConsumer], ...settings } });
+}
+
+async function created(gateway: TestGateway, path: string, body: Readonly<Record<string, unknown>>): Promise<string> {
+  const answer = await gateway.admin('POST', path, body);
+  assert.equal(answer.status, 201, JSON.stringify(answer.body));
+  return String(answer.body['id']);
+}
+
+async function configure(gateway: TestGateway, config: Readonly<Record<string, unknown>>): Promise<void> {
+  await created(gateway, '/services', { name: 'api', url: backend.url });
+  await created(gateway, '/services/api/routes', { name: 'api', paths: ['/'] });
+  await created(gateway, '/plugins', { name: 'name-consumer' });
+  await created(gateway, '/consumers', { username: 'ada' });
+  await created(gateway, '/plugins', { name: 'quotas', config });
+}
+
+/** How many of so many requests at once pass. */
+async function passed(gateways: readonly TestGateway[], requests: number): Promise<number> {
+  const statuses = await Promise.all(
+    Array.from({ length: requests }, async (_, at) => {
+      const url = gateways[at % gateways.length]?.proxyUrl ?? '';
+      const answer = await fetch(url, { headers: { 'X-Test-Consumer': 'ada' } });
+      await answer.arrayBuffer();
+      return answer.status;
+    }),
+  );
+  assert.ok(
+    statuses.every((status) => status === 200 || status === 429),
+    String(new Set(statuses)),
+  );
+  return statuses.filter((status) => status === 200).length;
+}
+
+async function quotasOf(gateway: TestGateway): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const answer = await gateway.admin('GET', '/consumers/ada/quotas');
+  assert.equal(answer.status, 200);
+  return answer.body['data'] as readonly Readonly<Record<string, unknown>>[];
+}
+
+it('what is used survives a restart', async () => {
+  const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-quotas-'));
+  try {
+    const first = await node({ prefix, workers: 2 });
+    try {
+      await configure(first, { month: 5, day: 5 });
+      assert.equal(await passed([first], 3), 3);
+    } finally {
+      await first.stop();
+    }
+    const second = await node({ prefix, workers: 2 });
+    try {
+      const [day, month] = await quotasOf(second);
+      assert.deepEqual([day?.['period'], day?.['used'], day?.['remaining']], ['day', 3, 2]);
+      assert.deepEqual([month?.['period'], month?.['used'], month?.['remaining']], ['month', 3, 2]);
+      assert.ok(Number(month?.['resets_at']) > Date.now() / 1000);
+      assert.equal(await passed([second], 20), 2);
+      assert.equal((await second.admin('GET', '/consumers/nobody/quotas')).status, 404);
+    } finally {
+      await second.stop();
+    }
+  } finally {
+    await rm(prefix, { recursive: true, force: true });
+  }
+});
+
+describe('two nodes', { skip: skipWithoutPostgres() }, () => {
+  let postgres: TestPostgres;
+  let nodes: readonly TestGateway[];
+
+  before(async () => {
+    postgres = await startPostgres();
+    const { host, port, user, password, database } = postgres;
+    const pg = {
+      host,
+      port,
+      user,
+      password,
+      database,
+      schema: null,
+      ssl: false,
+      sslVerify: false,
+      timeout: 5000,
+      poolSize: 4,
+    };
+    const settings = { database: 'postgres', pg, workers: 2 } as const;
+    const first = await node(settings);
+    await configure(first, { month: 200 });
+    nodes = [first, await node(settings)];
+  });
+  after(async () => {
+    for (const gateway of nodes ?? []) await gateway.stop();
+    await postgres?.stop();
+  });
+
+  it('let exactly the quota pass, and begin anew when told to', async () => {
+    assert.equal(await passed(nodes, 500), 200);
+    for (const gateway of nodes) assert.equal((await quotasOf(gateway))[0]?.['used'], 200);
+    assert.equal(await passed(nodes, 50), 0);
+    assert.equal((await nodes[1]?.admin('DELETE', '/consumers/ada/quotas'))?.status, 204);
+    const deadline = Date.now() + 5000;
+    let anew = 0;
+    while (anew < 10) {
+      assert.ok(Date.now() < deadline, `${anew} passed within 5 s`);
+      anew += await passed(nodes, 2);
+      await setTimeout(50);
+    }
+    assert.equal(anew + (await passed(nodes, 500)), 200);
+  });
+});
