@@ -1,7 +1,8 @@
 import type { ParsedRequest } from '../http1/parse-request.ts';
 import type { UpstreamConnection } from '../http1/upstream-connection.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
-import type { BodyTransform, ConsumerView, CredentialView, IdentityDetails } from '../plugin-sdk/contexts.ts';
+import type { BodyTransform, ConsumerView, CredentialView, IdentityDetails, NoneOf } from '../plugin-sdk/contexts.ts';
+import type { Reply } from '../plugin-sdk/reply.ts';
 import type { RuntimeRoute, RuntimeService, RuntimeSnapshot, RuntimeTarget } from '../snapshot/runtime.ts';
 import type { BufferedResponse } from './buffered-response.ts';
 import type { Downstream } from './downstream.ts';
@@ -43,6 +44,18 @@ export interface UpstreamAttempt {
   readonly failed: number;
 }
 
+/** Plugins of which one has to authenticate the client. */
+export interface Alternatives {
+  readonly names: ReadonlySet<string>;
+  readonly otherwise: NoneOf;
+  /** Answers that are held back. */
+  readonly refusals: Reply[];
+  /** How many of the plugins have run. */
+  asked: number;
+  /** One of them has authenticated the client, or none and that is decided too: they are not asked any more. */
+  settled: boolean;
+}
+
 /** Who answered: the backend, or the gateway (its core or a plugin). */
 export type ResponseSource = 'upstream' | 'gateway';
 
@@ -73,6 +86,8 @@ export class Exchange {
   consumer: ConsumerView | null = null;
   credential: CredentialView | null = null;
   details: IdentityDetails | null = null;
+  /** Plugins of which one is enough; null unless a plugin said so. */
+  alternatives: Alternatives | null = null;
   /** What plugins changed for the backend. */
   requestEdits: HeaderEdits | null = null;
   upstreamMethod: string | null = null;

@@ -9,6 +9,7 @@ import type {
   HeaderFilterContext,
   IdentityDetails,
   LogContext,
+  NoneOf,
   RequestView,
   ResponseContext,
   RewriteContext,
@@ -124,6 +125,10 @@ export class RequestContext
     this.#identify('X-Consumer-Username', consumer?.username ?? null);
     this.#identify('X-Credential-Identifier', credential?.identifier ?? null);
     this.#identify('X-Anonymous-Consumer', consumer !== null && credential === null ? 'true' : null);
+  }
+
+  anyOf(names: ReadonlySet<string>, otherwise: NoneOf): void {
+    this.#exchange.alternatives = { names, otherwise, refusals: [], asked: 0, settled: false };
   }
 
   limitBody(bytes: number): boolean {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AccessContext, ConsumerView } from '../plugin-sdk/contexts.ts';
+import type { AccessContext, ConsumerView, NoneOf } from '../plugin-sdk/contexts.ts';
+import { refuse } from '../plugin-sdk/reply.ts';
 import { TestClient } from '../plugin-sdk/testing/test-client.ts';
 import { testExchange } from '../plugin-sdk/testing/test-exchange.ts';
 import { runHeaderFilter, runLog } from './phases.ts';
@@ -128,4 +129,47 @@ test('a request that ended while a plugin was waiting asks no further plugin', a
   exchange.finished = true;
   await pending;
   assert.deepEqual(ran, []);
+});
+
+function chooser(names: readonly string[], otherwise: NoneOf): PluginInstance {
+  return authenticator('choose', 40, (context) => context.anyOf(new Set(names), otherwise));
+}
+
+function refuser(name: string, priority: number): PluginInstance {
+  const access = () => refuse(401, 'Unauthorized');
+  return { id: name, name, priority, phases: { access }, needs: {}, log, lease: null };
+}
+
+test('of alternatives, the one that accepts brings the instances of its consumer, and the others are skipped there too', async () => {
+  const ran: string[] = [];
+  const credential = { id: 'c', identifier: null };
+  await run([
+    globally(chooser(['first', 'second', 'third'], () => assert.fail('one has accepted'))),
+    globally(refuser('first', 30)),
+    globally(authenticator('second', 20, (context) => context.authenticate(anna, credential))),
+    globally(refuser('third', 15)),
+    { ...globally(refuser('third', 15)), consumerId: 'anna' },
+    { ...globally(recorder(ran, 'low-anna', 'low', 10)), consumerId: 'anna' },
+  ]);
+  assert.deepEqual(ran, ['access low-anna', 'headerFilter low-anna', 'log low-anna']);
+});
+
+test('when no alternative accepts, who is named instead brings his instances', async () => {
+  const ran: string[] = [];
+  const asked: number[] = [];
+  await run([
+    globally(
+      chooser(['first', 'second'], (context, refusals, count) => {
+        asked.push(refusals.length, count);
+        context.authenticate(bert, null);
+        return undefined;
+      }),
+    ),
+    globally(refuser('first', 30)),
+    globally(refuser('second', 20)),
+    globally(recorder(ran, 'low-global', 'low', 10)),
+    { ...globally(recorder(ran, 'low-bert', 'low', 10)), consumerId: 'bert' },
+  ]);
+  assert.deepEqual(asked, [2, 2]);
+  assert.deepEqual(ran, ['access low-bert', 'headerFilter low-bert', 'log low-bert']);
 });

@@ -1,6 +1,6 @@
-import type { Exchange } from '../dataplane/exchange.ts';
+import type { Alternatives, Exchange } from '../dataplane/exchange.ts';
 import type { RequestContext } from '../dataplane/request-context.ts';
-import type { ConsumerView } from '../plugin-sdk/contexts.ts';
+import type { ConsumerView, CredentialView } from '../plugin-sdk/contexts.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import { beginPlugins, holdPlan } from './begin-plugins.ts';
 import { compareInstances } from './build-plan.ts';
@@ -19,17 +19,26 @@ function runFrom(exchange: Exchange, context: RequestContext, first: number): Ph
   let at = first;
   while (at < exchange.plan.access.length) {
     const instance = exchange.plan.access[at]!;
-    const consumer = exchange.consumer;
+    const { consumer, credential, alternatives } = exchange;
+    if (alternatives?.settled === true && alternatives.names.has(instance.name)) {
+      at++;
+      continue;
+    }
     let result: PhaseResult;
     try {
       result = instance.phases.access?.(context);
     } catch (error) {
       return failedReply(exchange, instance, 'access', error);
     }
-    if (isPromise(result)) return goOnAfter(exchange, context, at, consumer, result);
-    const next = followConsumer(exchange, at, consumer);
-    if (result !== undefined) return result;
-    at = next;
+    if (isPromise(result)) return goOnAfter(exchange, context, at, consumer, credential, result);
+    at = followConsumer(exchange, at, consumer);
+    if (exchange.alternatives === null) {
+      if (result !== undefined) return result;
+    } else {
+      const verdict = weigh(exchange, exchange.alternatives, instance, at, credential, result);
+      if (verdict === none) return goOnOtherwise(exchange, context, exchange.alternatives, at);
+      if (verdict !== undefined) return verdict;
+    }
   }
   return undefined;
 }
@@ -39,6 +48,7 @@ async function goOnAfter(
   context: RequestContext,
   at: number,
   consumer: ConsumerView | null,
+  credential: CredentialView | null,
   pending: Promise<Reply | undefined>,
 ): Promise<Reply | undefined> {
   const instance = exchange.plan.access[at]!;
@@ -50,7 +60,58 @@ async function goOnAfter(
   }
   if (exchange.finished) return undefined;
   const next = followConsumer(exchange, at, consumer);
-  return result ?? runFrom(exchange, context, next);
+  if (exchange.alternatives === null) return result ?? runFrom(exchange, context, next);
+  const verdict = weigh(exchange, exchange.alternatives, instance, next, credential, result);
+  if (verdict === none) return goOnOtherwise(exchange, context, exchange.alternatives, next);
+  return verdict ?? runFrom(exchange, context, next);
+}
+
+/** All alternatives have been asked, and none has authenticated the client. */
+const none = Symbol('none');
+
+/** What follows of a plugin's result while alternatives are open: an answer, the next plugin, or the decision without them. */
+function weigh(
+  exchange: Exchange,
+  alternatives: Alternatives,
+  instance: PluginInstance,
+  next: number,
+  before: CredentialView | null,
+  result: Reply | undefined,
+): Reply | undefined | typeof none {
+  if (alternatives.settled) return result;
+  if (alternatives.names.has(instance.name)) {
+    alternatives.asked++;
+    if (result !== undefined && result.status !== 401) return result;
+    if (result !== undefined) alternatives.refusals.push(result);
+    else if (exchange.credential !== null && exchange.credential !== before) {
+      alternatives.settled = true;
+      return undefined;
+    }
+  } else if (result !== undefined) return result;
+  const { access } = exchange.plan;
+  for (let at = next; at < access.length; at++) {
+    if (alternatives.names.has(access[at]!.name)) return undefined;
+  }
+  alternatives.settled = true;
+  return none;
+}
+
+async function goOnOtherwise(
+  exchange: Exchange,
+  context: RequestContext,
+  { otherwise, refusals, asked }: Alternatives,
+  next: number,
+): Promise<Reply | undefined> {
+  const last = next - 1;
+  const { consumer } = exchange;
+  let result: Reply | undefined;
+  try {
+    result = await otherwise(context, refusals, asked);
+  } catch (error) {
+    return failedReply(exchange, exchange.plan.access[last]!, 'access', error);
+  }
+  if (exchange.finished) return undefined;
+  return result ?? runFrom(exchange, context, followConsumer(exchange, last, consumer));
 }
 
 /** Takes the consumer's plan when the plugin at `at` has named another consumer. Returns whose turn is next. */

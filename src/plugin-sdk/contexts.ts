@@ -147,6 +147,16 @@ export interface RewriteContext extends BaseContext {
   readonly upstream: UpstreamRequestEdit;
 }
 
+/**
+ * What to do when none of the plugins authenticated the client: return the answer, or `authenticate` somebody and return
+ * nothing. `refusals`: the 401 answers that were held back. `asked`: how many of the plugins were there to be asked.
+ */
+export type NoneOf = (
+  context: AccessContext,
+  refusals: readonly Reply[],
+  asked: number,
+) => Reply | undefined | Promise<Reply | undefined>;
+
 /** After routing, before the backend is contacted. Return a `Reply` to answer now. */
 export interface AccessContext extends BaseContext {
   readonly upstream: UpstreamRequestEdit;
@@ -159,6 +169,12 @@ export interface AccessContext extends BaseContext {
     credential: CredentialView | null,
     details?: Partial<IdentityDetails>,
   ): void;
+  /**
+   * From here on one of these plugins (names) is enough: they run in their order, a 401 of each is held back, and once one
+   * has authenticated the client the others are skipped. When none did, `otherwise` decides after the last of them, or at
+   * once when none of them is configured for the request. Any other answer than a 401 is final.
+   */
+  anyOf(names: ReadonlySet<string>, otherwise: NoneOf): void;
   /**
    * Sets the largest request body, in bytes, for this request. False: it is known to be larger already; refuse it. A body
    * of undeclared length (chunked) is measured while it streams by, whoever reads it: beyond the limit the client gets 413

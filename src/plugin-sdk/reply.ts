@@ -35,7 +35,14 @@ export function replyJson(status: number, value: unknown, headers: Readonly<Reco
   };
 }
 
-/** A refusal with Kong's error template (`message` and `request_id`) in the format that the client accepts. */
-export function refuse(status: number, message: string, headers: Readonly<Record<string, string>> = {}): Reply {
-  return { status, headers: Object.entries(headers), body: null, message };
+/**
+ * A refusal with Kong's error template (`message` and `request_id`) in the format that the client accepts. A list of pairs
+ * can name a header more than once.
+ */
+export function refuse(
+  status: number,
+  message: string,
+  headers: Readonly<Record<string, string>> | readonly (readonly [string, string])[] = {},
+): Reply {
+  return { status, headers: Array.isArray(headers) ? headers : Object.entries(headers), body: null, message };
 }
