@@ -18,7 +18,7 @@ before(async () => {
 after(() => backend.close());
 
 function node(settings: TestGatewayOptions['settings']): Promise<TestGateway> {
-  return startTestGateway({ settings: { plugins: ['bundled', nameConsumer], ...settings } });
+  return startTestGateway({ settings: { plugins: ['quotas', nameConsumer], ...settings } });
 }
 
 async function created(gateway: TestGateway, path: string, body: Readonly<Record<string, unknown>>): Promise<string> {
