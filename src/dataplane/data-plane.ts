@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { type ErrorEntry, errors } from '../errors.ts';
 import { DownstreamConnection, type DownstreamHost, type DownstreamLimits } from '../http1/downstream-connection.ts';
 import { headerValue } from '../http1/header-block.ts';
@@ -24,6 +25,7 @@ import { Overload } from './overload.ts';
 import { RequestProxy } from './proxy.ts';
 import { replyError } from './reply.ts';
 import { gatewayBlock, responseHead, statusText } from './response-head.ts';
+import { SocketPeer } from './socket-peer.ts';
 
 export interface DataPlaneOptions {
   readonly boot: WorkerBoot;
@@ -122,6 +124,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
         cert: settings.sslCert,
         key: settings.sslCertKey,
         contextFor: (name) => this.snapshots.current.certificateFor(name)?.secureContext() ?? null,
+        wantsClientCertificates: () => this.snapshots.current.wantsClientCertificates,
         accept: (socket, on) => this.#accept(socket, on),
       });
       this.#listeners.push(listener);
@@ -141,25 +144,14 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
   #peer(socket: Socket, address: ListenAddress): DownstreamPeer {
     const peerIp = plainIp(socket.remoteAddress ?? '0.0.0.0');
     const port = socket.localPort ?? address.port;
-    const tls = socket as Socket & {
-      servername?: string | false;
-      getProtocol?(): string | null;
-      getCipher?(): { name: string };
-    };
-    return {
+    return new SocketPeer(address.ssl ? (socket as TLSSocket) : null, {
       peerIp,
       peerPort: socket.remotePort ?? 0,
       localIp: plainIp(socket.localAddress ?? address.ip),
       localPort: this.#boot.settings.portMaps[port] ?? port,
-      scheme: address.ssl ? 'https' : 'http',
-      sni: address.ssl && typeof tls.servername === 'string' ? tls.servername.replace(/\.$/, '') : '',
       trusted: this.#trusted.has(peerIp),
       serial: ++this.#serial,
-      tls: address.ssl ? { version: tls.getProtocol?.() ?? '', cipher: tls.getCipher?.().name ?? '' } : null,
-      clientCertificates: null,
-      requests: 0,
-      lines: '',
-    };
+    });
   }
 
   // DownstreamHost

@@ -1,6 +1,13 @@
+import { constants } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer, type SecureContext, type TLSSocket } from 'node:tls';
+import {
+  createServer as createTlsServer,
+  type SecureContext,
+  type TLSSocket,
+  type TlsOptions,
+  type Server as TlsServer,
+} from 'node:tls';
 import type { ListenAddress } from '../settings/settings.ts';
 import { adoptSocket, adoptTlsSocket, type SocketOwner } from './accept.ts';
 
@@ -13,6 +20,8 @@ export interface ListenerOptions {
   readonly key: readonly string[];
   /** The certificate for the name that a TLS client asks for; null: the listener's own. */
   readonly contextFor: (serverName: string) => SecureContext | null;
+  /** Whether TLS clients are asked for a certificate; looked at for each new connection. */
+  readonly wantsClientCertificates: () => boolean;
   /** Makes the owner of a new connection. */
   readonly accept: (socket: Socket, address: ListenAddress) => SocketOwner;
 }
@@ -68,11 +77,13 @@ function tlsServer(options: ListenerOptions): Server {
   if (options.cert.length === 0 || options.key.length === 0) {
     throw new Error(`${options.address.listener}: a listener with ssl needs ssl_cert and ssl_cert_key`);
   }
+  const own: TlsOptions = { cert: options.cert.map(pem), key: options.key.map(pem), minVersion: 'TLSv1.2' };
   const server = createTlsServer(
     {
-      cert: options.cert.map(pem),
-      key: options.key.map(pem),
-      minVersion: 'TLSv1.2',
+      ...own,
+      requestCert: false,
+      // What a certificate is worth is for the plugin that needs it to say.
+      rejectUnauthorized: false,
       SNICallback: (name: string, done: (error: Error | null, context?: SecureContext) => void) => {
         try {
           const context = options.contextFor(name);
@@ -90,7 +101,22 @@ function tlsServer(options: ListenerOptions): Server {
     (socket: TLSSocket) => adoptTlsSocket(socket, (adopted) => options.accept(adopted, options.address)),
   );
   server.on('tlsClientError', () => {});
+  followWish(server as TlsServer & { requestCert: boolean }, own, options.wantsClientCertificates);
   return server;
+}
+
+/**
+ * Asks TLS clients for a certificate as long as somebody wants it. The server reads `requestCert` for each connection.
+ * While it asks there are no session tickets: a resumed session has lost the intermediate certificates, and one from before
+ * has no certificate at all. The new context has new keys, so tickets from before are of no use either.
+ */
+function followWish(server: TlsServer & { requestCert: boolean }, own: TlsOptions, wanted: () => boolean): void {
+  server.prependListener('connection', () => {
+    const ask = wanted();
+    if (ask === server.requestCert) return;
+    server.requestCert = ask;
+    server.setSecureContext(ask ? { ...own, secureOptions: constants.SSL_OP_NO_TICKET } : own);
+  });
 }
 
 /** PEM text as it is, a path as the file's content. */

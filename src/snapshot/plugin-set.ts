@@ -21,6 +21,8 @@ export class PluginSet implements PlanSource {
   readonly #plugins: ReadonlyMap<string, Plugin>;
   readonly #host: PluginHost;
   readonly #entries = new Map<string, Entry>();
+  /** Ids of the instances that need the certificates of TLS clients. */
+  readonly #certificateReaders = new Set<string>();
 
   constructor(plugins: ReadonlyMap<string, Plugin>, host: PluginHost) {
     this.#plugins = plugins;
@@ -29,6 +31,10 @@ export class PluginSet implements PlanSource {
 
   get globalPlan(): PluginPlan {
     return this.builder.globalPlan;
+  }
+
+  get wantsClientCertificates(): boolean {
+    return this.#certificateReaders.size > 0;
   }
 
   ids(): Iterable<string> {
@@ -45,6 +51,8 @@ export class PluginSet implements PlanSource {
     }
     const { instance, failure } = this.#create(row);
     this.#entries.set(row.id, { row, instance, broken: failure !== null });
+    if (instance.needs.clientCertificate === true) this.#certificateReaders.add(row.id);
+    else this.#certificateReaders.delete(row.id);
     this.builder.upsert({
       routeId: foreignId(row, 'route'),
       serviceId: foreignId(row, 'service'),
@@ -60,6 +68,7 @@ export class PluginSet implements PlanSource {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
     this.#entries.delete(id);
+    this.#certificateReaders.delete(id);
     this.builder.remove(id);
     this.epoch.value++;
     retire(entry);

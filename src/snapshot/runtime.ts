@@ -92,6 +92,8 @@ export interface RuntimeSnapshot {
   planFor(route: RuntimeRoute, consumerId: string): PluginPlan;
   /** The certificate for the server name that a TLS client asks for; null when no SNI entity names it. */
   certificateFor(serverName: string): RuntimeCertificate | null;
+  /** Some plugin instance needs the certificates of TLS clients. */
+  readonly wantsClientCertificates: boolean;
 }
 
 /** Where a worker's data plane finds its snapshot. */

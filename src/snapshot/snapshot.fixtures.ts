@@ -20,6 +20,7 @@ export function createProbe(): Probe {
     priority: 100,
     protocols: ['http', 'https'],
     schema: () => Promise.reject(new Error('workers never load schemas')),
+    needs: ({ mark }) => ({ clientCertificate: mark === 'certificate' }),
     setup: ({ mark }) => {
       if (mark === 'bad') throw new Error('mark must not be bad');
       events.push(`setup ${mark}`);

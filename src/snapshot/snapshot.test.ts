@@ -171,6 +171,23 @@ test('keeps a plugin instance while its row is the same, and disposes of the one
   assert.deepEqual(probe.events.at(-1), 'dispose two');
 });
 
+test('wants the certificates of clients while an enabled plugin instance needs them', () => {
+  const snapshot = createSnapshot();
+  const apply = (mark: string, more: Readonly<Record<string, unknown>> = {}): boolean => {
+    snapshot.apply(delta({ plugins: [pluginRow('p', mark, more)] }));
+    return snapshot.wantsClientCertificates;
+  };
+  assert.equal(snapshot.wantsClientCertificates, false);
+  assert.equal(apply('a'), false);
+  assert.equal(apply('certificate'), true);
+  assert.equal(apply('certificate', { enabled: false }), false);
+  assert.equal(apply('certificate'), true);
+  assert.equal(apply('b'), false);
+  assert.equal(apply('certificate'), true);
+  snapshot.apply(delta({}, { plugins: ['p'] }));
+  assert.equal(snapshot.wantsClientCertificates, false);
+});
+
 test('gives a plan its scope: global, service, route and consumer', () => {
   const snapshot = createSnapshot();
   snapshot.apply(delta({ services: [serviceRow('s')], routes: [routeRow('r', 's'), routeRow('other', null)] }));

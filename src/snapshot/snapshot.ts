@@ -77,6 +77,10 @@ export class LiveSnapshot implements RuntimeSnapshot {
     return this.#certificates.find(serverName);
   }
 
+  get wantsClientCertificates(): boolean {
+    return this.#plugins.wantsClientCertificates;
+  }
+
   /** Takes the change over, whatever is in it; never throws. Returns all entities that are out of order now. */
   apply(delta: SnapshotDelta): readonly SnapshotFailure[] {
     if (delta.full) this.#forgetAbsent(delta);

@@ -98,7 +98,14 @@ function testPeer({ clientIp = '127.0.0.1', scheme = 'http', clientCertificates 
 
 function testSnapshot(plan: PluginPlan, planFor: (consumerId: string) => PluginPlan): RuntimeSnapshot {
   const router = { upsert() {}, remove() {}, size: 0, match: () => false };
-  return { version: 1, router, globalPlan: plan, planFor: (_, id) => planFor(id), certificateFor: () => null };
+  return {
+    version: 1,
+    router,
+    globalPlan: plan,
+    planFor: (_, id) => planFor(id),
+    certificateFor: () => null,
+    wantsClientCertificates: false,
+  };
 }
 
 const testTarget = { id: '7f6b8c1e-0000-4000-8000-000000000003', host: '127.0.0.1', port: 9000, weight: 100 };
