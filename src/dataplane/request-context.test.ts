@@ -72,6 +72,24 @@ test('a query for the backend is escaped', () => {
   assert.equal(exchange.upstreamQuery, 'a=b%20c&d=%0D%0AX:%20y&e=%23f&g=?');
 });
 
+test('query arguments are taken out, and all other bytes stay', () => {
+  const { exchange, context } = contextOf({ path: '/?a=%41+b&key=1&&c&k%65y=2&d=%zz&k2' });
+  context.upstream.removeQueryArguments(new Set(['none']));
+  assert.equal(exchange.upstreamQuery, null);
+  context.upstream.removeQueryArguments(new Set(['key']));
+  assert.equal(exchange.upstreamQuery, 'a=%41+b&&c&d=%zz&k2');
+  context.upstream.removeQueryArguments(new Set(['k2', 'a']));
+  assert.equal(exchange.upstreamQuery, '&c&d=%zz');
+});
+
+test('a body is replaced only when it has been read', () => {
+  const { exchange, context } = contextOf({ method: 'POST', body: 'abc' });
+  assert.throws(() => context.upstream.setBody(Buffer.from('x')), /once it has been read/);
+  exchange.requestBody = Buffer.from('abc');
+  context.upstream.setBody(Buffer.from('x'));
+  assert.equal(String(exchange.requestBody), 'x');
+});
+
 test('a method for the backend must be one', () => {
   const { exchange, context } = contextOf();
   context.upstream.setMethod('PATCH');

@@ -3,6 +3,7 @@ import { escapePath } from '../router/path.ts';
 import { isFraming, refuseFraming } from './editable-headers.ts';
 import type { Exchange } from './exchange.ts';
 import { HeaderEdits } from './header-edits.ts';
+import { withoutArguments } from './query-arguments.ts';
 
 /** What plugins change of the request before the backend gets it. What it leaves in the exchange is safe to send. */
 export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
@@ -42,6 +43,21 @@ export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
 
   setQuery(query: string): void {
     this.#exchange.upstreamQuery = query.split('?').map(escapePath).join('?');
+  }
+
+  removeQueryArguments(names: ReadonlySet<string>): void {
+    const x = this.#exchange;
+    const query = x.upstreamQuery ?? x.head.query;
+    const kept = withoutArguments(query, names);
+    if (kept !== query) x.upstreamQuery = kept;
+  }
+
+  setBody(body: Uint8Array): void {
+    const x = this.#exchange;
+    if (x.requestBody === null && x.head.bodyLength !== 0) {
+      throw new Error('the request body can be replaced only once it has been read');
+    }
+    x.requestBody = body;
   }
 }
 

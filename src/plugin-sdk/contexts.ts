@@ -140,6 +140,16 @@ export interface UpstreamRequestEdit {
   setPath(path: string): void;
   /** Query sent to the backend, without the question mark; what may not stand in a query is escaped. */
   setQuery(query: string): void;
+  /**
+   * Takes the arguments of these (decoded) names out of the query sent to the backend; all other bytes of it stay as they
+   * are, also what another plugin has set.
+   */
+  removeQueryArguments(names: ReadonlySet<string>): void;
+  /**
+   * The body sent to the backend, and read by plugins that run later. Throws unless the whole body has been read with
+   * `context.body()`, or there is none. `Content-Length` follows from it.
+   */
+  setBody(body: Uint8Array): void;
 }
 
 /** Before routing; global instances only. */

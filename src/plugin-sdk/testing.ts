@@ -56,6 +56,8 @@ export interface TestOutcome {
     readonly query: string | null;
     readonly headers: Readonly<Record<string, readonly string[]>>;
     header(name: string): string | null;
+    /** Null: the client's, which no plugin has asked for. */
+    readonly body: string | null;
   } | null;
   readonly response: TestResponse;
   readonly requestId: string;
@@ -146,6 +148,7 @@ function received(exchange: Exchange): TestOutcome['upstream'] {
     query: exchange.upstreamQuery,
     headers,
     header: (name) => headers[name.toLowerCase()]?.[0] ?? null,
+    body: exchange.requestBody === null ? null : Buffer.from(exchange.requestBody).toString(),
   };
 }
 
