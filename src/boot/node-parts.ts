@@ -1,5 +1,5 @@
 import { flushCompileCache } from 'node:module';
-import type { AdminOptions, RunningListener } from '../admin/contract.ts';
+import type { AdminOptions, RunningListener, ZoneFacts } from '../admin/contract.ts';
 import type { CallHandler } from '../lookup/call-handler.ts';
 import { PluginCounts } from '../observability/plugin-counts.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
@@ -11,6 +11,7 @@ import { createNodeFacts } from '../workers/node-facts.ts';
 import { Supervisor, type SupervisorLog } from '../workers/supervisor.ts';
 import { Counter, createCounters, sumCounter } from '../zones/counters.ts';
 import { ZoneRegistry } from '../zones/zone-registry.ts';
+import { recoverZone, zoneStats } from '../zones/zone-stats.ts';
 import { ControlPlanePriority } from './control-plane-priority.ts';
 import { ExpiryJob } from './expiry-job.ts';
 import type { NodeLogs } from './node-logs.ts';
@@ -160,7 +161,7 @@ export class NodeParts {
       nodeId,
       counters: this.#counters,
       supervisor: this.#supervisor,
-      zones: () => [],
+      zones: () => zoneFacts(this.#zones),
       pluginCounts: () => this.#pluginCounts.totals(),
     });
     const dependencies = { settings, store, publisher: this.#publisher, node };
@@ -190,7 +191,9 @@ export class NodeParts {
     });
   }
 
-  #recoverZones(_worker: number): void {}
+  #recoverZones(worker: number): void {
+    for (const { memory } of this.#zones?.list() ?? []) recoverZone(memory, worker);
+  }
 
   #changeLogLevel(level: LogLevel): void {
     this.#supervisor.broadcast({ type: 'log-level', level });
@@ -208,6 +211,10 @@ export class NodeParts {
       },
     };
   }
+}
+
+function zoneFacts(zones: ZoneRegistry | null): readonly ZoneFacts[] {
+  return (zones?.list() ?? []).map(({ plugin, name, memory }) => ({ plugin, name, ...zoneStats(memory) }));
 }
 
 /** Secrets that the data plane has no use for stay in the control plane. */

@@ -1,0 +1,145 @@
+import type {
+  WindowLimit,
+  WindowLimiter,
+  WindowLimiterOptions,
+  WindowPeriod,
+  WindowVerdict,
+} from '../plugin-sdk/limits.ts';
+import type { KeyHash } from '../zones/key-hash.ts';
+import { Field } from '../zones/zone-layout.ts';
+import type { ZoneTable } from '../zones/zone-table.ts';
+import { shareOfPrevious, verdictOf, type WindowCount, windowAt } from './window-counts.ts';
+
+const { lastUsed, expiresAt } = Field;
+const windowStart = Field.first;
+const usedNow = Field.second;
+const usedBefore = Field.third;
+
+/** Tags of the slots that a key has in the zone. */
+const tags: Readonly<Record<WindowPeriod, number>> = { second: 1, minute: 2, hour: 3, day: 4, month: 5, year: 6 };
+
+interface MutableCount {
+  start: number;
+  end: number;
+  used: number;
+  before: number;
+}
+
+/**
+ * Windows in a zone of this node: all of a key are looked at and counted under one lock. The clock is read under it
+ * too, so that over the edge of a window no worker counts into the one before.
+ */
+export class LocalWindows implements WindowLimiter {
+  readonly #table: ZoneTable;
+  readonly #hash: KeyHash;
+  readonly #limits: readonly WindowLimit[];
+  readonly #sliding: boolean;
+  readonly #now: () => number;
+  /** Where the slots of the locked key are, and what they hold; used again for each request. */
+  readonly #slots: number[];
+  readonly #counts: MutableCount[];
+  /** The window of each limit as it was last worked out: most requests lie in the same one. */
+  readonly #windows: { start: number; end: number }[];
+
+  constructor(table: ZoneTable, options: WindowLimiterOptions) {
+    this.#table = table;
+    this.#hash = table.hasher(options.namespace);
+    this.#limits = options.limits;
+    this.#sliding = options.windowType === 'sliding';
+    this.#now = options.now ?? Date.now;
+    this.#slots = options.limits.map(() => -1);
+    this.#counts = options.limits.map(() => ({ start: 0, end: 0, used: 0, before: 0 }));
+    this.#windows = options.limits.map(() => ({ start: 0, end: 0 }));
+  }
+
+  take(key: string, cost = 1): WindowVerdict {
+    return this.#count(key, cost, false);
+  }
+
+  add(key: string, cost: number): WindowVerdict {
+    return this.#count(key, cost, true);
+  }
+
+  peek(key: string): WindowVerdict {
+    const table = this.#table;
+    table.lock(this.#hash, key);
+    const now = this.#now();
+    for (let at = 0; at < this.#limits.length; at++) this.#read(at, now, table.find(tags[this.#limits[at]!.period]));
+    table.unlock();
+    return this.#verdict(now, this.#firstFull(now, 1));
+  }
+
+  close(): void {}
+
+  #count(key: string, cost: number, force: boolean): WindowVerdict {
+    const table = this.#table;
+    const slots = this.#slots;
+    table.lock(this.#hash, key);
+    const now = this.#now();
+    for (let at = 0; at < slots.length; at++) {
+      const slot = table.claim(tags[this.#limits[at]!.period], now);
+      slots[at] = slot;
+      this.#read(at, now, slot);
+      // Before the next claim, lest that takes this slot for an idle one.
+      this.#write(at, slot, now);
+    }
+    const violated = this.#firstFull(now, cost);
+    if (violated < 0 || force) {
+      for (let at = 0; at < slots.length; at++) {
+        const used = this.#counts[at]!.used + cost;
+        this.#counts[at]!.used = used;
+        if (slots[at]! >= 0) table.values[slots[at]! + usedNow] = used;
+      }
+    }
+    table.unlock();
+    return this.#verdict(now, violated);
+  }
+
+  /** What the slot says of the window that `now` lies in. */
+  #read(at: number, now: number, slot: number): void {
+    const window = this.#windows[at]!;
+    if (now < window.start || now >= window.end) Object.assign(window, windowAt(this.#limits[at]!.period, now));
+    const count = this.#counts[at]!;
+    count.start = window.start;
+    count.end = window.end;
+    count.used = 0;
+    count.before = 0;
+    if (slot < 0) return;
+    const { values } = this.#table;
+    const start = values[slot + windowStart]!;
+    const ahead = start - window.start;
+    if (ahead === 0) {
+      count.used = values[slot + usedNow]!;
+      count.before = values[slot + usedBefore]!;
+    } else if (ahead > 0 && ahead <= window.end - window.start) {
+      // The clock was set back a little: what the window ahead counts goes on to count, or a client could take it twice.
+      count.used = values[slot + usedNow]!;
+    } else if (this.#sliding && start !== 0 && windowAt(this.#limits[at]!.period, window.start - 1).start === start) {
+      count.before = values[slot + usedNow]!;
+    }
+  }
+
+  #write(at: number, slot: number, now: number): void {
+    if (slot < 0) return;
+    const { start, end, used, before } = this.#counts[at]!;
+    const { values } = this.#table;
+    values[slot + lastUsed] = now;
+    values[slot + expiresAt] = this.#sliding ? end + (end - start) : end;
+    values[slot + windowStart] = start;
+    values[slot + usedNow] = used;
+    values[slot + usedBefore] = before;
+  }
+
+  #firstFull(now: number, cost: number): number {
+    for (let at = 0; at < this.#counts.length; at++) {
+      const { start, end, used, before } = this.#counts[at]!;
+      const seen = before === 0 ? used : used + before * shareOfPrevious(start, end, now);
+      if (seen + cost > this.#limits[at]!.limit) return at;
+    }
+    return -1;
+  }
+
+  #verdict(now: number, violated: number): WindowVerdict {
+    return verdictOf(this.#limits, this.#counts as readonly WindowCount[], now, violated);
+  }
+}

@@ -1,0 +1,45 @@
+/*
+ * How a zone's memory is laid out. It begins with zeros, which are a table without keys:
+ *
+ *   header    1 KiB, one bucket's room
+ *   bucket    1 KiB: a line of 16 words (the lock, and of each slot the low half of its key's hash, 0: free), then 15 slots
+ *   slot      64 bytes, a cache line: the high half of the hash, the tag, seven doubles
+ */
+
+/** Slots of a bucket. */
+export const ways = 15;
+/** 32-bit words of a slot and of a bucket. */
+export const slotWords = 16;
+export const bucketWords = (ways + 1) * slotWords;
+/** Word at which the first bucket begins. */
+export const firstBucket = bucketWords;
+
+/** Words of the header. */
+export const Header = Object.freeze({
+  /** 0: no seed, 1: one is being made, 2: it is there. */
+  seedState: 0,
+  /** Two words. */
+  seed: 1,
+  /** Slots that are taken, those whose time is over included. */
+  used: 3,
+  /** Slots that were taken from a key whose time was not over. */
+  evictions: 4,
+});
+
+/** Doubles of a slot; `values[slot + Field.x]`. Times are milliseconds since the epoch. */
+export const Field = Object.freeze({
+  lastUsed: 1,
+  /** The slot can be thrown away from then on; Infinity: never. */
+  expiresAt: 2,
+  /** What they mean is up to the limiter. */
+  first: 3,
+  second: 4,
+  third: 5,
+});
+
+/** Tags from here on hold what one worker has in flight: the tag less this is the worker's number. */
+export const firstWorkerTag = 256;
+
+export function bucketsIn(memory: SharedArrayBuffer): number {
+  return Math.floor(memory.byteLength / 4 / bucketWords) - 1;
+}

@@ -1,0 +1,55 @@
+import * as layout from './zone-layout.ts';
+
+export interface ZoneStats {
+  readonly bytes: number;
+  /** Keys that fit; one with several windows takes as many. */
+  readonly slots: number;
+  readonly used: number;
+  /** Keys that were thrown out for others before their time was over. */
+  readonly evictions: number;
+}
+
+export function zoneStats(memory: SharedArrayBuffer): ZoneStats {
+  const words = new Int32Array(memory, 0, layout.bucketWords);
+  return {
+    bytes: memory.byteLength,
+    slots: layout.bucketsIn(memory) * layout.ways,
+    used: Atomics.load(words, layout.Header.used),
+    evictions: Atomics.load(words, layout.Header.evictions) >>> 0,
+  };
+}
+
+/** Looks at a lock of a living worker before it is left alone. */
+const patience = 100_000;
+
+/**
+ * A worker has ended: its locks are opened, and what it had in flight is no longer counted. To be called before its
+ * successor starts.
+ */
+export function recoverZone(memory: SharedArrayBuffer, worker: number): void {
+  const words = new Int32Array(memory, 0, Math.floor(memory.byteLength / 4));
+  const buckets = layout.bucketsIn(memory);
+  const owner = worker + 1;
+  for (let bucket = 0; bucket < buckets; bucket++) {
+    const lock = layout.firstBucket + bucket * layout.bucketWords;
+    if (Atomics.compareExchange(words, lock, owner, 0) === owner) Atomics.notify(words, lock);
+    for (let way = 1; way <= layout.ways; way++) {
+      const slot = lock + way * layout.slotWords;
+      if (words[lock + way] === 0 || words[slot + 1] !== layout.firstWorkerTag + worker) continue;
+      if (!takeLock(words, lock, owner)) continue;
+      if (words[lock + way] !== 0 && words[slot + 1] === layout.firstWorkerTag + worker) {
+        words[lock + way] = 0;
+        Atomics.sub(words, layout.Header.used, 1);
+      }
+      Atomics.store(words, lock, 0);
+    }
+  }
+}
+
+/** The control plane does not sleep: traffic does not wait for it, and holders need less than a microsecond. */
+function takeLock(words: Int32Array, lock: number, owner: number): boolean {
+  for (let tries = 0; tries < patience; tries++) {
+    if (Atomics.compareExchange(words, lock, 0, owner) === 0) return true;
+  }
+  return false;
+}

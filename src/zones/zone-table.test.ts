@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KeyHash } from './key-hash.ts';
+import { Field } from './zone-layout.ts';
+import { zoneStats } from './zone-stats.ts';
+import { ZoneTable } from './zone-table.ts';
+
+/** Counts a use of the key and returns how many there were. */
+function use(table: ZoneTable, hash: KeyHash, key: string, now: number, lives: number): number {
+  table.lock(hash, key);
+  const slot = table.claim(1, now);
+  table.values[slot + Field.lastUsed] = now;
+  table.values[slot + Field.expiresAt] = now + lives;
+  const count = table.values[slot + Field.first]! + 1;
+  table.values[slot + Field.first] = count;
+  table.unlock();
+  return count;
+}
+
+test('keys are apart, and two tables over one memory see the same', () => {
+  const memory = new SharedArrayBuffer(1 << 16);
+  const [one, two] = [new ZoneTable(memory, 0), new ZoneTable(memory, 1)];
+  const [hashOne, hashTwo] = [one.hasher('n/'), two.hasher('n/')];
+  for (let at = 0; at < 200; at++) assert.equal(use(one, hashOne, `key-${at}`, 1, 1000), 1);
+  for (let at = 0; at < 200; at++) assert.equal(use(two, hashTwo, `key-${at}`, 2, 1000), 2);
+  assert.deepEqual(zoneStats(memory), { bytes: 65_536, slots: 63 * 15, used: 200, evictions: 0 });
+});
+
+test('a full table keeps its size, throws the idle out first, and counts that', () => {
+  const memory = new SharedArrayBuffer(1 << 18);
+  const table = new ZoneTable(memory, 0);
+  const hash = table.hasher('');
+  for (let at = 0; at < 100_000; at++) {
+    use(table, hash, `key-${at}`, at, 1e9);
+    if (at % 20 === 0) assert.equal(use(table, hash, 'busy', at, 1e9), at / 20 + 1, 'a busy key stays');
+  }
+  const { slots, used, evictions } = zoneStats(memory);
+  assert.ok(used <= slots && used > slots * 0.99);
+  assert.equal(evictions, 100_001 - used);
+});
+
+test('what has expired makes room before anything is thrown out', () => {
+  const memory = new SharedArrayBuffer(1 << 16);
+  const table = new ZoneTable(memory, 0);
+  const hash = table.hasher('');
+  for (let at = 0; at < 10_000; at++) use(table, hash, `key-${at}`, at, 50);
+  assert.equal(zoneStats(memory).evictions, 0);
+});
+
+test('hashes depend on the seed, the prefix, every character and its place', () => {
+  const hashes = new Set<string>();
+  const texts = [
+    '',
+    '\0',
+    '\0\0',
+    'a',
+    'b',
+    'ab',
+    'ba',
+    'abc',
+    'abcd',
+    'abcde',
+    'a\0',
+    '\u0100',
+    '127.0.0.1',
+    '127.0.0.10',
+  ];
+  for (const seed of [
+    [1, 2],
+    [2, 1],
+    [0, 0],
+  ] as const) {
+    for (const prefix of ['', 'p', 'pp']) {
+      const hash = new KeyHash(seed, prefix);
+      for (const text of texts) {
+        hash.hash(text);
+        hashes.add(`${hash.high}:${hash.low}`);
+      }
+    }
+  }
+  assert.equal(hashes.size, 3 * 3 * texts.length);
+});
+
+test('hashes of numbered keys are spread evenly', () => {
+  const hash = new KeyHash([7, 9]);
+  const buckets = new Uint32Array(256);
+  for (let at = 0; at < 256_000; at++) {
+    hash.hash(`10.0.${at >> 8}.${at & 255}`);
+    buckets[hash.high % 256]!++;
+  }
+  // 1000 expected; the standard deviation is 32.
+  assert.ok(buckets.every((count) => Math.abs(count - 1000) < 200));
+});
