@@ -25,7 +25,7 @@ const alphabet = /^[A-Za-z0-9_-]+$/;
  * Makes a sealer. What was sealed for one `purpose` is not opened for another; let it name the plugin and whatever else
  * must not be exchanged. `now` gives milliseconds since the epoch.
  */
-export function sealer(secret: string, purpose: string, now: () => number = Date.now): Sealer {
+export function sealer(secret: string, purpose: string, now: () => number = () => Date.now()): Sealer {
   const master = Buffer.from(hkdfSync('sha256', secret, 'sluicegate sealed text', purpose, 32));
   return {
     seal(text, expiresAt) {

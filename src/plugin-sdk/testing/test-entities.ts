@@ -30,16 +30,16 @@ export function testEntities(initial: TestEntities, slow: boolean): EntityAccess
       return answer(row === null ? null : consumerView(row));
     },
     async insert(entity, { ttl, ...fields }) {
-      const expiry = typeof ttl === 'number' && ttl > 0 ? { expires_at: Date.now() + ttl * 1000 } : {};
+      const expiry = expiryOf(ttl);
       const row = complete({ ...fields, ...expiry });
       rowsOf(entity).push(row);
       return row;
     },
-    async update(entity, id, fields) {
+    async update(entity, id, { ttl, ...fields }) {
       const rows = rowsOf(entity);
       const at = rows.findIndex((row) => row.id === id);
       if (at < 0) return null;
-      const row = { ...rows[at]!, ...fields, id };
+      const row = { ...rows[at]!, ...fields, ...expiryOf(ttl), id };
       rows[at] = row;
       return row;
     },
@@ -50,6 +50,10 @@ export function testEntities(initial: TestEntities, slow: boolean): EntityAccess
       return at >= 0;
     },
   };
+}
+
+function expiryOf(ttl: unknown): { readonly expires_at?: number } {
+  return typeof ttl === 'number' && ttl > 0 ? { expires_at: Date.now() + ttl * 1000 } : {};
 }
 
 function complete(row: Readonly<Record<string, unknown>>): EntityRow {
