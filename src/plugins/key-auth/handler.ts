@@ -1,0 +1,118 @@
+import {
+  type AccessContext,
+  authAccess,
+  bodyArguments,
+  type ConsumerView,
+  type CredentialView,
+  type EntityRow,
+  foreignIdOf,
+  hasBodyArguments,
+  type PluginPhases,
+  type PluginTools,
+  type Reply,
+  withoutBodyArguments,
+} from '../../plugin-sdk/index.ts';
+import { credentialFinder } from './find-credential.ts';
+import { keyFinder, keyRefusals } from './find-key.ts';
+import type { KeyAuthConfig } from './schema.ts';
+
+/** Largest body that a key is looked for in, in bytes. */
+export const mostBodyBytes = 1_048_576;
+
+type Outcome = Reply | undefined;
+
+interface Credential {
+  readonly view: CredentialView;
+  readonly consumerId: string;
+}
+
+export function authenticateByKey(config: KeyAuthConfig, tools: PluginTools): PluginPhases {
+  const attempts = new KeyAttempts(config, tools);
+  const authenticate = authAccess(tools, {
+    anonymous: config.anonymous,
+    runOnPreflight: config.run_on_preflight,
+    attempt: config.key_in_body ? (context) => attempts.withBody(context) : (context) => attempts.run(context, null),
+  });
+  if (!config.hide_credentials) return { access: authenticate };
+  return {
+    access(context) {
+      // Also when another plugin has authenticated the client already: the key is still none of the backend's business.
+      attempts.hide(context);
+      return authenticate(context);
+    },
+  };
+}
+
+class KeyAttempts {
+  readonly #config: KeyAuthConfig;
+  readonly #names: ReadonlySet<string>;
+  readonly #entities: PluginTools['entities'];
+  readonly #refusals: ReturnType<typeof keyRefusals>;
+  readonly #findKey: ReturnType<typeof keyFinder>;
+  readonly #findCredential: ReturnType<typeof credentialFinder>;
+  readonly #credentials = new WeakMap<EntityRow, Credential>();
+
+  constructor(config: KeyAuthConfig, tools: PluginTools) {
+    this.#config = config;
+    this.#names = new Set(config.key_names);
+    this.#entities = tools.entities;
+    this.#refusals = keyRefusals(config.realm);
+    this.#findKey = keyFinder(config, this.#refusals);
+    this.#findCredential = credentialFinder(tools.entities, tools.settings.hashKeys);
+  }
+
+  run(context: AccessContext, body: ReturnType<typeof bodyArguments>): Outcome | Promise<Outcome> {
+    const key = this.#findKey(context.request, body);
+    if (typeof key !== 'string') return key;
+    const row = this.#findCredential(key);
+    return row instanceof Promise ? row.then((found) => this.#accept(context, found)) : this.#accept(context, row);
+  }
+
+  /** A body that is larger than what is read is answered with 413, not taken for one without a key. */
+  withBody(context: AccessContext): Outcome | Promise<Outcome> {
+    const type = context.request.header('content-type');
+    if (!hasBodyArguments(type)) return this.run(context, null);
+    if (!this.#config.hide_credentials && typeof this.#findKey(context.request, null) === 'string') {
+      // With several names a body would come before the header of a later one; nobody sends two keys to rely on that.
+      return this.run(context, null);
+    }
+    return context.body().then((body) => {
+      if (this.#config.hide_credentials) {
+        const hidden = withoutBodyArguments(type, body, this.#names);
+        if (hidden !== body) context.upstream.setBody(hidden);
+      }
+      return this.run(context, bodyArguments(type, body));
+    });
+  }
+
+  hide({ upstream }: AccessContext): void {
+    const { key_in_header: inHeader, key_in_query: inQuery, key_names: names } = this.#config;
+    if (inHeader) for (const name of names) upstream.removeHeader(name);
+    if (inQuery) upstream.removeQueryArguments(this.#names);
+  }
+
+  #accept(context: AccessContext, row: EntityRow | null): Outcome | Promise<Outcome> {
+    const credential = row === null ? null : this.#credentialOf(row);
+    if (credential === null) return this.#refusals.unknown;
+    const consumer = this.#entities.consumer(credential.consumerId);
+    if (consumer instanceof Promise) return consumer.then((found) => this.#goOn(context, found, credential.view));
+    return this.#goOn(context, consumer, credential.view);
+  }
+
+  #goOn(context: AccessContext, consumer: ConsumerView | null, view: CredentialView): Outcome {
+    // The consumer was deleted just now.
+    if (consumer === null) return this.#refusals.unknown;
+    context.authenticate(consumer, view);
+    return undefined;
+  }
+
+  #credentialOf(row: EntityRow): Credential | null {
+    const known = this.#credentials.get(row);
+    if (known !== undefined) return known;
+    const consumerId = foreignIdOf(row, 'consumer');
+    if (consumerId === null) return null;
+    const credential = { view: { id: row.id, identifier: row.id }, consumerId };
+    this.#credentials.set(row, credential);
+    return credential;
+  }
+}

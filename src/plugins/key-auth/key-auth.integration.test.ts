@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { exchangeOne } from '../../../test/support/raw-client.ts';
+import { type Rig, startRig } from '../../../test/support/rig.ts';
+
+const settings = { plugins: ['key-auth'] };
+
+async function statusOf(rig: Rig, key: string): Promise<number> {
+  return (await exchangeOne(rig.port, `GET / HTTP/1.1\r\nHost: a\r\napikey: ${key}\r\n\r\n`)).status;
+}
+
+describe('keys through the Admin API', () => {
+  let rig: Rig;
+  before(async () => {
+    rig = await startRig({ settings });
+    await rig.write('PUT', '/consumers/alice', {});
+    await rig.write('PUT', '/consumers/bob', {});
+    await rig.write('POST', '/routes/all/plugins', { name: 'key-auth' });
+  });
+  after(() => rig.close());
+
+  it('are 32 letters and digits unless they are given, and work from the answer on until they are deleted', async () => {
+    const made = await rig.write('POST', '/consumers/alice/key-auth', {});
+    assert.match(String(made['key']), /^[A-Za-z0-9]{32}$/);
+    assert.equal(made['key_prefix'], null);
+    assert.equal(await statusOf(rig, String(made['key'])), 200);
+    assert.equal(rig.backend.requests.at(-1)?.get('x-consumer-username'), 'alice');
+    assert.equal(rig.backend.requests.at(-1)?.get('x-credential-identifier'), made['id']);
+    await rig.write('DELETE', `/consumers/alice/key-auth/${made['key']}`);
+    assert.equal(await statusOf(rig, String(made['key'])), 401);
+  });
+
+  it('are rotated with two that are valid at once', async () => {
+    const old = await rig.write('POST', '/consumers/alice/key-auth', { key: 'key-of-last-year' });
+    await rig.write('POST', '/consumers/alice/key-auth', { key: 'key-of-this-year' });
+    assert.deepEqual([await statusOf(rig, 'key-of-last-year'), await statusOf(rig, 'key-of-this-year')], [200, 200]);
+    await rig.write('DELETE', `/key-auths/${old['id']}`);
+    assert.deepEqual([await statusOf(rig, 'key-of-last-year'), await statusOf(rig, 'key-of-this-year')], [401, 200]);
+  });
+
+  it('keep their value in a PATCH without one, and change in one with one', async () => {
+    const made = await rig.write('POST', '/consumers/bob/key-auth', { key: 'first-key-of-bob' });
+    const tagged = await rig.write('PATCH', `/consumers/bob/key-auth/${made['id']}`, { tags: ['t'] });
+    assert.equal(tagged['key'], 'first-key-of-bob');
+    await rig.write('PATCH', `/key-auths/${made['id']}`, { key: 'second-key-of-bob' });
+    assert.deepEqual([await statusOf(rig, 'first-key-of-bob'), await statusOf(rig, 'second-key-of-bob')], [401, 200]);
+  });
+
+  it('expire', async () => {
+    const made = await rig.write('POST', '/consumers/bob/key-auth', { key: 'short-lived', ttl: 1 });
+    assert.equal(made['ttl'], 1);
+    assert.equal(await statusOf(rig, 'short-lived'), 200);
+    const deadline = Date.now() + 5000;
+    while ((await statusOf(rig, 'short-lived')) === 200) assert.ok(Date.now() < deadline, 'the key is still valid');
+    assert.equal(await statusOf(rig, 'short-lived'), 401);
+  });
+
+  it('go with their consumer', async () => {
+    await rig.write('PUT', '/consumers/carol', {});
+    await rig.write('POST', '/consumers/carol/key-auth', { key: 'key-of-carol' });
+    assert.equal(await statusOf(rig, 'key-of-carol'), 200);
+    await rig.write('DELETE', '/consumers/carol');
+    assert.equal(await statusOf(rig, 'key-of-carol'), 401);
+  });
+
+  it('in a body are hidden, with a length that fits', async () => {
+    await rig.write('POST', '/consumers/alice/key-auth', { key: 'key-in-a-body' });
+    const config = { key_in_body: true, hide_credentials: true };
+    const plugin = await rig
+      .write('PUT', '/routes/all/plugins/7f6b8c1e-0000-4000-8000-00000000abcd', {
+        name: 'key-auth',
+        config,
+        instance_name: 'body',
+      })
+      .catch(() => null);
+    assert.equal(plugin, null, 'one instance of a plugin for each scope');
+    await rig.write('PUT', '/services/backend/routes/body', { paths: ['/body'], strip_path: false });
+    await rig.write('POST', '/routes/body/plugins', { name: 'key-auth', config });
+    const body = 'a=1&apikey=key-in-a-body&b=2';
+    const head = 'POST /body HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\n';
+    for (const framed of [
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+      `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    ]) {
+      assert.equal((await exchangeOne(rig.port, head + framed)).status, 200);
+      assert.equal(rig.backend.requests.at(-1)?.body, 'a=1&b=2');
+      assert.equal(rig.backend.requests.at(-1)?.get('content-length'), '7');
+    }
+  });
+});
+
+describe('keys that are stored hashed', () => {
+  let rig: Rig;
+  before(async () => {
+    rig = await startRig({ settings: { ...settings, hashKeys: true } });
+    await rig.write('PUT', '/consumers/alice', {});
+    await rig.write('PUT', '/consumers/bob', {});
+    await rig.write('POST', '/routes/all/plugins', { name: 'key-auth' });
+  });
+  after(() => rig.close());
+
+  it('are shown once', async () => {
+    const made = await rig.write('POST', '/consumers/alice/key-auth', {});
+    const key = String(made['key']);
+    assert.match(key, /^[A-Za-z0-9]{32}$/);
+    assert.equal(made['key_prefix'], key.slice(0, 8));
+    const lists = ['/key-auths', '/consumers/alice/key-auth', `/key-auths/${made['id']}`];
+    for (const path of lists) {
+      const text = JSON.stringify((await rig.gateway.admin('GET', path)).body);
+      assert.match(text, new RegExp(key.slice(0, 8)));
+      assert.doesNotMatch(text, new RegExp(key));
+    }
+    assert.equal(await statusOf(rig, key), 200);
+    assert.equal(await statusOf(rig, String(made['key_hash'])), 401);
+    assert.equal(await statusOf(rig, String(made['key_prefix'])), 401);
+  });
+
+  it('stay what they are in a PATCH or PUT of what was read', async () => {
+    const made = await rig.write('POST', '/consumers/alice/key-auth', { key: 'a-key-that-alice-chose' });
+    const patched = await rig.write('PATCH', `/key-auths/${made['id']}`, { tags: ['x'] });
+    assert.deepEqual([patched['key'], patched['key_prefix']], [null, 'a-key']);
+    const { body } = await rig.gateway.admin('GET', `/key-auths/${made['id']}`);
+    await rig.write('PUT', `/key-auths/${made['id']}`, body);
+    assert.equal(await statusOf(rig, 'a-key-that-alice-chose'), 200);
+  });
+
+  it('are made anew by a PUT without one', async () => {
+    const made = await rig.write('POST', '/consumers/alice/key-auth', { key: 'to-be-replaced' });
+    const put = await rig.write('PUT', `/consumers/alice/key-auth/${made['id']}`, {});
+    assert.match(String(put['key']), /^[A-Za-z0-9]{32}$/);
+    assert.deepEqual([await statusOf(rig, 'to-be-replaced'), await statusOf(rig, String(put['key']))], [401, 200]);
+  });
+
+  it('exist once', async () => {
+    await rig.write('POST', '/consumers/alice/key-auth', { key: 'only-one-may-have-it' });
+    const second = await rig.gateway.admin('POST', '/consumers/bob/key-auth', { key: 'only-one-may-have-it' });
+    assert.equal(second.status, 409);
+  });
+});
