@@ -1,0 +1,134 @@
+import type { EntityRow } from '../../plugin-sdk/index.ts';
+import {
+  array,
+  autoId,
+  boolean,
+  createdAt,
+  defineEntity,
+  foreign,
+  integer,
+  record,
+  string,
+  tags,
+  ttl,
+} from '../../plugin-sdk/schema.ts';
+import { hashSecret, isHashed } from './hash-secret.ts';
+
+const credentials = defineEntity({
+  name: 'oauth2_credentials',
+  path: 'oauth2',
+  endpointKey: 'client_id',
+  schema: record({
+    id: autoId(),
+    created_at: createdAt(),
+    consumer: foreign('consumers', {
+      required: true,
+      on_delete: 'cascade',
+      description: 'The consumer that the application acts as.',
+    }),
+    name: string({ required: true, description: 'Name of the application.' }),
+    client_id: string({ unique: true, auto: true, description: 'Public identifier of the application.' }),
+    client_secret: string({ auto: true, encrypted: true, description: 'Secret of the application.' }),
+    hash_secret: boolean({
+      required: true,
+      default: false,
+      description: 'The secret is stored as a hash. It is shown once, in the answer to the request that sets it.',
+    }),
+    redirect_uris: array(string({ custom: redirectUriProblem, description: 'A URI without a fragment.' }), {
+      description: 'Where users are sent back to, with the code or token; compared character by character.',
+    }),
+    tags: tags(),
+    client_type: string({
+      required: true,
+      default: 'confidential',
+      one_of: ['confidential', 'public'] as const,
+      description: '`public`: the application cannot keep a secret (it runs in a browser or on a phone), and has none.',
+    }),
+  }),
+  nestedUnder: [{ entity: 'consumers', field: 'consumer', path: 'oauth2' }],
+  conceal: concealSecret,
+});
+
+const tokens = defineEntity({
+  name: 'oauth2_tokens',
+  path: 'oauth2_tokens',
+  endpointKey: 'access_token',
+  schema: record({
+    id: autoId(),
+    created_at: createdAt(),
+    service: foreign('services', {
+      on_delete: 'cascade',
+      description: 'The service at which the token is valid; unset: every one with `global_credentials`.',
+    }),
+    credential: foreign('oauth2_credentials', {
+      required: true,
+      on_delete: 'cascade',
+      description: 'The application that the token was given to.',
+    }),
+    token_type: string({
+      required: true,
+      default: 'bearer',
+      one_of: ['bearer'] as const,
+      description: 'How the token is used.',
+    }),
+    expires_in: integer({
+      required: true,
+      unit: 's',
+      description: 'How long the access token is valid, from when it was made. 0: it does not expire.',
+    }),
+    access_token: string({ unique: true, auto: true, encrypted: true, description: 'The access token.' }),
+    refresh_token: string({ unique: true, encrypted: true, description: 'The refresh token, when there is one.' }),
+    authenticated_userid: string({ description: 'The user that the application acts for.' }),
+    scope: string({ description: 'Scopes of the token, with spaces between.' }),
+    tags: tags(),
+    ttl: ttl(),
+  }),
+  nestedUnder: [
+    { entity: 'services', field: 'service', path: 'oauth2_tokens' },
+    { entity: 'oauth2_credentials', field: 'credential', path: 'oauth2_tokens' },
+  ],
+});
+
+/** A code that was used stays until it would have expired, with the token that it was exchanged for in `token_id`. */
+const authorizationCodes = defineEntity({
+  name: 'oauth2_authorization_codes',
+  path: null,
+  endpointKey: null,
+  schema: record({
+    id: autoId(),
+    created_at: createdAt(),
+    service: foreign('services', { on_delete: 'cascade', description: 'The service that the code is for.' }),
+    credential: foreign('oauth2_credentials', {
+      required: true,
+      on_delete: 'cascade',
+      description: 'The application that the code was given to.',
+    }),
+    plugin: foreign('plugins', { on_delete: 'cascade', description: 'The plugin instance that made the code.' }),
+    code: string({ unique: true, auto: true, encrypted: true, description: 'The code.' }),
+    authenticated_userid: string({ description: 'The user that logged in.' }),
+    scope: string({ description: 'Scopes that were asked for.' }),
+    challenge: string({ description: 'The PKCE challenge.' }),
+    challenge_method: string({ one_of: ['S256', 'plain'] as const, description: 'How the challenge was made.' }),
+    redirect_uri: string({ description: 'The redirection URI, when the request named one.' }),
+    token_id: string({ uuid: true, description: 'The token that the code was exchanged for.' }),
+    ttl: ttl(),
+  }),
+});
+
+export const entities = [credentials, tokens, authorizationCodes];
+
+/** Schemes that run or read something where they are followed. */
+const unsafeSchemes = new Set(['javascript:', 'data:', 'vbscript:', 'file:', 'blob:', 'about:']);
+
+function redirectUriProblem(text: string): string | null {
+  const url = URL.parse(text);
+  if (url === null || unsafeSchemes.has(url.protocol) || !/^[\x21-\x7e]+$/.test(text)) return `cannot parse '${text}'`;
+  return text.includes('#') ? `fragment not allowed in '${text}'` : null;
+}
+
+/** A hash is stored as it is: one that was stored before, or that is taken over from Kong or a backup. */
+async function concealSecret(row: EntityRow) {
+  const secret = row['client_secret'];
+  if (row['hash_secret'] !== true || typeof secret !== 'string' || isHashed(secret)) return { stored: row, shown: {} };
+  return { stored: { ...row, client_secret: await hashSecret(secret) }, shown: { client_secret: secret } };
+}

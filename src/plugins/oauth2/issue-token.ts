@@ -1,0 +1,73 @@
+import type { EntityRow, PluginTools } from '../../plugin-sdk/index.ts';
+import { type Client, randomToken, textOf } from './rows.ts';
+import type { OAuth2Config } from './schema.ts';
+
+/** What a new token is for. */
+export interface TokenRequest {
+  readonly client: Client;
+  /** Null: every service with `global_credentials`. */
+  readonly serviceId: string | null;
+  readonly userId: string | null;
+  readonly scope: string | null;
+  readonly refreshable: boolean;
+}
+
+/** A stored token, and what the client is told of it (RFC 6749 5.1). */
+export interface IssuedToken {
+  readonly row: EntityRow;
+  readonly shown: Readonly<Record<string, unknown>>;
+}
+
+export async function issueToken(
+  config: OAuth2Config,
+  entities: PluginTools['entities'],
+  { client, serviceId, userId, scope, refreshable }: TokenRequest,
+): Promise<IssuedToken> {
+  const lifetime = Math.floor(config.token_expiration);
+  const refreshToken = refreshable && lifetime > 0 ? randomToken() : null;
+  const row = await entities.insert('oauth2_tokens', {
+    credential: { id: client.row.id },
+    service: serviceId === null ? null : { id: serviceId },
+    token_type: 'bearer',
+    access_token: randomToken(),
+    refresh_token: refreshToken,
+    expires_in: Math.max(0, lifetime),
+    authenticated_userid: userId,
+    scope,
+    // Without a refresh token nothing is left of it when it has expired.
+    ttl: refreshToken === null ? Math.max(0, lifetime) : refreshLifetime(config),
+  });
+  return { row, shown: shownToken(row) };
+}
+
+/** Gives a token a new access token and life; its refresh token stays. Null when it is gone. */
+export async function renewToken(
+  config: OAuth2Config,
+  entities: PluginTools['entities'],
+  token: EntityRow,
+  scope: string | null,
+): Promise<IssuedToken | null> {
+  const row = await entities.update('oauth2_tokens', token.id, {
+    access_token: randomToken(),
+    expires_in: Math.max(0, Math.floor(config.token_expiration)),
+    scope,
+    created_at: Math.floor(Date.now() / 1000),
+    ttl: refreshLifetime(config),
+  });
+  return row === null ? null : { row, shown: shownToken(row) };
+}
+
+function shownToken(row: EntityRow): Readonly<Record<string, unknown>> {
+  const lifetime = Number(row['expires_in']);
+  const refreshToken = textOf(row, 'refresh_token');
+  return {
+    access_token: row['access_token'],
+    token_type: 'bearer',
+    ...(lifetime > 0 && { expires_in: lifetime }),
+    ...(refreshToken !== null && { refresh_token: refreshToken }),
+  };
+}
+
+function refreshLifetime(config: OAuth2Config): number {
+  return Math.floor(config.refresh_token_ttl);
+}
