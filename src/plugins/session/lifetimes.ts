@@ -1,0 +1,46 @@
+import type { Session } from './session.ts';
+
+/** In seconds; 0: without end. */
+export interface Lifetimes {
+  readonly idling: number;
+  readonly rolling: number;
+  readonly absolute: number;
+}
+
+/** Stands for "never": cookies and rows need some end. */
+const never = 315_360_000;
+/** A use is written down at most this often, in seconds. */
+const longestUnwritten = 60;
+
+export function expiryOf(session: Session, lifetimes: Lifetimes): number {
+  return session.usedAt + Math.min(never, shortest(secondsLeft(session, lifetimes, session.usedAt)));
+}
+
+export function isOver(session: Session, lifetimes: Lifetimes, now: number): boolean {
+  return shortest(secondsLeft(session, lifetimes, now)) <= 0;
+}
+
+/**
+ * What a use asks for: a session that has less than a quarter of its rolling time left gets a new id, and of others the
+ * use is written down from time to time, so that they are not taken for idle.
+ */
+export function dueWork(session: Session, lifetimes: Lifetimes, now: number): 'renew' | 'use' | null {
+  if (session.stale) return null;
+  const { rolling, idling } = lifetimes;
+  if (rolling > 0 && secondsLeft(session, lifetimes, now).rolling < rolling / 4) return 'renew';
+  return idling > 0 && now - session.usedAt >= Math.min(longestUnwritten, idling / 4) ? 'use' : null;
+}
+
+/** Infinity for what has no end. */
+export function secondsLeft(session: Session, { idling, rolling, absolute }: Lifetimes, now: number): Lifetimes {
+  const left = (since: number, lifetime: number) => (lifetime > 0 ? since + lifetime - now : Number.POSITIVE_INFINITY);
+  return {
+    idling: left(session.usedAt, idling),
+    rolling: left(session.renewedAt, rolling),
+    absolute: left(session.createdAt, absolute),
+  };
+}
+
+export function shortest({ idling, rolling, absolute }: Lifetimes): number {
+  return Math.min(idling, rolling, absolute);
+}

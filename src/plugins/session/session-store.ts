@@ -1,0 +1,79 @@
+import type { RequestView, SealedCookie } from '../../plugin-sdk/index.ts';
+import { expiryOf, isOver, type Lifetimes } from './lifetimes.ts';
+import { decodeSession, encodeSession, type Session } from './session.ts';
+
+/** Where sessions are kept. The lines are values of `Set-Cookie`. */
+export interface SessionStore {
+  readonly lifetimes: Lifetimes;
+  /** The valid session of the request, or null. */
+  read(request: RequestView): Session | null | Promise<Session | null>;
+  create(request: RequestView, session: Session): readonly string[];
+  /** The same session, used now. */
+  update(request: RequestView, session: Session): readonly string[];
+  /** Puts a session in the place of one that it renews. */
+  replace(request: RequestView, before: Session, session: Session): readonly string[];
+  /** Ends it: resolves when it is no longer accepted. */
+  destroy(session: Session): Promise<void>;
+  clear(request: RequestView): readonly string[];
+}
+
+export interface StoreOptions {
+  readonly cookie: SealedCookie;
+  readonly lifetimes: Lifetimes;
+  /** The browser keeps the cookie when it is closed. */
+  readonly outlivesBrowser: boolean;
+  /** Seconds since the epoch. */
+  readonly now: () => number;
+  readonly tooLarge: () => void;
+}
+
+/** The whole session is in the cookie. It cannot be ended before its time: a logout removes the cookie alone. */
+export class CookieStore implements SessionStore {
+  readonly lifetimes: Lifetimes;
+  readonly #options: StoreOptions;
+
+  constructor(options: StoreOptions) {
+    this.lifetimes = options.lifetimes;
+    this.#options = options;
+  }
+
+  read(request: RequestView): Session | null {
+    const { cookie, lifetimes, now } = this.#options;
+    const content = cookie.read(request);
+    const session = content === null ? null : decodeSession(content);
+    return session === null || isOver(session, lifetimes, now()) ? null : session;
+  }
+
+  create(request: RequestView, session: Session): readonly string[] {
+    return writeCookie(this.#options, request, encodeSession(session), session);
+  }
+
+  update(request: RequestView, session: Session): readonly string[] {
+    return this.create(request, session);
+  }
+
+  replace(request: RequestView, _before: Session, session: Session): readonly string[] {
+    return this.create(request, session);
+  }
+
+  destroy(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  clear(request: RequestView): readonly string[] {
+    return this.#options.cookie.clear(request);
+  }
+}
+
+/** A cookie that holds the content as long as the session may last. */
+export function writeCookie(
+  { cookie, lifetimes, outlivesBrowser, now, tooLarge }: StoreOptions,
+  request: RequestView,
+  content: string,
+  session: Session,
+): readonly string[] {
+  const expiresAt = expiryOf(session, lifetimes);
+  const lines = cookie.write(request, content, expiresAt, outlivesBrowser ? expiresAt - now() : null);
+  if (lines === null) tooLarge();
+  return lines ?? [];
+}

@@ -1,0 +1,490 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type AccessContext, authAccess, definePlugin, httpProtocols, refuse } from '../../plugin-sdk/index.ts';
+import { record } from '../../plugin-sdk/schema.ts';
+import { type PluginTest, type TestOutcome, type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
+import session from './index.ts';
+
+type Config = Readonly<Record<string, unknown>>;
+
+const secret = 'a secret of the tests, thirty-two+';
+const ada = { id: '5a1b0f0e-0000-4000-8000-000000000001', username: 'ada', custom_id: null, tags: null };
+const bob = { id: '5a1b0f0e-0000-4000-8000-000000000002', username: 'bob', custom_id: null, tags: null };
+const nobody = { id: '5a1b0f0e-0000-4000-8000-000000000003', username: 'nobody', custom_id: null, tags: null };
+
+/** Authenticates whoever `X-User` names; with `anonymous` set, so that a session stands in for it. */
+const door = definePlugin<Record<string, never>>({
+  name: 'door',
+  version: '1.0.0',
+  priority: 1100,
+  protocols: httpProtocols,
+  schema: { config: record({}) },
+  setup: (_, tools) => {
+    const attempt = async (context: AccessContext) => {
+      const name = context.request.header('x-user');
+      const consumer = name === null ? null : await tools.entities.consumer(name);
+      if (consumer === null) return refuse(401, 'Unauthorized');
+      const groups = context.request.header('x-groups')?.split(',') ?? null;
+      context.authenticate(consumer, { id: `key-of-${name}`, identifier: name }, { groups, scopes: ['read'] });
+      return undefined;
+    };
+    return { access: authAccess(tools, { anonymous: 'nobody', attempt }) };
+  },
+});
+
+/** Tells the backend who it is, as an authorization plugin would see it. */
+const witness = definePlugin<Record<string, never>>({
+  name: 'witness',
+  version: '1.0.0',
+  priority: 900,
+  protocols: httpProtocols,
+  schema: { config: record({}) },
+  setup: () => ({
+    access({ client, upstream }) {
+      upstream.setHeader('X-Seen', JSON.stringify([client.credential?.id ?? null, client.details]));
+      return undefined;
+    },
+  }),
+});
+
+function start(config: Config = {}, entities = {}): PluginTest {
+  return testPlugin(session, {
+    config: { secret, ...config },
+    beside: [{ plugin: door }, { plugin: witness }],
+    entities: { consumers: [ada, bob, nobody], sessions: [], ...entities },
+  });
+}
+
+/** A browser: keeps the cookies that it is sent. */
+class Browser {
+  readonly jar = new Map<string, string>();
+  readonly #gate: PluginTest;
+
+  constructor(gate: PluginTest) {
+    this.#gate = gate;
+  }
+
+  async ask(request: TestRequest = {}): Promise<TestOutcome> {
+    const cookie = [...this.jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { ...(cookie === '' ? {} : { Cookie: cookie }), ...request.headers };
+    const outcome = await this.#gate.request({ ...request, headers });
+    for (const line of setCookies(outcome)) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (/; Max-Age=0\b/.test(line)) this.jar.delete(name);
+      else this.jar.set(name, value);
+    }
+    return outcome;
+  }
+
+  async logIn(user = 'ada', headers: Readonly<Record<string, string>> = {}): Promise<TestOutcome> {
+    const outcome = await this.ask({ headers: { 'X-User': user, ...headers } });
+    assert.ok(this.jar.has('session'));
+    return outcome;
+  }
+}
+
+function setCookies({ response }: TestOutcome): readonly string[] {
+  return response.headers['set-cookie'] ?? [];
+}
+
+function user(outcome: TestOutcome): string | null {
+  return outcome.consumer?.username ?? null;
+}
+
+function atTime(t: TestContext): (seconds: number) => void {
+  t.mock.timers.enable({ apis: ['Date'], now: 1_700_000_000_000 });
+  return (seconds) => t.mock.timers.tick(seconds * 1000);
+}
+
+for (const storage of ['cookie', 'kong']) {
+  test(`${storage}: who logged in once is known from then on, with credential, groups and scopes`, async () => {
+    const browser = new Browser(start({ storage }));
+    await browser.logIn('ada', { 'X-Groups': 'staff,admin' });
+    const { upstream, ...outcome } = await browser.ask();
+    assert.equal(user({ upstream, ...outcome }), 'ada');
+    assert.equal(upstream?.header('x-consumer-username'), 'ada');
+    assert.equal(upstream?.header('x-credential-identifier'), 'key-of-ada');
+    assert.equal(upstream?.header('x-anonymous-consumer'), null);
+    const details = { groups: ['staff', 'admin'], scopes: ['read'], claims: null };
+    assert.deepEqual(JSON.parse(upstream?.header('x-seen') ?? ''), ['key-of-ada', details]);
+    assert.deepEqual(setCookies({ upstream, ...outcome }), []);
+  });
+
+  test(`${storage}: the anonymous consumer gets no session`, async () => {
+    const outcome = await new Browser(start({ storage })).ask();
+    assert.equal(user(outcome), 'nobody');
+    assert.deepEqual(setCookies(outcome), []);
+  });
+
+  test(`${storage}: a login makes a new session, whatever the client brought along`, async () => {
+    const gate = start({ storage });
+    const attacker = new Browser(gate);
+    await attacker.logIn('bob');
+    const victim = new Browser(gate);
+    const planted = attacker.jar.get('session')!;
+    victim.jar.set('session', planted);
+    const outcome = await gate.request({ headers: { Cookie: `session=${planted}x`, 'X-User': 'ada' } });
+    assert.equal(setCookies(outcome).length, 1);
+    assert.ok(!setCookies(outcome)[0]!.includes(planted));
+    assert.equal(user(await attacker.ask()), 'bob');
+  });
+
+  test(`${storage}: a cookie that was changed, or is of another secret or audience, is as none`, async () => {
+    const browser = new Browser(start({ storage }));
+    await browser.logIn();
+    const good = browser.jar.get('session')!;
+    for (let at = 0; at < good.length; at += 7) {
+      const changed = good.slice(0, at) + (good[at] === 'A' ? 'B' : 'A') + good.slice(at + 1);
+      browser.jar.set('session', changed);
+      const outcome = await browser.ask();
+      assert.equal(user(outcome), 'nobody', String(at));
+      assert.equal(outcome.response.status, 200);
+    }
+    for (const other of [{ secret: `${secret}!` }, { audience: 'another' }, { cookie_name: 'x' }]) {
+      const elsewhere = new Browser(start({ storage, ...other }));
+      elsewhere.jar.set('cookie_name' in other ? 'x' : 'session', good);
+      assert.equal(user(await elsewhere.ask()), 'nobody');
+    }
+  });
+
+  test(`${storage}: the cookie of a consumer that was deleted meanwhile is as none`, async () => {
+    const gate = start({ storage });
+    const browser = new Browser(gate);
+    await browser.logIn();
+    await gate.entities.delete('consumers', ada.id);
+    assert.equal(user(await browser.ask()), 'nobody');
+  });
+
+  test(`${storage}: idle, rolling and absolute time-outs end a session at their second`, async (t) => {
+    const pass = atTime(t);
+    const only = { idling_timeout: 0, rolling_timeout: 0, absolute_timeout: 0 };
+    for (const name of Object.keys(only)) {
+      const gate = start({ storage, ...only, [name]: 100 });
+      const [early, late] = [new Browser(gate), new Browser(gate)];
+      await early.logIn();
+      await late.logIn();
+      pass(99);
+      assert.equal(user(await early.ask()), 'ada', name);
+      pass(1);
+      assert.equal(user(await late.ask()), 'nobody', name);
+    }
+  });
+
+  test(`${storage}: use keeps a session alive, though not beyond its absolute time-out`, async (t) => {
+    const pass = atTime(t);
+    const times = { idling_timeout: 100, rolling_timeout: 400, absolute_timeout: 1000 };
+    const browser = new Browser(start({ storage, ...times }));
+    await browser.logIn();
+    for (let at = 0; at < 990; at += 90) {
+      assert.equal(user(await browser.ask()), 'ada', String(at));
+      pass(90);
+    }
+    assert.equal(user(await browser.ask()), 'ada');
+    pass(10);
+    assert.equal(user(await browser.ask()), 'nobody');
+  });
+
+  test(`${storage}: a use is written down only from time to time`, async (t) => {
+    const pass = atTime(t);
+    const browser = new Browser(start({ storage }));
+    await browser.logIn();
+    pass(59);
+    assert.deepEqual(setCookies(await browser.ask()), []);
+    pass(1);
+    assert.equal(setCookies(await browser.ask()).length, 1);
+    assert.deepEqual(setCookies(await browser.ask()), []);
+  });
+
+  test(`${storage}: logout answers 200 without a body and removes the cookie`, async () => {
+    const gate = start({ storage });
+    for (const method of ['POST', 'DELETE']) {
+      const browser = new Browser(gate);
+      await browser.logIn();
+      const { response, upstream } = await browser.ask({ method, path: '/?session_logout=true' });
+      assert.deepEqual([response.status, response.body, upstream], [200, '', null]);
+      assert.equal(browser.jar.size, 0);
+      assert.equal(user(await browser.ask()), 'nobody');
+    }
+  });
+
+  test(`${storage}: other methods and other arguments do not log out, nor does a request without a session`, async () => {
+    const gate = start({ storage });
+    const browser = new Browser(gate);
+    await browser.logIn();
+    for (const request of [
+      { path: '/?session_logout=true' },
+      { method: 'POST', path: '/?logout=true' },
+      { method: 'POST', path: '/session_logout' },
+    ]) {
+      assert.equal(user(await browser.ask(request)), 'ada');
+    }
+    const { upstream } = await new Browser(gate).ask({ method: 'POST', path: '/?session_logout=true' });
+    assert.notEqual(upstream, null);
+  });
+
+  test(`${storage}: a body asks for a logout only where bodies are read`, async () => {
+    const request: TestRequest = {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: 'session_logout=1',
+    };
+    const deaf = new Browser(start({ storage }));
+    await deaf.logIn();
+    assert.equal(user(await deaf.ask(request)), 'ada');
+    const browser = new Browser(start({ storage, read_body_for_logout: true }));
+    await browser.logIn();
+    assert.equal(user(await browser.ask({ ...request, body: 'other=1' })), 'ada');
+    assert.equal((await browser.ask(request)).upstream, null);
+    assert.equal(browser.jar.size, 0);
+  });
+
+  test(`${storage}: remember outlives the session, and a logout ends both`, async (t) => {
+    const pass = atTime(t);
+    const browser = new Browser(start({ storage, remember: true }));
+    const first = await browser.logIn();
+    const remember = setCookies(first).find((line) => line.startsWith('remember='));
+    assert.match(remember ?? '', /; Max-Age=604800;/);
+    assert.doesNotMatch(setCookies(first).find((line) => line.startsWith('session=')) ?? '', /Max-Age/);
+    pass(500_000);
+    const again = await browser.ask();
+    assert.equal(user(again), 'ada');
+    assert.equal(setCookies(again).length, 2);
+    pass(500_000);
+    browser.jar.delete('session');
+    assert.equal(user(await browser.ask()), 'ada');
+    assert.equal((await browser.ask({ method: 'POST', path: '/?session_logout' })).upstream, null);
+    assert.equal(browser.jar.size, 0);
+    assert.equal(user(await browser.ask()), 'nobody');
+  });
+
+  test(`${storage}: remember ends by its own absolute time-out`, async (t) => {
+    const pass = atTime(t);
+    const times = { remember_rolling_timeout: 100_000, remember_absolute_timeout: 250_000 };
+    const browser = new Browser(start({ storage, remember: true, ...times }));
+    await browser.logIn();
+    for (const step of [90_000, 90_000, 69_000]) {
+      pass(step);
+      assert.equal(user(await browser.ask()), 'ada');
+    }
+    pass(90_000);
+    assert.equal(user(await browser.ask()), 'nobody');
+  });
+}
+
+test('kong: a cookie that was kept is of no use after the logout', async () => {
+  const gate = start({ storage: 'kong', remember: true });
+  const browser = new Browser(gate);
+  await browser.logIn();
+  const kept = new Browser(gate);
+  for (const [name, value] of browser.jar) kept.jar.set(name, value);
+  assert.equal(user(await kept.ask()), 'ada');
+  await browser.ask({ method: 'POST', path: '/?session_logout' });
+  assert.equal(user(await kept.ask()), 'nobody');
+});
+
+test('kong: a logout at the same moment as the login leaves nothing behind', async () => {
+  const gate = start({ storage: 'kong' });
+  const browser = new Browser(gate);
+  await browser.logIn();
+  const cookie = `session=${browser.jar.get('session')}`;
+  await gate.request({ method: 'POST', path: '/?session_logout', headers: { Cookie: cookie } });
+  assert.equal(user(await gate.request({ headers: { Cookie: cookie } })), 'nobody');
+});
+
+test('kong: rows show neither the cookie nor who it is', async () => {
+  const rows: Record<string, unknown>[] = [];
+  const gate = start({ storage: 'kong' });
+  const insert = gate.entities.insert.bind(gate.entities);
+  gate.entities.insert = (entity, fields) => {
+    rows.push({ entity, ...fields });
+    return insert(entity, fields);
+  };
+  const browser = new Browser(gate);
+  await browser.logIn();
+  assert.equal(rows.length, 1);
+  const text = JSON.stringify(rows);
+  assert.doesNotMatch(text, /ada|5a1b0f0e/);
+  browser.jar.set('session', `1.${rows[0]?.['session_id']}`);
+  assert.equal(user(await browser.ask()), 'nobody');
+});
+
+test('kong: a renewed session has a new name, and the old one serves for a moment only', async (t) => {
+  const pass = atTime(t);
+  const gate = start({ storage: 'kong', rolling_timeout: 100, idling_timeout: 0, stale_ttl: 10 });
+  const browser = new Browser(gate);
+  await browser.logIn();
+  const old = `session=${browser.jar.get('session')}`;
+  pass(80);
+  assert.equal(setCookies(await browser.ask()).length, 1);
+  assert.notEqual(`session=${browser.jar.get('session')}`, old);
+  const late = await gate.request({ headers: { Cookie: old } });
+  assert.equal(user(late), 'ada');
+  assert.deepEqual(setCookies(late), []);
+  pass(11);
+  assert.equal(user(await gate.request({ headers: { Cookie: old } })), 'nobody');
+  assert.equal(user(await browser.ask()), 'ada');
+});
+
+test('kong: a row that does not get there is logged and counted, and the answer goes on', async () => {
+  const gate = start({ storage: 'kong' });
+  gate.entities.insert = () => Promise.reject(new Error('the store is away'));
+  const { response } = await gate.request({ headers: { 'X-User': 'ada' } });
+  assert.equal(response.status, 200);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(gate.counts.get('session.store_failures'), 1);
+  assert.equal(gate.logLines.at(-1)?.message, 'a session could not be stored');
+});
+
+test('kong: the store being away is not taken for having no session', async () => {
+  const gate = start({ storage: 'kong' });
+  const browser = new Browser(gate);
+  await browser.logIn();
+  await browser.ask();
+  gate.entities.find = () => Promise.reject(new Error('away'));
+  const outcome = await browser.ask();
+  assert.equal(outcome.response.status, 500);
+  assert.equal(outcome.upstream, null);
+});
+
+test('the backend sees neither cookie, and all others', async () => {
+  const gate = start({ remember: true });
+  const browser = new Browser(gate);
+  await browser.logIn();
+  browser.jar.set('theme', 'dark');
+  browser.jar.set('sessions', '1');
+  const { upstream } = await browser.ask();
+  assert.equal(upstream?.header('cookie'), 'theme=dark; sessions=1');
+  browser.jar.delete('theme');
+  browser.jar.delete('sessions');
+  assert.equal((await browser.ask()).upstream?.header('cookie'), null);
+});
+
+test('attributes of the cookie follow the configuration', async () => {
+  const [line] = setCookies(await start().request({ headers: { 'X-User': 'ada' } }));
+  assert.match(line!, /^session=1\.[\w-]+; Path=\/; SameSite=Strict; Secure; HttpOnly$/);
+  const config = {
+    cookie_name: 'app',
+    cookie_path: '/app',
+    cookie_domain: 'example.com',
+    cookie_same_site: 'Default',
+    cookie_http_only: false,
+    cookie_secure: false,
+  };
+  const [other] = setCookies(await start(config).request({ headers: { 'X-User': 'ada' } }));
+  assert.match(other!, /^app=1\.[\w-]+; Path=\/app; Domain=example\.com$/);
+});
+
+test('headers tell of the session, and those of the client are never passed on', async (t) => {
+  const pass = atTime(t);
+  const shown = ['id', 'audience', 'subject', 'timeout', 'idling-timeout', 'rolling-timeout', 'absolute-timeout'];
+  const gate = start({ request_headers: shown, response_headers: shown });
+  const browser = new Browser(gate);
+  const { response } = await browser.logIn('ada', { 'Session-Subject': 'root' });
+  const expected = [ada.id, '900', '900', '3600', '86400', 'default'];
+  const names = ['subject', 'timeout', 'idling-timeout', 'rolling-timeout', 'absolute-timeout', 'audience'];
+  assert.deepEqual(
+    names.map((name) => response.header(`session-${name}`)),
+    expected,
+  );
+  assert.match(response.header('session-id') ?? '', /^[\w-]{43}$/);
+  pass(30);
+  const { upstream } = await browser.ask({ headers: { 'Session-Id': 'forged' } });
+  assert.equal(upstream?.header('session-id'), response.header('session-id'));
+  assert.equal(upstream?.header('session-timeout'), '870');
+  const stranger = await gate.request({ headers: { 'Session-Subject': 'root', 'Session-Id': 'x' } });
+  assert.equal(stranger.upstream?.header('session-subject'), null);
+  assert.equal(stranger.upstream?.header('session-id'), null);
+});
+
+test('another login within a session takes its place', async () => {
+  const eager = definePlugin<Record<string, never>>({
+    name: 'eager',
+    version: '1.0.0',
+    priority: 1100,
+    protocols: httpProtocols,
+    schema: { config: record({}) },
+    setup: (_, tools) => ({
+      async access(context) {
+        const consumer = await tools.entities.consumer(context.request.header('x-user') ?? '');
+        if (consumer !== null) context.authenticate(consumer, { id: 'key', identifier: 'key' });
+        return undefined;
+      },
+    }),
+  });
+  const gate = testPlugin(session, {
+    config: { secret },
+    beside: [{ plugin: eager }],
+    entities: { consumers: [ada, bob] },
+  });
+  const browser = new Browser(gate);
+  await browser.logIn('ada');
+  assert.equal(user(await browser.ask({ headers: { 'X-User': 'bob' } })), 'bob');
+  assert.equal(user(await browser.ask()), 'bob');
+});
+
+test('without a secret the workers agree on one', async () => {
+  const gate = testPlugin(session, { beside: [{ plugin: door }], entities: { consumers: [ada, nobody] } });
+  const browser = new Browser(gate);
+  await browser.logIn();
+  assert.equal(user(await browser.ask()), 'ada');
+});
+
+test('the defaults are those of Kong', async () => {
+  const checked = await testPlugin(session).check({});
+  assert.ok(checked.ok);
+  assert.deepEqual(checked.config, {
+    secret: null,
+    storage: 'cookie',
+    audience: 'default',
+    idling_timeout: 900,
+    rolling_timeout: 3600,
+    absolute_timeout: 86400,
+    stale_ttl: 10,
+    cookie_name: 'session',
+    cookie_path: '/',
+    cookie_domain: null,
+    cookie_same_site: 'Strict',
+    cookie_http_only: true,
+    cookie_secure: true,
+    remember: false,
+    remember_cookie_name: 'remember',
+    remember_rolling_timeout: 604800,
+    remember_absolute_timeout: 2592000,
+    response_headers: null,
+    request_headers: null,
+    read_body_for_logout: false,
+    logout_methods: ['POST', 'DELETE'],
+    logout_query_arg: 'session_logout',
+    logout_post_arg: 'session_logout',
+  });
+});
+
+test('names of old versions are taken', async () => {
+  const old = {
+    cookie_lifetime: 100,
+    cookie_idletime: 50,
+    cookie_discard: 5,
+    cookie_samesite: 'off',
+    cookie_httponly: false,
+    cookie_renew: 600,
+  };
+  const checked = await testPlugin(session).check(old);
+  assert.ok(checked.ok);
+  const { rolling_timeout, idling_timeout, stale_ttl, cookie_same_site, cookie_http_only } = checked.config;
+  assert.deepEqual(
+    [rolling_timeout, idling_timeout, stale_ttl, cookie_same_site, cookie_http_only],
+    [100, 50, 5, 'Default', false],
+  );
+  assert.ok(!('cookie_lifetime' in checked.config));
+});
+
+test('what could break a cookie is refused', async () => {
+  for (const config of [
+    { cookie_path: '/; Domain=x' },
+    { cookie_domain: 'a;b' },
+    { cookie_name: 'a b' },
+    { cookie_path: 'x' },
+  ]) {
+    assert.equal((await testPlugin(session).check(config)).ok, false, JSON.stringify(config));
+  }
+});
