@@ -1,6 +1,7 @@
 /** What a plugin may import at run time. Field types for its schema are in `schema.ts`, the harness in `testing.ts`. */
 
 export { storedCounterKey } from '../limits/counter-key.ts';
+export { normalisePath } from '../router/path.ts';
 export { BoundedCache } from '../util/bounded-cache.ts';
 export { compileRegex } from '../util/linear-regex.ts';
 export type * from './admin-routes.ts';

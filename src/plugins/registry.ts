@@ -4,6 +4,7 @@ import type { PluginLoader } from '../plugin-sdk/define-plugin.ts';
 export const bundledPlugins: ReadonlyMap<string, PluginLoader> = new Map<string, PluginLoader>([
   ['acl', () => import('./acl/index.ts')],
   ['auth-any', () => import('./auth-any/index.ts')],
+  ['authorization', () => import('./authorization/index.ts')],
   ['bot-detection', () => import('./bot-detection/index.ts')],
   ['correlation-id', () => import('./correlation-id/index.ts')],
   ['cors', () => import('./cors/index.ts')],

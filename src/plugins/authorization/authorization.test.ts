@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { definePlugin, httpProtocols, type IdentityDetails, type Plugin } from '../../plugin-sdk/index.ts';
+import { record } from '../../plugin-sdk/schema.ts';
+import { type TestOutcome, type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
+import authorization from './index.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const adaId = '5b0ef6c3-0000-4000-8000-000000000001';
+const bobId = '5b0ef6c3-0000-4000-8000-000000000002';
+const ada = { id: adaId, username: 'ada', customId: 'A-1', tags: ['staff'] };
+const bob = { id: bobId, username: 'bob', customId: null, tags: [] };
+
+interface Client {
+  readonly consumer?: typeof ada | typeof bob;
+  /** False: the anonymous consumer. */
+  readonly credential?: boolean;
+  readonly details?: Partial<IdentityDetails>;
+}
+
+function authentication(client: Client): Plugin {
+  const { consumer = null, credential = true, details } = client;
+  return definePlugin({
+    name: 'test-auth',
+    version: '1.0.0',
+    priority: 1500,
+    protocols: httpProtocols,
+    schema: { config: record({}) },
+    setup: () => ({
+      access(context) {
+        context.authenticate(consumer, credential ? { id: 'c', identifier: null } : null, details);
+        return undefined;
+      },
+    }),
+  });
+}
+
+const entities = {
+  acls: [
+    { consumer: { id: adaId }, group: 'writers' },
+    { consumer: { id: adaId }, group: 'readers' },
+  ],
+};
+
+async function outcome(
+  config: Fields,
+  client: Client | null = null,
+  request: TestRequest = {},
+  slow = false,
+): Promise<TestOutcome & { readonly logged: readonly unknown[] }> {
+  const plugin = testPlugin(authorization, {
+    config,
+    entities,
+    slowEntities: slow,
+    beside: client === null ? [] : [{ plugin: authentication(client) }],
+  });
+  const result = await plugin.request(request);
+  return { ...result, logged: plugin.logLines };
+}
+
+async function statusOf(rule: Fields, client: Client | null = null, request: TestRequest = {}): Promise<number> {
+  return (await outcome({ rules: [{ name: 'only', ...rule }] }, client, request)).response.status;
+}
+
+async function problem(config: Fields): Promise<string> {
+  const result = await testPlugin(authorization).check(config);
+  return result.ok ? '' : result.message;
+}
+
+test('rules must be given, have names of their own, and no empty conditions', async () => {
+  assert.match(await problem({}), /config.rules: required field missing/);
+  assert.match(await problem({ rules: [] }), /length must be at least 1/);
+  assert.match(await problem({ rules: [{ effect: 'allow' }] }), /name = "required field missing"/);
+  assert.match(await problem({ rules: [{ name: 'a' }, { name: 'a' }] }), /two rules are named 'a'/);
+  for (const field of [
+    'consumers',
+    'custom_ids',
+    'consumer_tags',
+    'groups',
+    'scopes',
+    'methods',
+    'paths',
+    'addresses',
+  ]) {
+    assert.notEqual(await problem({ rules: [{ name: 'a', [field]: [] }] }), '', field);
+  }
+  assert.notEqual(await problem({ rules: [{ name: 'a', claims: {} }] }), '');
+  assert.notEqual(await problem({ rules: [{ name: 'a', claims: { role: [] } }] }), '');
+  assert.notEqual(await problem({ rules: [{ name: 'a', effect: 'maybe' }] }), '');
+});
+
+test('paths and addresses that are none are refused', async () => {
+  for (const path of ['a', '=a', '~(', '~a)|(b', '~(?=a)', '/../a', '/%zz', '']) {
+    assert.notEqual(await problem({ rules: [{ name: 'a', paths: [path] }] }), '', path);
+  }
+  assert.notEqual(await problem({ rules: [{ name: 'a', addresses: ['10.0.0.0/33'] }] }), '');
+  assert.equal(await problem({ rules: [{ name: 'a', paths: ['/', '=/a', '~/a/[0-9]+', '/ü'] }] }), '');
+});
+
+test('consumers are known by id and by username', async () => {
+  assert.equal(await statusOf({ consumers: ['ada'] }, { consumer: ada }), 200);
+  assert.equal(await statusOf({ consumers: [adaId] }, { consumer: ada }), 200);
+  assert.equal(await statusOf({ consumers: ['bob', bobId, 'A-1'] }, { consumer: ada }), 403);
+  assert.equal(await statusOf({ consumers: [adaId] }, { consumer: { ...bob, username: adaId } }), 403);
+  assert.equal(await statusOf({ consumers: ['ada'] }, {}), 403);
+});
+
+test('custom ids and tags of consumers', async () => {
+  assert.equal(await statusOf({ custom_ids: ['A-1'] }, { consumer: ada }), 200);
+  assert.equal(await statusOf({ custom_ids: ['A-1'] }, { consumer: bob }), 403);
+  assert.equal(await statusOf({ consumer_tags: ['guest', 'staff'] }, { consumer: ada }), 200);
+  assert.equal(await statusOf({ consumer_tags: ['staff'] }, { consumer: bob }), 403);
+});
+
+test('groups of the consumer and of the authentication', async () => {
+  for (const slow of [false, true]) {
+    const rules = [{ name: 'only', groups: ['writers', 'editors'] }];
+    const status = async (client: Client): Promise<number> =>
+      (await outcome({ rules }, client, {}, slow)).response.status;
+    assert.equal(await status({ consumer: ada }), 200);
+    assert.equal(await status({ consumer: bob }), 403);
+    assert.equal(await status({ consumer: bob, details: { groups: ['editors'] } }), 200);
+    assert.equal(await status({ details: { groups: ['editors'] } }), 200);
+    assert.equal(await status({ details: { groups: ['others'] } }), 403);
+  }
+});
+
+test('scopes: one entry is enough, all words of it are needed', async () => {
+  const rule = { scopes: ['admin', 'read write'] };
+  const having = (scopes: readonly string[]): Client => ({ details: { scopes } });
+  assert.equal(await statusOf(rule, having(['admin'])), 200);
+  assert.equal(await statusOf(rule, having(['write', 'x', 'read'])), 200);
+  assert.equal(await statusOf(rule, having(['read'])), 403);
+  assert.equal(await statusOf(rule, having(['read write'])), 403);
+  assert.equal(await statusOf(rule, { details: { claims: { scope: 'write read' } } }), 200);
+  assert.equal(await statusOf(rule, { details: { claims: { scp: ['admin'] } } }), 200);
+  assert.equal(await statusOf(rule, { details: { scopes: [], claims: { scope: 'admin' } } }), 403);
+  assert.equal(await statusOf(rule, {}), 403);
+});
+
+test('claims: each that is named has one of its values', async () => {
+  const having = (claims: Fields): Client => ({ details: { claims } });
+  assert.equal(await statusOf({ claims: { role: ['admin', 'root'] } }, having({ role: 'root' })), 200);
+  assert.equal(await statusOf({ claims: { role: ['admin'] } }, having({ role: ['user', 'admin'] })), 200);
+  assert.equal(await statusOf({ claims: { role: ['admin'] } }, having({ role: 'user' })), 403);
+  assert.equal(await statusOf({ claims: { role: ['admin'], level: ['3'] } }, having({ role: 'admin', level: 3 })), 200);
+  assert.equal(await statusOf({ claims: { role: ['admin'], level: ['3'] } }, having({ role: 'admin' })), 403);
+  assert.equal(await statusOf({ claims: { 'a.roles': ['x'] } }, having({ a: { roles: ['x'] } })), 200);
+  assert.equal(await statusOf({ claims: { 'https://a.b/c': ['x'] } }, having({ 'https://a.b/c': 'x' })), 200);
+  assert.equal(await statusOf({ claims: { verified: ['true'] } }, having({ verified: true })), 200);
+  for (const claims of [{}, { role: null }, { role: { admin: true } }, { role: ['adm', ['admin']] }]) {
+    assert.equal(await statusOf({ claims: { role: ['admin'] } }, having(claims)), 403);
+  }
+  for (const name of ['constructor.name', 'toString', 'role.constructor.name']) {
+    assert.equal(await statusOf({ claims: { [name]: ['Object'] } }, having({})), 403);
+  }
+});
+
+test('methods and addresses', async () => {
+  assert.equal(await statusOf({ methods: ['GET', 'HEAD'] }), 200);
+  assert.equal(await statusOf({ methods: ['GET', 'HEAD'] }, null, { method: 'POST' }), 403);
+  assert.equal(await statusOf({ addresses: ['10.0.0.0/8'] }, null, { clientIp: '10.1.2.3' }), 200);
+  assert.equal(await statusOf({ addresses: ['10.0.0.0/8'] }, null, { clientIp: '11.1.2.3' }), 403);
+});
+
+test('paths: whole segments, exact ones and expressions, of the normalised path', async () => {
+  const cases: readonly (readonly [string, string, boolean])[] = [
+    ['/a', '/a', true],
+    ['/a', '/a/b?x=1', true],
+    ['/a', '/ab', false],
+    ['/a', '/A', false],
+    ['/a', '/b/../a', true],
+    ['/a', '//a', true],
+    ['/a', '/%61', true],
+    ['/a', '/a;x', false],
+    ['/a/', '/a/b', true],
+    ['/a/', '/a', false],
+    ['/', '/anything', true],
+    ['=/a', '/a', true],
+    ['=/a', '/a/', false],
+    ['=/%7ea', '/~a', true],
+    ['/ü', '/%C3%BC/x', true],
+    ['~/a/[0-9]+', '/a/12/b', true],
+    ['~/a/[0-9]+$', '/a/12/b', false],
+    ['~/a|/b', '/c/b', false],
+    ['~[0-9]', '/a/1', false],
+  ];
+  for (const [entry, path, expected] of cases) {
+    assert.equal(await statusOf({ paths: [entry] }, null, { path }), expected ? 200 : 403, `${entry} ${path}`);
+  }
+});
+
+test('a path that is denied is denied in the spellings that some servers take for it', async () => {
+  const config = { rules: [{ name: 'no', effect: 'deny', paths: ['/admin'] }], default: 'allow' };
+  for (const path of ['/admin', '/admin/x', '/admin;x', '/admin%2f..', '/x/../admin', '/%61dmin', '//admin']) {
+    assert.equal((await outcome(config, null, { path })).response.status, 403, path);
+  }
+  assert.equal((await outcome(config, null, { path: '/administration' })).response.status, 200);
+});
+
+test('all conditions of a rule must hold', async () => {
+  const rule = { consumers: ['ada'], methods: ['GET'], paths: ['/a'] };
+  assert.equal(await statusOf(rule, { consumer: ada }, { path: '/a' }), 200);
+  assert.equal(await statusOf(rule, { consumer: ada }, { path: '/b' }), 403);
+  assert.equal(await statusOf(rule, { consumer: bob }, { path: '/a' }), 403);
+  assert.equal(await statusOf(rule, { consumer: ada }, { path: '/a', method: 'PUT' }), 403);
+});
+
+test('the first rule that is met decides, and the default when none is', async () => {
+  const rules = [
+    { name: 'admins', paths: ['/admin'], consumers: ['ada'] },
+    { name: 'nobody else', effect: 'deny', paths: ['/admin'] },
+    { name: 'reading', methods: ['GET'] },
+  ];
+  const status = async (client: Client, path: string, method = 'GET'): Promise<number> =>
+    (await outcome({ rules }, client, { path, method })).response.status;
+  assert.equal(await status({ consumer: ada }, '/admin', 'PUT'), 200);
+  assert.equal(await status({ consumer: bob }, '/admin'), 403);
+  assert.equal(await status({ consumer: bob }, '/other'), 200);
+  assert.equal(await status({ consumer: bob }, '/other', 'PUT'), 403);
+  const open = await outcome({ rules, default: 'allow' }, { consumer: bob }, { path: '/other', method: 'PUT' });
+  assert.equal(open.response.status, 200);
+});
+
+test('401 where a credential could help, 403 where it could not', async () => {
+  assert.equal(await statusOf({ consumers: ['ada'] }), 401);
+  assert.equal(await statusOf({ authenticated: true }), 401);
+  assert.equal(await statusOf({ authenticated: true }, { consumer: bob, credential: false }), 401);
+  assert.equal(await statusOf({ authenticated: true }, { consumer: bob }), 200);
+  assert.equal(await statusOf({ authenticated: false }, null), 200);
+  assert.equal(await statusOf({ authenticated: false }, { consumer: bob }), 403);
+  assert.equal(await statusOf({ consumers: ['ada'], methods: ['PUT'] }), 403);
+  assert.equal(await statusOf({ methods: ['PUT'] }), 403);
+  const denied = { rules: [{ name: 'a', effect: 'deny', authenticated: false }], default: 'allow' };
+  assert.equal((await outcome(denied)).response.status, 401);
+});
+
+test('the reason is in the logs and never in the answer', async () => {
+  const rules = [
+    { name: 'secret-rule', paths: ['/x'], consumers: ['ada'] },
+    { name: 'other-rule', consumers: ['eve'] },
+  ];
+  const refused = await outcome({ rules }, { consumer: bob }, { path: '/x' });
+  assert.deepEqual(refused.record['authorization'], {
+    effect: 'deny',
+    rule: null,
+    missed: [
+      { rule: 'secret-rule', condition: 'consumers' },
+      { rule: 'other-rule', condition: 'consumers' },
+    ],
+  });
+  assert.equal(
+    refused.response.body,
+    `{\n  "message":"You cannot consume this service",\n  "request_id":"${refused.requestId}"\n}`,
+  );
+  assert.doesNotMatch(JSON.stringify(refused.response), /rule/);
+  assert.match(JSON.stringify(refused.logged), /secret-rule/);
+  const allowed = await outcome({ rules }, { consumer: ada }, { path: '/x' });
+  assert.deepEqual(allowed.record['authorization'], { effect: 'allow', rule: 'secret-rule' });
+  assert.deepEqual(allowed.logged, []);
+  const denied = await outcome({ rules: [{ name: 'no', effect: 'deny' }] });
+  assert.deepEqual(denied.record['authorization'], { effect: 'deny', rule: 'no' });
+});
+
+test('a dry run refuses nothing and tells all', async () => {
+  const config = { rules: [{ name: 'no', effect: 'deny' }], dry_run: true };
+  const { response, record: log, logged } = await outcome(config);
+  assert.equal(response.status, 200);
+  assert.deepEqual(log['authorization'], { effect: 'deny', rule: 'no' });
+  assert.match(JSON.stringify(logged), /request would be refused/);
+});
