@@ -11,10 +11,20 @@ const withoutReferencePaths: ReadonlySet<string> = new Set(['snis', 'targets']);
 
 /** Every path of every entity, written once: collections, single entities, what they refer to, what refers to them. */
 export function entityRoutes(context: AdminContext): readonly AdminRoute[] {
-  return context.entities.definitions.flatMap((definition) => [
+  const routes = context.entities.definitions.flatMap((definition) => [
     ...(definition.path === null ? [] : flatRoutes(context, definition, definition.path)),
     ...nestedRoutes(context, definition),
   ]);
+  const secret = context.entities.definitions.filter(isNamedBySecret).map(({ name }) => name);
+  return routes.map((route) => {
+    const secretParams = secret.filter((name) => route.path.includes(`{${name}}`));
+    return secretParams.length === 0 ? route : { ...route, secretParams };
+  });
+}
+
+/** `/key-auths/<key>` */
+function isNamedBySecret({ endpointKey, schema }: EntityDefinition): boolean {
+  return endpointKey !== null && schema.fields.get(endpointKey)?.meta.encrypted === true;
 }
 
 function flatRoutes(context: AdminContext, definition: EntityDefinition, path: string): readonly AdminRoute[] {

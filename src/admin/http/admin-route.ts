@@ -48,6 +48,8 @@ export interface AdminRoute {
   readonly operations: Readonly<Partial<Record<Method, Operation>>>;
   /** Group in the OpenAPI description. */
   readonly tag: string;
+  /** Names of `{name}` segments whose values no log may show, unless they are ids. Default: none. */
+  readonly secretParams?: readonly string[];
 }
 
 /** The path's methods in alphabetical order with HEAD and OPTIONS, for `Allow`. */

@@ -12,6 +12,7 @@ import { answerOf } from '../errors.ts';
 import { type AdminRoute, type Answer, allowedMethods, type Method } from './admin-route.ts';
 import { showsToken } from './bearer-token.ts';
 import { methodNotAllowed, notFound, plainError } from './http-error.ts';
+import { maskedUrl } from './masked-url.ts';
 import { createOriginPolicy, type RequestOrigin } from './origin-policy.ts';
 import { parseQuery } from './query.ts';
 import { decodeBody, noBody } from './request-body.ts';
@@ -72,7 +73,9 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.setErrorHandler((error, request, reply) => {
     send(
       reply,
-      answerOf(error, (cause) => options.log.error(`${request.method} ${request.url} failed`, cause)),
+      answerOf(error, (cause) =>
+        options.log.error(`${request.method} ${loggedUrl(request, request.url)} failed`, cause),
+      ),
     );
   });
   return app;
@@ -156,7 +159,7 @@ function addAccessLog(app: FastifyInstance, log: AdminLog): void {
       remoteAddr: request.ip,
       remoteUser: null,
       time: Date.now() - Math.round(reply.elapsedTime),
-      request: `${request.method} ${request.originalUrl} HTTP/${request.raw.httpVersion}`,
+      request: `${request.method} ${loggedUrl(request, request.originalUrl)} HTTP/${request.raw.httpVersion}`,
       status: reply.statusCode,
       bodyBytesSent: request.method === 'HEAD' ? 0 : Number(reply.getHeader('content-length') ?? 0),
       referer: request.headers.referer ?? null,
@@ -167,11 +170,26 @@ function addAccessLog(app: FastifyInstance, log: AdminLog): void {
   });
 }
 
+function loggedUrl(request: FastifyRequest, url: string): string {
+  const { secretParams } = request.routeOptions.config as RouteConfig;
+  if (secretParams === undefined) return url;
+  const params = request.params as Readonly<Record<string, string>>;
+  return maskedUrl(
+    url,
+    secretParams.map((name) => params[name] ?? ''),
+  );
+}
+
+interface RouteConfig {
+  readonly secretParams?: readonly string[];
+}
+
 function register(app: FastifyInstance, route: AdminRoute): void {
   const allow = allowedMethods(route);
   app.route({
     method: [...everyMethod],
     url: route.path.replace(/\{([^}]+)\}/g, ':$1'),
+    ...(route.secretParams === undefined ? {} : { config: { secretParams: route.secretParams } satisfies RouteConfig }),
     handler: async (request, reply) => send(reply, await answer(route, allow, request)),
   });
 }

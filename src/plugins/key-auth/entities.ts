@@ -28,6 +28,7 @@ const credentials = defineEntity({
     key: string({
       unique: true,
       auto: true,
+      encrypted: true,
       description:
         'The key; 32 random letters and digits when it is not given. With the setting `hash_keys` it is shown in the answer to the request that sets it, and never again.',
     }),
