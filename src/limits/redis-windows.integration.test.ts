@@ -37,17 +37,14 @@ describe('windows in Redis', { skip: skipWithoutRedis() }, () => {
   }
 
   function limiter(options: Partial<WindowLimiterOptions>): WindowLimiter {
-    const made = createRedisWindows(
-      {
-        namespace: `test-${namespaces}`,
-        limits: [{ period: 'minute', limit: 5 }],
-        policy: 'redis',
-        zone: 'unused',
-        redis: server(),
-        ...options,
-      },
-      {},
-    );
+    const made = createRedisWindows({
+      namespace: `test-${namespaces}`,
+      limits: [{ period: 'minute', limit: 5 }],
+      policy: 'redis',
+      zone: 'unused',
+      redis: server(),
+      ...options,
+    });
     opened.push(made);
     return made;
   }

@@ -1,6 +1,5 @@
 import type { WindowLimiter, WindowLimiterOptions, WindowVerdict } from '../plugin-sdk/limits.ts';
 import { storedKey } from './counter-key.ts';
-import type { LimitHost } from './limit-tools.ts';
 import { acquireRedis, releaseRedis } from './redis/redis-link.ts';
 import { windowScript } from './redis/window-script.ts';
 import { verdictOf, type WindowCount } from './window-counts.ts';
@@ -13,7 +12,7 @@ const perWindow = 4;
  * Windows counted in a Redis server, exact over all nodes: one script for each request, on Redis's clock. Rejects with
  * a `LimiterUnavailable`, at the latest after the server's time-out and at once while it is known to be away.
  */
-export function createRedisWindows(options: WindowLimiterOptions, _host: Pick<LimitHost, never>): WindowLimiter {
+export function createRedisWindows(options: WindowLimiterOptions): WindowLimiter {
   const { redis, limits, now } = options;
   if (redis === undefined || redis.host === null) throw new TypeError('the policy redis needs a Redis server');
   const sliding = options.windowType === 'sliding';
@@ -24,13 +23,11 @@ export function createRedisWindows(options: WindowLimiterOptions, _host: Pick<Li
 
   async function run(mode: 'take' | 'add' | 'peek', key: string, cost: number): Promise<WindowVerdict> {
     const time = now === undefined ? '' : now();
-    const answer = await link.run(windowScript, storedKey(options.namespace, key), [
-      mode,
-      cost,
-      sliding01,
-      time,
-      ...windows,
-    ]);
+    const answer = await link.run(
+      windowScript,
+      [storedKey(options.namespace, key)],
+      [mode, cost, sliding01, time, ...windows],
+    );
     return toVerdict(options, sliding, answer as readonly (string | number)[]);
   }
 

@@ -103,7 +103,8 @@ export interface StoredCounter extends CounterId {
 
 /**
  * Counters of limits that all nodes share. They are no entities: nothing here waits for `write`, appears in `changes`,
- * or waits for the disk. What was counted survives the end of a node; the last moments before a power cut may be lost.
+ * or waits for the disk. What was counted survives the end of a node; the last moments before a power cut, or a crash of the
+ * database server, may be lost.
  */
 export interface CounterStore {
   /** Grants what is left, in the order of the requests. One atomic step over all of them and all nodes. */

@@ -39,12 +39,12 @@ export class RedisLink {
     this.#address = `${options.host}:${options.port}`;
   }
 
-  /** Runs a script on one key. Rejects with a `LimiterUnavailable`, at the latest after the server's time-out. */
-  run(script: RedisScript, key: string, args: readonly (string | number)[]): Promise<unknown> {
-    if (this.#client !== null) return this.#evaluate(this.#client, script, key, args);
+  /** Runs a script on some keys. Rejects with a `LimiterUnavailable`, at the latest after the server's time-out. */
+  run(script: RedisScript, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    if (this.#client !== null) return this.#evaluate(this.#client, script, keys, args);
     if (this.#closed) return Promise.reject(this.#unavailable(closed));
     if (this.#away !== null) return Promise.reject(this.#unavailable(this.#away));
-    return this.#runOnceConnected(script, key, args);
+    return this.#runOnceConnected(script, keys, args);
   }
 
   close(): void {
@@ -56,31 +56,40 @@ export class RedisLink {
     if (client !== null) dropRedis(client);
   }
 
-  async #runOnceConnected(script: RedisScript, key: string, args: readonly (string | number)[]): Promise<unknown> {
+  async #runOnceConnected(
+    script: RedisScript,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
     this.#attempt ??= this.#connect();
     await this.#attempt;
     if (this.#client === null) throw this.#unavailable(this.#away ?? closed);
-    return await this.#evaluate(this.#client, script, key, args);
+    return await this.#evaluate(this.#client, script, keys, args);
   }
 
   async #evaluate(
     client: Redis,
     { sha, lua }: RedisScript,
-    key: string,
+    keys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<unknown> {
     try {
-      return await client.evalsha(sha, 1, key, ...args);
+      return await client.evalsha(sha, keys.length, ...keys, ...args);
     } catch (error) {
       // The server was started anew, or its scripts were flushed.
-      if (isReply(error, 'NOSCRIPT')) return await this.#evaluateWhole(client, lua, key, args);
+      if (isReply(error, 'NOSCRIPT')) return await this.#evaluateWhole(client, lua, keys, args);
       throw this.#failed(client, error);
     }
   }
 
-  async #evaluateWhole(client: Redis, lua: string, key: string, args: readonly (string | number)[]): Promise<unknown> {
+  async #evaluateWhole(
+    client: Redis,
+    lua: string,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
     try {
-      return await client.eval(lua, 1, key, ...args);
+      return await client.eval(lua, keys.length, ...keys, ...args);
     } catch (error) {
       throw this.#failed(client, error);
     }

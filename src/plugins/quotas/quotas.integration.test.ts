@@ -31,16 +31,16 @@ async function configure(gateway: TestGateway, config: Readonly<Record<string, u
   await created(gateway, '/services', { name: 'api', url: backend.url });
   await created(gateway, '/services/api/routes', { name: 'api', paths: ['/'] });
   await created(gateway, '/plugins', { name: 'name-consumer' });
-  await created(gateway, '/consumers', { username: 'ada' });
+  for (const username of ['ada', 'bob']) await created(gateway, '/consumers', { username });
   await created(gateway, '/plugins', { name: 'quotas', config });
 }
 
 /** How many of so many requests at once pass. */
-async function passed(gateways: readonly TestGateway[], requests: number): Promise<number> {
+async function passed(gateways: readonly TestGateway[], requests: number, consumer = 'ada'): Promise<number> {
   const statuses = await Promise.all(
     Array.from({ length: requests }, async (_, at) => {
       const url = gateways[at % gateways.length]?.proxyUrl ?? '';
-      const answer = await fetch(url, { headers: { 'X-Test-Consumer': 'ada' } });
+      const answer = await fetch(url, { headers: { 'X-Test-Consumer': consumer } });
       await answer.arrayBuffer();
       return answer.status;
     }),
@@ -52,8 +52,8 @@ async function passed(gateways: readonly TestGateway[], requests: number): Promi
   return statuses.filter((status) => status === 200).length;
 }
 
-async function quotasOf(gateway: TestGateway): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  const answer = await gateway.admin('GET', '/consumers/ada/quotas');
+async function quotasOf(gateway: TestGateway, consumer = 'ada'): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const answer = await gateway.admin('GET', `/consumers/${consumer}/quotas`);
   assert.equal(answer.status, 200);
   return answer.body['data'] as readonly Readonly<Record<string, unknown>>[];
 }
@@ -126,5 +126,24 @@ describe('two nodes', { skip: skipWithoutPostgres() }, () => {
       await setTimeout(50);
     }
     assert.equal(anew + (await passed(nodes, 500)), 200);
+  });
+
+  it('go on by their own count while the database is gone: at most the quota on each, and tell it afterwards', async () => {
+    const before = await passed(nodes, 60, 'bob');
+    assert.equal(before, 60);
+    // Counting does not wait for the disk, but whatever does takes with it what was counted before.
+    await created(nodes[0] as TestGateway, '/consumers', { username: 'eve' });
+    await postgres.crash();
+    const meanwhile = await passed(nodes, 600, 'bob');
+    await postgres.restart();
+    const both = before + meanwhile;
+    assert.ok(both >= 200 && both <= 2 * 200, `${both} passed`);
+    const deadline = Date.now() + 10_000;
+    const used = async () => Number((await quotasOf(nodes[0] as TestGateway, 'bob'))[0]?.['used']);
+    while ((await used()) < both) {
+      assert.ok(Date.now() < deadline, `${await used()} of ${both} are counted after 10 s`);
+      await setTimeout(100);
+    }
+    assert.equal(await passed(nodes, 20, 'bob'), 0);
   });
 });
