@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request as tlsRequest } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import * as oauth from 'oauth4webapi';
 import { type EchoedRequest, startBackend, type TestBackend } from '../../../test/support/backend.ts';
@@ -18,7 +22,7 @@ before(async () => {
   backend = await startBackend();
   // As behind a proxy on the same host that ends TLS.
   gateway = await startTestGateway({
-    settings: { workers: 2, plugins: ['oauth2'], proxyListen, trustedIps: ['127.0.0.1'] },
+    settings: { workers: 2, plugins: ['oauth2'], proxyListen, ...selfSigned(), trustedIps: ['127.0.0.1'] },
   });
   await admin('PUT', '/services/api', { url: backend.url });
   await admin('PUT', '/services/api/routes/api', { paths: ['/api'] });
@@ -36,9 +40,28 @@ before(async () => {
 });
 
 after(async () => {
-  await gateway.stop();
+  await gateway?.stop();
   await backend.close();
 });
+
+/** Settings of a TLS listener. */
+function selfSigned(): { readonly sslCert: string[]; readonly sslCertKey: string[] } {
+  const folder = mkdtempSync(join(tmpdir(), 'sluicegate-oauth2-'));
+  try {
+    const [key, cert] = [join(folder, 'key'), join(folder, 'cert')];
+    const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+    execFileSync(
+      'openssl',
+      ['req', '-x509', ...ec, '-days', '2', '-subj', '/CN=localhost', '-keyout', key, '-out', cert],
+      {
+        stdio: 'ignore',
+      },
+    );
+    return { sslCert: [readFileSync(cert, 'utf8')], sslCertKey: [readFileSync(key, 'utf8')] };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 async function admin(method: string, path: string, body?: unknown): Promise<Fields> {
   const answer = await gateway.admin(method, path, body);
