@@ -158,13 +158,16 @@ describe('windows in the relational store', () => {
 
     it('goes on by its own count when told to: at most the limit on each node', async () => {
       const store = new FakeCounterStore();
-      const nodes = [node(store, {}, true), node(store, {}, true)];
+      let told = 0;
+      const onAway = () => void told++;
+      const nodes = [node(store, { onAway }, true), node(store, { onAway }, true)];
       assert.equal(await allowed(nodes.slice(0, 1), 3), 3);
       mock.timers.enable({ apis: ['setTimeout'] });
       store.state = 'refuses';
       // 3 have passed on the first node, none on the second.
       assert.equal(await allowed(nodes.slice(0, 1), 50), 2);
       assert.equal(await allowed(nodes.slice(1), 50), 5);
+      assert.equal(told, 100);
       store.state = 'answers';
       mock.timers.tick(250);
       await settle();

@@ -79,8 +79,7 @@ class ClusterWindows implements WindowLimiter {
       const share = await this.#queue.ask(asked.windows, 0, false);
       return this.#verdict(asked, share, firstFull(this.#options.limits, countsOf(asked.spans, share), asked.now, 1));
     } catch (error) {
-      if (this.#local === null || !(error instanceof LimiterUnavailable)) throw error;
-      return await this.#local.peek(key);
+      return await this.#localInstead(error).peek(key);
     }
   }
 
@@ -94,8 +93,7 @@ class ClusterWindows implements WindowLimiter {
     try {
       share = await this.#queue.ask(asked.windows, cost, false);
     } catch (error) {
-      if (this.#local === null || !(error instanceof LimiterUnavailable)) throw error;
-      const verdict = await this.#local.take(key, cost);
+      const verdict = await this.#localInstead(error).take(key, cost);
       if (verdict.allowed) this.#queue.owe(asked.windows, cost);
       return verdict;
     }
@@ -114,10 +112,17 @@ class ClusterWindows implements WindowLimiter {
     try {
       return this.#verdict(asked, await this.#queue.ask(asked.windows, cost, true), -1);
     } catch (error) {
-      if (local === undefined || !(error instanceof LimiterUnavailable)) throw error;
+      this.#localInstead(error);
+      if (local === undefined) throw error;
       this.#queue.owe(asked.windows, cost);
       return local;
     }
+  }
+
+  #localInstead(error: unknown): WindowLimiter {
+    if (this.#local === null || !(error instanceof LimiterUnavailable)) throw error;
+    this.#options.onAway?.(error);
+    return this.#local;
   }
 
   #verdict({ spans, now }: Asked, share: Share, violated: number): WindowVerdict {

@@ -57,6 +57,8 @@ export interface WindowLimiterOptions {
    * what it has let through itself, and the store is told afterwards; then at most `limit` pass on each node. Default reject.
    */
   readonly whenAway?: 'reject' | 'local';
+  /** Told of each request that is judged without the server instead of being rejected, and of each exchange that fails. */
+  readonly onAway?: (error: LimiterUnavailable) => void;
   /** Seconds between exchanges with Redis; -1: with each request. Default -1. */
   readonly syncRate?: number;
   /** Milliseconds since the epoch. Default: the system's clock. */

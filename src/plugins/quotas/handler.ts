@@ -23,6 +23,7 @@ const complaintInterval = 10_000;
 const verdictKey = contextKey<WindowVerdict>('verdict');
 
 export function keepQuotas(config: QuotasConfig, tools: PluginTools): PluginPhases {
+  let lastComplaint = -complaintInterval;
   const limits = limitsOf(config);
   const headers = limits.map(({ period }) => headerNames[period]);
   const limiter = tools.limits.windows({
@@ -31,9 +32,8 @@ export function keepQuotas(config: QuotasConfig, tools: PluginTools): PluginPhas
     policy: 'cluster',
     zone: 'counters',
     whenAway: config.fault_tolerant ? 'local' : 'reject',
+    onAway: unreachable,
   });
-  let lastComplaint = -complaintInterval;
-
   function unreachable(error: LimiterUnavailable): void {
     tools.count('limiter_failures');
     const now = performance.now();

@@ -14,7 +14,11 @@ export interface CountedLimit {
 
 const periods: readonly WindowPeriod[] = ['second', 'minute', 'hour', 'day', 'month', 'year'];
 
-export function countedLimits(config: ResponseRatelimitingConfig, tools: PluginTools): readonly CountedLimit[] {
+export function countedLimits(
+  config: ResponseRatelimitingConfig,
+  tools: PluginTools,
+  onAway: (error: Error) => void,
+): readonly CountedLimit[] {
   return Object.entries(config.limits).map(([name, given]) => {
     const limits = periods.flatMap((period) => {
       const limit = given[period];
@@ -29,6 +33,7 @@ export function countedLimits(config: ResponseRatelimitingConfig, tools: PluginT
         zone: 'counters',
         redis: redisOptions(config.redis),
         whenAway: config.fault_tolerant ? 'local' : 'reject',
+        onAway,
       }),
       isLocal: (config.policy ?? 'local') === 'local',
       remainingHeader: `X-RateLimit-Remaining-${name}`,

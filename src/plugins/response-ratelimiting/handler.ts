@@ -22,10 +22,10 @@ const usageKey = contextKey<Usage>('usage');
 
 /** Counts what answers say that they cost, and refuses what is beyond the limits. */
 export function countedByResponse(config: ResponseRatelimitingConfig, tools: PluginTools): PluginPhases {
-  const limits = countedLimits(config, tools);
+  let lastComplaint = -complaintInterval;
+  const limits = countedLimits(config, tools, unreachable);
   const names = new Set(limits.map((limit) => limit.name));
   const headerName = config.header_name ?? 'x-kong-limit';
-  let lastComplaint = -complaintInterval;
 
   function unreachable(error: unknown): void {
     tools.count('limiter_failures');
