@@ -4,6 +4,7 @@ export { storedCounterKey } from '../limits/counter-key.ts';
 export { normalisePath } from '../router/path.ts';
 export { BoundedCache } from '../util/bounded-cache.ts';
 export { compileRegex } from '../util/linear-regex.ts';
+export { addressGroup } from './address-group.ts';
 export type * from './admin-routes.ts';
 export { type AuthAccessOptions, authAccess } from './auth.ts';
 export { type BodyArguments, bodyArguments, hasBodyArguments, withoutBodyArguments } from './body-arguments.ts';
@@ -21,6 +22,7 @@ export {
 } from './entity-access.ts';
 export { type FetchedDocument, type FetchOptions, fetchDocument } from './fetch-document.ts';
 export { type IpSet, ipSet } from './ip-set.ts';
+export { type LimiterGuard, limiterGuard } from './limiter-guard.ts';
 export type * from './limits.ts';
 export { LimiterUnavailable, redisOptions } from './limits.ts';
 export type * from './reply.ts';

@@ -1,0 +1,30 @@
+import { isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { BoundedCache } from '../util/bounded-cache.ts';
+
+const groups = new BoundedCache<string, string>(4096);
+
+/**
+ * What all addresses of one client have in common. A client with IPv6 has a whole network of addresses to choose from,
+ * so those that share their first `prefix` bits are one; IPv4 addresses, also within IPv6, stand for themselves.
+ */
+export function addressGroup(ip: string, prefix: number): string {
+  if (!ip.includes(':')) return ip;
+  const key = `${prefix}|${ip}`;
+  let group = groups.get(key);
+  if (group === undefined) {
+    group = groupOf(ip, prefix);
+    groups.set(key, group);
+  }
+  return group;
+}
+
+function groupOf(text: string, prefix: number): string {
+  const zone = text.indexOf('%');
+  const ip = zone < 0 ? text : text.slice(0, zone);
+  if (!isIPv6(ip)) return text;
+  const address = ipaddr.IPv6.parse(ip);
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address().toString();
+  const network = ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/${prefix}`);
+  return `${network.toString()}/${prefix}`;
+}

@@ -1,0 +1,35 @@
+import type { PluginTools } from './define-plugin.ts';
+import { LimiterUnavailable } from './limits.ts';
+import type { Reply } from './reply.ts';
+
+/** The log tells of counters that cannot be reached this often, in milliseconds. */
+const interval = 10_000;
+
+/** Waits for what a limiter says, and goes on with it. */
+export type LimiterGuard = <T>(
+  verdict: Promise<T>,
+  judge: (verdict: T) => undefined | Reply,
+) => Promise<undefined | Reply>;
+
+/**
+ * What a plugin with limits does when the counters cannot be reached: it says so in the log now and then, counts it as
+ * `limiter_failures`, and lets the request pass when it is fault tolerant, else fails it.
+ */
+export function limiterGuard(tools: PluginTools, faultTolerant: boolean): LimiterGuard {
+  let lastComplaint = -interval;
+  return async (verdict, judge) => {
+    try {
+      return judge(await verdict);
+    } catch (error) {
+      if (!(error instanceof LimiterUnavailable)) throw error;
+      tools.count('limiter_failures');
+      const now = performance.now();
+      if (now - lastComplaint >= interval) {
+        lastComplaint = now;
+        tools.log.error('the counters cannot be reached', { error: error.message, fault_tolerant: faultTolerant });
+      }
+      if (!faultTolerant) throw error;
+      return undefined;
+    }
+  };
+}

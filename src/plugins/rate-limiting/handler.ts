@@ -1,0 +1,144 @@
+import {
+  type AccessContext,
+  contextKey,
+  type HeaderFilterContext,
+  limiterGuard,
+  type PluginPhases,
+  type PluginTools,
+  type Reply,
+  redisOptions,
+  refuse,
+  type WindowVerdict,
+} from '../../plugin-sdk/index.ts';
+import { DelayedRequests } from './delayed-requests.ts';
+import { identifier } from './identifier.ts';
+import { LimitHeaders } from './limit-headers.ts';
+import { parseRate } from './rate.ts';
+import type { RateLimitingConfig } from './schema.ts';
+import { countersZone, periods, rateZone } from './zones.ts';
+
+type Outcome = undefined | Reply;
+
+const verdictKey = contextKey<WindowVerdict>('verdict');
+
+/** Limits by window, by an even rate, or both: the rate is asked first, as it forgets soonest. */
+export function limitRate(config: RateLimitingConfig, tools: PluginTools): PluginPhases {
+  const steady = config.rate === null ? null : steadyRate(config, tools);
+  const windows = hasWindows(config) ? limitWindows(config, tools) : null;
+  if (windows === null) return steady ?? {};
+  if (steady === null) return windows;
+  return {
+    ...windows,
+    access(context) {
+      const outcome = steady.access(context);
+      if (outcome instanceof Promise) return outcome.then((reply) => reply ?? windows.access(context));
+      return outcome ?? windows.access(context);
+    },
+  };
+}
+
+interface Limiting extends PluginPhases {
+  access(context: AccessContext): Outcome | Promise<Outcome>;
+}
+
+function hasWindows(config: RateLimitingConfig): boolean {
+  return periods.some((period) => config[period] !== null);
+}
+
+function limitWindows(config: RateLimitingConfig, tools: PluginTools): Limiting {
+  const limits = periods.flatMap((period) => {
+    const limit = config[period];
+    return limit === null ? [] : [{ period, limit }];
+  });
+  const limiter = tools.limits.windows({
+    namespace: `rate-limiting:${tools.instanceId}`,
+    limits,
+    policy: config.policy ?? 'local',
+    windowType: config.window_type,
+    zone: countersZone,
+    redis: redisOptions(config.redis),
+    whenAway: config.fault_tolerant ? 'local' : 'reject',
+    syncRate: config.sync_rate,
+  });
+  const identify = identifier(config.limit_by ?? 'consumer', config);
+  const headers = new LimitHeaders(limits);
+  const guard = limiterGuard(tools, config.fault_tolerant);
+  const { status, message } = refusalOf(config);
+
+  function judge(context: AccessContext, verdict: WindowVerdict): Outcome {
+    if (!config.hide_client_headers) context.set(verdictKey, verdict);
+    if (verdict.allowed) return undefined;
+    const retryAfter = headers.secondsUntilRoom(verdict);
+    if (config.dry_run) {
+      noteDryRun(context, tools, 'rejected');
+      return undefined;
+    }
+    tools.count('rejected');
+    return refuse(status, message, { 'Retry-After': String(retryAfter) });
+  }
+
+  return {
+    access(context) {
+      const verdict = limiter.take(identify(context));
+      return verdict instanceof Promise
+        ? guard(verdict, (settled) => judge(context, settled))
+        : judge(context, verdict);
+    },
+    ...(config.hide_client_headers
+      ? {}
+      : {
+          headerFilter(context: HeaderFilterContext): void {
+            const verdict = context.get(verdictKey);
+            if (verdict !== undefined) headers.write(context.response, verdict);
+          },
+        }),
+    dispose: () => limiter.close(),
+  };
+}
+
+function steadyRate(config: RateLimitingConfig, tools: PluginTools): Limiting {
+  const rate = parseRate(config.rate ?? '') ?? 1;
+  const bucket = tools.limits.bucket({
+    namespace: config.zone === null ? `${tools.instanceId}:` : '',
+    rate,
+    burst: config.burst,
+    zone: rateZone(config, tools.instanceId),
+  });
+  const identify = identifier(config.rate_by, config);
+  const delayed = new DelayedRequests();
+  const { status, message } = refusalOf(config);
+
+  function reject(context: AccessContext, key: string): Outcome {
+    if (config.dry_run) {
+      noteDryRun(context, tools, 'rejected');
+      return undefined;
+    }
+    tools.count('rejected');
+    const seconds = (bucket.excess(key) + 1 - config.burst) / rate;
+    return refuse(status, message, { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) });
+  }
+
+  return {
+    access(context) {
+      const key = identify(context);
+      const delay = bucket.take(key);
+      if (delay < 0) return reject(context, key);
+      if (delay < 1 || config.nodelay) return undefined;
+      if (config.dry_run) {
+        noteDryRun(context, tools, 'delayed');
+        return undefined;
+      }
+      tools.count('delayed');
+      return delayed.wait(delay) ?? reject(context, key);
+    },
+  };
+}
+
+function refusalOf(config: RateLimitingConfig): { readonly status: number; readonly message: string } {
+  return { status: config.error_code ?? 429, message: config.error_message ?? 'API rate limit exceeded' };
+}
+
+function noteDryRun(context: AccessContext, tools: PluginTools, what: 'rejected' | 'delayed'): void {
+  tools.count(`dry_run_${what}`);
+  context.log('rate_limiting_dry_run', what);
+}

@@ -1,0 +1,19 @@
+/** Smallest and largest zone, in bytes. */
+const leastZone = 32 * 1024;
+const mostZone = 2 ** 30;
+
+const units: Readonly<Record<string, number>> = { k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 };
+
+/** Requests per second of `10r/s` or `300r/m`, or null. */
+export function parseRate(text: string): number | null {
+  const match = /^([1-9]\d{0,8})r\/([sm])$/.exec(text);
+  return match === null ? null : Number(match[1]) / (match[2] === 's' ? 1 : 60);
+}
+
+/** Bytes of `512k` or `10m`, or null. */
+export function parseSize(text: string): number | null {
+  const match = /^([1-9]\d{0,9})([kmg])$/i.exec(text);
+  if (match === null) return null;
+  const bytes = Number(match[1]) * units[match[2]!.toLowerCase()]!;
+  return bytes >= leastZone && bytes <= mostZone ? bytes : null;
+}

@@ -1,0 +1,23 @@
+import type { ZoneRequest } from '../../plugin-sdk/index.ts';
+import { parseSize } from './rate.ts';
+import type { RateLimitingConfig } from './schema.ts';
+
+/** Room for some 200,000 counters; all instances of the node share it. */
+const countersBytes = 12 * 1024 * 1024;
+
+export const countersZone = 'counters';
+
+export const periods = ['second', 'minute', 'hour', 'day', 'month', 'year'] as const;
+
+export function zonesOf(config: RateLimitingConfig, instanceId: string): readonly ZoneRequest[] {
+  const zones: ZoneRequest[] = [];
+  if (periods.some((period) => config[period] !== null)) zones.push({ name: countersZone, bytes: countersBytes });
+  if (config.rate !== null)
+    zones.push({ name: rateZone(config, instanceId), bytes: parseSize(config.zone_size ?? '10m') ?? 0 });
+  return zones;
+}
+
+/** The zone of the rate: one of its own, or one that several instances name. */
+export function rateZone({ zone }: Pick<RateLimitingConfig, 'zone'>, instanceId: string): string {
+  return zone === null ? `rate-${instanceId}` : `rate-${zone}`;
+}
