@@ -1,9 +1,10 @@
 import type { LimitTools } from '../plugin-sdk/limits.ts';
+import { ZoneTable } from '../zones/zone-table.ts';
 import { createClusterWindows } from './cluster-windows.ts';
+import { Concurrency } from './concurrency.ts';
+import { LeakyBucket } from './leaky-bucket.ts';
 import type { Lease, LeaseRequest } from './lease.ts';
-import { createLocalBucket } from './local-buckets.ts';
-import { createLocalConcurrency } from './local-concurrency.ts';
-import { createLocalWindows } from './local-windows.ts';
+import { LocalWindows } from './local-windows.ts';
 import { createRedisWindows } from './redis-windows.ts';
 
 export type { Lease, LeaseRequest };
@@ -18,15 +19,23 @@ export interface LimitHost {
   lease(requests: readonly LeaseRequest[]): Promise<readonly Lease[]>;
 }
 
+const tables = new WeakMap<SharedArrayBuffer, ZoneTable>();
+
 export function createLimitTools(host: LimitHost): LimitTools {
+  const tableOf = (name: string): ZoneTable => {
+    const memory = host.zone(name);
+    const table = tables.get(memory) ?? new ZoneTable(memory, host.worker);
+    tables.set(memory, table);
+    return table;
+  };
   return {
     windows(options) {
-      if (options.policy === 'redis') return createRedisWindows(options, host);
-      if (options.policy === 'local') return createLocalWindows(options, host);
-      const local = options.whenAway === 'local' ? createLocalWindows(options, host) : null;
-      return createClusterWindows(options, host, local);
+      if (options.policy === 'redis') return createRedisWindows(options);
+      const local = () => new LocalWindows(tableOf(options.zone), options);
+      if (options.policy === 'local') return local();
+      return createClusterWindows(options, host, options.whenAway === 'local' ? local() : null);
     },
-    bucket: (options) => createLocalBucket(options, host),
-    concurrency: (options) => createLocalConcurrency(options, host),
+    bucket: (options) => new LeakyBucket(tableOf(options.zone), options),
+    concurrency: (options) => new Concurrency(tableOf(options.zone), host.worker, options),
   };
 }
