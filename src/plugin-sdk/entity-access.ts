@@ -21,7 +21,7 @@ export interface EntityAccess {
    * `EntityAccessError` when the store does not answer.
    */
   find(entity: string, field: string, value: string): EntityRow | null | Promise<EntityRow | null>;
-  /** All entities whose foreign field names this id, oldest first; the first 1,000 of them. */
+  /** All entities whose foreign field names this id, or whose looked-up field is this text, oldest first; the first 1,000. */
   list(entity: string, field: string, id: string): readonly EntityRow[] | Promise<readonly EntityRow[]>;
   /** The consumer with this id or, when it is no UUID, this username. */
   consumer(idOrName: string): ConsumerView | null | Promise<ConsumerView | null>;

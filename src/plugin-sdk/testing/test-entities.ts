@@ -24,7 +24,7 @@ export function testEntities(initial: TestEntities, slow: boolean): EntityAccess
     alive(entity).find((row) => row[field] === value) ?? null;
   return {
     find: (entity, field, value) => answer(find(entity, field, value)),
-    list: (entity, field, id) => answer(alive(entity).filter((row) => foreignIdOf(row, field) === id)),
+    list: (entity, field, id) => answer(alive(entity).filter((row) => (foreignIdOf(row, field) ?? row[field]) === id)),
     consumer(idOrName) {
       const row = find('consumers', uuid.test(idOrName) ? 'id' : 'username', idOrName);
       return answer(row === null ? null : consumerView(row));
