@@ -5,10 +5,13 @@ import { type Challenge, verifierProblem } from './pkce.ts';
 import { type Client, textOf } from './rows.ts';
 import type { Granted, TokenWork } from './token.ts';
 
+/** Milliseconds after the use of a code in which another one is taken for the same request, sent twice. */
+const retryTime = 2000;
+
 /**
- * The authorization code grant (RFC 6749 4.1.3). A code serves once: of several at the same time, one gets a token. A
- * code that is shown again within its lifetime, by the client and with all that proves it, takes its token back, because
- * one of the two who showed it is a thief (4.1.2).
+ * The authorization code grant (RFC 6749 4.1.3). A code serves once: of several uses at the same time, one gets a token.
+ * A code that is shown again later within its lifetime, by the client and with all that proves it, takes its token back,
+ * because one of the two who showed it is a thief (4.1.2).
  */
 export async function exchangeCode(work: TokenWork, client: Client): Promise<Granted> {
   const { config, tools, parameters, serviceId } = work;
@@ -21,7 +24,7 @@ export async function exchangeCode(work: TokenWork, client: Client): Promise<Gra
   if (problem !== null) return problem;
   const used = textOf(row, 'token_id');
   if (used !== null) {
-    await tools.entities.delete('oauth2_tokens', used);
+    if (Date.now() - row.created_at >= retryTime) await tools.entities.delete('oauth2_tokens', used);
     return refusals.code;
   }
   if (!(await tools.entities.delete('oauth2_authorization_codes', row.id))) return refusals.code;

@@ -15,15 +15,17 @@ type Fields = Readonly<Record<string, unknown>>;
 let gateway: TestGateway;
 let backend: TestBackend;
 let provisionKey: string;
+const resources = new AsyncDisposableStack();
 
 before(async () => {
   const [plain] = testSettings({ prefix: '/' }).proxyListen;
   const proxyListen = [plain!, { ...plain!, ssl: true }];
-  backend = await startBackend();
+  backend = resources.use(await startBackend());
   // As behind a proxy on the same host that ends TLS.
-  gateway = await startTestGateway({
+  const running = await startTestGateway({
     settings: { workers: 2, plugins: ['oauth2'], proxyListen, ...selfSigned(), trustedIps: ['127.0.0.1'] },
   });
+  gateway = resources.use(running);
   await admin('PUT', '/services/api', { url: backend.url });
   await admin('PUT', '/services/api/routes/api', { paths: ['/api'] });
   await admin('PUT', '/consumers/ada', { custom_id: 'a-1' });
@@ -39,10 +41,7 @@ before(async () => {
   provisionKey = String((plugin['config'] as Fields)['provision_key']);
 });
 
-after(async () => {
-  await gateway?.stop();
-  await backend.close();
-});
+after(() => resources.disposeAsync());
 
 /** Settings of a TLS listener. */
 function selfSigned(): { readonly sslCert: string[]; readonly sslCertKey: string[] } {
