@@ -26,8 +26,8 @@ export class StoredSessions implements SessionStore {
   readonly #opened = new WeakMap<EntityRow, Session | null>();
   /** Sessions whose rows are on their way to the store. */
   readonly #coming = new Map<string, Coming>();
-  /** Sessions that were ended here: there is no row to wait for. */
-  readonly #ended = new BoundedCache<string, true>(1000);
+  /** Sessions whose rows have been seen here: one that is gone will not come. */
+  readonly #seen = new BoundedCache<string, true>(1000);
 
   constructor(options: StoredOptions) {
     this.lifetimes = options.lifetimes;
@@ -72,7 +72,6 @@ export class StoredSessions implements SessionStore {
     await this.#coming.get(session.id)?.stored;
     const row = await this.#find(session.id);
     if (row !== null) await this.#options.tools.entities.delete('sessions', row.id);
-    this.#ended.set(session.id, true);
   }
 
   clear(request: RequestView): readonly string[] {
@@ -107,7 +106,7 @@ export class StoredSessions implements SessionStore {
 
   #openOrWait(reference: Reference, row: EntityRow | null): Session | null | Promise<Session | null> {
     if (row !== null) return this.#open(reference.id, row);
-    const mayCome = Date.now() - reference.writtenAt < youngest && this.#ended.get(reference.id) === undefined;
+    const mayCome = Date.now() - reference.writtenAt < youngest && this.#seen.get(reference.id) === undefined;
     return mayCome ? this.#await(reference) : null;
   }
 
@@ -130,6 +129,7 @@ export class StoredSessions implements SessionStore {
       // A row under another's name is not taken.
       if (session !== null && session.id !== id) session = null;
       this.#opened.set(row, session);
+      this.#seen.set(id, true);
     }
     return session === null || isOver(session, this.lifetimes, this.#options.now()) ? null : session;
   }

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type EchoedRequest, startBackend, type TestBackend } from '../../../test/support/backend.ts';
+import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+let gateway: TestGateway;
+let backend: TestBackend;
+let prefix: string;
+const resources = new AsyncDisposableStack();
+
+before(async () => {
+  backend = resources.use(await startBackend());
+  prefix = await mkdtemp(join(tmpdir(), 'sluicegate-session-'));
+  resources.defer(() => rm(prefix, { recursive: true }));
+  resources.defer(() => gateway?.stop());
+  await boot();
+  await admin('PUT', '/consumers/nobody', {});
+  for (const storage of ['cookie', 'kong']) {
+    await admin('PUT', `/services/${storage}`, { url: backend.url });
+    await admin('PUT', `/services/${storage}/routes/${storage}`, { paths: [`/${storage}`] });
+    await admin('POST', `/services/${storage}/plugins`, { name: 'key-auth', config: { anonymous: 'nobody' } });
+    const config = { storage, idling_timeout: 0 };
+    await admin('POST', `/services/${storage}/plugins`, { name: 'session', instance_name: storage, config });
+  }
+});
+
+after(() => resources.disposeAsync());
+
+async function boot(): Promise<void> {
+  gateway = await startTestGateway({ settings: { prefix, workers: 2, plugins: ['key-auth', 'session'] } });
+}
+
+async function admin(method: string, path: string, body?: unknown): Promise<Fields> {
+  const answer = await gateway.admin(method, path, body);
+  assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
+
+/** Each request has a connection of its own, so any worker may get it. */
+function ask(path: string, headers: Readonly<Record<string, string>>, method = 'GET'): Promise<Response> {
+  return fetch(gateway.proxyUrl + path, { method, headers: { ...headers, Connection: 'close' } });
+}
+
+let users = 0;
+
+/** A consumer who logs in by a key. Returns the cookie. */
+async function logIn(storage: string): Promise<{ readonly name: string; readonly cookie: string }> {
+  users += 1;
+  const name = `user-${users}`;
+  await admin('PUT', `/consumers/${name}`, {});
+  const { key } = await admin('POST', `/consumers/${name}/key-auth`, {});
+  const answer = await ask(`/${storage}`, { apikey: String(key) });
+  await answer.arrayBuffer();
+  const [line = ''] = answer.headers.getSetCookie();
+  assert.match(line, /^session=1\.[\w-]+; Path=\/; SameSite=Strict; Secure; HttpOnly$/);
+  return { name, cookie: line.slice(0, line.indexOf(';')) };
+}
+
+async function userOf(storage: string, cookie: string): Promise<unknown> {
+  const answer = await ask(`/${storage}`, { Cookie: cookie });
+  assert.equal(answer.status, 200);
+  const { headers } = (await answer.json()) as EchoedRequest;
+  assert.equal(headers['cookie'], undefined);
+  return headers['x-consumer-username'];
+}
+
+/** The user of many requests at once, over all workers; more than one name when they differ. */
+async function usersOf(storage: string, cookie: string): Promise<readonly unknown[]> {
+  return [...new Set(await Promise.all(Array.from({ length: 16 }, () => userOf(storage, cookie))))];
+}
+
+for (const storage of ['cookie', 'kong']) {
+  test(`${storage}: every worker knows a session with the answer that begins it`, async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { name, cookie } = await logIn(storage);
+      assert.deepEqual(await usersOf(storage, cookie), [name]);
+    }
+  });
+
+  test(`${storage}: the session ends with its consumer`, async () => {
+    const { name, cookie } = await logIn(storage);
+    assert.deepEqual(await usersOf(storage, cookie), [name]);
+    await admin('DELETE', `/consumers/${name}`);
+    assert.deepEqual(await usersOf(storage, cookie), ['nobody']);
+  });
+
+  test(`${storage}: a restart ends no session, because the generated secret is stored`, async () => {
+    const { name, cookie } = await logIn(storage);
+    assert.deepEqual(await usersOf(storage, cookie), [name]);
+    const { config } = await admin('GET', `/plugins/${storage}`);
+    assert.match(String((config as Fields)['secret']), /^[A-Za-z0-9]{32}$/);
+    await gateway.stop();
+    await boot();
+    assert.deepEqual(await usersOf(storage, cookie), [name]);
+    assert.deepEqual((await admin('GET', `/plugins/${storage}`))['config'], config);
+  });
+}
+
+test('kong: after a logout no worker takes the cookie', async () => {
+  const { name, cookie } = await logIn('kong');
+  assert.deepEqual(await usersOf('kong', cookie), [name]);
+  const answer = await ask('/kong?session_logout=true', { Cookie: cookie }, 'POST');
+  assert.deepEqual([answer.status, await answer.text()], [200, '']);
+  assert.match(answer.headers.getSetCookie()[0] ?? '', /^session=; .*Max-Age=0/);
+  assert.deepEqual(await usersOf('kong', cookie), ['nobody']);
+});
+
+test('kong: the Admin API lists sessions and ends them', async () => {
+  const { name, cookie } = await logIn('kong');
+  assert.deepEqual(await usersOf('kong', cookie), [name]);
+  const { data } = await admin('GET', '/sessions?size=1000');
+  const rows = data as Fields[];
+  assert.ok(rows.length > 0);
+  for (const row of rows) {
+    assert.deepEqual(Object.keys(row).sort(), ['created_at', 'data', 'expires', 'id', 'session_id', 'ttl']);
+    assert.ok(Number(row['ttl']) > 3500 && Number(row['ttl']) <= 3600);
+    assert.doesNotMatch(JSON.stringify(row), new RegExp(name));
+    await admin('DELETE', `/sessions/${row['session_id']}`);
+  }
+  assert.deepEqual(await usersOf('kong', cookie), ['nobody']);
+});
+
+test('a session of one storage is none for the other', async () => {
+  const { cookie } = await logIn('cookie');
+  assert.equal(await userOf('kong', cookie), 'nobody');
+  const other = await logIn('kong');
+  assert.equal(await userOf('cookie', other.cookie), 'nobody');
+});
+
+test('no log shows a cookie', async () => {
+  const { cookie } = await logIn('kong');
+  await userOf('kong', cookie);
+  await gateway.stop();
+  for (const name of ['access.log', 'error.log', 'admin-access.log']) {
+    const text = await readFile(join(prefix, name), 'utf8').catch(() => '');
+    assert.ok(!text.includes(cookie.slice(20, 60)), name);
+  }
+  await boot();
+});
