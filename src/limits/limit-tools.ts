@@ -5,6 +5,7 @@ import { Concurrency } from './concurrency.ts';
 import { LeakyBucket } from './leaky-bucket.ts';
 import type { Lease, LeaseRequest } from './lease.ts';
 import { LocalWindows } from './local-windows.ts';
+import { createSyncedWindows } from './redis/synced-windows.ts';
 import { createRedisWindows } from './redis-windows.ts';
 
 export type { Lease, LeaseRequest };
@@ -30,10 +31,12 @@ export function createLimitTools(host: LimitHost): LimitTools {
   };
   return {
     windows(options) {
-      if (options.policy === 'redis') return createRedisWindows(options);
+      const { policy, whenAway, syncRate = -1 } = options;
       const local = () => new LocalWindows(tableOf(options.zone), options);
-      if (options.policy === 'local') return local();
-      return createClusterWindows(options, host, options.whenAway === 'local' ? local() : null);
+      if (policy === 'local') return local();
+      if (policy === 'cluster') return createClusterWindows(options, host, whenAway === 'local' ? local() : null);
+      if (syncRate > 0) return createSyncedWindows(options, local(), tableOf(options.zone).identity);
+      return createRedisWindows(options);
     },
     bucket: (options) => new LeakyBucket(tableOf(options.zone), options),
     concurrency: (options) => new Concurrency(tableOf(options.zone), host.worker, options),

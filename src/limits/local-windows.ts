@@ -14,6 +14,7 @@ const { lastUsed, expiresAt } = Field;
 const windowStart = Field.first;
 const usedNow = Field.second;
 const usedBefore = Field.third;
+const usedByOthers = Field.fourth;
 
 /** Tags of the slots that a key has in the zone. */
 const tags: Readonly<Record<WindowPeriod, number>> = { second: 1, minute: 2, hour: 3, day: 4, month: 5, year: 6 };
@@ -67,6 +68,23 @@ export class LocalWindows implements WindowLimiter {
     for (let at = 0; at < this.#limits.length; at++) this.#read(at, now, table.find(tags[this.#limits[at]!.period]));
     table.unlock();
     return this.#verdict(now, this.#firstFull(now, 1));
+  }
+
+  /**
+   * What other nodes have counted so far in one window of a key; heeded when that is still the key's window.
+   * @param at Index of the limit.
+   */
+  learn(key: string, at: number, start: number, others: number): void {
+    const table = this.#table;
+    const { values } = table;
+    table.lock(this.#hash, key);
+    const slot = table.find(tags[this.#limits[at]!.period]);
+    // Answers can overtake each other: of what others count there is never less than was known.
+    if (slot >= 0 && values[slot + windowStart] === start && others > values[slot + usedByOthers]!) {
+      values[slot + usedNow]! += others - values[slot + usedByOthers]!;
+      values[slot + usedByOthers] = others;
+    }
+    table.unlock();
   }
 
   close(): void {}
@@ -123,6 +141,7 @@ export class LocalWindows implements WindowLimiter {
     if (slot < 0) return;
     const { start, end, used, before } = this.#counts[at]!;
     const { values } = this.#table;
+    if (values[slot + windowStart] !== start) values[slot + usedByOthers] = 0;
     values[slot + lastUsed] = now;
     values[slot + expiresAt] = this.#sliding ? end + (end - start) : end;
     values[slot + windowStart] = start;

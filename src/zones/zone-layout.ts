@@ -35,6 +35,7 @@ export const Field = Object.freeze({
   first: 3,
   second: 4,
   third: 5,
+  fourth: 6,
 });
 
 /** Tags from here on hold what one worker has in flight: the tag less this is the worker's number. */

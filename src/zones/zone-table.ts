@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { KeyHash } from './key-hash.ts';
 import * as layout from './zone-layout.ts';
 
@@ -33,6 +33,11 @@ export class ZoneTable {
     this.#buckets = layout.bucketsIn(memory);
     this.#owner = worker + 1;
     this.#seed = readSeed(this.#words);
+  }
+
+  /** Names this memory: the same for all workers that share it, another one after a restart of the node. */
+  get identity(): string {
+    return createHash('sha256').update(this.#seed.join(':')).digest('base64url').slice(0, 16);
   }
 
   /** Hashes keys that begin with `namespace`. */
