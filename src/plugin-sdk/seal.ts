@@ -9,6 +9,14 @@ export interface Sealer {
   seal(text: string, expiresAt: number): string;
   /** The text; null when it was sealed with another secret or purpose, was changed, is over, or is no such thing. */
   open(sealed: string): string | null;
+  /** The same, with the second in which it is over. */
+  openWithExpiry(sealed: string): OpenedText | null;
+}
+
+export interface OpenedText {
+  readonly text: string;
+  /** Seconds since the epoch. */
+  readonly expiresAt: number;
 }
 
 /*
@@ -38,14 +46,18 @@ export function sealer(secret: string, purpose: string, now: () => number = () =
       const sealed = [cipher.update(text, 'utf8'), cipher.final()];
       return Buffer.concat([head, cipher.getAuthTag(), ...sealed]).toString('base64url');
     },
-    open(sealed) {
-      if (!alphabet.test(sealed)) return null;
-      const bytes = Buffer.from(sealed, 'base64url');
-      if (bytes.byteLength < textAt || bytes[0] !== version || !isCanonical(bytes, sealed)) return null;
-      if (bytes.readUIntBE(1, 6) * 1000 <= now()) return null;
-      return opened(master, bytes);
-    },
+    open: (sealed) => openWithExpiry(sealed)?.text ?? null,
+    openWithExpiry,
   };
+
+  function openWithExpiry(sealed: string): OpenedText | null {
+    if (!alphabet.test(sealed)) return null;
+    const bytes = Buffer.from(sealed, 'base64url');
+    if (bytes.byteLength < textAt || bytes[0] !== version || !isCanonical(bytes, sealed)) return null;
+    const expiresAt = bytes.readUIntBE(1, 6);
+    const text = expiresAt * 1000 <= now() ? null : opened(master, bytes);
+    return text === null ? null : { text, expiresAt };
+  }
 }
 
 function opened(master: Buffer, bytes: Buffer): string | null {

@@ -78,7 +78,7 @@ test('it is over at its second', () => {
   let now = (soon - 1) * 1000;
   const timed = cookie({ now: () => now });
   const request = requestWith(pairs(timed.write(none, 'content', soon))[0]!);
-  assert.equal(timed.read(request), 'content');
+  for (let use = 0; use < 2; use += 1) assert.equal(timed.read(request), 'content');
   now = soon * 1000;
   assert.equal(timed.read(request), null);
 });
