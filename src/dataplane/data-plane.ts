@@ -177,7 +177,10 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
           remoteAddr: connection.peer.peerIp,
           remoteUser: null,
           time: Date.now(),
-          request: maskedRequestLine(request.slice(0, Math.max(0, Math.min(request.indexOf('\r\n'), 2048)))),
+          request: maskedRequestLine(
+            request.slice(0, Math.max(0, Math.min(request.indexOf('\r\n'), 2048))),
+            this.snapshots.current.globalPlan.secretArguments,
+          ),
           status: error.status,
           bodyBytesSent: Buffer.byteLength(body),
           referer: null,

@@ -1,7 +1,7 @@
 import { headerMap } from '../http1/header-block.ts';
 import { monotonic } from '../util/clock.ts';
 import type { Exchange } from './exchange.ts';
-import { isSecretArgument, maskedTarget, redacted } from './masked-arguments.ts';
+import { isSecretArgument, isSecretHeader, maskedTarget, redacted } from './masked-arguments.ts';
 import { queryArguments } from './query-arguments.ts';
 import { hostName } from './request-message.ts';
 import { statusText } from './response-head.ts';
@@ -9,7 +9,7 @@ import { statusText } from './response-head.ts';
 /** The log record of a finished exchange in the format of Kong's serialiser. Times are whole milliseconds. */
 export function logRecord(x: Exchange): Record<string, unknown> {
   const { head, peer, consumer, credential, route, service } = x;
-  const { secretArguments, secretHeaders } = x.plan;
+  const { secretArguments } = x.plan;
   const target = maskedTarget(head.target, secretArguments);
   return {
     request: {
@@ -18,7 +18,7 @@ export function logRecord(x: Exchange): Record<string, unknown> {
       url: `${peer.scheme}://${hostName(head.host)}:${peer.localPort}${target}`,
       querystring: maskedArguments(single(queryArguments(head.query)), secretArguments),
       method: head.method,
-      headers: maskedHeaders(single(headerMap(head.block)), secretHeaders),
+      headers: maskedHeaders(x, head.block),
       ...(peer.tls === null
         ? {}
         : { tls: { version: peer.tls.version, cipher: peer.tls.cipher, client_verify: 'NONE' } }),
@@ -28,7 +28,7 @@ export function logRecord(x: Exchange): Record<string, unknown> {
     upstream_status: upstreamStatus(x),
     response: {
       status: x.status,
-      headers: maskedHeaders(single(headerMap(responseBlock(x))), secretHeaders),
+      headers: maskedHeaders(x, responseBlock(x)),
       size: statusText(x.status, x.reason).length + responseBlock(x).length + 2 + x.bytesSent,
     },
     latencies: latencies(x),
@@ -111,10 +111,12 @@ function single<T>(map: Readonly<Record<string, readonly T[]>>): Record<string, 
   return result;
 }
 
-function maskedHeaders<T>(headers: Record<string, T>, own: ReadonlySet<string>): Record<string, T | string> {
-  const result: Record<string, T | string> = headers;
+function maskedHeaders(x: Exchange, block: string): Record<string, string | readonly string[] | undefined> {
+  const { secretArguments, secretHeaders } = x.plan;
+  const result = single(headerMap(block));
   for (const name of Object.keys(result)) {
-    if (name === 'authorization' || name === 'proxy-authorization' || own.has(name)) result[name] = redacted;
+    if (isSecretHeader(name, secretHeaders)) result[name] = redacted;
+    else if (name === 'referer') result[name] = maskedTarget(String(result[name]), secretArguments);
   }
   return result;
 }

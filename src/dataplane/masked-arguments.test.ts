@@ -33,8 +33,9 @@ test('values of credentials are replaced, however their names are written', () =
 });
 
 test('the line of a broken request is masked too', () => {
-  assert.equal(maskedRequestLine('GET /?apikey=s3cret HTTP/1.1'), 'GET /?apikey=REDACTED HTTP/1.1');
-  assert.equal(maskedRequestLine('GET /?a b&apikey=s3 cret HTTP/9'), 'GET /?a b&apikey=REDACTED HTTP/9');
-  assert.equal(maskedRequestLine('GET /?apikey=s3cret'), 'GET /?apikey=REDACTED');
-  assert.equal(maskedRequestLine('GET /a'), 'GET /a');
+  assert.equal(maskedRequestLine('GET /?apikey=s3cret HTTP/1.1', own), 'GET /?apikey=REDACTED HTTP/1.1');
+  assert.equal(maskedRequestLine('GET /?a b&apikey=s3 cret HTTP/9', own), 'GET /?a b&apikey=REDACTED HTTP/9');
+  assert.equal(maskedRequestLine('GET /?apikey=s3cret', own), 'GET /?apikey=REDACTED');
+  assert.equal(maskedRequestLine('GET /?k-e-y=s3cret HTTP/1.1', own), 'GET /?k-e-y=REDACTED HTTP/1.1');
+  assert.equal(maskedRequestLine('GET /a', own), 'GET /a');
 });

@@ -22,6 +22,23 @@ const wellKnown: ReadonlySet<string> = new Set([
   'x-api-key',
 ]);
 
+/** Header fields of requests that carry credentials by general use. */
+const wellKnownHeaders: ReadonlySet<string> = new Set([
+  'api-key',
+  'apikey',
+  'authorization',
+  'cookie',
+  'proxy-authorization',
+  'x-access-token',
+  'x-api-key',
+  'x-auth-token',
+]);
+
+/** Whether a header field, by its name in lower case, carries a credential. */
+export function isSecretHeader(name: string, own: ReadonlySet<string>): boolean {
+  return wellKnownHeaders.has(name) || own.has(name);
+}
+
 /** Whether a query argument of this name, decoded, carries a credential. `own`: names in lower case that plugins declare. */
 export function isSecretArgument(name: string, own: ReadonlySet<string>): boolean {
   const lower = name.toLowerCase();
@@ -36,15 +53,13 @@ export function maskedTarget(target: string, own: ReadonlySet<string>): string {
 }
 
 /** The same for the first line of what may be no request at all. */
-export function maskedRequestLine(line: string): string {
+export function maskedRequestLine(line: string, own: ReadonlySet<string>): string {
   const mark = line.indexOf('?');
   if (mark < 0) return line;
   const version = line.lastIndexOf(' HTTP/');
   const end = version > mark ? version : line.length;
-  return line.slice(0, mark + 1) + maskedQuery(line.slice(mark + 1, end), noNames) + line.slice(end);
+  return line.slice(0, mark + 1) + maskedQuery(line.slice(mark + 1, end), own) + line.slice(end);
 }
-
-const noNames: ReadonlySet<string> = new Set();
 
 /** Names are compared decoded, as plugins read them. */
 function maskedQuery(query: string, own: ReadonlySet<string>): string {

@@ -1,5 +1,5 @@
 import type { PluginPhases } from '../plugin-sdk/contexts.ts';
-import type { PluginInstance, PluginPlan } from './plan.ts';
+import type { PluginInstance, PluginPlan, SecretNames } from './plan.ts';
 
 /** The one order of all phases: higher priority first, then the greater name. */
 export function compareInstances(a: PluginInstance, b: PluginInstance): number {
@@ -7,8 +7,17 @@ export function compareInstances(a: PluginInstance, b: PluginInstance): number {
   return a.name === b.name ? 0 : a.name < b.name ? 1 : -1;
 }
 
-/** The plan of these instances, one of each name, in any order. */
-export function buildPlan(instances: readonly PluginInstance[]): PluginPlan {
+/** What these instances declare. */
+export function secretNames(instances: Iterable<PluginInstance>): SecretNames {
+  const all = [...instances];
+  return {
+    secretArguments: names(all, ({ needs }) => needs.secrets?.queryArguments),
+    secretHeaders: names(all, ({ needs }) => needs.secrets?.headers),
+  };
+}
+
+/** The plan of these instances, one of each name, in any order. `secrets`: those of all routes; default: their own. */
+export function buildPlan(instances: readonly PluginInstance[], secrets = secretNames(instances)): PluginPlan {
   const all = Object.freeze(instances.toSorted(compareInstances));
   return Object.freeze({
     empty: all.length === 0,
@@ -24,8 +33,8 @@ export function buildPlan(instances: readonly PluginInstance[]): PluginPlan {
     responseBodyLimit: largest(all, ({ needs }) =>
       needs.responseBody?.mode === 'buffer' ? needs.responseBody.maxBytes : 0,
     ),
-    secretArguments: names(all, ({ needs }) => needs.secrets?.queryArguments),
-    secretHeaders: names(all, ({ needs }) => needs.secrets?.headers),
+    secretArguments: secrets.secretArguments,
+    secretHeaders: secrets.secretHeaders,
   });
 }
 

@@ -1,5 +1,5 @@
-import { buildPlan } from './build-plan.ts';
-import type { PluginInstance, PluginPlan } from './plan.ts';
+import { buildPlan, secretNames } from './build-plan.ts';
+import type { PluginInstance, PluginPlan, SecretNames } from './plan.ts';
 
 /** An enabled plugin instance and what it is attached to; all null: global. */
 export interface PlanEntry {
@@ -21,6 +21,8 @@ export class PlanBuilder {
   readonly #plans = new Map<string, PluginPlan>();
   /** How many entries name an id: an id that none names cannot change a plan. */
   readonly #mentions = new Map<string, number>();
+  /** Of all instances: a key that is sent to the wrong route is still a key. */
+  #secrets: SecretNames | null = null;
 
   get size(): number {
     return this.#entries.size;
@@ -41,6 +43,7 @@ export class PlanBuilder {
     scopes.set(scopeKey(entry.routeId, entry.serviceId, entry.consumerId), entry.instance);
     for (const id of mentionedIds(entry)) this.#mentions.set(id, (this.#mentions.get(id) ?? 0) + 1);
     this.#plans.clear();
+    this.#secrets = null;
   }
 
   remove(instanceId: string): void {
@@ -53,6 +56,7 @@ export class PlanBuilder {
     if (scopes?.size === 0) this.#scopes.delete(entry.instance.name);
     for (const id of mentionedIds(entry)) this.#forget(id);
     this.#plans.clear();
+    this.#secrets = null;
   }
 
   planFor(routeId: string | null, serviceId: string | null, consumerId: string | null): PluginPlan {
@@ -76,7 +80,8 @@ export class PlanBuilder {
       const instance = key === undefined ? undefined : scopes.get(key);
       if (instance !== undefined) chosen.push(instance);
     }
-    return buildPlan(chosen);
+    this.#secrets ??= secretNames([...this.#entries.values()].map((entry) => entry.instance));
+    return buildPlan(chosen, this.#secrets);
   }
 
   #known(id: string | null): string | null {

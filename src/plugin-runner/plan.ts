@@ -19,11 +19,18 @@ export interface InstanceLease {
   retired: boolean;
 }
 
+/** What no log shows of a request. */
+export interface SecretNames {
+  /** Query arguments and header fields, in lower case, whose values are masked. */
+  readonly secretArguments: ReadonlySet<string>;
+  readonly secretHeaders: ReadonlySet<string>;
+}
+
 /**
  * The instances that run for one combination of route, service and consumer: the most specific one of each name,
  * by descending priority. A phase that nobody uses is an empty list, so it costs one length test.
  */
-export interface PluginPlan {
+export interface PluginPlan extends SecretNames {
   /** No instance at all: the request takes the plain path. */
   readonly empty: boolean;
   readonly all: readonly PluginInstance[];
@@ -39,7 +46,4 @@ export interface PluginPlan {
   readonly requestBodyLimit: number;
   /** Largest answer that a plugin of this plan needs collected; 0 when none does. */
   readonly responseBodyLimit: number;
-  /** Query arguments and header fields, in lower case, whose values no log shows. */
-  readonly secretArguments: ReadonlySet<string>;
-  readonly secretHeaders: ReadonlySet<string>;
 }

@@ -16,10 +16,11 @@ export function switchPlan(before: PluginPlan, after: PluginPlan, current: Plugi
   // A plan belongs to a version of the config; what is merged from it is forgotten with it.
   const merged = known.get(before);
   if (merged?.current === current) return merged.plan;
-  const plan = buildPlan([
+  const instances = [
     ...before.all.filter((instance) => compareInstances(instance, current) <= 0),
     ...after.all.filter((instance) => compareInstances(instance, current) > 0),
-  ]);
+  ];
+  const plan = buildPlan(instances, after);
   known.set(before, { current, plan });
   return plan;
 }

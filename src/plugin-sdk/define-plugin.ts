@@ -53,11 +53,11 @@ export interface PluginNeeds {
   readonly clientCertificate?: boolean;
   /** `stream`: `bodyFilter` is used. `buffer`: `response` gets the whole body, up to `maxBytes`, else 502. */
   readonly responseBody?: { readonly mode: 'stream' } | { readonly mode: 'buffer'; readonly maxBytes: number };
-  /** What no log may show, in requests to all routes of the instance: also in those that are refused before its turn. */
+  /** What no log may show, of any request: also of one that is refused before its turn, or sent to another route. */
   readonly secrets?: PluginSecrets;
 }
 
-/** Names, in any case. The field `Authorization` and arguments of usual names (`apikey`, `access_token`) are always masked. */
+/** Names, in any case. Usual ones (`Authorization`, `Cookie`, `apikey`, `access_token`) are masked without being named. */
 export interface PluginSecrets {
   /** Query arguments that carry credentials. */
   readonly queryArguments?: readonly string[];
