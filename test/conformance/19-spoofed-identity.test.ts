@@ -17,6 +17,20 @@ const names = [
   'X-Userinfo',
 ];
 
+const spellings: Readonly<Record<string, (name: string) => string>> = {
+  'as they are': (name) => name,
+  'in lower case': (name) => name.toLowerCase(),
+  'in upper case': (name) => name.toUpperCase(),
+  'with underscores': (name) => name.replaceAll('-', '_'),
+  'with one underscore': (name) => name.replace('-', '_'),
+  'in upper case with underscores': (name) => name.toUpperCase().replaceAll('-', '_'),
+};
+
+/** Lines that claim an identity in one spelling. */
+function claims(spell: (name: string) => string): string {
+  return names.map((name) => `${spell(name)}: spoofed\r\n`).join('');
+}
+
 describe('identity headers from a client', () => {
   let rig: Rig;
   before(async () => {
@@ -24,20 +38,11 @@ describe('identity headers from a client', () => {
   });
   after(() => rig.close());
 
-  const spellings: Readonly<Record<string, (name: string) => string>> = {
-    'as they are': (name) => name,
-    'in lower case': (name) => name.toLowerCase(),
-    'in upper case': (name) => name.toUpperCase(),
-    'with underscores': (name) => name.replaceAll('-', '_'),
-    'with one underscore': (name) => name.replace('-', '_'),
-    'in upper case with underscores': (name) => name.toUpperCase().replaceAll('-', '_'),
-  };
   for (const [how, spell] of Object.entries(spellings)) {
     it(`never reach a backend ${how}`, async () => {
-      const lines = names.map((name) => `${spell(name)}: spoofed\r\n`).join('');
       const response = await exchangeOne(
         rig.port,
-        `GET /identity HTTP/1.1\r\nHost: a\r\nX-First: 1\r\n${lines}X-Last: 1\r\n\r\n`,
+        `GET /identity HTTP/1.1\r\nHost: a\r\nX-First: 1\r\n${claims(spell)}X-Last: 1\r\n\r\n`,
       );
       assert.equal(response.status, 200);
       const request = rig.backend.requests.at(-1);
@@ -48,10 +53,9 @@ describe('identity headers from a client', () => {
   }
 
   it('never reach a backend in trailers', async () => {
-    const trailers = names.map((name) => `${name}: spoofed\r\n`).join('');
     const response = await exchangeOne(
       rig.port,
-      `POST /identity HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n${trailers}\r\n`,
+      `POST /identity HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n${claims((name) => name)}\r\n`,
     );
     assert.equal(response.status, 200);
     assert.doesNotMatch(rig.backend.requests.at(-1)?.trailers ?? '', /spoofed/);
@@ -64,4 +68,65 @@ describe('identity headers from a client', () => {
     assert.match(request?.get('x-kong-request-id') ?? '', /^[0-9a-f]{32}$/);
     assert.equal(request?.get('proxy'), undefined);
   });
+});
+
+describe('identity headers where plugins say who the client is', () => {
+  let rig: Rig;
+  let key = '';
+  before(async () => {
+    rig = await startRig({ settings: { plugins: ['acl', 'key-auth'] } });
+    const ada = await rig.write('PUT', '/consumers/ada', { custom_id: 'A-1' });
+    const anonymous = await rig.write('PUT', '/consumers/nobody', {});
+    key = String((await rig.write('POST', '/consumers/ada/key-auth', {}))['key']);
+    await rig.write('PUT', '/consumers/ada/acls/writers', {});
+    for (const [name, config] of [
+      ['strict', {}],
+      ['open', { anonymous: anonymous['id'] }],
+    ] as const) {
+      await rig.write('PUT', `/services/backend/routes/${name}`, { paths: [`/${name}`] });
+      await rig.write('POST', `/routes/${name}/plugins`, { name: 'key-auth', config });
+      await rig.write('POST', `/routes/${name}/plugins`, { name: 'acl', config: { deny: ['bandits'] } });
+    }
+    assert.equal(ada['username'], 'ada');
+  });
+  after(() => rig.close());
+
+  async function seen(path: string, lines: string): Promise<readonly (readonly [string, string])[]> {
+    const response = await exchangeOne(rig.port, `GET ${path} HTTP/1.1\r\nHost: a\r\n${lines}\r\n`);
+    assert.equal(response.status, 200);
+    const request = rig.backend.requests.at(-1);
+    assert.doesNotMatch(request?.raw ?? '', /spoofed/);
+    const wanted = new Set(names.map((name) => name.toLowerCase()));
+    return (request?.lines ?? [])
+      .map(([name, value]) => [name.toLowerCase().replaceAll('_', '-'), value] as const)
+      .filter(([name]) => wanted.has(name))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  for (const [how, spell] of Object.entries(spellings)) {
+    it(`are the gateway's, once each, when a client sends them ${how}`, async () => {
+      const consumers = await rig.write('GET', '/consumers/ada');
+      const credentials = await rig.write('GET', `/key-auths/${key}`);
+      for (const path of ['/strict', '/open']) {
+        assert.deepEqual(await seen(path, `apikey: ${key}\r\n${claims(spell)}`), [
+          ['x-consumer-custom-id', 'A-1'],
+          ['x-consumer-groups', 'writers'],
+          ['x-consumer-id', consumers['id']],
+          ['x-consumer-username', 'ada'],
+          ['x-credential-identifier', credentials['id']],
+        ]);
+      }
+    });
+
+    it(`do not make somebody of nobody when a client sends them ${how}`, async () => {
+      const { id } = await rig.write('GET', '/consumers/nobody');
+      assert.deepEqual(await seen('/open', `apikey: wrong\r\n${claims(spell)}`), [
+        ['x-anonymous-consumer', 'true'],
+        ['x-consumer-id', id],
+        ['x-consumer-username', 'nobody'],
+      ]);
+      const refused = await exchangeOne(rig.port, `GET /strict HTTP/1.1\r\nHost: a\r\n${claims(spell)}\r\n`);
+      assert.equal(refused.status, 401);
+    });
+  }
 });
