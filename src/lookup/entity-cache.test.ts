@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Row } from '../entities/entity.ts';
 import { EntityAccessError } from '../plugin-sdk/entity-access.ts';
 import { EntityCache } from './entity-cache.ts';
@@ -163,4 +165,20 @@ test('a consumer is found by id or by name', async () => {
   assert.deepEqual(await byId, { id: id.toLowerCase(), username: 'ada', customId: null, tags: [] });
   void cache.consumer('ada');
   assert.equal(asked[1]!.question.field, 'username');
+});
+
+test('a key that was cut out of a request head does not keep the head in memory', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const { cache, asked } = start(10_000);
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let at = 0; at < 1000; at++) {
+    const head = Buffer.alloc(32_768, 'x').toString('latin1');
+    await known(cache, asked, `${at}-${head}`.slice(0, 40), []);
+    asked.length = 0;
+  }
+  collect();
+  const grown = process.memoryUsage().heapUsed - before;
+  assert.ok(grown < 8_000_000, `${grown} bytes`);
 });

@@ -174,7 +174,8 @@ export class EntityCache implements EntityAccess {
       cells.push(cell);
     }
     const answer: Answer = { cells, rows: cells.map((cell) => cell.row), many: question.many, expiresAt };
-    table.set(question.value, answer);
+    // The value may be a slice, which would keep the whole head of a request in memory.
+    table.set(Buffer.from(question.value).toString(), answer);
     return answer.rows;
   }
 }
