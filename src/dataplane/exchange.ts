@@ -86,6 +86,8 @@ export class Exchange {
   consumer: ConsumerView | null = null;
   credential: CredentialView | null = null;
   details: IdentityDetails | null = null;
+  /** Header lines that tell the backend who the client is. */
+  identity = '';
   /** Plugins of which one is enough; null unless a plugin said so. */
   alternatives: Alternatives | null = null;
   /** What plugins changed for the backend. */

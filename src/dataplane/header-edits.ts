@@ -1,13 +1,14 @@
 import { headerValue, headerValues } from '../http1/header-block.ts';
+import { BoundedCache } from '../util/bounded-cache.ts';
 import { utf8AsLatin1 } from '../util/latin1.ts';
 
 /** Changes to a header block, applied when the head is sent. */
 export class HeaderEdits {
-  /** Lower-case names whose lines in the block are dropped. */
-  readonly #dropped = new Set<string>();
+  /** Lower-case names whose lines in the block are dropped; a handful. */
+  readonly #dropped: string[] = [];
   /** Bit n: some dropped name has a length of n modulo 32. Spares most lines the look-up. */
   #lengths = 0;
-  #added: AddedHeader[] = [];
+  readonly #added: AddedHeader[] = [];
   readonly #foldUnderscores: boolean;
 
   /**
@@ -19,7 +20,7 @@ export class HeaderEdits {
   }
 
   get isEmpty(): boolean {
-    return this.#dropped.size === 0 && this.#added.length === 0;
+    return this.#dropped.length === 0 && this.#added.length === 0;
   }
 
   /** Replaces all values of a header by one. */
@@ -35,19 +36,19 @@ export class HeaderEdits {
   }
 
   remove(name: string): void {
-    this.#drop(validName(name).toLowerCase());
+    this.#drop(lowerName(name));
   }
 
   /** The block after the changes: lines left as they were, then lines added, each in order. */
   applyTo(block: string): string {
-    let text = this.#dropped.size === 0 ? block : this.#keptLines(block);
+    let text = this.#dropped.length === 0 ? block : this.#keptLines(block);
     for (const { name, value } of this.#added) text += `${name}: ${value}\r\n`;
     return text;
   }
 
   /** First value after the changes, or null. `lowerName` must be lower case. */
   value(block: string, lowerName: string): string | null {
-    if (!this.#dropped.has(this.#folded(lowerName))) {
+    if (!this.#dropped.includes(this.#folded(lowerName))) {
       const kept = headerValue(block, lowerName);
       if (kept !== null) return kept;
     }
@@ -56,18 +57,17 @@ export class HeaderEdits {
 
   /** All values after the changes, in order. `lowerName` must be lower case. */
   values(block: string, lowerName: string): readonly string[] {
-    const kept = this.#dropped.has(this.#folded(lowerName)) ? [] : headerValues(block, lowerName);
+    const kept = this.#dropped.includes(this.#folded(lowerName)) ? [] : headerValues(block, lowerName);
     const added = this.#added.filter((line) => line.lower === lowerName);
     return added.length === 0 ? kept : [...kept, ...added.map((line) => line.value)];
   }
 
   #drop(lower: string): void {
     const folded = this.#folded(lower);
-    this.#dropped.add(folded);
+    if (!this.#dropped.includes(folded)) this.#dropped.push(folded);
     this.#lengths |= 1 << (folded.length & 31);
-    if (this.#added.some((line) => this.#folded(line.lower) === folded)) {
-      this.#added = this.#added.filter((line) => this.#folded(line.lower) !== folded);
-    }
+    const added = this.#added;
+    for (let at = added.length - 1; at >= 0; at--) if (this.#folded(added[at]!.lower) === folded) added.splice(at, 1);
   }
 
   #folded(lower: string): string {
@@ -81,7 +81,7 @@ export class HeaderEdits {
       const next = block.indexOf('\r\n', start) + 2;
       const colon = block.indexOf(':', start);
       const suspect = (this.#lengths & (1 << ((colon - start) & 31))) !== 0;
-      if (suspect && this.#dropped.has(this.#folded(block.slice(start, colon).toLowerCase()))) {
+      if (suspect && this.#dropped.includes(this.#folded(block.slice(start, colon).toLowerCase()))) {
         kept += block.slice(keptFrom, start);
         keptFrom = next;
       }
@@ -102,12 +102,29 @@ const control = /[\0-\x08\x0a-\x1f\x7f]/;
 const beyondLatin1 = /[^\0-\xff]/;
 
 function addedHeader(name: string, value: string): AddedHeader {
-  const lower = validName(name).toLowerCase();
-  if (control.test(value)) throw new Error(`header ${name}: the value has a control character`);
-  return { name, lower, value: beyondLatin1.test(value) ? utf8AsLatin1(value) : value };
+  return { name, lower: lowerName(name), value: validValue(name, value) };
 }
 
-function validName(name: string): string {
-  if (!token.test(name)) throw new Error(`${JSON.stringify(name)} is not a header name`);
-  return name;
+/** One line of a header block. Throws when name or value have what could end it. */
+export function headerLine(name: string, value: string): string {
+  lowerName(name);
+  return `${name}: ${validValue(name, value)}\r\n`;
+}
+
+function validValue(name: string, value: string): string {
+  if (control.test(value)) throw new Error(`header ${name}: the value has a control character`);
+  return beyondLatin1.test(value) ? utf8AsLatin1(value) : value;
+}
+
+/** Names that plugins set are few and come with every request: each is looked at once. */
+const lowerNames = new BoundedCache<string, string>(1024);
+
+function lowerName(name: string): string {
+  let lower = lowerNames.get(name);
+  if (lower === undefined) {
+    if (!token.test(name)) throw new Error(`${JSON.stringify(name)} is not a header name`);
+    lower = name.toLowerCase();
+    lowerNames.set(name, lower);
+  }
+  return lower;
 }

@@ -17,13 +17,13 @@ import type {
   ServiceView,
   UpstreamRequestEdit,
 } from '../plugin-sdk/contexts.ts';
-import { utf8AsLatin1 } from '../util/latin1.ts';
 import { collectBody } from './collect-body.ts';
 import type { Exchange } from './exchange.ts';
+import { identityLines } from './identity-lines.ts';
 import { logRecord } from './log-record.ts';
 import { ExchangeRequestView } from './request-view.ts';
 import { ExchangeResponseView } from './response-view.ts';
-import { ExchangeUpstreamEdit, requestEdits } from './upstream-request-edit.ts';
+import { ExchangeUpstreamEdit } from './upstream-request-edit.ts';
 
 /** One request as all plugins see it, in every phase. Everything in it is made when it is first asked for. */
 export class RequestContext
@@ -120,11 +120,7 @@ export class RequestContext
     this.#exchange.consumer = consumer;
     this.#exchange.credential = credential;
     this.#exchange.details = details === null ? null : { groups: null, scopes: null, claims: null, ...details };
-    this.#identify('X-Consumer-ID', consumer?.id ?? null);
-    this.#identify('X-Consumer-Custom-ID', consumer?.customId ?? null);
-    this.#identify('X-Consumer-Username', consumer?.username ?? null);
-    this.#identify('X-Credential-Identifier', credential?.identifier ?? null);
-    this.#identify('X-Anonymous-Consumer', consumer !== null && credential === null ? 'true' : null);
+    this.#exchange.identity = identityLines(consumer, credential);
   }
 
   anyOf(names: ReadonlySet<string>, otherwise: NoneOf): void {
@@ -158,11 +154,5 @@ export class RequestContext
   record(): Readonly<Record<string, unknown>> {
     this.#record ??= { ...logRecord(this.#exchange), ...this.#logFields };
     return this.#record;
-  }
-
-  #identify(name: string, value: string | null): void {
-    const edits = requestEdits(this.#exchange);
-    if (value === null || value === '') edits.remove(name);
-    else edits.set(name, utf8AsLatin1(value));
   }
 }

@@ -48,8 +48,8 @@ export function requestMessage(
   if (bodyLength > 0) text += `Content-Length: ${bodyLength}\r\n`;
   else if (bodyLength < 0) text += 'Transfer-Encoding: chunked\r\n';
   else if (needsLength(x.upstreamMethod ?? head.method)) text += 'Content-Length: 0\r\n';
-  if (x.requestEdits === null) return `${text}${head.forwardBlock}\r\n`;
-  return `${editedHead(text, head.forwardBlock, x)}\r\n`;
+  if (x.requestEdits === null) return `${text}${x.identity}${head.forwardBlock}\r\n`;
+  return `${editedHead(text, x.identity + head.forwardBlock, x)}\r\n`;
 }
 
 const viaLine = `Via: 1.1 ${serverToken}\r\n`;

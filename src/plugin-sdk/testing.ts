@@ -141,7 +141,8 @@ function refusal(exchange: Exchange): ErrorEntry | null {
 
 function received(exchange: Exchange): TestOutcome['upstream'] {
   const { head, requestEdits } = exchange;
-  const headers = headerMap(requestEdits?.applyTo(head.forwardBlock) ?? head.forwardBlock);
+  const block = exchange.identity + head.forwardBlock;
+  const headers = headerMap(requestEdits?.applyTo(block) ?? block);
   return {
     method: exchange.upstreamMethod ?? head.method,
     path: exchange.upstreamPath,
