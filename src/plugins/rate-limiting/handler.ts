@@ -50,6 +50,7 @@ function limitWindows(config: RateLimitingConfig, tools: PluginTools): Limiting 
     const limit = config[period];
     return limit === null ? [] : [{ period, limit }];
   });
+  const guard = limiterGuard(tools, config.fault_tolerant);
   const limiter = tools.limits.windows({
     namespace: `rate-limiting:${tools.instanceId}`,
     limits,
@@ -58,11 +59,11 @@ function limitWindows(config: RateLimitingConfig, tools: PluginTools): Limiting 
     zone: countersZone,
     redis: redisOptions(config.redis),
     whenAway: config.fault_tolerant ? 'local' : 'reject',
+    onAway: guard.complain,
     syncRate: config.sync_rate,
   });
   const identify = identifier(config.limit_by ?? 'consumer', config);
   const headers = new LimitHeaders(limits);
-  const guard = limiterGuard(tools, config.fault_tolerant);
   const { status, message } = refusalOf(config);
 
   function judge(context: AccessContext, verdict: WindowVerdict): Outcome {
@@ -81,7 +82,7 @@ function limitWindows(config: RateLimitingConfig, tools: PluginTools): Limiting 
     access(context) {
       const verdict = limiter.take(identify(context));
       return verdict instanceof Promise
-        ? guard(verdict, (settled) => judge(context, settled))
+        ? guard.settle(verdict, (settled) => judge(context, settled))
         : judge(context, verdict);
     },
     ...(config.hide_client_headers
