@@ -1,8 +1,9 @@
 import {
   type AccessContext,
+  addressGroup,
   type BaseContext,
   contextKey,
-  LimiterUnavailable,
+  limiterGuard,
   type PluginPhases,
   type PluginTools,
   type Reply,
@@ -17,13 +18,10 @@ const headerNames: Readonly<Record<QuotaPeriod, { readonly limit: string; readon
   month: { limit: 'X-Quota-Limit-Month', remaining: 'X-Quota-Remaining-Month' },
 };
 
-/** The log tells of a store that cannot be reached this often, in milliseconds. */
-const complaintInterval = 10_000;
-
 const verdictKey = contextKey<WindowVerdict>('verdict');
 
 export function keepQuotas(config: QuotasConfig, tools: PluginTools): PluginPhases {
-  let lastComplaint = -complaintInterval;
+  const guard = limiterGuard(tools, config.fault_tolerant);
   const limits = limitsOf(config);
   const headers = limits.map(({ period }) => headerNames[period]);
   const limiter = tools.limits.windows({
@@ -32,15 +30,8 @@ export function keepQuotas(config: QuotasConfig, tools: PluginTools): PluginPhas
     policy: 'cluster',
     zone: 'counters',
     whenAway: config.fault_tolerant ? 'local' : 'reject',
-    onAway: unreachable,
+    onAway: guard.complain,
   });
-  function unreachable(error: LimiterUnavailable): void {
-    tools.count('limiter_failures');
-    const now = performance.now();
-    if (now - lastComplaint < complaintInterval) return;
-    lastComplaint = now;
-    tools.log.error('the quotas cannot be read', { error: error.message, fault_tolerant: config.fault_tolerant });
-  }
 
   function judge(context: AccessContext, verdict: WindowVerdict): undefined | Reply {
     context.set(verdictKey, verdict);
@@ -49,21 +40,12 @@ export function keepQuotas(config: QuotasConfig, tools: PluginTools): PluginPhas
     return refuse(config.error_code, config.error_message, { 'Retry-After': String(reset) });
   }
 
-  async function judgeLater(context: AccessContext, verdict: Promise<WindowVerdict>): Promise<undefined | Reply> {
-    try {
-      return judge(context, await verdict);
-    } catch (error) {
-      if (!(error instanceof LimiterUnavailable)) throw error;
-      unreachable(error);
-      if (!config.fault_tolerant) throw error;
-      return undefined;
-    }
-  }
-
   const phases: PluginPhases = {
     access(context) {
-      const verdict = limiter.take(identify(context, config.limit_by));
-      return verdict instanceof Promise ? judgeLater(context, verdict) : judge(context, verdict);
+      const verdict = limiter.take(identify(context, config));
+      return verdict instanceof Promise
+        ? guard.settle(verdict, (settled) => judge(context, settled))
+        : judge(context, verdict);
     },
     dispose: () => limiter.close(),
   };
@@ -83,8 +65,8 @@ export function keepQuotas(config: QuotasConfig, tools: PluginTools): PluginPhas
   };
 }
 
-function identify({ client }: BaseContext, by: QuotasConfig['limit_by']): string {
+function identify({ client }: BaseContext, { limit_by: by, ipv6_prefix: prefix }: QuotasConfig): string {
   if (by === 'consumer' && client.consumer !== null) return client.consumer.id;
   if (by !== 'ip' && client.credential?.id != null) return client.credential.id;
-  return client.ip;
+  return addressGroup(client.ip, prefix);
 }

@@ -55,6 +55,7 @@ describe('the configuration', () => {
         day: 1,
         month: null,
         limit_by: 'consumer',
+        ipv6_prefix: 64,
         fault_tolerant: true,
         hide_client_headers: false,
         error_code: 429,
@@ -116,6 +117,15 @@ describe('requests', () => {
     const test = plugin(t, { ...strict, month: 30 });
     const outcomes = await Promise.all(Array.from({ length: 100 }, () => test.request()));
     assert.equal(outcomes.filter(({ response }) => response.status === 200).length, 30);
+  });
+
+  it('count the addresses of one IPv6 network as one client', async (t) => {
+    const test = plugin(t, { ...strict, day: 5, limit_by: 'ip' });
+    const left: (string | null)[] = [];
+    for (const clientIp of ['2001:db8::1', '2001:db8::ffff', '2001:db8:0:1::1']) {
+      left.push((await test.request({ clientIp })).response.header('x-quota-remaining-day'));
+    }
+    assert.deepEqual(left, ['4', '3', '4']);
   });
 
   const cases = { consumer: ['4', '3', '4', '2'], credential: ['4', '4', '4', '3'], ip: ['4', '4', '3', '3'] };

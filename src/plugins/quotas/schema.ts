@@ -17,6 +17,12 @@ export const config = record({
     one_of: ['consumer', 'credential', 'ip'],
     description: 'Who has the quota. Without a consumer it is the credential, and without that the address.',
   }),
+  ipv6_prefix: integer({
+    required: true,
+    default: 64,
+    between: [1, 128],
+    description: 'IPv6 addresses that have this many bits in common are one client.',
+  }),
   fault_tolerant: boolean({
     required: true,
     default: true,

@@ -4,7 +4,7 @@ import {
   type BodyTransform,
   contextKey,
   type HeaderFilterContext,
-  LimiterUnavailable,
+  limiterGuard,
   type PluginPhases,
   type PluginTools,
   type Reply,
@@ -15,45 +15,20 @@ import { type CountedLimit, countedLimits } from './counted-limits.ts';
 import type { ResponseRatelimitingConfig } from './schema.ts';
 import { Usage } from './usage.ts';
 
-/** The log tells of counters that cannot be reached this often, in milliseconds. */
-const complaintInterval = 10_000;
-
 const usageKey = contextKey<Usage>('usage');
 
 /** Counts what answers say that they cost, and refuses what is beyond the limits. */
 export function countedByResponse(config: ResponseRatelimitingConfig, tools: PluginTools): PluginPhases {
-  let lastComplaint = -complaintInterval;
-  const limits = countedLimits(config, tools, unreachable);
+  const guard = limiterGuard(tools, config.fault_tolerant);
+  const limits = countedLimits(config, tools, guard.complain);
   const names = new Set(limits.map((limit) => limit.name));
   const headerName = config.header_name ?? 'x-kong-limit';
-
-  function unreachable(error: unknown): void {
-    tools.count('limiter_failures');
-    const now = performance.now();
-    if (now - lastComplaint < complaintInterval) return;
-    lastComplaint = now;
-    tools.log.error('the counters cannot be reached', {
-      error: error instanceof Error ? error.message : String(error),
-      fault_tolerant: config.fault_tolerant,
-    });
-  }
 
   function begin(context: AccessContext, usage: Usage): undefined | Reply {
     context.set(usageKey, usage);
     if (!config.block_on_first_violation) return undefined;
     const full = usage.firstFull();
     return full === null ? undefined : refuse(429, `API rate limit exceeded for '${full.name}'`);
-  }
-
-  async function beginLater(context: AccessContext, looks: Promise<Usage>): Promise<undefined | Reply> {
-    try {
-      return begin(context, await looks);
-    } catch (error) {
-      if (!(error instanceof LimiterUnavailable)) throw error;
-      unreachable(error);
-      if (!config.fault_tolerant) throw error;
-      return undefined;
-    }
   }
 
   /** False when one of the limits that the answer costs of is used up: then nothing of it is sent. */
@@ -75,14 +50,16 @@ export function countedByResponse(config: ResponseRatelimitingConfig, tools: Plu
     }
     // Nobody waits for it: the answer is on its way.
     const counted = limiter.add(key, cost);
-    if (counted instanceof Promise) counted.catch(unreachable);
+    if (counted instanceof Promise) counted.catch(guard.complain);
     return true;
   }
 
   return {
     access(context) {
       const usage = Usage.look(limits, identify(context, config.limit_by ?? 'consumer'));
-      return usage instanceof Promise ? beginLater(context, usage) : begin(context, usage);
+      return usage instanceof Promise
+        ? guard.settle(usage, (settled) => begin(context, settled))
+        : begin(context, usage);
     },
     headerFilter(context) {
       const { response } = context;
