@@ -1,14 +1,17 @@
 import { type AccessContext, bodyArguments, withoutBodyArguments } from '../../plugin-sdk/index.ts';
 import { maxBodyBytes } from './parameters.ts';
+import { isLookedUp } from './rows.ts';
 import type { OAuth2Config } from './schema.ts';
 
 const argument = 'access_token';
 const argumentNames = new Set([argument]);
-const maxLength = 4096;
 const credentials = /^(?:bearer|token) +(\S+) *$/i;
 const form = /^application\/x-www-form-urlencoded[ \t]*(?:;|$)/i;
 
-/** The access token of a request for the API (RFC 6750 2), or null: header, query, form, in this order. */
+/**
+ * The access token of a request for the API (RFC 6750 2): of the header, the query or a form, in this order. Null when
+ * there is none, '' for what cannot be one.
+ */
 export type ReadToken = (context: AccessContext) => string | null | Promise<string | null>;
 
 export function accessTokenReader(config: OAuth2Config): ReadToken {
@@ -41,5 +44,6 @@ function isReadableForm({ request }: AccessContext): boolean {
 }
 
 function usable(token: string | null): string | null {
-  return token === null || token === '' || token.length > maxLength ? null : token;
+  if (token === null || token === '') return null;
+  return isLookedUp(token) ? token : '';
 }

@@ -3,7 +3,7 @@ import { type EntityRow, equalSecrets, type PluginTools, type RequestView } from
 import { isRefusal, type Refusal, refusals } from './answers.ts';
 import { isHashed, matchesHash } from './hash-secret.ts';
 import type { Parameters } from './parameters.ts';
-import { type Client, clientOf } from './rows.ts';
+import { type Client, clientOf, isLookedUp } from './rows.ts';
 
 /** Who a client says it is. */
 export interface ClientClaim {
@@ -67,7 +67,7 @@ export class ClientAuthenticator {
 
   /** The client of that id, without a proof. */
   async find(ids: readonly string[]): Promise<Client | null> {
-    for (const id of ids) {
+    for (const id of ids.filter(isLookedUp)) {
       const row = await this.#entities.find('oauth2_credentials', 'client_id', id);
       if (row !== null) return clientOf(row);
     }

@@ -2,7 +2,7 @@ import { type EntityRow, foreignIdOf } from '../../plugin-sdk/index.ts';
 import { refusals } from './answers.ts';
 import { issueToken } from './issue-token.ts';
 import { type Challenge, verifierProblem } from './pkce.ts';
-import { type Client, textOf } from './rows.ts';
+import { type Client, isLookedUp, textOf } from './rows.ts';
 import type { Granted, TokenWork } from './token.ts';
 
 /** Milliseconds after the use of a code in which another one is taken for the same request, sent twice. */
@@ -16,7 +16,8 @@ const retryTime = 2000;
 export async function exchangeCode(work: TokenWork, client: Client): Promise<Granted> {
   const { config, tools, parameters, serviceId } = work;
   const code = parameters.get('code');
-  const row = code === null ? null : await tools.entities.find('oauth2_authorization_codes', 'code', code);
+  const row =
+    code === null || !isLookedUp(code) ? null : await tools.entities.find('oauth2_authorization_codes', 'code', code);
   if (row === null || !belongs(row, work, client)) return refusals.code;
   const uri = parameters.get('redirect_uri');
   if (uri !== null && uri !== (textOf(row, 'redirect_uri') ?? client.redirectUris[0])) return refusals.redirectUri;

@@ -1,7 +1,7 @@
 import { foreignIdOf } from '../../plugin-sdk/index.ts';
 import { isRefusal, refusals } from './answers.ts';
 import { issueToken, renewToken } from './issue-token.ts';
-import { type Client, textOf } from './rows.ts';
+import { type Client, isLookedUp, textOf } from './rows.ts';
 import { narrowedScope } from './scopes.ts';
 import type { Granted, TokenWork } from './token.ts';
 
@@ -12,7 +12,8 @@ import type { Granted, TokenWork } from './token.ts';
 export async function refresh(work: TokenWork, client: Client): Promise<Granted> {
   const { config, tools, parameters, serviceId } = work;
   const refreshToken = parameters.get('refresh_token');
-  const row = refreshToken === null ? null : await tools.entities.find('oauth2_tokens', 'refresh_token', refreshToken);
+  const asked = refreshToken !== null && isLookedUp(refreshToken);
+  const row = !asked ? null : await tools.entities.find('oauth2_tokens', 'refresh_token', refreshToken);
   if (row === null || foreignIdOf(row, 'service') !== serviceId) return refusals.refreshToken;
   if (foreignIdOf(row, 'credential') !== client.row.id) return refusals.client;
   const scoped = narrowedScope(textOf(row, 'scope'), parameters.get('scope'));

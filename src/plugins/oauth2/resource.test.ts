@@ -126,10 +126,6 @@ test('with a bad token: 401, always the same', async () => {
   ];
   for (const text of wrong) {
     const { response } = await server.call(text);
-    if (text.length > 4096) {
-      assert.equal(response.status, 401);
-      continue;
-    }
     assert.deepEqual([response.status, JSON.parse(response.body)], [401, invalid], text);
     assert.equal(response.header('www-authenticate'), challenge);
   }

@@ -43,6 +43,7 @@ class TokenCheck {
 
   #withText(context: AccessContext, token: string | null): Later<Outcome> {
     if (token === null) return this.#refusals.missing;
+    if (token === '') return this.#refusals.invalid;
     const row = this.#entities.find('oauth2_tokens', 'access_token', token);
     return row instanceof Promise
       ? row.then((found) => this.#withToken(context, found))

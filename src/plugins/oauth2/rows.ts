@@ -76,6 +76,11 @@ export function hasControls(text: string): boolean {
   return /[\x00-\x1f\x7f]/.test(text);
 }
 
+/** False for what is longer than any identifier, code or token: the store is not asked for it. */
+export function isLookedUp(text: string): boolean {
+  return text.length <= 1024;
+}
+
 /** 192 random bits, in characters that need no escape anywhere. */
 export function randomToken(): string {
   return randomBytes(24).toString('base64url');

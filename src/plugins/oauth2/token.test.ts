@@ -53,6 +53,7 @@ test('a client that does not prove who it is gets nothing, and no word on what w
     { client_id: 'client-1', client_secret: 'secret-2' },
     { client_id: 'client-1', client_secret: 'secret-1 ' },
     { client_id: 'nobody', client_secret: 'secret-1' },
+    { client_id: 'x'.repeat(9999), client_secret: 'secret-1' },
     { client_secret: 'secret-1' },
   ]) {
     const { status, fields: answer, response } = await bare(server, { grant_type, ...fields });
@@ -150,7 +151,7 @@ test('code: unknown, of another client, over, or for another redirection: refuse
   const server = new Server();
   const expected = failure('invalid_request', 'Invalid code');
   const grant_type = 'authorization_code';
-  for (const fields of [{}, { code: '' }, { code: 'unknown' }]) {
+  for (const fields of [{}, { code: '' }, { code: 'unknown' }, { code: 'x'.repeat(9999) }]) {
     assert.deepEqual((await server.token({ grant_type, ...fields })).fields, expected);
   }
   const stolen = { client_id: clients.rival.client_id, client_secret: clients.rival.client_secret };
@@ -282,7 +283,7 @@ test('refresh: a token of another client, an access token, and an unknown one ar
   const stranger = { client_id: clients.rival.client_id, client_secret: clients.rival.client_secret };
   const stolen = await server.token({ grant_type, refresh_token: tokens['refresh_token'] ?? '', ...stranger });
   assert.deepEqual(stolen.fields, failure('invalid_client', 'Invalid client authentication'));
-  for (const refresh_token of ['', 'unknown', tokens['access_token'] ?? '']) {
+  for (const refresh_token of ['', 'unknown', 'x'.repeat(9999), tokens['access_token'] ?? '']) {
     const { fields } = await server.token({ grant_type, refresh_token });
     assert.deepEqual(fields, failure('invalid_request', 'Invalid refresh_token'));
   }
