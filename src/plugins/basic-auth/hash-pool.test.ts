@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { after, it } from 'node:test';
+import { HashPool } from './hash-pool.ts';
+
+/** Of the password `pw`; about 60 ms of work. */
+const hash =
+  '$6$rounds=20000$salt$YtUUKtabx4.8COTlFyS5h7YidrZlIkCR8Ztl9rPqfCbfrwus7C5pwWRzsb6ogX8rbJ71TN6rF06FzJrLLRKOl1';
+const right = () => Buffer.from('pw');
+const pools: HashPool[] = [];
+const pool = (options = {}) => {
+  const made = new HashPool(options);
+  pools.push(made);
+  return made;
+};
+after(() => {
+  for (const one of pools) one.close();
+});
+
+it('passwords are checked beside the event loop', async () => {
+  const checks = pool();
+  assert.equal(await checks.check(right(), hash, 'a'), true);
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  const results = Array.from({ length: 20 }, (_, at) => checks.check(Buffer.from(`${at}`), hash, 'a'));
+  assert.deepEqual(new Set(await Promise.all(results)), new Set([false]));
+  delay.disable();
+  assert.ok(delay.percentile(99) < 50e6, `${delay.percentile(99) / 1e6} ms`);
+});
+
+it('what waits is bounded, for each client too', async () => {
+  const checks = pool({ threads: 1, mostJobs: 4 });
+  const ask = (client: string) => checks.check(right(), hash, client);
+  const results = await Promise.all([ask('a'), ask('a'), ask('a'), ask('b'), ask('b'), ask('c')]);
+  assert.deepEqual(results, [true, true, 'busy', true, true, 'busy']);
+  assert.equal(await ask('a'), true);
+});
+
+it('nothing waits for longer than it may', async () => {
+  const checks = pool({ threads: 1, longestWait: 20 });
+  await checks.check(right(), hash, 'a');
+  const results = await Promise.all([1, 2, 3].map(() => checks.check(right(), hash, 'a')));
+  assert.deepEqual(results, [true, 'busy', 'busy']);
+});
+
+it('a thread that has rested ends, and another one takes its place', async () => {
+  const checks = pool({ threads: 1, idleAfter: 1 });
+  for (let round = 0; round < 3; round++) {
+    assert.equal(await checks.check(right(), hash, 'a'), true);
+    const deadline = Date.now() + 5000;
+    while (checks.threads > 0 && Date.now() < deadline) await new Promise(setImmediate);
+    assert.equal(checks.threads, 0);
+  }
+});
+
+it('a pool that is closed answers what waits, and takes no more', async () => {
+  const checks = pool({ threads: 1 });
+  const waiting = [1, 2, 3].map(() => checks.check(right(), hash, 'a'));
+  checks.close();
+  assert.deepEqual(await Promise.all(waiting), ['busy', 'busy', 'busy']);
+  assert.equal(await checks.check(right(), hash, 'a'), 'busy');
+});

@@ -1,0 +1,99 @@
+import { hash, randomBytes } from 'node:crypto';
+import { BoundedCache } from '../../plugin-sdk/index.ts';
+import { matchesQuickly } from './check-quickly.ts';
+import type { CheckResult, HashPool } from './hash-pool.ts';
+import type { PasswordHash } from './password-hash.ts';
+
+/** Whose password it is. The same object as long as the password is the same. */
+export interface Account {
+  readonly hash: PasswordHash;
+  /** '' for an account without a consumer. */
+  readonly consumerId: string;
+}
+
+export interface PasswordAttempt {
+  readonly user: string;
+  readonly password: Buffer;
+  /** Null: there is no such user. */
+  readonly account: Account | null;
+  /** A costly hash that the password is compared with when there is nothing costly to compare it with. */
+  readonly decoy: string | null;
+  /** The client's address. */
+  readonly client: string;
+}
+
+interface Verdict {
+  readonly account: Account | null;
+  /** On the monotonic clock, in milliseconds. */
+  readonly until: number;
+}
+
+const mostRight = 10_000;
+const mostWrong = 4000;
+
+/**
+ * Checks passwords and remembers for a while which were right and which were wrong: by a hash with a salt of this process,
+ * and for the account as it is now, so that nothing is remembered beyond a change of the password.
+ *
+ * A wrong password costs the same time whether the user exists or not.
+ */
+export class PasswordChecks {
+  readonly #pool: HashPool;
+  readonly #ttl: number;
+  readonly #salt = randomBytes(32).toString('base64');
+  readonly #right = new BoundedCache<string, Verdict>(mostRight);
+  /** Apart from the others, so that a flood of wrong passwords cannot push the right ones out. */
+  readonly #wrong = new BoundedCache<string, Verdict>(mostWrong);
+  readonly #running = new Map<string, { readonly account: Account | null; readonly result: Promise<CheckResult> }>();
+
+  /** `ttl`: how long a verdict is remembered, in milliseconds; 0: not at all. */
+  constructor(pool: HashPool, ttl: number) {
+    this.#pool = pool;
+    this.#ttl = ttl;
+  }
+
+  check(attempt: PasswordAttempt): CheckResult | Promise<CheckResult> {
+    const { account, password } = attempt;
+    const key = hash('sha256', `${this.#salt}${attempt.user}\0${password.toString('latin1')}`, 'base64');
+    if (this.#holds(this.#right.get(key), account)) return true;
+    if (this.#holds(this.#wrong.get(key), account)) return false;
+    if (account !== null && isQuick(account) && matchesQuickly(password, account.hash, account.consumerId)) {
+      this.#remember(key, account, true);
+      return true;
+    }
+    const running = this.#running.get(key);
+    if (running !== undefined && running.account === account) return running.result;
+    const result = this.#checkSlowly(key, attempt);
+    if (result instanceof Promise) this.#running.set(key, { account, result });
+    return result;
+  }
+
+  #checkSlowly(key: string, { account, password, decoy, client }: PasswordAttempt): false | Promise<CheckResult> {
+    const real = account !== null && !isQuick(account) ? account.hash.text : null;
+    const compared = real ?? decoy;
+    if (compared === null) {
+      this.#remember(key, account, false);
+      return false;
+    }
+    return this.#pool.check(password, compared, client).then((matches) => {
+      if (this.#running.get(key)?.account === account) this.#running.delete(key);
+      if (matches === 'busy') return matches;
+      const right = matches && real !== null;
+      this.#remember(key, account, right);
+      return right;
+    });
+  }
+
+  #holds(verdict: Verdict | undefined, account: Account | null): boolean {
+    return verdict !== undefined && verdict.account === account && verdict.until > performance.now();
+  }
+
+  #remember(key: string, account: Account | null, right: boolean): void {
+    if (this.#ttl === 0) return;
+    (right ? this.#right : this.#wrong).set(key, { account, until: performance.now() + this.#ttl });
+  }
+}
+
+function isQuick({ hash: { work } }: Account): boolean {
+  return work < 1;
+}

@@ -1,0 +1,94 @@
+import {
+  type ConsumerView,
+  type CredentialView,
+  consumerView,
+  type EntityRow,
+  foreignIdOf,
+  type PluginTools,
+} from '../../plugin-sdk/index.ts';
+import type { PasswordFileContent } from './parse-password-file.ts';
+import type { Account } from './password-checks.ts';
+import { PasswordFile } from './password-file.ts';
+import { parsePasswordHash } from './password-hash.ts';
+import { unmatchableScrypt } from './scrypt-hash.ts';
+
+type Awaitable<T> = T | Promise<T>;
+
+/** A user as the plugin goes on with it. */
+export interface User {
+  /** Null: there is none of that name. */
+  readonly account: Account | null;
+  /** See `PasswordAttempt`. */
+  readonly decoy: string | null;
+  readonly credential: CredentialView;
+}
+
+export interface UserSource {
+  find(name: string): Awaitable<User>;
+  /** The consumer that the user is; null: without one. Undefined: it should have one, which is gone. */
+  consumer(user: User): Awaitable<ConsumerView | null | undefined>;
+  close(): void;
+}
+
+const nobody: CredentialView = Object.freeze({ id: null, identifier: null });
+
+/** Users that are credentials of consumers. */
+export function storedUsers({ entities }: PluginTools): UserSource {
+  const known = new WeakMap<EntityRow, User>();
+  const decoy = unmatchableScrypt();
+  const unknown: User = { account: null, decoy, credential: nobody };
+  const userOf = (row: EntityRow | null): User => {
+    if (row === null) return unknown;
+    const user = known.get(row) ?? { account: accountOf(row), decoy, credential: credentialOf(row) };
+    known.set(row, user);
+    return user;
+  };
+  return {
+    find(name) {
+      const row = entities.find('basicauth_credentials', 'username', name);
+      return row instanceof Promise ? row.then(userOf) : userOf(row);
+    },
+    consumer({ account }) {
+      const found = entities.consumer(account?.consumerId ?? '');
+      return found instanceof Promise ? found.then(orGone) : orGone(found);
+    },
+    close() {},
+  };
+}
+
+function orGone(consumer: ConsumerView | null): ConsumerView | undefined {
+  return consumer ?? undefined;
+}
+
+function accountOf(row: EntityRow): Account | null {
+  const hash = parsePasswordHash(String(row['password']));
+  const consumerId = foreignIdOf(row, 'consumer');
+  return hash === null || consumerId === null ? null : { hash, consumerId };
+}
+
+function credentialOf(row: EntityRow): CredentialView {
+  return Object.freeze({ id: row.id, identifier: String(row['username']) });
+}
+
+/** Users of a file. `asConsumers`: they are the consumers of the same usernames, where there are such. */
+export function fileUsers(path: string, asConsumers: boolean, { entities, log, node }: PluginTools): UserSource {
+  // All workers read the same file; one of them tells of it.
+  const file = new PasswordFile(path, node.worker === 0 ? log : null);
+  const userIn = ({ accounts, decoy }: PasswordFileContent, name: string): User => {
+    const account = accounts.get(name) ?? null;
+    return { account, decoy, credential: { id: null, identifier: name } };
+  };
+  return {
+    find(name) {
+      const content = file.content();
+      return content instanceof Promise ? content.then((read) => userIn(read, name)) : userIn(content, name);
+    },
+    consumer({ credential }) {
+      if (!asConsumers) return null;
+      const row = entities.find('consumers', 'username', credential.identifier ?? '');
+      if (row instanceof Promise) return row.then((found) => (found === null ? null : consumerView(found)));
+      return row === null ? null : consumerView(row);
+    },
+    close: () => file.close(),
+  };
+}
