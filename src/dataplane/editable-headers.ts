@@ -1,3 +1,5 @@
+import { lowerName } from './header-edits.ts';
+
 /** These say where a message ends and what becomes of the connection; the gateway writes them itself. */
 const framing: ReadonlySet<string> = new Set([
   'connection',
@@ -11,7 +13,7 @@ const framing: ReadonlySet<string> = new Set([
 ]);
 
 export function isFraming(name: string): boolean {
-  return framing.has(name.toLowerCase());
+  return framing.has(lowerName(name));
 }
 
 /** Throws when a plugin must not write this header. */

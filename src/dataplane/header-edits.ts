@@ -119,7 +119,8 @@ function validValue(name: string, value: string): string {
 /** Names that plugins set are few and come with every request: each is looked at once. */
 const lowerNames = new BoundedCache<string, string>(1024);
 
-function lowerName(name: string): string {
+/** Throws when it is not a header name. */
+export function lowerName(name: string): string {
   let lower = lowerNames.get(name);
   if (lower === undefined) {
     if (!token.test(name)) throw new Error(`${JSON.stringify(name)} is not a header name`);
