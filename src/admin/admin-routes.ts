@@ -42,7 +42,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...logLevelRoutes(options.logLevel),
     ...upstreamHealthRoutes(context, deps),
     ...fixedAnswerRoutes(),
-    ...pluginAdminRoutes(context, options.pluginAdminRoutes, options.counters),
+    ...pluginAdminRoutes(context, options.pluginAdminRoutes),
     ...replacing(entityRoutes(context), targetRoutes(context)).map((route) => withExceptions(context, route)),
   ];
   return routes;

@@ -1,6 +1,6 @@
 import type { PluginCatalog } from '../entities/plugin-catalog.ts';
 import type { EntityRegistry } from '../entities/registry.ts';
-import type { PluginAdminRoutes, StoredCounter } from '../plugin-sdk/admin-routes.ts';
+import type { PluginAdminRoutes } from '../plugin-sdk/admin-routes.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
 import type { Store } from '../store/store.ts';
 import type { AdminLog } from './admin-log.ts';
@@ -79,8 +79,6 @@ export interface AdminOptions {
   readonly logLevel: LogLevelControl;
   /** Paths that plugins bring along. */
   readonly pluginAdminRoutes: readonly PluginAdminRoutes['adminRoutes'][];
-  /** Reads counters of the relational store. */
-  readonly counters: (keys: readonly string[]) => Promise<readonly StoredCounter[]>;
   /** PEM certificate and key of listeners with the `ssl` flag; several for several key types. */
   readonly tls?: { readonly cert: string | string[]; readonly key: string | string[] };
 }

@@ -171,7 +171,6 @@ export class NodeParts {
       plugins,
       log: logs.admin,
       pluginAdminRoutes,
-      counters: (keys) => store.readCounters(keys),
       logLevel: logs.level((level) => this.#changeLogLevel(level)),
       ...(settings.sslCert.length === 0 ? {} : { tls: { cert: [...settings.sslCert], key: [...settings.sslCertKey] } }),
     };

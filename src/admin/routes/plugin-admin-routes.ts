@@ -3,7 +3,6 @@ import type {
   PluginAdminRoute,
   PluginAdminRoutes,
   PluginAdminTools,
-  StoredCounter,
 } from '../../plugin-sdk/admin-routes.ts';
 import type { EntityRow } from '../../plugin-sdk/entity-access.ts';
 import type { AdminContext } from '../crud/admin-context.ts';
@@ -19,9 +18,8 @@ const mostRows = 10_000;
 export function pluginAdminRoutes(
   context: AdminContext,
   factories: readonly PluginAdminRoutes['adminRoutes'][],
-  counters: (keys: readonly string[]) => Promise<readonly StoredCounter[]>,
 ): readonly AdminRoute[] {
-  const tools = toolsFor(context, counters);
+  const tools = toolsFor(context);
   return factories.flatMap((factory) => factory(tools)).map(adminRoute);
 }
 
@@ -49,10 +47,7 @@ function operationOf(method: Method, { summary, handle }: PluginAdminOperation):
   };
 }
 
-function toolsFor(
-  context: AdminContext,
-  counters: (keys: readonly string[]) => Promise<readonly StoredCounter[]>,
-): PluginAdminTools {
+function toolsFor(context: AdminContext): PluginAdminTools {
   const { store } = context;
   return {
     find: (entity, idOrName) => findEntity(context, store, context.entity(entity), idOrName),
@@ -65,7 +60,7 @@ function toolsFor(
       }
       return rows;
     },
-    counters,
+    counters: (keys) => store.readCounters(keys),
     resetCounters: (ids) => store.resetCounters(ids),
   };
 }
