@@ -91,7 +91,8 @@ function trustedForwarding(x: Exchange, stripped: string): string {
     `X-Forwarded-Proto: ${head.forwardedProto === '' ? peer.scheme : head.forwardedProto}\r\n` +
     `X-Forwarded-Port: ${head.forwardedPort === '' ? peer.localPort : head.forwardedPort}\r\n` +
     `X-Forwarded-Host: ${head.forwardedHost === '' ? hostName(head.host) : head.forwardedHost}\r\n` +
-    `X-Forwarded-Path: ${head.forwardedPath === '' ? head.rawPath : head.forwardedPath}\r\n${prefix}`
+    `X-Forwarded-Path: ${head.forwardedPath === '' ? head.rawPath : head.forwardedPath}\r\n${prefix}` +
+    (head.forwarded === '' ? '' : `Forwarded: ${head.forwarded}\r\n`)
   );
 }
 

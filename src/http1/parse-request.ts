@@ -34,6 +34,7 @@ const fields = {
   'x-authenticated-userid': 16,
   'x-authenticated-scope': 16,
   'x-userinfo': 16,
+  forwarded: 17,
 };
 const names = new FieldNames(fields);
 const contentLength = fields['content-length'];
@@ -70,6 +71,8 @@ export class ParsedRequest implements RequestHead {
   forwardedPath = '';
   forwardedPrefix = '';
   realIp = '';
+  /** `Forwarded` (RFC 7239). */
+  forwarded = '';
 }
 
 /**
@@ -171,6 +174,9 @@ function readFields(head: ParsedRequest, text: string, start: number, maxHeaderC
           break;
         case 15:
           head.realIp = trimBlanks(text.slice(colon + 1, end));
+          break;
+        case 17:
+          head.forwarded = joinList(head.forwarded, text.slice(colon + 1, end));
           break;
       }
     }

@@ -32,6 +32,8 @@ describe('forwarding headers of a peer that is not trusted', () => {
     assert.deepEqual(request?.all('x-forwarded-path'), ['/path']);
     assert.deepEqual(request?.all('x-forwarded-prefix'), []);
     assert.deepEqual(request?.all('x-real-ip'), ['127.0.0.1']);
+    // The gateway does not say anything in this one, and so nobody does.
+    assert.deepEqual(request?.all('forwarded'), []);
   });
 
   it('with underscores are not a second opinion', async () => {
@@ -82,6 +84,7 @@ describe('forwarding headers of a trusted peer', () => {
     assert.equal(request?.get('x-forwarded-port'), '8443');
     assert.equal(request?.get('x-forwarded-path'), '/evil');
     assert.equal(request?.get('x-forwarded-prefix'), '/evil');
+    assert.equal(request?.get('forwarded'), 'for=198.51.100.9;proto=https;host=evil.example');
   });
 
   it('name the right-most untrusted of ten hops as the client', async () => {
