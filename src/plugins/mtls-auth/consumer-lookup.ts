@@ -1,0 +1,114 @@
+import {
+  type ConsumerView,
+  type CredentialView,
+  consumerView,
+  type EntityRow,
+  foreignIdOf,
+  type PluginTools,
+} from '../../plugin-sdk/index.ts';
+import type { MtlsAuthConfig } from './schema.ts';
+import type { Accepted } from './verification.ts';
+
+export interface Owner {
+  readonly consumer: ConsumerView;
+  readonly credential: CredentialView;
+}
+
+type Maybe<T> = T | null | Promise<T | null>;
+type Question = (accepted: Accepted) => Maybe<Owner>;
+
+/**
+ * Finds the consumer that a certificate belongs to, in Kong's order: a credential for one of its names and its authority,
+ * a credential for a name alone, a consumer with such a username or custom id, the default consumer.
+ */
+export class ConsumerLookup {
+  readonly #config: MtlsAuthConfig;
+  readonly #tools: PluginTools;
+  readonly #questions = new WeakMap<Accepted, readonly Question[]>();
+
+  constructor(config: MtlsAuthConfig, tools: PluginTools) {
+    this.#config = config;
+    this.#tools = tools;
+  }
+
+  ownerOf(accepted: Accepted): Maybe<Owner> {
+    return firstAnswer(this.#questionsFor(accepted), accepted, 0);
+  }
+
+  #questionsFor(accepted: Accepted): readonly Question[] {
+    const known = this.#questions.get(accepted);
+    if (known !== undefined) return known;
+    const { consumer_by: fields, default_consumer: byDefault } = this.#config;
+    const { names } = accepted;
+    const questions: Question[] = [
+      ...names.map(
+        (name): Question =>
+          ({ authorities }) =>
+            this.#credential(name, authorities),
+      ),
+      ...names.map(
+        (name): Question =>
+          () =>
+            this.#credential(name, null),
+      ),
+      ...names.flatMap((name) =>
+        (fields ?? []).map(
+          (field): Question =>
+            () =>
+              this.#consumer(field, name),
+        ),
+      ),
+      ...(byDefault === null ? [] : [(): Maybe<Owner> => this.#default(byDefault, accepted)]),
+    ];
+    this.#questions.set(accepted, questions);
+    return questions;
+  }
+
+  /** `authorities`: those that the credential must name one of; null: it names none. */
+  #credential(name: string, authorities: ReadonlySet<string> | null): Maybe<Owner> {
+    const rows = this.#tools.entities.list('mtls_auth_credentials', 'subject_name', name);
+    if (rows instanceof Promise) return rows.then((found) => this.#ownerAmong(found, authorities));
+    return this.#ownerAmong(rows, authorities);
+  }
+
+  #ownerAmong(rows: readonly EntityRow[], authorities: ReadonlySet<string> | null): Maybe<Owner> {
+    const row = rows.find((one) => {
+      const id = foreignIdOf(one, 'ca_certificate');
+      return authorities === null ? id === null : id !== null && authorities.has(id);
+    });
+    const consumerId = row === undefined ? null : foreignIdOf(row, 'consumer');
+    if (row === undefined || consumerId === null) return null;
+    const credential = { id: row.id, identifier: row.id };
+    return owner(this.#tools.entities.find('consumers', 'id', consumerId), credential);
+  }
+
+  /** A name is never taken for the id of a consumer. */
+  #consumer(field: string, name: string): Maybe<Owner> {
+    return owner(this.#tools.entities.find('consumers', field, name), { id: null, identifier: name });
+  }
+
+  #default(idOrName: string, { certificate }: Accepted): Maybe<Owner> {
+    const found = this.#tools.entities.consumer(idOrName);
+    const credential = { id: null, identifier: certificate.subjectText };
+    const known = (consumer: ConsumerView | null): Owner | null => {
+      if (consumer === null) this.#tools.log.error('the default consumer does not exist', { consumer: idOrName });
+      return consumer === null ? null : { consumer, credential };
+    };
+    return found instanceof Promise ? found.then(known) : known(found);
+  }
+}
+
+function owner(found: EntityRow | null | Promise<EntityRow | null>, credential: CredentialView): Maybe<Owner> {
+  if (found instanceof Promise) return found.then((row) => owner(row, credential));
+  return found === null ? null : { consumer: consumerView(found), credential };
+}
+
+/** Without a promise as long as no question needs one. */
+function firstAnswer(questions: readonly Question[], accepted: Accepted, from: number): Maybe<Owner> {
+  for (let at = from; at < questions.length; at++) {
+    const answer = questions[at]!(accepted);
+    if (answer instanceof Promise) return answer.then((one) => one ?? firstAnswer(questions, accepted, at + 1));
+    if (answer !== null) return answer;
+  }
+  return null;
+}

@@ -1,0 +1,85 @@
+import { readFile, stat } from 'node:fs/promises';
+import { fetchDocument, type PluginTools } from '../../plugin-sdk/index.ts';
+import { type Crl, readCrl } from './crl.ts';
+
+export interface CrlSourceOptions {
+  /** An `http(s)` URL, or a file. */
+  readonly place: string;
+  /** Milliseconds for fetching it. */
+  readonly timeout: number;
+  /** Milliseconds after which it is looked for a newer list, while the one at hand is still used. */
+  readonly refresh: number;
+  readonly tools: PluginTools;
+}
+
+/** Largest list, in bytes; some 400,000 entries. */
+const maxBytes = 16 * 1024 * 1024;
+/** After a failure nothing is tried for so long, in milliseconds. */
+const cooldown = 30_000;
+const shortestRefresh = 100;
+
+/**
+ * A list that comes from somewhere else. It is used until its `nextUpdate`; a newer one is fetched meanwhile, by one
+ * request at a time. When that fails the one at hand goes on to be used.
+ */
+export class CrlSource {
+  readonly #options: CrlSourceOptions;
+  #crl: Crl | null = null;
+  #loading: Promise<void> | null = null;
+  /** Milliseconds since the epoch. */
+  #nextTry = 0;
+
+  constructor(options: CrlSourceOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The list; null when there is none to be had. It waits only when there is no list that is up to date. `isAuthentic`: the
+   * list is signed by who it should be from; such a one is never replaced by another, or by an older one.
+   */
+  current(now: number, isAuthentic: (crl: Crl) => boolean): Crl | null | Promise<Crl | null> {
+    const crl = this.#crl;
+    const usable = crl !== null && now < crl.nextUpdate;
+    if (now >= this.#nextTry || this.#loading !== null) {
+      const loading = this.#load(now, isAuthentic);
+      if (!usable) return loading.then(() => this.#crl);
+    }
+    return crl;
+  }
+
+  #load(now: number, isAuthentic: (crl: Crl) => boolean): Promise<void> {
+    this.#loading ??= this.#read()
+      .then(
+        (crl) => {
+          const before = this.#crl;
+          const keep = before !== null && isAuthentic(before);
+          if (!keep || (isAuthentic(crl) && crl.thisUpdate >= before.thisUpdate)) this.#crl = crl;
+          this.#nextTry = now + Math.max(shortestRefresh, this.#options.refresh);
+        },
+        (error: unknown) => this.#failed(now, error),
+      )
+      .finally(() => {
+        this.#loading = null;
+      });
+    return this.#loading;
+  }
+
+  #failed(now: number, error: unknown): void {
+    const { place, tools } = this.#options;
+    this.#nextTry = now + cooldown;
+    tools.count('crl_failures');
+    const reason = error instanceof Error ? error.message : String(error);
+    tools.log.error('a certificate revocation list is not to be had', { place, reason });
+  }
+
+  async #read(): Promise<Crl> {
+    const { place, timeout } = this.#options;
+    if (!/^https?:/i.test(place)) {
+      if ((await stat(place)).size > maxBytes) throw new Error(`the file is larger than ${maxBytes} bytes`);
+      return readCrl(await readFile(place));
+    }
+    const { status, body } = await fetchDocument(place, { timeout, maxBytes });
+    if (status !== 200) throw new Error(`${new URL(place).origin} answered ${status}`);
+    return readCrl(body);
+  }
+}

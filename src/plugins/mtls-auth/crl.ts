@@ -1,0 +1,143 @@
+import { type Certificate, keyUsages } from './certificate.ts';
+import { booleanOf, childrenOf, type Der, derAt, derOf, expectTag, hexOf, rawOf, tags, timeOf } from './der.ts';
+import { pointUris, readExtensions } from './extensions.ts';
+import { isSigned } from './signatures.ts';
+
+/** A list of revoked certificates (RFC 5280, 5). */
+export interface Crl {
+  /** DER of the issuer's name. */
+  readonly issuer: Buffer;
+  /** Milliseconds since the epoch. */
+  readonly thisUpdate: number;
+  /** A newer list exists from then on; infinite when the list does not say. */
+  readonly nextUpdate: number;
+  /** Serial numbers, in hexadecimal. */
+  readonly revoked: ReadonlySet<string>;
+  readonly scope: CrlScope;
+  readonly signed: { readonly element: Der; readonly algorithm: Der; readonly signature: Der };
+}
+
+/** What the list is about (5.2.5); all certificates of its issuer by default. */
+interface CrlScope {
+  readonly onlyClients: boolean;
+  readonly onlyAuthorities: boolean;
+  /** Where the list comes from; certificates that are not distributed there are not in it. Null: it does not say. */
+  readonly uris: readonly string[] | null;
+}
+
+const deltaIndicator = '2.5.29.27';
+const issuingPoint = '2.5.29.28';
+/** Extensions of entries that do not change their meaning: reason and date. */
+const entryExtensions: ReadonlySet<string> = new Set(['2.5.29.21', '2.5.29.24']);
+/** Clocks of gateway and authority may differ by so much, in milliseconds. */
+const skew = 300_000;
+
+/** Throws when it is no list, or one of a kind that is not understood: incremental, indirect, for some reasons only. */
+export function readCrl(source: Buffer): Crl {
+  const bytes = fromPem(source);
+  const [element, algorithm, signature] = childrenOf(derOf(bytes));
+  const list = expectTag(element, tags.sequence);
+  const fields = childrenOf(list);
+  // The version, which is absent in version 1.
+  const from = fields[0]?.tag === tags.integer ? 1 : 0;
+  const after = fields[from + 3];
+  const hasNext = after?.tag === tags.utcTime || after?.tag === tags.generalizedTime;
+  const entries = fields.slice(from + 3).find(({ tag }) => tag === tags.sequence);
+  return {
+    issuer: rawOf(expectTag(fields[from + 1], tags.sequence)),
+    thisUpdate: timeOf(fields[from + 2]),
+    nextUpdate: hasNext ? timeOf(after) : Number.POSITIVE_INFINITY,
+    revoked: entries === undefined ? new Set() : readEntries(entries),
+    scope: readScope(fields.find(({ tag }) => tag === 0xa0)),
+    signed: {
+      element: list,
+      algorithm: expectTag(algorithm, tags.sequence),
+      signature: expectTag(signature, tags.bitString),
+    },
+  };
+}
+
+/** Whether the list speaks of this certificate, and comes from its issuer. `isClient`: it is the client's own. */
+export function covers(crl: Crl, certificate: Certificate, issuer: Certificate, isClient: boolean): boolean {
+  const { onlyClients, onlyAuthorities, uris } = crl.scope;
+  if (!crl.issuer.equals(certificate.issuer) || !crl.issuer.equals(issuer.subject)) return false;
+  if (isClient ? onlyAuthorities : onlyClients) return false;
+  if (uris !== null && !uris.some((uri) => certificate.distributionPoints.includes(uri))) return false;
+  return isSignedBy(crl, issuer);
+}
+
+/** The list is from before now, and no newer one exists yet. */
+export function isCurrent({ thisUpdate, nextUpdate }: Crl, now: number): boolean {
+  return thisUpdate <= now + skew && now < nextUpdate;
+}
+
+const signers = new WeakMap<Crl, Map<string, boolean>>();
+
+/** Checked once for each list and issuer. */
+function isSignedBy(crl: Crl, { fingerprint, keyUsage, x509 }: Certificate): boolean {
+  if (keyUsage !== null && !keyUsage.has(keyUsages.crlSign)) return false;
+  const known = signers.get(crl) ?? new Map<string, boolean>();
+  signers.set(crl, known);
+  const before = known.get(fingerprint);
+  if (before !== undefined) return before;
+  const { element, algorithm, signature } = crl.signed;
+  const signed = isSigned(element, algorithm, signature, x509.publicKey);
+  // Few authorities have one name; what is more is made up.
+  if (known.size < 16) known.set(fingerprint, signed);
+  return signed;
+}
+
+/** Lists may be long: 100,000 entries take some 50 ms. */
+function readEntries(list: Der): ReadonlySet<string> {
+  const revoked = new Set<string>();
+  const { bytes } = list;
+  for (let at = list.start; at < list.end; ) {
+    const entry = expectTag(derAt(bytes, at, list.end), tags.sequence);
+    const serial = derAt(bytes, entry.start, entry.end);
+    const date = derAt(bytes, serial.end, entry.end);
+    if (date.end < entry.end) checkEntry(derAt(bytes, date.end, entry.end));
+    revoked.add(hexOf(serial));
+    at = entry.end;
+  }
+  return revoked;
+}
+
+function checkEntry(extensions: Der): void {
+  for (const [id, { critical }] of readExtensions(extensions)) {
+    if (critical && !entryExtensions.has(id)) throw new Error(`an entry has the critical extension ${id}`);
+  }
+}
+
+function readScope(wrapped: Der | undefined): CrlScope {
+  const scope = { onlyClients: false, onlyAuthorities: false, uris: null };
+  if (wrapped === undefined) return scope;
+  const extensions = readExtensions(expectTag(childrenOf(wrapped)[0], tags.sequence));
+  for (const [id, { critical }] of extensions) {
+    if (id === deltaIndicator) throw new Error('the list is incremental');
+    if (critical && id !== issuingPoint) throw new Error(`the list has the critical extension ${id}`);
+  }
+  const point = extensions.get(issuingPoint);
+  return point === undefined ? scope : readPoint(point.value);
+}
+
+function readPoint(value: Buffer): CrlScope {
+  const fields = new Map(childrenOf(derOf(value)).map((field) => [field.tag, field]));
+  const isSet = (tag: number): boolean => {
+    const field = fields.get(tag);
+    return field !== undefined && booleanOf({ ...field, tag: tags.boolean });
+  };
+  if (fields.has(0x83) || fields.has(0xa3)) throw new Error('the list is for some reasons only');
+  if (isSet(0x84)) throw new Error('the list is indirect');
+  if (isSet(0x85)) throw new Error('the list is of attribute certificates');
+  const name = fields.get(0xa0);
+  return { onlyClients: isSet(0x81), onlyAuthorities: isSet(0x82), uris: name === undefined ? null : pointUris(name) };
+}
+
+const pem = /-----BEGIN X509 CRL-----([A-Za-z0-9+/=\s]+)-----END X509 CRL-----/;
+
+function fromPem(source: Buffer): Buffer {
+  if (source[0] === tags.sequence) return source;
+  const [, base64] = pem.exec(source.toString('latin1')) ?? [];
+  if (base64 === undefined) throw new Error('it is neither DER nor PEM of an X509 CRL');
+  return Buffer.from(base64, 'base64');
+}

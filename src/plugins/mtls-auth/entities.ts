@@ -1,0 +1,31 @@
+import { autoId, createdAt, defineEntity, foreign, record, string, tags } from '../../plugin-sdk/schema.ts';
+
+/** A name in certificates that stands for a consumer. */
+const credentials = defineEntity({
+  name: 'mtls_auth_credentials',
+  path: 'mtls-auths',
+  endpointKey: null,
+  schema: record({
+    id: autoId(),
+    created_at: createdAt(),
+    consumer: foreign('consumers', {
+      required: true,
+      on_delete: 'cascade',
+      description: 'The consumer that the name stands for.',
+    }),
+    subject_name: string({
+      required: true,
+      description: 'An alternative name (host, email address, URI, IP address) or the common name of the certificate.',
+    }),
+    ca_certificate: foreign('ca_certificates', {
+      on_delete: 'cascade',
+      description: 'The authority that must be in the path of the certificate; unset: any one that is trusted.',
+    }),
+    tags: tags(),
+  }),
+  lookups: ['subject_name'],
+  uniqueTogether: [['subject_name', 'ca_certificate']],
+  nestedUnder: [{ entity: 'consumers', field: 'consumer', path: 'mtls-auth' }],
+});
+
+export const entities = [credentials];
