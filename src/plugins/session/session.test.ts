@@ -282,13 +282,45 @@ test('kong: a cookie that was kept is of no use after the logout', async () => {
   assert.equal(user(await kept.ask()), 'nobody');
 });
 
-test('kong: a logout at the same moment as the login leaves nothing behind', async () => {
+test('kong: a logout while the row of the login is on its way leaves nothing behind', async () => {
   const gate = start({ storage: 'kong' });
+  const insert = gate.entities.insert.bind(gate.entities);
+  const { promise: arrival, resolve: arrive } = Promise.withResolvers<void>();
+  gate.entities.insert = async (entity, fields) => {
+    await arrival;
+    return insert(entity, fields);
+  };
   const browser = new Browser(gate);
   await browser.logIn();
   const cookie = `session=${browser.jar.get('session')}`;
-  await gate.request({ method: 'POST', path: '/?session_logout', headers: { Cookie: cookie } });
+  const logout = gate.request({ method: 'POST', path: '/?session_logout', headers: { Cookie: cookie } });
+  // Long enough for a logout that would not wait.
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  arrive();
+  assert.equal((await logout).upstream, null);
   assert.equal(user(await gate.request({ headers: { Cookie: cookie } })), 'nobody');
+});
+
+test('shorter time-outs count for the sessions that are there already', async (t) => {
+  const pass = atTime(t);
+  for (const storage of ['cookie', 'kong']) {
+    const sessions: Record<string, unknown>[] = [];
+    const before = start({ storage });
+    const insert = before.entities.insert.bind(before.entities);
+    before.entities.insert = async (entity, fields) => {
+      const row = await insert(entity, fields);
+      sessions.push(row);
+      return row;
+    };
+    const browser = new Browser(before);
+    await browser.logIn();
+    pass(31);
+    const headers = { Cookie: `session=${browser.jar.get('session')}` };
+    const same = start({ storage }, { sessions });
+    assert.equal(user(await same.request({ headers })), 'ada', storage);
+    const shorter = start({ storage, idling_timeout: 30 }, { sessions });
+    assert.equal(user(await shorter.request({ headers })), 'nobody', storage);
+  }
 });
 
 test('kong: rows show neither the cookie nor who it is', async () => {
