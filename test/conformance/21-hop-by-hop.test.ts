@@ -82,6 +82,47 @@ describe('Connection of a client', () => {
   }
 });
 
+describe('Connection of a client that has to show a credential', () => {
+  let rig: Rig;
+  before(async () => {
+    rig = await startRig({ settings: { plugins: ['acl', 'basic-auth', 'key-auth'] } });
+    await rig.write('PUT', '/consumers/ada', { custom_id: 'A-1' });
+    await rig.write('POST', '/consumers/ada/key-auth', { key: 'key-of-ada' });
+    await rig.write('POST', '/consumers/ada/basic-auth', { username: 'ada', password: 'pass' });
+    await rig.write('PUT', '/consumers/ada/acls/writers', {});
+    for (const plugin of ['key-auth', 'basic-auth']) {
+      await rig.write('PUT', `/services/backend/routes/${plugin}`, { paths: [`/${plugin}`] });
+      await rig.write('POST', `/routes/${plugin}/plugins`, { name: plugin });
+      await rig.write('POST', `/routes/${plugin}/plugins`, { name: 'acl', config: { allow: ['writers'] } });
+    }
+  });
+  after(() => rig.close());
+
+  const identity = [
+    'X-Consumer-Id',
+    'X-Consumer-Username',
+    'X-Consumer-Custom-Id',
+    'X-Consumer-Groups',
+    'X-Credential-Identifier',
+  ];
+  const credentials: Readonly<Record<string, string>> = {
+    'key-auth': 'apikey: key-of-ada',
+    'basic-auth': `Authorization: Basic ${Buffer.from('ada:pass').toString('base64')}`,
+  };
+  for (const [plugin, line] of Object.entries(credentials)) {
+    it(`hides neither the credential from ${plugin} nor the identity from the backend`, async () => {
+      const options = [...identity, 'Authorization', 'apikey', 'X-Anonymous-Consumer'].join(', ');
+      const head = `GET /${plugin} HTTP/1.1\r\nHost: a\r\nConnection: ${options}\r\n`;
+      const response = await exchangeOne(rig.port, `${head}${line}\r\n\r\n`);
+      assert.equal(response.status, 200);
+      const request = rig.backend.requests.at(-1);
+      for (const name of identity) assert.ok(request?.get(name), name);
+      assert.equal(request?.get('x-consumer-username'), 'ada');
+      assert.equal((await exchangeOne(rig.port, `${head}\r\n`)).status, 401);
+    });
+  }
+});
+
 describe('Connection of a backend', () => {
   it('drops the fields it names, but none that the gateway adds', async () => {
     await using rig = await startRig({

@@ -10,6 +10,9 @@ export default definePlugin({
   scopes: ['route', 'service'],
   schema: () => import('./schema.ts'),
   entities: () => import('./entities.ts'),
-  needs: { requestBody: { maxBytes: maxBodyBytes } },
+  needs: {
+    requestBody: { maxBytes: maxBodyBytes },
+    secrets: { queryArguments: ['code', 'code_verifier', 'provision_key'] },
+  },
   setup: authorizeClients,
 });
