@@ -83,6 +83,9 @@ export class Exchange {
   plan: PluginPlan;
   /** Made when the first plugin runs. */
   context: RequestContext | null = null;
+  /** Plans whose instances are kept from being disposed of: the first one, and those after it when plans changed. */
+  heldPlan: PluginPlan | null = null;
+  moreHeldPlans: PluginPlan[] | null = null;
   consumer: ConsumerView | null = null;
   credential: CredentialView | null = null;
   details: IdentityDetails | null = null;

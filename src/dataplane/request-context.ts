@@ -33,6 +33,8 @@ export class RequestContext
   #request: ExchangeRequestView | null = null;
   #response: ExchangeResponseView | null = null;
   #upstream: ExchangeUpstreamEdit | null = null;
+  #firstKey: symbol | null = null;
+  #firstValue: unknown = undefined;
   #values: Map<symbol, unknown> | null = null;
   #logFields: Record<string, unknown> | null = null;
   #record: Record<string, unknown> | null = null;
@@ -98,10 +100,17 @@ export class RequestContext
   }
 
   get<T>(key: ContextKey<T>): T | undefined {
+    if (this.#firstKey === key.symbol) return this.#firstValue as T;
     return this.#values?.get(key.symbol) as T | undefined;
   }
 
   set<T>(key: ContextKey<T>, value: T): void {
+    // Most requests keep one value at most.
+    if (this.#firstKey === null || this.#firstKey === key.symbol) {
+      this.#firstKey = key.symbol;
+      this.#firstValue = value;
+      return;
+    }
     this.#values ??= new Map();
     this.#values.set(key.symbol, value);
   }

@@ -51,6 +51,8 @@ export class EntityCache implements EntityAccess {
   }
 
   consumer(idOrName: string): ConsumerView | null | Promise<ConsumerView | null> {
+    const known = this.#table('consumers', 'id').get(idOrName);
+    if (known !== undefined && known[0] !== undefined) return consumerView(known[0]);
     const isId = idOrName.length === 36 && uuid.test(idOrName);
     const row = this.find('consumers', isId ? 'id' : 'username', isId ? idOrName.toLowerCase() : idOrName);
     if (row instanceof Promise) return row.then(viewOf);

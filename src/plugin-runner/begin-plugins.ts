@@ -1,10 +1,6 @@
 import type { Exchange } from '../dataplane/exchange.ts';
 import { RequestContext } from '../dataplane/request-context.ts';
 import { holdInstances, releaseInstances } from './instances.ts';
-import type { PluginPlan } from './plan.ts';
-
-/** Plans whose instances an exchange keeps from being disposed of. Most plans have none that could be. */
-const heldPlans = new WeakMap<Exchange, Set<PluginPlan>>();
 
 /**
  * Makes the exchange's context, and sees to it that the instances of its plan outlive it. To be called when a plan that
@@ -16,24 +12,25 @@ export function beginPlugins(exchange: Exchange): RequestContext {
   return exchange.context;
 }
 
-/** Holds the plan that the exchange goes on with. */
+/** Holds the plan that the exchange goes on with. Most have no instance that could be disposed of. */
 export function holdPlan(exchange: Exchange): void {
   const { plan } = exchange;
-  if (plan.leased.length === 0) return;
-  let held = heldPlans.get(exchange);
-  if (held === undefined) {
-    held = new Set();
-    heldPlans.set(exchange, held);
+  if (plan.leased.length === 0 || exchange.heldPlan === plan) return;
+  if (exchange.heldPlan === null) exchange.heldPlan = plan;
+  else {
+    exchange.moreHeldPlans ??= [];
+    if (exchange.moreHeldPlans.includes(plan)) return;
+    exchange.moreHeldPlans.push(plan);
   }
-  if (held.has(plan)) return;
-  held.add(plan);
   holdInstances(plan.leased);
 }
 
 /** The exchange is over. */
 export function endPlugins(exchange: Exchange): void {
-  const held = heldPlans.get(exchange);
-  if (held === undefined) return;
-  heldPlans.delete(exchange);
-  for (const plan of held) releaseInstances(plan.leased);
+  const { heldPlan, moreHeldPlans } = exchange;
+  if (heldPlan === null) return;
+  exchange.heldPlan = null;
+  exchange.moreHeldPlans = null;
+  releaseInstances(heldPlan.leased);
+  if (moreHeldPlans !== null) for (const plan of moreHeldPlans) releaseInstances(plan.leased);
 }

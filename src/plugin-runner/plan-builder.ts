@@ -59,6 +59,11 @@ export class PlanBuilder {
     this.#secrets = null;
   }
 
+  /** Some instance is attached to the entity of this id. */
+  mentions(id: string): boolean {
+    return this.#mentions.has(id);
+  }
+
   planFor(routeId: string | null, serviceId: string | null, consumerId: string | null): PluginPlan {
     const route = this.#known(routeId);
     const service = this.#known(serviceId);

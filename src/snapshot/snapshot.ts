@@ -70,7 +70,8 @@ export class LiveSnapshot implements RuntimeSnapshot {
   }
 
   planFor(route: RuntimeRoute, consumerId: string): PluginPlan {
-    return this.#plugins.builder.planFor(route.id, route.service?.id ?? null, consumerId);
+    const { builder } = this.#plugins;
+    return builder.mentions(consumerId) ? builder.planFor(route.id, route.service?.id ?? null, consumerId) : route.plan;
   }
 
   certificateFor(serverName: string): RuntimeCertificate | null {
