@@ -73,8 +73,9 @@ describe('identity headers from a client', () => {
 describe('identity headers where plugins say who the client is', () => {
   let rig: Rig;
   let key = '';
+  const tokens = { user: '', machine: '' };
   before(async () => {
-    rig = await startRig({ settings: { plugins: ['acl', 'key-auth'] } });
+    rig = await startRig({ settings: { plugins: ['acl', 'key-auth', 'oauth2'], trustedIps: ['127.0.0.1'] } });
     const ada = await rig.write('PUT', '/consumers/ada', { custom_id: 'A-1' });
     const anonymous = await rig.write('PUT', '/consumers/nobody', {});
     key = String((await rig.write('POST', '/consumers/ada/key-auth', {}))['key']);
@@ -88,6 +89,23 @@ describe('identity headers where plugins say who the client is', () => {
       await rig.write('POST', `/routes/${name}/plugins`, { name: 'acl', config: { deny: ['bandits'] } });
     }
     assert.equal(ada['username'], 'ada');
+    await rig.write('PUT', '/services/backend/routes/tokens', { paths: ['/tokens'] });
+    await rig.write('POST', '/routes/tokens/plugins', {
+      name: 'oauth2',
+      config: { enable_client_credentials: true, global_credentials: true, accept_http_if_already_terminated: true },
+    });
+    await rig.write('POST', '/consumers/ada/oauth2', {
+      name: 'app',
+      client_id: 'app',
+      redirect_uris: ['https://a.test/'],
+    });
+    for (const [name, user] of [
+      ['user', { authenticated_userid: 'user-7', scope: 'read' }],
+      ['machine', {}],
+    ] as const) {
+      const token = await rig.write('POST', '/oauth2/app/oauth2_tokens', { expires_in: 600, ...user });
+      tokens[name] = String(token['access_token']);
+    }
   });
   after(() => rig.close());
 
@@ -116,6 +134,23 @@ describe('identity headers where plugins say who the client is', () => {
           ['x-credential-identifier', credentials['id']],
         ]);
       }
+    });
+
+    it(`tell the user and the scope of a token, and of no other, when a client sends them ${how}`, async () => {
+      const { id } = await rig.write('GET', '/consumers/ada');
+      const consumer = [
+        ['x-consumer-custom-id', 'A-1'],
+        ['x-consumer-id', id],
+        ['x-consumer-username', 'ada'],
+        ['x-credential-identifier', 'app'],
+      ];
+      const user = [
+        ['x-authenticated-scope', 'read'],
+        ['x-authenticated-userid', 'user-7'],
+      ];
+      const authorization = (token: string): string => `Authorization: Bearer ${token}\r\n${claims(spell)}`;
+      assert.deepEqual(await seen('/tokens', authorization(tokens.user)), [...user, ...consumer]);
+      assert.deepEqual(await seen('/tokens', authorization(tokens.machine)), consumer);
     });
 
     it(`do not make somebody of nobody when a client sends them ${how}`, async () => {
