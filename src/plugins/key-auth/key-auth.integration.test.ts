@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { exchangeOne } from '../../../test/support/raw-client.ts';
 import { type Rig, startRig } from '../../../test/support/rig.ts';
+import { hashKey } from './hash-key.ts';
 
 const settings = { plugins: ['key-auth'] };
 
 async function statusOf(rig: Rig, key: string): Promise<number> {
   return (await exchangeOne(rig.port, `GET / HTTP/1.1\r\nHost: a\r\napikey: ${key}\r\n\r\n`)).status;
+}
+
+async function readLogs(prefix: string): Promise<string> {
+  const names = ['access.log', 'error.log', 'admin-access.log'];
+  const texts = names.map((name) => readFile(join(prefix, name), 'utf8').catch(() => ''));
+  return (await Promise.all(texts)).join('\n');
 }
 
 describe('keys through the Admin API', () => {
@@ -53,6 +62,34 @@ describe('keys through the Admin API', () => {
     const deadline = Date.now() + 5000;
     while ((await statusOf(rig, 'short-lived')) === 200) assert.ok(Date.now() < deadline, 'the key is still valid');
     assert.equal(await statusOf(rig, 'short-lived'), 401);
+  });
+
+  it('that another gateway has hashed are taken over, and stay hashed', async () => {
+    const hash = { key_hash: hashKey('hashed-elsewhere'), key_prefix: 'hash' };
+    const made = await rig.write('POST', '/consumers/bob/key-auth', hash);
+    assert.deepEqual([made['key'], made['key_prefix']], [null, 'hash']);
+    assert.equal(await statusOf(rig, 'hashed-elsewhere'), 200);
+    const patched = await rig.write('PATCH', `/key-auths/${made['id']}`, { tags: ['imported'] });
+    assert.deepEqual([patched['key'], patched['key_hash']], [null, hash.key_hash]);
+    assert.equal(await statusOf(rig, 'hashed-elsewhere'), 200);
+    assert.equal(
+      (await rig.gateway.admin('POST', '/consumers/alice/key-auth', { key: 'hashed-elsewhere' })).status,
+      409,
+    );
+    assert.equal((await rig.gateway.admin('POST', '/consumers/bob/key-auth', { key_hash: 'x' })).status, 400);
+  });
+
+  it('are in no log', async () => {
+    await rig.write('POST', '/consumers/alice/key-auth', { key: 'key-that-is-in-no-log' });
+    await exchangeOne(rig.port, 'GET /?apikey=key-that-is-in-no-log HTTP/1.1\r\nHost: a\r\n\r\n');
+    await exchangeOne(rig.port, 'GET /after HTTP/1.1\r\nHost: a\r\n\r\n');
+    const deadline = Date.now() + 5000;
+    for (;;) {
+      const logs = await readLogs(rig.gateway.prefix);
+      assert.doesNotMatch(logs, /key-that-is-in-no-log/);
+      if (logs.includes('/after')) break;
+      assert.ok(Date.now() < deadline, 'the access log has no line');
+    }
   });
 
   it('go with their consumer', async () => {
