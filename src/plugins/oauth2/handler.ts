@@ -1,13 +1,19 @@
-import type { AccessContext, PluginPhases, PluginTools, Reply } from '../../plugin-sdk/index.ts';
+import type { AccessContext, PluginNeeds, PluginPhases, PluginTools, Reply } from '../../plugin-sdk/index.ts';
 import { answer, refusals, refuseMethod } from './answers.ts';
 import { authorize } from './authorize.ts';
 import { ClientAuthenticator } from './client.ts';
-import { readParameters } from './parameters.ts';
+import { maxBodyBytes, readParameters } from './parameters.ts';
 import { resourceAccess } from './resource.ts';
 import type { OAuth2Config } from './schema.ts';
 import { token } from './token.ts';
 
 type Endpoint = 'authorization' | 'token';
+
+/** Parameters are taken from queries too, although they do not belong there. */
+export function needsOf(config: OAuth2Config): PluginNeeds {
+  const queryArguments = ['access_token', 'client_secret', 'code', 'code_verifier', 'provision_key', 'refresh_token'];
+  return { requestBody: { maxBytes: maxBodyBytes }, secrets: { queryArguments, headers: [config.auth_header_name] } };
+}
 
 /** An authorization server on the routes of an API (RFC 6749), which also checks the tokens that it gave out. */
 export function authorizeClients(config: OAuth2Config, tools: PluginTools): PluginPhases {

@@ -1,6 +1,5 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { authorizeClients } from './handler.ts';
-import { maxBodyBytes } from './parameters.ts';
+import { authorizeClients, needsOf } from './handler.ts';
 
 export default definePlugin({
   name: 'oauth2',
@@ -10,9 +9,6 @@ export default definePlugin({
   scopes: ['route', 'service'],
   schema: () => import('./schema.ts'),
   entities: () => import('./entities.ts'),
-  needs: {
-    requestBody: { maxBytes: maxBodyBytes },
-    secrets: { queryArguments: ['code', 'code_verifier', 'provision_key'] },
-  },
+  needs: needsOf,
   setup: authorizeClients,
 });

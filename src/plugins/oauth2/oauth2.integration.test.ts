@@ -16,14 +16,16 @@ let gateway: TestGateway;
 let backend: TestBackend;
 let provisionKey: string;
 const resources = new AsyncDisposableStack();
+const prefix = mkdtempSync(join(tmpdir(), 'sluicegate-oauth2-'));
 
 before(async () => {
-  const [plain] = testSettings({ prefix: '/' }).proxyListen;
+  const [plain] = testSettings({ prefix }).proxyListen;
   const proxyListen = [plain!, { ...plain!, ssl: true }];
+  resources.defer(() => rmSync(prefix, { recursive: true }));
   backend = resources.use(await startBackend());
   // As behind a proxy on the same host that ends TLS.
   const running = await startTestGateway({
-    settings: { workers: 2, plugins: ['oauth2'], proxyListen, ...selfSigned(), trustedIps: ['127.0.0.1'] },
+    settings: { prefix, workers: 2, plugins: ['oauth2'], proxyListen, ...selfSigned(), trustedIps: ['127.0.0.1'] },
   });
   gateway = resources.use(running);
   await admin('PUT', '/services/api', { url: backend.url });
@@ -315,4 +317,28 @@ test('over TLS to the gateway itself, no word of a proxy is needed', async () =>
     body: new URLSearchParams(body),
   });
   assert.deepEqual(await plain.json(), { error: 'access_denied', error_description: 'You must use HTTPS' });
+});
+
+test('no log shows a secret, a code or a token, wherever the client put it', async () => {
+  const { client_id, client_secret } = await newClient();
+  const query = new URLSearchParams({ client_id: String(client_id), response_type: 'code' });
+  const back = await logIn(new URL(`https://api.example/api/oauth2/authorize?${query}`), 'user-7');
+  const code = back.searchParams.get('code') ?? '';
+  const asked = new URLSearchParams({ grant_type: 'authorization_code', client_id: String(client_id), code });
+  asked.set('client_secret', String(client_secret));
+  const answer = await send(`/api/oauth2/token?${asked}&provision_key=${provisionKey}`, { method: 'POST' });
+  const tokens = (await answer.json()) as { access_token: string; refresh_token: string };
+  assert.equal(answer.status, 200);
+  for (const path of [`/api?access_token=${tokens.access_token}`, '/api']) {
+    const headers = { Authorization: `Bearer ${tokens.access_token}` };
+    await (await send(path, { headers })).arrayBuffer();
+  }
+  await admin('DELETE', `/oauth2_tokens/${tokens.access_token}`);
+  const secrets = [code, provisionKey, String(client_secret), tokens.access_token, tokens.refresh_token];
+  await gateway.stop();
+  for (const name of ['access.log', 'error.log', 'admin-access.log']) {
+    const text = readFileSync(join(prefix, name), 'utf8');
+    if (name === 'access.log') assert.match(text, /oauth2\/token/);
+    for (const secret of secrets) assert.ok(!text.includes(secret), name);
+  }
 });
