@@ -32,7 +32,7 @@ before(async () => {
 after(() => resources.disposeAsync());
 
 async function boot(): Promise<void> {
-  gateway = await startTestGateway({ settings: { prefix, workers: 2, plugins: ['key-auth', 'session'] } });
+  gateway = await startTestGateway({ settings: { prefix, workers: 2, plugins: ['key-auth', 'session', 'auth-any'] } });
 }
 
 async function admin(method: string, path: string, body?: unknown): Promise<Fields> {
@@ -123,6 +123,18 @@ test('kong: the Admin API lists sessions and ends them', async () => {
     await admin('DELETE', `/sessions/${row['session_id']}`);
   }
   assert.deepEqual(await usersOf('kong', cookie), ['nobody']);
+});
+
+test('with auth-any, a session is one of the ways to authenticate', async () => {
+  await admin('PUT', '/services/any', { url: backend.url });
+  await admin('PUT', '/services/any/routes/any', { paths: ['/any'] });
+  await admin('POST', '/services/any/plugins', { name: 'key-auth' });
+  await admin('POST', '/services/any/plugins', { name: 'session' });
+  await admin('POST', '/services/any/plugins', { name: 'auth-any', config: { methods: ['session', 'key-auth'] } });
+  assert.equal((await ask('/any', {})).status, 401);
+  const { name, cookie } = await logIn('any');
+  assert.deepEqual(await usersOf('any', cookie), [name]);
+  assert.equal((await ask('/any', { Cookie: `${cookie}x` })).status, 401);
 });
 
 test('a session of one storage is none for the other', async () => {
