@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import { startBackend, type TestBackend } from '../../../test/support/backend.ts';
+import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
+import { openClient, type RawClient } from '../../../test/support/raw-client.ts';
+
+let backend: TestBackend;
+/** When requests came to the backend, on the monotonic clock. */
+const arrivals: number[] = [];
+const clients: RawClient[] = [];
+
+before(async () => {
+  backend = await startBackend({
+    handler: (_, response) => {
+      arrivals.push(performance.now());
+      response.end('done');
+    },
+  });
+});
+afterEach(() => {
+  arrivals.length = 0;
+  for (const client of clients.splice(0)) client.close();
+});
+after(() => backend.close());
+
+/** A gateway whose path `/` is throttled by the value of the header `Key`. */
+async function startThrottled(workers: number, config: Readonly<Record<string, unknown>>): Promise<TestGateway> {
+  const gateway = await startTestGateway({ settings: { workers, plugins: ['throttling'] } });
+  const given = { limit_by: 'header', header_name: 'Key', ...config };
+  for (const [path, body] of [
+    ['/services', { name: 's', url: backend.url }],
+    ['/services/s/routes', { name: 'r', paths: ['/'] }],
+    ['/routes/r/plugins', { name: 'throttling', config: given }],
+  ] as const) {
+    const answer = await gateway.admin('POST', path, body);
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+  }
+  return gateway;
+}
+
+/** A request on a connection of its own, so that all workers get some. */
+async function send(gateway: TestGateway, key: string): Promise<{ client: RawClient; status: number | null }> {
+  const client = await openClient(gateway.proxyPort);
+  clients.push(client);
+  const sent = { client, status: null as number | null };
+  client.write(`GET / HTTP/1.1\r\nHost: a\r\nKey: ${key}\r\n\r\n`);
+  client.readResponse('GET', 60_000).then(
+    ({ status }) => {
+      sent.status = status;
+    },
+    () => {},
+  );
+  return sent;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!condition()) {
+    assert.ok(Date.now() < deadline, 'not within 20 s');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+test('requests come to the backend at the rate, over all workers', async () => {
+  await using gateway = await startThrottled(2, { rate: '20r/s' });
+  const begun = performance.now();
+  const sent = await Promise.all(Array.from({ length: 16 }, () => send(gateway, 'a')));
+  await until(() => sent.every(({ status }) => status !== null));
+  assert.ok(sent.every(({ status }) => status === 200));
+  assert.equal(arrivals.length, 16);
+  for (const [at, arrival] of arrivals.sort((a, b) => a - b).entries()) {
+    // The first one may have come to the gateway as soon as the test had begun.
+    assert.ok(arrival - begun >= at * 50 - 5, `request ${at} came after ${arrival - begun} ms`);
+  }
+});
+
+test('of many requests at once exactly so many wait as the queue has places, over all workers', async () => {
+  await using gateway = await startThrottled(2, { rate: '1r/m', queue_size: 9, max_wait: 600_000 });
+  const sent = await Promise.all(Array.from({ length: 80 }, () => send(gateway, 'a')));
+  const answered = (): number => sent.filter(({ status }) => status !== null).length;
+  await until(() => answered() === 71);
+  assert.equal(sent.filter(({ status }) => status === 200).length, 1);
+  assert.equal(sent.filter(({ status }) => status === 429).length, 70);
+  assert.equal(arrivals.length, 1);
+});
+
+test('a client that goes away while it waits makes room for another one', async () => {
+  await using gateway = await startThrottled(1, { rate: '1r/m', max_wait: 600_000, max_waiting: 3 });
+  const waiting = await Promise.all(Array.from({ length: 4 }, () => send(gateway, 'a')));
+  await until(() => waiting.some(({ status }) => status === 200));
+  assert.ok(!(await waits(gateway, 'b')), 'nobody else can wait meanwhile');
+  for (const [at, { client }] of waiting.entries()) {
+    if (at % 2 === 0) client.reset();
+    else client.close();
+  }
+  // One at a time: each of them stays where it is.
+  for (let place = 0; place < 3; place++) {
+    for (let attempt = 0; !(await waits(gateway, `c${place}.${attempt}`)); attempt++) assert.ok(attempt < 100);
+  }
+  assert.ok(!(await waits(gateway, 'd')), 'so many made room as went away');
+});
+
+/** Makes a client's first request, which passes, and a second one. True: that one waits; false: it is refused. */
+async function waits(gateway: TestGateway, key: string): Promise<boolean> {
+  const first = await send(gateway, key);
+  await until(() => first.status !== null);
+  assert.equal(first.status, 200);
+  const second = await send(gateway, key);
+  // What is refused is answered at once, so before this one has been at the backend and back.
+  const other = await send(gateway, `${key} other`);
+  await until(() => other.status !== null);
+  assert.equal(other.status, 200);
+  assert.ok(second.status === null || second.status === 429);
+  return second.status === null;
+}
+
+test('a gateway that stops lets those that wait have their turn', async () => {
+  const gateway = await startThrottled(1, { rate: '2r/s' });
+  const sent = await Promise.all(Array.from({ length: 3 }, () => send(gateway, 'a')));
+  await until(() => sent.some(({ status }) => status === 200));
+  assert.ok(sent.some(({ status }) => status === null));
+  await gateway.gateway.stop(true);
+  await until(() => sent.every(({ status }) => status !== null));
+  assert.deepEqual(
+    sent.map(({ status }) => status),
+    [200, 200, 200],
+  );
+  await gateway.stop();
+});
