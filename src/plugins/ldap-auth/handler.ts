@@ -33,6 +33,8 @@ class DirectoryLogins {
   readonly #checks = new Map<string, Promise<string | null>>();
   readonly #scheme: string;
   readonly #refusal: Reply;
+  #lastReason = '';
+  #quietUntil = 0;
   readonly #unavailable = refuse(503, 'Service temporarily unavailable');
 
   constructor(config: LdapAuthConfig, tools: PluginTools) {
@@ -71,12 +73,20 @@ class DirectoryLogins {
       const username = (await this.#check(first)) ?? (second === null ? null : await this.#check(second));
       return username === null ? this.#refusal : this.#accept(context, username);
     } catch (error) {
-      this.#tools.count('ldap_failures');
-      const { ldap_host: host, ldap_port: port } = this.#config;
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#tools.log.error('the LDAP server could not be asked', { server: `${host}:${port}`, reason });
+      this.#failed(error instanceof Error ? error.message : String(error));
       return this.#unavailable;
     }
+  }
+
+  /** Counted each time; the same reason is logged once a second at most. */
+  #failed(reason: string): void {
+    this.#tools.count('ldap_failures');
+    const now = performance.now();
+    if (reason === this.#lastReason && now < this.#quietUntil) return;
+    this.#lastReason = reason;
+    this.#quietUntil = now + 1000;
+    const { ldap_host: host, ldap_port: port } = this.#config;
+    this.#tools.log.error('the LDAP server could not be asked', { server: `${host}:${port}`, reason });
   }
 
   /** The user name, or null when the login is wrong. Requests with the same one wait for one answer. */

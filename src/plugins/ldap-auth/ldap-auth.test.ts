@@ -330,6 +330,8 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
       const reasons = new Set(one.logLines.map(({ fields }) => fields['reason']));
       assert.ok(reasons.has('no answer in 400 ms'));
       assert.ok(reasons.has('too many logins are waiting'));
+      assert.equal(one.counts.get('ldap-auth.ldap_failures'), 500);
+      assert.ok(one.logLines.length < 20, 'the log is not flooded');
       assert.notEqual((await one.request(login('ada', 'love:lace'))).upstream, null, 'verified logins go on to work');
     } finally {
       slapd.resume();

@@ -63,6 +63,7 @@ const understood: ReadonlySet<string> = new Set([
 export function readCertificate(source: Uint8Array | string): Certificate {
   const x509 = new X509Certificate(source);
   const { raw } = x509;
+  if (typeof source !== 'string' && !raw.equals(source)) throw new Error('there is something behind the certificate');
   const [tbs, algorithm] = childrenOf(derOf(raw));
   const fields = childrenOf(expectTag(tbs, tags.sequence));
   // [0] version, which is absent in version 1.

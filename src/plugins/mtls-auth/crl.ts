@@ -40,6 +40,10 @@ export function readCrl(source: Buffer): Crl {
   const fields = childrenOf(list);
   // The version, which is absent in version 1.
   const from = fields[0]?.tag === tags.integer ? 1 : 0;
+  // The algorithm is told outside of what is signed, too (RFC 5280, 5.1.1.2).
+  if (!rawOf(expectTag(fields[from], tags.sequence)).equals(rawOf(expectTag(algorithm, tags.sequence)))) {
+    throw new Error('the list names two algorithms');
+  }
   const after = fields[from + 3];
   const hasNext = after?.tag === tags.utcTime || after?.tag === tags.generalizedTime;
   const entries = fields.slice(from + 3).find(({ tag }) => tag === tags.sequence);
