@@ -12,7 +12,7 @@ import type { LeaseWindow } from './lease.ts';
 import type { LimitHost } from './limit-tools.ts';
 import { firstFull, shareOfPrevious, verdictOf, type WindowCount, windowAt } from './window-counts.ts';
 
-/** Milliseconds that a counter is kept for nodes whose clocks are behind. */
+/** Milliseconds that a counter is kept longer, for nodes whose clocks are behind. */
 const slack = 60_000;
 
 /** Keys whose windows are known to be full; they are refused without asking. */
@@ -147,7 +147,7 @@ class ClusterWindows implements WindowLimiter {
       return {
         key: storedCounterKey(this.#options.namespace, period, key),
         windowStart: start,
-        expiresAt: end + slack + (this.#sliding ? end - start : 0),
+        keepFor: end - now + slack + (this.#sliding ? end - start : 0),
         limit,
         previous: this.#sliding ? this.#previous(period, start, end, now) : null,
       };

@@ -12,9 +12,10 @@ export interface LeaseRequest {
 /** One counter: what was taken under a key in the window that began at `windowStart`. */
 export interface LeaseWindow {
   readonly key: string;
-  /** Milliseconds since the epoch: when the window began, and when the counter can be forgotten. */
+  /** Milliseconds since the epoch. */
   readonly windowStart: number;
-  readonly expiresAt: number;
+  /** Milliseconds after which the counter can be forgotten, by the store's clock: those of the nodes differ. */
+  readonly keepFor: number;
   readonly limit: number;
   /** For a sliding window, the one before it and the share of it that is still in sight, from 0 to 1. */
   readonly previous: { readonly windowStart: number; readonly share: number } | null;

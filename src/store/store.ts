@@ -113,7 +113,7 @@ export interface CounterStore {
   readCounters(keys: readonly string[]): Promise<readonly StoredCounter[]>;
   /** Sets counters back to 0. */
   resetCounters(counters: readonly CounterId[]): Promise<void>;
-  /** Removes counters whose `expiresAt` is over, some thousands at most. Returns how many. */
+  /** Removes counters that have been kept for as long as was asked, some thousands at most. Returns how many. */
   deleteExpiredCounters(): Promise<number>;
 }
 

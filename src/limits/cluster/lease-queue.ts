@@ -170,7 +170,7 @@ export class LeaseQueue {
 
 /** Looks at a counter that nobody uses. */
 const probe: LeaseRequest = Object.freeze({
-  windows: [{ key: 'probe', windowStart: 0, expiresAt: 0, limit: 0, previous: null }],
+  windows: [{ key: 'probe', windowStart: 0, keepFor: 0, limit: 0, previous: null }],
   wanted: 0,
   unit: 1,
   force: false,

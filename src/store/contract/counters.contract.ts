@@ -3,10 +3,10 @@ import { it } from 'node:test';
 import type { LeaseRequest, LeaseWindow } from '../../limits/lease.ts';
 import type { StoreBench } from './store-bench.ts';
 
-const soon = Date.now() + 3_600_000;
+const hour = 3_600_000;
 
 function window(key: string, limit: number, fields: Partial<LeaseWindow> = {}): LeaseWindow {
-  return { key, windowStart: 60_000, expiresAt: soon, limit, previous: null, ...fields };
+  return { key, windowStart: 60_000, keepFor: hour, limit, previous: null, ...fields };
 }
 
 function request(windows: readonly LeaseWindow[], fields: Partial<LeaseRequest> = {}): LeaseRequest {
@@ -122,7 +122,7 @@ export function registerCounterTests(bench: StoreBench): void {
 
   it('removes counters whose time is over', async () => {
     const store = await bench.fresh();
-    const over = window('old', 5, { expiresAt: Date.now() - 1 });
+    const over = window('old', 5, { keepFor: 0 });
     await store.leaseCounters([request([over]), request([window('new', 5)])]);
     assert.equal(await store.deleteExpiredCounters(), 1);
     assert.deepEqual(

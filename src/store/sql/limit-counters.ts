@@ -8,7 +8,8 @@ import type { ColumnRow, Database, SqlBackend } from './sql-backend.ts';
 interface Counter {
   readonly key: string;
   readonly windowStart: number;
-  expiresAt: number;
+  /** Null: only looked at, so that there need not be a row. */
+  keepFor: number | null;
   used: number;
   changed: boolean;
 }
@@ -36,13 +37,13 @@ export async function leaseCounters(backend: SqlBackend, requests: readonly Leas
     const leases = await backend.counters.transaction().execute(async (transaction) => {
       const counters = countersOf(requests);
       const missing = fill(counters, await selectRows(transaction, counters, locking));
-      if (missing.some((counter) => counter.expiresAt > 0)) return null;
+      if (missing.some((counter) => counter.keepFor !== null)) return null;
       const granted = requests.map((request) => grant(request, counters));
       await writeRows(transaction, counters);
       return granted;
     });
     if (leases !== null) return leases;
-    await backend.counters.transaction().execute((transaction) => makeRows(transaction, countersOf(requests)));
+    await makeRows(backend, countersOf(requests));
   }
   throw new Error('counters expire while they are made: are the clocks of the nodes right?');
 }
@@ -80,9 +81,10 @@ export async function resetCounters(database: Database, counters: readonly Count
 }
 
 /** Returns how many there were. */
-export async function deleteExpiredCounters({ counters, kind }: SqlBackend, now: number): Promise<number> {
-  const expired = counters.selectFrom('limit_counters').select('key').where('expires_at', '<=', now);
-  if ((await expired.limit(1).executeTakeFirst()) === undefined) return 0;
+export async function deleteExpiredCounters({ counters, kind, types }: SqlBackend): Promise<number> {
+  const now = sql.raw(types.now);
+  const { rows: some } = await sql`select 1 from limit_counters where expires_at <= ${now} limit 1`.execute(counters);
+  if (some.length === 0) return 0;
   return await counters.transaction().execute(async (transaction) => {
     const { rows } = await sql<ColumnRow>`
       delete from limit_counters where (key, window_start) in (
@@ -97,10 +99,11 @@ export async function deleteExpiredCounters({ counters, kind }: SqlBackend, now:
 function countersOf(requests: readonly LeaseRequest[]): Counters {
   const all: Counter[] = [];
   for (const { windows } of requests) {
-    for (const { key, windowStart, expiresAt, previous } of windows) {
-      all.push({ key, windowStart, expiresAt, used: 0, changed: false });
-      // A row that only is looked at need not be there, which 0 stands for.
-      if (previous !== null) all.push({ ...previous, key, expiresAt: 0, used: 0, changed: false });
+    for (const { key, windowStart, keepFor, previous } of windows) {
+      all.push({ key, windowStart, keepFor, used: 0, changed: false });
+      if (previous !== null) {
+        all.push({ key, windowStart: previous.windowStart, keepFor: null, used: 0, changed: false });
+      }
     }
   }
   all.sort((a, b) => (a.key === b.key ? a.windowStart - b.windowStart : a.key < b.key ? -1 : 1));
@@ -109,7 +112,7 @@ function countersOf(requests: readonly LeaseRequest[]): Counters {
     const id = idOf(counter);
     const known = counters.get(id);
     if (known === undefined) counters.set(id, counter);
-    else known.expiresAt = Math.max(known.expiresAt, counter.expiresAt);
+    else known.keepFor ??= counter.keepFor;
   }
   return counters;
 }
@@ -154,41 +157,40 @@ function roomIn({ limit, previous }: LeaseWindow, used: number, before: number):
   return limit - used - before * (previous?.share ?? 0);
 }
 
+/** The rows are there, and locked. */
 async function writeRows(database: Database, counters: Counters): Promise<void> {
-  const rows = [...counters.values()].filter((counter) => counter.changed).map(toColumns);
+  const rows = [...counters.values()]
+    .filter((counter) => counter.changed)
+    .map(({ key, windowStart, used }) => ({ key, window_start: windowStart, used, expires_at: 0 }));
   for (const some of chunks(rows)) {
     await database
       .insertInto('limit_counters')
       .values(some)
       .onConflict((conflict) =>
-        conflict.columns(['key', 'window_start']).doUpdateSet((eb) => ({
-          used: eb.ref('excluded.used'),
-          expires_at: eb.ref('excluded.expires_at'),
-        })),
+        conflict.columns(['key', 'window_start']).doUpdateSet((eb) => ({ used: eb.ref('excluded.used') })),
       )
       .execute();
   }
 }
 
-async function makeRows(database: Database, counters: Counters): Promise<void> {
-  const rows = [...counters.values()].filter((counter) => counter.expiresAt > 0).map(toColumns);
-  for (const some of chunks(rows)) {
-    await database
-      .insertInto('limit_counters')
-      .values(some)
-      .onConflict((conflict) => conflict.columns(['key', 'window_start']).doNothing())
-      .execute();
-  }
+async function makeRows({ counters: database, types }: SqlBackend, counters: Counters): Promise<void> {
+  const rows = [...counters.values()].flatMap(({ key, windowStart, keepFor }) =>
+    keepFor === null
+      ? []
+      : [sql`(${key}, ${windowStart}, 0, ${sql.raw(types.now)} + cast(${Math.ceil(keepFor)} as bigint))`],
+  );
+  await database.transaction().execute(async (transaction) => {
+    for (const some of chunks(rows)) {
+      await sql`insert into limit_counters (key, window_start, used, expires_at) values ${sql.join(some)}
+        on conflict (key, window_start) do nothing`.execute(transaction);
+    }
+  });
 }
 
 function counterAt(counters: Counters, key: string, windowStart: number): Counter {
   const counter = counters.get(idOf({ key, windowStart }));
   if (counter === undefined) throw new Error('every counter of a batch is looked up beforehand');
   return counter;
-}
-
-function toColumns({ key, windowStart, used, expiresAt }: Counter): ColumnRow {
-  return { key, window_start: windowStart, used, expires_at: expiresAt };
 }
 
 /** Rows to compare `(key, window_start)` with; PostgreSQL takes the numbers for text without a cast. */

@@ -28,8 +28,8 @@ export interface SqlBackend {
   readonly snapshot: Database;
   /** Counters of limits: commits do not wait for the disk, and nobody who writes entities waits for them. */
   readonly counters: Database;
-  /** Column types: text compared by bytes, and text holding JSON. */
-  readonly types: { readonly text: string; readonly json: string };
+  /** Column types: text compared by bytes, and text holding JSON. `now`: the database's clock, in milliseconds since the epoch. */
+  readonly types: { readonly text: string; readonly json: string; readonly now: string };
   /** First statement of a migration: waits until no other node migrates, and creates what the tables live in. */
   beginMigration(transaction: SqlTransaction): Promise<void>;
   /** First statement of a writing transaction: waits for the other writers of all nodes, then reads the store's head. */

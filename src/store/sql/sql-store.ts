@@ -76,7 +76,7 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
     leaseCounters: (requests) => leaseCounters(backend, requests),
     readCounters: (keys) => readCounters(backend.counters, keys),
     resetCounters: (counters) => resetCounters(backend.counters, counters),
-    deleteExpiredCounters: () => deleteExpiredCounters(backend, Date.now()),
+    deleteExpiredCounters: () => deleteExpiredCounters(backend),
     ping: () => backend.ping(),
     close: async () => {
       await feed.close();

@@ -53,7 +53,11 @@ export function createPostgresBackend({ pg: settings, ca, log }: PostgresBackend
     snapshot,
     counters,
     // Without a collation of its own a text column would be ordered by the language of the database.
-    types: { text: 'text collate "C"', json: 'json' },
+    types: {
+      text: 'text collate "C"',
+      json: 'json',
+      now: 'cast(extract(epoch from now()) * 1000 as bigint)',
+    },
     beginMigration: async (transaction) => {
       await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(transaction);
       if (settings.schema !== null) await createSchema(transaction, settings.schema);

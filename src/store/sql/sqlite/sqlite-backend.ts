@@ -33,7 +33,7 @@ export function openSqliteBackend(file: string, lockTimeout = defaultLockTimeout
     read: read.queries,
     snapshot: snapshot.queries,
     counters: counters.queries,
-    types: { text: 'text', json: 'text' },
+    types: { text: 'text', json: 'text', now: "cast(unixepoch('subsec') * 1000 as integer)" },
     // `begin immediate` has locked out every other writer already.
     beginMigration: async () => undefined,
     lockHead: async (transaction): Promise<StoreHead> => {
