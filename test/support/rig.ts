@@ -25,7 +25,13 @@ export interface Rig extends AsyncDisposable {
 
 export async function startRig(options: RigOptions = {}): Promise<Rig> {
   const backend = await startRawBackend(options.script);
-  const gateway = await startTestGateway({ settings: options.settings ?? {} });
+  let gateway: TestGateway;
+  try {
+    gateway = await startTestGateway({ settings: options.settings ?? {} });
+  } catch (error) {
+    await backend.close();
+    throw error;
+  }
   const write = async (method: string, path: string, body?: unknown): Promise<Readonly<Record<string, unknown>>> => {
     const answer = await gateway.admin(method, path, body);
     assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
