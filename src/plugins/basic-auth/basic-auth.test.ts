@@ -184,6 +184,30 @@ describe('passwords that were checked', () => {
   });
 });
 
+describe('the time that a wrong login takes', () => {
+  it('is that of a check, whether the user exists or not', async () => {
+    const test = started(
+      {},
+      {
+        entities: {
+          consumers: [alice],
+          basicauth_credentials: [
+            { consumer: { id: alice.id }, username: 'slow', password: await scryptHash('secret') },
+            { consumer: { id: alice.id }, username: 'quick', password: `$kong-sha1$${'0'.repeat(40)}` },
+          ],
+        },
+      },
+    );
+    await test.request({ headers: login('slow', 'starts the thread') });
+    for (const user of ['slow', 'quick', 'nobody']) {
+      const begin = performance.now();
+      await test.request({ headers: login(user, 'wrong') });
+      // scrypt takes 15 ms on the fastest of machines, and nothing else takes one.
+      assert.ok(performance.now() - begin > 8, user);
+    }
+  });
+});
+
 describe('a credentials file', () => {
   let folder: string;
   let path: string;

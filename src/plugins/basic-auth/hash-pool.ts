@@ -1,4 +1,5 @@
 import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 /** `busy`: too many checks wait already, this one has waited for too long, or its thread has died. */
