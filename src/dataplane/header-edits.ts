@@ -1,4 +1,5 @@
 import { headerValue, headerValues } from '../http1/header-block.ts';
+import type { HeaderNames } from '../plugin-sdk/header-names.ts';
 import { BoundedCache } from '../util/bounded-cache.ts';
 import { utf8AsLatin1 } from '../util/latin1.ts';
 
@@ -28,6 +29,15 @@ export class HeaderEdits {
     const line = addedHeader(name, value);
     this.#drop(line.lower);
     this.#added.push(line);
+  }
+
+  /** The same for several headers, whose names were looked at before. */
+  setAll({ names, lower }: HeaderNames, values: readonly string[]): void {
+    for (let at = 0; at < names.length; at++) {
+      const name = names[at]!;
+      this.#drop(lower[at]!);
+      this.#added.push({ name, lower: lower[at]!, value: validValue(name, values[at] ?? '') });
+    }
   }
 
   /** Adds a value beside those that are there. */

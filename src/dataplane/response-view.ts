@@ -1,5 +1,6 @@
 import { headerMap } from '../http1/header-block.ts';
 import type { ResponseWithBody } from '../plugin-sdk/contexts.ts';
+import type { HeaderNames } from '../plugin-sdk/header-names.ts';
 import { isFraming, refuseFraming } from './editable-headers.ts';
 import type { Exchange } from './exchange.ts';
 import { HeaderEdits } from './header-edits.ts';
@@ -53,6 +54,10 @@ export class ExchangeResponseView implements ResponseWithBody {
   setHeader(name: string, value: string): void {
     refuseFraming(name);
     this.#edits().set(name, value);
+  }
+
+  setHeaders(names: HeaderNames, values: readonly string[]): void {
+    this.#edits().setAll(names, values);
   }
 
   addHeader(name: string, value: string): void {

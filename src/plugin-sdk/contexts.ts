@@ -1,3 +1,4 @@
+import type { HeaderNames } from './header-names.ts';
 import type { Reply } from './reply.ts';
 
 /** The request as the client sent it. Reads are lazy; nothing is parsed that no plugin asks for. */
@@ -209,6 +210,8 @@ export interface ResponseHeadEdit extends ResponseHeadView {
   /** From 200 to 599. */
   setStatus(status: number): void;
   setHeader(name: string, value: string): void;
+  /** Sets several headers to these values, in the order of the names: cheaper than one by one. */
+  setHeaders(names: HeaderNames, values: readonly string[]): void;
   addHeader(name: string, value: string): void;
   removeHeader(name: string): void;
 }

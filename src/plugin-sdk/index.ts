@@ -21,6 +21,7 @@ export {
   foreignIdOf,
 } from './entity-access.ts';
 export { type FetchedDocument, type FetchOptions, fetchDocument } from './fetch-document.ts';
+export { type HeaderNames, headerNames } from './header-names.ts';
 export { type IpSet, ipSet } from './ip-set.ts';
 export { type LimiterGuard, limiterGuard } from './limiter-guard.ts';
 export type * from './limits.ts';

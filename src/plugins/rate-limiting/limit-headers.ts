@@ -1,41 +1,50 @@
-import type { ResponseHeadEdit, WindowLimit, WindowState, WindowVerdict } from '../../plugin-sdk/index.ts';
+import {
+  type HeaderNames,
+  headerNames,
+  type ResponseHeadEdit,
+  type WindowLimit,
+  type WindowState,
+  type WindowVerdict,
+} from '../../plugin-sdk/index.ts';
 
 /** Kong's headers for each window, and the IETF draft's for the one that has least left. */
 export class LimitHeaders {
-  readonly #names: readonly { readonly limit: string; readonly remaining: string }[];
+  readonly #names: HeaderNames;
+  readonly #limits: readonly string[];
 
   constructor(limits: readonly WindowLimit[]) {
-    this.#names = limits.map(({ period }) => {
+    const own = limits.flatMap(({ period }) => {
       const name = `${period[0]?.toUpperCase()}${period.slice(1)}`;
-      return { limit: `X-RateLimit-Limit-${name}`, remaining: `X-RateLimit-Remaining-${name}` };
+      return [`X-RateLimit-Limit-${name}`, `X-RateLimit-Remaining-${name}`];
     });
+    this.#names = headerNames([...own, 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']);
+    this.#limits = limits.map(({ limit }) => String(limit));
   }
 
   write(response: ResponseHeadEdit, { windows }: WindowVerdict): void {
-    for (let at = 0; at < windows.length; at++) {
-      const { limit, remaining } = windows[at]!;
-      const names = this.#names[at]!;
-      response.setHeader(names.limit, String(limit));
-      response.setHeader(names.remaining, String(remaining));
-    }
+    const values: string[] = [];
     const tightest = tightestOf(windows);
-    response.setHeader('RateLimit-Limit', String(tightest.limit));
-    response.setHeader('RateLimit-Remaining', String(tightest.remaining));
-    response.setHeader('RateLimit-Reset', String(tightest.reset));
+    let least = '';
+    for (let at = 0; at < windows.length; at++) {
+      const remaining = String(windows[at]!.remaining);
+      values.push(this.#limits[at]!, remaining);
+      if (at === tightest) least = remaining;
+    }
+    values.push(this.#limits[tightest]!, least, String(windows[tightest]!.reset));
+    response.setHeaders(this.#names, values);
   }
 
   /** The same as `RateLimit-Reset` of a refusal. */
   secondsUntilRoom({ windows }: WindowVerdict): number {
-    return tightestOf(windows).reset;
+    return windows[tightestOf(windows)]!.reset;
   }
 }
 
-/** Of two that have equally little left, the longer one: it keeps the client waiting longer. */
-function tightestOf(windows: readonly WindowState[]): WindowState {
-  let tightest = windows[0]!;
+/** Index of the window with least left. Of two with equally little, the longer one: it keeps the client waiting longer. */
+function tightestOf(windows: readonly WindowState[]): number {
+  let tightest = 0;
   for (let at = 1; at < windows.length; at++) {
-    const window = windows[at]!;
-    if (window.remaining <= tightest.remaining) tightest = window;
+    if (windows[at]!.remaining <= windows[tightest]!.remaining) tightest = at;
   }
   return tightest;
 }
