@@ -28,11 +28,12 @@ export interface HashPoolOptions {
 
 const entry = new URL(import.meta.url.endsWith('.ts') ? './hash-thread.ts' : './hash-thread.js', import.meta.url);
 
-/** Code that the gateway has compiled already need not be compiled again. */
+/** Code that the gateway has compiled before need not be compiled again: that takes half of a thread's start. */
 function bootstrap(): string {
   const cache = getCompileCacheDir();
-  const enable =
-    cache === undefined ? '' : `process.getBuiltinModule('node:module').enableCompileCache(${JSON.stringify(cache)});`;
+  // What is told is the folder of this version of Node within the one that is to be named.
+  const folder = cache === undefined ? null : JSON.stringify(dirname(cache));
+  const enable = folder === null ? '' : `process.getBuiltinModule('node:module').enableCompileCache(${folder});`;
   return `${enable}import(${JSON.stringify(entry.href)});`;
 }
 
