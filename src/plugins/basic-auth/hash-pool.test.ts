@@ -19,7 +19,8 @@ after(() => {
 it('passwords are checked beside the event loop', async () => {
   const checks = pool();
   assert.equal(await checks.check(right(), hash, 'a'), true);
-  let last = performance.now();
+  const begin = performance.now();
+  let last = begin;
   let longest = 0;
   let checking = true;
   const results = Promise.all(Array.from({ length: 20 }, (_, at) => checks.check(Buffer.from(`${at}`), hash, 'a')));
@@ -32,7 +33,8 @@ it('passwords are checked beside the event loop', async () => {
     last = performance.now();
   }
   assert.deepEqual(new Set(await results), new Set([false]));
-  assert.ok(longest < 200, `the event loop stood for ${longest} ms of about a second`);
+  // On a machine that is full any thread has to wait, but not for as long as all of the checks take.
+  assert.ok(longest < (last - begin) / 2, `the event loop stood for ${longest} of ${last - begin} ms`);
 });
 
 it('what waits is bounded, for each client too', async () => {
