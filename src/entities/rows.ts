@@ -125,7 +125,9 @@ function finish(
     else fields[name] = value;
   }
   const schema = schemaOf(definition, result.value);
-  for (const [name, field] of schema.fields) fields[name] = withGenerated(field, fields[name]);
+  for (const [name, field] of schema.fields) {
+    if (Object.hasOwn(fields, name)) fields[name] = withGenerated(field, fields[name]);
+  }
   return { ok: true, row: fields as Row, virtual };
 }
 
