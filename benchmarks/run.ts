@@ -2,10 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { addresses } from './scenarios/addresses.ts';
 import { largeAnswer, upload } from './scenarios/bodies.ts';
+import { consumers } from './scenarios/consumers.ts';
 import { edits } from './scenarios/edits.ts';
 import { idleConnections } from './scenarios/idle-connections.ts';
 import { plain } from './scenarios/plain.ts';
+import { policies } from './scenarios/policies.ts';
 import { routes } from './scenarios/routes.ts';
 import { start } from './scenarios/start.ts';
 import type { Scenario } from './support/context.ts';
@@ -15,7 +18,18 @@ import { startBackend, startPeer } from './support/nginx.ts';
 import { keepReport, reportTable } from './support/report.ts';
 import { BenchError, findTools } from './support/tools.ts';
 
-const scenarios: readonly Scenario[] = [plain, routes, largeAnswer, upload, idleConnections, edits, start];
+const scenarios: readonly Scenario[] = [
+  plain,
+  policies,
+  consumers,
+  addresses,
+  routes,
+  largeAnswer,
+  upload,
+  idleConnections,
+  edits,
+  start,
+];
 
 /** npm run bench -- [--scenario plain,routes] [--seconds 6] [--rounds 5]: the whole table, or a part that is only printed. */
 async function main(): Promise<void> {

@@ -16,6 +16,8 @@ export interface GatewayOptions {
   /** A prefix that exists already: its store is opened. */
   readonly prefix?: string;
   readonly name?: string;
+  /** Settings of this scenario. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const root = join(import.meta.dirname, '..', '..');
@@ -64,6 +66,7 @@ export function spawnGateway(options: GatewayOptions, proxyPort = 0): SpawnedGat
       KONG_NGINX_HTTP_KEEPALIVE_TIMEOUT: '600s',
       KONG_UPSTREAM_KEEPALIVE_MAX_REQUESTS: '1000000',
       SLUICEGATE_LOG_FORMAT: 'json',
+      ...options.env,
     },
   });
   return { child, prefix };

@@ -16,6 +16,8 @@ export interface Measured {
 export interface Contender {
   readonly subject: Subject;
   readonly path: string;
+  /** What it is loaded with, where that differs from the others. */
+  readonly load?: Pick<LoadOptions, 'script' | 'args'>;
 }
 
 /**
@@ -29,9 +31,9 @@ export async function measureInTurns(
 ): Promise<readonly Measured[]> {
   const rounds = contenders.map(() => [] as Measured[]);
   for (let round = 0; round <= context.rounds; round++) {
-    for (const [index, { subject, path }] of contenders.entries()) {
+    for (const [index, { subject, path, load: own = {} }] of contenders.entries()) {
       const seconds = round === 0 ? Math.min(3, context.seconds) : context.seconds;
-      const measured = await measureOnce(context, subject, path, seconds, options);
+      const measured = await measureOnce(context, subject, path, seconds, { ...options, ...own });
       if (round > 0) rounds[index]?.push(measured);
     }
   }

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AdminClient } from '../support/admin-client.ts';
+import type { BenchContext, Scenario } from '../support/context.ts';
+import { type Figure, figure, median } from '../support/figures.ts';
+import { type GatewaySubject, startGateway } from '../support/gateway.ts';
+import { measureInTurns } from '../support/measure.ts';
+import { memoryOf } from '../support/process-figures.ts';
+import { BenchError } from '../support/tools.ts';
+
+const scenario = 'consumers';
+const counts = [100, 1_000_000] as const;
+const hot = 1_000;
+const lookups = 200;
+
+/** A million consumers with keys: what is not asked for must cost neither memory nor time. */
+export const consumers: Scenario = {
+  name: scenario,
+  async run(context: BenchContext): Promise<readonly Figure[]> {
+    const gateways: GatewaySubject[] = [];
+    try {
+      for (const count of counts) gateways.push(await startWith(context, count));
+      const [few, many] = gateways;
+      if (few === undefined || many === undefined) return [];
+      const firsts = await firstLookups(many);
+      const keys = (count: number) => ({ script: 'numbered.lua', args: ['apikey', 'key-', String(count)] });
+      const [base, full] = await measureInTurns(context, [
+        { subject: few, path: '/r/0', load: keys(counts[0]) },
+        { subject: many, path: '/r/0', load: keys(hot) },
+      ]);
+      await delay(5_000);
+      const grown = (memoryOf(many.pids()).resident - memoryOf(few.pids()).resident) / 2 ** 20;
+      return [
+        figure({ scenario, what: 'first request with a key, median', unit: 'ms', gateway: median(firsts), max: 2 }),
+        figure({
+          scenario,
+          what: 'CPU per request, 1000 of 1000000 keys',
+          unit: 'µs',
+          gateway: full?.cpuPerRequest ?? Number.NaN,
+          peer: base?.cpuPerRequest ?? Number.NaN,
+          peerName: '100 keys in all',
+          maxRatio: 1.05,
+        }),
+        figure({ scenario, what: 'memory more than with 100 consumers', unit: 'MB', gateway: grown, max: 300 }),
+      ];
+    } finally {
+      await Promise.all(gateways.map((gateway) => gateway.stop()));
+    }
+  },
+};
+
+/** A gateway over a store with so many consumers, each with a key `key-<number>`. */
+async function startWith(context: BenchContext, count: number): Promise<GatewaySubject> {
+  const first = await startGateway({ folder: context.folder, workers: 1 });
+  const admin = new AdminClient(first.adminUrl);
+  await admin.addRoutes(context.backend.url, 1);
+  await admin.write('POST', '/routes/route-0/plugins', { name: 'key-auth' });
+  admin.close();
+  await first.stop();
+  const begun = performance.now();
+  fill(join(first.prefix, 'store.sqlite'), count);
+  context.say(`${count} consumers written in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+  const name = `gateway with ${count} consumers`;
+  return startGateway({ folder: context.folder, workers: 1, prefix: first.prefix, name });
+}
+
+/** Straight into the tables: the Admin API would take an hour. */
+function fill(file: string, count: number): void {
+  const database = new DatabaseSync(file);
+  database.exec('begin');
+  const consumer = database.prepare('insert into consumers (id, created_at, username, body) values (?, ?, ?, ?)');
+  const credential = database.prepare(
+    'insert into keyauth_credentials (id, created_at, key, consumer_id, body) values (?, ?, ?, ?, ?)',
+  );
+  for (let at = 0; at < count; at++) {
+    const id = randomUUID();
+    const number = String(at).padStart(7, '0');
+    consumer.run(id, 1_700_000_000_000 + at, `consumer-${number}`, '{"tags":null}');
+    credential.run(randomUUID(), 1_700_000_000_000 + at, `key-${number}`, id, '{"tags":null}');
+  }
+  database.exec('commit');
+  database.close();
+}
+
+/** Milliseconds of requests with keys that nobody has shown yet. */
+async function firstLookups(gateway: GatewaySubject): Promise<readonly number[]> {
+  const times: number[] = [];
+  for (let at = 0; at < lookups; at++) {
+    const apikey = `key-${String(500_000 + at * 997).padStart(7, '0')}`;
+    const begun = performance.now();
+    const response = await fetch(`${gateway.url}/r/0`, { headers: { apikey } });
+    await response.arrayBuffer();
+    times.push(performance.now() - begun);
+    if (response.status !== 200) throw new BenchError(`a first request with ${apikey} was answered ${response.status}`);
+  }
+  return times.slice(lookups / 10);
+}

@@ -1,0 +1,98 @@
+import { createSign, createVerify, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AdminClient } from '../support/admin-client.ts';
+import type { BenchContext, Scenario } from '../support/context.ts';
+import { type Figure, figure } from '../support/figures.ts';
+import { startGateway } from '../support/gateway.ts';
+import { type Contender, measureInTurns } from '../support/measure.ts';
+
+const key = 'a-key-that-is-as-long-as-others-are';
+const farAway = 4_000_000_000;
+/** More than any cache of verified tokens holds, so that each one is new whenever it comes round again. */
+const freshTokens = 40_000;
+
+/** What authentication and limits add: each route has one more plugin than a plain one. */
+export const policies: Scenario = {
+  name: 'policies',
+  async run(context: BenchContext): Promise<readonly Figure[]> {
+    const gateway = await startGateway({ folder: context.folder, workers: 1 });
+    const admin = new AdminClient(gateway.adminUrl);
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    try {
+      await admin.addRoutes(context.backend.url, 4);
+      await configure(admin, publicKey);
+      const tokens = join(context.folder, 'tokens');
+      context.say(`signing ${freshTokens} tokens`);
+      const list = Array.from({ length: freshTokens }, (_, at) => token(privateKey, at));
+      writeFileSync(tokens, list.join('\n'));
+      const withKey: Contender['load'] = { script: 'header.lua', args: ['apikey', key] };
+      const reused: Contender['load'] = { script: 'header.lua', args: ['Authorization', `Bearer ${list[0]}`] };
+      const fresh: Contender['load'] = { script: 'lines.lua', args: ['Authorization', 'Bearer ', tokens] };
+      const measured = await measureInTurns(context, [
+        { subject: context.peer, path: '/r/0' },
+        { subject: gateway, path: '/r/0' },
+        { subject: gateway, path: '/r/1', load: withKey },
+        { subject: gateway, path: '/r/2', load: withKey },
+        { subject: gateway, path: '/r/3', load: reused },
+        { subject: gateway, path: '/r/3', load: fresh },
+      ]);
+      const cost = measured.map(({ cpuPerRequest }) => cpuPerRequest);
+      const [peer = Number.NaN, , keyed = Number.NaN, limited = Number.NaN, known = Number.NaN, unknown = Number.NaN] =
+        cost;
+      const check = signatureCheck(publicKey, list);
+      const common = { scenario: 'policies', unit: 'µs' };
+      return [
+        figure({ ...common, what: 'CPU per request, key-auth', gateway: keyed, peer, maxRatio: 1.8 }),
+        figure({ ...common, what: 'key-auth and rate-limiting (local)', gateway: limited, peer, maxRatio: 2 }),
+        figure({ ...common, what: 'jwt RS256, one token', gateway: known, peer, maxRatio: 2 }),
+        figure({
+          ...common,
+          what: 'jwt RS256, a new token each',
+          gateway: unknown,
+          peer: known + check,
+          peerName: 'one token + check',
+          maxRatio: 1.2,
+        }),
+      ];
+    } finally {
+      admin.close();
+      await gateway.stop();
+    }
+  },
+};
+
+async function configure(admin: AdminClient, publicKey: KeyObject): Promise<void> {
+  await admin.write('PUT', '/consumers/ada', {});
+  await admin.write('POST', '/consumers/ada/key-auth', { key });
+  await admin.write('POST', '/consumers/ada/jwt', {
+    key: 'ada',
+    algorithm: 'RS256',
+    rsa_public_key: publicKey.export({ type: 'spki', format: 'pem' }),
+  });
+  await admin.write('POST', '/routes/route-1/plugins', { name: 'key-auth' });
+  await admin.write('POST', '/routes/route-2/plugins', { name: 'key-auth' });
+  await admin.write('POST', '/routes/route-2/plugins', {
+    name: 'rate-limiting',
+    config: { minute: farAway, policy: 'local' },
+  });
+  await admin.write('POST', '/routes/route-3/plugins', { name: 'jwt', config: { claims_to_verify: ['exp'] } });
+}
+
+function token(privateKey: KeyObject, serial: number): string {
+  const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const signed = `${encode({ alg: 'RS256', typ: 'JWT' })}.${encode({ iss: 'ada', exp: farAway, jti: String(serial) })}`;
+  return `${signed}.${createSign('RSA-SHA256').update(signed).sign(privateKey, 'base64url')}`;
+}
+
+/** CPU microseconds of one check of a signature alone. */
+function signatureCheck(publicKey: KeyObject, tokens: readonly string[]): number {
+  const checked = tokens.slice(0, 20_000).map((text) => {
+    const end = text.lastIndexOf('.');
+    return { signed: text.slice(0, end), signature: Buffer.from(text.slice(end + 1), 'base64url') };
+  });
+  const before = process.cpuUsage();
+  for (const { signed, signature } of checked) createVerify('RSA-SHA256').update(signed).verify(publicKey, signature);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / checked.length;
+}
