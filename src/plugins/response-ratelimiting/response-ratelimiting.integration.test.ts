@@ -96,7 +96,7 @@ describe('over a real gateway', () => {
         await until(async () => (await request('')).headers['x-ratelimit-remaining-video'] === '999');
         redis.hang();
         const slowest = await timeOf(() => Promise.all(Array.from({ length: 20 }, () => passesUncounted())));
-        assert.ok(slowest < 1500, `${slowest} ms`);
+        assert.ok(slowest < 4000, `${slowest} ms`);
         redis.resume();
         await until(async () => (await request('')).headers['x-ratelimit-remaining-video'] === '999');
         await redis.kill();
