@@ -20,13 +20,10 @@ function runFrom(exchange: Exchange, context: RequestContext, first: number): Ph
   while (at < exchange.plan.access.length) {
     const instance = exchange.plan.access[at]!;
     const { consumer, credential, alternatives } = exchange;
-    if (alternatives?.settled === true && alternatives.names.has(instance.name)) {
-      at++;
-      continue;
-    }
     let result: PhaseResult;
     try {
-      result = instance.phases.access?.(context);
+      if (alternatives?.settled === true && alternatives.names.has(instance.name)) instance.phases.skipped?.(context);
+      else result = instance.phases.access?.(context);
     } catch (error) {
       return failedReply(exchange, instance, 'access', error);
     }

@@ -250,6 +250,8 @@ export interface LogContext extends BaseContext {
 export interface PluginPhases {
   rewrite?(context: RewriteContext): void | Promise<void>;
   access?(context: AccessContext): undefined | Reply | Promise<undefined | Reply>;
+  /** In place of `access`, when another plugin was enough (`anyOf`): to hide a credential that was not needed. */
+  skipped?(context: AccessContext): void;
   headerFilter?(context: HeaderFilterContext): void;
   /** Called once for each answer, after headerFilter; null means that this answer is left alone. */
   bodyFilter?(context: HeaderFilterContext): BodyTransform | null;

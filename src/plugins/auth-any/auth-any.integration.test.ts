@@ -50,6 +50,13 @@ describe('keys or tokens', () => {
     assert.equal(rig.backend.requests.at(-1)?.get('x-credential-identifier'), 'app');
   });
 
+  it('a key beside a token does not reach the backend', async () => {
+    const lines = `Authorization: Bearer ${token}\r\napikey: key-of-ada\r\n`;
+    assert.equal((await get(lines)).status, 200);
+    assert.equal(rig.backend.requests.at(-1)?.get('x-consumer-username'), 'bob');
+    assert.doesNotMatch(rig.backend.requests.at(-1)?.raw ?? '', /key-of-ada/);
+  });
+
   it('a wrong one beside a right one does no harm', async () => {
     assert.equal((await get('Authorization: Bearer wrong\r\napikey: key-of-ada\r\n')).status, 200);
     assert.equal(rig.backend.requests.at(-1)?.get('x-consumer-username'), 'ada');

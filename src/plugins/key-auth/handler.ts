@@ -40,6 +40,7 @@ export function authenticateByKey(config: KeyAuthConfig, tools: PluginTools): Pl
       attempts.hide(context);
       return authenticate(context);
     },
+    skipped: (context) => attempts.hide(context),
   };
 }
 
