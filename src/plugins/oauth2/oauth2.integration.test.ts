@@ -242,6 +242,36 @@ test('a token that the Admin API removes, and one whose credential goes, end wit
   for (let use = 0; use < 4; use += 1) assert.equal(await call(second), 401);
 });
 
+test('a refresh token that may be used again stays, and its access tokens have a whole life each', async () => {
+  await admin('PUT', '/services/reuse', { url: backend.url });
+  await admin('PUT', '/services/reuse/routes/reuse', { paths: ['/reuse'] });
+  const config = { enable_password_grant: true, reuse_refresh_token: true, accept_http_if_already_terminated: true };
+  await admin('POST', '/services/reuse/plugins', { name: 'oauth2', config: { ...config, provision_key: 'key' } });
+  const { client_id, client_secret } = await newClient();
+  const post = async (fields: Readonly<Record<string, string>>): Promise<Record<string, string>> => {
+    const body = new URLSearchParams({ client_id: String(client_id), client_secret: String(client_secret), ...fields });
+    const answer = await send('/reuse/oauth2/token', { method: 'POST', body });
+    assert.equal(answer.status, 200);
+    return (await answer.json()) as Record<string, string>;
+  };
+  const first = await post({ grant_type: 'password', provision_key: 'key', authenticated_userid: 'user-7' });
+  const path = `/oauth2_tokens/${first['access_token']}`;
+  await admin('PATCH', path, { created_at: Math.floor(Date.now() / 1000) - 8000 });
+  const use = async (token: string | undefined): Promise<number> => {
+    const answer = await send('/reuse', { headers: { Authorization: `Bearer ${token}` } });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  assert.equal(await use(first['access_token']), 401);
+  for (let round = 0; round < 2; round += 1) {
+    const next = await post({ grant_type: 'refresh_token', refresh_token: first['refresh_token'] ?? '' });
+    assert.equal(next['refresh_token'], first['refresh_token']);
+    assert.equal(await use(next['access_token']), 200);
+    const { ttl } = await admin('GET', `/oauth2_tokens/${next['access_token']}`);
+    assert.ok(Number(ttl) > 1_209_000);
+  }
+});
+
 test('the Admin API makes tokens too, and shows what is left of their life', async () => {
   const { id } = await newClient();
   const made = await admin('POST', `/oauth2/${id}/oauth2_tokens`, { expires_in: 60, ttl: 100 });
