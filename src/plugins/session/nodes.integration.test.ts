@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type EchoedRequest, startBackend } from '../../../test/support/backend.ts';
+import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
+import { skipWithoutPostgres, startPostgres } from '../../../test/support/postgres.ts';
+
+async function write(node: TestGateway, method: string, path: string, body: unknown) {
+  const answer = await node.admin(method, path, body);
+  assert.ok(answer.status < 300, JSON.stringify(answer.body));
+  return answer.body;
+}
+
+function ask(node: TestGateway, headers: Readonly<Record<string, string>>, path = '/', method = 'GET') {
+  return fetch(node.proxyUrl + path, { method, headers: { ...headers, Connection: 'close' } });
+}
+
+/** The consumer of a request with the cookie; the status when it was refused. */
+async function userOf(node: TestGateway, cookie: string): Promise<string | number> {
+  const answer = await ask(node, { Cookie: cookie });
+  const text = await answer.text();
+  if (answer.status !== 200) return answer.status;
+  return String((JSON.parse(text) as EchoedRequest).headers['x-consumer-username']);
+}
+
+async function until(what: string, reached: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await reached())) assert.ok(Date.now() < deadline, what);
+}
+
+test('two nodes over PostgreSQL share sessions and their end; while the database is away nobody is taken for a stranger', {
+  skip: skipWithoutPostgres(),
+}, async () => {
+  await using resources = new AsyncDisposableStack();
+  const postgres = await startPostgres();
+  resources.defer(() => postgres.stop());
+  const backend = resources.use(await startBackend());
+  const { host, port, user, password, database } = postgres;
+  const tuning = { schema: null, ssl: false, sslVerify: false, timeout: 2000, poolSize: 4 };
+  const pg = { host, port, user, password, database, ...tuning };
+  const settings = { database: 'postgres' as const, pg, plugins: ['key-auth', 'session'] };
+  const first = resources.use(await startTestGateway({ settings }));
+  const second = resources.use(await startTestGateway({ settings }));
+  await write(first, 'PUT', '/services/app', { url: backend.url });
+  await write(first, 'PUT', '/services/app/routes/app', { paths: ['/'] });
+  for (const name of ['ada', 'nobody']) await write(first, 'PUT', `/consumers/${name}`, {});
+  const { key } = await write(first, 'POST', '/consumers/ada/key-auth', {});
+  await write(first, 'POST', '/services/app/plugins', { name: 'session', config: { storage: 'kong' } });
+  await write(first, 'POST', '/services/app/plugins', { name: 'key-auth', config: { anonymous: 'nobody' } });
+  await until('the other node has no plugins', async () => (await userOf(second, '')) === 'nobody');
+
+  const logIn = async (node: TestGateway): Promise<string> => {
+    const answer = await ask(node, { apikey: String(key) });
+    await answer.arrayBuffer();
+    return answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  };
+  for (const [here, there] of [
+    [first, second],
+    [second, first],
+  ] as const) {
+    const cookie = await logIn(here);
+    assert.equal(await userOf(there, cookie), 'ada', 'at once, on the other node');
+    const out = await ask(there, { Cookie: cookie }, '/?session_logout=true', 'POST');
+    assert.deepEqual([out.status, await out.text()], [200, '']);
+    await until('the session goes on', async () => (await userOf(here, cookie)) === 'nobody');
+  }
+
+  const known = await logIn(second);
+  assert.equal(await userOf(first, known), 'ada');
+  const unknown = await logIn(second);
+  const stored = async () => ((await first.admin('GET', '/sessions')).body['data'] as unknown[]).length;
+  await until('the sessions are not stored', async () => (await stored()) === 2);
+  await postgres.crash();
+  assert.equal(await userOf(first, known), 'ada');
+  assert.equal(await userOf(first, unknown), 503);
+  await postgres.restart();
+  await until('it did not heal', async () => (await userOf(first, unknown)) === 'ada');
+});
