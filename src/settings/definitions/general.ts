@@ -55,6 +55,6 @@ export const general = {
   hash_keys: own(
     boolean,
     'off',
-    'Store API keys as hashes. The clear key is shown once, in the answer to its creation; keys made before stay as they are.',
+    'Store API keys as hashes. The clear key is shown once, in the answer to its creation; keys made before go on to work, and are hashed when they are next written.',
   ),
 } as const;
