@@ -25,6 +25,8 @@ const shortestRefresh = 100;
 export class CrlSource {
   readonly #options: CrlSourceOptions;
   #crl: Crl | null = null;
+  /** What was read last. */
+  #last: { readonly bytes: Buffer; readonly crl: Crl } | null = null;
   #loading: Promise<void> | null = null;
   /** Milliseconds since the epoch. */
   #nextTry = 0;
@@ -72,14 +74,21 @@ export class CrlSource {
     tools.log.error('a certificate revocation list is not to be had', { place, reason });
   }
 
+  /** A list that is the same as the last one is not parsed again. */
   async #read(): Promise<Crl> {
+    const bytes = await this.#bytes();
+    if (this.#last?.bytes.equals(bytes) !== true) this.#last = { bytes, crl: readCrl(bytes) };
+    return this.#last.crl;
+  }
+
+  async #bytes(): Promise<Buffer> {
     const { place, timeout } = this.#options;
     if (!/^https?:/i.test(place)) {
       if ((await stat(place)).size > maxBytes) throw new Error(`the file is larger than ${maxBytes} bytes`);
-      return readCrl(await readFile(place));
+      return await readFile(place);
     }
     const { status, body } = await fetchDocument(place, { timeout, maxBytes });
     if (status !== 200) throw new Error(`${new URL(place).origin} answered ${status}`);
-    return readCrl(body);
+    return body;
   }
 }

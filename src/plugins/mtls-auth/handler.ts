@@ -56,5 +56,10 @@ function letIn(context: AccessContext, { certificate }: Accepted, groupBy: 'CN' 
   const group = groupBy === 'CN' ? commonName : subjectText;
   context.authenticate(null, { id: null, identifier: subjectText }, { groups: group === null ? [] : [group] });
   if (subjectText !== '') context.upstream.setHeader('X-Client-Cert-Dn', subjectText);
-  if (alternativeNames.length > 0) context.upstream.setHeader('X-Client-Cert-San', alternativeNames.join(','));
+  if (alternativeNames.length > 0) context.upstream.setHeader('X-Client-Cert-San', listed(alternativeNames));
+}
+
+/** A comma within a name, which a URI may have, must not make two of it. */
+function listed(names: readonly string[]): string {
+  return names.map((name) => name.replaceAll(',', '%2C')).join(',');
 }

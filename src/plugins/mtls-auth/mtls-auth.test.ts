@@ -203,7 +203,7 @@ describe('mtls-auth and the consumer of a certificate', () => {
 
   it('is not looked for with skip_consumer_lookup; backend and acl get the names', async () => {
     const certificate = root.issue('/C=DE/O=Acme, Inc/CN=Zoë', {
-      extensions: ['subjectAltName=DNS:zoe.test,IP:2001:db8::1'],
+      extensions: ['subjectAltName=@names', '[names]', 'DNS.1=zoe.test', 'IP.1=2001:db8::1', 'URI.1=x:a,b'],
     });
     for (const [by, group] of [
       ['CN', 'Zoë'],
@@ -216,7 +216,7 @@ describe('mtls-auth and the consumer of a certificate', () => {
       });
       assert.equal(consumer, null);
       assert.equal(upstream?.header('x-client-cert-dn'), 'CN=Zo\\c3\\ab,O=Acme\\, Inc,C=DE');
-      assert.equal(upstream?.header('x-client-cert-san'), 'zoe.test,2001:db8::1');
+      assert.equal(upstream?.header('x-client-cert-san'), 'zoe.test,2001:db8::1,x:a%2Cb');
       assert.deepEqual(seen.pop(), [group]);
     }
   });
@@ -432,7 +432,7 @@ describe('mtls-auth and revocation', () => {
     const address = hanging.address();
     assert.ok(address !== null && typeof address === 'object');
     const one = plugin({
-      crls: [`http://127.0.0.1:${address.port}/`],
+      crls: Array.from({ length: 30 }, (_, at) => `http://127.0.0.1:${address.port}/${at}`),
       http_timeout: 100,
       revocation_check_mode: 'STRICT',
     });

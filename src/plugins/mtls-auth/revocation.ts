@@ -30,32 +30,35 @@ export class Revocation {
   async problemOf({ certificates }: CertificatePath, now: number): Promise<string | null> {
     const { revocation_check_mode: mode } = this.#config;
     if (mode === 'SKIP') return null;
-    for (const [at, certificate] of certificates.entries()) {
-      const issuer = certificates[at + 1];
-      if (issuer === undefined) break;
-      const status = await this.#statusOf(certificate, issuer, at === 0, now);
-      if (status === 'revoked') return at === 0 ? 'the certificate is revoked' : 'an authority is revoked';
-      if (status === 'unknown' && mode === 'STRICT') return 'it is not known whether a certificate is revoked';
-    }
-    return null;
+    const below = certificates.slice(0, -1);
+    // All at once: what does not answer is waited for one time only.
+    const statuses = await Promise.all(
+      below.map((one, at) => this.#statusOf(one, certificates[at + 1]!, at === 0, now)),
+    );
+    const revoked = statuses.indexOf('revoked');
+    if (revoked >= 0) return revoked === 0 ? 'the certificate is revoked' : 'an authority is revoked';
+    const isUnknown = mode === 'STRICT' && statuses.includes('unknown');
+    return isUnknown ? 'it is not known whether a certificate is revoked' : null;
   }
 
+  /** Lists of the configuration first; the certificate's own distribution points where those say nothing. */
   async #statusOf(certificate: Certificate, issuer: Certificate, isClient: boolean, now: number): Promise<Status> {
     const isAuthentic = (crl: Crl): boolean => covers(crl, certificate, issuer, isClient);
-    for (const source of this.#sourcesFor(certificate)) {
-      const crl = source instanceof CrlSource ? await source.current(now, isAuthentic) : source;
-      if (crl === null || !isAuthentic(crl)) continue;
+    for (const sources of [this.#configured, this.#namedBy(certificate)]) {
+      const crls = await Promise.all(
+        sources.map((source) => (source instanceof CrlSource ? source.current(now, isAuthentic) : source)),
+      );
+      const authentic = crls.filter((crl) => crl !== null && isAuthentic(crl)) as readonly Crl[];
       // What was revoked once stays so, also by a list that is out of date.
-      if (crl.revoked.has(certificate.serial)) return 'revoked';
-      if (isCurrent(crl, now)) return 'good';
+      if (authentic.some(({ revoked }) => revoked.has(certificate.serial))) return 'revoked';
+      if (authentic.some((crl) => isCurrent(crl, now))) return 'good';
     }
     return 'unknown';
   }
 
-  *#sourcesFor(certificate: Certificate): Iterable<Crl | CrlSource> {
-    yield* this.#configured;
-    const urls = certificate.distributionPoints.filter((uri) => /^https?:/i.test(uri) && URL.canParse(uri));
-    for (const url of urls.slice(0, mostPoints)) yield this.#sourceAt(url);
+  #namedBy({ distributionPoints }: Certificate): readonly CrlSource[] {
+    const urls = distributionPoints.filter((uri) => /^https?:/i.test(uri) && URL.canParse(uri));
+    return urls.slice(0, mostPoints).map((url) => this.#sourceAt(url));
   }
 
   #sourceAt(url: string): CrlSource {
