@@ -30,7 +30,7 @@ export const refusals = {
   refreshToken: refusal('invalid_request', 'Invalid refresh_token'),
   noScope: refusal('invalid_scope', 'You must specify a scope'),
   scopeMismatch: refusal('invalid_scope', 'Scope mismatch'),
-  repeated: refusal('invalid_request', 'A parameter is given more than once'),
+  malformed: refusal('invalid_request', 'A parameter is given more than once or is malformed'),
   noService: refusal('invalid_request', 'Tokens of this route would not be bound to a service'),
 } satisfies Record<string, Refusal>;
 

@@ -34,7 +34,10 @@ test('parameters may be in the query; those of the body count first', async () =
 
 test('a parameter that is given twice is refused', async () => {
   const { status, fields } = await new Server().authorize({}, { body: 'client_id=client-1&client_id=client-2' });
-  assert.deepEqual([status, fields], [400, failure('invalid_request', 'A parameter is given more than once')]);
+  assert.deepEqual(
+    [status, fields],
+    [400, failure('invalid_request', 'A parameter is given more than once or is malformed')],
+  );
 });
 
 test('only the login page may say who the user is', async () => {

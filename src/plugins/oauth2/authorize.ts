@@ -35,7 +35,8 @@ interface Redirection {
 export async function authorize(work: Authorization, clients: ClientAuthenticator): Promise<Reply> {
   const { config, parameters } = work;
   const state = parameters.get('state');
-  const early = parameters.repeated ? refusals.repeated : unprovenUser(config, parameters);
+  if (parameters.malformed) return answer(400, refusals.malformed, null);
+  const early = unprovenUser(config, parameters);
   if (early !== null) return answer(400, early, state);
   const clientId = parameters.get('client_id');
   const client = clientId === null ? null : await clients.find([clientId]);

@@ -4,8 +4,8 @@ import { type AccessContext, bodyArguments } from '../../plugin-sdk/index.ts';
 export interface Parameters {
   /** Null when it is missing or, as RFC 6749 3.1 has it, empty. */
   get(name: string): string | null;
-  /** Some parameter is given twice in one place: it could be read in more than one way. */
-  readonly repeated: boolean;
+  /** Some parameter is given twice in one place, so it could be read in more than one way, or is no Unicode text. */
+  readonly malformed: boolean;
 }
 
 /** Requests for tokens are small. */
@@ -23,6 +23,11 @@ export async function readParameters(context: AccessContext): Promise<Parameters
       const other = inQuery[name]?.[0] ?? '';
       return other === '' ? null : other;
     },
-    repeated: [...(inBody?.values() ?? []), ...Object.values(inQuery)].some((values) => values.length > 1),
+    malformed: [...(inBody?.values() ?? []), ...Object.values(inQuery)].some(isMalformed),
   };
+}
+
+/** JSON can spell half a surrogate pair, which no URI or store can hold. */
+function isMalformed(values: readonly string[]): boolean {
+  return values.length > 1 || values[0]?.isWellFormed() === false;
 }

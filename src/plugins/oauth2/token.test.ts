@@ -99,6 +99,19 @@ test('parameters may come as JSON', async () => {
   assert.equal((await new Server().post('/oauth2/token', {}, { body, headers })).status, 200);
 });
 
+test('half a surrogate pair, which JSON can spell, is refused', async () => {
+  const headers = { 'Content-Type': 'application/json' };
+  const client = '"client_id":"client-1","client_secret":"secret-1","grant_type":"client_credentials"';
+  const server = new Server();
+  for (const more of ['"state":"\\ud800"', '"scope":"\\udc00x"']) {
+    const { status, fields } = await server.post('/oauth2/token', {}, { body: `{${client},${more}}`, headers });
+    assert.deepEqual([status, fields['error']], [400, 'invalid_request']);
+  }
+  const user = `"provision_key":"${provisionKey}","authenticated_userid":"\\ud800","response_type":"code"`;
+  const { status } = await server.post('/oauth2/authorize', {}, { body: `{${client},${user}}`, headers });
+  assert.equal(status, 400);
+});
+
 test('a grant that is unknown or not enabled is refused', async () => {
   for (const [config, grant_type] of [
     [{}, ''],

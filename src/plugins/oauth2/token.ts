@@ -27,8 +27,8 @@ type GrantHandler = (work: TokenWork, client: Client) => Promise<Granted>;
 /** The token endpoint (RFC 6749 3.2). */
 export async function token(work: TokenWork, clients: ClientAuthenticator, request: RequestView): Promise<Reply> {
   const { config, parameters } = work;
+  if (parameters.malformed) return answer(400, refusals.malformed, null);
   const state = parameters.get('state');
-  if (parameters.repeated) return answer(400, refusals.repeated, state);
   const handler = grantHandler(config, parameters.get('grant_type'));
   if (handler === null) return answer(400, refusals.grantType, state);
   const client = await clients.authenticate(readClaim(request, parameters));
