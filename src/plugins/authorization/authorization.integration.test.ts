@@ -61,3 +61,48 @@ describe('rules', () => {
     assert.match(JSON.stringify(answer.body['fields']), /should start with '\/', '=\/' or '~'/);
   });
 });
+
+describe('rules over the scopes of tokens', () => {
+  let rig: Rig;
+  const tokens = { read: '', write: '' };
+  before(async () => {
+    rig = await startRig({ settings: { plugins: ['authorization', 'oauth2'] } });
+    await rig.write('PUT', '/consumers/ada', {});
+    await rig.write('POST', '/consumers/ada/oauth2', {
+      name: 'app',
+      client_id: 'app',
+      redirect_uris: ['https://a.test/'],
+    });
+    for (const scope of ['read', 'write'] as const) {
+      const made = await rig.write('POST', '/oauth2/app/oauth2_tokens', { expires_in: 600, scope });
+      tokens[scope] = String(made['access_token']);
+    }
+    await rig.write('POST', '/services/backend/plugins', {
+      name: 'oauth2',
+      config: { enable_client_credentials: true, global_credentials: true, anonymous: 'ada' },
+    });
+    await rig.write('POST', '/services/backend/plugins', {
+      name: 'authorization',
+      config: {
+        rules: [
+          { name: 'reading', scopes: ['read', 'write'], methods: ['GET'] },
+          { name: 'writing', scopes: ['write'] },
+        ],
+      },
+    });
+  });
+  after(() => rig.close());
+
+  it('let pass what the token is for, and ask for one where there is none', async () => {
+    const status = async (method: string, token: string | null): Promise<number> => {
+      const headers = token === null ? {} : { Authorization: `Bearer ${token}` };
+      const answer = await fetch(`http://127.0.0.1:${rig.port}/`, { method, headers });
+      await answer.text();
+      return answer.status;
+    };
+    assert.equal(await status('GET', tokens.read), 200);
+    assert.equal(await status('PUT', tokens.read), 403);
+    assert.equal(await status('PUT', tokens.write), 200);
+    assert.equal(await status('GET', null), 401);
+  });
+});
