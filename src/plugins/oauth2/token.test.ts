@@ -380,7 +380,8 @@ test('a flood of wrong secrets is bounded, and does not hold the event loop', as
   clearInterval(watch);
   const counted = (status: number) => answers.filter((answer) => answer.status === status).length;
   assert.equal(counted(503) + counted(400), 100);
-  assert.equal(counted(503), 100 - 66);
+  // Two are checked at a time and 64 wait; on a busy machine some are done before the last one comes.
+  assert.ok(counted(503) > 0 && counted(503) <= 100 - 66, String(counted(503)));
   assert.ok(longest < 1000, String(longest));
   assert.equal(answers.find(({ status }) => status === 503)?.response.header('retry-after'), '1');
 });
