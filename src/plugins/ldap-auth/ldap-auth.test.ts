@@ -161,10 +161,13 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
     assert.deepEqual(one.logLines, []);
   });
 
-  it('never sends an empty password, which this directory takes for every user', async () => {
+  it('never sends an empty password, or what could be read as one, which this directory takes for every user', async () => {
     const before = await bindsSoFar();
     const one = plugin();
-    assert.equal((await one.request(login('ada', ''))).response.status, 401);
+    const latin1 = { headers: { Authorization: `ldap ${Buffer.from('ada:pass\xe9', 'latin1').toString('base64')}` } };
+    for (const request of [login('ada', ''), login('ada', '\0'), login('ada', '\0love:lace'), latin1]) {
+      assert.equal((await one.request(request)).response.status, 401);
+    }
     assert.notEqual((await one.request(login('ada', 'love:lace'))).upstream, null);
     assert.equal(await bindsSoFar(), before + 2);
     assert.equal(slapd.binds[before], `uid=ada,${base}`);
@@ -396,6 +399,22 @@ describe('ldap-auth at a server that breaks the protocol', () => {
       await close();
     });
   }
+
+  test('a connection that ends under the second login does not cost it', async () => {
+    const seen = new Map<Socket, number>();
+    const { plugin, close } = await against(
+      (socket) => {
+        const before = seen.get(socket) ?? 0;
+        seen.set(socket, before + 1);
+        if (before === 0) socket.write(success);
+        else socket.destroy();
+      },
+      { cache_ttl: 0 },
+    );
+    for (let at = 0; at < 3; at++) assert.notEqual((await plugin.request(login('ada', 'x'))).upstream, null);
+    assert.deepEqual([...seen.values()], [2, 2, 1]);
+    await close();
+  });
 
   test('an answer that comes byte by byte is understood', async () => {
     const { plugin, close } = await against((socket) => {
