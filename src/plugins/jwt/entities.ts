@@ -1,0 +1,87 @@
+import { createPublicKey } from 'node:crypto';
+import {
+  autoId,
+  createdAt,
+  defineEntity,
+  type EntityCheck,
+  foreign,
+  record,
+  string,
+  tags,
+} from '../../plugin-sdk/schema.ts';
+import { algorithmNames, algorithmOf } from './algorithms.ts';
+
+function needsKey(algorithm: string): EntityCheck {
+  return {
+    conditional: {
+      if_field: 'algorithm',
+      if_match: { eq: algorithm },
+      then_field: 'rsa_public_key',
+      then_match: { required: true },
+    },
+  };
+}
+
+const usableKey = {
+  field_sources: ['algorithm', 'rsa_public_key'],
+  fn: ({ algorithm, rsa_public_key: key }: Readonly<Record<string, unknown>>) =>
+    typeof key === 'string' && !isUsable(key, algorithm) ? { rsa_public_key: 'invalid key' } : null,
+};
+
+const secrets = defineEntity({
+  name: 'jwt_secrets',
+  path: 'jwts',
+  endpointKey: 'key',
+  schema: record(
+    {
+      id: autoId(),
+      created_at: createdAt(),
+      consumer: foreign('consumers', {
+        required: true,
+        on_delete: 'cascade',
+        description: 'The consumer that tokens of this credential stand for.',
+      }),
+      key: string({
+        unique: true,
+        auto: true,
+        description:
+          'What tokens name in the claim `key_claim_name`; 32 random letters and digits when it is not given.',
+      }),
+      secret: string({
+        auto: true,
+        encrypted: true,
+        description: 'Secret of tokens that are signed with HS256, HS384 or HS512; random when it is not given.',
+      }),
+      rsa_public_key: string({
+        description: 'Public key in PEM, of any kind: RSA, EC or Ed25519, as the algorithm needs.',
+      }),
+      algorithm: string({
+        default: 'HS256',
+        one_of: algorithmNames,
+        description:
+          'The one algorithm that tokens of this credential may be signed with, whatever they say themselves.',
+      }),
+      tags: tags(),
+    },
+    {
+      checks: [
+        ...algorithmNames.filter((name) => !name.startsWith('HS')).map(needsKey),
+        { custom_entity_check: usableKey },
+      ],
+    },
+  ),
+  nestedUnder: [{ entity: 'consumers', field: 'consumer', path: 'jwt' }],
+});
+
+export const entities = [secrets];
+
+/** A key beside a symmetric algorithm is not used, so it only has to be one. */
+function isUsable(pem: string, algorithm: unknown): boolean {
+  const known = algorithmOf(algorithm);
+  try {
+    const key = createPublicKey(pem);
+    return known === null || known.symmetric || known.takes(key);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,222 @@
+import { hash, type KeyObject } from 'node:crypto';
+import {
+  type AccessContext,
+  authAccess,
+  BoundedCache,
+  type ConsumerView,
+  type EntityRow,
+  foreignIdOf,
+  type IdentityDetails,
+  type PluginPhases,
+  type PluginTools,
+  type Reply,
+  refuse,
+} from '../../plugin-sdk/index.ts';
+import type { Algorithm } from './algorithms.ts';
+import { algorithmOf } from './algorithms.ts';
+import { claimsChecker, scopesOf } from './claims.ts';
+import { credentialKeys } from './credential-key.ts';
+import { missing, several, tokenFinder, unrecognizable } from './find-token.ts';
+import { KeySet, KeysUnavailable } from './key-set.ts';
+import { type Claims, parseToken, type Token } from './parse-token.ts';
+import { jwtRefusals, type Refusals } from './refusals.ts';
+import type { JwtConfig } from './schema.ts';
+
+type Outcome = Reply | undefined;
+
+/** A token whose signature is good, and by what that was found. */
+interface Verified {
+  readonly claims: Claims;
+  readonly details: Partial<IdentityDetails>;
+  /** Seconds since the epoch from which on it is looked at anew. */
+  readonly expiresAt: number;
+  /** What names the credential or client. */
+  readonly name: string;
+  /** The credential, which must still be the same; null with a key set. */
+  readonly credential: EntityRow | null;
+  /** Generation of the key set. */
+  readonly generation: number;
+}
+
+/** Verified tokens that an instance remembers in each worker; longer ones are checked each time. */
+const mostTokens = 10_000;
+const longestRemembered = 8192;
+
+export function authenticateByToken(config: JwtConfig, tools: PluginTools): PluginPhases {
+  const tokens = new TokenAuthentication(config, tools);
+  return {
+    access: authAccess(tools, {
+      anonymous: config.anonymous,
+      runOnPreflight: config.run_on_preflight,
+      attempt: (context) => tokens.attempt(context),
+    }),
+  };
+}
+
+class TokenAuthentication {
+  readonly #config: JwtConfig;
+  readonly #tools: PluginTools;
+  readonly #claimName: string;
+  readonly #find: ReturnType<typeof tokenFinder>;
+  readonly #check: ReturnType<typeof claimsChecker>;
+  readonly #keyOf: ReturnType<typeof credentialKeys>;
+  readonly #keySet: KeySet | null;
+  readonly #refusals: Refusals;
+  /** By hash, so that tokens that are still valid are not to be found in memory. */
+  readonly #verified = new BoundedCache<string, Verified>(mostTokens);
+
+  constructor(config: JwtConfig, tools: PluginTools) {
+    this.#config = config;
+    this.#tools = tools;
+    this.#claimName = config.key_claim_name ?? 'iss';
+    this.#find = tokenFinder(config);
+    this.#check = claimsChecker(config);
+    this.#keyOf = credentialKeys(config.secret_is_base64);
+    this.#keySet = config.jwks_uri === null ? null : keySetOf(config, config.jwks_uri, tools);
+    this.#refusals = jwtRefusals(config.realm);
+  }
+
+  attempt(context: AccessContext): Outcome | Promise<Outcome> {
+    const text = this.#find(context);
+    if (text === missing) return this.#refusals.missing();
+    if (text === several) return this.#refusals.invalid('Multiple tokens provided');
+    if (text === unrecognizable) return this.#refusals.invalid('Unrecognizable token');
+    const key = text.length <= longestRemembered ? hash('sha256', text, 'base64') : null;
+    const known = key === null ? undefined : this.#verified.get(key);
+    if (known !== undefined && this.#stillHolds(known)) return this.#accept(context, known);
+    const token = parseToken(text);
+    if (typeof token === 'string') return this.#refusals.invalid(token);
+    return this.#keySet === null
+      ? this.#byCredential(context, token, key)
+      : this.#byKeySet(context, token, key, this.#keySet);
+  }
+
+  #stillHolds({ expiresAt, name, credential, generation }: Verified): boolean {
+    if (expiresAt <= Date.now() / 1000) return false;
+    if (this.#keySet !== null) {
+      this.#keySet.keepFresh();
+      return generation === this.#keySet.generation;
+    }
+    const row = this.#tools.entities.find('jwt_secrets', 'key', name);
+    return row === credential && credential !== null;
+  }
+
+  #byCredential(context: AccessContext, token: Token, key: string | null): Outcome | Promise<Outcome> {
+    const claim = this.#claimName;
+    const name = token.claims[claim] ?? token.header[claim];
+    if (name === undefined || name === null) return this.#refusals.invalid(`No mandatory '${claim}' in claims`);
+    if (typeof name !== 'string' || name === '') return this.#refusals.invalid(`Invalid '${claim}' in claims`);
+    const row = this.#tools.entities.find('jwt_secrets', 'key', name);
+    return row instanceof Promise
+      ? row.then((found) => this.#withCredential(context, token, key, name, found))
+      : this.#withCredential(context, token, key, name, row);
+  }
+
+  #withCredential(
+    context: AccessContext,
+    token: Token,
+    key: string | null,
+    name: string,
+    credential: EntityRow | null,
+  ): Outcome | Promise<Outcome> {
+    if (credential === null) return this.#refusals.invalid(`No credentials found for given '${this.#claimName}'`);
+    const algorithm = algorithmOf(credential['algorithm'] ?? 'HS256');
+    if (algorithm === null || algorithm !== token.algorithm) return this.#refusals.invalid('Invalid algorithm');
+    const secret = this.#keyOf(credential, algorithm);
+    if (secret === null) return this.#refusals.invalid('Invalid key/secret');
+    return this.#verify(context, token, key, { algorithm, secret, name, credential });
+  }
+
+  #byKeySet(context: AccessContext, token: Token, key: string | null, keys: KeySet): Outcome | Promise<Outcome> {
+    const goOn = (secret: KeyObject | null): Outcome | Promise<Outcome> => {
+      if (secret === null) return this.#refusals.invalid('Invalid signature');
+      const { sub } = token.claims;
+      const name = typeof sub === 'string' ? sub : '';
+      return this.#verify(context, token, key, { algorithm: token.algorithm, secret, name, credential: null });
+    };
+    const secret = keys.find(token.header['kid'], token.algorithm);
+    if (!(secret instanceof Promise)) return goOn(secret);
+    return secret.then(goOn, (error: unknown) => {
+      if (error instanceof KeysUnavailable) return refuse(503, 'Service temporarily unavailable');
+      throw error;
+    });
+  }
+
+  #verify(
+    context: AccessContext,
+    token: Token,
+    key: string | null,
+    by: {
+      readonly algorithm: Algorithm;
+      readonly secret: KeyObject;
+      readonly name: string;
+      readonly credential: EntityRow | null;
+    },
+  ): Outcome | Promise<Outcome> {
+    const { claims, signed, signature } = token;
+    if (!by.algorithm.verify(by.secret, signed, signature)) return this.#refusals.invalid('Invalid signature');
+    const exp = claims['exp'];
+    const verified: Verified = {
+      claims,
+      details: { claims, scopes: scopesOf(claims) },
+      expiresAt: typeof exp === 'number' ? exp : Number.POSITIVE_INFINITY,
+      name: by.name,
+      credential: by.credential,
+      generation: this.#keySet?.generation ?? 0,
+    };
+    if (key !== null) this.#verified.set(key, verified);
+    return this.#accept(context, verified);
+  }
+
+  /** The signature is good: what the token claims decides. */
+  #accept(context: AccessContext, verified: Verified): Outcome | Promise<Outcome> {
+    const problems = this.#check(verified.claims, Date.now() / 1000);
+    if (problems !== null) return this.#refusals.claims(problems);
+    const consumer = this.#consumerOf(verified);
+    return consumer instanceof Promise
+      ? consumer.then((found) => this.#goOn(context, verified, found))
+      : this.#goOn(context, verified, consumer);
+  }
+
+  /** Undefined: the token stands for no consumer. */
+  #consumerOf({ credential, claims }: Verified): ConsumerView | null | undefined | Promise<ConsumerView | null> {
+    const { entities } = this.#tools;
+    if (credential !== null) return entities.consumer(foreignIdOf(credential, 'consumer') ?? '');
+    const { consumer_claim: claim, consumer_by: by } = this.#config;
+    if (claim === null) return undefined;
+    const value = claims[claim];
+    if (typeof value !== 'string' || value === '') return null;
+    const row = entities.find('consumers', by, value);
+    const viewOf = (found: EntityRow | null): ConsumerView | null | Promise<ConsumerView | null> =>
+      found === null ? null : entities.consumer(found.id);
+    return row instanceof Promise ? row.then(viewOf) : viewOf(row);
+  }
+
+  #goOn(context: AccessContext, verified: Verified, consumer: ConsumerView | null | undefined): Outcome {
+    const { credential, name, claims, details } = verified;
+    if (consumer === null) {
+      const claim = credential === null ? (this.#config.consumer_claim ?? '') : this.#claimName;
+      const value = credential === null ? printable(claims[claim]) : name;
+      return this.#refusals.invalid(`Could not find consumer for '${claim}=${value}'`);
+    }
+    context.authenticate(consumer ?? null, { id: credential?.id ?? (name || null), identifier: name || null }, details);
+    return undefined;
+  }
+}
+
+function keySetOf(config: JwtConfig, uri: string, tools: PluginTools): KeySet {
+  const options = {
+    uri,
+    algorithms: new Set(config.jwks_algorithms),
+    ttl: config.jwks_ttl * 1000,
+    cooldown: config.jwks_cooldown * 1000,
+    timeout: config.jwks_timeout,
+    verify: config.jwks_ssl_verify,
+  };
+  return new KeySet(options, tools);
+}
+
+/** A claim in a message: short, and on one line. */
+function printable(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, 100).replace(/[^\x20-\x7e]/g, '?') : '';
+}

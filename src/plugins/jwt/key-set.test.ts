@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, beforeEach, test } from 'node:test';
+import { testPlugin } from '../../plugin-sdk/testing.ts';
+import jwt from './index.ts';
+import { type Members, pairFor, tokenOf } from './tokens.fixture.ts';
+
+const ada = { id: '0a000000-0000-4000-8000-00000000000a', username: 'ada', custom_id: 'c-1', tags: null };
+const [first, second] = [pairFor('RS256'), pairFor('ES256')];
+
+let server: Server;
+let uri = '';
+let fetches = 0;
+/** What the issuer answers with: keys, or a text and status of its own; null: nothing at all. */
+let answer: { readonly status: number; readonly body: string } | null = null;
+
+function publish(...keys: readonly Members[]): void {
+  answer = { status: 200, body: JSON.stringify({ keys }) };
+}
+
+const firstKey = { ...first.publicKey.export({ format: 'jwk' }), kid: 'one', use: 'sig' };
+const secondKey = { ...second.publicKey.export({ format: 'jwk' }), kid: 'two', alg: 'ES256' };
+
+before(async () => {
+  server = createServer((_request, response) => {
+    fetches++;
+    if (answer !== null) response.writeHead(answer.status).end(answer.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  uri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
+});
+
+after(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+beforeEach(() => {
+  fetches = 0;
+  publish(firstKey);
+});
+
+function guard(config: Members = {}) {
+  return testPlugin(jwt, { config: { jwks_uri: uri, ...config }, entities: { consumers: [ada] } });
+}
+
+type Guard = ReturnType<typeof guard>;
+
+function byFirst(claims: Members = {}, header: Members = { kid: 'one' }): string {
+  return tokenOf('RS256', first.privateKey, { sub: 'user-7', ...claims }, header);
+}
+
+const bySecond = tokenOf('ES256', second.privateKey, { sub: 'user-7' }, { kid: 'two' });
+
+async function status(plugin: Guard, token: string): Promise<number> {
+  // Lets fetches that are under way go on.
+  await new Promise((resolve) => setImmediate(resolve));
+  return (await plugin.request({ headers: { authorization: `Bearer ${token}` } })).response.status;
+}
+
+test('keys are fetched once, and a token of the issuer stands for its subject', async () => {
+  const plugin = guard();
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => status(plugin, byFirst({ jti: at }))));
+  assert.deepEqual(new Set(answers), new Set([200]));
+  assert.equal(fetches, 1);
+  const { upstream, consumer } = await plugin.request({ headers: { authorization: `Bearer ${byFirst()}` } });
+  assert.equal(consumer, null);
+  assert.equal(upstream?.header('x-credential-identifier'), 'user-7');
+});
+
+test('a key that is not known is fetched for, once within the cooldown', async () => {
+  const plugin = guard({ jwks_cooldown: 1, claims_to_verify: ['exp'] });
+  const exp = Math.floor(Date.now() / 1000) + 600;
+  assert.equal(await status(plugin, byFirst({ exp })), 200);
+  publish(firstKey, secondKey);
+  for (let at = 0; at < 50; at++) {
+    const token = tokenOf('RS256', first.privateKey, { exp }, { kid: `unknown-${at}` });
+    assert.equal(await status(plugin, token), 401);
+  }
+  assert.equal(fetches, 1, 'made-up names of keys make no fetches');
+  const token = tokenOf('ES256', second.privateKey, { sub: 'x', exp }, { kid: 'two' });
+  const deadline = Date.now() + 5000;
+  while ((await status(plugin, token)) !== 200) assert.ok(Date.now() < deadline, 'the new key was never fetched');
+  assert.equal(fetches, 2);
+});
+
+test('what the issuer withdraws counts no longer, cached tokens included', async () => {
+  const plugin = guard({ jwks_ttl: 1, jwks_cooldown: 1 });
+  const token = byFirst();
+  assert.equal(await status(plugin, token), 200);
+  publish(secondKey);
+  const deadline = Date.now() + 6000;
+  while ((await status(plugin, token)) === 200) assert.ok(Date.now() < deadline, 'the old key still counts');
+  assert.equal(await status(plugin, bySecond), 200);
+});
+
+test('while the issuer is away its keys go on to serve; failures are counted and logged', async () => {
+  const plugin = guard({ jwks_ttl: 1, jwks_cooldown: 1, jwks_timeout: 2000 });
+  assert.equal(await status(plugin, byFirst()), 200);
+  answer = { status: 500, body: 'no' };
+  const deadline = Date.now() + 6000;
+  while ((plugin.counts.get('jwt.jwks_failures') ?? 0) === 0) {
+    assert.equal(await status(plugin, byFirst({ jti: Math.random() })), 200);
+    assert.ok(Date.now() < deadline, 'nothing was fetched');
+  }
+  assert.ok(
+    plugin.logLines.some(({ level, message }) => level === 'error' && /key set cannot be fetched/.test(message)),
+  );
+  assert.equal(await status(plugin, byFirst()), 200);
+});
+
+test('an issuer that never answered makes 503, at once within the cooldown, and heals', async () => {
+  answer = null;
+  const plugin = guard({ jwks_timeout: 100, jwks_cooldown: 1 });
+  assert.equal(await status(plugin, byFirst()), 503);
+  const begun = performance.now();
+  assert.equal(await status(plugin, byFirst()), 503);
+  assert.ok(performance.now() - begun < 90);
+  publish(firstKey);
+  const deadline = Date.now() + 6000;
+  while ((await status(plugin, byFirst())) !== 200) assert.ok(Date.now() < deadline, 'it did not heal');
+});
+
+for (const [what, body] of [
+  ['no JSON', 'rubbish'],
+  ['no key set', '{"keys":5}'],
+  ['a document beyond the cap', `{"keys":[],"x":"${'y'.repeat(600_000)}"}`],
+] as const) {
+  test(`${what} is as good as no answer`, async () => {
+    answer = { status: 200, body };
+    assert.equal(await status(guard(), byFirst()), 503);
+  });
+}
+
+test('keys that must not be used are left out', async () => {
+  const symmetric = { kty: 'oct', kid: 'oct', k: Buffer.from('secret').toString('base64url'), alg: 'HS256' };
+  const forEncryption = { ...firstKey, kid: 'enc', use: 'enc' };
+  publish(
+    symmetric,
+    forEncryption,
+    { kty: 'RSA', kid: 'broken' },
+    { ...firstKey, kid: 'pinned', alg: 'RS512' },
+    firstKey,
+  );
+  const plugin = guard();
+  assert.equal(await status(plugin, byFirst()), 200);
+  assert.equal(await status(plugin, tokenOf('HS256', 'secret', {}, { kid: 'oct' })), 401);
+  assert.equal(await status(plugin, byFirst({}, { kid: 'enc' })), 401);
+  assert.equal(await status(plugin, byFirst({}, { kid: 'broken' })), 401);
+  assert.equal(await status(plugin, byFirst({}, { kid: 'pinned' })), 401, 'the key says by which algorithm');
+  const hmac = tokenOf('HS256', first.pem, {}, { kid: 'one' });
+  assert.equal(await status(plugin, hmac), 401, 'a public key is no secret');
+});
+
+test('without a name there must be one key only', async () => {
+  const plugin = guard();
+  assert.equal(await status(plugin, byFirst({}, {})), 200);
+  publish(firstKey, { ...firstKey, kid: 'again' });
+  assert.equal(await status(guard(), byFirst({}, {})), 401);
+});
+
+test('a claim names the consumer', async () => {
+  const plugin = guard({ consumer_claim: 'client', consumer_by: 'custom_id' });
+  const { upstream } = await plugin.request({ headers: { authorization: `Bearer ${byFirst({ client: 'c-1' })}` } });
+  assert.equal(upstream?.header('x-consumer-username'), 'ada');
+  const { response } = await plugin.request({ headers: { authorization: `Bearer ${byFirst({ client: 'c-2' })}` } });
+  assert.equal(response.status, 401);
+  assert.equal(response.body, '{"message":"Could not find consumer for \'client=c-2\'"}');
+});

@@ -1,0 +1,111 @@
+import {
+  boolean,
+  type EntityCheck,
+  headerName,
+  type Infer,
+  integer,
+  number,
+  record,
+  set,
+  string,
+  timeout,
+  url,
+} from '../../plugin-sdk/schema.ts';
+import { algorithmNames } from './algorithms.ts';
+
+export const config = record({
+  uri_param_names: set(string(), {
+    default: ['jwt'],
+    description: 'Query arguments that may hold the token.',
+  }),
+  cookie_names: set(string(), { default: [], description: 'Cookies that may hold the token.' }),
+  key_claim_name: string({
+    default: 'iss',
+    description: 'Claim, of the payload or else of the header, that names the credential by its `key`.',
+  }),
+  secret_is_base64: boolean({
+    required: true,
+    default: false,
+    description: 'Secrets of credentials are base64 or base64url of the bytes that tokens are signed with.',
+  }),
+  claims_to_verify: set(string({ one_of: ['exp', 'nbf'] }), {
+    description: 'Claims of time that a token must have and hold.',
+  }),
+  anonymous: string({
+    description:
+      'Id or username of the consumer that requests without a valid token go on as. Default: they are refused.',
+  }),
+  run_on_preflight: boolean({ required: true, default: true, description: 'Asks OPTIONS requests for a token, too.' }),
+  maximum_expiration: number({
+    default: 0,
+    between: [0, 31_536_000],
+    unit: 's',
+    description: 'Longest time that a token may still be valid for; 0: any. Needs `exp` among `claims_to_verify`.',
+  }),
+  header_names: set(headerName(), {
+    default: ['authorization'],
+    description: 'Headers that may hold the token, as `Bearer <token>`.',
+  }),
+  realm: string({ description: 'Realm in `WWW-Authenticate`.' }),
+  leeway: integer({
+    required: true,
+    default: 0,
+    between: [0, 3600],
+    unit: 's',
+    description: 'How far the clock of whoever issued the token may be off.',
+  }),
+  jwks_uri: url({
+    description:
+      'Where the public keys of an issuer are (a JWK set). Tokens are then checked with these keys instead of with credentials.',
+  }),
+  jwks_algorithms: set(string({ one_of: algorithmNames.filter((name) => !name.startsWith('HS')) }), {
+    required: true,
+    default: ['RS256', 'PS256', 'ES256', 'EdDSA'],
+    description: 'Algorithms that tokens of `jwks_uri` may be signed with.',
+  }),
+  jwks_ttl: integer({
+    required: true,
+    default: 3600,
+    between: [1, 86_400],
+    unit: 's',
+    description: 'Age at which the keys are fetched again, in the background.',
+  }),
+  jwks_cooldown: integer({
+    required: true,
+    default: 30,
+    between: [1, 3600],
+    unit: 's',
+    description: 'Least time between two fetches, also when a token names a key that is not known.',
+  }),
+  jwks_timeout: timeout({ required: true, default: 5000, description: 'How long a fetch may take.' }),
+  jwks_ssl_verify: boolean({ required: true, default: true, description: 'Verifies the certificate of `jwks_uri`.' }),
+  issuers: set(string(), { description: 'Issuers (`iss`) that are trusted. Default: any.' }),
+  audiences: set(string(), { description: 'Audiences (`aud`), one of which a token must be for. Default: any.' }),
+  consumer_claim: string({
+    description: 'With `jwks_uri`: claim that names the consumer. Default: tokens stand for no consumer.',
+  }),
+  consumer_by: string({
+    required: true,
+    default: 'username',
+    one_of: ['username', 'custom_id', 'id'],
+    description: 'What of the consumer the claim names.',
+  }),
+});
+
+export type JwtConfig = Infer<typeof config>;
+
+export const checks: readonly EntityCheck[] = [
+  {
+    custom_entity_check: {
+      field_sources: ['config'],
+      fn: ({ config: given }) => {
+        const { maximum_expiration: longest, claims_to_verify: claims } = given as JwtConfig;
+        if (!((longest ?? 0) > 0) || claims?.includes('exp')) return null;
+        return {
+          '@entity': "failed conditional validation given value of field 'config.maximum_expiration'",
+          'config.claims_to_verify': 'expected to contain: exp',
+        };
+      },
+    },
+  },
+];
