@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -44,6 +45,13 @@ function post(target: string, type: string, body: string, lines = ''): string {
   return `POST ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${lines}${length}\r\n${body}`;
 }
 
+/** A token whose claims and signature hold secrets, and which is one itself. */
+function signed(issuer: string, key: string): string {
+  const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const text = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ iss: issuer, exp: 4e9, personal: secret() })}`;
+  return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`;
+}
+
 const form = 'application/x-www-form-urlencoded';
 
 describe('secrets', () => {
@@ -52,6 +60,7 @@ describe('secrets', () => {
   const password = secret();
   const clientSecret = secret();
   const provisionKey = secret();
+  const signingKey = secret();
   const answers: string[] = [];
   let sent = 0;
 
@@ -66,6 +75,7 @@ describe('secrets', () => {
           'auth-any',
           'key-auth',
           'basic-auth',
+          'jwt',
           'oauth2',
           'ldap-auth',
           'session',
@@ -78,6 +88,7 @@ describe('secrets', () => {
     await rig.write('PUT', '/consumers/ada', {});
     await rig.write('POST', '/consumers/ada/key-auth', { key });
     await rig.write('POST', '/consumers/ada/basic-auth', { username: 'ada', password });
+    await rig.write('POST', '/consumers/ada/jwt', { key: 'issuer', secret: signingKey });
     const app = { name: 'app', client_id: 'app', client_secret: clientSecret, hash_secret: true };
     await rig.write('POST', '/consumers/ada/oauth2', { ...app, redirect_uris: ['https://app.example/'] });
     // The second of each kind has nobody behind it.
@@ -98,6 +109,7 @@ describe('secrets', () => {
             },
           ],
         ],
+        signed: [['jwt', { uri_param_names: ['jwt', 'Ticket'], cookie_names: ['ticket'] }]],
         // There is no such server.
         directory: [
           ['ldap-auth', { ldap_host: '127.0.0.1', ldap_port: 1, base_dn: 'dc=test', attribute: 'uid', timeout: 1000 }],
@@ -164,6 +176,29 @@ describe('secrets', () => {
       assert.equal(await send(get(target, `Authorization: Basic ${secret()}\r\n`)), refused(place));
       assert.equal(await send(get(target, `Proxy-Authorization: Basic ${secret()}\r\n`)), refused(place));
       assert.equal(await send(get(`${target}?password=${secret()}&client_secret=${secret()}`)), refused(place));
+    }
+  });
+
+  it('are taken where they are right and refused where they are wrong: signed tokens', async () => {
+    for (const place of places) {
+      const target = `${place}/signed`;
+      for (const [issuer, key, status] of [
+        ['issuer', signingKey, expected[place]],
+        ['issuer', secret(), refused(place)],
+        [secret(), signingKey, refused(place)],
+      ] as const) {
+        const token = signed(issuer, key);
+        for (const text of [
+          get(target, `Authorization: Bearer ${token}\r\n`),
+          get(target, `Cookie: ticket=${token}\r\n`),
+          get(`${target}?jwt=${token}`),
+          get(`${target}?x=1&Ticket=${token}`),
+        ]) {
+          assert.equal(await send(text), status);
+        }
+      }
+      const broken = `Authorization: Bearer ${signed('issuer', signingKey).replace('.', '.x')}\r\n`;
+      assert.equal(await send(get(target, broken)), refused(place));
     }
   });
 
