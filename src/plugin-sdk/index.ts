@@ -7,7 +7,17 @@ export { compileRegex } from '../util/linear-regex.ts';
 export { addressGroup } from './address-group.ts';
 export type * from './admin-routes.ts';
 export { type AuthAccessOptions, authAccess } from './auth.ts';
+export { bearerChallenge, bearerToken } from './bearer.ts';
 export { type BodyArguments, bodyArguments, hasBodyArguments, withoutBodyArguments } from './body-arguments.ts';
+export {
+  type Claims,
+  type ConsumerField,
+  claimAt,
+  claimList,
+  claimText,
+  consumerBy,
+  hasOneOf,
+} from './claims.ts';
 export { contextKey } from './context-key.ts';
 export type * from './contexts.ts';
 export { cookieValues } from './cookies.ts';
@@ -26,6 +36,7 @@ export { type IpSet, ipSet } from './ip-set.ts';
 export { type LimiterGuard, limiterGuard } from './limiter-guard.ts';
 export type * from './limits.ts';
 export { LimiterUnavailable, redisOptions } from './limits.ts';
+export { outageReporter } from './outage.ts';
 export type * from './reply.ts';
 export { refuse, reply, replyJson } from './reply.ts';
 export { type Sealer, sealer } from './seal.ts';

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { after, before, test } from 'node:test';
+import { startBackend } from '../../../test/support/backend.ts';
+import { clients, startProvider, type TestProvider } from '../../../test/support/oidc-provider.ts';
+import { testPlugin } from '../../plugin-sdk/testing.ts';
+import introspection from './index.ts';
+
+const resource = 'https://api.example/opaque';
+let provider: TestProvider;
+
+before(async () => {
+  provider = await startProvider();
+});
+after(() => provider.close());
+
+function pluginOf(config: Readonly<Record<string, unknown>> = {}, more: Parameters<typeof testPlugin>[1] = {}) {
+  const { id, secret } = clients.machine;
+  const introspection_url = `${provider.issuer}/token/introspection`;
+  return testPlugin(introspection, {
+    ...more,
+    config: { introspection_url, client_id: id, client_secret: secret, ...config },
+  });
+}
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+const questions = () => provider.requests.filter((line) => line === 'POST /token/introspection').length;
+
+/** A server that answers as it is told to. */
+async function serverOf(handler: (request: IncomingMessage, response: ServerResponse) => void) {
+  let asked = 0;
+  const server = await startBackend({
+    handler: (request, response) => {
+      asked += 1;
+      request.resume().on('end', () => handler(request, response));
+    },
+  });
+  const config = {
+    introspection_url: server.url,
+    client_id: null,
+    client_secret: null,
+    authorization_value: 'Bearer gateway',
+  };
+  return { config, asked: () => asked, [Symbol.asyncDispose]: server.close };
+}
+
+const answerOf = (value: unknown) => (_: IncomingMessage, response: ServerResponse) =>
+  void response.end(typeof value === 'string' ? value : JSON.stringify(value));
+
+test('configurations', async () => {
+  const { check } = testPlugin(introspection);
+  const introspection_url = 'https://login.example/introspect';
+  assert.equal((await check({ introspection_url, authorization_value: 'Basic eA==' })).ok, true);
+  assert.equal((await check({ introspection_url })).ok, false);
+  assert.equal((await check({ introspection_url, client_id: 'a' })).ok, false);
+  assert.equal((await check({ authorization_value: 'x' })).ok, false);
+});
+
+test('an active token of a real server passes, with what the server tells of it', async () => {
+  const token = await provider.clientToken(resource, 'read');
+  const plugin = pluginOf(
+    { consumer_by: 'client_id' },
+    { entities: { consumers: [{ username: 'm', custom_id: 'machine' }] } },
+  );
+  const headers = { ...bearer(token), 'X-Credential-Sub': 'forged', X_Credential_Jti: 'forged' };
+  const { upstream, consumer } = await plugin.request({ headers });
+  assert.equal(consumer?.username, 'm');
+  assert.equal(upstream?.header('x-credential-scope'), 'read');
+  assert.equal(upstream?.header('x-credential-client-id'), 'machine');
+  assert.equal(upstream?.header('x-credential-identifier'), 'machine');
+  assert.equal(upstream?.header('authorization'), `Bearer ${token}`);
+  assert.equal(upstream?.header('x-credential-sub'), null);
+  assert.equal(JSON.stringify(upstream?.headers).includes('forged'), false);
+});
+
+test('the answer is kept, and one question is enough for many requests at once', async () => {
+  const token = await provider.clientToken(resource);
+  const plugin = pluginOf();
+  const before = questions();
+  const outcomes = await Promise.all(Array.from({ length: 20 }, () => plugin.request({ headers: bearer(token) })));
+  assert.ok(outcomes.every((outcome) => outcome.upstream !== null));
+  await plugin.request({ headers: bearer(token) });
+  assert.equal(questions(), before + 1);
+  const always = pluginOf({ ttl: 0 });
+  await always.request({ headers: bearer(token) });
+  await always.request({ headers: bearer(token) });
+  assert.equal(questions(), before + 3);
+});
+
+test('a token that is not active is refused, without a word on why, and remembered for a while', async () => {
+  const plugin = pluginOf({ realm: 'a "realm"' });
+  const before = questions();
+  for (let round = 0; round < 3; round += 1) {
+    const { response, upstream } = await plugin.request({ headers: bearer('unknown-token') });
+    assert.deepEqual([response.status, upstream], [401, null]);
+    assert.match(response.header('www-authenticate') ?? '', /^Bearer realm="a \\"realm\\"", error="invalid_token"/);
+  }
+  assert.equal(questions(), before + 1);
+});
+
+test('no token, several tokens, and what is no token: the server is not asked', async () => {
+  const plugin = pluginOf();
+  const before = questions();
+  const { response } = await plugin.request();
+  assert.deepEqual([response.status, response.header('www-authenticate')], [401, 'Bearer']);
+  for (const request of [
+    { headers: { Authorization: ['Bearer a', 'Bearer b'] } },
+    { headers: { Authorization: 'Bearer a b' } },
+    { headers: { Authorization: 'Bearer ' } },
+    { headers: bearer('a'), path: '/?access_token=b' },
+    { path: '/?access_token=a&access_token=b' },
+  ]) {
+    assert.equal((await plugin.request(request)).response.status, 401);
+  }
+  assert.equal(questions(), before);
+});
+
+test('a token in the query, hidden from the backend', async () => {
+  const token = await provider.clientToken(resource);
+  const plugin = pluginOf({ hide_credentials: true });
+  const { upstream } = await plugin.request({ path: `/?a=1&access_token=${token}` });
+  assert.equal(upstream?.query, 'a=1');
+  const header = await plugin.request({ headers: bearer(token) });
+  assert.equal(header.upstream?.header('authorization'), null);
+});
+
+test('scopes and audience', async () => {
+  const token = await provider.clientToken(resource, 'read');
+  const lacking = await pluginOf({ scopes_required: ['read write', 'admin'] }).request({ headers: bearer(token) });
+  assert.equal(lacking.response.status, 403);
+  assert.match(lacking.response.header('www-authenticate') ?? '', /error="insufficient_scope".*scope="read write"/);
+  const enough = await pluginOf({ scopes_required: ['write', 'read'] }).request({ headers: bearer(token) });
+  assert.notEqual(enough.upstream, null);
+  const other = await pluginOf({ audience_required: ['https://other.example'] }).request({ headers: bearer(token) });
+  assert.equal(other.response.status, 401);
+  const right = await pluginOf({ audience_required: [resource] }).request({ headers: bearer(token) });
+  assert.notEqual(right.upstream, null);
+});
+
+test('consumers that do not exist, and the anonymous one', async () => {
+  const token = await provider.clientToken(resource);
+  const strict = await pluginOf({ consumer_by: 'client_id', consumer_optional: false }).request({
+    headers: bearer(token),
+  });
+  assert.equal(strict.response.status, 403);
+  for (const slowEntities of [false, true]) {
+    const entities = { consumers: [{ username: 'nobody' }, { username: 'machine' }] };
+    const plugin = pluginOf({ anonymous: 'nobody', consumer_by: 'client_id' }, { entities, slowEntities });
+    assert.equal((await plugin.request({ headers: bearer('bad') })).consumer?.username, 'nobody');
+    assert.equal((await plugin.request({ headers: bearer(token) })).consumer?.username, 'machine');
+  }
+});
+
+test('an answer is not kept beyond the end of the token, and one that is over is refused', async () => {
+  const exp = Math.floor(Date.now() / 1000);
+  await using over = await serverOf(answerOf({ active: true, exp }));
+  assert.equal((await pluginOf(over.config).request({ headers: bearer('t') })).response.status, 401);
+  await using strange = await serverOf(answerOf({ active: true, exp: 'never' }));
+  assert.equal((await pluginOf(strange.config).request({ headers: bearer('t') })).response.status, 401);
+});
+
+test('with introspect_request the server is told of the request, and its answer holds for that one', async () => {
+  const seen: unknown[] = [];
+  await using server = await serverOf((request, response) => {
+    seen.push([request.headers['x-request-http-method'], request.headers['x-request-path'], request.headers['x-own']]);
+    response.end(JSON.stringify({ active: request.headers['x-request-path'] === '/yes' }));
+  });
+  const plugin = pluginOf({
+    ...server.config,
+    introspect_request: true,
+    custom_introspection_headers: { 'X-Own': '1' },
+  });
+  for (const [path, status] of [
+    ['/yes', 200],
+    ['/no', 401],
+    ['/yes', 200],
+  ] as const) {
+    assert.equal((await plugin.request({ path, headers: bearer('t') })).response.status, status);
+  }
+  assert.deepEqual(seen, [
+    ['GET', '/yes', '1'],
+    ['GET', '/no', '1'],
+  ]);
+});
+
+for (const [name, handler] of [
+  ['an error', (_: IncomingMessage, response: ServerResponse) => void response.writeHead(500).end('{"active":true}')],
+  ['a refusal of the gateway', (_: IncomingMessage, response: ServerResponse) => void response.writeHead(401).end()],
+  ['no JSON', answerOf('active')],
+  ['a list', answerOf([{ active: true }])],
+  ['no boolean', answerOf({ active: 'true' })],
+  ['an answer without end', answerOf(JSON.stringify({ active: true, text: 'x'.repeat(300_000) }))],
+  ['a broken connection', (request: IncomingMessage) => void request.socket.destroy()],
+  ['silence', () => {}],
+] as const) {
+  test(`a server that gives ${name}: 503, a line in the log, a count; never a pass, also for anonymous`, async () => {
+    await using server = await serverOf(handler);
+    const plugin = pluginOf(
+      { ...server.config, timeout: 200, anonymous: 'nobody' },
+      { entities: { consumers: [{ username: 'nobody' }] } },
+    );
+    const { response, upstream } = await plugin.request({ headers: bearer('secret-token') });
+    assert.deepEqual([response.status, upstream, server.asked()], [503, null, 1]);
+    await plugin.request({ headers: bearer('secret-token') });
+    assert.equal(plugin.counts.get('oauth2-introspection.introspection_failures'), 2);
+    assert.equal(JSON.stringify(plugin.logLines).includes('secret-token'), false);
+    assert.equal(plugin.logLines[0]?.level, 'error');
+  });
+}
+
+test('what is known serves on while the server is away', async () => {
+  const token = await provider.clientToken(resource);
+  const plugin = pluginOf();
+  assert.notEqual((await plugin.request({ headers: bearer(token) })).upstream, null);
+  provider.available = false;
+  assert.notEqual((await plugin.request({ headers: bearer(token) })).upstream, null);
+  assert.equal((await plugin.request({ headers: bearer('other') })).response.status, 503);
+  provider.available = true;
+  assert.equal((await plugin.request({ headers: bearer('other') })).response.status, 401);
+});
+
+test('OPTIONS', async () => {
+  assert.equal((await pluginOf().request({ method: 'OPTIONS' })).response.status, 401);
+  assert.notEqual((await pluginOf({ run_on_preflight: false }).request({ method: 'OPTIONS' })).upstream, null);
+});

@@ -1,0 +1,51 @@
+import {
+  type AccessContext,
+  contextKey,
+  type HeaderFilterContext,
+  type SealedCookie,
+  sealedCookie,
+} from '../../plugin-sdk/index.ts';
+import type { OpenIdConfig } from './schema.ts';
+
+const pending = contextKey<string[]>('openid-connect cookies');
+
+/** `Set-Cookie` lines, kept until the head of the answer is made. */
+export function sendCookies(context: AccessContext, lines: readonly string[]): void {
+  const held = context.get(pending);
+  if (held === undefined) context.set(pending, [...lines]);
+  else held.push(...lines);
+}
+
+export function addCookies(context: HeaderFilterContext): void {
+  for (const line of context.get(pending) ?? []) context.response.addHeader('Set-Cookie', line);
+}
+
+/** The session, and the logins that wait for the provider. They are good for one issuer and client only. */
+export function cookiesOf(config: OpenIdConfig, secret: string) {
+  const { redirect_uri: redirect, session_cookie_path: path, session_cookie_domain: domain } = config;
+  const secure = config.session_cookie_secure ?? redirect?.[0]?.startsWith('https:') ?? true;
+  const purpose = `openid-connect\0${config.issuer}\0${config.client_id?.[0] ?? ''}`;
+  const cookie = (name: string, httpOnly: boolean, sameSite: 'Strict' | 'Lax' | 'None'): SealedCookie =>
+    sealedCookie({ secret, purpose, name, attributes: { path, domain, secure, httpOnly, sameSite } });
+  return {
+    session: cookie(config.session_cookie_name, config.session_cookie_http_only, config.session_cookie_same_site),
+    // The provider's site sends the browser back, so `Strict` would lose it.
+    login: cookie(config.authorization_cookie_name, true, 'Lax'),
+  };
+}
+
+/** Takes the gateway's own cookies out of the request for the backend. */
+export function hideCookies({ request, upstream }: AccessContext, names: readonly string[]): void {
+  const lines = request.headerValues('cookie');
+  if (lines.length === 0) return;
+  const pairs = lines.flatMap((line) => line.split(';')).map((pair) => pair.trim());
+  const kept = pairs.filter((pair) => pair !== '' && !names.some((name) => isPart(pair, name)));
+  if (kept.length === pairs.length) return;
+  if (kept.length === 0) upstream.removeHeader('Cookie');
+  else upstream.setHeader('Cookie', kept.join('; '));
+}
+
+/** True for `name=`, and for `name_2=` to `name_9=`. */
+function isPart(pair: string, name: string): boolean {
+  return pair.startsWith(name) && /^(?:_[2-9])?\s*=/.test(pair.slice(name.length));
+}

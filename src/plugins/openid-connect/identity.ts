@@ -1,0 +1,106 @@
+import {
+  type AccessContext,
+  type Claims,
+  type ConsumerView,
+  claimAt,
+  claimList,
+  claimText,
+  consumerBy,
+  hasOneOf,
+  type PluginTools,
+  type Reply,
+} from '../../plugin-sdk/index.ts';
+import type { Refusals } from './refusals.ts';
+import type { OpenIdConfig } from './schema.ts';
+
+/** Who a token says the client is, and what it may. Made once for each token. */
+export interface Identity {
+  readonly claims: Claims;
+  readonly scopes: readonly string[];
+  readonly groups: readonly string[] | null;
+  readonly identifier: string | null;
+  /** Null: there is no consumer claim. */
+  readonly consumer: string | null;
+  readonly hasScopes: boolean;
+  /** Names and values for the backend. */
+  readonly headers: readonly (readonly [string, string])[];
+}
+
+export interface Tokens {
+  readonly accessToken: string;
+  /** The access token came in `Authorization`, where the backend finds it too. */
+  readonly isOwn: boolean;
+}
+
+export function identityOf(config: OpenIdConfig, claims: Claims, scopes: readonly string[]): Identity {
+  const { consumer_claim: consumer, authenticated_groups_claim: groups } = config;
+  const headers: (readonly [string, string])[] = [];
+  for (const [at, claim] of (config.upstream_headers_claims ?? []).entries()) {
+    const value = claimText(claimAt(claims, [claim]));
+    const name = config.upstream_headers_names?.[at];
+    if (value !== null && name !== undefined) headers.push([name, value]);
+  }
+  return {
+    claims,
+    scopes,
+    groups: groups === null ? null : claimList(claimAt(claims, groups)),
+    identifier: claimText(claimAt(claims, config.credential_claim)),
+    consumer: consumer === null ? null : claimText(claimAt(claims, consumer)),
+    hasScopes: hasOneOf(scopes, config.scopes_required),
+    headers,
+  };
+}
+
+/** Lets an identity in, or says why not. */
+export class Admission {
+  readonly #config: OpenIdConfig;
+  readonly #tools: PluginTools;
+  readonly #refusals: Refusals;
+  readonly #tokenHeader: { readonly name: string; readonly prefix: string } | null;
+  readonly #own: readonly string[];
+
+  constructor(config: OpenIdConfig, tools: PluginTools, refusals: Refusals) {
+    const { upstream_access_token_header: header, upstream_headers_names: names } = config;
+    const [name = '', scheme] = header === null ? [] : header.split(':');
+    this.#config = config;
+    this.#tools = tools;
+    this.#refusals = refusals;
+    this.#tokenHeader = header === null ? null : { name, prefix: scheme === undefined ? '' : 'Bearer ' };
+    const token = name === '' || name.toLowerCase() === 'authorization' ? [] : [name];
+    this.#own = [...(names ?? []), ...token];
+  }
+
+  /** What the gateway alone may say. */
+  strip({ upstream }: AccessContext): void {
+    for (const name of this.#own) upstream.removeHeader(name);
+  }
+
+  admit(context: AccessContext, identity: Identity, tokens: Tokens): Reply | undefined | Promise<Reply | undefined> {
+    if (!identity.hasScopes) return this.#refusals.scope;
+    if (this.#config.consumer_claim === null) return this.#enter(context, identity, tokens, null);
+    if (identity.consumer === null) return this.#withConsumer(context, identity, tokens, null);
+    const found = consumerBy(this.#tools.entities, this.#config.consumer_by, identity.consumer);
+    return found instanceof Promise
+      ? found.then((consumer) => this.#withConsumer(context, identity, tokens, consumer))
+      : this.#withConsumer(context, identity, tokens, found);
+  }
+
+  #withConsumer(context: AccessContext, identity: Identity, tokens: Tokens, consumer: ConsumerView | null) {
+    if (consumer === null && !this.#config.consumer_optional) return this.#refusals.forbidden;
+    return this.#enter(context, identity, tokens, consumer);
+  }
+
+  #enter(context: AccessContext, identity: Identity, tokens: Tokens, consumer: ConsumerView | null): undefined {
+    const { scopes, groups, claims, identifier, headers } = identity;
+    context.authenticate(consumer, { id: null, identifier }, { scopes, groups, claims });
+    const { upstream } = context;
+    for (const [name, value] of headers) upstream.setHeader(name, value);
+    if (this.#config.hide_credentials) {
+      upstream.removeHeader('authorization');
+      return;
+    }
+    const target = this.#tokenHeader;
+    if (target === null || (tokens.isOwn && target.name.toLowerCase() === 'authorization')) return;
+    upstream.setHeader(target.name, target.prefix + tokens.accessToken);
+  }
+}

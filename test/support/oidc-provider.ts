@@ -1,0 +1,225 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Provider from 'oidc-provider';
+
+export interface TestProviderOptions {
+  /** Of the client `gateway`. Default: `http://test.example/callback`. */
+  readonly redirectUri?: string;
+  /** Seconds. Default 600. */
+  readonly accessTokenLifetime?: number;
+}
+
+export interface TestProvider extends AsyncDisposable {
+  /** `http://127.0.0.1:<port>`; without a slash at its end. */
+  readonly issuer: string;
+  /** Method and path of all requests, oldest first. */
+  readonly requests: readonly string[];
+  /** The key that signs now, and its name. */
+  readonly key: { readonly id: string; readonly privateKey: KeyObject };
+  /** A new signature key; the old one is no longer published. */
+  rotateKey(): void;
+  /** False: connections are cut off. */
+  available: boolean;
+  /** A token of the client credentials grant. `resource`: one that ends in `/opaque` gives opaque tokens, any other JWTs. */
+  clientToken(resource: string, scope?: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Clients of the provider and their secrets. */
+export const clients = {
+  gateway: { id: 'gateway', secret: 'the secret of the gateway: 100% +safe' },
+  machine: { id: 'machine', secret: 'the-secret-of-the-machine' },
+} as const;
+
+/** A real OpenID provider on a port of 127.0.0.1. Any user name logs in. */
+export async function startProvider(options: TestProviderOptions = {}): Promise<TestProvider> {
+  const requests: string[] = [];
+  let handler: (request: IncomingMessage, response: ServerResponse) => void = () => {};
+  let available = true;
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${new URL(request.url ?? '/', 'http://x').pathname}`);
+    if (available) handler(request, response);
+    else request.socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  let key = newKey();
+  const start = (): void => {
+    handler = quiet(() => new Provider(issuer, configuration(key, options)).callback());
+  };
+  start();
+  const close = async (): Promise<void> => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return {
+    issuer,
+    requests,
+    get key() {
+      return key;
+    },
+    rotateKey() {
+      key = newKey();
+      start();
+    },
+    get available() {
+      return available;
+    },
+    set available(value) {
+      available = value;
+      if (!value) server.closeAllConnections();
+    },
+    clientToken: (resource, scope) => clientToken(issuer, resource, scope),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+let keys = 0;
+
+function newKey() {
+  keys += 1;
+  return { id: `key-${keys}`, privateKey: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey };
+}
+
+/** The library warns of what suits tests only. */
+function quiet<T>(make: () => T): T {
+  const { warn, info } = console;
+  console.warn = () => {};
+  console.info = () => {};
+  try {
+    return make();
+  } finally {
+    Object.assign(console, { warn, info });
+  }
+}
+
+function configuration(key: TestProvider['key'], options: TestProviderOptions) {
+  const { redirectUri = 'http://test.example/callback', accessTokenLifetime = 600 } = options;
+  const home = new URL('/', redirectUri).href;
+  return {
+    clients: [
+      {
+        client_id: clients.gateway.id,
+        client_secret: clients.gateway.secret,
+        grant_types: ['authorization_code', 'refresh_token'],
+        redirect_uris: [redirectUri],
+        post_logout_redirect_uris: [home],
+      },
+      {
+        client_id: clients.machine.id,
+        client_secret: clients.machine.secret,
+        grant_types: ['client_credentials'],
+        response_types: [],
+        redirect_uris: [],
+      },
+    ],
+    jwks: { keys: [{ ...key.privateKey.export({ format: 'jwk' }), kid: key.id, use: 'sig', alg: 'RS256' }] },
+    cookies: { keys: ['cookies of a test'] },
+    scopes: ['openid', 'offline_access', 'read', 'write'],
+    pkce: { required: () => true },
+    issueRefreshToken: async () => true,
+    ttl: {
+      AccessToken: accessTokenLifetime,
+      ClientCredentials: 600,
+      Grant: 3600,
+      IdToken: 600,
+      Session: 3600,
+      Interaction: 600,
+    },
+    features: {
+      devInteractions: { enabled: true },
+      clientCredentials: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: async () => true },
+      rpInitiatedLogout: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: async (_: unknown, resource: string) => ({
+          scope: 'read write',
+          audience: resource,
+          accessTokenFormat: resource.endsWith('/opaque') ? 'opaque' : 'jwt',
+          jwt: { sign: { alg: 'RS256' } },
+        }),
+      },
+    },
+  };
+}
+
+async function clientToken(issuer: string, resource: string, scope?: string): Promise<string> {
+  const { id, secret } = clients.machine;
+  const answer = await fetch(`${issuer}/token`, {
+    method: 'POST',
+    headers: { Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` },
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      resource,
+      ...(scope === undefined ? {} : { scope }),
+    }),
+  });
+  const { access_token: token } = (await answer.json()) as { readonly access_token?: string };
+  if (token === undefined) throw new Error(`the provider gave no token: ${answer.status}`);
+  return token;
+}
+
+/** A browser: it keeps cookies by host and port, and fills in the forms of the provider. */
+export class Browser {
+  readonly #cookies = new Map<string, Map<string, string>>();
+
+  cookies(origin: string): Map<string, string> {
+    let jar = this.#cookies.get(origin);
+    if (jar === undefined) {
+      jar = new Map();
+      this.#cookies.set(origin, jar);
+    }
+    return jar;
+  }
+
+  cookieHeader(origin: string): string {
+    return [...this.cookies(origin)].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+
+  keep(origin: string, lines: readonly string[]): void {
+    for (const line of lines) {
+      const [pair = ''] = line.split(';');
+      const at = pair.indexOf('=');
+      if (/max-age=0|expires=Thu, 01 Jan 1970/i.test(line)) this.cookies(origin).delete(pair.slice(0, at));
+      else this.cookies(origin).set(pair.slice(0, at), pair.slice(at + 1));
+    }
+  }
+
+  /** One request, as for a page. Redirects are the caller's. */
+  async open(
+    url: string,
+    options: { readonly method?: string; readonly body?: URLSearchParams } = {},
+  ): Promise<Response> {
+    const { origin } = new URL(url);
+    const cookie = this.cookieHeader(origin);
+    const answer = await fetch(url, {
+      ...options,
+      redirect: 'manual',
+      headers: { Accept: 'text/html', ...(cookie === '' ? {} : { Cookie: cookie }) },
+    });
+    this.keep(origin, answer.headers.getSetCookie());
+    return answer;
+  }
+
+  /** Logs in and agrees at the provider, from the URL that the gateway sent to; the URL with the code, not yet opened. */
+  async logIn(authorizationUrl: string, user: string): Promise<string> {
+    const provider = new URL(authorizationUrl).origin;
+    let url = authorizationUrl;
+    for (let step = 0; step < 20; step += 1) {
+      if (new URL(url).origin !== provider) return url;
+      let answer = await this.open(url);
+      if (answer.status === 200) {
+        const prompt = /name="prompt" value="(\w+)"/.exec(await answer.text())?.[1] ?? '';
+        const body = new URLSearchParams(prompt === 'login' ? { prompt, login: user, password: 'x' } : { prompt });
+        answer = await this.open(url, { method: 'POST', body });
+      }
+      const location = answer.headers.get('location');
+      if (location === null) throw new Error(`the provider answered with ${answer.status}`);
+      url = new URL(location, url).href;
+    }
+    throw new Error('the login does not end');
+  }
+}
