@@ -1,23 +1,33 @@
 import type { ConcurrencyLimiter, ConcurrencyLimiterOptions } from '../plugin-sdk/limits.ts';
 import type { KeyHash } from '../zones/key-hash.ts';
-import { Field, firstWorkerTag } from '../zones/zone-layout.ts';
+import { Field, firstWorkerTag, workerCell, workerTag } from '../zones/zone-layout.ts';
 import type { ZoneTable } from '../zones/zone-table.ts';
 
 const { lastUsed, expiresAt } = Field;
 const inFlight = Field.first;
 
-/** What is in flight of a key: each worker counts its own, so that what a dead one held can be given back. */
+/** Most that one worker can have in flight of a key. */
+const mostOfWorker = 0xffff;
+
+/**
+ * What is in flight of a key: each worker counts its own, so that what a dead one held can be given back. A bucket has room for
+ * the counts of 180 workers of one key; where there are more, those that find none refuse.
+ */
 export class Concurrency implements ConcurrencyLimiter {
   readonly #table: ZoneTable;
   readonly #hash: KeyHash;
   readonly #limit: number;
+  readonly #worker: number;
   readonly #tag: number;
+  readonly #cells: Uint16Array;
 
   constructor(table: ZoneTable, worker: number, { namespace, limit }: ConcurrencyLimiterOptions) {
     this.#table = table;
     this.#hash = table.hasher(namespace);
     this.#limit = limit;
-    this.#tag = firstWorkerTag + worker;
+    this.#worker = worker;
+    this.#tag = workerTag(worker);
+    this.#cells = new Uint16Array(table.values.buffer, 0, table.values.length * 4);
   }
 
   acquire(key: string): number {
@@ -27,24 +37,33 @@ export class Concurrency implements ConcurrencyLimiter {
     const before = table.sum(inFlight, firstWorkerTag);
     const now = Date.now();
     const slot = before < this.#limit ? table.claim(this.#tag, now) : -1;
+    const taken = slot >= 0 && this.#change(slot, 1);
     if (slot >= 0) {
-      values[slot + inFlight]! += 1;
       values[slot + lastUsed] = now;
       values[slot + expiresAt] = Number.POSITIVE_INFINITY;
     }
     table.unlock();
-    return slot < 0 ? -1 : before + 1;
+    return taken ? before + 1 : -1;
   }
 
   release(key: string): void {
     const table = this.#table;
-    const { values } = table;
     table.lock(this.#hash, key);
     const slot = table.find(this.#tag);
     if (slot >= 0) {
-      values[slot + inFlight]! -= 1;
-      if (values[slot + inFlight]! <= 0) table.release(slot);
+      this.#change(slot, -1);
+      if (table.values[slot + inFlight]! <= 0) table.release(slot);
     }
     table.unlock();
+  }
+
+  /** False: this worker's count cannot change by that. */
+  #change(slot: number, by: number): boolean {
+    const cell = workerCell(slot, this.#worker);
+    const count = this.#cells[cell]! + by;
+    if (count < 0 || count > mostOfWorker) return false;
+    this.#cells[cell] = count;
+    this.#table.values[slot + inFlight]! += by;
+    return true;
   }
 }

@@ -108,3 +108,28 @@ test('what a dead worker held in flight is given back, and its locks are opened'
   assert.equal(concurrency.acquire('k'), 1);
   assert.equal(zoneStats(memory).used, 1);
 });
+
+test('many workers have requests of one key in flight, and what each of them held is given back', () => {
+  const memory = new SharedArrayBuffer(1 << 16);
+  const workers = Array.from({ length: 64 }, (_, worker) =>
+    createLimitTools({ worker, zone: () => memory, lease: async () => [] }).concurrency({
+      namespace: 'n',
+      zone: 'z',
+      limit: 128,
+    }),
+  );
+  for (let turn = 0; turn < 2; turn++) {
+    for (const [worker, limiter] of workers.entries()) assert.equal(limiter.acquire('k'), turn * 64 + worker + 1);
+  }
+  for (const limiter of workers) assert.equal(limiter.acquire('k'), -1);
+  recoverZone(memory, 17);
+  assert.equal(workers[3]!.acquire('k'), 127);
+  assert.equal(workers[60]!.acquire('k'), 128);
+  assert.equal(workers[17]!.acquire('k'), -1);
+  // What the dead one held cannot be released by its successor.
+  workers[17]!.release('k');
+  assert.equal(workers[17]!.acquire('k'), -1);
+  for (const worker of workers.keys()) recoverZone(memory, worker);
+  assert.equal(zoneStats(memory).used, 0);
+  assert.equal(workers[63]!.acquire('k'), 1);
+});

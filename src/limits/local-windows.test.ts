@@ -101,6 +101,21 @@ test('a clock that is set back by a moment over the edge of a window opens nothi
   assert.equal(take().allowed, false);
 });
 
+test('a clock that goes back and forth over the edge of a window opens nothing either', () => {
+  const { time, take } = start([{ period: 'second', limit: 5 }]);
+  while (take().allowed);
+  for (let turn = 0; turn < 5; turn++) {
+    time.now -= 10;
+    assert.equal(take().allowed, false);
+    time.now += 15;
+    assert.equal(take().allowed, false, 'it is the same second again');
+  }
+  time.now += 1000;
+  let passed = 0;
+  while (take().allowed) passed++;
+  assert.equal(passed, 5);
+});
+
 test('it agrees with a plain model on random requests, periods and times', () => {
   const periods = ['second', 'minute', 'hour', 'day', 'month', 'year'] as const;
   let seed = 20261121;

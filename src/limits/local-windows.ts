@@ -16,6 +16,9 @@ const usedNow = Field.second;
 const usedBefore = Field.third;
 const usedByOthers = Field.fourth;
 
+/** Milliseconds that a correction of the clock may set it back by: the window that has begun goes on meanwhile. */
+const correction = 1000;
+
 /** Tags of the slots that a key has in the zone. */
 const tags: Readonly<Record<WindowPeriod, number>> = { second: 1, minute: 2, hour: 3, day: 4, month: 5, year: 6 };
 
@@ -125,6 +128,13 @@ export class LocalWindows implements WindowLimiter {
     if (slot < 0) return;
     const { values } = this.#table;
     const start = values[slot + windowStart]!;
+    if (start > now && start - now <= correction) {
+      // Were the slot moved back, the window ahead would begin anew when the clock is there again.
+      Object.assign(count, windowAt(this.#limits[at]!.period, start));
+      count.used = values[slot + usedNow]!;
+      count.before = values[slot + usedBefore]!;
+      return;
+    }
     const ahead = start - window.start;
     if (ahead === 0) {
       count.used = values[slot + usedNow]!;

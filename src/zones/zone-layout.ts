@@ -38,8 +38,22 @@ export const Field = Object.freeze({
   fourth: 6,
 });
 
-/** Tags from here on hold what one worker has in flight: the tag less this is the worker's number. */
+/**
+ * Tags from here on hold what workers have in flight: `Field.first` is the sum, and the bytes from `Field.second` on are the
+ * counts of `workersPerSlot` workers, 16 bits each. The tag less this is the number of the first of them, divided by that.
+ */
 export const firstWorkerTag = 256;
+export const workersPerSlot = 12;
+
+/** Tag of the slot that holds a worker's count. */
+export function workerTag(worker: number): number {
+  return firstWorkerTag + Math.floor(worker / workersPerSlot);
+}
+
+/** Place of a worker's count in a slot, among all 16-bit numbers of the memory. */
+export function workerCell(slot: number, worker: number): number {
+  return (slot + Field.second) * 4 + (worker % workersPerSlot);
+}
 
 export function bucketsIn(memory: SharedArrayBuffer): number {
   return Math.floor(memory.byteLength / 4 / bucketWords) - 1;

@@ -30,20 +30,30 @@ export function recoverZone(memory: SharedArrayBuffer, worker: number): void {
   const words = new Int32Array(memory, 0, Math.floor(memory.byteLength / 4));
   const buckets = layout.bucketsIn(memory);
   const owner = worker + 1;
+  const tag = layout.workerTag(worker);
   for (let bucket = 0; bucket < buckets; bucket++) {
     const lock = layout.firstBucket + bucket * layout.bucketWords;
     if (Atomics.compareExchange(words, lock, owner, 0) === owner) Atomics.notify(words, lock);
     for (let way = 1; way <= layout.ways; way++) {
       const slot = lock + way * layout.slotWords;
-      if (words[lock + way] === 0 || words[slot + 1] !== layout.firstWorkerTag + worker) continue;
+      if (words[lock + way] === 0 || words[slot + 1] !== tag) continue;
       if (!takeLock(words, lock, owner)) continue;
-      if (words[lock + way] !== 0 && words[slot + 1] === layout.firstWorkerTag + worker) {
+      if (words[lock + way] !== 0 && words[slot + 1] === tag && giveBack(memory, slot >> 1, worker) === 0) {
         words[lock + way] = 0;
         Atomics.sub(words, layout.Header.used, 1);
       }
       Atomics.store(words, lock, 0);
     }
   }
+}
+
+/** Returns what the slot's other workers have in flight. */
+function giveBack(memory: SharedArrayBuffer, slot: number, worker: number): number {
+  const cells = new Uint16Array(memory, layout.workerCell(slot, 0) * 2, layout.workersPerSlot);
+  cells[worker % layout.workersPerSlot] = 0;
+  const left = cells.reduce((sum, count) => sum + count, 0);
+  new Float64Array(memory, 0, Math.floor(memory.byteLength / 8))[slot + layout.Field.first] = left;
+  return left;
 }
 
 /** The control plane does not sleep: traffic does not wait for it, and holders need less than a microsecond. */
