@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
@@ -120,6 +120,7 @@ function configuration(key: TestProvider['key'], options: TestProviderOptions) {
     scopes: ['openid', 'offline_access', 'read', 'write'],
     pkce: { required: () => true },
     issueRefreshToken: async () => true,
+    findAccount: async (_: unknown, accountId: string) => ({ accountId, claims: async () => ({ sub: accountId }) }),
     ttl: {
       AccessToken: accessTokenLifetime,
       ClientCredentials: 600,
@@ -127,6 +128,7 @@ function configuration(key: TestProvider['key'], options: TestProviderOptions) {
       IdToken: 600,
       Session: 3600,
       Interaction: 600,
+      RefreshToken: 3600,
     },
     features: {
       devInteractions: { enabled: true },
@@ -135,6 +137,7 @@ function configuration(key: TestProvider['key'], options: TestProviderOptions) {
       rpInitiatedLogout: { enabled: true },
       resourceIndicators: {
         enabled: true,
+        useGrantedResource: async () => true,
         getResourceServerInfo: async (_: unknown, resource: string) => ({
           scope: 'read write',
           audience: resource,
@@ -195,11 +198,8 @@ export class Browser {
   ): Promise<Response> {
     const { origin } = new URL(url);
     const cookie = this.cookieHeader(origin);
-    const answer = await fetch(url, {
-      ...options,
-      redirect: 'manual',
-      headers: { Accept: 'text/html', ...(cookie === '' ? {} : { Cookie: cookie }) },
-    });
+    const headers = { Accept: 'text/html', 'Sec-Fetch-Mode': 'navigate', ...(cookie === '' ? {} : { Cookie: cookie }) };
+    const answer = await exchange(url, options.method ?? 'GET', headers, options.body);
     this.keep(origin, answer.headers.getSetCookie());
     return answer;
   }
@@ -222,4 +222,30 @@ export class Browser {
     }
     throw new Error('the login does not end');
   }
+}
+
+/** `fetch` says of itself that it is no navigation. */
+function exchange(
+  url: string,
+  method: string,
+  headers: Readonly<Record<string, string>>,
+  body?: URLSearchParams,
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const form = body === undefined ? {} : { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const request = httpRequest(url, { method, agent: false, headers: { ...headers, ...form } }, (answer) => {
+      const pieces: Buffer[] = [];
+      answer.on('error', reject);
+      answer.on('data', (piece: Buffer) => pieces.push(piece));
+      answer.on('end', () => {
+        const received = new Headers();
+        for (let at = 0; at + 1 < answer.rawHeaders.length; at += 2) {
+          received.append(answer.rawHeaders[at] ?? '', answer.rawHeaders[at + 1] ?? '');
+        }
+        resolve(new Response(Buffer.concat(pieces), { status: answer.statusCode ?? 0, headers: received }));
+      });
+    });
+    request.on('error', reject);
+    request.end(body?.toString());
+  });
 }
