@@ -4,6 +4,7 @@ export { storedCounterKey } from '../limits/counter-key.ts';
 export { normalisePath } from '../router/path.ts';
 export { BoundedCache } from '../util/bounded-cache.ts';
 export { compileRegex } from '../util/linear-regex.ts';
+export { parseRate } from '../util/rate.ts';
 export { addressGroup } from './address-group.ts';
 export type * from './admin-routes.ts';
 export { type AuthAccessOptions, authAccess } from './auth.ts';
@@ -18,6 +19,7 @@ export {
   consumerBy,
   hasOneOf,
 } from './claims.ts';
+export { type ClientKeyOptions, type ClientKind, clientKey } from './client-key.ts';
 export { contextKey } from './context-key.ts';
 export type * from './contexts.ts';
 export { cookieValues } from './cookies.ts';
@@ -49,3 +51,4 @@ export {
 } from './sealed-cookie.ts';
 export { equalSecrets } from './secrets.ts';
 export { sharedSecret } from './shared-secret.ts';
+export { type Turn, WaitingRoom } from './waiting-room.ts';

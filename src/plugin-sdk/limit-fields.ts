@@ -1,9 +1,18 @@
 import { host, port, sni, timeout } from '../schema/common-fields.ts';
 import type { EntityCheck } from '../schema/entity-checks.ts';
-import { boolean, type Field, integer, number, type Shorthand, string } from '../schema/fields.ts';
+import type { FieldOptions } from '../schema/field-meta.ts';
+import { boolean, type Field, integer, number, type Presence, type Shorthand, string } from '../schema/fields.ts';
 import { record } from '../schema/record.ts';
+import { parseRate } from '../util/rate.ts';
 
 /* Fields that the plugins with limits have in common, with Kong's names, defaults and messages. */
+
+/** A rate such as `10r/s`, read with `parseRate`. */
+export function rate<const O extends FieldOptions>(options: O): Field<Presence<string, O>> {
+  const custom = (text: string): string | null =>
+    parseRate(text) === null ? 'must be a rate such as 10r/s or 300r/m' : null;
+  return string({ custom, ...options }) as Field<Presence<string, O>>;
+}
 
 const periods = ['second', 'minute', 'hour', 'day', 'month', 'year'] as const;
 

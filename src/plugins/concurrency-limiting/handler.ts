@@ -1,5 +1,4 @@
-import { contextKey, type PluginPhases, type PluginTools, refuse } from '../../plugin-sdk/index.ts';
-import { identifier } from './identifier.ts';
+import { clientKey, contextKey, type PluginPhases, type PluginTools, refuse } from '../../plugin-sdk/index.ts';
 import type { ConcurrencyLimitingConfig } from './schema.ts';
 
 /** Whose place the request holds; there is none when it was refused. */
@@ -12,7 +11,7 @@ export function limitConcurrency(config: ConcurrencyLimitingConfig, tools: Plugi
     limit: config.limit,
     zone: 'in-flight',
   });
-  const identify = identifier(config);
+  const identify = clientKey(config.limit_by, { header: config.header_name, ipv6Prefix: config.ipv6_prefix });
   // When a place becomes free nobody knows; a second keeps clients from trying again at once.
   const refusal = refuse(config.error_code, config.error_message, { 'Retry-After': '1' });
   return {

@@ -1,7 +1,6 @@
 import {
   type AccessContext,
-  addressGroup,
-  type BaseContext,
+  clientKey,
   contextKey,
   limiterGuard,
   type PluginPhases,
@@ -24,6 +23,7 @@ export function keepQuotas(config: QuotasConfig, tools: PluginTools): PluginPhas
   const guard = limiterGuard(tools, config.fault_tolerant);
   const limits = limitsOf(config);
   const headers = limits.map(({ period }) => headerNames[period]);
+  const identify = clientKey(config.limit_by, { ipv6Prefix: config.ipv6_prefix });
   const limiter = tools.limits.windows({
     namespace: namespaceOf(tools.instanceId),
     limits,
@@ -42,7 +42,7 @@ export function keepQuotas(config: QuotasConfig, tools: PluginTools): PluginPhas
 
   const phases: PluginPhases = {
     access(context) {
-      const verdict = limiter.take(identify(context, config));
+      const verdict = limiter.take(identify(context));
       return verdict instanceof Promise
         ? guard.settle(verdict, (settled) => judge(context, settled))
         : judge(context, verdict);
@@ -63,10 +63,4 @@ export function keepQuotas(config: QuotasConfig, tools: PluginTools): PluginPhas
       }
     },
   };
-}
-
-function identify({ client }: BaseContext, { limit_by: by, ipv6_prefix: prefix }: QuotasConfig): string {
-  if (by === 'consumer' && client.consumer !== null) return client.consumer.id;
-  if (by !== 'ip' && client.credential?.id != null) return client.credential.id;
-  return addressGroup(client.ip, prefix);
 }

@@ -1,24 +1,30 @@
 import {
   type AccessContext,
+  type ClientKeyOptions,
+  clientKey,
   contextKey,
   type HeaderFilterContext,
   limiterGuard,
   type PluginPhases,
   type PluginTools,
+  parseRate,
   type Reply,
   redisOptions,
   refuse,
+  type Turn,
+  WaitingRoom,
   type WindowVerdict,
 } from '../../plugin-sdk/index.ts';
-import { DelayedRequests } from './delayed-requests.ts';
-import { identifier } from './identifier.ts';
 import { LimitHeaders } from './limit-headers.ts';
-import { parseRate } from './rate.ts';
 import type { RateLimitingConfig } from './schema.ts';
 import { countersZone, periods, rateZone } from './zones.ts';
 
 type Outcome = undefined | Reply;
 
+/** Requests of one instance that wait in a worker at most: each of them holds a connection. */
+const mostWaiting = 10_000;
+
+const turnKey = contextKey<Turn>('turn');
 const verdictKey = contextKey<WindowVerdict>('verdict');
 
 /** Limits by window, by an even rate, or both: the rate is asked first, as it forgets soonest. */
@@ -28,6 +34,7 @@ export function limitRate(config: RateLimitingConfig, tools: PluginTools): Plugi
   if (windows === null) return steady ?? {};
   if (steady === null) return windows;
   return {
+    ...steady,
     ...windows,
     access(context) {
       const outcome = steady.access(context);
@@ -62,7 +69,7 @@ function limitWindows(config: RateLimitingConfig, tools: PluginTools): Limiting 
     onAway: guard.complain,
     syncRate: config.sync_rate,
   });
-  const identify = identifier(config.limit_by ?? 'consumer', config);
+  const identify = clientKey(config.limit_by ?? 'consumer', keyOptions(config));
   const headers = new LimitHeaders(limits);
   const { status, message } = refusalOf(config);
 
@@ -105,8 +112,8 @@ function steadyRate(config: RateLimitingConfig, tools: PluginTools): Limiting {
     burst: config.burst,
     zone: rateZone(config, tools.instanceId),
   });
-  const identify = identifier(config.rate_by, config);
-  const delayed = new DelayedRequests();
+  const identify = clientKey(config.rate_by, keyOptions(config));
+  const room = new WaitingRoom(mostWaiting);
   const { status, message } = refusalOf(config);
 
   function reject(context: AccessContext, key: string): Outcome {
@@ -129,10 +136,19 @@ function steadyRate(config: RateLimitingConfig, tools: PluginTools): Limiting {
         noteDryRun(context, tools, 'delayed');
         return undefined;
       }
+      if (room.full) return reject(context, key);
       tools.count('delayed');
-      return delayed.wait(delay) ?? reject(context, key);
+      const turn = room.enter(delay);
+      context.set(turnKey, turn);
+      return turn.come;
     },
+    // Comes also when the client has gone while it waited.
+    log: (context) => context.get(turnKey)?.leave(),
   };
+}
+
+function keyOptions(config: RateLimitingConfig): ClientKeyOptions {
+  return { header: config.header_name, path: config.path, ipv6Prefix: config.ipv6_prefix };
 }
 
 function refusalOf(config: RateLimitingConfig): { readonly status: number; readonly message: string } {

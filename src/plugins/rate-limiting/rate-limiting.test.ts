@@ -89,6 +89,8 @@ test('a configuration that cannot be meant is refused, and the field is named', 
     );
   }
   assert.match(await problem({ rate: '1r/s', zone: 'a/b' }), /config\.zone/);
+  assert.match(await problem({ rate: '1r/m', burst: 61 }), /config\.burst: the last of them would wait/);
+  assert.equal(await problem({ rate: '1r/m', burst: 61, nodelay: true }), 'accepted');
   assert.equal(await problem({ rate: '10r/s', zone_size: '64m', burst: 20, nodelay: true }), 'accepted');
 });
 

@@ -1,3 +1,4 @@
+import { parseRate } from '../../plugin-sdk/index.ts';
 import {
   boolean,
   type EntityCheck,
@@ -6,6 +7,7 @@ import {
   integer,
   number,
   path,
+  rate,
   record,
   redisChecks,
   redisServer,
@@ -14,7 +16,7 @@ import {
   windowFields,
   windowOrderProblem,
 } from '../../plugin-sdk/schema.ts';
-import { parseRate, parseSize } from './rate.ts';
+import { parseSize } from './zone-size.ts';
 
 const who = ['consumer', 'credential', 'ip', 'service', 'header', 'path'] as const;
 
@@ -61,8 +63,7 @@ export const config = record(
       description:
         '`fixed`: periods of the calendar, in UTC. `sliding`: the part of the period before that is still in sight counts too.',
     }),
-    rate: string({
-      custom: (text: string) => (parseRate(text) === null ? 'must be a rate such as 10r/s or 300r/m' : null),
+    rate: rate({
       description: 'Requests of one client, evenly spread: `10r/s`, `300r/m`.',
     }),
     rate_by: string({ required: true, default: 'ip', one_of: who, description: 'Who has the rate; as `limit_by`.' }),
@@ -128,12 +129,19 @@ export const checks: readonly EntityCheck[] = [
   },
 ];
 
+/** Seconds that a request of a burst may have to wait. */
+const longestWait = 3600;
+
 function configProblem(given: RateLimitingConfig): string | Readonly<Record<string, string>> | null {
   const order = windowOrderProblem(given);
   if (order !== null) return { config: order };
   const { policy, sync_rate: rate } = given;
   if (rate !== -1 && policy !== 'redis') return 'sync_rate can only be used with the redis policy';
   if (rate !== -1 && !(rate >= 0.02)) return 'sync_rate must be greater than 0.02, or -1 to disable';
+  const perSecond = given.rate === null || given.nodelay ? null : parseRate(given.rate);
+  if (perSecond !== null && given.burst / perSecond > longestWait) {
+    return { 'config.burst': `the last of them would wait for more than ${longestWait} seconds` };
+  }
   if (given.rate_by === 'header' && given.header_name === null)
     return { 'config.header_name': 'required field missing' };
   if (given.rate_by === 'path' && given.path === null) return { 'config.path': 'required field missing' };

@@ -1,6 +1,6 @@
 import type { ZoneRequest } from '../../plugin-sdk/index.ts';
-import { parseSize } from './rate.ts';
 import type { RateLimitingConfig } from './schema.ts';
+import { parseSize } from './zone-size.ts';
 
 /** Room for some 200,000 counters; all instances of the node share it. */
 const countersBytes = 12 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import {
   type AccessContext,
-  type BaseContext,
   type BodyTransform,
+  clientKey,
   contextKey,
   type HeaderFilterContext,
   limiterGuard,
@@ -21,6 +21,7 @@ const usageKey = contextKey<Usage>('usage');
 export function countedByResponse(config: ResponseRatelimitingConfig, tools: PluginTools): PluginPhases {
   const guard = limiterGuard(tools, config.fault_tolerant);
   const limits = countedLimits(config, tools, guard.complain);
+  const identify = clientKey(config.limit_by ?? 'consumer');
   const names = new Set(limits.map((limit) => limit.name));
   const headerName = config.header_name ?? 'x-kong-limit';
 
@@ -56,7 +57,7 @@ export function countedByResponse(config: ResponseRatelimitingConfig, tools: Plu
 
   return {
     access(context) {
-      const usage = Usage.look(limits, identify(context, config.limit_by ?? 'consumer'));
+      const usage = Usage.look(limits, identify(context));
       return usage instanceof Promise
         ? guard.settle(usage, (settled) => begin(context, settled))
         : begin(context, usage);
@@ -106,10 +107,4 @@ function showUsage({ response }: HeaderFilterContext, usage: Usage, costs: Reado
       response.setHeader(headers.remaining, String(Math.max(0, window.remaining - cost)));
     }
   }
-}
-
-function identify({ client }: BaseContext, by: NonNullable<ResponseRatelimitingConfig['limit_by']>): string {
-  if (by === 'consumer' && client.consumer !== null) return client.consumer.id;
-  if (by !== 'ip' && client.credential?.id != null) return client.credential.id;
-  return client.ip;
 }

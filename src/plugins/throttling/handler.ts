@@ -1,8 +1,15 @@
-import { contextKey, type PluginPhases, type PluginTools, type Reply, refuse } from '../../plugin-sdk/index.ts';
-import { identifier } from './identifier.ts';
-import { parseRate } from './rate.ts';
+import {
+  clientKey,
+  contextKey,
+  type PluginPhases,
+  type PluginTools,
+  parseRate,
+  type Reply,
+  refuse,
+  type Turn,
+  WaitingRoom,
+} from '../../plugin-sdk/index.ts';
 import type { ThrottlingConfig } from './schema.ts';
-import { type Turn, WaitingRoom } from './waiting-room.ts';
 
 const turnKey = contextKey<Turn>('turn');
 
@@ -21,7 +28,7 @@ export function throttle(config: ThrottlingConfig, tools: PluginTools): PluginPh
     zone: 'turns',
   });
   const room = new WaitingRoom(config.max_waiting);
-  const identify = identifier(config);
+  const identify = clientKey(config.limit_by, { header: config.header_name, ipv6Prefix: config.ipv6_prefix });
   const atOnce = (config.burst / rate) * 1000;
 
   function reject(key: string, most: number): Reply {

@@ -1,10 +1,8 @@
-import { type EntityCheck, headerName, type Infer, integer, record, string } from '../../plugin-sdk/schema.ts';
-import { parseRate } from './rate.ts';
+import { type EntityCheck, headerName, type Infer, integer, rate, record, string } from '../../plugin-sdk/schema.ts';
 
 export const config = record({
-  rate: string({
+  rate: rate({
     required: true,
-    custom: (text: string) => (parseRate(text) === null ? 'must be a rate such as 10r/s or 300r/m' : null),
     description: 'How fast requests of one client go on to the backend: `10r/s`, `300r/m`.',
   }),
   burst: integer({

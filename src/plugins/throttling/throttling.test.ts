@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock, type TestContext } from 'node:test';
+import { WaitingRoom } from '../../plugin-sdk/index.ts';
 import { type TestOutcome, type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
 import throttling from './index.ts';
-import { WaitingRoom } from './waiting-room.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 

@@ -4,12 +4,6 @@ const mostZone = 2 ** 30;
 
 const units: Readonly<Record<string, number>> = { k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 };
 
-/** Requests per second of `10r/s` or `300r/m`, or null. */
-export function parseRate(text: string): number | null {
-  const match = /^([1-9]\d{0,8})r\/([sm])$/.exec(text);
-  return match === null ? null : Number(match[1]) / (match[2] === 's' ? 1 : 60);
-}
-
 /** Bytes of `512k` or `10m`, or null. */
 export function parseSize(text: string): number | null {
   const match = /^([1-9]\d{0,9})([kmg])$/i.exec(text);
