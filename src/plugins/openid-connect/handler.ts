@@ -3,6 +3,7 @@ import {
   authAccess,
   bearerToken,
   outageReporter,
+  type PluginNeeds,
   type PluginPhases,
   type PluginTools,
   type Reply,
@@ -23,9 +24,17 @@ import { TokenEndpoint } from './token-endpoint.ts';
 
 type Outcome = Reply | undefined;
 
+const noNeeds: PluginNeeds = {};
+const secrets = { headers: ['cookie', 'set-cookie'], queryArguments: ['code', 'state', 'id_token_hint'] };
+
+/** Bearer tokens are in no log anyway. */
+export function needsOf(config: OpenIdConfig): PluginNeeds {
+  return hasSessions(config) ? { secrets } : noNeeds;
+}
+
 /** For a secret that the workers agree upon where none is configured. */
 export function zonesOf(config: OpenIdConfig): readonly ZoneRequest[] {
-  return config.session_secret === null ? [{ name: 'secret', bytes: 4096 }] : [];
+  return hasSessions(config) && config.session_secret === null ? [{ name: 'secret', bytes: 4096 }] : [];
 }
 
 /** Clients of an OpenID provider: by bearer tokens, and by logins of browsers. */
@@ -63,7 +72,7 @@ class OpenIdConnect {
     this.#refusals = refusals;
     this.#provider = provider;
     this.#admission = admission;
-    this.hasSessions = methods.includes('session') || methods.includes('authorization_code');
+    this.hasSessions = hasSessions(config);
     this.#bearer = methods.includes('bearer') ? new BearerTokens(config, provider, admission, refusals, failed) : null;
     this.#cookieNames = [config.session_cookie_name, config.authorization_cookie_name];
     this.#sessions = null;
@@ -112,7 +121,8 @@ class OpenIdConnect {
   /** Here, and at the provider when it offers that (OpenID Connect RP-Initiated Logout 1.0, 2). */
   async #logOut(context: AccessContext, sessions: Sessions): Promise<Outcome> {
     const session = sessions.find(context);
-    sessions.end(context);
+    // A form on another site comes without the cookie, and must not remove it.
+    if (session !== null) sessions.end(context);
     const after = this.#config.logout_redirect_uri?.[0] ?? null;
     const end = await Promise.resolve(this.#provider.state()).then(
       ({ metadata }) => metadata.endSessionEndpoint,
@@ -127,6 +137,10 @@ class OpenIdConnect {
     }
     return after === null ? reply({ status: 200, headers: { 'Cache-Control': 'no-store' } }) : redirect(after, 303);
   }
+}
+
+function hasSessions({ auth_methods: methods }: OpenIdConfig): boolean {
+  return methods.includes('session') || methods.includes('authorization_code');
 }
 
 /** True for what a browser shows as a page (Fetch Metadata; older browsers say only that they like HTML). */

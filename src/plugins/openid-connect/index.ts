@@ -1,5 +1,5 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { authenticateByOpenId, zonesOf } from './handler.ts';
+import { authenticateByOpenId, needsOf, zonesOf } from './handler.ts';
 
 export default definePlugin({
   name: 'openid-connect',
@@ -8,7 +8,7 @@ export default definePlugin({
   protocols: httpProtocols,
   scopes: ['route', 'service'],
   schema: () => import('./schema.ts'),
-  needs: { secrets: { headers: ['cookie', 'set-cookie'], queryArguments: ['code', 'state', 'id_token_hint'] } },
+  needs: needsOf,
   zones: zonesOf,
   setup: authenticateByOpenId,
 });

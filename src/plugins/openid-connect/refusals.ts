@@ -20,7 +20,7 @@ export function refusalsOf({ realm, scopes_required: scopes }: OpenIdConfig): Re
     invalid: refuse(401, 'Unauthorized', challenge({ error: 'invalid_token' })),
     scope: refuse(403, 'Forbidden', challenge({ error: 'insufficient_scope', scope: scopes?.[0] ?? '' })),
     forbidden: refuse(403, 'Forbidden'),
-    login: refuse(401, 'Unauthorized', { 'Cache-Control': 'no-store' }),
+    login: refuse(401, 'Unauthorized', { ...challenge({}), 'Cache-Control': 'no-store' }),
     unavailable: refuse(503, 'Service temporarily unavailable'),
   };
 }

@@ -108,11 +108,8 @@ export class Sessions {
       this.#failed(error);
       return this.#refusals.unavailable;
     }
-    if (renewed === null) {
-      this.end(context);
-      return null;
-    }
-    if (!this.#write(context, renewed)) return null;
+    // The cookie is not removed: another worker may have sent the browser a new one in this moment. A login replaces it.
+    if (renewed === null || !this.#write(context, renewed)) return null;
     return this.#admit(context, renewed);
   }
 
