@@ -1,12 +1,10 @@
-import { hash, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import {
   type AccessContext,
   authAccess,
-  BoundedCache,
   type ConsumerView,
   type EntityRow,
   foreignIdOf,
-  type IdentityDetails,
   type PluginPhases,
   type PluginTools,
   type Reply,
@@ -18,29 +16,12 @@ import { claimsChecker, scopesOf } from './claims.ts';
 import { credentialKeys } from './credential-key.ts';
 import { missing, several, tokenFinder, unrecognizable } from './find-token.ts';
 import { KeySet, KeysUnavailable } from './key-set.ts';
-import { type Claims, parseToken, type Token } from './parse-token.ts';
+import { parseToken, type Token } from './parse-token.ts';
 import { jwtRefusals, type Refusals } from './refusals.ts';
 import type { JwtConfig } from './schema.ts';
+import { type TokenKey, type Verified, VerifiedTokens } from './verified-tokens.ts';
 
 type Outcome = Reply | undefined;
-
-/** A token whose signature is good, and by what that was found. */
-interface Verified {
-  readonly claims: Claims;
-  readonly details: Partial<IdentityDetails>;
-  /** Seconds since the epoch from which on it is looked at anew. */
-  readonly expiresAt: number;
-  /** What names the credential or client. */
-  readonly name: string;
-  /** The credential, which must still be the same; null with a key set. */
-  readonly credential: EntityRow | null;
-  /** Generation of the key set. */
-  readonly generation: number;
-}
-
-/** Verified tokens that an instance remembers in each worker; longer ones are checked each time. */
-const mostTokens = 10_000;
-const longestRemembered = 8192;
 
 export function authenticateByToken(config: JwtConfig, tools: PluginTools): PluginPhases {
   const tokens = new TokenAuthentication(config, tools);
@@ -62,8 +43,7 @@ class TokenAuthentication {
   readonly #keyOf: ReturnType<typeof credentialKeys>;
   readonly #keySet: KeySet | null;
   readonly #refusals: Refusals;
-  /** By hash, so that tokens that are still valid are not to be found in memory. */
-  readonly #verified = new BoundedCache<string, Verified>(mostTokens);
+  readonly #verified = new VerifiedTokens();
 
   constructor(config: JwtConfig, tools: PluginTools) {
     this.#config = config;
@@ -81,7 +61,7 @@ class TokenAuthentication {
     if (text === missing) return this.#refusals.missing();
     if (text === several) return this.#refusals.invalid('Multiple tokens provided');
     if (text === unrecognizable) return this.#refusals.invalid('Unrecognizable token');
-    const key = text.length <= longestRemembered ? hash('sha256', text, 'base64') : null;
+    const key = this.#verified.keyOf(text);
     const known = key === null ? undefined : this.#verified.get(key);
     if (known !== undefined && this.#stillHolds(known)) return this.#accept(context, known);
     const token = parseToken(text);
@@ -101,7 +81,7 @@ class TokenAuthentication {
     return row === credential && credential !== null;
   }
 
-  #byCredential(context: AccessContext, token: Token, key: string | null): Outcome | Promise<Outcome> {
+  #byCredential(context: AccessContext, token: Token, key: TokenKey | null): Outcome | Promise<Outcome> {
     const claim = this.#claimName;
     const name = token.claims[claim] ?? token.header[claim];
     if (name === undefined || name === null) return this.#refusals.invalid(`No mandatory '${claim}' in claims`);
@@ -115,7 +95,7 @@ class TokenAuthentication {
   #withCredential(
     context: AccessContext,
     token: Token,
-    key: string | null,
+    key: TokenKey | null,
     name: string,
     credential: EntityRow | null,
   ): Outcome | Promise<Outcome> {
@@ -127,7 +107,7 @@ class TokenAuthentication {
     return this.#verify(context, token, key, { algorithm, secret, name, credential });
   }
 
-  #byKeySet(context: AccessContext, token: Token, key: string | null, keys: KeySet): Outcome | Promise<Outcome> {
+  #byKeySet(context: AccessContext, token: Token, key: TokenKey | null, keys: KeySet): Outcome | Promise<Outcome> {
     const goOn = (secret: KeyObject | null): Outcome | Promise<Outcome> => {
       if (secret === null) return this.#refusals.invalid('Invalid signature');
       const { sub } = token.claims;
@@ -145,7 +125,7 @@ class TokenAuthentication {
   #verify(
     context: AccessContext,
     token: Token,
-    key: string | null,
+    key: TokenKey | null,
     by: {
       readonly algorithm: Algorithm;
       readonly secret: KeyObject;
