@@ -20,6 +20,7 @@ import { ProviderDocuments } from './provider-documents.ts';
 import { type Refusals, refusalsOf } from './refusals.ts';
 import type { OpenIdConfig } from './schema.ts';
 import { Sessions } from './sessions.ts';
+import { sharedAnswersSize } from './shared-answers.ts';
 import { TokenEndpoint } from './token-endpoint.ts';
 
 type Outcome = Reply | undefined;
@@ -32,9 +33,11 @@ export function needsOf(config: OpenIdConfig): PluginNeeds {
   return hasSessions(config) ? { secrets } : noNeeds;
 }
 
-/** For a secret that the workers agree upon where none is configured. */
+/** For refreshed tokens, and for a secret that the workers agree upon where none is configured. */
 export function zonesOf(config: OpenIdConfig): readonly ZoneRequest[] {
-  return hasSessions(config) && config.session_secret === null ? [{ name: 'secret', bytes: 4096 }] : [];
+  if (!hasSessions(config)) return [];
+  const refreshes = { name: 'refreshes', bytes: sharedAnswersSize };
+  return config.session_secret === null ? [refreshes, { name: 'secret', bytes: 4096 }] : [refreshes];
 }
 
 /** Clients of an OpenID provider: by bearer tokens, and by logins of browsers. */

@@ -110,3 +110,34 @@ test('a browser logs in, is known to every worker, and logs out', async () => {
   const { status } = await ask('/app/page', { Accept: 'application/json' });
   assert.equal(status, 401);
 });
+
+test('a token that is over is refreshed once by all workers together', async () => {
+  const redirectUri = `${gateway.proxyUrl}/short/callback`;
+  await using short = await startProvider({ redirectUri, accessTokenLifetime: 1 });
+  await admin('PUT', '/services/short', { url: backend.url });
+  await admin('PUT', '/services/short/routes/short', { paths: ['/short'] });
+  await plug('short', 'openid-connect', {
+    issuer: short.issuer,
+    auth_methods: ['authorization_code'],
+    client_id: [clients.gateway.id],
+    client_secret: [clients.gateway.secret],
+    redirect_uri: [redirectUri],
+  });
+  const browser = new Browser();
+  const first = await browser.open(`${gateway.proxyUrl}/short`);
+  await browser.open(await browser.logIn(first.headers.get('location') ?? '', 'ada'));
+  const headers = { Cookie: browser.cookieHeader(gateway.proxyUrl) };
+  const round = async (): Promise<readonly unknown[]> => {
+    const answers = await Promise.all(Array.from({ length: 16 }, () => ask('/short', headers)));
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+    return [...new Set(answers.map(({ echo }) => echo?.headers.authorization))];
+  };
+  const old = await round();
+  assert.equal(old.length, 1);
+  const deadline = Date.now() + 10_000;
+  let last = old;
+  while (last.length === 1 && last[0] === old[0] && Date.now() < deadline) last = await round();
+  const settled = await round();
+  assert.deepEqual([settled.length, settled[0] === old[0]], [1, false]);
+  assert.equal(short.requests.filter((line) => line === 'POST /token').length, 2);
+});

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import {
   type AccessContext,
   BoundedCache,
@@ -11,6 +10,7 @@ import { sendCookies } from './cookies.ts';
 import { type Admission, type Identity, identityOf } from './identity.ts';
 import type { Refusals } from './refusals.ts';
 import type { OpenIdConfig } from './schema.ts';
+import { SharedAnswers } from './shared-answers.ts';
 import type { TokenAnswer, TokenEndpoint } from './token-endpoint.ts';
 
 /** What the cookie holds. Times are seconds since the epoch. */
@@ -24,14 +24,6 @@ export interface Session {
   readonly usedAt: number;
 }
 
-interface Refreshed {
-  readonly session: Session | null;
-  readonly until: number;
-}
-
-/** Seconds for which requests that still show the old cookie get the tokens of the refresh. */
-const overlap = 60;
-
 export class Sessions {
   readonly #config: OpenIdConfig;
   readonly #tools: PluginTools;
@@ -43,7 +35,7 @@ export class Sessions {
   readonly #read = new BoundedCache<string, Session>(1000);
   readonly #identities = new WeakMap<Session, Identity>();
   readonly #refreshing = new Map<string, Promise<Session | null>>();
-  readonly #refreshed = new BoundedCache<string, Refreshed>(1000);
+  readonly #shared: SharedAnswers;
 
   constructor(
     config: OpenIdConfig,
@@ -61,6 +53,7 @@ export class Sessions {
     this.#admission = admission;
     this.#refusals = refusals;
     this.#failed = failed;
+    this.#shared = new SharedAnswers(tools.zone('refreshes'));
   }
 
   /** The session of the request; its access token may be over. */
@@ -113,20 +106,18 @@ export class Sessions {
     return this.#admit(context, renewed);
   }
 
-  /** One question for all requests of the session that come meanwhile: many providers take a refresh token once only. */
+  /** One question for all requests of the session that come meanwhile, on all workers: many providers take a refresh token once only. */
   #refresh(session: Session, token: string): Promise<Session | null> {
-    const key = hash('sha256', token, 'base64url');
-    const known = this.#refreshed.get(key);
-    if (known !== undefined && known.until > seconds()) return Promise.resolve(known.session);
-    let pending = this.#refreshing.get(key);
+    let pending = this.#refreshing.get(token);
     if (pending === undefined) {
-      pending = this.#ask(session, token)
-        .then((renewed) => {
-          this.#refreshed.set(key, { session: renewed, until: seconds() + overlap });
-          return renewed;
+      pending = this.#shared
+        .find(token, this.#config.timeout, async () => {
+          const renewed = await this.#ask(session, token);
+          return renewed === null ? null : JSON.stringify(renewed);
         })
-        .finally(() => this.#refreshing.delete(key));
-      this.#refreshing.set(key, pending);
+        .then((text) => (text === null ? null : (JSON.parse(text) as Session)))
+        .finally(() => this.#refreshing.delete(token));
+      this.#refreshing.set(token, pending);
     }
     return pending;
   }

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SharedAnswers, sharedAnswersSize } from './shared-answers.ts';
+
+function two() {
+  const memory = new SharedArrayBuffer(sharedAnswersSize);
+  return [new SharedAnswers(memory), new SharedAnswers(memory)] as const;
+}
+
+test('workers that ask the same at once get one answer, and later ones too', async () => {
+  const [one, other] = two();
+  let asked = 0;
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const ask = () => {
+    asked += 1;
+    return promise;
+  };
+  const answers = Promise.all([one, other, one, other].map((each) => each.find('q', 5000, ask)));
+  resolve('the answer: ä');
+  assert.deepEqual(new Set(await answers), new Set(['the answer: ä']));
+  assert.equal(await other.find('q', 5000, ask), 'the answer: ä');
+  assert.equal(asked, 1);
+  assert.equal(await other.find('p', 5000, async () => 'another'), 'another');
+});
+
+test('null is an answer; a failure is none', async () => {
+  const [one, other] = two();
+  assert.equal(await one.find('q', 5000, async () => null), null);
+  assert.equal(await other.find('q', 5000, async () => 'x'), null);
+  await assert.rejects(
+    one.find('p', 5000, () => Promise.reject(new Error('away'))),
+    /away/,
+  );
+  assert.equal(await other.find('p', 5000, async () => 'x'), 'x');
+});
+
+test('nobody waits longer than told, and answers are forgotten', async (t) => {
+  const [one, other] = two();
+  void one.find('q', 5000, () => new Promise(() => {}));
+  assert.equal(await other.find('q', 20, async () => 'own'), 'own');
+  assert.equal(await one.find('r', 5000, async () => 'r'), 'r');
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 62_000 });
+  assert.equal(await other.find('q', 5000, async () => 'again'), 'again');
+  assert.equal(await other.find('r', 5000, async () => 'new'), 'new');
+});
+
+test('what does not fit is asked for by each', async () => {
+  const [one, other] = two();
+  const long = 'x'.repeat(20_000);
+  assert.equal(await one.find('q', 5000, async () => long), long);
+  assert.equal(await other.find('q', 5000, async () => 'short'), 'short');
+});
