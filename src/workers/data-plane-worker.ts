@@ -1,6 +1,5 @@
 import { type DataPlane, startDataPlane } from '../dataplane/data-plane.ts';
-import { loadPlugins } from '../plugin-runner/load-plugins.ts';
-import type { Plugin } from '../plugin-sdk/define-plugin.ts';
+import { PluginShelf } from '../plugin-runner/plugin-shelf.ts';
 import { LiveSnapshot } from '../snapshot/snapshot.ts';
 import { workerCounters } from '../zones/counters.ts';
 import type { FromWorker, SnapshotDelta, ToWorker, WorkerBoot, ZoneChanges } from './messages.ts';
@@ -14,21 +13,24 @@ export class DataPlaneWorker {
   readonly #log: WorkerLog;
   readonly #host: WorkerPluginHost;
   readonly #snapshot: LiveSnapshot;
+  readonly #shelf: PluginShelf;
+  /** A delta waits for the code of its plugins, and those after it for their turn. */
+  #loading: Promise<void> | null = null;
   #plane: Promise<DataPlane | null> | null = null;
   #ready: () => void = () => {};
   #end: () => void = () => {};
 
   static async create(boot: WorkerBoot, post: (message: FromWorker) => void): Promise<DataPlaneWorker> {
-    const plugins = await loadPlugins(boot.settings.plugins, boot.baseDirectory);
-    return new DataPlaneWorker(boot, post, plugins);
+    return new DataPlaneWorker(boot, post, await PluginShelf.open(boot.settings.plugins, boot.baseDirectory));
   }
 
-  private constructor(boot: WorkerBoot, post: (message: FromWorker) => void, plugins: ReadonlyMap<string, Plugin>) {
+  private constructor(boot: WorkerBoot, post: (message: FromWorker) => void, shelf: PluginShelf) {
     this.#boot = boot;
+    this.#shelf = shelf;
     this.#post = post;
     this.#log = new WorkerLog(boot.settings.logLevel, workerCounters(boot.zones, boot.worker), post);
     this.#host = new WorkerPluginHost(boot, this.#log, post);
-    this.#snapshot = new LiveSnapshot({ plugins, host: this.#host });
+    this.#snapshot = new LiveSnapshot({ plugins: shelf.plugins, host: this.#host });
     // A plugin that forgot to catch must not cost everyone else's connections.
     process.on('unhandledRejection', (reason) => this.#log.error('unhandled rejection', { err: reason }));
   }
@@ -46,10 +48,10 @@ export class DataPlaneWorker {
   async receive(message: ToWorker): Promise<void> {
     switch (message.type) {
       case 'config':
-        this.#apply(JSON.parse(message.json) as SnapshotDelta, message.zones);
+        this.#take(JSON.parse(message.json) as SnapshotDelta, message.zones);
         break;
       case 'delta':
-        this.#apply(message.delta, message.zones);
+        this.#take(message.delta, message.zones);
         break;
       case 'answer':
         this.#host.answered(message.id, message.result);
@@ -63,6 +65,30 @@ export class DataPlaneWorker {
       case 'log-level':
         this.#log.level = message.level;
         break;
+    }
+  }
+
+  #take(delta: SnapshotDelta, zones: ZoneChanges | undefined): void {
+    const rows = (delta.upserts.plugins ?? []).filter((row) => row['enabled'] !== false);
+    const loading = this.#shelf.load(rows.map((row) => String(row['name'])));
+    if (this.#loading === null && loading === null) {
+      this.#apply(delta, zones);
+      return;
+    }
+    const turn = this.#load(loading, this.#loading).then(() => {
+      this.#apply(delta, zones);
+      if (this.#loading === turn) this.#loading = null;
+    });
+    this.#loading = turn;
+  }
+
+  async #load(loading: Promise<void> | null, before: Promise<void> | null): Promise<void> {
+    await before;
+    try {
+      await loading;
+    } catch (error) {
+      // Its instances refuse, as those of a plugin that is not there.
+      this.#log.error('a plugin cannot be loaded', { err: error });
     }
   }
 
@@ -91,6 +117,7 @@ export class DataPlaneWorker {
   }
 
   async #drain(timeout: number): Promise<void> {
+    await this.#loading;
     await (await this.#plane)?.drain(timeout);
     this.#snapshot.close();
     this.#host.close();
