@@ -1,3 +1,4 @@
+import { headerValues } from '../http1/header-block.ts';
 import type { UpstreamRequestEdit } from '../plugin-sdk/contexts.ts';
 import { escapePath } from '../router/path.ts';
 import { isFraming, refuseFraming } from './editable-headers.ts';
@@ -52,6 +53,18 @@ export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
     if (kept !== query) x.upstreamQuery = kept;
   }
 
+  removeCookies(names: readonly string[]): void {
+    const x = this.#exchange;
+    const block = x.head.forwardBlock;
+    const lines = x.requestEdits?.values(block, 'cookie') ?? headerValues(block, 'cookie');
+    if (lines.length === 0) return;
+    const pairs = lines.flatMap((line) => line.split(';')).map((pair) => pair.trim());
+    const kept = pairs.filter((pair) => pair !== '' && !names.some((name) => isCookie(pair, name)));
+    if (kept.length === pairs.length) return;
+    if (kept.length === 0) this.removeHeader('Cookie');
+    else this.setHeader('Cookie', kept.join('; '));
+  }
+
   setBody(body: Uint8Array): void {
     const x = this.#exchange;
     if (x.requestBody === null && x.head.bodyLength !== 0) {
@@ -59,6 +72,11 @@ export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
     }
     x.requestBody = body;
   }
+}
+
+/** True for `name=`, and for `name_2=` to `name_9=`. */
+function isCookie(pair: string, name: string): boolean {
+  return pair.startsWith(name) && /^(?:_[2-9])?\s*=/.test(pair.slice(name.length));
 }
 
 export function requestEdits(exchange: Exchange): HeaderEdits {

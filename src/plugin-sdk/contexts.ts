@@ -151,6 +151,8 @@ export interface UpstreamRequestEdit {
    * `context.body()`, or there is none. `Content-Length` follows from it.
    */
   setBody(body: Uint8Array): void;
+  /** Takes cookies of these names, and the parts of large ones (`name_2` to `name_9`), out; others stay as they are. */
+  removeCookies(names: readonly string[]): void;
 }
 
 /** Before routing; global instances only. */

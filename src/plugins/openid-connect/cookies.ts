@@ -33,19 +33,3 @@ export function cookiesOf(config: OpenIdConfig, secret: string) {
     login: cookie(config.authorization_cookie_name, true, 'Lax'),
   };
 }
-
-/** Takes the gateway's own cookies out of the request for the backend. */
-export function hideCookies({ request, upstream }: AccessContext, names: readonly string[]): void {
-  const lines = request.headerValues('cookie');
-  if (lines.length === 0) return;
-  const pairs = lines.flatMap((line) => line.split(';')).map((pair) => pair.trim());
-  const kept = pairs.filter((pair) => pair !== '' && !names.some((name) => isPart(pair, name)));
-  if (kept.length === pairs.length) return;
-  if (kept.length === 0) upstream.removeHeader('Cookie');
-  else upstream.setHeader('Cookie', kept.join('; '));
-}
-
-/** True for `name=`, and for `name_2=` to `name_9=`. */
-function isPart(pair: string, name: string): boolean {
-  return pair.startsWith(name) && /^(?:_[2-9])?\s*=/.test(pair.slice(name.length));
-}

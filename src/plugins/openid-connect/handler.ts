@@ -12,7 +12,7 @@ import {
   type ZoneRequest,
 } from '../../plugin-sdk/index.ts';
 import { BearerTokens } from './bearer-tokens.ts';
-import { addCookies, cookiesOf, hideCookies } from './cookies.ts';
+import { addCookies, cookiesOf } from './cookies.ts';
 import { Admission } from './identity.ts';
 import { Logins, redirect } from './logins.ts';
 import { Provider } from './provider.ts';
@@ -97,7 +97,7 @@ class OpenIdConnect {
   prepare(context: AccessContext): Promise<Outcome> | undefined {
     this.#admission.strip(context);
     if (this.#sessions === null) return undefined;
-    hideCookies(context, this.#cookieNames);
+    context.upstream.removeCookies(this.#cookieNames);
     const { request } = context;
     if (this.#logins?.isCallback(context) === true) return this.#logins.orUnavailable(this.#logins.finish(context));
     const { logout_path: path, logout_methods: methods } = this.#config;

@@ -11,7 +11,6 @@ import {
   reply,
   type ZoneRequest,
 } from '../../plugin-sdk/index.ts';
-import { hideCookies } from './hide-cookies.ts';
 import { dueWork } from './lifetimes.ts';
 import { asksForLogout, maxLogoutBody } from './logout.ts';
 import type { SessionConfig } from './schema.ts';
@@ -70,7 +69,7 @@ class SessionKeeper {
   access(context: AccessContext): Later<Outcome> {
     this.#tell(context, null);
     if (context.request.header('cookie') === null) return undefined;
-    hideCookies(context, this.#cookieNames);
+    context.upstream.removeCookies(this.#cookieNames);
     const found = this.#session.read(context.request);
     return found instanceof Promise
       ? found.then((session) => this.#withSession(context, session))
