@@ -8,6 +8,21 @@ import { startTestGateway, type TestGateway } from '../../test/support/gateway.t
 
 const sdk = new URL('../plugin-sdk/', import.meta.url).href;
 
+/** Holds 100 MB of heap for three seconds when a request asks for it. */
+const greedy = `
+import { definePlugin, httpProtocols } from '${sdk}index.ts';
+import { record } from '${sdk}schema.ts';
+let held = null;
+export default definePlugin({
+  name: 'greedy', version: '1.0.0', priority: 5, protocols: httpProtocols, schema: { config: record({}) },
+  setup: () => ({ access(context) {
+    if (context.request.header('x-hold') === null) return undefined;
+    held = Array.from({ length: 1600000 }, (_, at) => ({ at, text: 'x' + at }));
+    setTimeout(() => { held = null; }, 3000);
+    return undefined;
+  } }),
+});`;
+
 /** Keeps the event loop busy for as many milliseconds as the request says. */
 const busy = `
 import { definePlugin, httpProtocols } from '${sdk}index.ts';
@@ -78,4 +93,26 @@ test('a worker that stays late refuses with 503 and Retry-After, says so, and se
   }
   const log = await readFile(join(gateway.prefix, 'error.log'), 'utf8');
   assert.match(log, /overload: the event loop is \d+ ms late; requests are refused with 503/);
+});
+
+test('a worker whose heap is nearly full refuses all requests until it has room again', async () => {
+  await writeFile(join(folder, 'greedy.ts'), greedy);
+  // Two percent of the cap is less than what the plugin holds, and more than a worker needs.
+  const settings = { plugins: [join(folder, 'greedy.ts')], overloadLag: 0, overloadHeap: 2 };
+  await using small = await startTestGateway({ settings });
+  for (const [path, body] of [
+    ['/services', { name: 's', url: backend.url }],
+    ['/services/s/routes', { paths: ['/'] }],
+    ['/plugins', { name: 'greedy' }],
+  ] as const) {
+    assert.equal((await small.admin('POST', path, body)).status, 201);
+  }
+  const status = async (headers: Record<string, string> = {}): Promise<number> =>
+    (await fetch(small.proxyUrl, { headers })).status;
+  assert.equal(await status({ 'x-hold': '1' }), 200);
+  const deadline = Date.now() + 30_000;
+  while ((await status()) !== 503) assert.ok(Date.now() < deadline, 'nothing was refused');
+  assert.deepEqual(await Promise.all([status(), status(), status()]), [503, 503, 503]);
+  while ((await status()) !== 200) assert.ok(Date.now() < deadline, 'it never recovered');
+  assert.match(await readFile(join(small.prefix, 'error.log'), 'utf8'), /overload: the heap is nearly full/);
 });

@@ -1,5 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import { monotonic } from '../util/clock.ts';
+import { collectGarbage } from '../util/collect-at-rest.ts';
 
 export interface OverloadOptions {
   /** Milliseconds by which the event loop may be late; 0: it does not matter. */
@@ -19,6 +20,8 @@ const growth = 0.25;
 const decay = 0.05;
 /** The heap is looked at with each n-th look. */
 const heapEvery = 10;
+/** Milliseconds between two collections at least. */
+const leastPause = 1000;
 
 /**
  * Tells when a worker has more to do than it can: then it refuses a growing share of the requests at once, which costs
@@ -36,6 +39,8 @@ export class Overload {
   #share = 0;
   #owed = 0;
   #heapFull = false;
+  /** Monotonic clock. */
+  #collectAgain = 0;
 
   constructor(options: OverloadOptions) {
     this.#options = options;
@@ -55,6 +60,21 @@ export class Overload {
     clearInterval(this.#timer);
   }
 
+  /**
+   * What is in use may be garbage for the most part, and a worker that refuses everything makes none that would let V8 collect
+   * it: so it is collected before it counts. That takes long where the heap is large, and is not done again at once.
+   */
+  #isHeapFull(): boolean {
+    if (getHeapStatistics().used_heap_size <= this.#heapCap) return false;
+    const begun = monotonic();
+    if (begun < this.#collectAgain) return this.#heapFull;
+    collectGarbage('regular');
+    const ended = monotonic();
+    this.#collectAgain = ended + Math.max(leastPause, 10 * (ended - begun));
+    this.#last = ended;
+    return getHeapStatistics().used_heap_size > this.#heapCap;
+  }
+
   #look(): void {
     const now = monotonic();
     const lag = now - this.#last - interval;
@@ -62,9 +82,7 @@ export class Overload {
     const { maxLag, maxHeap } = this.#options;
     const late = maxLag > 0 && lag > maxLag;
     this.#late = late ? this.#late + 1 : 0;
-    if (maxHeap > 0 && ++this.#looks % heapEvery === 0) {
-      this.#heapFull = getHeapStatistics().used_heap_size > this.#heapCap;
-    }
+    if (maxHeap > 0 && ++this.#looks % heapEvery === 0) this.#heapFull = this.#isHeapFull();
     if (this.#heapFull) this.#share = 1;
     else if (this.#late >= patience) this.#share = Math.min(1, this.#share + growth);
     else if (!late) this.#share = Math.max(0, this.#share - decay);

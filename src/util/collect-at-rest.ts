@@ -15,7 +15,7 @@ export function collectAtRest(activity: () => number, rest = defaultRest): void 
     const now = activity();
     if (now === seen) {
       clearInterval(timer);
-      collect();
+      collectGarbage('last-resort');
     }
     seen = now;
   }, rest);
@@ -24,11 +24,11 @@ export function collectAtRest(activity: () => number, rest = defaultRest): void 
 
 type Collect = (options: { readonly type: 'major'; readonly execution: 'sync'; readonly flavor: string }) => void;
 
-function collect(): void {
+/** Collects all garbage of this thread, at once. `last-resort` also gives the room back to the system. */
+export function collectGarbage(flavor: 'regular' | 'last-resort'): void {
   // Only contexts made while the flag stands have the function, so nothing else of the process gets hold of it.
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as Collect;
   setFlagsFromString('--no-expose-gc');
-  // An ordinary collection keeps the room that it has made; this flavor gives it back to the system.
-  gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  gc({ type: 'major', execution: 'sync', flavor });
 }
