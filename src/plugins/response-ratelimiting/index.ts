@@ -13,6 +13,8 @@ export default definePlugin({
   schema: () => import('./schema.ts'),
   needs: { responseBody: { mode: 'stream' } },
   zones: ({ policy, fault_tolerant: tolerant }: ResponseRatelimitingConfig) =>
-    policy === 'local' || (policy === 'cluster' && tolerant) ? [{ name: 'counters', bytes: zoneBytes }] : [],
+    (policy ?? 'local') === 'local' || (policy === 'cluster' && tolerant)
+      ? [{ name: 'counters', bytes: zoneBytes }]
+      : [],
   setup: countedByResponse,
 });

@@ -70,6 +70,12 @@ describe('the configuration', () => {
     });
   }
 
+  it('counts on the node when the policy and whatever else has a default is null', async (t) => {
+    const test = plugin(t, { ...video, policy: null, limit_by: null, header_name: null });
+    assert.equal((await test.request(costing('video=5'))).response.status, 200);
+    assert.equal((await test.request(costing('video=1'))).response.status, 429);
+  });
+
   it('takes the deprecated names of the Redis server', async () => {
     const checked = await testPlugin(responseRatelimiting).check({
       ...video,
