@@ -18,6 +18,10 @@ export interface PluginAdminAnswer {
 export interface PluginAdminOperation {
   /** What it does, for the OpenAPI description. */
   readonly summary: string;
+  /** Status of its success, for the OpenAPI description; after 204 the answer is empty. Default: 200. */
+  readonly status?: number;
+  /** What it reads from the query, for the OpenAPI description. */
+  readonly queryParameters?: readonly { readonly name: string; readonly description: string }[];
   /** Null: the plain 404 of the Admin API. */
   handle(request: PluginAdminRequest): Promise<PluginAdminAnswer | null>;
 }

@@ -32,7 +32,8 @@ function adminRoute({ path, operations }: PluginAdminRoute): AdminRoute {
   };
 }
 
-function operationOf(method: Method, { summary, handle }: PluginAdminOperation): Operation {
+function operationOf(method: Method, operation: PluginAdminOperation): Operation {
+  const { summary, status = 200, queryParameters = [], handle } = operation;
   return {
     async handle(request: AdminRequest): Promise<Answer> {
       const answer = await handle({
@@ -43,7 +44,13 @@ function operationOf(method: Method, { summary, handle }: PluginAdminOperation):
       if (answer === null) throw notFound();
       return answer;
     },
-    notes: { summary, answer: 'object', takesBody: method !== 'GET' && method !== 'DELETE' },
+    notes: {
+      summary,
+      status,
+      answer: status === 204 ? 'none' : 'object',
+      takesBody: method !== 'GET' && method !== 'DELETE',
+      queryParameters,
+    },
   };
 }
 

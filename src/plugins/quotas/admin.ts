@@ -41,7 +41,12 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
         },
       },
       DELETE: {
-        summary: 'Sets what a consumer has used back to 0; with `period=day` or `plugin=<id>` only of these.',
+        summary: 'Sets what a consumer has used back to 0.',
+        status: 204,
+        queryParameters: [
+          { name: 'period', description: 'Only of this period: `day` or `month`.' },
+          { name: 'plugin', description: 'Only of the plugin instance with this id.' },
+        ],
         handle: (request) => reset(request, tools),
       },
     },

@@ -84,6 +84,28 @@ it('what is used survives a restart', async () => {
   }
 });
 
+it('the OpenAPI page tells what a reset answers and reads', async () => {
+  const gateway = await node({});
+  try {
+    const { body } = await gateway.admin('GET', '/openapi.json');
+    const paths = body['paths'] as Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+    const reset = paths['/consumers/{consumers}/quotas']?.['delete'];
+    assert.equal(reset?.responses['200'], undefined);
+    assert.deepEqual(reset?.responses['204'], { description: 'Done; the answer is empty.' });
+    assert.deepEqual(
+      reset?.parameters.map(({ name }) => name),
+      ['period', 'plugin'],
+    );
+  } finally {
+    await gateway.stop();
+  }
+});
+
+interface OpenApiOperation {
+  readonly parameters: readonly { readonly name: string }[];
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
 describe('two nodes', { skip: skipWithoutPostgres() }, () => {
   let postgres: TestPostgres;
   let nodes: readonly TestGateway[];
