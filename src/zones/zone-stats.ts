@@ -33,7 +33,10 @@ export function recoverZone(memory: SharedArrayBuffer, worker: number): void {
   const tag = layout.workerTag(worker);
   for (let bucket = 0; bucket < buckets; bucket++) {
     const lock = layout.firstBucket + bucket * layout.bucketWords;
-    if (Atomics.compareExchange(words, lock, owner, 0) === owner) Atomics.notify(words, lock);
+    // Looked at first: an exchange writes in any case, and would claim all memory of a zone that is hardly used.
+    if (Atomics.load(words, lock) === owner && Atomics.compareExchange(words, lock, owner, 0) === owner) {
+      Atomics.notify(words, lock);
+    }
     for (let way = 1; way <= layout.ways; way++) {
       const slot = lock + way * layout.slotWords;
       if (words[lock + way] === 0 || words[slot + 1] !== tag) continue;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KeyHash } from './key-hash.ts';
 import { Field } from './zone-layout.ts';
-import { zoneStats } from './zone-stats.ts';
+import { recoverZone, zoneStats } from './zone-stats.ts';
 import { ZoneTable } from './zone-table.ts';
 
 /** Counts a use of the key and returns how many there were. */
@@ -90,4 +90,12 @@ test('hashes of numbered keys are spread evenly', () => {
   }
   // 1000 expected; the standard deviation is 32.
   assert.ok(buckets.every((count) => Math.abs(count - 1000) < 200));
+});
+
+test('giving back what a dead worker held claims no memory of a zone that is hardly used', () => {
+  const megabyte = 2 ** 20;
+  const memory = new SharedArrayBuffer(256 * megabyte);
+  const before = process.memoryUsage.rss();
+  recoverZone(memory, 0);
+  assert.ok(process.memoryUsage.rss() - before < 100 * megabyte);
 });
