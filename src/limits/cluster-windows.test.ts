@@ -178,10 +178,45 @@ describe('windows in the relational store', () => {
       time = noon + minute;
       assert.equal(await allowed(nodes, 50), 5);
     });
+
+    it('is asked again when it is back, however many requests come meanwhile', async () => {
+      const store = new FakeCounterStore();
+      let told = 0;
+      const one = node(store, { onAway: () => void told++ }, true);
+      mock.timers.enable({ apis: ['setTimeout'] });
+      store.state = 'refuses';
+      for (let at = 0; at < 500; at++) await one.take(`before ${at}`);
+      store.state = 'answers';
+      mock.timers.tick(250);
+      for (let turn = 0; turn < 100; turn++) {
+        if (turn === 50) told = 0;
+        for (let at = 0; at < 10; at++) void one.take(`meanwhile ${turn} ${at}`);
+        await settle(1);
+      }
+      assert.equal(told, 0, 'judged without the store');
+      await settle();
+      assert.equal(store.total(), 1500, 'all have been told of');
+    });
+
+    it('is told what was let through before it grants anything', async () => {
+      const store = new FakeCounterStore();
+      const one = node(store, {}, true);
+      mock.timers.enable({ apis: ['setTimeout'] });
+      store.state = 'refuses';
+      for (let at = 0; at < 500; at++) await one.take(`other ${at}`);
+      assert.equal(await allowed([one], 9), 5);
+      store.state = 'answers';
+      mock.timers.tick(250);
+      // Once the first payment is in, this node asks the store again.
+      while (store.total() < 200) await settle(1);
+      time += 1;
+      assert.equal(await allowed([one], 9), 0);
+      assert.equal(store.total(), 505);
+    });
   });
 });
 
 /** Lets promises and immediates run that are on their way. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+async function settle(turns = 10): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -93,7 +93,11 @@ export class LeaseQueue {
   }
 
   async #work(): Promise<void> {
-    while (this.#groups.size > 0 && this.#away === null) await this.#sendBatch(this.#nextBatch());
+    while (this.#groups.size > 0 && this.#away === null) {
+      // What is owed comes first, or more would be granted than is left.
+      if (this.#debts.size > 0) await this.#payIn();
+      else await this.#sendBatch(this.#nextBatch());
+    }
     this.#busy = false;
   }
 
@@ -121,13 +125,25 @@ export class LeaseQueue {
       );
       batch.forEach((group, at) => void shareOut(group, leases[at]));
     } catch (error) {
-      const reason = messageOf(error);
-      this.#stayAway(reason);
-      for (const group of [...batch, ...this.#groups.values()]) {
-        for (const waiter of group.waiters) waiter.reject(unavailable(reason));
-      }
-      this.#groups.clear();
+      this.#failed(batch, error);
     }
+  }
+
+  async #payIn(): Promise<void> {
+    try {
+      await this.#pay();
+    } catch (error) {
+      this.#failed([], error);
+    }
+  }
+
+  #failed(batch: readonly Group[], error: unknown): void {
+    const reason = messageOf(error);
+    this.#stayAway(reason);
+    for (const group of [...batch, ...this.#groups.values()]) {
+      for (const waiter of group.waiters) waiter.reject(unavailable(reason));
+    }
+    this.#groups.clear();
   }
 
   #stayAway(reason: string): void {
@@ -141,22 +157,30 @@ export class LeaseQueue {
     this.#pause = Math.min(longestPause, this.#pause * 2);
   }
 
-  /** Pays what is owed, or only looks whether the store answers. */
+  /**
+   * Pays some of what is owed, or only looks whether the store answers. When it does, nothing more comes to be owed: while
+   * requests come faster than they are paid for, one that waited for the last debt would wait for ever.
+   */
   async #tryAgain(): Promise<void> {
-    const debts = [...this.#debts].slice(0, batchSize);
+    this.#busy = true;
     try {
-      await inTime(this.#ask(debts.length > 0 ? debts.map(([, debt]) => debt) : [probe]));
+      if (this.#debts.size > 0) await this.#pay();
+      else await inTime(this.#ask([probe]));
     } catch (error) {
+      this.#busy = false;
       this.#stayAway(messageOf(error));
-      return;
-    }
-    for (const [id, debt] of debts) this.#paid(id, debt.wanted);
-    if (this.#debts.size > 0) {
-      await this.#tryAgain();
       return;
     }
     this.#away = null;
     this.#pause = firstPause;
+    while (this.#debts.size > 0 && this.#away === null) await this.#payIn();
+    await this.#work();
+  }
+
+  async #pay(): Promise<void> {
+    const debts = [...this.#debts].slice(0, batchSize);
+    await inTime(this.#ask(debts.map(([, debt]) => debt)));
+    for (const [id, debt] of debts) this.#paid(id, debt.wanted);
   }
 
   /** More may have been owed while the payment was on its way. */
