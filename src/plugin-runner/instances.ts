@@ -4,6 +4,7 @@ import type { EntityAccess } from '../plugin-sdk/entity-access.ts';
 import type { LimitTools, ZoneRequest } from '../plugin-sdk/limits.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { PluginInstance } from './plan.ts';
+import { refuseReferences } from './refuse-references.ts';
 
 /** What a stored plugin row says that matters here; `config` is validated and has its defaults. */
 export interface PluginRow {
@@ -28,6 +29,7 @@ export interface PluginHost {
 export function createInstance(plugins: ReadonlyMap<string, Plugin>, row: PluginRow, host: PluginHost): PluginInstance {
   const plugin = plugins.get(row.name);
   if (plugin === undefined) throw new Error(`plugin '${row.name}' is not enabled: add it to the 'plugins' setting`);
+  refuseReferences(row.config);
   const config = deepFreeze(structuredClone(row.config));
   const log = namedLogger(host.log, { plugin: row.name, plugin_instance: row.id });
   const phases = plugin.setup(config, toolsFor(plugin, config, row.id, log, host));

@@ -95,6 +95,18 @@ test('a row of a plugin that is not loaded is refused with a word on what to do'
   });
 });
 
+test('a reference to a vault is never taken for the secret itself', async () => {
+  const plugins = await loadPlugins(['session', 'rate-limiting']);
+  const config = { secret: '{vault://env/session-secret}' };
+  assert.throws(() => createInstance(plugins, { id: '1', name: 'session', config }, host), {
+    message: 'config.secret is a reference to a vault; configurations of plugins must hold the value itself',
+  });
+  const redis = { minute: 1, policy: 'redis', redis: { host: 'localhost', password: '{vault://env/redis/password}' } };
+  assert.throws(() => createInstance(plugins, { id: '2', name: 'rate-limiting', config: redis }, host), {
+    message: /^config\.redis\.password is a reference/,
+  });
+});
+
 test('setup gets a frozen copy of the configuration', async () => {
   const config = { allow: ['10.0.0.0/8'], deny: null, status: null, message: null };
   const instance = createInstance(
