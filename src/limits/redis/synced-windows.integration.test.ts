@@ -146,4 +146,21 @@ describe('windows that nodes exchange through Redis from time to time', { skip: 
     const ttl = Number(redis.command('PTTL', keys[0] ?? ''));
     assert.ok(ttl > 0 && ttl <= 2 * minute, String(ttl));
   });
+
+  it('keeps a bounded number of counts while Redis is away, however many windows begin meanwhile', async () => {
+    const server = await startRedis();
+    const none = { username: null, password: null, database: 0, ssl: false, ssl_verify: false, server_name: null };
+    const away = { host: server.host, port: server.port, timeout: 500, ...none };
+    const limiter = one({ limits: [{ period: 'second', limit: 1e9 }], redis: away });
+    await server.stop();
+    for (let second = 0; second < 5; second++) {
+      for (let at = 0; at < 20_000; at++) limiter.take(`${second}-${at}`);
+      await limiter.exchange();
+      time += 1000;
+    }
+    failures = 0;
+    await limiter.exchange();
+    // Each failure stands for a script that was to tell of 100 keys.
+    assert.ok(failures > 0 && failures <= 505, `${failures} scripts`);
+  });
 });

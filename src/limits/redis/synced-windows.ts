@@ -68,6 +68,8 @@ export class SyncedWindows implements WindowLimiter {
   readonly #now: () => number;
   readonly #timer: NodeJS.Timeout;
   #untold: Untold[] = [];
+  /** Entries of all of `#untold`: each second may begin another one while Redis is away. */
+  #held = 0;
   #running: Promise<void> | null = null;
   #closed = false;
 
@@ -117,14 +119,22 @@ export class SyncedWindows implements WindowLimiter {
       current = { spans: this.#options.limits.map(({ period }) => windowAt(period, now)), counted: new Map() };
       this.#untold.push(current);
     }
-    const known = current.counted.get(key);
-    if (known === undefined && current.counted.size >= mostKeys) return;
-    current.counted.set(key, (known ?? 0) + cost);
+    this.#addTo(current, key, cost);
+  }
+
+  #addTo({ counted }: Untold, key: string, cost: number): void {
+    const known = counted.get(key);
+    if (known === undefined) {
+      if (this.#held >= mostKeys) return;
+      this.#held++;
+    }
+    counted.set(key, (known ?? 0) + cost);
   }
 
   async #exchangeAll(): Promise<void> {
     const untold = this.#untold;
     this.#untold = [];
+    this.#held = 0;
     for (const { spans, counted } of untold) {
       const entries = [...counted];
       for (let first = 0; first < entries.length; first += keysAtOnce) {
@@ -164,14 +174,12 @@ export class SyncedWindows implements WindowLimiter {
   #keep(untold: Untold): void {
     const now = this.#now();
     if (untold.spans.every(({ end }) => end + slack <= now)) return;
-    const same = this.#untold.find(({ spans }) => spans.every(({ start }, at) => start === untold.spans[at]?.start));
+    let same = this.#untold.find(({ spans }) => spans.every(({ start }, at) => start === untold.spans[at]?.start));
     if (same === undefined) {
-      this.#untold.unshift(untold);
-      return;
+      if (this.#held >= mostKeys) return;
+      same = { spans: untold.spans, counted: new Map() };
+      this.#untold.unshift(same);
     }
-    for (const [key, counted] of untold.counted) {
-      if (!same.counted.has(key) && same.counted.size >= mostKeys) continue;
-      same.counted.set(key, (same.counted.get(key) ?? 0) + counted);
-    }
+    for (const [key, counted] of untold.counted) this.#addTo(same, key, counted);
   }
 }
