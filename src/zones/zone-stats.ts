@@ -19,8 +19,8 @@ export function zoneStats(memory: SharedArrayBuffer): ZoneStats {
   };
 }
 
-/** Looks at a lock of a living worker before it is left alone. */
-const patience = 100_000;
+/** Milliseconds that a lock of a living worker is waited for: it may have been preempted while it held it. */
+const patience = 100;
 
 /**
  * A worker has ended: its locks are opened, and what it had in flight is no longer counted. To be called before its
@@ -59,10 +59,13 @@ function giveBack(memory: SharedArrayBuffer, slot: number, worker: number): numb
   return left;
 }
 
-/** The control plane does not sleep: traffic does not wait for it, and holders need less than a microsecond. */
+/** Holders need less than a microsecond, unless they were preempted. */
 function takeLock(words: Int32Array, lock: number, owner: number): boolean {
-  for (let tries = 0; tries < patience; tries++) {
-    if (Atomics.compareExchange(words, lock, 0, owner) === 0) return true;
+  const deadline = performance.now() + patience;
+  for (;;) {
+    const holder = Atomics.compareExchange(words, lock, 0, owner);
+    if (holder === 0) return true;
+    if (performance.now() > deadline) return false;
+    Atomics.wait(words, lock, holder, 1);
   }
-  return false;
 }

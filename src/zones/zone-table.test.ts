@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { Concurrency } from '../limits/concurrency.ts';
 import { KeyHash } from './key-hash.ts';
-import { Field } from './zone-layout.ts';
+import { Field, firstBucket } from './zone-layout.ts';
 import { recoverZone, zoneStats } from './zone-stats.ts';
 import { ZoneTable } from './zone-table.ts';
 
@@ -98,4 +100,26 @@ test('giving back what a dead worker held claims no memory of a zone that is har
   const before = process.memoryUsage.rss();
   recoverZone(memory, 0);
   assert.ok(process.memoryUsage.rss() - before < 100 * megabyte);
+});
+
+test('what a dead worker held is given back, though another is preempted with the lock', async () => {
+  const memory = new SharedArrayBuffer(4096);
+  const limit = { namespace: '', zone: '', limit: 1 };
+  const table = new ZoneTable(memory, 0);
+  const dead = new Concurrency(table, 0, limit);
+  assert.equal(dead.acquire('k'), 1);
+  const words = new Int32Array(memory);
+  const buckets = [0, 1, 2].map((bucket) => firstBucket * (bucket + 1));
+  const holder = new Worker(
+    `const { workerData: { words, buckets }, parentPort } = require('node:worker_threads');
+    for (const lock of buckets) Atomics.store(words, lock, 9);
+    parentPort.postMessage('held');
+    Atomics.wait(words, 0, Atomics.load(words, 0), 40);
+    for (const lock of buckets) Atomics.store(words, lock, 0);`,
+    { eval: true, workerData: { words, buckets } },
+  );
+  await new Promise((resolve) => holder.once('message', resolve));
+  recoverZone(memory, 0);
+  await new Promise((resolve) => holder.once('exit', resolve));
+  assert.equal(new Concurrency(new ZoneTable(memory, 1), 1, limit).acquire('k'), 1);
 });
