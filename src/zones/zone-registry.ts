@@ -51,6 +51,8 @@ export class ZoneRegistry {
       for (const request of this.#requestsOf(row)) {
         const key = zoneKey(String(row['name']), request);
         const zone = this.#zones.get(key) ?? this.#make(key, request, added);
+        // Without memory for it the instance cannot be set up, and says so; the config goes on to be followed.
+        if (zone === null) continue;
         zone.users.add(row.id);
         this.#wanted.set(row.id, [...(this.#wanted.get(row.id) ?? []), key]);
       }
@@ -73,8 +75,10 @@ export class ZoneRegistry {
     });
   }
 
-  #make(key: string, request: ZoneRequest, added: Record<string, SharedArrayBuffer>): Zone {
-    const zone = { memory: new SharedArrayBuffer(request.bytes), users: new Set<string>() };
+  #make(key: string, request: ZoneRequest, added: Record<string, SharedArrayBuffer>): Zone | null {
+    const memory = allocate(request.bytes);
+    if (memory === null) return null;
+    const zone = { memory, users: new Set<string>() };
     this.#zones.set(key, zone);
     added[key] = zone.memory;
     return zone;
@@ -97,5 +101,13 @@ export class ZoneRegistry {
     } catch {
       return [];
     }
+  }
+}
+
+function allocate(bytes: number): SharedArrayBuffer | null {
+  try {
+    return new SharedArrayBuffer(bytes);
+  } catch {
+    return null;
   }
 }
