@@ -35,7 +35,11 @@ export const general = {
     'traditional_compatible',
     'The rules by which routes match. Both values mean the same: hosts, paths, methods, headers, SNIs.',
   ),
-  vaults: kong(list, 'bundled', 'Accepted for compatibility; references to environment variables always work in settings.'),
+  vaults: kong(
+    list,
+    'bundled',
+    'Accepted for compatibility; references to environment variables always work in settings.',
+  ),
   log_level: kong(oneOf(logLevels), 'notice', 'The least severe level that is written to the error logs.'),
   log_format: own(
     oneOf(['auto', 'json', 'text']),
