@@ -90,13 +90,17 @@ describe('limits of two nodes in Redis', { skip: skipWithoutRedis() }, () => {
     const path = await limited({ year: 10 });
     assert.equal(await passed(path, 20), 10);
     redis.hang();
-    const started = performance.now();
-    // Until each worker has found out.
-    await until(async () => (await statuses(path, 8)).every((status) => status === 200));
-    const meanwhile = performance.now();
-    await all(path, 40, 200);
-    assert.ok(performance.now() - meanwhile < 900, 'requests wait for a server that is known to hang');
-    assert.ok(meanwhile - started < 5000);
+    // The kernel spreads connections as it likes: a worker that got none so far finds out later.
+    const workers = 4;
+    let waits = 0;
+    await until(async () => {
+      const begun = performance.now();
+      await all(path, 40, 200);
+      const quick = performance.now() - begun < 900;
+      if (!quick) waits++;
+      return quick;
+    });
+    assert.ok(waits >= 1 && waits <= workers, `requests waited ${waits} times for a server that hangs`);
     redis.resume();
     await until(async () => (await passed(path, 4)) === 0);
     await redis.kill();
