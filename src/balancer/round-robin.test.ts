@@ -7,8 +7,10 @@ function upstreamOf(weights: readonly number[]): RuntimeUpstream {
   const targets: RuntimeTarget[] = weights.map((weight, index) => ({
     id: `t${index}`,
     host: `h${index}`,
+    ip: null,
     port: 80,
     weight,
+    slot: 0,
   }));
   return {
     id: 'u',

@@ -1,9 +1,9 @@
 import type { ParsedRequest } from '../http1/parse-request.ts';
-import type { UpstreamConnection } from '../http1/upstream-connection.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { BodyTransform, ConsumerView, CredentialView, IdentityDetails, NoneOf } from '../plugin-sdk/contexts.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import type { RuntimeRoute, RuntimeService, RuntimeSnapshot, RuntimeTarget } from '../snapshot/runtime.ts';
+import type { UpstreamLink } from '../upstream/upstream-link.ts';
 import type { BufferedResponse } from './buffered-response.ts';
 import type { Downstream } from './downstream.ts';
 import type { HeaderEdits } from './header-edits.ts';
@@ -108,7 +108,7 @@ export class Exchange {
   upstreamUri = '';
   target: RuntimeTarget | null = null;
   /** The connection that carries the request to the backend, while it does. */
-  upstream: UpstreamConnection | null = null;
+  upstream: UpstreamLink | null = null;
   /** Attempts made at a backend, pooled connections that had gone stale not counted. */
   tries = 0;
   /** Attempts that failed; null when the first one served. */

@@ -22,7 +22,7 @@ function recordOf(exchange: Exchange) {
 /** As if the backend at 10.0.0.1 had answered. */
 function served(exchange: Exchange): Exchange {
   exchange.upstreamUri = '/b?x=1';
-  exchange.target = { id: 't', host: 'a.test', port: 80, weight: 100 };
+  exchange.target = { id: 't', host: 'a.test', ip: null, port: 80, weight: 100, slot: 0 };
   exchange.targetIp = '10.0.0.1';
   exchange.tries = 1;
   exchange.attemptStartedAt = 1_700_000_000_000.75;

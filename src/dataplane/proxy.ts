@@ -2,12 +2,13 @@ import { pickRoundRobin } from '../balancer/round-robin.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
 import { isBodyless } from '../http1/bodyless.ts';
 import type { ParsedResponse } from '../http1/parse-response.ts';
-import type { ResponseListener, UpstreamConnection } from '../http1/upstream-connection.ts';
+import type { ResponseListener } from '../http1/upstream-connection.ts';
 import { runHeaderFilter, startBodyFilters } from '../plugin-runner/phases.ts';
 import type { RuntimeService, RuntimeTarget } from '../snapshot/runtime.ts';
-import type { Pool, PoolOptions } from '../upstream/pool.ts';
+import type { PoolOptions } from '../upstream/pool.ts';
 import { Pools } from '../upstream/pools.ts';
 import type { Resolver } from '../upstream/resolver.ts';
+import type { UpstreamLink, UpstreamSource } from '../upstream/upstream-link.ts';
 import { monotonic } from '../util/clock.ts';
 import { Counter } from '../zones/counters.ts';
 import { BufferedResponse } from './buffered-response.ts';
@@ -101,31 +102,31 @@ export class RequestProxy implements ResponseListener {
     }
   }
 
-  #poolOf(service: RuntimeService, target: RuntimeTarget, ip: string): Pool {
+  #poolOf(service: RuntimeService, target: RuntimeTarget, ip: string): UpstreamSource {
     const pool = this.#pools.get(service.upstream === null ? service.host : target.host, ip, target.port, service.tls);
     // A target of an upstream can serve several services; only without TLS is the pool the same for all of them.
     if (service.tls === null || service.upstream === null) this.#pools.remember(target, pool);
     return pool;
   }
 
-  #sendTo(x: Exchange, service: RuntimeService, target: RuntimeTarget, ip: string, pool: Pool): void {
+  #sendTo(x: Exchange, service: RuntimeService, target: RuntimeTarget, ip: string, source: UpstreamSource): void {
     const now = monotonic();
     if (x.upstreamStartedMono === 0) x.upstreamStartedMono = now;
     x.tries++;
     x.attemptStartedAt = x.startedAt + (now - x.startedMono);
     x.targetIp = ip;
-    const pooled = pool.take();
+    const pooled = source.take();
     if (pooled !== null) {
       this.#counters[Counter.upstreamReused]!++;
       this.#send(x, service, target, pooled, now);
       return;
     }
     this.#counters[Counter.upstreamOpened]!++;
-    pool.connect(
-      service.connectTimeout,
-      (connection) => {
-        if (x.finished || x.clientAborted) pool.released(connection);
-        else this.#guarded(x, () => this.#send(x, service, target, connection, monotonic()));
+    source.connect(
+      service.timeouts.connect,
+      (link) => {
+        if (x.finished || x.clientAborted) source.giveBack(link);
+        else this.#guarded(x, () => this.#send(x, service, target, link, monotonic()));
       },
       (error) => {
         if (!x.finished && !x.clientAborted) this.#guarded(x, () => this.#failed(x, error, true));
@@ -133,26 +134,20 @@ export class RequestProxy implements ResponseListener {
     );
   }
 
-  #send(
-    x: Exchange,
-    service: RuntimeService,
-    target: RuntimeTarget,
-    connection: UpstreamConnection,
-    now: number,
-  ): void {
-    x.upstream = connection;
+  #send(x: Exchange, service: RuntimeService, target: RuntimeTarget, link: UpstreamLink, now: number): void {
+    x.upstream = link;
     const collected = x.requestBody;
     const length = collected === null ? x.head.bodyLength : collected.byteLength;
     const message = requestMessage(x, service, target, length, this.#options);
-    connection.send(x, message, length, service.readTimeout, service.writeTimeout, now);
+    link.send(x, message, length, service.timeouts, now);
     if (collected !== null) {
-      if (length > 0) connection.bodyData(Buffer.from(collected.buffer, collected.byteOffset, length), 0, length);
-      connection.bodyEnd('');
-    } else if (x.body !== null) this.#sendBody(x, x.body, connection);
+      if (length > 0) link.bodyData(Buffer.from(collected.buffer, collected.byteOffset, length), 0, length);
+      link.bodyEnd('');
+    } else if (x.body !== null) this.#sendBody(x, x.body, link);
   }
 
-  #sendBody(x: Exchange, body: RequestBody, connection: UpstreamConnection): void {
-    body.attach(connection);
+  #sendBody(x: Exchange, body: RequestBody, link: UpstreamLink): void {
+    body.attach(link);
     if (body.started) {
       x.downstream.resumeBody(x);
       return;
@@ -171,7 +166,7 @@ export class RequestProxy implements ResponseListener {
     if (repeatable && error !== errors.nameResolution && x.tries <= service.retries) {
       this.#counters[Counter.retries]!++;
       if (x.body !== null) {
-        x.body.connection = null;
+        x.body.link = null;
         // Until there is a connection that takes it, more would come than is kept.
         if (x.body.started) x.downstream.pauseBody(x);
       }
@@ -224,7 +219,7 @@ export class RequestProxy implements ResponseListener {
     x.responseBlock = `${block}Connection: Upgrade\r\nUpgrade: ${head.upgrade}\r\n`;
     if (x.plan.headerFilter.length > 0) runHeaderFilter(x);
     x.downstream.sendHead(x, 0);
-    x.downstream.startTunnel(x, x.upstream as UpstreamConnection);
+    x.downstream.startTunnel(x, x.upstream as UpstreamLink);
   }
 
   responseBody(x: Exchange, bytes: Uint8Array, start: number, end: number): void {

@@ -1,4 +1,4 @@
-import type { UpstreamConnection } from '../http1/upstream-connection.ts';
+import type { UpstreamLink } from '../upstream/upstream-link.ts';
 import type { RequestBodySink } from './downstream.ts';
 
 /** What has been sent is kept up to here, so that it can be sent again to another target. */
@@ -6,7 +6,7 @@ const maxKeptBytes = 65_536;
 
 /** A request body between the client and whichever connection carries it now. */
 export class RequestBody implements RequestBodySink {
-  connection: UpstreamConnection | null = null;
+  link: UpstreamLink | null = null;
   started = false;
   #kept: Uint8Array[] = [];
   #keptSize = 0;
@@ -27,7 +27,7 @@ export class RequestBody implements RequestBodySink {
         this.#kept = [];
       } else this.#kept.push(Buffer.copyBytesFrom(bytes, start, end - start));
     }
-    this.connection?.bodyData(bytes, start, end);
+    this.link?.bodyData(bytes, start, end);
   }
 
   /** It will not be sent again. */
@@ -39,13 +39,13 @@ export class RequestBody implements RequestBodySink {
   bodyEnd(trailers: string): void {
     this.#complete = true;
     this.#trailers = trailers;
-    this.connection?.bodyEnd(trailers);
+    this.link?.bodyEnd(trailers);
   }
 
-  /** Sends through `connection` from here on, what is kept first. */
-  attach(connection: UpstreamConnection): void {
-    this.connection = connection;
-    for (const piece of this.#kept) connection.bodyData(piece, 0, piece.byteLength);
-    if (this.#complete) connection.bodyEnd(this.#trailers);
+  /** Sends through `link` from here on, what is kept first. */
+  attach(link: UpstreamLink): void {
+    this.link = link;
+    for (const piece of this.#kept) link.bodyData(piece, 0, piece.byteLength);
+    if (this.#complete) link.bodyEnd(this.#trailers);
   }
 }

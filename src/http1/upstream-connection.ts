@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
-import type { RequestBodySink } from '../dataplane/downstream.ts';
 import type { Exchange } from '../dataplane/exchange.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
+import type { UpstreamTimeouts } from '../snapshot/runtime.ts';
+import type { UpstreamLink } from '../upstream/upstream-link.ts';
 import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
 import { latin1 } from '../util/latin1.ts';
@@ -43,11 +44,13 @@ export interface UpstreamOwner {
 const maxInformational = 20;
 const maxJoinedBytes = 16_384;
 
+const noTimeouts: UpstreamTimeouts = Object.freeze({ connect: 0, send: 0, firstByte: 0, idle: 0, total: 0 });
+
 const Mode = { idle: 0, head: 1, body: 2, tunnel: 3, closed: 4 } as const;
 type Mode = (typeof Mode)[keyof typeof Mode];
 
 /** One connection to a backend: writes a request, reads its answer, and is used again when both are whole. */
-export class UpstreamConnection implements RequestBodySink {
+export class UpstreamConnection implements UpstreamLink {
   readonly socket: Socket;
   readonly #owner: UpstreamOwner;
   #mode: Mode = Mode.idle;
@@ -63,8 +66,7 @@ export class UpstreamConnection implements RequestBodySink {
   #requestChunked = false;
   #requestComplete = true;
   #keepAlive = true;
-  #readTimeout = 60_000;
-  #writeTimeout = 60_000;
+  #timeouts: UpstreamTimeouts = noTimeouts;
   readonly #deadline = new Deadline(() => this.#expired());
   #waitingFor: 'read' | 'write' = 'read';
   /** Not read on, because the client does not take what came. */
@@ -89,15 +91,7 @@ export class UpstreamConnection implements RequestBodySink {
     return this.requests > 1;
   }
 
-  /** Writes the request's head. `bodyLength`: 0 none, -1 chunked. Then the body comes through the sink methods. */
-  send(
-    exchange: Exchange,
-    head: string,
-    bodyLength: number,
-    readTimeout: number,
-    writeTimeout: number,
-    now: number,
-  ): void {
+  send(exchange: Exchange, head: string, bodyLength: number, timeouts: UpstreamTimeouts, now: number): void {
     this.#exchange = exchange;
     this.#mode = Mode.head;
     this.requests++;
@@ -106,8 +100,7 @@ export class UpstreamConnection implements RequestBodySink {
     this.#keepAlive = true;
     this.#requestChunked = bodyLength < 0;
     this.#requestComplete = bodyLength === 0;
-    this.#readTimeout = readTimeout;
-    this.#writeTimeout = writeTimeout;
+    this.#timeouts = timeouts;
     this.socket.write(head, 'latin1');
     // The backend is not waited for while it is the client who still sends.
     if (this.#requestComplete) this.#wait('read', now);
@@ -342,12 +335,14 @@ export class UpstreamConnection implements RequestBodySink {
   #wait(forWhat: 'read' | 'write', now: number): void {
     if (this.#paused && forWhat === 'read') return;
     this.#waitingFor = forWhat;
-    this.#deadline.set(forWhat === 'read' ? this.#readTimeout : this.#writeTimeout, now);
+    const { send, firstByte, idle } = this.#timeouts;
+    this.#deadline.set(forWhat === 'write' ? send : this.#mode === Mode.head ? firstByte : idle, now);
   }
 
   #expired(): void {
     if (this.#exchange === null) this.destroy();
-    else this.#fail(this.#waitingFor === 'read' ? errors.readTimeout : errors.sendTimeout);
+    else if (this.#waitingFor === 'write') this.#fail(errors.sendTimeout);
+    else this.#fail(this.#mode === Mode.head ? errors.firstByteTimeout : errors.idleTimeout);
   }
 
   #fail(error: ErrorEntry): void {

@@ -1,7 +1,8 @@
+import { isIP } from 'node:net';
 import type { Row } from '../entities/entity.ts';
 import { hostHeader } from '../util/host-header.ts';
 import { number, shownRow, text, texts } from './row-fields.ts';
-import type { RuntimeService, RuntimeTarget, RuntimeUpstream, UpstreamTls } from './runtime.ts';
+import type { RuntimeService, RuntimeTarget, RuntimeUpstream, UpstreamTimeouts, UpstreamTls } from './runtime.ts';
 
 /** A service in the snapshot. What it takes from other entities is replaced in place when they change. */
 export class LiveService implements RuntimeService {
@@ -12,9 +13,7 @@ export class LiveService implements RuntimeService {
   readonly port: number;
   readonly path: string | null;
   readonly retries: number;
-  readonly connectTimeout: number;
-  readonly writeTimeout: number;
-  readonly readTimeout: number;
+  readonly timeouts: UpstreamTimeouts;
   readonly tags: readonly string[];
   readonly target: RuntimeTarget;
   readonly hostHeader: string;
@@ -30,11 +29,17 @@ export class LiveService implements RuntimeService {
     this.port = number(row, 'port', 80);
     this.path = text(row, 'path');
     this.retries = number(row, 'retries', 5);
-    this.connectTimeout = number(row, 'connect_timeout', 60_000);
-    this.writeTimeout = number(row, 'write_timeout', 60_000);
-    this.readTimeout = number(row, 'read_timeout', 60_000);
+    const read = number(row, 'read_timeout', 60_000);
+    this.timeouts = Object.freeze({
+      connect: number(row, 'connect_timeout', 60_000),
+      send: number(row, 'write_timeout', 60_000),
+      firstByte: read,
+      idle: read,
+      total: 0,
+    });
     this.tags = texts(row, 'tags') ?? [];
-    this.target = { id: row.id, host: this.host, port: this.port, weight: 100 };
+    const ip = isIP(this.host) === 0 ? null : this.host;
+    this.target = { id: row.id, host: this.host, ip, port: this.port, weight: 100, slot: 0 };
     this.hostHeader = hostHeader(this.protocol, this.host, this.port);
     this.stored = row;
   }

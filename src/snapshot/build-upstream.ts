@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { buildWheel } from '../balancer/round-robin.ts';
 import type { Row } from '../entities/entity.ts';
 import { foreignId, number, text } from './row-fields.ts';
@@ -32,7 +33,7 @@ export function buildUpstream(
 /** Throws when the address cannot be read. */
 export function buildTarget(row: Row): RuntimeTarget {
   const { host, port } = splitAddress(text(row, 'target') ?? '');
-  return { id: row.id, host, port, weight: number(row, 'weight', 100) };
+  return { id: row.id, host, ip: isIP(host) === 0 ? null : host, port, weight: number(row, 'weight', 100), slot: 0 };
 }
 
 /** Splits `host:port` and `[v6]:port`. The port is 8000 when there is none, as Kong has it. */

@@ -2,13 +2,31 @@ import type { SecureContext } from 'node:tls';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { RoutableRoute, Router } from '../router/router.ts';
 
-/** A target of an upstream, or the only address of a plain service. */
+/** One address of an upstream's target, or where a plain service is. */
 export interface RuntimeTarget {
+  /** Of the target or service. */
   readonly id: string;
-  /** IP without brackets, or a host name. */
+  /** IP without brackets, or the name that it was resolved from: for `Host`, SNI and verification. */
   readonly host: string;
+  /** Null: of a plain service whose name is resolved for each connection. */
+  readonly ip: string | null;
   readonly port: number;
   readonly weight: number;
+  /** Place in the address zone; 0: none. */
+  readonly slot: number;
+}
+
+/** How long to wait for a backend, in milliseconds; 0: for ever. */
+export interface UpstreamTimeouts {
+  readonly connect: number;
+  /** Between two writes. */
+  readonly send: number;
+  /** From the end of the request to the first byte of the answer. */
+  readonly firstByte: number;
+  /** Between two reads. */
+  readonly idle: number;
+  /** From the start of the request, over all attempts, to the end of the answer. */
+  readonly total: number;
 }
 
 export interface RuntimeUpstream {
@@ -44,10 +62,7 @@ export interface RuntimeService {
   readonly port: number;
   readonly path: string | null;
   readonly retries: number;
-  /** Milliseconds. */
-  readonly connectTimeout: number;
-  readonly writeTimeout: number;
-  readonly readTimeout: number;
+  readonly timeouts: UpstreamTimeouts;
   readonly tags: readonly string[];
   /** Set when `host` is the name of an upstream. */
   readonly upstream: RuntimeUpstream | null;

@@ -6,10 +6,17 @@ import type { ResponseListener, UpstreamConnection } from '../http1/upstream-con
 import { Pool } from './pool.ts';
 
 const options = { size: 4, maxRequests: 100, idleTimeout: 60_000, maxHeadSize: 8192, maxHeaderCount: 100 };
+const timeouts = { connect: 2_000, send: 2_000, firstByte: 2_000, idle: 2_000, total: 0 };
 const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
 function connect(pool: Pool): Promise<UpstreamConnection> {
-  return new Promise((resolve, reject) => pool.connect(5_000, resolve, (error) => reject(new Error(error.message))));
+  return new Promise((resolve, reject) =>
+    pool.connect(
+      5_000,
+      (link) => resolve(link as UpstreamConnection),
+      (error) => reject(new Error(error.message)),
+    ),
+  );
 }
 
 /** As much of an exchange as a connection looks at. */
@@ -39,7 +46,7 @@ test('a connection whose client could not take the last bytes of an answer reads
   taken = await connect(pool);
   for (let turn = 0; turn < 3; turn++) {
     ended = Promise.withResolvers();
-    taken.send(getExchange(), request, 0, 2_000, 2_000, performance.now());
+    taken.send(getExchange(), request, 0, timeouts, performance.now());
     await ended.promise;
     assert.equal(pool.take(), taken);
   }

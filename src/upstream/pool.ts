@@ -6,6 +6,7 @@ import type { UpstreamTls } from '../snapshot/runtime.ts';
 import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
 import { sharedReadBuffer } from '../util/read-buffer.ts';
+import type { UpstreamLink, UpstreamSource } from './upstream-link.ts';
 
 export interface PoolOptions {
   /** Idle connections kept for each address. */
@@ -28,7 +29,7 @@ export interface PoolAddress {
 }
 
 /** Connections to one address with one TLS identity. The newest idle one is used first: it is the least likely to be stale. */
-export class Pool implements UpstreamOwner {
+export class Pool implements UpstreamOwner, UpstreamSource {
   readonly listener: ResponseListener;
   readonly maxHeadSize: number;
   readonly maxHeaderCount: number;
@@ -65,6 +66,10 @@ export class Pool implements UpstreamOwner {
     return null;
   }
 
+  giveBack(link: UpstreamLink): void {
+    this.released(link as UpstreamConnection);
+  }
+
   released(connection: UpstreamConnection): void {
     if (this.#idle.length >= this.#options.size || connection.requests >= this.#options.maxRequests) {
       connection.destroy();
@@ -80,7 +85,6 @@ export class Pool implements UpstreamOwner {
     if (at >= 0) this.#idle.splice(at, 1);
   }
 
-  /** Opens a connection; `timeout` covers TCP and TLS. Exactly one of the callbacks is called. */
   connect(
     timeout: number,
     connected: (connection: UpstreamConnection) => void,

@@ -108,7 +108,14 @@ function testSnapshot(plan: PluginPlan, planFor: (consumerId: string) => PluginP
   };
 }
 
-const testTarget = { id: '7f6b8c1e-0000-4000-8000-000000000003', host: '127.0.0.1', port: 9000, weight: 100 };
+const testTarget = {
+  id: '7f6b8c1e-0000-4000-8000-000000000003',
+  host: '127.0.0.1',
+  ip: '127.0.0.1',
+  port: 9000,
+  weight: 100,
+  slot: 0,
+};
 
 const testService: RuntimeService = {
   id: '7f6b8c1e-0000-4000-8000-000000000002',
@@ -118,9 +125,7 @@ const testService: RuntimeService = {
   port: 9000,
   path: null,
   retries: 5,
-  connectTimeout: 60000,
-  writeTimeout: 60000,
-  readTimeout: 60000,
+  timeouts: { connect: 60_000, send: 60_000, firstByte: 60_000, idle: 60_000, total: 0 },
   tags: [],
   upstream: null,
   target: testTarget,

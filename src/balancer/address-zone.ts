@@ -1,0 +1,187 @@
+/** Int32 places of a slot. */
+const Field = {
+  /** 0: available. 1: unhealthy. */
+  health: 0,
+  /** Reports since the last change of health. */
+  successes: 1,
+  httpFailures: 2,
+  tcpFailures: 3,
+  timeouts: 4,
+  /** Requests in flight, on all workers. */
+  active: 5,
+  /** Moving average of the latency in microseconds; 0: nothing is known yet. */
+  latency: 6,
+  /** When the average was last changed, and when the address became available: milliseconds since the zone was made. */
+  latencyAt: 7,
+  availableSince: 8,
+  /** Of an upstream's slot: the next place of its wheel, and a number that grows with each change of availability. */
+  cursor: 9,
+  version: 10,
+} as const;
+
+const fields = 16;
+
+/** The four counters of health checks, as Kong has them; active and passive checks share them. */
+export type HealthCounter = 'successes' | 'httpFailures' | 'tcpFailures' | 'timeouts';
+
+/** Shared memory behind an `AddressZone`: the slots, and each worker's own count of requests in flight. */
+export interface AddressZoneMemory {
+  readonly slots: SharedArrayBuffer;
+  readonly inFlight: SharedArrayBuffer;
+  /** When the zone was made, in milliseconds of the clock that all threads share. */
+  readonly epoch: number;
+}
+
+/** Addresses and upstreams that a node can watch. Memory that is not used is never touched, so it costs nothing. */
+export const maxSlots = 65_536;
+
+export function createAddressZone(workers: number): AddressZoneMemory {
+  return {
+    slots: new SharedArrayBuffer(maxSlots * fields * 4),
+    inFlight: new SharedArrayBuffer(maxSlots * workers * 4),
+    epoch: threadClockOffset() + performance.now(),
+  };
+}
+
+/**
+ * What all workers and the control plane know of backend addresses: health, requests in flight, latency; and of upstreams:
+ * whose turn it is. Slots are given out by the control plane (address-slots.ts). Slot 0 is that of addresses which there was
+ * no room for: always healthy. Nothing here waits or throws.
+ */
+export class AddressZone {
+  readonly #slots: Int32Array;
+  readonly #inFlight: Int32Array;
+  readonly #epoch: number;
+
+  /** `worker`: whose requests in flight are counted; -1 in the control plane, which has none. */
+  constructor(memory: AddressZoneMemory, worker: number) {
+    this.#slots = new Int32Array(memory.slots);
+    const rows = Math.max(0, worker);
+    this.#inFlight = new Int32Array(memory.inFlight, rows * maxSlots * 4, maxSlots);
+    this.#epoch = memory.epoch - threadClockOffset();
+  }
+
+  /** Milliseconds since the zone was made. */
+  now(): number {
+    return Math.max(0, Math.trunc(performance.now() - this.#epoch));
+  }
+
+  isHealthy(slot: number): boolean {
+    return this.#slots[slot * fields + Field.health] === 0;
+  }
+
+  /** Returns false when it was so already: of several that report at once, one only has changed it. */
+  setHealthy(slot: number, healthy: boolean): boolean {
+    if (slot === 0) return false;
+    const at = slot * fields;
+    const before = Atomics.exchange(this.#slots, at + Field.health, healthy ? 0 : 1);
+    this.resetHealthCounters(slot);
+    if (before === (healthy ? 0 : 1)) return false;
+    if (healthy) Atomics.store(this.#slots, at + Field.availableSince, this.now());
+    return true;
+  }
+
+  /** Adds one and returns the sum. */
+  countHealth(slot: number, counter: HealthCounter): number {
+    return Atomics.add(this.#slots, slot * fields + Field[counter], 1) + 1;
+  }
+
+  healthCount(slot: number, counter: HealthCounter): number {
+    return Atomics.load(this.#slots, slot * fields + Field[counter]);
+  }
+
+  /** A success clears the failures, a failure the successes. */
+  clearFailures(slot: number): void {
+    const at = slot * fields;
+    Atomics.store(this.#slots, at + Field.httpFailures, 0);
+    Atomics.store(this.#slots, at + Field.tcpFailures, 0);
+    Atomics.store(this.#slots, at + Field.timeouts, 0);
+  }
+
+  clearSuccesses(slot: number): void {
+    Atomics.store(this.#slots, slot * fields + Field.successes, 0);
+  }
+
+  resetHealthCounters(slot: number): void {
+    this.clearFailures(slot);
+    this.clearSuccesses(slot);
+  }
+
+  /** A request to the address begins or ends. */
+  begin(slot: number): void {
+    this.#inFlight[slot]!++;
+    Atomics.add(this.#slots, slot * fields + Field.active, 1);
+  }
+
+  end(slot: number): void {
+    this.#inFlight[slot]!--;
+    Atomics.sub(this.#slots, slot * fields + Field.active, 1);
+  }
+
+  active(slot: number): number {
+    return Atomics.load(this.#slots, slot * fields + Field.active);
+  }
+
+  /** Microseconds; 0: not known. `at`: milliseconds since the zone was made. */
+  latency(slot: number): number {
+    return Atomics.load(this.#slots, slot * fields + Field.latency);
+  }
+
+  latencyAt(slot: number): number {
+    return Atomics.load(this.#slots, slot * fields + Field.latencyAt);
+  }
+
+  /** False: somebody else has changed it since `before` was read. */
+  setLatency(slot: number, before: number, microseconds: number): boolean {
+    const at = slot * fields;
+    if (Atomics.compareExchange(this.#slots, at + Field.latency, before, microseconds) !== before) return false;
+    Atomics.store(this.#slots, at + Field.latencyAt, this.now());
+    return true;
+  }
+
+  /** Milliseconds since the zone was made; 0: as long as the zone. */
+  availableSince(slot: number): number {
+    return Atomics.load(this.#slots, slot * fields + Field.availableSince);
+  }
+
+  markAvailable(slot: number): void {
+    Atomics.store(this.#slots, slot * fields + Field.availableSince, this.now());
+  }
+
+  /** The upstream's cursor before this step: the same number is never given out twice in a round. Wraps at 2^32. */
+  step(upstreamSlot: number): number {
+    return Atomics.add(this.#slots, upstreamSlot * fields + Field.cursor, 1) >>> 0;
+  }
+
+  /** Changes when an address of the upstream has become available or unavailable. */
+  version(upstreamSlot: number): number {
+    return this.#slots[upstreamSlot * fields + Field.version]!;
+  }
+
+  changed(upstreamSlot: number): void {
+    Atomics.add(this.#slots, upstreamSlot * fields + Field.version, 1);
+  }
+
+  /** Makes a slot as new, for its next owner. */
+  clear(slot: number): void {
+    for (let field = 0; field < fields; field++) Atomics.store(this.#slots, slot * fields + field, 0);
+  }
+}
+
+/** What `performance.now()` of this thread lacks to the process's monotonic clock: each thread counts from its own start. */
+function threadClockOffset(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1000 + nanoseconds / 1e6 - performance.now();
+}
+
+/** A worker has ended: its requests are no longer in flight. Called before its successor starts. */
+export function forgetInFlight(memory: AddressZoneMemory, worker: number): void {
+  const slots = new Int32Array(memory.slots);
+  const row = new Int32Array(memory.inFlight, worker * maxSlots * 4, maxSlots);
+  for (let slot = 0; slot < maxSlots; slot++) {
+    const count = row[slot]!;
+    if (count === 0) continue;
+    Atomics.sub(slots, slot * fields + Field.active, count);
+    row[slot] = 0;
+  }
+}
