@@ -50,11 +50,10 @@ export async function startGateway(
   const compileCache = process.env['NODE_COMPILE_CACHE'] ?? join(settings.prefix, 'cache');
   enableCompileCache(compileCache);
   const certificates = listenerCertificates(settings);
-  const [proxyListen, adminListen, statusListen] = await Promise.all([
-    claimPorts(settings.proxyListen),
-    claimPorts(settings.adminListen),
-    claimPorts(settings.statusListen),
-  ]);
+  const claimed = await claimPorts([...settings.proxyListen, ...settings.adminListen, ...settings.statusListen]);
+  const proxyListen = claimed.addresses.slice(0, settings.proxyListen.length);
+  const adminListen = claimed.addresses.slice(proxyListen.length, proxyListen.length + settings.adminListen.length);
+  const statusListen = claimed.addresses.slice(proxyListen.length + adminListen.length);
   const bound: Settings = { ...settings, ...certificates, proxyListen, adminListen, statusListen };
   const nodeId = nodeIdOf(settings.prefix, settings.nodeId);
   const parts = new NodeParts({ settings: bound, nodeId, compileCache, baseDirectory: process.cwd(), ownsProcess });
@@ -63,6 +62,8 @@ export async function startGateway(
   } catch (error) {
     await parts.stop(false);
     throw error;
+  } finally {
+    claimed.release();
   }
   return {
     addresses: { proxy: boundTo(proxyListen), admin: boundTo(adminListen), status: boundTo(statusListen) },

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyListenOptions } from 'fastify';
 import type { ListenAddress } from '../settings/settings.ts';
 import { adminRoutes } from './admin-routes.ts';
 import type { AdminDependencies, AdminOptions, RunningListener } from './contract.ts';
@@ -47,13 +47,7 @@ async function listenAll(
         sockets.add(socket);
         socket.once('close', () => sockets.delete(socket));
       });
-      await app.listen({
-        host: address.ip,
-        port: address.port,
-        backlog: address.backlog,
-        ipv6Only: address.ipv6only,
-        listenTextResolver: () => '',
-      });
+      await app.listen(listenOptions(address));
       bound.push({ ip: address.ip, port: portOf(app, address), ssl: address.ssl });
     }
   } catch (error) {
@@ -61,6 +55,18 @@ async function listenAll(
     throw error;
   }
   return { addresses: bound, close };
+}
+
+/** Fastify hands on to Node what it does not know itself. */
+function listenOptions(address: ListenAddress): FastifyListenOptions & { reusePort: boolean } {
+  return {
+    host: address.ip,
+    port: address.port,
+    backlog: address.backlog,
+    ipv6Only: address.ipv6only,
+    reusePort: address.reuseport,
+    listenTextResolver: () => '',
+  };
 }
 
 function portOf(app: FastifyInstance, address: ListenAddress): number {

@@ -36,10 +36,15 @@ test('a kept node id that is none is replaced', () => {
 });
 
 test('puts a port that is free in the place of 0, and leaves the others', async () => {
-  const [address] = await claimPorts([anyPort]);
+  const {
+    addresses: [address],
+    release,
+  } = await claimPorts([anyPort]);
   assert.ok(address !== undefined && address.port > 0);
-  const [again] = await claimPorts([address]);
-  assert.equal(again?.port, address.port, 'nothing is left listening');
+  await assert.rejects(claimPorts([address]), /address already in use/, 'nobody else is given it');
+  release();
+  const again = await claimPorts([address]);
+  assert.equal(again.addresses[0]?.port, address.port, 'nothing is left listening');
 });
 
 test('names the address that is in use, also when its owner shares it', async () => {

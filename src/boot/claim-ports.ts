@@ -1,4 +1,4 @@
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import type { ListenAddress } from '../settings/settings.ts';
 
 const reasons: Readonly<Record<string, string>> = {
@@ -7,13 +7,35 @@ const reasons: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'no such address on this machine',
 };
 
+/** Addresses that can be listened on. */
+export interface ClaimedPorts {
+  /** Where the port was 0 there is a real one, the same for all workers, that they have to share (`reuseport`). */
+  readonly addresses: readonly ListenAddress[];
+  /** Lets the ports that were chosen go: to be called once everybody listens, else another program could be given them. */
+  release(): void;
+}
+
+interface Claim {
+  readonly address: ListenAddress;
+  readonly held: Server | null;
+}
+
 /**
- * Makes sure that every address can be listened on, and puts a real port in the place of 0, so that all workers use the
- * same one. Workers share their ports, and so would a second node: this binds each alone for a moment, to find out.
- * Rejects with one clear line.
+ * Makes sure that every address can be listened on, and chooses a port in the place of 0. Workers share their ports, and so
+ * would a second node: this binds each alone for a moment, to find out. Rejects with one clear line.
  */
-export function claimPorts(addresses: readonly ListenAddress[]): Promise<readonly ListenAddress[]> {
-  return Promise.all(addresses.map(claimPort));
+export async function claimPorts(addresses: readonly ListenAddress[]): Promise<ClaimedPorts> {
+  const claims = await Promise.allSettled(addresses.map(claimPort));
+  const made = claims.flatMap((claim) => (claim.status === 'fulfilled' ? [claim.value] : []));
+  const release = (): void => {
+    for (const { held } of made) held?.close();
+  };
+  const failed = claims.find((claim) => claim.status === 'rejected');
+  if (failed !== undefined) {
+    release();
+    throw failed.reason;
+  }
+  return { addresses: made.map((claim) => claim.address), release };
 }
 
 /** `host:port` as a person writes it. */
@@ -21,17 +43,23 @@ export function addressText({ ip, port }: Pick<ListenAddress, 'ip' | 'port'>): s
   return `${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
 }
 
-function claimPort(address: ListenAddress): Promise<ListenAddress> {
-  const server = createServer();
+/** Only where several sockets can share a port can one that the system chose be held until it is in use. */
+const canHold = process.platform === 'linux' || process.platform === 'freebsd';
+
+function claimPort(address: ListenAddress): Promise<Claim> {
+  // Whoever comes before the gateway listens is nobody's client.
+  const server = createServer((socket) => socket.destroy());
+  const hold = address.port === 0 && canHold;
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const reason = reasons[error.code ?? ''] ?? error.message;
       reject(new Error(`cannot listen on ${addressText(address)}: ${reason}`));
     });
-    server.listen({ host: address.ip, port: address.port, ipv6Only: address.ipv6only }, () => {
+    server.listen({ host: address.ip, port: address.port, ipv6Only: address.ipv6only, reusePort: hold }, () => {
       const bound = server.address();
       const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
-      server.close(() => resolve({ ...address, port }));
+      if (hold) resolve({ address: { ...address, port, reuseport: true }, held: server });
+      else server.close(() => resolve({ address: { ...address, port }, held: null }));
     });
   });
 }

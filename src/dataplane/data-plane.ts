@@ -120,7 +120,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
     for (const address of settings.proxyListen) {
       const listener = await listen({
         address,
-        reusePort: settings.workers > 1,
+        reusePort: settings.workers > 1 || address.reuseport,
         cert: settings.sslCert,
         key: settings.sslCertKey,
         contextFor: (name) => this.snapshots.current.certificateFor(name)?.secureContext() ?? null,

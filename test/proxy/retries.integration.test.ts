@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
+import { freePort } from '../support/free-port.ts';
 import { answer, answerEach, startRawBackend } from '../support/raw-backend.ts';
 import { exchangeOne, openClient } from '../support/raw-client.ts';
 import { startRig } from '../support/rig.ts';
@@ -11,22 +12,12 @@ function message(method: string, path = '/'): string {
   return `${method} ${path} HTTP/1.1\r\nHost: a\r\n${length}\r\n${method === 'POST' ? 'hello' : ''}`;
 }
 
-/** A port that refuses connections. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 describe('retries', () => {
   for (const method of ['GET', 'POST']) {
     it(`go to the next target when a connection fails (${method})`, async () => {
       await using rig = await startRig();
       await rig.write('PUT', '/upstreams/pair', {});
-      await rig.write('POST', '/upstreams/pair/targets', { target: `127.0.0.1:${await closedPort()}` });
+      await rig.write('POST', '/upstreams/pair/targets', { target: `127.0.0.1:${await freePort()}` });
       await rig.write('POST', '/upstreams/pair/targets', { target: `127.0.0.1:${rig.backend.port}` });
       await rig.write('PATCH', '/services/backend', { host: 'pair', retries: 5 });
       for (let count = 0; count < 20; count++) {
