@@ -14,8 +14,14 @@ export interface BoundAddress {
   readonly ssl: boolean;
 }
 
+/** An address that streams are taken on. */
+export interface BoundStreamAddress extends BoundAddress {
+  readonly udp: boolean;
+}
+
 export interface GatewayAddresses {
   readonly proxy: readonly BoundAddress[];
+  readonly stream: readonly BoundStreamAddress[];
   readonly admin: readonly BoundAddress[];
   readonly status: readonly BoundAddress[];
 }
@@ -50,11 +56,16 @@ export async function startGateway(
   const compileCache = process.env['NODE_COMPILE_CACHE'] ?? join(settings.prefix, 'cache');
   enableCompileCache(compileCache);
   const certificates = listenerCertificates(settings);
-  const claimed = await claimPorts([...settings.proxyListen, ...settings.adminListen, ...settings.statusListen]);
-  const proxyListen = claimed.addresses.slice(0, settings.proxyListen.length);
-  const adminListen = claimed.addresses.slice(proxyListen.length, proxyListen.length + settings.adminListen.length);
-  const statusListen = claimed.addresses.slice(proxyListen.length + adminListen.length);
-  const bound: Settings = { ...settings, ...certificates, proxyListen, adminListen, statusListen };
+  const { proxyListen, streamListen, adminListen, statusListen } = settings;
+  const claimed = await claimPorts([...proxyListen, ...streamListen, ...adminListen, ...statusListen]);
+  const addresses = [...claimed.addresses];
+  const listeners = {
+    proxyListen: addresses.splice(0, proxyListen.length),
+    streamListen: addresses.splice(0, streamListen.length),
+    adminListen: addresses.splice(0, adminListen.length),
+    statusListen: addresses,
+  };
+  const bound: Settings = { ...settings, ...certificates, ...listeners };
   const nodeId = nodeIdOf(settings.prefix, settings.nodeId);
   const parts = new NodeParts({ settings: bound, nodeId, compileCache, baseDirectory: process.cwd(), ownsProcess });
   try {
@@ -66,7 +77,12 @@ export async function startGateway(
     claimed.release();
   }
   return {
-    addresses: { proxy: boundTo(proxyListen), admin: boundTo(adminListen), status: boundTo(statusListen) },
+    addresses: {
+      proxy: boundTo(bound.proxyListen),
+      stream: bound.streamListen.map(({ ip, port, ssl, udp }) => ({ ip, port, ssl, udp })),
+      admin: boundTo(bound.adminListen),
+      status: boundTo(bound.statusListen),
+    },
     stop: (graceful) => parts.stop(graceful),
     reopenLogs: () => parts.reopenLogs(),
   };

@@ -13,6 +13,7 @@ const plain: ListenAddress = {
   ip: '127.0.0.1',
   port: 0,
   ssl: false,
+  udp: false,
   http2: false,
   proxyProtocol: false,
   reuseport: false,

@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:net';
+import { createSocket } from 'node:dgram';
+import { createServer, isIPv6 } from 'node:net';
 import type { ListenAddress } from '../settings/settings.ts';
 
 const reasons: Readonly<Record<string, string>> = {
@@ -17,7 +18,7 @@ export interface ClaimedPorts {
 
 interface Claim {
   readonly address: ListenAddress;
-  readonly held: Server | null;
+  readonly held: { close(): void } | null;
 }
 
 /**
@@ -47,14 +48,12 @@ export function addressText({ ip, port }: Pick<ListenAddress, 'ip' | 'port'>): s
 const canHold = process.platform === 'linux' || process.platform === 'freebsd';
 
 function claimPort(address: ListenAddress): Promise<Claim> {
+  if (address.udp) return claimUdpPort(address);
   // Whoever comes before the gateway listens is nobody's client.
   const server = createServer((socket) => socket.destroy());
   const hold = address.port === 0 && canHold;
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const reason = reasons[error.code ?? ''] ?? error.message;
-      reject(new Error(`cannot listen on ${addressText(address)}: ${reason}`));
-    });
+    server.once('error', (error) => reject(cannotListen(address, error)));
     server.listen({ host: address.ip, port: address.port, ipv6Only: address.ipv6only, reusePort: hold }, () => {
       const bound = server.address();
       const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
@@ -62,4 +61,25 @@ function claimPort(address: ListenAddress): Promise<Claim> {
       else server.close(() => resolve({ address: { ...address, port }, held: null }));
     });
   });
+}
+
+function claimUdpPort(address: ListenAddress): Promise<Claim> {
+  const hold = address.port === 0 && canHold;
+  const type = isIPv6(address.ip) ? 'udp6' : 'udp4';
+  const socket = createSocket({ type, reusePort: hold, ipv6Only: address.ipv6only });
+  return new Promise((resolve, reject) => {
+    socket.once('error', (error) => {
+      socket.close();
+      reject(cannotListen(address, error));
+    });
+    socket.bind({ address: address.ip, port: address.port, exclusive: true }, () => {
+      const { port } = socket.address();
+      if (hold) resolve({ address: { ...address, port, reuseport: true }, held: socket });
+      else socket.close(() => resolve({ address: { ...address, port }, held: null }));
+    });
+  });
+}
+
+function cannotListen(address: ListenAddress, error: NodeJS.ErrnoException): Error {
+  return new Error(`cannot listen on ${addressText(address)}: ${reasons[error.code ?? ''] ?? error.message}`);
 }

@@ -6,7 +6,12 @@ import type { Settings } from '../settings/settings.ts';
  * the start with one line. Empty without a listener that needs them.
  */
 export function listenerCertificates(settings: Settings): Pick<Settings, 'sslCert' | 'sslCertKey'> {
-  const listeners = [...settings.proxyListen, ...settings.adminListen, ...settings.statusListen];
+  const listeners = [
+    ...settings.proxyListen,
+    ...settings.streamListen,
+    ...settings.adminListen,
+    ...settings.statusListen,
+  ];
   const secure = listeners.find((address) => address.ssl);
   if (secure === undefined) return { sslCert: [], sslCertKey: [] };
   if (settings.sslCert.length === 0 || settings.sslCertKey.length === 0) {

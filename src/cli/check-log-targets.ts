@@ -7,6 +7,7 @@ export function checkLogTargets(settings: Settings): void {
   const targets = {
     proxy_access_log: settings.proxyAccessLog,
     proxy_error_log: settings.proxyErrorLog,
+    proxy_stream_access_log: settings.proxyStreamAccessLog,
     admin_access_log: settings.adminAccessLog,
     admin_error_log: settings.adminErrorLog,
   };

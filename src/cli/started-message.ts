@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import type { BoundAddress, GatewayAddresses } from '../gateway.ts';
+import type { BoundAddress, BoundStreamAddress, GatewayAddresses } from '../gateway.ts';
 import type { Settings } from '../settings/settings.ts';
 import { version } from '../version.ts';
 
@@ -11,6 +11,7 @@ export function startedMessage(settings: Settings, addresses: GatewayAddresses):
     const urls = addresses[name].map(urlOf);
     lines.push(`  ${name.padEnd(6)}  ${urls.length === 0 ? 'off' : urls.join('  ')}`);
   }
+  if (addresses.stream.length > 0) lines.splice(2, 0, `  stream  ${addresses.stream.map(streamText).join('  ')}`);
   const [admin] = addresses.admin;
   if (admin !== undefined) lines.push('Try:', `  ${firstCommand(admin, settings.adminToken !== null)}`);
   return lines;
@@ -21,8 +22,16 @@ function firstCommand(admin: BoundAddress, needsToken: boolean): string {
   return `curl -i -X POST ${token}${urlOf(admin)}/services -d name=example -d url=http://127.0.0.1:9001`;
 }
 
+function urlOf(address: BoundAddress): string {
+  return `${address.ssl ? 'https' : 'http'}://${placeOf(address)}`;
+}
+
+function streamText(address: BoundStreamAddress): string {
+  return `${address.udp ? 'udp' : address.ssl ? 'tls' : 'tcp'}://${placeOf(address)}`;
+}
+
 /** An address of all interfaces is shown as one that can be opened. */
-function urlOf({ ip, port, ssl }: BoundAddress): string {
+function placeOf({ ip, port }: BoundAddress): string {
   const host = ip === '0.0.0.0' || ip === '::' ? 'localhost' : ip;
-  return `${ssl ? 'https' : 'http'}://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }

@@ -1,6 +1,6 @@
 import type { ListenAddress, Settings } from './settings.ts';
 
-const names = ['proxy', 'admin', 'status'] as const;
+const names = ['proxy', 'stream', 'admin', 'status'] as const;
 
 /**
  * The `*_listen` and `*_listeners` of `GET /` with the ports that the node really has: where a setting says port 0,
@@ -8,7 +8,12 @@ const names = ['proxy', 'admin', 'status'] as const;
  */
 export function boundListeners(settings: Settings): Readonly<Record<string, unknown>> {
   const shown: Record<string, unknown> = {};
-  const bound = { proxy: settings.proxyListen, admin: settings.adminListen, status: settings.statusListen };
+  const bound = {
+    proxy: settings.proxyListen,
+    stream: settings.streamListen,
+    admin: settings.adminListen,
+    status: settings.statusListen,
+  };
   for (const name of names) {
     const texts = settings.public[`${name}_listen`];
     const listeners = settings.public[`${name}_listeners`];

@@ -8,17 +8,20 @@ import { SettingsError } from './settings-error.ts';
 export function buildSettings(values: Values, shown: Settings['public'], cwd: string): Settings {
   const prefix = resolve(cwd, expandHome(values.prefix));
   const log = (target: string): string => logPath(target, prefix);
-  const addresses = (name: 'proxy_listen' | 'admin_listen' | 'status_listen'): readonly ListenAddress[] =>
-    values[name].map((entry) => entry.address);
+  const addresses = (
+    name: 'proxy_listen' | 'stream_listen' | 'admin_listen' | 'status_listen',
+  ): readonly ListenAddress[] => values[name].map((entry) => entry.address);
   const settings: Settings = {
     prefix,
     logLevel: values.log_level,
     logFormat: values.log_format,
     proxyAccessLog: log(values.proxy_access_log),
     proxyErrorLog: log(values.proxy_error_log),
+    proxyStreamAccessLog: log(values.proxy_stream_access_log),
     adminAccessLog: log(values.admin_access_log),
     adminErrorLog: log(values.admin_error_log),
     proxyListen: addresses('proxy_listen'),
+    streamListen: addresses('stream_listen'),
     adminListen: addresses('admin_listen'),
     statusListen: addresses('status_listen'),
     adminToken: values.admin_token,
@@ -53,6 +56,8 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     clientHeaderTimeout: values.nginx_http_client_header_timeout,
     clientBodyTimeout: values.nginx_http_client_body_timeout,
     sendTimeout: values.nginx_http_send_timeout,
+    streamPrereadTimeout: values.nginx_stream_preread_timeout,
+    streamProxyProtocolTimeout: values.nginx_stream_proxy_protocol_timeout,
     clientMaxBodySize: values.nginx_http_client_max_body_size,
     adminClientMaxBodySize: values.nginx_admin_client_max_body_size,
     maxHeadSize: values.max_head_size,
@@ -91,13 +96,17 @@ function checkAddresses(settings: Settings): void {
   const owners = new Map<string, string>();
   const listeners = {
     proxy_listen: settings.proxyListen,
+    stream_listen: settings.streamListen,
     admin_listen: settings.adminListen,
     status_listen: settings.statusListen,
   };
   for (const [name, addresses] of Object.entries(listeners)) {
-    for (const { ip, port } of addresses) {
+    for (const { ip, port, udp, listener, ssl, proxyProtocol } of addresses) {
+      if (udp && (ssl || proxyProtocol)) {
+        throw new SettingsError(`${name}: '${listener}': udp goes with neither ssl nor proxy_protocol`);
+      }
       if (port === 0) continue;
-      const key = `${ip} ${port}`;
+      const key = `${ip} ${port}${udp ? ' udp' : ''}`;
       const other = owners.get(key);
       if (other !== undefined) {
         throw new SettingsError(

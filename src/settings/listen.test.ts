@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listen } from './listen.ts';
+import { listen, streamListen } from './listen.ts';
 
 const form =
   'proxy_listen must be of form: [off] | <ip>:<port> [ssl] [http2] [proxy_protocol] [deferred] [bind] [reuseport] ' +
@@ -16,6 +16,7 @@ test('entries are read with all their flags', () => {
         ip: '0.0.0.0',
         port: 8000,
         ssl: false,
+        udp: false,
         http2: false,
         proxyProtocol: false,
         reuseport: true,
@@ -29,6 +30,7 @@ test('entries are read with all their flags', () => {
         ip: '::',
         port: 8443,
         ssl: true,
+        udp: false,
         http2: true,
         proxyProtocol: false,
         reuseport: false,
@@ -91,3 +93,15 @@ for (const text of [
     assert.throws(() => listen.parse('proxy_listen', text), { name: 'SettingsError', message: form });
   });
 }
+
+test('the listeners of streams have flags of their own', () => {
+  const text = '0.0.0.0:5432, 0.0.0.0:9443 ssl proxy_protocol, [::1]:53 udp reuseport';
+  const [plain, tls, udp] = streamListen.parse('stream_listen', text).map((entry) => entry.address);
+  assert.deepEqual([plain?.ssl, plain?.udp, plain?.proxyProtocol], [false, false, false]);
+  assert.deepEqual([tls?.ssl, tls?.udp, tls?.proxyProtocol], [true, false, true]);
+  assert.deepEqual([udp?.udp, udp?.ip, udp?.listener], [true, '::1', '[::1]:53 udp reuseport']);
+  assert.throws(() => streamListen.parse('stream_listen', '0.0.0.0:9443 http2'), {
+    message:
+      /^stream_listen must be of form: \[off\] \| <ip>:<port> \[udp\] \[ssl\] \[proxy_protocol\] \[bind\] \[reuseport\] /,
+  });
+});

@@ -11,12 +11,13 @@ export interface ParsedListen {
   readonly text: string;
 }
 
-/** Kong's flags of http listeners, in the order in which it prints them; the second form is what it shows when absent. */
-const flags: readonly { readonly shape: RegExp; readonly label: string }[] = [
-  { shape: /^ssl$/, label: 'ssl' },
-  { shape: /^http2$/, label: 'http2' },
-  { shape: /^proxy_protocol$/, label: 'proxy_protocol' },
-  { shape: /^deferred$/, label: 'deferred' },
+interface Flag {
+  readonly shape: RegExp;
+  /** What Kong shows when the flag is absent. */
+  readonly label: string;
+}
+
+const socketFlags: readonly Flag[] = [
   { shape: /^bind$/, label: 'bind' },
   { shape: /^reuseport$/, label: 'reuseport' },
   { shape: /^backlog=\d+$/, label: 'backlog=%d+' },
@@ -27,34 +28,58 @@ const flags: readonly { readonly shape: RegExp; readonly label: string }[] = [
   { shape: /^so_keepalive=\w*:\w*:\d*$/, label: 'so_keepalive=%w*:%w*:%d*' },
 ];
 
-const form = `must be of form: [off] | <ip>:<port> [${flags.map((flag) => flag.label).join('] [')}], [... next entry ...]`;
+/** Kong's flags of http listeners, in the order in which it prints them. */
+const httpFlags: readonly Flag[] = [
+  { shape: /^ssl$/, label: 'ssl' },
+  { shape: /^http2$/, label: 'http2' },
+  { shape: /^proxy_protocol$/, label: 'proxy_protocol' },
+  { shape: /^deferred$/, label: 'deferred' },
+  ...socketFlags,
+];
+
+const streamFlags: readonly Flag[] = [
+  { shape: /^udp$/, label: 'udp' },
+  { shape: /^ssl$/, label: 'ssl' },
+  { shape: /^proxy_protocol$/, label: 'proxy_protocol' },
+  ...socketFlags,
+];
+
 const defaultBacklog = 511;
 const largestBacklog = 0x7fffffff;
 
 /** The value of `proxy_listen`, `admin_listen` and `status_listen`. `off` is an empty list. */
-export const listen: Kind<readonly ParsedListen[]> = {
-  label: '`off`, or a list of `<ip>:<port> [flags]`',
-  parse: parseListen,
-  show: (value) => (value.length === 0 ? ['off'] : value.map((entry) => entry.text)),
-};
+export const listen: Kind<readonly ParsedListen[]> = listenKind(httpFlags);
 
-function parseListen(name: string, text: string): readonly ParsedListen[] {
-  const entries = splitList(text);
-  if (entries.length === 0) throw new SettingsError(`${name} ${form}`);
-  if (entries[0] === 'off') {
-    if (entries.length > 1) throw new SettingsError(`${name} ${form}`);
-    return [];
-  }
-  return entries.map((entry) => parseEntry(name, entry));
+/** The value of `stream_listen`. */
+export const streamListen: Kind<readonly ParsedListen[]> = listenKind(streamFlags);
+
+function listenKind(flags: readonly Flag[]): Kind<readonly ParsedListen[]> {
+  return {
+    label: '`off`, or a list of `<ip>:<port> [flags]`',
+    parse: (name, text) => parseListen(name, text, flags),
+    show: (value) => (value.length === 0 ? ['off'] : value.map((entry) => entry.text)),
+  };
 }
 
-function parseEntry(name: string, text: string): ParsedListen {
+function parseListen(name: string, text: string, flags: readonly Flag[]): readonly ParsedListen[] {
+  const entries = splitList(text);
+  const off = entries[0] === 'off';
+  if (entries.length === 0 || (off && entries.length > 1)) throw formError(name, flags);
+  return off ? [] : entries.map((entry) => parseEntry(name, entry, flags));
+}
+
+function formError(name: string, flags: readonly Flag[]): SettingsError {
+  const labels = flags.map((flag) => flag.label).join('] [');
+  return new SettingsError(`${name} must be of form: [off] | <ip>:<port> [${labels}], [... next entry ...]`);
+}
+
+function parseEntry(name: string, text: string, flags: readonly Flag[]): ParsedListen {
   const [place = '', ...words] = text.split(/\s+/);
   const address = splitAddress(place);
-  if (address === null) throw new SettingsError(`${name} ${form}`);
+  if (address === null) throw formError(name, flags);
   const found = flags.map((flag) => words.find((word) => flag.shape.test(word)));
   const known = new Set(found.filter((word) => word !== undefined));
-  if (words.some((word) => !known.has(word))) throw new SettingsError(`${name} ${form}`);
+  if (words.some((word) => !known.has(word))) throw formError(name, flags);
 
   const has = (word: string): boolean => known.has(word);
   const shownIp = isIPv6(address.ip) ? `[${address.ip}]` : address.ip;
@@ -64,6 +89,7 @@ function parseEntry(name: string, text: string): ParsedListen {
     address: {
       ...address,
       ssl: has('ssl'),
+      udp: has('udp'),
       http2: has('http2'),
       proxyProtocol: has('proxy_protocol'),
       reuseport: has('reuseport'),

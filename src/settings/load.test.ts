@@ -291,7 +291,9 @@ describe('what GET / shows', () => {
     assert.equal(shown['router_flavor'], 'traditional_compatible');
     assert.equal(shown['role'], 'traditional');
     assert.deepEqual(shown['admin_listen'], ['127.0.0.1:8001']);
+    assert.deepEqual(shown['stream_listen'], ['off']);
     assert.deepEqual(shown['stream_listeners'], []);
+    assert.equal(shown['proxy_stream_access_log'], 'logs/access.log basic');
     assert.deepEqual(shown['admin_gui_listeners'], []);
     assert.deepEqual(shown['status_listen'], ['off']);
     assert.deepEqual(shown['status_listeners'], []);

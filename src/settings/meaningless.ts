@@ -39,7 +39,6 @@ const names: ReadonlySet<string> = new Set([
   'admin_ssl_cert_key',
   'opentelemetry_tracing',
   'opentelemetry_tracing_sampling_rate',
-  'proxy_stream_access_log',
   'proxy_stream_error_log',
   'pg_max_concurrent_queries',
   'pg_semaphore_timeout',

@@ -5,6 +5,8 @@ export interface ListenAddress {
   /** 0 lets the system choose (tests). */
   readonly port: number;
   readonly ssl: boolean;
+  /** Of a stream listener: datagrams in place of connections. */
+  readonly udp: boolean;
   readonly http2: boolean;
   readonly proxyProtocol: boolean;
   readonly reuseport: boolean;
@@ -30,9 +32,13 @@ export interface Settings {
   readonly logFormat: 'auto' | 'json' | 'text';
   readonly proxyAccessLog: LogTarget;
   readonly proxyErrorLog: LogTarget;
+  /** One line for each stream. */
+  readonly proxyStreamAccessLog: LogTarget;
   readonly adminAccessLog: LogTarget;
   readonly adminErrorLog: LogTarget;
   readonly proxyListen: readonly ListenAddress[];
+  /** Listeners of streams: TCP, TLS, UDP. */
+  readonly streamListen: readonly ListenAddress[];
   readonly adminListen: readonly ListenAddress[];
   readonly statusListen: readonly ListenAddress[];
   /** Bearer token of the Admin API; null: none is asked for. */
@@ -79,6 +85,10 @@ export interface Settings {
   readonly clientBodyTimeout: number;
   /** `nginx_http_send_timeout`: between two writes to a client. */
   readonly sendTimeout: number;
+  /** `nginx_stream_preread_timeout`: for the first bytes of a TLS stream. */
+  readonly streamPrereadTimeout: number;
+  /** `nginx_stream_proxy_protocol_timeout`: for the PROXY header of a stream. */
+  readonly streamProxyProtocolTimeout: number;
   /** `nginx_http_client_max_body_size`; 0 is unlimited. */
   readonly clientMaxBodySize: number;
   readonly adminClientMaxBodySize: number;

@@ -143,6 +143,13 @@ export const bearerToken: Kind<string | null> = {
   show: (value) => value,
 };
 
+/** As `logTarget`; Kong writes the name of the format behind it. The value is without it. */
+export const streamLogTarget: Kind<string> = {
+  label: '`off`, `/dev/stdout`, `/dev/stderr`, or a file (relative to the prefix); `basic` may follow',
+  parse: (name, text) => logTarget.parse(name, text.replace(/\s+basic$/, '')),
+  show: (_value, text) => text,
+};
+
 /** A file relative to the prefix, `/dev/stdout`, `/dev/stderr` or `off`. The value is still relative. */
 export const logTarget: Kind<string> = {
   label: '`off`, `/dev/stdout`, `/dev/stderr`, or a file (relative to the prefix)',

@@ -13,7 +13,7 @@ async function startGateway(settings: Settings): Promise<Gateway> {
     server.once('error', reject).listen(address?.port, address?.ip, () => resolve());
   });
   return {
-    addresses: { proxy: [{ ip: '127.0.0.1', port: portOf(server), ssl: false }], admin: [], status: [] },
+    addresses: { proxy: [{ ip: '127.0.0.1', port: portOf(server), ssl: false }], stream: [], admin: [], status: [] },
     stop: (graceful) =>
       new Promise((resolve) => {
         server.close(() => resolve());

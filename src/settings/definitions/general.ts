@@ -1,5 +1,5 @@
 import { boolean, list, oneOf, string } from '../kinds.ts';
-import { bearerToken, logTarget, pluginNames, uuid, workers } from '../special-kinds.ts';
+import { bearerToken, logTarget, pluginNames, streamLogTarget, uuid, workers } from '../special-kinds.ts';
 import { kong, own } from './definition.ts';
 
 export const logLevels = ['debug', 'info', 'notice', 'warn', 'error', 'crit', 'alert', 'emerg'] as const;
@@ -48,6 +48,11 @@ export const general = {
   ),
   proxy_access_log: kong(logTarget, 'logs/access.log', 'Where one line for each proxied request goes.'),
   proxy_error_log: kong(logTarget, '/dev/stderr', 'Where the workers write what goes wrong.'),
+  proxy_stream_access_log: kong(
+    streamLogTarget,
+    'logs/access.log basic',
+    'Where one line for each stream goes. `basic`, the only format, may follow the place.',
+  ),
   admin_access_log: kong(logTarget, 'logs/admin_access.log', 'Where one line for each request to the Admin API goes.'),
   admin_error_log: kong(logTarget, '/dev/stderr', 'Where the node itself writes what goes wrong.'),
   admin_token: own(

@@ -1,5 +1,5 @@
-import { duration, integer, list, oneOf, optionalString } from '../kinds.ts';
-import { listen } from '../listen.ts';
+import { duration, integer, list, optionalString } from '../kinds.ts';
+import { listen, streamListen } from '../listen.ts';
 import { portMaps } from '../special-kinds.ts';
 import { kong, own } from './definition.ts';
 
@@ -20,9 +20,9 @@ export const listeners = {
     'Where health and readiness are served, without any way to change a thing.',
   ),
   stream_listen: kong(
-    oneOf(['off']),
+    streamListen,
     'off',
-    'Proxying of plain TCP, TLS and UDP streams is not supported; only `off` is accepted.',
+    'Where streams are taken, for routes of the protocols `tcp`, `tls`, `tls_passthrough` and `udp`. Flags: `udp`, `ssl` (for `tls` and `tls_passthrough`), `proxy_protocol`, `bind`, `reuseport`, `backlog=N`, `ipv6only=on|off`, `so_keepalive=on|off|<idle>:<interval>:<count>`.',
   ),
   port_maps: kong(
     portMaps,
@@ -54,6 +54,16 @@ export const listeners = {
   ),
   nginx_http_client_body_timeout: kong(duration('s'), '60s', 'Longest pause between two reads of a request body.'),
   nginx_http_send_timeout: kong(duration('s'), '60s', 'Longest pause between two writes to a client.'),
+  nginx_stream_preread_timeout: kong(
+    duration('s'),
+    '30s',
+    'How long the client of a TLS stream may take to begin: until its ClientHello is read, and then for the handshake.',
+  ),
+  nginx_stream_proxy_protocol_timeout: kong(
+    duration('s'),
+    '30s',
+    'How long the PROXY header of a stream may take. On proxy listeners it is `nginx_http_client_header_timeout`.',
+  ),
   overload_lag: own(
     duration('ms'),
     '300ms',
