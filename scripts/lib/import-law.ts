@@ -14,6 +14,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   schema: ['util'],
   entities: ['schema', 'util'],
   settings: ['util'],
+  dns: ['util'],
   plugins: ['plugin-sdk'],
 };
 

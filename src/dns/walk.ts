@@ -1,0 +1,35 @@
+import type { RecordTypeName } from './record-types.ts';
+import type { ResolvConf } from './resolv-conf.ts';
+import type { AskOptions } from './servers.ts';
+import { DnsError } from './types.ts';
+
+const mostTriesShown = 24;
+
+/** One resolution on its way: how to ask, and what was tried. */
+export class Walk {
+  readonly ask: AskOptions;
+  readonly conf: ResolvConf;
+  /** Aliases that were asked for as such (type CNAME) and followed. */
+  aliases = 0;
+  readonly #tries: string[] = [];
+  #failed: DnsError | null = null;
+  #notFound: DnsError | null = null;
+
+  constructor(ask: AskOptions, conf: ResolvConf) {
+    this.ask = ask;
+    this.conf = conf;
+  }
+
+  /** Notes a try in vain. */
+  note(name: string, type: RecordTypeName, error: DnsError): void {
+    if (error.kind === 'failed') this.#failed ??= error;
+    else this.#notFound = error;
+    if (this.#tries.length < mostTriesShown) this.#tries.push(`${name}:${type} - ${error.message}`);
+  }
+
+  /** The end of a walk without an answer: when one server could not tell, it is not certain that there is none. */
+  error(): DnsError {
+    const error = this.#failed ?? this.#notFound ?? new DnsError('not-found', 'dns client error: nothing to ask for');
+    return new DnsError(error.kind, `${error.message}. Tried: ${JSON.stringify(this.#tries)}`, { cause: error.cause });
+  }
+}
