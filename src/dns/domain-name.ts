@@ -58,7 +58,7 @@ export function readName(message: Buffer, start: number): NameRead {
 }
 
 function readLabel(message: Buffer, start: number, end: number): string {
-  const label = message.latin1Slice(start, end).toLowerCase();
+  const label = message.toString('latin1', start, end).toLowerCase();
   if (/^[a-z0-9_-]+$/.test(label)) return label;
   return label.replaceAll(/[^\x21-\x7e]|[.\\]/g, (odd) => `\\${String(odd.charCodeAt(0)).padStart(3, '0')}`);
 }

@@ -2,8 +2,11 @@ import { isIP } from 'node:net';
 import { monotonic } from '../util/clock.ts';
 import { mergeAddresses } from './merge-addresses.ts';
 import { NameCounts } from './name-counts.ts';
+import { NameEntry } from './name-entry.ts';
 import { failureDelay, refreshDelay } from './refresh-delay.ts';
-import { DnsError, type NameAnswer, type NameResolver, type NameState } from './types.ts';
+import { DnsError, type NameAnswer, type NameResolver, type NameState, type ResolvedAddress } from './types.ts';
+
+const none: readonly ResolvedAddress[] = Object.freeze([]);
 
 export interface NameTableOptions {
   readonly resolver: NameResolver;
@@ -13,42 +16,35 @@ export interface NameTableOptions {
   readonly notFoundTtl: number;
   /** `dns_error_ttl`, milliseconds: how long another failure is remembered; the first step of the back-off. */
   readonly errorTtl: number;
-  /** `dns_cache_size`: most names; beyond it the one that was asked for longest ago is forgotten. */
+  /** `dns_cache_size`: most names that nobody watches; beyond it the one not looked up for longest is forgotten. */
   readonly size: number;
-  /** `dns_no_sync`: askers of a new name do not share one query. */
+  /** `dns_no_sync`: those who look a new name up at the same time do not share one query. */
   readonly noSync?: boolean;
-  /** The addresses of a known name are others than before, or there are none any more. Not called for the first answer. */
+  /**
+   * The first answer for a name, a failure too; and whenever its addresses become others, or come or go. Called before
+   * the promise of `lookup` resolves. The name is in lower case.
+   */
   readonly onChange: (name: string, state: NameState) => void;
-  /** A name begins to fail, or is well again; for the log. */
+  /** The name was thrown out: nothing more is told of it until it is asked for again. Not called for `forget`. */
+  readonly onForget?: (name: string) => void;
+  /** A name begins to fail, goes on without addresses, or is well again; for the log. */
   readonly onHealth?: (name: string, state: NameState) => void;
   /** 0 to 1; spreads refreshes. */
   readonly random?: () => number;
 }
 
-interface Entry {
-  readonly name: string;
-  state: NameState | null;
-  /** The refresh under way. */
-  asking: Promise<NameState> | null;
-  timer: NodeJS.Timeout | null;
-  /** Failed refreshes in a row. */
-  failures: number;
-  /** Monotonic time until which the addresses may be used without a new answer. */
-  staleUntil: number;
-  /** Monotonic time until which a failure is an answer. */
-  failedUntil: number;
-}
-
 /**
- * The names in use, with their addresses. A name is asked for once and then kept fresh in the background until it is
- * forgotten: who has the state of a name never waits for a server again.
+ * The names in use, with their addresses. A name is asked for once and then kept fresh in the background: who was given
+ * its addresses never waits for a server again. Names do not differ by case; an IP address is its own answer, and is
+ * not kept.
  */
 export class NameTable {
   readonly counts = new NameCounts();
   readonly #options: NameTableOptions;
   readonly #random: () => number;
-  /** In the order in which they were asked for, the latest last. */
-  readonly #entries = new Map<string, Entry>();
+  /** In the order in which they were looked up, the latest last. */
+  readonly #entries = new Map<string, NameEntry>();
+  #watched = 0;
   #closed = false;
 
   constructor(options: NameTableOptions) {
@@ -64,9 +60,11 @@ export class NameTable {
     const key = nameKey(name);
     if (isIP(key) !== 0) return addressState(key);
     this.counts.lookups++;
-    const entry = this.#touch(key);
+    const entry = this.#entry(key);
+    entry.lookedUp = monotonic();
+    this.#moveToEnd(entry);
     const { state } = entry;
-    if (state !== null && (state.addresses.length > 0 || monotonic() < entry.failedUntil)) {
+    if (state !== null && (state.addresses.length > 0 || entry.lookedUp < entry.failedUntil)) {
       this.counts.hits++;
       if (state.stale) this.counts.stale++;
       return state;
@@ -82,12 +80,29 @@ export class NameTable {
     return this.#entries.get(key)?.state ?? null;
   }
 
-  /** The name is not in use any more: it is not refreshed, and costs nothing. */
+  /** Asks for the name, and keeps it fresh until as many `unwatch` have followed, however many other names there are. */
+  watch(name: string): void {
+    const key = nameKey(name);
+    if (isIP(key) !== 0) return;
+    const entry = this.#entry(key);
+    if (entry.watchers++ === 0) this.#watched++;
+    if (entry.state === null && entry.asking === null) void this.#refresh(entry);
+  }
+
+  /** Takes one `watch` back. The name is forgotten, unless it was looked up besides. */
+  unwatch(name: string): void {
+    const entry = this.#entries.get(nameKey(name));
+    if (entry === undefined || entry.watchers === 0 || --entry.watchers > 0) return;
+    this.#watched--;
+    if (entry.idle) this.#drop(entry);
+  }
+
+  /** The name is not in use any more, unless it is watched. */
   forget(name: string): void {
     const entry = this.#entries.get(nameKey(name));
     if (entry === undefined) return;
-    this.#entries.delete(entry.name);
-    clearTimer(entry);
+    entry.lookedUp = 0;
+    if (entry.watchers === 0) this.#drop(entry);
   }
 
   /** Every name with its state; null while the first answer is under way. */
@@ -102,34 +117,48 @@ export class NameTable {
   /** Ends all refreshes. */
   close(): void {
     this.#closed = true;
-    for (const entry of this.#entries.values()) clearTimer(entry);
-    this.#entries.clear();
+    for (const entry of this.#entries.values()) this.#drop(entry);
   }
 
-  #touch(key: string): Entry {
+  #entry(key: string): NameEntry {
     const known = this.#entries.get(key);
-    if (known !== undefined) {
-      this.#entries.delete(key);
-      this.#entries.set(key, known);
-      return known;
-    }
-    const entry: Entry = {
-      name: key,
-      state: null,
-      asking: null,
-      timer: null,
-      failures: 0,
-      staleUntil: 0,
-      failedUntil: 0,
-    };
+    if (known !== undefined) return known;
+    const entry = new NameEntry(key);
     if (this.#closed) return entry;
+    if (this.#entries.size - this.#watched >= this.#options.size) this.#makeRoom();
     this.#entries.set(key, entry);
-    if (this.#entries.size > this.#options.size) this.forget(this.#entries.keys().next().value as string);
     return entry;
   }
 
-  #refresh(entry: Entry): Promise<NameState> {
-    clearTimer(entry);
+  #makeRoom(): void {
+    for (const entry of this.#entries.values()) {
+      if (entry.watchers > 0) continue;
+      this.#throwOut(entry);
+      return;
+    }
+  }
+
+  #moveToEnd(entry: NameEntry): void {
+    if (this.#entries.delete(entry.name)) this.#entries.set(entry.name, entry);
+  }
+
+  #throwOut(entry: NameEntry): void {
+    this.#drop(entry);
+    this.#options.onForget?.(entry.name);
+  }
+
+  #drop(entry: NameEntry): void {
+    this.#entries.delete(entry.name);
+    entry.sleep();
+  }
+
+  #due(entry: NameEntry): void {
+    if (entry.idle) this.#throwOut(entry);
+    else void this.#refresh(entry);
+  }
+
+  #refresh(entry: NameEntry): Promise<NameState> {
+    entry.sleep();
     this.counts.refreshes++;
     const asking = this.#options.resolver.resolve(entry.name).then(
       (answer) => this.#succeeded(entry, answer),
@@ -143,65 +172,61 @@ export class NameTable {
     return asking;
   }
 
-  #succeeded(entry: Entry, answer: NameAnswer): NameState {
+  #succeeded(entry: NameEntry, answer: NameAnswer): NameState {
     const delay = refreshDelay(answer.ttl, this.#random());
     entry.failures = 0;
     entry.staleUntil = monotonic() + answer.ttl + this.#options.staleTtl;
-    const addresses = mergeAddresses(entry.state?.addresses ?? [], answer.addresses);
-    return this.#become(
-      entry,
-      { addresses, error: null, failure: null, stale: false, expires: Date.now() + delay },
-      delay,
-    );
+    const addresses = mergeAddresses(entry.state?.addresses ?? none, answer.addresses);
+    return this.#become(entry, { addresses, error: null, failure: null, stale: false, expires: expiry(delay) }, delay);
   }
 
-  #failed(entry: Entry, error: DnsError): NameState {
+  #failed(entry: NameEntry, error: DnsError): NameState {
     this.counts.failures++;
     const { notFoundTtl, errorTtl } = this.#options;
     const now = monotonic();
-    const kept = now < entry.staleUntil ? (entry.state?.addresses ?? []) : [];
+    const known = entry.state?.addresses ?? none;
+    const kept = now < entry.staleUntil || known.length === 0 ? known : none;
     const answerFor = error.kind === 'not-found' ? notFoundTtl : errorTtl;
+    const first = kept.length === 0 ? answerFor : errorTtl;
+    const delay = failureDelay({ failures: entry.failures++, first, random: this.#random() });
     entry.failedUntil = now + answerFor;
-    const delay = failureDelay({
-      failures: entry.failures++,
-      first: kept.length === 0 ? answerFor : errorTtl,
-      random: this.#random(),
-    });
     // Addresses leave when their time is over, not at the next try after that.
     const due = kept.length === 0 ? delay : Math.min(delay, Math.max(1, entry.staleUntil - now));
-    return this.#become(
-      entry,
-      {
-        addresses: kept,
-        error: error.message,
-        failure: error.kind,
-        stale: kept.length > 0,
-        expires: Date.now() + due,
-      },
-      due,
-    );
+    const state = {
+      addresses: kept,
+      error: error.message,
+      failure: error.kind,
+      stale: kept.length > 0,
+      expires: expiry(due),
+    };
+    return this.#become(entry, state, due);
   }
 
-  #become(entry: Entry, state: NameState, delay: number): NameState {
+  #become(entry: NameEntry, state: NameState, delay: number): NameState {
     const before = entry.state;
     entry.state = Object.freeze(state);
+    // Forgotten, or the table is closed: the answer is for who waits for it.
     if (this.#entries.get(entry.name) !== entry) return state;
-    clearTimer(entry);
-    entry.timer = setTimeout(() => void this.#refresh(entry), delay);
-    entry.timer.unref();
-    if (before === null) {
-      if (state.error !== null) this.#options.onHealth?.(entry.name, state);
-      return state;
-    }
-    if (before.addresses !== state.addresses && (before.addresses.length > 0 || state.addresses.length > 0)) {
-      this.counts.changes++;
-      this.#options.onChange(entry.name, state);
-    }
-    if ((before.error === null) !== (state.error === null) || before.stale !== state.stale) {
-      this.#options.onHealth?.(entry.name, state);
-    }
+    entry.wake(delay, () => this.#due(entry));
+    this.#tell(entry.name, before, state);
     return state;
   }
+
+  #tell(name: string, before: NameState | null, state: NameState): void {
+    if (before === null || before.addresses !== state.addresses) {
+      this.counts.changes++;
+      this.#options.onChange(name, state);
+    }
+    const wasWell = before === null || before.error === null;
+    const isWell = state.error === null;
+    if (wasWell !== isWell || (before?.stale === true && state.addresses.length === 0)) {
+      this.#options.onHealth?.(name, state);
+    }
+  }
+}
+
+function expiry(delay: number): number {
+  return Math.round(Date.now() + delay);
 }
 
 /** Names do not differ by case, nor by the brackets of an IPv6 address. */
@@ -223,10 +248,4 @@ function addressState(ip: string): NameState {
 function asDnsError(error: unknown): DnsError {
   if (error instanceof DnsError) return error;
   return new DnsError('failed', `dns client error: ${error instanceof Error ? error.message : String(error)}`);
-}
-
-function clearTimer(entry: Entry): void {
-  if (entry.timer === null) return;
-  clearTimeout(entry.timer);
-  entry.timer = null;
 }
