@@ -43,4 +43,6 @@ export interface BalancerOptions {
 export interface Balancer {
   /** Null: no address is available. */
   pick(query: BalanceQuery): RuntimeTarget | null;
+  /** An address has begun to answer after so many microseconds. Absent where that is of no concern. */
+  answered?(target: RuntimeTarget, microseconds: number): void;
 }

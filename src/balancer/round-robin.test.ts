@@ -1,27 +1,32 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RuntimeTarget, RuntimeUpstream } from '../snapshot/runtime.ts';
-import { buildWheel, pickRoundRobin } from './round-robin.ts';
+import { AddressZone, createAddressZone } from './address-zone.ts';
+import type { BalanceQuery } from './balancer.ts';
+import { buildWheel, RoundRobin } from './round-robin.ts';
 
-function upstreamOf(weights: readonly number[]): RuntimeUpstream {
-  const targets: RuntimeTarget[] = weights.map((weight, index) => ({
+function balancerOf(weights: readonly number[]): RoundRobin {
+  const targets = weights.map((weight, index) => ({
     id: `t${index}`,
     host: `h${index}`,
-    ip: null,
+    ip: `10.0.0.${index}`,
     port: 80,
     weight,
-    slot: 0,
+    slot: index + 2,
   }));
-  return {
-    id: 'u',
-    name: 'u',
-    algorithm: 'round-robin',
-    hostHeader: null,
+  const zone = new AddressZone(createAddressZone(1), 0);
+  return new RoundRobin({
+    slot: 1,
     targets,
-    wheel: buildWheel(weights),
-    next: 0,
-  };
+    zone,
+    slots: 0,
+    hashOn: null,
+    hashFallback: null,
+    threshold: 0,
+    slowStart: 0,
+  });
 }
+
+const anyRequest: BalanceQuery = { failedTargets: null, admits: null, hashInput: () => null };
 
 function share(wheel: Uint16Array): Record<number, number> {
   const counts: Record<number, number> = {};
@@ -56,29 +61,23 @@ test('bounds the wheel when weights have no common divisor', () => {
 });
 
 test('walks the wheel round after round', () => {
-  const upstream = upstreamOf([1, 1, 2]);
+  const balancer = balancerOf([1, 1, 2]);
   const seen: Record<string, number> = {};
   for (let turn = 0; turn < 40; turn++) {
-    const target = pickRoundRobin(upstream, null);
+    const target = balancer.pick(anyRequest);
     seen[target!.id] = (seen[target!.id] ?? 0) + 1;
   }
   assert.deepEqual(seen, { t0: 10, t1: 10, t2: 20 });
 });
 
 test('passes over targets that failed in this request, while there is another', () => {
-  const upstream = upstreamOf([1, 1]);
-  const first = pickRoundRobin(upstream, null)!;
-  const second = pickRoundRobin(upstream, [first])!;
+  const balancer = balancerOf([1, 1]);
+  const first = balancer.pick(anyRequest)!;
+  const second = balancer.pick({ ...anyRequest, failedTargets: [first] })!;
   assert.notEqual(second, first);
-  assert.ok(pickRoundRobin(upstream, [first, second]) !== null);
+  assert.ok(balancer.pick({ ...anyRequest, failedTargets: [first, second] }) !== null);
 });
 
 test('has no target to give when all were removed', () => {
-  assert.equal(pickRoundRobin(upstreamOf([]), null), null);
-});
-
-test('goes on when the wheel became shorter than its pointer', () => {
-  const upstream = upstreamOf([1, 1]);
-  upstream.next = 9;
-  assert.ok(pickRoundRobin(upstream, null) !== null);
+  assert.equal(balancerOf([]).pick(anyRequest), null);
 });

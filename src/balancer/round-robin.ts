@@ -1,4 +1,5 @@
-import type { RuntimeTarget, RuntimeUpstream } from '../snapshot/runtime.ts';
+import type { RuntimeTarget } from '../snapshot/runtime.ts';
+import type { BalanceQuery, Balancer, BalancerOptions } from './balancer.ts';
 
 /**
  * Most places on a wheel, unless there are more targets. Weights without a common divisor (65535 and 65534) are scaled
@@ -21,34 +22,31 @@ export function buildWheel(weights: readonly number[]): Uint16Array {
   return Uint16Array.from(places, (place) => place.index);
 }
 
-/**
- * The next target, or null when the upstream has none. Targets in `avoid` (those that already failed in this request) are
- * passed over as long as there is another one.
- */
-export function pickRoundRobin(
-  upstream: RuntimeUpstream,
-  avoid: readonly RuntimeTarget[] | null,
-): RuntimeTarget | null {
-  const { wheel, targets } = upstream;
-  const size = wheel.length;
-  if (size === 0) return null;
-  const first = advance(upstream, size);
-  const target = targets[wheel[first]!]!;
-  if (avoid === null || !avoid.includes(target)) return target;
-  for (let step = 1; step < size; step++) {
-    const other = targets[wheel[(first + step) % size]!]!;
-    if (!avoid.includes(other)) {
-      upstream.next = (first + step + 1) % size;
-      return other;
-    }
-  }
-  return target;
-}
+/** Walks the wheel; the place is in the zone, so that all workers together keep the shares. */
+export class RoundRobin implements Balancer {
+  readonly #options: BalancerOptions;
+  readonly #wheel: Uint16Array;
 
-function advance(upstream: RuntimeUpstream, size: number): number {
-  const at = upstream.next < size ? upstream.next : 0;
-  upstream.next = at + 1 < size ? at + 1 : 0;
-  return at;
+  constructor(options: BalancerOptions) {
+    this.#options = options;
+    this.#wheel = buildWheel(options.targets.map((target) => target.weight));
+  }
+
+  pick(query: BalanceQuery): RuntimeTarget | null {
+    const { zone, slot, targets } = this.#options;
+    const size = this.#wheel.length;
+    if (size === 0) return null;
+    const first = zone.step(slot) % size;
+    let last: RuntimeTarget | null = null;
+    for (let step = 0; step < size; step++) {
+      const target = targets[this.#wheel[(first + step) % size]!]!;
+      if (!zone.isHealthy(target.slot)) continue;
+      if (query.admits !== null && !query.admits(target)) continue;
+      if (query.failedTargets === null || !query.failedTargets.includes(target)) return target;
+      last ??= target;
+    }
+    return last;
+  }
 }
 
 function placeCounts(weights: readonly number[]): readonly number[] {

@@ -1,12 +1,14 @@
 import { flushCompileCache } from 'node:module';
 import type { AdminOptions, RunningListener, ZoneFacts } from '../admin/contract.ts';
+import { AddressZone, type AddressZoneMemory, createAddressZone, forgetInFlight } from '../balancer/address-zone.ts';
 import type { CallHandler } from '../lookup/call-handler.ts';
 import { PluginCounts } from '../observability/plugin-counts.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
+import type { AddressBook } from '../snapshot/address-book.ts';
 import type { Publisher } from '../snapshot/publisher.ts';
 import type { Store } from '../store/store.ts';
 import { collectAtRest } from '../util/collect-at-rest.ts';
-import type { SnapshotDelta, SnapshotFailure } from '../workers/messages.ts';
+import type { HealthMessage, SnapshotDelta, SnapshotFailure } from '../workers/messages.ts';
 import { createNodeFacts } from '../workers/node-facts.ts';
 import { Supervisor, type SupervisorLog } from '../workers/supervisor.ts';
 import { Counter, createCounters, sumCounter } from '../zones/counters.ts';
@@ -14,7 +16,9 @@ import { ZoneRegistry } from '../zones/zone-registry.ts';
 import { recoverZone, zoneStats } from '../zones/zone-stats.ts';
 import { ControlPlanePriority } from './control-plane-priority.ts';
 import { ExpiryJob } from './expiry-job.ts';
+import type { NodeDns } from './node-dns.ts';
 import type { NodeLogs } from './node-logs.ts';
+import type { NodeNames } from './node-names.ts';
 import type { OpenedStore } from './open-store.ts';
 import type { WorkerCalls } from './worker-calls.ts';
 
@@ -35,6 +39,9 @@ export interface NodeOptions {
 export class NodeParts {
   readonly #options: NodeOptions;
   readonly #counters: SharedArrayBuffer;
+  readonly #addressMemory: AddressZoneMemory;
+  #dns: NodeDns | null = null;
+  #book: AddressBook | null = null;
   readonly #supervisor: Supervisor;
   readonly #priority = new ControlPlanePriority();
   readonly #ending = new AbortController();
@@ -53,6 +60,7 @@ export class NodeParts {
   constructor(options: NodeOptions) {
     this.#options = options;
     this.#counters = createCounters(options.settings.workers);
+    this.#addressMemory = createAddressZone(options.settings.workers);
     this.#supervisor = new Supervisor({
       boot: {
         nodeId: options.nodeId,
@@ -60,12 +68,14 @@ export class NodeParts {
         baseDirectory: options.baseDirectory,
         compileCache: options.compileCache,
         zones: this.#counters,
+        addresses: this.#addressMemory,
       },
       workers: options.settings.workers,
       log: this.#lateLog((logs) => logs.node),
       workerLog: this.#lateLog((logs) => logs.proxy),
       onFailures: (failures) => this.#noteFailures(failures),
       onCall: (call) => this.#calls.promise.then((handler) => handler.handle(call)),
+      onHealth: (change) => this.#healthChanged(change),
       onCounts: (counts) => this.#pluginCounts.add(counts),
       onExit: (worker) => this.#recoverZones(worker),
       startThread: (start) => this.#priority.startThread(start),
@@ -104,6 +114,7 @@ export class NodeParts {
     if (graceful) {
       await Promise.all([this.#supervisor.drain(this.#options.settings.drainTimeout), this.#closeListeners(true)]);
     }
+    this.#dns?.close();
     this.#expiry?.stop();
     await this.#workerCalls?.close();
     await this.#publisher?.close();
@@ -135,22 +146,60 @@ export class NodeParts {
     ]);
     const zones = new ZoneRegistry(plugins);
     this.#zones = zones;
+    const { book, names } = await this.#openBook(logs);
     const calls = new WorkerCallsClass({
       settings,
       opened,
       log: logs.node,
       publisher: () => publisher,
       lease: (requests) => store.leaseCounters(requests),
+      resolve: (name) => names.resolve(name),
     });
     this.#workerCalls = calls;
     this.#calls.resolve(calls.handler);
-    const onDelta = (delta: SnapshotDelta): void => calls.changed(delta);
-    const publisher = new PublisherClass({ store, workers: this.#supervisor, log: logs.node, zones, onDelta });
+    const onDelta = (delta: SnapshotDelta): void => {
+      calls.changed(delta);
+      names.configChanged(delta);
+    };
+    const publisher = new PublisherClass({
+      store,
+      workers: this.#supervisor,
+      log: logs.node,
+      zones,
+      addresses: book,
+      onDelta,
+    });
     this.#publisher = publisher;
     this.#expiry = new ExpiryJob(store, logs.node);
     const { signal } = this.#ending;
     await beginConfig({ settings, store, publisher, log: logs.node, signal, restoreLookups: () => calls.restore() });
     return opened;
+  }
+
+  /** Names, and the addresses of upstreams. */
+  async #openBook(logs: NodeLogs): Promise<{ readonly book: AddressBook; readonly names: NodeNames }> {
+    const [{ createNodeDns }, { NodeNames: NodeNamesClass }, { AddressBook: AddressBookClass }] = await Promise.all([
+      import('./node-dns.ts'),
+      import('./node-names.ts'),
+      import('../snapshot/address-book.ts'),
+    ]);
+    const dns = createNodeDns({
+      settings: this.#options.settings,
+      log: logs.node,
+      onChange: (name, state) => names.changed(name, state),
+    });
+    const names = new NodeNamesClass({
+      table: dns.table,
+      broadcast: (message) => this.#supervisor.broadcast(message),
+      targetChanged: (name) => {
+        const addresses = book.nameChanged(name);
+        if (addresses !== null) this.#supervisor.broadcast({ type: 'addresses', addresses });
+      },
+    });
+    const book = new AddressBookClass(new AddressZone(this.#addressMemory, -1), names);
+    this.#dns = dns;
+    this.#book = book;
+    return { book, names };
   }
 
   async #listen({ store, entities, catalog, plugins, pluginAdminRoutes }: OpenedStore, logs: NodeLogs): Promise<void> {
@@ -192,6 +241,15 @@ export class NodeParts {
 
   #recoverZones(worker: number): void {
     for (const { memory } of this.#zones?.list() ?? []) recoverZone(memory, worker);
+    forgetInFlight(this.#addressMemory, worker);
+  }
+
+  #healthChanged({ upstreamId, slot, healthy, reason }: HealthMessage): void {
+    const upstream = this.#book?.get(upstreamId);
+    const address = upstream?.addresses.find((each) => each.slot === slot);
+    if (upstream == null || address === undefined) return;
+    const where = { upstream: upstream.upstreamName, address: `${address.ip}:${address.port}`, reason };
+    this.#logs?.node.log('warn', healthy ? 'an address is healthy again' : 'an address is unhealthy', where);
   }
 
   #changeLogLevel(level: LogLevel): void {

@@ -6,6 +6,7 @@ import type { ErrorLog } from '../observability/error-log.ts';
 import type { Settings } from '../settings/settings.ts';
 import { LastGoodWriter } from '../snapshot/last-good-writer.ts';
 import type { Publisher } from '../snapshot/publisher.ts';
+import type { NameAnswer } from '../upstream/worker-names.ts';
 import type { SnapshotDelta } from '../workers/messages.ts';
 import type { OpenedStore } from './open-store.ts';
 
@@ -18,6 +19,7 @@ export interface WorkerCallsOptions {
   readonly log: ErrorLog;
   readonly publisher: () => Publisher;
   readonly lease: (requests: readonly LeaseRequest[]) => Promise<readonly Lease[]>;
+  readonly resolve: (name: string) => Promise<NameAnswer>;
 }
 
 /** Answers what workers ask, and keeps a copy of it where the database is elsewhere. */
@@ -28,7 +30,7 @@ export class WorkerCalls {
   readonly #log: ErrorLog;
   readonly #path: string;
 
-  constructor({ settings, opened, log, publisher, lease }: WorkerCallsOptions) {
+  constructor({ settings, opened, log, publisher, lease, resolve }: WorkerCallsOptions) {
     const { store, entities } = opened;
     const followed = (): number => publisher().followed;
     this.#log = log;
@@ -55,6 +57,7 @@ export class WorkerCalls {
       followed,
       published: (version) => publisher().published(version),
       lease,
+      resolve,
     });
   }
 

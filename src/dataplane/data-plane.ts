@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import type { AddressZone } from '../balancer/address-zone.ts';
+import { PassiveHealth } from '../balancer/health/passive-health.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
 import { DownstreamConnection, type DownstreamHost, type DownstreamLimits } from '../http1/downstream-connection.ts';
 import { headerValue } from '../http1/header-block.ts';
@@ -10,9 +12,9 @@ import { beginPlugins, runLog } from '../plugin-runner/phases.ts';
 import type { PluginLogger } from '../plugin-sdk/define-plugin.ts';
 import type { ListenAddress } from '../settings/settings.ts';
 import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
-import { Resolver } from '../upstream/resolver.ts';
+import type { WorkerNames } from '../upstream/worker-names.ts';
 import { requestId } from '../util/request-ids.ts';
-import type { WorkerBoot } from '../workers/messages.ts';
+import type { FromWorker, WorkerBoot } from '../workers/messages.ts';
 import { Counter } from '../zones/counters.ts';
 import { TrustedPeers } from './client-address.ts';
 import type { DownstreamHandler } from './downstream.ts';
@@ -34,6 +36,10 @@ export interface DataPlaneOptions {
   /** This worker's row of the counters. */
   readonly counters: Float64Array;
   readonly log: PluginLogger;
+  readonly names: WorkerNames;
+  readonly zone: AddressZone;
+  /** Tells the control plane. */
+  readonly post: (message: FromWorker) => void;
 }
 
 /** One worker's proxy listeners and everything behind them. */
@@ -73,7 +79,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
   #serial = 0;
   #drained: (() => void) | null = null;
 
-  constructor({ boot, snapshot, counters, log }: DataPlaneOptions) {
+  constructor({ boot, snapshot, counters, log, names, zone, post }: DataPlaneOptions) {
     const { settings } = boot;
     this.#boot = boot;
     this.snapshots = snapshot;
@@ -97,9 +103,15 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
       maxHeadSize: settings.maxHeadSize,
       maxHeaderCount: settings.maxHeaderCount,
     };
-    this.#proxy = new RequestProxy(this.#options, pool, new Resolver(settings.dnsStaleTtl), counters, (x, error) =>
-      this.unexpected(x, error),
-    );
+    this.#proxy = new RequestProxy({
+      options: this.#options,
+      pool,
+      names,
+      counters,
+      zone,
+      reports: new PassiveHealth(zone, post),
+      unexpected: (x, error) => this.unexpected(x, error),
+    });
     this.#trusted = new TrustedPeers(settings.trustedIps);
     this.#requests = new RequestHandler(this.#options, this.#proxy, this.#trusted);
     this.#overload = new Overload({
@@ -254,6 +266,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
     this.#counters[Counter.connectionsWriting]!--;
     this.#counters[Counter.bytesReceived]! += x.bytesReceived;
     this.#counters[Counter.bytesSent]! += x.bytesSent;
+    this.#proxy.finished(x);
     if (x.context !== null) runLog(x);
     if (this.#accessLog === null) return;
     const { head, plan } = x;

@@ -2,13 +2,20 @@ import type { ParsedRequest } from '../http1/parse-request.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { BodyTransform, ConsumerView, CredentialView, IdentityDetails, NoneOf } from '../plugin-sdk/contexts.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
-import type { RuntimeRoute, RuntimeService, RuntimeSnapshot, RuntimeTarget } from '../snapshot/runtime.ts';
+import type {
+  RuntimeRoute,
+  RuntimeService,
+  RuntimeSnapshot,
+  RuntimeTarget,
+  RuntimeUpstream,
+} from '../snapshot/runtime.ts';
 import type { UpstreamLink } from '../upstream/upstream-link.ts';
 import type { BufferedResponse } from './buffered-response.ts';
 import type { Downstream } from './downstream.ts';
 import type { HeaderEdits } from './header-edits.ts';
 import type { RequestBody } from './request-body.ts';
 import type { RequestContext } from './request-context.ts';
+import type { UpstreamPolicy } from './upstream-policy.ts';
 
 /** What is the same for all requests of one client connection. */
 export interface DownstreamPeer {
@@ -113,9 +120,22 @@ export class Exchange {
   tries = 0;
   /** Attempts that failed; null when the first one served. */
   failedAttempts: UpstreamAttempt[] | null = null;
-  /** When the present attempt began, milliseconds since the epoch; and the address that it goes to. */
-  attemptStartedAt = 0;
+  /** When the present attempt began, on the monotonic clock; and the address that it goes to. */
+  attemptStartedMono = 0;
   targetIp = '';
+  targetPort = 0;
+  /** Grows with everything that makes what was begun before for an attempt pointless. */
+  attemptSerial = 0;
+  /** Names that the request has waited for. */
+  nameWaits = 0;
+  /** What the system said of a connection that could not be opened; '' when nothing. */
+  failureCause = '';
+  /** The upstream that the present attempt's address is of; null for a plain service. */
+  balanced: RuntimeUpstream | null = null;
+  /** Place in the address zone where the attempt counts as in flight; 0: nowhere. */
+  heldSlot = 0;
+  /** What plugins said of attempts and time-outs. */
+  policy: UpstreamPolicy | null = null;
   /** Targets that failed in this request; the balancer passes them over. */
   failedTargets: RuntimeTarget[] | null = null;
   /** The answer, while it is collected for the `response` phase; the transform over its body. */
@@ -164,6 +184,11 @@ export class Exchange {
     this.plan = snapshot.globalPlan;
   }
 
+  /** When the present attempt began, milliseconds since the epoch. */
+  get attemptStartedAt(): number {
+    return this.startedAt + (this.attemptStartedMono - this.startedMono);
+  }
+
   /** Records that the present attempt failed; `status` is what it would have given. */
   failAttempt(status: number): void {
     const target = this.target;
@@ -172,7 +197,7 @@ export class Exchange {
     this.failedAttempts.push({
       startedAt: this.attemptStartedAt,
       ip: this.targetIp,
-      port: target.port,
+      port: this.targetPort,
       failed: status,
     });
     this.failedTargets ??= [];

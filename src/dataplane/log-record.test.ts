@@ -25,7 +25,8 @@ function served(exchange: Exchange): Exchange {
   exchange.target = { id: 't', host: 'a.test', ip: null, port: 80, weight: 100, slot: 0 };
   exchange.targetIp = '10.0.0.1';
   exchange.tries = 1;
-  exchange.attemptStartedAt = 1_700_000_000_000.75;
+  exchange.attemptStartedMono = exchange.startedMono + (1_700_000_000_000.75 - exchange.startedAt);
+  exchange.targetPort = 80;
   exchange.upstreamStartedMono = exchange.startedMono + 3;
   exchange.firstByteMono = exchange.startedMono + 10;
   exchange.upstreamStatus = 200;

@@ -86,7 +86,7 @@ function tries(x: Exchange): readonly Readonly<Record<string, unknown>>[] {
     code: failed,
   }));
   if (x.target !== null && x.tries > attempts.length) {
-    attempts.push(attempt(x.attemptStartedAt, x.targetIp, x.target.port));
+    attempts.push(attempt(x.attemptStartedAt, x.targetIp, x.targetPort));
   }
   return attempts;
 }

@@ -67,7 +67,7 @@ function needsLength(method: string): boolean {
 
 function hostFor(x: Exchange, service: RuntimeService, target: RuntimeTarget): string {
   if (x.route?.preserveHost === true && x.head.host !== '') return x.head.host;
-  const upstream = service.upstream;
+  const upstream = x.balanced;
   if (upstream === null) return service.hostHeader;
   return hostHeader(service.protocol, upstream.hostHeader ?? target.host, target.port);
 }

@@ -1,10 +1,12 @@
 import { headerValues } from '../http1/header-block.ts';
+import type { AttemptWatcher, RetryPolicy, UpstreamTimeouts } from '../plugin-sdk/attempts.ts';
 import type { UpstreamRequestEdit } from '../plugin-sdk/contexts.ts';
 import { escapePath } from '../router/path.ts';
 import { isFraming, refuseFraming } from './editable-headers.ts';
 import type { Exchange } from './exchange.ts';
 import { HeaderEdits } from './header-edits.ts';
 import { withoutArguments } from './query-arguments.ts';
+import { UpstreamPolicy } from './upstream-policy.ts';
 
 /** What plugins change of the request before the backend gets it. What it leaves in the exchange is safe to send. */
 export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
@@ -65,6 +67,34 @@ export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
     else this.setHeader('Cookie', kept.join('; '));
   }
 
+  setTimeouts(timeouts: Partial<UpstreamTimeouts>): void {
+    const policy = policyOf(this.#exchange);
+    const before = policy.timeouts ?? this.#exchange.service?.timeouts ?? noTimeouts;
+    policy.timeouts = { ...before, ...timeouts };
+  }
+
+  setRetries(retries: RetryPolicy): void {
+    policyOf(this.#exchange).retries = retries;
+  }
+
+  watchAttempts(watcher: AttemptWatcher): void {
+    policyOf(this.#exchange).watch(watcher);
+  }
+
+  setUpstream(name: string): boolean {
+    const upstream = this.#exchange.snapshot.upstream(name);
+    if (upstream === null) return false;
+    policyOf(this.#exchange).upstream = upstream;
+    return true;
+  }
+
+  setService(idOrName: string): boolean {
+    const service = this.#exchange.snapshot.service(idOrName);
+    if (service === null) return false;
+    this.#exchange.service = service;
+    return true;
+  }
+
   setBody(body: Uint8Array): void {
     const x = this.#exchange;
     if (x.requestBody === null && x.head.bodyLength !== 0) {
@@ -72,6 +102,13 @@ export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
     }
     x.requestBody = body;
   }
+}
+
+const noTimeouts: UpstreamTimeouts = Object.freeze({ connect: 0, send: 0, firstByte: 0, idle: 0, total: 0 });
+
+function policyOf(exchange: Exchange): UpstreamPolicy {
+  exchange.policy ??= new UpstreamPolicy();
+  return exchange.policy;
 }
 
 /** True for `name=`, and for `name_2=` to `name_9=`. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Exchange } from '../dataplane/exchange.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
-import type { UpstreamTimeouts } from '../snapshot/runtime.ts';
+import type { UpstreamTimeouts } from '../plugin-sdk/attempts.ts';
 import type { UpstreamLink } from '../upstream/upstream-link.ts';
 import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';

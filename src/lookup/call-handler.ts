@@ -5,6 +5,7 @@ import type { Lease, LeaseRequest } from '../limits/limit-tools.ts';
 import type { ErrorTree } from '../schema/validate.ts';
 import { violationMessage } from '../schema/violation-message.ts';
 import { type Store, StoreError, type StoreWriter } from '../store/store.ts';
+import type { NameAnswer } from '../upstream/worker-names.ts';
 import { type Call, type CallFailure, type Found, mostRows, type Question } from './questions.ts';
 import type { RememberedRows } from './remembered-rows.ts';
 
@@ -19,6 +20,7 @@ export interface CallHandlerOptions {
   /** Resolves when every worker has this version of the store. */
   readonly published: (version: number) => Promise<void>;
   readonly lease: (requests: readonly LeaseRequest[]) => Promise<readonly Lease[]>;
+  readonly resolve: (name: string) => Promise<NameAnswer>;
 }
 
 /** The rows that answer a question, as the store has them now. */
@@ -71,6 +73,8 @@ export class CallHandler {
         return this.#write((writer) => writer.delete(call.entity, call.id));
       case 'lease':
         return this.#options.lease(call.requests);
+      case 'resolve':
+        return this.#options.resolve(call.name);
     }
   }
 

@@ -13,7 +13,9 @@ export type Call =
       readonly fields: Readonly<Record<string, unknown>>;
     }
   | { readonly method: 'delete'; readonly entity: string; readonly id: string }
-  | { readonly method: 'lease'; readonly requests: readonly LeaseRequest[] };
+  | { readonly method: 'lease'; readonly requests: readonly LeaseRequest[] }
+  /** Addresses of a host name. */
+  | { readonly method: 'resolve'; readonly name: string };
 
 export interface Question {
   readonly entity: string;

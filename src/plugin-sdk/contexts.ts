@@ -1,3 +1,4 @@
+import type { AttemptWatcher, RetryPolicy, UpstreamTimeouts } from './attempts.ts';
 import type { HeaderNames } from './header-names.ts';
 import type { Reply } from './reply.ts';
 
@@ -151,6 +152,16 @@ export interface UpstreamRequestEdit {
    * `context.body()`, or there is none. `Content-Length` follows from it.
    */
   setBody(body: Uint8Array): void;
+  /** Waits for the backend as long as this; what is not named stays as the service or an earlier plugin has it. */
+  setTimeouts(timeouts: Partial<UpstreamTimeouts>): void;
+  /** Decides about further attempts in the place of the service's `retries`. The last call counts. */
+  setRetries(policy: RetryPolicy): void;
+  /** Adds a watcher of this request's attempts. */
+  watchAttempts(watcher: AttemptWatcher): void;
+  /** Sends the request to the targets of this upstream instead of the service's own. False: there is no such upstream. */
+  setUpstream(name: string): boolean;
+  /** Sends the request to another service (id or name): its address, protocol, path, TLS and time-outs. False: there is none. */
+  setService(idOrName: string): boolean;
   /** Takes cookies of these names, and the parts of large ones (`name_2` to `name_9`), out; others stay as they are. */
   removeCookies(names: readonly string[]): void;
 }

@@ -7,6 +7,7 @@ export { compileRegex } from '../util/linear-regex.ts';
 export { parseRate } from '../util/rate.ts';
 export { addressGroup } from './address-group.ts';
 export type * from './admin-routes.ts';
+export type * from './attempts.ts';
 export { type AuthAccessOptions, authAccess } from './auth.ts';
 export { bearerChallenge, bearerToken } from './bearer.ts';
 export { type BodyArguments, bodyArguments, hasBodyArguments, withoutBodyArguments } from './body-arguments.ts';

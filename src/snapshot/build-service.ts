@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import type { Row } from '../entities/entity.ts';
+import type { UpstreamTimeouts } from '../plugin-sdk/attempts.ts';
 import { hostHeader } from '../util/host-header.ts';
 import { number, shownRow, text, texts } from './row-fields.ts';
-import type { RuntimeService, RuntimeTarget, RuntimeUpstream, UpstreamTimeouts, UpstreamTls } from './runtime.ts';
+import type { RuntimeService, RuntimeTarget, RuntimeUpstream, UpstreamTls } from './runtime.ts';
 
 /** A service in the snapshot. What it takes from other entities is replaced in place when they change. */
 export class LiveService implements RuntimeService {

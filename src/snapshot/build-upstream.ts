@@ -1,5 +1,8 @@
-import { isIP } from 'node:net';
-import { buildWheel } from '../balancer/round-robin.ts';
+import type { AddressZone } from '../balancer/address-zone.ts';
+import type { HashSource } from '../balancer/balancer.ts';
+import { createBalancer } from '../balancer/create-balancer.ts';
+import { passiveChecksOf } from '../balancer/health/health-config.ts';
+import type { TargetAddress, UpstreamAddresses } from '../balancer/upstream-addresses.ts';
 import type { Row } from '../entities/entity.ts';
 import { foreignId, number, text } from './row-fields.ts';
 import type { RuntimeTarget, RuntimeUpstream } from './runtime.ts';
@@ -9,38 +12,45 @@ export interface BuiltUpstream extends RuntimeUpstream {
   readonly clientCertificate: string | null;
 }
 
-/** `previous` hands over its place on the wheel, so that an edit does not send everyone to the first target again. */
-export function buildUpstream(
-  row: Row,
-  targetsByAge: readonly RuntimeTarget[],
-  previous: RuntimeUpstream | null,
-): BuiltUpstream {
-  const targets = targetsByAge.filter((target) => target.weight > 0);
-  const wheel = buildWheel(targets.map((target) => target.weight));
+/** `found`: where its targets are; null: the control plane has not told yet. */
+export function buildUpstream(row: Row, found: UpstreamAddresses | null, zone: AddressZone): BuiltUpstream {
+  const targets = (found?.addresses ?? []).filter(({ weight }) => weight > 0).map(runtimeTarget);
+  const healthchecks = (row['healthchecks'] ?? {}) as Readonly<Record<string, unknown>>;
+  const slot = found?.slot ?? 0;
   return {
     id: row.id,
     name: text(row, 'name') ?? '',
-    algorithm: text(row, 'algorithm') ?? 'round-robin',
     hostHeader: text(row, 'host_header'),
+    slot,
     targets,
-    wheel,
-    // Workers begin at different places: otherwise the first target gets the first request of each.
-    next: previous === null ? Math.floor(Math.random() * wheel.length) : previous.next % Math.max(1, wheel.length),
+    pending: found?.pending ?? [],
+    balancer: createBalancer(text(row, 'algorithm') ?? 'round-robin', {
+      slot,
+      targets,
+      zone,
+      slots: number(row, 'slots', 10_000),
+      hashOn: hashSource(row, 'hash_on'),
+      hashFallback: hashSource(row, 'hash_fallback'),
+      threshold: typeof healthchecks['threshold'] === 'number' ? healthchecks['threshold'] : 0,
+      slowStart: number(row, 'slow_start', 0) * 1000,
+    }),
+    passive: passiveChecksOf(healthchecks),
     clientCertificate: foreignId(row, 'client_certificate'),
   };
 }
 
-/** Throws when the address cannot be read. */
-export function buildTarget(row: Row): RuntimeTarget {
-  const { host, port } = splitAddress(text(row, 'target') ?? '');
-  return { id: row.id, host, ip: isIP(host) === 0 ? null : host, port, weight: number(row, 'weight', 100), slot: 0 };
+function runtimeTarget({ targetId, host, ip, port, weight, slot }: TargetAddress): RuntimeTarget {
+  return { id: targetId, host, ip, port, weight, slot };
 }
 
-/** Splits `host:port` and `[v6]:port`. The port is 8000 when there is none, as Kong has it. */
-function splitAddress(address: string): { readonly host: string; readonly port: number } {
-  const parts = /^(?:\[(?<v6>[^\]]+)\]|(?<name>[^:]+))(?::(?<port>\d{1,5}))?$/.exec(address)?.groups;
-  const host = parts?.['v6'] ?? parts?.['name'];
-  const port = Number(parts?.['port'] ?? 8000);
-  if (host === undefined || port > 65_535) throw new Error(`the target '${address}' is not an address`);
-  return { host, port };
+function hashSource(row: Row, field: 'hash_on' | 'hash_fallback'): HashSource | null {
+  const kind = text(row, field) ?? 'none';
+  if (kind === 'none') return null;
+  // There is one cookie for both.
+  const name = kind === 'cookie' ? text(row, 'hash_on_cookie') : text(row, `${field}_${kind}`);
+  return {
+    kind: kind as HashSource['kind'],
+    name: name ?? '',
+    cookiePath: text(row, 'hash_on_cookie_path') ?? '/',
+  };
 }

@@ -1,4 +1,5 @@
 import type { ConfigPublisher } from '../admin/contract.ts';
+import type { AddressChanges } from '../balancer/upstream-addresses.ts';
 import type { Dump, Store } from '../store/store.ts';
 import {
   type SnapshotDelta,
@@ -8,6 +9,7 @@ import {
   type ZoneChanges,
 } from '../workers/messages.ts';
 import type { ZoneRegistry } from '../zones/zone-registry.ts';
+import type { AddressBook } from './address-book.ts';
 import { ConfigMirror } from './config-mirror.ts';
 import type { LastGoodWriter } from './last-good-writer.ts';
 
@@ -16,6 +18,7 @@ export interface WorkerConfig {
   /** A full `SnapshotDelta`. */
   readonly json: string;
   readonly zones: ZoneChanges;
+  readonly addresses: AddressChanges;
 }
 
 /** The data plane, as the publisher needs it. */
@@ -37,6 +40,8 @@ export interface PublisherOptions {
   readonly onDelta?: (delta: SnapshotDelta) => void;
   /** Makes the shared tables that plugins ask for. */
   readonly zones?: ZoneRegistry;
+  /** Finds out where the targets of upstreams are. */
+  readonly addresses?: AddressBook;
   /** Longest wait for workers to take a change over, in milliseconds. Default 5000. */
   readonly patience?: number;
 }
@@ -54,6 +59,7 @@ export class Publisher implements ConfigPublisher {
   readonly #log: PublisherLog;
   readonly #patience: number;
   readonly #zones: ZoneRegistry | null;
+  readonly #addresses: AddressBook | null;
   readonly #onDelta: (delta: SnapshotDelta) => void;
   readonly #waiters = new Set<() => void>();
   #lastGood: LastGoodWriter | null = null;
@@ -73,6 +79,7 @@ export class Publisher implements ConfigPublisher {
     this.#log = options.log;
     this.#patience = options.patience ?? 5000;
     this.#zones = options.zones ?? null;
+    this.#addresses = options.addresses ?? null;
     this.#onDelta = options.onDelta ?? (() => {});
   }
 
@@ -95,10 +102,13 @@ export class Publisher implements ConfigPublisher {
   begin(dump: Dump): void {
     this.#mirror.replace(dump);
     this.#sent = dump.version;
+    this.#onDelta(this.#mirror.full());
     this.#zones?.change(this.#mirror.full());
+    this.#addresses?.change(this.#mirror.full());
     this.#workers.configure(() => ({
       json: JSON.stringify(this.#mirror.full()),
       zones: { added: this.#zones?.all() ?? {}, dropped: [] },
+      addresses: this.#addresses?.all() ?? { changed: [], dropped: [] },
     }));
   }
 
@@ -209,7 +219,13 @@ export class Publisher implements ConfigPublisher {
     this.#sent = delta.version;
     this.#onDelta(delta);
     const zones = this.#zones?.change(delta) ?? null;
-    this.#workers.broadcast(zones === null ? { type: 'delta', delta } : { type: 'delta', delta, zones });
+    const addresses = this.#addresses?.change(delta) ?? null;
+    this.#workers.broadcast({
+      type: 'delta',
+      delta,
+      ...(zones === null ? {} : { zones }),
+      ...(addresses === null ? {} : { addresses }),
+    });
     this.#lastGood?.changed();
   }
 

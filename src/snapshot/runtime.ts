@@ -1,5 +1,8 @@
 import type { SecureContext } from 'node:tls';
+import type { Balancer } from '../balancer/balancer.ts';
+import type { PassiveChecks } from '../balancer/health/health-config.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
+import type { UpstreamTimeouts } from '../plugin-sdk/attempts.ts';
 import type { RoutableRoute, Router } from '../router/router.ts';
 
 /** One address of an upstream's target, or where a plain service is. */
@@ -16,30 +19,19 @@ export interface RuntimeTarget {
   readonly slot: number;
 }
 
-/** How long to wait for a backend, in milliseconds; 0: for ever. */
-export interface UpstreamTimeouts {
-  readonly connect: number;
-  /** Between two writes. */
-  readonly send: number;
-  /** From the end of the request to the first byte of the answer. */
-  readonly firstByte: number;
-  /** Between two reads. */
-  readonly idle: number;
-  /** From the start of the request, over all attempts, to the end of the answer. */
-  readonly total: number;
-}
-
 export interface RuntimeUpstream {
   readonly id: string;
   readonly name: string;
-  readonly algorithm: string;
   readonly hostHeader: string | null;
-  /** Targets with a weight above 0. */
+  /** Place in the address zone. */
+  readonly slot: number;
+  /** Addresses with a weight above 0. */
   readonly targets: readonly RuntimeTarget[];
-  /** Weighted order of indexes into `targets`, walked by round-robin. */
-  readonly wheel: Uint16Array;
-  /** Mutable: the next place on the wheel. */
-  next: number;
+  /** Names of targets that are being asked for the first time. */
+  readonly pending: readonly string[];
+  readonly balancer: Balancer;
+  /** What passes counts towards the health of an address; null: it does not. */
+  readonly passive: PassiveChecks | null;
 }
 
 /** How the gateway speaks TLS to a backend; equal identities share pooled connections. */
@@ -107,6 +99,10 @@ export interface RuntimeSnapshot {
   planFor(route: RuntimeRoute, consumerId: string): PluginPlan;
   /** The certificate for the server name that a TLS client asks for; null when no SNI entity names it. */
   certificateFor(serverName: string): RuntimeCertificate | null;
+  /** By name; null: there is none. */
+  upstream(name: string): RuntimeUpstream | null;
+  /** By id or name; null: there is none, or it is disabled. */
+  service(idOrName: string): RuntimeService | null;
   /** Some plugin instance needs the certificates of TLS clients. */
   readonly wantsClientCertificates: boolean;
 }

@@ -3,7 +3,7 @@ import { LiveService, serviceHost } from './build-service.ts';
 import { buildTls, type TlsSources, tlsReferences } from './build-tls.ts';
 import type { BuiltUpstream } from './build-upstream.ts';
 import { MultiMap } from './multi-map.ts';
-import { isEnabled } from './row-fields.ts';
+import { isEnabled, text } from './row-fields.ts';
 
 export interface ServiceSources extends TlsSources {
   upstream(name: string): BuiltUpstream | null;
@@ -24,6 +24,8 @@ export class ServiceTable {
   readonly #sources: ServiceSources;
   readonly #rows = new Map<string, Row>();
   readonly #services = new Map<string, LiveService>();
+  /** Ids by name. */
+  readonly #byName = new Map<string, string>();
   /** Ids of services by host and by certificate: whatever they are to be rebuilt with. */
   readonly #users = new MultiMap<string, string>();
   #dirty = new Set<string>();
@@ -39,6 +41,11 @@ export class ServiceTable {
     return row !== undefined && !isEnabled(row) ? disabled : absent;
   }
 
+  find(idOrName: string): LiveService | null {
+    const id = this.#byName.get(idOrName) ?? idOrName;
+    return this.#services.get(id) ?? null;
+  }
+
   ids(): Iterable<string> {
     return this.#rows.keys();
   }
@@ -46,6 +53,8 @@ export class ServiceTable {
   upsert(row: Row): void {
     this.remove(row.id);
     this.#rows.set(row.id, row);
+    const name = text(row, 'name');
+    if (name !== null) this.#byName.set(name, row.id);
     for (const key of usedKeys(row)) this.#users.add(key, row.id);
   }
 
@@ -54,6 +63,8 @@ export class ServiceTable {
     this.#dirty.add(id);
     if (row === undefined) return;
     this.#rows.delete(id);
+    const name = text(row, 'name');
+    if (name !== null && this.#byName.get(name) === id) this.#byName.delete(name);
     for (const key of usedKeys(row)) this.#users.delete(key, id);
   }
 

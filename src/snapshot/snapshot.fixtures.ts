@@ -1,8 +1,10 @@
+import { AddressZone, createAddressZone } from '../balancer/address-zone.ts';
 import type { Row } from '../entities/entity.ts';
 import { definePlugin, type Plugin } from '../plugin-sdk/define-plugin.ts';
 import { testHost } from '../plugin-sdk/testing/test-host.ts';
 import type { RouteMatch, RouteQuery } from '../router/router.ts';
-import type { SnapshotDelta } from '../workers/messages.ts';
+import type { SnapshotDelta, SnapshotFailure } from '../workers/messages.ts';
+import { AddressBook } from './address-book.ts';
 import type { RuntimeRoute } from './runtime.ts';
 import { LiveSnapshot } from './snapshot.ts';
 
@@ -32,9 +34,17 @@ export function createProbe(): Probe {
 
 export function createSnapshot(probe: Probe = createProbe()): LiveSnapshot {
   return new LiveSnapshot({
+    zone: new AddressZone(createAddressZone(1), 0),
     plugins: probe.plugins,
     host: testHost({}, [], new Map()),
   });
+}
+
+/** Gives the snapshot what the control plane would: each delta with the addresses that follow from it. */
+export function withAddresses(snapshot: LiveSnapshot): { apply(delta: SnapshotDelta): readonly SnapshotFailure[] } {
+  const names = { get: () => null, watch: () => {}, unwatch: () => {} };
+  const book = new AddressBook(new AddressZone(createAddressZone(1), -1), names);
+  return { apply: (change) => snapshot.apply(change, book.change(change)) };
 }
 
 let version = 0;

@@ -1,19 +1,24 @@
+import type { AddressZone } from '../balancer/address-zone.ts';
+import type { AddressChanges } from '../balancer/upstream-addresses.ts';
 import type { Row } from '../entities/entity.ts';
 import type { PluginHost } from '../plugin-runner/instances.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { Plugin } from '../plugin-sdk/define-plugin.ts';
 import { createRouter } from '../router/indexed-router.ts';
 import type { Router } from '../router/router.ts';
+import { splitHostPort } from '../util/host-port.ts';
 import type { SnapshotDelta, SnapshotEntity, SnapshotFailure } from '../workers/messages.ts';
 import { CertificateTable } from './certificate-table.ts';
 import { PluginSet } from './plugin-set.ts';
 import { RouteTable } from './route-table.ts';
 import { text } from './row-fields.ts';
-import type { RuntimeCertificate, RuntimeRoute, RuntimeSnapshot } from './runtime.ts';
+import type { RuntimeCertificate, RuntimeRoute, RuntimeService, RuntimeSnapshot, RuntimeUpstream } from './runtime.ts';
 import { ServiceTable } from './service-table.ts';
 import { UpstreamTable } from './upstream-table.ts';
 
 export interface SnapshotOptions {
+  /** What is known of backend addresses, shared with the other workers. */
+  readonly zone: AddressZone;
   readonly plugins: ReadonlyMap<string, Plugin>;
   readonly host: PluginHost;
 }
@@ -47,7 +52,8 @@ export class LiveSnapshot implements RuntimeSnapshot {
   readonly #certificates = new CertificateTable();
   readonly #authorities = new Map<string, Row>();
   readonly #plugins: PluginSet;
-  readonly #upstreams = new UpstreamTable();
+  readonly #upstreams: UpstreamTable;
+  readonly #targets = new Set<string>();
   readonly #services: ServiceTable;
   readonly #routes: RouteTable;
   readonly #tables: Readonly<Record<SnapshotEntity, Table>>;
@@ -55,6 +61,7 @@ export class LiveSnapshot implements RuntimeSnapshot {
 
   constructor(options: SnapshotOptions) {
     this.router = createRouter<RuntimeRoute>();
+    this.#upstreams = new UpstreamTable(options.zone);
     this.#plugins = new PluginSet(options.plugins, options.host);
     this.#services = new ServiceTable({
       upstream: (name) => this.#upstreams.byName(name),
@@ -78,12 +85,24 @@ export class LiveSnapshot implements RuntimeSnapshot {
     return this.#certificates.find(serverName);
   }
 
+  upstream(name: string): RuntimeUpstream | null {
+    return this.#upstreams.byName(name);
+  }
+
+  service(idOrName: string): RuntimeService | null {
+    return this.#services.find(idOrName);
+  }
+
   get wantsClientCertificates(): boolean {
     return this.#plugins.wantsClientCertificates;
   }
 
-  /** Takes the change over, whatever is in it; never throws. Returns all entities that are out of order now. */
-  apply(delta: SnapshotDelta): readonly SnapshotFailure[] {
+  /**
+   * Takes the change over, whatever is in it; never throws. Returns all entities that are out of order now. `addresses`: what
+   * the change means for the addresses of upstreams.
+   */
+  apply(delta: SnapshotDelta, addresses: AddressChanges | null = null): readonly SnapshotFailure[] {
+    if (addresses !== null) this.#upstreams.takeAddresses(addresses);
     if (delta.full) this.#forgetAbsent(delta);
     for (const entity of order.toReversed()) {
       for (const id of delta.removes[entity] ?? []) this.#remove(entity, id);
@@ -96,6 +115,13 @@ export class LiveSnapshot implements RuntimeSnapshot {
     }
     this.version = delta.version;
     return [...this.#failures.values()];
+  }
+
+  /** The addresses of upstreams have changed, and nothing of the config. */
+  moved(addresses: AddressChanges): void {
+    this.#upstreams.takeAddresses(addresses);
+    this.#settleUpstreams();
+    this.#settleServices();
   }
 
   /** Frees what the plugin instances hold. */
@@ -155,6 +181,7 @@ export class LiveSnapshot implements RuntimeSnapshot {
     const authorities = this.#authorities;
     const services = this.#services;
     const upstreams = this.#upstreams;
+    const targets = this.#targets;
     const touchUsersOf = (certificate: string): void => {
       upstreams.touchUsersOf(certificate);
       services.touch(certificate);
@@ -189,10 +216,14 @@ export class LiveSnapshot implements RuntimeSnapshot {
         remove: (id) => certificates.removeSni(id),
       },
       upstreams,
+      // Their addresses come from the control plane; here they are only checked.
       targets: {
-        ids: () => upstreams.targetIds(),
-        upsert: (row) => upstreams.upsertTarget(row),
-        remove: (id) => upstreams.removeTarget(id),
+        ids: () => targets,
+        upsert: (row) => {
+          targets.add(row.id);
+          splitHostPort(text(row, 'target') ?? '');
+        },
+        remove: (id) => targets.delete(id),
       },
       services,
       routes: this.#routes,

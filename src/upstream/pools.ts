@@ -24,7 +24,7 @@ export class Pools {
   }
 
   remember(target: RuntimeTarget, pool: Pool): void {
-    if (isIP(target.host) !== 0) this.#byTarget.set(target, pool);
+    if (target.ip !== null) this.#byTarget.set(target, pool);
   }
 
   /** `host` is the name asked for (SNI, verification); `ip` the address chosen for it. */

@@ -1,7 +1,7 @@
 import type { RequestBodySink } from '../dataplane/downstream.ts';
 import type { Exchange } from '../dataplane/exchange.ts';
 import type { ErrorEntry } from '../errors.ts';
-import type { UpstreamTimeouts } from '../snapshot/runtime.ts';
+import type { UpstreamTimeouts } from '../plugin-sdk/attempts.ts';
 
 /**
  * The backend's side of one exchange, the same for every protocol version. What comes back is told to the

@@ -1,6 +1,10 @@
+import { AddressZone } from '../balancer/address-zone.ts';
+import { buildWheel } from '../balancer/round-robin.ts';
+import type { AddressChanges } from '../balancer/upstream-addresses.ts';
 import { type DataPlane, startDataPlane } from '../dataplane/data-plane.ts';
 import { PluginShelf } from '../plugin-runner/plugin-shelf.ts';
 import { LiveSnapshot } from '../snapshot/snapshot.ts';
+import { WorkerNames } from '../upstream/worker-names.ts';
 import { workerCounters } from '../zones/counters.ts';
 import type { FromWorker, SnapshotDelta, ToWorker, WorkerBoot, ZoneChanges } from './messages.ts';
 import { WorkerPluginHost } from './plugin-host.ts';
@@ -14,6 +18,8 @@ export class DataPlaneWorker {
   readonly #host: WorkerPluginHost;
   readonly #snapshot: LiveSnapshot;
   readonly #shelf: PluginShelf;
+  readonly #zone: AddressZone;
+  readonly #names: WorkerNames;
   /** A delta waits for the code of its plugins, and those after it for their turn. */
   #loading: Promise<void> | null = null;
   #plane: Promise<DataPlane | null> | null = null;
@@ -29,8 +35,10 @@ export class DataPlaneWorker {
     this.#shelf = shelf;
     this.#post = post;
     this.#log = new WorkerLog(boot.settings.logLevel, workerCounters(boot.zones, boot.worker), post);
+    this.#zone = new AddressZone(boot.addresses, boot.worker);
     this.#host = new WorkerPluginHost(boot, this.#log, post);
-    this.#snapshot = new LiveSnapshot({ plugins: shelf.plugins, host: this.#host });
+    this.#snapshot = new LiveSnapshot({ zone: this.#zone, plugins: shelf.plugins, host: this.#host });
+    this.#names = new WorkerNames((name) => this.#host.resolve(name), buildWheel);
     // A plugin that forgot to catch must not cost everyone else's connections.
     process.on('unhandledRejection', (reason) => this.#log.error('unhandled rejection', { err: reason }));
   }
@@ -48,10 +56,16 @@ export class DataPlaneWorker {
   async receive(message: ToWorker): Promise<void> {
     switch (message.type) {
       case 'config':
-        this.#take(JSON.parse(message.json) as SnapshotDelta, message.zones);
+        this.#take(JSON.parse(message.json) as SnapshotDelta, message.zones, message.addresses);
         break;
       case 'delta':
-        this.#take(message.delta, message.zones);
+        this.#take(message.delta, message.zones, message.addresses);
+        break;
+      case 'addresses':
+        this.#move(message.addresses);
+        break;
+      case 'names':
+        this.#names.changed(message.names);
         break;
       case 'answer':
         this.#host.answered(message.id, message.result);
@@ -68,18 +82,24 @@ export class DataPlaneWorker {
     }
   }
 
-  #take(delta: SnapshotDelta, zones: ZoneChanges | undefined): void {
+  #take(delta: SnapshotDelta, zones: ZoneChanges | undefined, addresses: AddressChanges | undefined): void {
     const rows = (delta.upserts.plugins ?? []).filter((row) => row['enabled'] !== false);
     const loading = this.#shelf.load(rows.map((row) => String(row['name'])));
     if (this.#loading === null && loading === null) {
-      this.#apply(delta, zones);
+      this.#apply(delta, zones, addresses);
       return;
     }
     const turn = this.#load(loading, this.#loading).then(() => {
-      this.#apply(delta, zones);
+      this.#apply(delta, zones, addresses);
       if (this.#loading === turn) this.#loading = null;
     });
     this.#loading = turn;
+  }
+
+  /** In its turn: the upstreams that it names may come with a delta that still waits. */
+  #move(addresses: AddressChanges): void {
+    if (this.#loading === null) this.#snapshot.moved(addresses);
+    else void this.#loading.then(() => this.#snapshot.moved(addresses));
   }
 
   async #load(loading: Promise<void> | null, before: Promise<void> | null): Promise<void> {
@@ -92,9 +112,9 @@ export class DataPlaneWorker {
     }
   }
 
-  #apply(delta: SnapshotDelta, zones: ZoneChanges | undefined): void {
+  #apply(delta: SnapshotDelta, zones: ZoneChanges | undefined, addresses: AddressChanges | undefined): void {
     this.#host.addZones(zones);
-    const failures = this.#snapshot.apply(delta);
+    const failures = this.#snapshot.apply(delta, addresses ?? null);
     this.#host.applied(delta, zones);
     this.#post({ type: 'ack', version: delta.version, failures });
     // Nobody is answered before there is a config to answer by.
@@ -105,7 +125,15 @@ export class DataPlaneWorker {
     const counters = workerCounters(this.#boot.zones, this.#boot.worker);
     const snapshot = { current: this.#snapshot };
     try {
-      const plane = await startDataPlane({ boot: this.#boot, snapshot, counters, log: this.#log });
+      const plane = await startDataPlane({
+        boot: this.#boot,
+        snapshot,
+        counters,
+        log: this.#log,
+        names: this.#names,
+        zone: this.#zone,
+        post: this.#post,
+      });
       this.#post({ type: 'ready', ports: plane.ports });
       this.#ready();
       return plane;

@@ -1,7 +1,10 @@
+import type { AddressZoneMemory } from '../balancer/address-zone.ts';
+import type { AddressChanges } from '../balancer/upstream-addresses.ts';
 import type { Row } from '../entities/entity.ts';
 import type { CallResult } from '../lookup/call-handler.ts';
 import type { Call, TouchedRow } from '../lookup/questions.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
+import type { NameChanges } from '../upstream/worker-names.ts';
 
 /** Entities that the data plane routes by. Consumers and credentials are asked for by key instead. */
 export type SnapshotEntity =
@@ -63,18 +66,43 @@ export interface WorkerBoot {
   readonly compileCache: string | null;
   /** Shared memory of the counters of all workers (zones/counters.ts). */
   readonly zones: SharedArrayBuffer;
+  /** What is known of backend addresses. */
+  readonly addresses: AddressZoneMemory;
 }
 
 export type ToWorker =
   /** The whole config as JSON of a `SnapshotDelta`; the first message. A string is copied far faster than objects are. */
-  | { readonly type: 'config'; readonly json: string; readonly zones: ZoneChanges }
-  | { readonly type: 'delta'; readonly delta: SnapshotDelta; readonly zones?: ZoneChanges }
+  | {
+      readonly type: 'config';
+      readonly json: string;
+      readonly zones: ZoneChanges;
+      readonly addresses: AddressChanges;
+    }
+  | {
+      readonly type: 'delta';
+      readonly delta: SnapshotDelta;
+      readonly zones?: ZoneChanges;
+      readonly addresses?: AddressChanges;
+    }
+  /** Names of targets have other addresses now. */
+  | { readonly type: 'addresses'; readonly addresses: AddressChanges }
+  /** Names of services have. */
+  | { readonly type: 'names'; readonly names: NameChanges }
   /** The answer to a `call`. */
   | { readonly type: 'answer'; readonly id: number; readonly result: CallResult }
   /** Stop accepting, finish what is in flight within `timeout` milliseconds, close, exit. */
   | { readonly type: 'drain'; readonly timeout: number }
   | { readonly type: 'reopen-logs' }
   | { readonly type: 'log-level'; readonly level: LogLevel };
+
+/** An address has become healthy or unhealthy by what passed. */
+export interface HealthMessage {
+  readonly type: 'health';
+  readonly upstreamId: string;
+  readonly slot: number;
+  readonly healthy: boolean;
+  readonly reason: string;
+}
 
 export type FromWorker =
   /** Listens on these ports and has applied the first snapshot. */
@@ -89,6 +117,7 @@ export type FromWorker =
     }
   /** Asks the control plane; it answers with the same id. */
   | { readonly type: 'call'; readonly id: number; readonly call: Call }
+  | HealthMessage
   /** What plugins counted since the last time: plugin, name, number. */
   | { readonly type: 'counts'; readonly counts: readonly (readonly [string, string, number])[] }
   /** The worker cannot do its work and is about to exit. One line that says why. */

@@ -7,6 +7,7 @@ import type { TouchedRow } from '../lookup/questions.ts';
 import type { PluginHost } from '../plugin-runner/instances.ts';
 import type { PluginLogger, PluginNode, PluginSettings } from '../plugin-sdk/define-plugin.ts';
 import type { ZoneRequest } from '../plugin-sdk/limits.ts';
+import type { NameAnswer } from '../upstream/worker-names.ts';
 import { zoneKey } from '../zones/zone-registry.ts';
 import type { FromWorker, SnapshotDelta, WorkerBoot, ZoneChanges } from './messages.ts';
 import { WorkerCounts } from './worker-counts.ts';
@@ -39,6 +40,10 @@ export class WorkerPluginHost implements PluginHost {
 
   async lease(requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
     return (await this.#calls.ask({ method: 'lease', requests })) as readonly Lease[];
+  }
+
+  async resolve(name: string): Promise<NameAnswer> {
+    return (await this.#calls.ask({ method: 'resolve', name })) as NameAnswer;
   }
 
   count(plugin: string, name: string, by: number): void {

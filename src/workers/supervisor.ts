@@ -3,7 +3,7 @@ import type { Call } from '../lookup/questions.ts';
 import type { LogLevel } from '../settings/settings.ts';
 import type { WorkerConfig } from '../snapshot/publisher.ts';
 import { Counter, resetGauges, workerCounters } from '../zones/counters.ts';
-import type { FromWorker, SnapshotFailure, ToWorker, WorkerBoot } from './messages.ts';
+import type { FromWorker, HealthMessage, SnapshotFailure, ToWorker, WorkerBoot } from './messages.ts';
 import { WorkerHandle } from './worker-handle.ts';
 
 export interface SupervisorLog {
@@ -22,6 +22,7 @@ export interface SupervisorOptions {
   /** Answers a worker; never rejects. */
   readonly onCall: (call: Call) => Promise<CallResult>;
   /** What plugins of a worker counted: plugin, name, number. */
+  readonly onHealth: (change: HealthMessage) => void;
   readonly onCounts: (counts: readonly (readonly [string, string, number])[]) => void;
   /** A worker has ended, and what it held of shared memory can be given back. */
   readonly onExit: (worker: number) => void;
@@ -179,6 +180,9 @@ export class Supervisor {
         void this.#options.onCall(message.call).then((result) => {
           worker.post({ type: 'answer', id: message.id, result });
         });
+        break;
+      case 'health':
+        this.#options.onHealth(message);
         break;
       case 'counts':
         this.#options.onCounts(message.counts);

@@ -104,6 +104,8 @@ function testSnapshot(plan: PluginPlan, planFor: (consumerId: string) => PluginP
     globalPlan: plan,
     planFor: (_, id) => planFor(id),
     certificateFor: () => null,
+    upstream: () => null,
+    service: () => null,
     wantsClientCertificates: false,
   };
 }

@@ -1,0 +1,401 @@
+import type { AddressZone } from '../balancer/address-zone.ts';
+import { type ErrorEntry, errors } from '../errors.ts';
+import type { AttemptOutcome, AttemptResult, UpstreamTimeouts } from '../plugin-sdk/attempts.ts';
+import type { RuntimeService, RuntimeTarget, RuntimeUpstream } from '../snapshot/runtime.ts';
+import type { Pools } from '../upstream/pools.ts';
+import type { UpstreamLink, UpstreamSource } from '../upstream/upstream-link.ts';
+import type { WorkerNames } from '../upstream/worker-names.ts';
+import { monotonic } from '../util/clock.ts';
+import { Counter } from '../zones/counters.ts';
+import type { ExchangeBalanceQuery } from './balance-query.ts';
+import type { Exchange } from './exchange.ts';
+import { isIdempotent } from './is-idempotent.ts';
+import type { ProxyOptions } from './options.ts';
+import { replyError, replyWith } from './reply.ts';
+import type { RequestBody } from './request-body.ts';
+import { requestMessage } from './request-message.ts';
+import { UpstreamPolicy } from './upstream-policy.ts';
+import { requestEdits } from './upstream-request-edit.ts';
+
+/** Told how attempts went, for the health of addresses. */
+export interface PassiveReports {
+  answered(upstream: RuntimeUpstream, target: RuntimeTarget, status: number): void;
+  failed(upstream: RuntimeUpstream, target: RuntimeTarget, timedOut: boolean): void;
+}
+
+export interface AttemptsParts {
+  readonly options: ProxyOptions;
+  readonly pools: Pools;
+  readonly names: WorkerNames;
+  readonly counters: Float64Array;
+  readonly zone: AddressZone;
+  readonly query: ExchangeBalanceQuery;
+  readonly reports: PassiveReports;
+  readonly unexpected: (x: Exchange | null, error: unknown) => void;
+}
+
+/** Names that one request waits for at most. */
+const maxNameWaits = 10;
+
+/**
+ * Brings a request to a backend: address, connection, message, and another attempt when one fails. A failed connect is
+ * always tried again; a request that was sent is tried again only before any byte of an answer, when its method is idempotent
+ * and its body can be sent again. Plugins may decide otherwise (`UpstreamPolicy`).
+ */
+export class Attempts {
+  readonly #parts: AttemptsParts;
+
+  constructor(parts: AttemptsParts) {
+    this.#parts = parts;
+  }
+
+  /** Begins. The exchange has a service. */
+  start(x: Exchange): void {
+    const total = timeoutsOf(x).total;
+    if (total > 0) {
+      x.policy ??= new UpstreamPolicy();
+      x.policy.limitTotal(total, x.startedMono, () => this.#guarded(x, () => this.#outOfTime(x)));
+    }
+    this.#attempt(x);
+  }
+
+  #attempt(x: Exchange): void {
+    const service = x.service as RuntimeService;
+    const { policy } = x;
+    const upstream = policy?.upstream ?? service.upstream;
+    x.balanced = upstream;
+    let target: RuntimeTarget | null = service.target;
+    if (upstream !== null) target = this.#parts.query.pick(x, upstream);
+    else if (policy !== null && policy.admits !== null && !policy.admits(target)) target = null;
+    if (target === null) {
+      this.#noAddress(x, upstream);
+      return;
+    }
+    x.target = target;
+    const known = this.#parts.pools.known(target);
+    if (known !== null) this.#sendTo(x, service, target, target.ip as string, target.port, known);
+    else if (target.ip !== null)
+      this.#sendTo(x, service, target, target.ip, target.port, this.#source(x, service, target));
+    else this.#sendToName(x, service, target);
+  }
+
+  /** The source of an address that is fixed. */
+  #source(x: Exchange, service: RuntimeService, target: RuntimeTarget): UpstreamSource {
+    const { pools } = this.#parts;
+    const source = pools.get(target.host, target.ip as string, target.port, service.tls);
+    // A target of an upstream can serve several services; only without TLS is the pool the same for all of them.
+    if (service.tls === null || x.balanced === null) pools.remember(target, source);
+    return source;
+  }
+
+  #sendToName(x: Exchange, service: RuntimeService, target: RuntimeTarget): void {
+    const { names, pools } = this.#parts;
+    const found = names.next(target.host);
+    if (found === null) {
+      this.#waitForName(x, target.host, () => this.#failed(x, errors.nameResolution, true, 'connect-failed'));
+      return;
+    }
+    // The port of an SRV record stands above that of the service.
+    const port = found.port ?? target.port;
+    this.#sendTo(x, service, target, found.ip, port, pools.get(service.host, found.ip, port, service.tls));
+  }
+
+  /** Attempts again once the control plane has an address of the name; `absent` when there is none. */
+  #waitForName(x: Exchange, name: string, absent: () => void): void {
+    const serial = ++x.attemptSerial;
+    x.nameWaits++;
+    this.#parts.names.resolve(name, (found) => {
+      if (!this.#current(x, serial)) return;
+      this.#guarded(x, () => (found && x.nameWaits <= maxNameWaits ? this.#attempt(x) : absent()));
+    });
+  }
+
+  #noAddress(x: Exchange, upstream: RuntimeUpstream | null): void {
+    const pending = upstream?.pending[x.nameWaits];
+    if (pending !== undefined) {
+      // Found or not: the next of them may help.
+      this.#waitForName(x, pending, () => (x.nameWaits <= maxNameWaits ? this.#attempt(x) : this.#refuse(x)));
+      return;
+    }
+    this.#refuse(x);
+  }
+
+  #refuse(x: Exchange): void {
+    const { options } = this.#parts;
+    const { policy } = x;
+    const way = policy === null || policy.fellBack ? null : policy.noAddress();
+    if (way !== null && policy !== null) {
+      if ('reply' in way) {
+        replyWith(x, way.reply, options);
+        return;
+      }
+      const other = x.snapshot.upstream(way.upstream);
+      if (other !== null) {
+        policy.fellBack = true;
+        policy.upstream = other;
+        this.#attempt(x);
+        return;
+      }
+    }
+    replyError(x, errors.noTarget, options);
+  }
+
+  #sendTo(
+    x: Exchange,
+    service: RuntimeService,
+    target: RuntimeTarget,
+    ip: string,
+    port: number,
+    source: UpstreamSource,
+  ): void {
+    const now = monotonic();
+    if (x.upstreamStartedMono === 0) x.upstreamStartedMono = now;
+    x.tries++;
+    x.attemptStartedMono = now;
+    x.targetIp = ip;
+    x.targetPort = port;
+    if (target.slot !== 0) {
+      this.#parts.zone.begin(target.slot);
+      x.heldSlot = target.slot;
+    }
+    const { policy } = x;
+    if (policy !== null) {
+      policy.begun(target);
+      const { retries } = policy;
+      if (retries !== null) policy.limitTry(retries.tryTimeout, now, () => this.#guarded(x, () => this.#tryOver(x)));
+    }
+    const pooled = source.take();
+    if (pooled !== null) {
+      this.#parts.counters[Counter.upstreamReused]!++;
+      this.#send(x, service, target, pooled, now);
+      return;
+    }
+    this.#parts.counters[Counter.upstreamOpened]!++;
+    this.#connect(x, service, target, source);
+  }
+
+  #connect(x: Exchange, service: RuntimeService, target: RuntimeTarget, source: UpstreamSource): void {
+    const serial = ++x.attemptSerial;
+    source.connect(
+      timeoutsOf(x).connect,
+      (link) => {
+        if (this.#current(x, serial)) this.#guarded(x, () => this.#send(x, service, target, link, monotonic()));
+        else source.giveBack(link);
+      },
+      (error, cause) => {
+        if (!this.#current(x, serial)) return;
+        x.failureCause = cause;
+        this.#guarded(x, () => this.#failed(x, error, true, connectResult(error)));
+      },
+    );
+  }
+
+  #send(x: Exchange, service: RuntimeService, target: RuntimeTarget, link: UpstreamLink, now: number): void {
+    x.upstream = link;
+    const timeouts = timeoutsOf(x);
+    if (x.policy !== null) tellDeadline(x, timeouts, now);
+    const collected = x.requestBody;
+    const length = collected === null ? x.head.bodyLength : collected.byteLength;
+    const message = requestMessage(x, service, target, length, this.#parts.options);
+    link.send(x, message, length, timeouts, now);
+    if (collected !== null) {
+      if (length > 0) link.bodyData(Buffer.from(collected.buffer, collected.byteOffset, length), 0, length);
+      link.bodyEnd('');
+    } else if (x.body !== null) this.#sendBody(x, x.body, link);
+  }
+
+  #sendBody(x: Exchange, body: RequestBody, link: UpstreamLink): void {
+    body.attach(link);
+    if (body.started) {
+      x.downstream.resumeBody(x);
+      return;
+    }
+    body.started = true;
+    x.downstream.startBody(x, body);
+  }
+
+  /** The head of an answer has come. True: it is not the final one, and another attempt is under way. */
+  answered(x: Exchange, status: number): boolean {
+    const upstream = x.balanced;
+    const target = x.target as RuntimeTarget;
+    if (upstream !== null) {
+      if (upstream.passive !== null) this.#parts.reports.answered(upstream, target, status);
+      upstream.balancer.answered?.(target, (x.firstByteMono - x.attemptStartedMono) * 1000);
+    }
+    const { policy } = x;
+    if (policy === null || !policy.needsOutcome) return false;
+    const outcome = this.#outcome(x, 'answered', status, true);
+    policy.ended(outcome);
+    const pause = policy.retries === null || !outcome.repeatable ? null : policy.retries.next(outcome);
+    if (pause === null) return false;
+    x.upstream?.destroy();
+    x.upstream = null;
+    x.failAttempt(status);
+    this.release(x);
+    this.#again(x, pause);
+    return true;
+  }
+
+  /** The link failed before any byte of an answer came. `reused`: it had served another request before. */
+  linkFailed(x: Exchange, error: ErrorEntry, reused: boolean): void {
+    const stale = reused && error === errors.upstreamClosed && isIdempotent(x.upstreamMethod ?? x.head.method);
+    if (stale && (x.body === null || x.body.replayable)) this.#anew(x);
+    else this.#failed(x, error, false, linkResult(error));
+  }
+
+  /** The backend had closed the pooled connection before it saw the request: that was no attempt at all. */
+  #anew(x: Exchange): void {
+    const { policy } = x;
+    if (policy?.needsOutcome) policy.ended(this.#outcome(x, 'stopped', 0, false));
+    x.tries--;
+    x.attemptSerial++;
+    this.release(x);
+    this.#again(x, 0);
+  }
+
+  /** An attempt failed. `unsent`: the backend cannot have seen the request. */
+  #failed(x: Exchange, error: ErrorEntry, unsent: boolean, result: AttemptResult): void {
+    const { counters, reports } = this.#parts;
+    const { policy, balanced, target } = x;
+    const service = x.service as RuntimeService;
+    counters[Counter.upstreamFailed]!++;
+    x.attemptSerial++;
+    x.failAttempt(error.status);
+    this.release(x);
+    if (balanced !== null && target !== null && balanced.passive !== null) {
+      reports.failed(balanced, target, error.status === 504);
+    }
+    const repeatable = error !== errors.nameResolution && (x.body === null || x.body.replayable);
+    let pause: number | null = null;
+    if (policy?.needsOutcome) {
+      const outcome = this.#outcome(x, result, error.status, !unsent);
+      policy.ended(outcome);
+      if (repeatable && policy.retries !== null) pause = policy.retries.next(outcome);
+    }
+    if (policy === null || policy.retries === null) {
+      const allowed = unsent || isIdempotent(x.upstreamMethod ?? x.head.method);
+      if (repeatable && allowed && x.tries <= service.retries) pause = 0;
+    }
+    if (pause === null) replyError(x, error, this.#parts.options, timeoutLine(error));
+    else this.#again(x, pause);
+  }
+
+  #again(x: Exchange, pause: number): void {
+    this.#parts.counters[Counter.retries]!++;
+    if (x.body !== null) {
+      x.body.link = null;
+      // Until there is a connection that takes it, more would come than is kept.
+      if (x.body.started) x.downstream.pauseBody(x);
+    }
+    if (pause <= 0 || x.policy === null) {
+      this.#attempt(x);
+      return;
+    }
+    const serial = ++x.attemptSerial;
+    x.policy.wait(pause, () => {
+      if (this.#current(x, serial)) this.#guarded(x, () => this.#attempt(x));
+    });
+  }
+
+  /** The time of one attempt is over. */
+  #tryOver(x: Exchange): void {
+    if (x.finished || x.clientAborted || x.policy?.attemptOpen !== true) return;
+    x.upstream?.destroy();
+    x.upstream = null;
+    this.#failed(x, errors.firstByteTimeout, false, 'try-timeout');
+  }
+
+  /** The time of the whole request is over. */
+  #outOfTime(x: Exchange): void {
+    if (x.finished || x.clientAborted) return;
+    x.attemptSerial++;
+    x.upstream?.destroy();
+    x.upstream = null;
+    x.buffered = null;
+    if (x.policy?.attemptOpen === true) {
+      x.failAttempt(errors.totalTimeout.status);
+      x.policy.ended(this.#outcome(x, 'total-timeout', errors.totalTimeout.status, true));
+    }
+    this.release(x);
+    if (x.headSent) x.downstream.abort(x);
+    else replyError(x, errors.totalTimeout, this.#parts.options, timeoutLine(errors.totalTimeout));
+  }
+
+  /** The attempt's address serves one request less. */
+  release(x: Exchange): void {
+    if (x.heldSlot === 0) return;
+    this.#parts.zone.end(x.heldSlot);
+    x.heldSlot = 0;
+  }
+
+  /** Nothing more happens to the exchange. */
+  finished(x: Exchange): void {
+    this.release(x);
+    const { policy } = x;
+    if (policy === null) return;
+    if (policy.attemptOpen && policy.needsOutcome) policy.ended(this.#outcome(x, 'stopped', 0, true));
+    policy.close();
+  }
+
+  #outcome(x: Exchange, result: AttemptResult, status: number, sent: boolean): AttemptOutcome {
+    return {
+      result,
+      status,
+      attempt: x.tries,
+      address: x.target as RuntimeTarget,
+      duration: monotonic() - x.attemptStartedMono,
+      sent,
+      method: x.upstreamMethod ?? x.head.method,
+      repeatable: x.body === null || x.body.replayable,
+    };
+  }
+
+  /** Nothing has happened to the exchange since it had this number. */
+  #current(x: Exchange, serial: number): boolean {
+    return x.attemptSerial === serial && !x.finished && !x.clientAborted;
+  }
+
+  /** For callbacks of the system, above which nobody would catch. */
+  #guarded(x: Exchange, step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#parts.unexpected(x, error);
+    }
+  }
+}
+
+function timeoutsOf(x: Exchange): UpstreamTimeouts {
+  return x.policy?.timeouts ?? (x.service as RuntimeService).timeouts;
+}
+
+/** The backend may know how long its answer is of use. */
+function tellDeadline(x: Exchange, { total }: UpstreamTimeouts, now: number): void {
+  const name = x.policy?.retries?.deadlineHeader ?? null;
+  if (name === null || total <= 0) return;
+  requestEdits(x).set(name, String(Math.max(1, Math.ceil(total - (now - x.startedMono)))));
+}
+
+function connectResult(error: ErrorEntry): AttemptResult {
+  return error === errors.connectTimeout ? 'connect-timeout' : 'connect-failed';
+}
+
+function linkResult(error: ErrorEntry): AttemptResult {
+  if (error === errors.sendTimeout) return 'send-timeout';
+  if (error === errors.firstByteTimeout || error === errors.idleTimeout) return 'first-byte-timeout';
+  return error === errors.upstreamClosed ? 'closed' : 'bad-answer';
+}
+
+/** Kong's text is the same for all time-outs; this tells which one it was. */
+const timeoutNames: ReadonlyMap<ErrorEntry, string> = new Map([
+  [errors.connectTimeout, 'connect'],
+  [errors.sendTimeout, 'send'],
+  [errors.firstByteTimeout, 'first-byte'],
+  [errors.idleTimeout, 'idle'],
+  [errors.totalTimeout, 'total'],
+]);
+
+function timeoutLine(error: ErrorEntry): string {
+  const name = timeoutNames.get(error);
+  return name === undefined ? '' : `X-Upstream-Timeout: ${name}\r\n`;
+}

@@ -1,0 +1,80 @@
+import type { AttemptOutcome, AttemptWatcher, RetryPolicy, UpstreamTimeouts } from '../plugin-sdk/attempts.ts';
+import type { RuntimeTarget, RuntimeUpstream } from '../snapshot/runtime.ts';
+import { Deadline } from '../util/deadlines.ts';
+
+/** What plugins said of how one request gets to its backend, and what it takes to keep to it. Most requests have none. */
+export class UpstreamPolicy {
+  timeouts: UpstreamTimeouts | null = null;
+  retries: RetryPolicy | null = null;
+  /** In the place of the service's own. */
+  upstream: RuntimeUpstream | null = null;
+  /** The upstream was chosen because no address of the first one could be used. */
+  fellBack = false;
+  readonly #watchers: AttemptWatcher[] = [];
+  /** The attempt that has begun and has no outcome yet. */
+  #open = false;
+  #tryDeadline: Deadline | null = null;
+  #totalDeadline: Deadline | null = null;
+  #pause: NodeJS.Timeout | null = null;
+  /** Null: every address may be used. */
+  admits: ((target: RuntimeTarget) => boolean) | null = null;
+
+  watch(watcher: AttemptWatcher): void {
+    this.#watchers.push(watcher);
+    if (watcher.admits === undefined) return;
+    this.admits ??= (target) => this.#watchers.every((each) => each.admits === undefined || each.admits(target));
+  }
+
+  get needsOutcome(): boolean {
+    return this.#watchers.length > 0 || this.retries !== null;
+  }
+
+  begun(target: RuntimeTarget): void {
+    this.#open = true;
+    for (const watcher of this.#watchers) watcher.begun?.(target);
+  }
+
+  ended(outcome: AttemptOutcome): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#tryDeadline?.clear();
+    for (const watcher of this.#watchers) watcher.ended?.(outcome);
+  }
+
+  get attemptOpen(): boolean {
+    return this.#open;
+  }
+
+  noAddress(): ReturnType<NonNullable<AttemptWatcher['noAddress']>> {
+    for (const watcher of this.#watchers) {
+      const way = watcher.noAddress?.() ?? null;
+      if (way !== null) return way;
+    }
+    return null;
+  }
+
+  limitTry(milliseconds: number, now: number, expired: () => void): void {
+    if (milliseconds <= 0) return;
+    this.#tryDeadline?.clear();
+    this.#tryDeadline = new Deadline(expired);
+    this.#tryDeadline.set(milliseconds, now);
+  }
+
+  limitTotal(milliseconds: number, from: number, expired: () => void): void {
+    if (milliseconds <= 0 || this.#totalDeadline !== null) return;
+    this.#totalDeadline = new Deadline(expired);
+    this.#totalDeadline.set(milliseconds, from);
+  }
+
+  wait(milliseconds: number, then: () => void): void {
+    this.#pause = setTimeout(then, milliseconds);
+  }
+
+  /** The exchange is over. */
+  close(): void {
+    this.#tryDeadline?.clear();
+    this.#totalDeadline?.clear();
+    if (this.#pause !== null) clearTimeout(this.#pause);
+    this.#pause = null;
+  }
+}
