@@ -14,7 +14,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   schema: ['util'],
   entities: ['schema', 'util'],
   settings: ['util'],
-  dns: ['util'],
+  dns: ['settings', 'util'],
   plugins: ['plugin-sdk'],
 };
 

@@ -4,14 +4,16 @@ import { monotonic } from '../util/clock.ts';
 import { candidates } from './candidates.ts';
 import { encodeName } from './domain-name.ts';
 import type { ServerAddress } from './exchange.ts';
-import { type HostAddresses, type Hosts, isLocalhost, parseHosts } from './hosts-file.ts';
-import { bareName, type DnsMessage } from './message.ts';
+import { emptyAnswer, find, invalidName, tooManyAliases } from './find.ts';
+import { LocalNames, localTtl } from './local-names.ts';
+import { bareName } from './message.ts';
 import { QueryCounts } from './query-counts.ts';
-import { addressesOf, type Finding, findRecords, isService, mostAliases } from './read-records.ts';
+import { addressesOf, mostAliases } from './read-records.ts';
 import type { RecordTypeName } from './record-types.ts';
 import { parseResolvConf, type ResolvConf } from './resolv-conf.ts';
 import { Servers } from './servers.ts';
-import { mostAddresses, type ServiceTarget, serviceAddresses, usableServices } from './service-targets.ts';
+import { ServiceResolver } from './service-resolver.ts';
+import { mostAddresses } from './service-targets.ts';
 import { TargetMemory } from './target-memory.ts';
 import { DnsError, type NameAnswer, type NameResolver } from './types.ts';
 import { Walk } from './walk.ts';
@@ -34,38 +36,37 @@ export interface DnsClientOptions {
   readonly resolvConf?: string;
 }
 
-/** All questions for one name together. */
+/** All questions for one name together, in milliseconds. */
 const longestResolution = 15_000;
-/** Names of the hosts file are looked at again so often; that sends nothing. */
-const hostsTtl = 5_000;
-/** When a part of a service could not be resolved, it is asked for again soon. */
-const partialTtl = 5_000;
 
 interface LastSuccess {
   readonly name: string;
   readonly type: RecordTypeName;
 }
 
-/** Asks name servers, as Kong's own resolver does; not the C library's. Remembers no answers: `NameTable` does. */
+/** Asks name servers, as Kong's own resolver does; not the C library's. Answers are remembered by `NameTable`. */
 export class DnsClient implements NameResolver {
   readonly counts = new QueryCounts();
   readonly #options: DnsClientOptions;
   readonly #ending = new AbortController();
   readonly #servers = new Servers(this.counts, this.#ending.signal);
-  readonly #hosts: WatchedFile<Hosts>;
+  readonly #local: LocalNames;
   readonly #conf: WatchedFile<ResolvConf>;
   readonly #last: BoundedCache<string, LastSuccess>;
-  readonly #targets: TargetMemory;
-  readonly #addressTypes: readonly ('A' | 'AAAA')[];
+  readonly #services: ServiceResolver;
 
   constructor(options: DnsClientOptions) {
     this.#options = options;
-    this.#hosts = new WatchedFile(options.hostsFile, parseHosts);
+    const types = options.order.filter((type) => type === 'A' || type === 'AAAA');
+    this.#local = new LocalNames(options.hostsFile, types[0] === 'AAAA');
     this.#conf = new WatchedFile(options.resolvConf ?? '/etc/resolv.conf', parseResolvConf);
     this.#last = new BoundedCache(options.size);
-    this.#targets = new TargetMemory(options.size, options.staleTtl);
-    const types = options.order.filter((type) => type === 'A' || type === 'AAAA');
-    this.#addressTypes = types.length === 0 ? ['A'] : types;
+    this.#services = new ServiceResolver({
+      servers: this.#servers,
+      local: this.#local,
+      memory: new TargetMemory(options.size, options.staleTtl),
+      addressTypes: types.length === 0 ? ['A'] : types,
+    });
   }
 
   /** Rejects with a `DnsError` only. An address is its own answer. */
@@ -92,22 +93,15 @@ export class DnsClient implements NameResolver {
 
   async #resolve(name: string): Promise<NameAnswer> {
     const bare = bareName(name);
-    const local = isIP(bare) === 0 ? await this.#local(bare) : bare;
-    if (local !== null) return plainAnswer([local], bare, hostsTtl);
-    if (encodeName(bare) === null) throw new DnsError('not-found', 'dns client error: invalid name');
+    const local = isIP(bare) === 0 ? await this.#local.find(bare) : bare;
+    if (local !== null) return plainAnswer([local], bare, localTtl);
+    if (encodeName(bare) === null) throw invalidName();
     const walk = await this.#walk();
-    return this.#walkTypes(name, this.#typesFor(name), walk);
-  }
-
-  /** From the hosts file; null: it has no such name. */
-  async #local(name: string): Promise<string | null> {
-    const listed = (await this.#hosts.current()).get(name);
-    if (listed !== undefined) return this.#preferred(listed);
-    return isLocalhost(name) ? '127.0.0.1' : null;
-  }
-
-  #preferred({ ipv4, ipv6 }: HostAddresses): string | null {
-    return this.#addressTypes[0] === 'AAAA' ? (ipv6 ?? ipv4) : (ipv4 ?? ipv6);
+    try {
+      return await this.#walkTypes(name, this.#typesFor(name), walk);
+    } catch (error) {
+      throw error instanceof DnsError ? walk.explain(error) : error;
+    }
   }
 
   async #walk(): Promise<Walk> {
@@ -140,18 +134,17 @@ export class DnsClient implements NameResolver {
         return answer;
       }
     }
-    throw walk.error();
+    throw walk.problem;
   }
 
   /** Null: nothing there, or nobody could tell; the walk knows. */
   async #tryType(candidate: string, type: RecordTypeName, walk: Walk, asked: string): Promise<NameAnswer | null> {
     try {
-      if (encodeName(candidate) === null) throw new DnsError('not-found', 'dns client error: invalid name');
       return await this.#askType(candidate, type, walk, asked);
     } catch (error) {
       if (!(error instanceof DnsError)) throw error;
       walk.note(candidate, type, error);
-      if (error.kind === 'failed' && this.#wasGood(asked, candidate, type)) throw walk.error();
+      if (error.kind === 'failed' && this.#wasGood(asked, candidate, type)) throw error;
       return null;
     }
   }
@@ -161,110 +154,31 @@ export class DnsClient implements NameResolver {
    * give addresses that mean something else.
    */
   #wasGood(asked: string, candidate: string, type: RecordTypeName): boolean {
-    const last = this.#options.order.includes('LAST') ? this.#last.get(asked) : undefined;
+    const last = this.#last.get(asked);
     return last !== undefined && last.type === type && last.name === candidate;
   }
 
   async #askType(candidate: string, type: RecordTypeName, walk: Walk, asked: string): Promise<NameAnswer> {
     if (type === 'CNAME') return this.#followAlias(candidate, walk, asked);
-    const { message, found } = await this.#find(candidate, type, walk);
-    if (type === 'SRV') return this.#services(message, found, walk);
-    return plainAnswer(addressesOf(found.records), bareName(asked), found.ttl);
-  }
-
-  /** The records at the end of all aliases. Rejects when there are none. */
-  async #find(name: string, type: RecordTypeName, walk: Walk): Promise<{ message: DnsMessage; found: Finding }> {
-    let asked = name;
-    let ttl = Number.POSITIVE_INFINITY;
-    for (let aliases = 0; aliases <= mostAliases; aliases++) {
-      const message = await this.#servers.ask(asked, type, walk.ask);
-      const found = findRecords(message, asked, type);
-      ttl = Math.min(ttl, found.ttl);
-      if (found.records.length > 0) return { message, found: { ...found, ttl } };
-      if (message.code !== 0) throw new DnsError('not-found', 'dns server error: 3 name error');
-      // Servers that do not follow aliases themselves leave that to us.
-      if (found.name === bareName(asked))
-        throw new DnsError('not-found', 'dns client error: 101 empty record received');
-      if (encodeName(found.name) === null) throw new DnsError('failed', 'dns client error: invalid name in an alias');
-      asked = found.name;
-    }
-    throw tooManyAliases();
+    const answer = await find(this.#servers, candidate, type, walk.ask);
+    if (type === 'SRV') return this.#services.resolve(answer, walk.ask);
+    return plainAnswer(addressesOf(answer.found.records), bareName(asked), answer.found.ttl);
   }
 
   /** Looks for every type at the name that an alias leads to. */
   async #followAlias(candidate: string, walk: Walk, asked: string): Promise<NameAnswer> {
-    const { found } = await this.#find(candidate, 'CNAME', walk);
+    const { found } = await find(this.#servers, candidate, 'CNAME', walk.ask);
     const alias = found.records[0];
-    if (alias?.type !== 'CNAME') throw new DnsError('not-found', 'dns client error: 101 empty record received');
+    if (alias?.type !== 'CNAME') throw emptyAnswer();
     if (++walk.aliases > mostAliases) throw tooManyAliases();
     const types = this.#options.order.filter((type) => type !== 'LAST');
-    const answer = await this.#walkTypes(`${alias.target}.`, types, walk);
-    const addresses = answer.addresses.map((address) =>
-      address.name === alias.target ? { ...address, name: bareName(asked) } : address,
-    );
-    return { addresses, ttl: Math.min(answer.ttl, found.ttl) };
+    const { addresses, ttl } = await this.#walkTypes(`${alias.target}.`, types, walk);
+    const name = bareName(asked);
+    return {
+      addresses: addresses.map((address) => (address.weight === null ? { ...address, name } : address)),
+      ttl: Math.min(ttl, found.ttl),
+    };
   }
-
-  async #services(message: DnsMessage, { records, ttl }: Finding, walk: Walk): Promise<NameAnswer> {
-    let shortest = ttl;
-    let problem: DnsError | null = null;
-    const resolved = await Promise.all(
-      usableServices(records.filter(isService)).map(async (record): Promise<ServiceTarget> => {
-        try {
-          const target = await this.#target(record.target, message, walk);
-          shortest = Math.min(shortest, target.ttl);
-          return { record, ips: target.ips };
-        } catch (error) {
-          if (!(error instanceof DnsError)) throw error;
-          if (problem === null || error.kind === 'failed') problem = error;
-          shortest = Math.min(shortest, partialTtl);
-          return { record, ips: [] };
-        }
-      }),
-    );
-    const addresses = serviceAddresses(resolved.filter(({ ips }) => ips.length > 0));
-    if (addresses.length > 0) return { addresses, ttl: shortest };
-    throw problem ?? new DnsError('not-found', 'dns client error: 101 empty record received');
-  }
-
-  async #target(target: string, message: DnsMessage, walk: Walk): Promise<{ ips: readonly string[]; ttl: number }> {
-    if (isIP(target) !== 0) return { ips: [target], ttl: Number.POSITIVE_INFINITY };
-    const local = await this.#local(target);
-    if (local !== null) return { ips: [local], ttl: hostsTtl };
-    const added = { ...message, answers: message.additional };
-    for (const type of this.#addressTypes) {
-      const found = findRecords(added, target, type);
-      if (found.records.length > 0) return this.#learn(target, found);
-    }
-    return this.#targets.fresh(target) ?? this.#askTarget(target, walk);
-  }
-
-  async #askTarget(target: string, walk: Walk): Promise<{ ips: readonly string[]; ttl: number }> {
-    let problem = new DnsError('not-found', 'dns client error: invalid name');
-    if (encodeName(target) === null) throw problem;
-    for (const type of this.#addressTypes) {
-      try {
-        const { found } = await this.#find(target, type, walk);
-        return this.#learn(target, found);
-      } catch (error) {
-        if (!(error instanceof DnsError)) throw error;
-        if (problem.kind !== 'failed') problem = error;
-      }
-    }
-    const stale = problem.kind === 'failed' ? this.#targets.stale(target) : null;
-    if (stale === null) throw problem;
-    return { ips: stale, ttl: partialTtl };
-  }
-
-  #learn(target: string, { records, ttl }: Finding): { ips: readonly string[]; ttl: number } {
-    const ips = addressesOf(records);
-    this.#targets.set(target, ips, ttl);
-    return { ips, ttl };
-  }
-}
-
-function tooManyAliases(): DnsError {
-  return new DnsError('failed', 'dns client error: too many aliases');
 }
 
 function plainAnswer(ips: readonly string[], name: string, ttl: number): NameAnswer {

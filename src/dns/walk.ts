@@ -28,8 +28,12 @@ export class Walk {
   }
 
   /** The end of a walk without an answer: when one server could not tell, it is not certain that there is none. */
-  error(): DnsError {
-    const error = this.#failed ?? this.#notFound ?? new DnsError('not-found', 'dns client error: nothing to ask for');
-    return new DnsError(error.kind, `${error.message}. Tried: ${JSON.stringify(this.#tries)}`, { cause: error.cause });
+  get problem(): DnsError {
+    return this.#failed ?? this.#notFound ?? new DnsError('not-found', 'dns client error: nothing to ask for');
+  }
+
+  /** The problem with all that was tried, as Kong logs it. */
+  explain({ kind, message, cause }: DnsError): DnsError {
+    return new DnsError(kind, `${message}. Tried: ${JSON.stringify(this.#tries)}`, { cause });
   }
 }

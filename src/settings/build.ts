@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Values } from './schema.ts';
-import type { ListenAddress, Settings } from './settings.ts';
+import type { DnsSettings, ListenAddress, Settings } from './settings.ts';
 import { SettingsError } from './settings-error.ts';
 
 /** Turns parsed values into what the rest of the gateway reads, and checks what concerns several settings at once. */
@@ -69,6 +69,7 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     errorDefaultType: values.error_default_type,
     plugins: values.plugins,
     nodeId: values.node_id,
+    dns: dnsSettings(values),
     dnsStaleTtl: values.dns_stale_ttl,
     sslCert: values.ssl_cert,
     sslCertKey: values.ssl_cert_key,
@@ -77,6 +78,34 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
   };
   checkTogether(settings);
   return settings;
+}
+
+function dnsSettings(values: Values): DnsSettings {
+  const noSync = values.dns_no_sync;
+  if (!values.new_dns_client) {
+    return {
+      servers: values.dns_resolver,
+      hostsFile: values.dns_hostsfile,
+      order: values.dns_order,
+      validTtl: values.dns_valid_ttl,
+      staleTtl: values.dns_stale_ttl,
+      notFoundTtl: values.dns_not_found_ttl,
+      errorTtl: values.dns_error_ttl,
+      cacheSize: values.dns_cache_size,
+      noSync,
+    };
+  }
+  return {
+    servers: values.resolver_address,
+    hostsFile: values.resolver_hosts_file,
+    order: values.resolver_family,
+    validTtl: values.resolver_valid_ttl,
+    staleTtl: values.resolver_stale_ttl,
+    notFoundTtl: values.resolver_error_ttl,
+    errorTtl: values.resolver_error_ttl,
+    cacheSize: values.resolver_lru_cache_size,
+    noSync,
+  };
 }
 
 function checkTogether(settings: Settings): void {

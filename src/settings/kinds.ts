@@ -81,6 +81,16 @@ export function duration(bareUnit: 'ms' | 's'): Kind<number> {
   };
 }
 
+/** Empty means absent. */
+export function optionalDuration(bareUnit: 'ms' | 's'): Kind<number | null> {
+  const given = duration(bareUnit);
+  return {
+    label: given.label,
+    parse: (name, text) => (text === '' ? null : given.parse(name, text)),
+    show: (value, text) => (value === null ? null : given.show(value, text)),
+  };
+}
+
 /** Bytes. */
 export const size: Kind<number> = {
   label: 'size (`8k`, `10m`, `1g`, or bytes)',

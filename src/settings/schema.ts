@@ -1,5 +1,6 @@
 import { database } from './definitions/database.ts';
 import type { SettingDefinition } from './definitions/definition.ts';
+import { dns } from './definitions/dns.ts';
 import { general } from './definitions/general.ts';
 import { listeners } from './definitions/listeners.ts';
 import { proxy } from './definitions/proxy.ts';
@@ -9,10 +10,11 @@ export const settingGroups = [
   { title: 'General', settings: general },
   { title: 'Listeners and client connections', settings: listeners },
   { title: 'Proxying', settings: proxy },
+  { title: 'Name resolution', settings: dns },
   { title: 'Database', settings: database },
 ] as const;
 
-const all = { ...general, ...listeners, ...proxy, ...database } as const;
+const all = { ...general, ...listeners, ...proxy, ...dns, ...database } as const;
 
 export type SettingName = keyof typeof all;
 

@@ -24,6 +24,22 @@ export type LogLevel = 'debug' | 'info' | 'notice' | 'warn' | 'error' | 'crit' |
 /** Where a log goes: a path (absolute by now), '/dev/stdout', '/dev/stderr', or 'off'. */
 export type LogTarget = string;
 
+/** How names become addresses: Kong's `dns_*` settings, or with `new_dns_client` its `resolver_*` ones. */
+export interface DnsSettings {
+  /** Empty: those of /etc/resolv.conf. */
+  readonly servers: readonly { readonly ip: string; readonly port: number }[];
+  readonly hostsFile: string;
+  readonly order: readonly ('LAST' | 'SRV' | 'A' | 'AAAA' | 'CNAME')[];
+  /** In place of the records' own times; null: theirs. */
+  readonly validTtl: number | null;
+  readonly staleTtl: number;
+  readonly notFoundTtl: number;
+  readonly errorTtl: number;
+  /** Names. */
+  readonly cacheSize: number;
+  readonly noSync: boolean;
+}
+
 /** Everything that is fixed at boot. Durations are milliseconds, sizes are bytes. */
 export interface Settings {
   /** The directory where the node keeps its store, certificates, logs and pid. */
@@ -105,6 +121,7 @@ export interface Settings {
   readonly errorDefaultType: 'text/plain' | 'text/html' | 'application/json' | 'application/xml';
   readonly plugins: readonly string[];
   readonly nodeId: string | null;
+  readonly dns: DnsSettings;
   readonly dnsStaleTtl: number;
   readonly sslCert: readonly string[];
   readonly sslCertKey: readonly string[];

@@ -72,9 +72,4 @@ export const proxy = {
     'text/plain',
     'Form of error answers when the client does not ask for one.',
   ),
-  dns_stale_ttl: kong(
-    duration('s'),
-    '3600',
-    'How long an expired DNS answer may still be used while the name cannot be resolved.',
-  ),
 } as const;
