@@ -1,0 +1,59 @@
+import type { Server, Socket } from 'node:net';
+import { readFirstBytes } from './first-bytes.ts';
+import { inspectProxyHeader, longestProxyHeader, type ProxyHeader } from './proxy-protocol.ts';
+
+export interface ProxyHeaderOptions {
+  /** Milliseconds that the header may take. */
+  readonly timeout: number;
+  /** A connection was closed for want of a good header. */
+  readonly refused: (peerIp: string, reason: string) => void;
+}
+
+interface Internals {
+  readonly _handle?: { readonly _parent?: object } | null;
+}
+
+/** By the handle, which stays the same when a socket is wrapped in TLS or its handle moved to another socket. */
+const headers = new WeakMap<object, ProxyHeader>();
+
+/**
+ * From now on every connection of the server has to begin with a PROXY header, before TLS. It is read off and kept, and only
+ * then does the server see the connection. To be called when the server has all its listeners for `connection`. Returns what
+ * closes the connections whose header is still to come.
+ */
+export function expectProxyHeader(server: Server, options: ProxyHeaderOptions): () => void {
+  const next = server.listeners('connection') as ((socket: Socket) => void)[];
+  const waiting = new Set<Socket>();
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    waiting.add(socket);
+    readFirstBytes(socket, {
+      inspect: inspectProxyHeader,
+      limit: longestProxyHeader,
+      timeout: options.timeout,
+      done: (header) => {
+        waiting.delete(socket);
+        const { _handle: handle } = socket as unknown as Internals;
+        if (handle === null || handle === undefined) return;
+        headers.set(handle, header);
+        for (const listener of next) listener.call(server, socket);
+      },
+      failed: (reason) => {
+        waiting.delete(socket);
+        const { remoteAddress } = socket;
+        socket.destroy();
+        options.refused(remoteAddress ?? '', reason);
+      },
+    });
+  });
+  return () => {
+    for (const socket of waiting) socket.destroy();
+  };
+}
+
+/** What the PROXY header of the connection said; null when it named nobody, or when there was none. */
+export function proxyHeaderOf(socket: Socket): ProxyHeader {
+  const { _handle: handle } = socket as unknown as Internals;
+  if (handle === null || handle === undefined) return null;
+  return headers.get(handle._parent ?? handle) ?? null;
+}

@@ -1,0 +1,117 @@
+import { isIPv4, isIPv6, SocketAddress } from 'node:net';
+import type { Inspection } from './first-bytes.ts';
+
+/** The client's end of the connection that a proxy in front has passed on. */
+export interface ProxiedAddress {
+  /** In the form that the system gives addresses in; IPv4 also where it was written as IPv6. */
+  readonly ip: string;
+  readonly port: number;
+}
+
+/** What a PROXY header says: null when it names nobody (`UNKNOWN`, `LOCAL`, as health checks of load balancers send). */
+export type ProxyHeader = ProxiedAddress | null;
+
+/** `PROXY TCP6 <39> <39> <5> <5>` and CRLF (section 2.1 of the protocol). */
+const longestV1 = 107;
+const fixedV2 = 16;
+/** Addresses and TLVs of version 2 at most. The fields that are known fit into a tenth of it. */
+const longestV2 = 4096;
+/** Bytes within which a header is complete, or refused. */
+export const longestProxyHeader: number = fixedV2 + longestV2;
+
+const prefixV1 = Buffer.from('PROXY ');
+const signatureV2 = Buffer.from([0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a]);
+
+/**
+ * Reads a header of the PROXY protocol, version 1 or 2 (haproxy.org/download/3.0/doc/proxy-protocol.txt), strictly: whatever
+ * is not exactly one is refused at the first byte that shows it.
+ */
+export function inspectProxyHeader(bytes: Buffer): Inspection<ProxyHeader> {
+  if (bytes[0] === prefixV1[0]) return beginsAs(prefixV1, bytes) ? inspectV1(bytes) : notOne;
+  return beginsAs(signatureV2, bytes) ? inspectV2(bytes) : notOne;
+}
+
+const more: Inspection<never> = { kind: 'more' };
+const notOne: Inspection<never> = { kind: 'bad', reason: 'no PROXY header' };
+
+function bad(reason: string): Inspection<never> {
+  return { kind: 'bad', reason: `bad PROXY header: ${reason}` };
+}
+
+/** As far as there are bytes. */
+function beginsAs(start: Buffer, bytes: Buffer): boolean {
+  const length = Math.min(start.length, bytes.length);
+  return bytes.compare(start, 0, length, 0, length) === 0;
+}
+
+function inspectV1(bytes: Buffer): Inspection<ProxyHeader> {
+  const head = bytes.subarray(0, longestV1);
+  const end = head.indexOf(0x0a);
+  if (end < 0) return head.length < longestV1 ? more : bad('longer than 107 bytes');
+  if (head[end - 1] !== 0x0d) return bad('a line that does not end in CRLF');
+  const line = head.latin1Slice(prefixV1.length, end - 1);
+  if (line.includes('\r')) return bad('a bare CR');
+  const value = parseLine(line);
+  return value === undefined ? bad('it does not follow the grammar of version 1') : done(end + 1, value);
+}
+
+const lineForm =
+  /^(?<family>TCP4|TCP6) (?<source>[0-9a-fA-F.:]+) (?<target>[0-9a-fA-F.:]+) (?<from>\d{1,5}) (?<to>\d{1,5})$/;
+
+/** Undefined: it is no such line. */
+function parseLine(line: string): ProxyHeader | undefined {
+  // What follows the word is to be ignored, but only with a space between them.
+  if (line === 'UNKNOWN' || line.startsWith('UNKNOWN ')) return null;
+  const parts = lineForm.exec(line)?.groups;
+  if (parts === undefined) return undefined;
+  const { family, source = '', target = '', from = '', to = '' } = parts;
+  const isAddress = family === 'TCP4' ? isIPv4 : isIPv6;
+  if (!isAddress(source) || !isAddress(target) || !isPort(from) || !isPort(to)) return undefined;
+  return { ip: family === 'TCP4' ? source : shortIp(source), port: Number(from) };
+}
+
+function isPort(digits: string): boolean {
+  return (digits === '0' || !digits.startsWith('0')) && Number(digits) <= 0xffff;
+}
+
+function inspectV2(bytes: Buffer): Inspection<ProxyHeader> {
+  if (bytes.length < fixedV2) return more;
+  const length = bytes.readUInt16BE(14);
+  if (length > longestV2) return bad(`longer than ${longestProxyHeader} bytes`);
+  const end = fixedV2 + length;
+  switch (bytes[12]) {
+    case 0x20:
+      // The proxy speaks for itself, whatever addresses it gives.
+      return bytes.length < end ? more : done(end, null);
+    case 0x21:
+      break;
+    default:
+      return bad('an unknown version or command');
+  }
+  const family = bytes[13];
+  const needed = family === 0x11 ? 12 : family === 0x21 ? 36 : family === 0x00 ? 0 : -1;
+  if (needed < 0) return bad('an address that is neither TCP over IPv4 nor over IPv6');
+  if (length < needed) return bad('cut addresses');
+  if (bytes.length < end) return more;
+  if (family === 0x00) return done(end, null);
+  // Source address, destination address, source port, destination port. TLVs follow, and are skipped.
+  const addressLength = (needed - 4) / 2;
+  const ip = ipOf(bytes.subarray(fixedV2, fixedV2 + addressLength));
+  return done(end, { ip, port: bytes.readUInt16BE(fixedV2 + 2 * addressLength) });
+}
+
+function done(consumed: number, value: ProxyHeader): Inspection<ProxyHeader> {
+  return { kind: 'done', consumed, value };
+}
+
+function ipOf(bytes: Buffer): string {
+  if (bytes.length === 4) return bytes.join('.');
+  const groups = Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(at * 2).toString(16));
+  return shortIp(groups.join(':'));
+}
+
+/** The usual form of an IPv6 address (RFC 5952); an IPv4 address in its place for a mapped one. */
+function shortIp(ip: string): string {
+  const { address } = new SocketAddress({ address: ip, family: 'ipv6' });
+  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
+}
