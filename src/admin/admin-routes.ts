@@ -5,6 +5,7 @@ import type { AdminRoute, Method, Operation } from './http/admin-route.ts';
 import { caCertificateExtras } from './routes/ca-certificates.ts';
 import { certificateExtras, certificateRead, certificateReplace } from './routes/certificates.ts';
 import { consumersList } from './routes/consumers.ts';
+import { dnsStatusRoute } from './routes/dns-status.ts';
 import { endpointsRoute } from './routes/endpoints.ts';
 import { fixedAnswerRoutes } from './routes/fixed-answers.ts';
 import { logLevelRoutes } from './routes/log-level.ts';
@@ -34,6 +35,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
   const routes: AdminRoute[] = [
     nodeInfoRoute(context, deps, options),
     statusRoute(deps),
+    dnsStatusRoute(deps),
     endpointsRoute(() => routes),
     openApiRoute(() => ({ routes, entities: options.entities.definitions, version: deps.node.version })),
     ...schemaRoutes(context, options.catalog),

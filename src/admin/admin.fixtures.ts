@@ -115,6 +115,24 @@ export async function startTestAdmin({ settings = {}, pg, tls }: TestAdminOption
       pluginCounts: () => ({}),
       notReadyReason: () => null,
     },
+    dns: async () => ({
+      servers: ['10.0.0.2:53'],
+      counts: { queries: 4 },
+      names: [
+        ['new.test', null],
+        [
+          'a.test',
+          {
+            addresses: [{ ip: '10.0.0.7', port: 8080, weight: 3, name: 'b.test' }],
+            error: 'dns server error: 2 server failure',
+            failure: 'failed',
+            stale: true,
+            expires: 0,
+          },
+        ],
+      ],
+      size: 2,
+    }),
   };
   const options: AdminOptions = {
     entities,

@@ -1,3 +1,4 @@
+import type { NameState } from '../dns/types.ts';
 import type { PluginCatalog } from '../entities/plugin-catalog.ts';
 import type { EntityRegistry } from '../entities/registry.ts';
 import type { PluginAdminRoutes } from '../plugin-sdk/admin-routes.ts';
@@ -47,6 +48,18 @@ export interface ConnectionFacts {
   readonly shed: number;
 }
 
+/** What a node tells of its name resolution. */
+export interface DnsFacts {
+  /** The servers that are asked: `10.0.0.2:53`. */
+  readonly servers: readonly string[];
+  /** What was counted since the start. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** The names in use; null: the first answer is under way. */
+  readonly names: Iterable<readonly [string, NameState | null]>;
+  /** How many names there are. */
+  readonly size: number;
+}
+
 /** Carries committed changes to the workers. */
 export interface ConfigPublisher {
   /** Resolves when every worker of this node routes by the store's `version` or later, or after a bounded wait. */
@@ -61,6 +74,7 @@ export interface AdminDependencies {
   readonly store: Store;
   readonly publisher: ConfigPublisher;
   readonly node: NodeFacts;
+  readonly dns: () => Promise<DnsFacts>;
 }
 
 /** The level of the error log of the whole node, workers included; changed while it runs. */

@@ -3,6 +3,7 @@ import { adminRoutes } from './admin-routes.ts';
 import type { AdminDependencies, AdminOptions } from './contract.ts';
 import type { AdminRoute } from './http/admin-route.ts';
 import { createApp, type ServerOptions } from './http/create-app.ts';
+import { dnsStatusRoute } from './routes/dns-status.ts';
 import { kongVersion } from './routes/node-info.ts';
 import { readyRoute, statusRoute } from './routes/status.ts';
 
@@ -31,7 +32,7 @@ export function createStatusApp(
   return createApp({
     ...common(deps, options),
     server,
-    routes: [statusRoute(deps), readyRoute(deps)],
+    routes: [statusRoute(deps), readyRoute(deps), dnsStatusRoute(deps)],
     token: null,
     guiOrigins: [],
   });

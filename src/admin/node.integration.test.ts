@@ -69,6 +69,28 @@ test('the status is the same on both listeners', async () => {
   }
 });
 
+test('name resolution tells its servers, its counts and the names in use, on both listeners', async () => {
+  for (const url of [admin.url, admin.statusUrl]) {
+    const { status, json } = await call(url, 'GET', '/status/dns');
+    assert.equal(status, 200);
+    assert.deepEqual(json, {
+      servers: ['10.0.0.2:53'],
+      stats: { queries: 4 },
+      name_count: 2,
+      names: {
+        'a.test': {
+          status: 'stale',
+          error: 'dns server error: 2 server failure',
+          next_query_in: 0,
+          address_count: 1,
+          addresses: [{ ip: '10.0.0.7', port: 8080, weight: 3, name: 'b.test' }],
+        },
+        'new.test': { status: 'asked', address_count: 0, addresses: [] },
+      },
+    });
+  }
+});
+
 test('the status shows memory in the unit asked for', async () => {
   const shown = async (query: string): Promise<unknown> => {
     const { json } = await admin.call('GET', `/status?${query}`);
@@ -118,7 +140,6 @@ test('what this node does not offer says so in the words of Kong', async () => {
       400,
       'this endpoint is only available when Kong is configured to run as Control Plane for the cluster',
     ],
-    '/status/dns': [501, 'not implemented with the legacy DNS client'],
   };
   for (const [path, [status, message]] of Object.entries(answers)) {
     const answer = await admin.call('GET', path);

@@ -1,13 +1,15 @@
+import type { DnsFacts } from '../admin/contract.ts';
 import { DnsClient } from '../dns/dns-client.ts';
 import { NameTable } from '../dns/name-table.ts';
+import { serverText } from '../dns/servers.ts';
 import type { NameState } from '../dns/types.ts';
 import type { ErrorLog } from '../observability/error-log.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** Name resolution of a node. */
 export interface NodeDns {
-  readonly client: DnsClient;
   readonly table: NameTable;
+  facts(): Promise<DnsFacts>;
   close(): void;
 }
 
@@ -15,33 +17,49 @@ export interface NodeDnsOptions {
   readonly settings: Settings;
   readonly log: ErrorLog;
   readonly onChange: (name: string, state: NameState) => void;
+  readonly onForget: (name: string) => void;
 }
 
-export function createNodeDns({ settings, log, onChange }: NodeDnsOptions): NodeDns {
-  const size = 10_000;
-  const client = new DnsClient({
-    servers: [],
-    hostsFile: '/etc/hosts',
-    order: ['LAST', 'SRV', 'A', 'CNAME'],
-    validTtl: null,
-    staleTtl: settings.dnsStaleTtl,
-    size,
-  });
+export function createNodeDns({ settings: { dns }, log, onChange, onForget }: NodeDnsOptions): NodeDns {
+  const client = new DnsClient({ ...dns, size: dns.cacheSize });
   const table = new NameTable({
+    ...dns,
     resolver: client,
-    staleTtl: settings.dnsStaleTtl,
-    notFoundTtl: 30_000,
-    errorTtl: 1_000,
-    size,
+    size: dns.cacheSize,
     onChange,
+    onForget,
     onHealth: (name, { error, stale }) => {
       if (error === null) log.notice(`the name ${name} can be resolved again`);
-      else log.warn(`the name ${name} cannot be resolved${stale ? '; its last addresses stay in use' : ''}`, { error });
+      else log.warn(`DNS resolution failed for ${name}${stale ? '; its last addresses stay in use' : ''}`, { error });
     },
   });
-  const close = (): void => {
-    table.close();
-    client.close();
+  return {
+    table,
+    facts: async () => ({
+      servers: (await client.servers()).map(serverText),
+      counts: countsOf(client, table),
+      names: table.entries(),
+      size: table.size,
+    }),
+    close() {
+      table.close();
+      client.close();
+    },
   };
-  return { client, table, close };
+}
+
+function countsOf({ counts: queries }: DnsClient, { counts: names }: NameTable): DnsFacts['counts'] {
+  return {
+    lookups: names.lookups,
+    lookups_hit: names.hits,
+    lookups_stale: names.stale,
+    refreshes: names.refreshes,
+    refreshes_failed: names.failures,
+    changes: names.changes,
+    queries: queries.queries,
+    queries_failed: queries.failures,
+    queries_timed_out: queries.timeouts,
+    answers_truncated: queries.truncated,
+    answers_foreign: queries.foreign,
+  };
 }

@@ -3,6 +3,8 @@ import type { NameState } from '../dns/types.ts';
 import type { NameKnowledge, Names } from '../snapshot/address-book.ts';
 import type { NameAnswer } from '../upstream/worker-names.ts';
 import type { SnapshotDelta, ToWorker } from '../workers/messages.ts';
+import { ServiceHosts } from './service-hosts.ts';
+import { Spellings } from './spellings.ts';
 
 export interface NodeNamesOptions {
   readonly table: NameTable;
@@ -12,17 +14,19 @@ export interface NodeNamesOptions {
 }
 
 /**
- * The names that the config holds: those of targets are asked for at once and go into the address book, those of services when
- * a worker first needs them. Both are followed until nothing in the config has them any more.
+ * The names that the config holds: those of targets are asked for at once and go into the address book, those of services
+ * when a worker first needs them. Both are followed until nothing in the config has them any more. Names that only a
+ * plugin knows are followed as long as the table keeps them.
  */
 export class NodeNames implements Names {
   readonly #options: NodeNamesOptions;
+  readonly #services = new ServiceHosts();
   /** Names of targets. */
-  readonly #watched = new Set<string>();
+  readonly #targets = new Spellings();
   /** Names that workers know. */
-  readonly #told = new Set<string>();
-  readonly #hostOf = new Map<string, string>();
-  readonly #services = new Map<string, number>();
+  readonly #told = new Spellings();
+  /** Names of services that the table was asked to keep. */
+  readonly #kept = new Set<string>();
 
   constructor(options: NodeNamesOptions) {
     this.#options = options;
@@ -34,58 +38,47 @@ export class NodeNames implements Names {
   }
 
   watch(name: string): void {
-    this.#watched.add(name);
-    void this.#options.table.lookup(name).then(() => {
-      if (this.#watched.has(name)) this.#options.targetChanged(name);
-    });
+    this.#targets.add(name);
+    this.#options.table.watch(name);
   }
 
   unwatch(name: string): void {
-    this.#watched.delete(name);
-    this.#forgetUnused(name);
+    if (this.#targets.delete(name)) this.#options.table.unwatch(name);
   }
 
   /** For a worker, which is told of every change from now on. */
   async resolve(name: string): Promise<NameAnswer> {
     this.#told.add(name);
+    if (this.#services.has(name) && !this.#kept.has(name)) {
+      this.#kept.add(name);
+      this.#options.table.watch(name);
+    }
     const state = await this.#options.table.lookup(name);
     return { addresses: state.addresses, error: failureOf(state) };
   }
 
-  /** Called by the table. Names are in lower case there. */
-  changed(key: string, state: NameState): void {
-    for (const name of this.#watched) if (name.toLowerCase() === key) this.#options.targetChanged(name);
-    for (const name of this.#told) {
-      if (name.toLowerCase() !== key) continue;
-      this.#options.broadcast({ type: 'names', names: { [name]: state.addresses } });
-    }
+  /** Called by the table, which knows names in lower case. */
+  changed(key: string, { addresses }: NameState): void {
+    for (const name of this.#targets.of(key)) this.#options.targetChanged(name);
+    for (const name of this.#told.of(key)) this.#options.broadcast({ type: 'names', names: { [name]: addresses } });
+  }
+
+  /** Called by the table: it follows the name no more. */
+  forgotten(key: string): void {
+    for (const name of this.#told.of(key)) this.#untell(name);
   }
 
   /** Follows the hosts of services. */
   configChanged(delta: SnapshotDelta): void {
-    const before = [...(delta.removes.services ?? []), ...(delta.upserts.services ?? []).map(({ id }) => id)]
-      .map((id) => [id, this.#hostOf.get(id)] as const)
-      .filter((entry) => entry[1] !== undefined) as readonly (readonly [string, string])[];
-    for (const [id, host] of before) {
-      this.#hostOf.delete(id);
-      this.#services.set(host, (this.#services.get(host) ?? 1) - 1);
-    }
-    for (const { id, host } of delta.upserts.services ?? []) {
-      if (typeof host !== 'string') continue;
-      this.#hostOf.set(id, host);
-      this.#services.set(host, (this.#services.get(host) ?? 0) + 1);
-    }
-    for (const [, host] of before) {
-      if ((this.#services.get(host) ?? 0) > 0) continue;
-      this.#services.delete(host);
-      this.#forgetUnused(host);
+    for (const host of this.#services.change(delta)) {
+      this.#untell(host);
+      if (this.#kept.delete(host)) this.#options.table.unwatch(host);
+      this.#options.table.forget(host);
     }
   }
 
-  #forgetUnused(name: string): void {
-    if (this.#watched.has(name) || this.#services.has(name)) return;
+  #untell(name: string): void {
     if (this.#told.delete(name)) this.#options.broadcast({ type: 'names', names: { [name]: null } });
-    this.#options.table.forget(name);
   }
 }
 

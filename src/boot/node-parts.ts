@@ -187,6 +187,7 @@ export class NodeParts {
       settings: this.#options.settings,
       log: logs.node,
       onChange: (name, state) => names.changed(name, state),
+      onForget: (name) => names.forgotten(name),
     });
     const names = new NodeNamesClass({
       table: dns.table,
@@ -204,7 +205,8 @@ export class NodeParts {
 
   async #listen({ store, entities, catalog, plugins, pluginAdminRoutes }: OpenedStore, logs: NodeLogs): Promise<void> {
     const { settings, nodeId } = this.#options;
-    if (this.#publisher === null) throw new Error('the config comes before the Admin API');
+    const dns = this.#dns;
+    if (this.#publisher === null || dns === null) throw new Error('the config comes before the Admin API');
     const { startAdmin, startStatus } = await import('../admin/start-admin.ts');
     const node = createNodeFacts({
       nodeId,
@@ -213,7 +215,7 @@ export class NodeParts {
       zones: () => zoneFacts(this.#zones),
       pluginCounts: () => this.#pluginCounts.totals(),
     });
-    const dependencies = { settings, store, publisher: this.#publisher, node };
+    const dependencies = { settings, store, publisher: this.#publisher, node, dns: () => dns.facts() };
     const options: AdminOptions = {
       entities,
       catalog,

@@ -70,7 +70,6 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     plugins: values.plugins,
     nodeId: values.node_id,
     dns: dnsSettings(values),
-    dnsStaleTtl: values.dns_stale_ttl,
     sslCert: values.ssl_cert,
     sslCertKey: values.ssl_cert_key,
     trustedCertificates: trustedCertificates(values.lua_ssl_trusted_certificate, cwd),

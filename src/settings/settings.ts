@@ -122,7 +122,6 @@ export interface Settings {
   readonly plugins: readonly string[];
   readonly nodeId: string | null;
   readonly dns: DnsSettings;
-  readonly dnsStaleTtl: number;
   readonly sslCert: readonly string[];
   readonly sslCertKey: readonly string[];
   /** PEM file of the authorities trusted for upstream TLS (`lua_ssl_trusted_certificate`); null: the built-in ones. */

@@ -117,7 +117,6 @@ function baseSettings(prefix: string): Settings {
       cacheSize: 10_000,
       noSync: false,
     },
-    dnsStaleTtl: 3600_000,
     sslCert: [],
     sslCertKey: [],
     trustedCertificates: null,

@@ -27,14 +27,6 @@ export function fixedAnswerRoutes(): readonly AdminRoute[] {
         'this endpoint is only available when Kong is configured to run as Control Plane for the cluster',
       ),
     ),
-    {
-      path: '/status/dns',
-      tag: 'node',
-      operations: operations(['GET'], 'Not offered', () => ({
-        status: 501,
-        json: { message: 'not implemented with the legacy DNS client' },
-      })),
-    },
   ];
 }
 
