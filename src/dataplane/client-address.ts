@@ -30,6 +30,8 @@ export function believePeer(x: Exchange, trusted: TrustedPeers, options: ProxyOp
   const { head } = x;
   const scheme = head.forwardedProto.toLowerCase();
   if (scheme === 'https' || scheme === 'http') x.clientScheme = scheme;
+  // Taken from the connection's PROXY header already; a header field of that name says nothing.
+  if (options.realIpHeader === 'proxy_protocol') return;
   const told = options.realIpHeader === 'x-real-ip' ? [head.realIp] : headerValues(head.block, options.realIpHeader);
   const addresses = told.flatMap((value) => value.split(',')).map((value) => bareAddress(value.trim()));
   for (let at = addresses.length - 1; at >= 0; at--) {

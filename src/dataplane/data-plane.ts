@@ -6,6 +6,7 @@ import { type ErrorEntry, errors } from '../errors.ts';
 import { DownstreamConnection, type DownstreamHost, type DownstreamLimits } from '../http1/downstream-connection.ts';
 import { headerValue } from '../http1/header-block.ts';
 import { type Listener, listen } from '../listener/listener.ts';
+import { plainIp, remoteEnd } from '../listener/remote-end.ts';
 import { formatAccessLine } from '../observability/access-log.ts';
 import { type LogSink, openLogSink } from '../observability/log-sink.ts';
 import { beginPlugins, runLog } from '../plugin-runner/phases.ts';
@@ -13,6 +14,7 @@ import type { PluginLogger } from '../plugin-sdk/define-plugin.ts';
 import type { ListenAddress } from '../settings/settings.ts';
 import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
 import type { WorkerNames } from '../upstream/worker-names.ts';
+import { nowAndThen } from '../util/now-and-then.ts';
 import { requestId } from '../util/request-ids.ts';
 import type { FromWorker, WorkerBoot } from '../workers/messages.ts';
 import { Counter } from '../zones/counters.ts';
@@ -129,6 +131,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
 
   async listen(): Promise<void> {
     const { settings } = this.#boot;
+    const refused = nowAndThen(10_000, (text, unsaid) => this.#log.warn(text, { unsaid }));
     for (const address of settings.proxyListen) {
       const listener = await listen({
         address,
@@ -137,6 +140,10 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
         key: settings.sslCertKey,
         contextFor: (name) => this.snapshots.current.certificateFor(name)?.secureContext() ?? null,
         wantsClientCertificates: () => this.snapshots.current.wantsClientCertificates,
+        proxyHeader: {
+          timeout: settings.clientHeaderTimeout,
+          refused: (peer, reason) => refused(`${address.listener}: connection of ${peer} closed: ${reason}`),
+        },
         accept: (socket, on) => this.#accept(socket, on),
       });
       this.#listeners.push(listener);
@@ -154,11 +161,12 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
   }
 
   #peer(socket: Socket, address: ListenAddress): DownstreamPeer {
-    const peerIp = plainIp(socket.remoteAddress ?? '0.0.0.0');
+    const believed = address.proxyProtocol && this.#options.realIpHeader === 'proxy_protocol' ? this.#trusted : null;
+    const { ip: peerIp, port: peerPort } = remoteEnd(socket, believed);
     const port = socket.localPort ?? address.port;
     return new SocketPeer(address.ssl ? (socket as TLSSocket) : null, {
       peerIp,
-      peerPort: socket.remotePort ?? 0,
+      peerPort,
       localIp: plainIp(socket.localAddress ?? address.ip),
       localPort: this.#boot.settings.portMaps[port] ?? port,
       trusted: this.#trusted.has(peerIp),
@@ -316,9 +324,4 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
     this.#proxy.close();
     await this.#accessLog?.close();
   }
-}
-
-/** IPv4 of a dual-stack socket without its IPv6 prefix. */
-function plainIp(ip: string): string {
-  return ip.startsWith('::ffff:') ? ip.slice(7) : ip;
 }

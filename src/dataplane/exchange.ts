@@ -19,6 +19,7 @@ import type { UpstreamPolicy } from './upstream-policy.ts';
 
 /** What is the same for all requests of one client connection. */
 export interface DownstreamPeer {
+  /** The other end of the connection, or whom the PROXY header of a trusted one names. */
   readonly peerIp: string;
   readonly peerPort: number;
   readonly localIp: string;

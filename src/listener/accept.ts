@@ -23,6 +23,8 @@ interface Internals {
 export function adoptSocket(server: Server, accepted: Socket, ownerOf: (socket: Socket) => SocketOwner): void {
   const internals = accepted as unknown as Internals;
   const handle = internals._handle;
+  // What came right behind a PROXY header.
+  const early = accepted.readableLength > 0 ? (accepted.read() as Buffer | null) : null;
   let owner: SocketOwner | null = null;
   let socket = accepted;
   if (handle !== null && typeof handle === 'object') {
@@ -48,6 +50,7 @@ export function adoptSocket(server: Server, accepted: Socket, ownerOf: (socket: 
   }
   owner = ownerOf(socket);
   watch(socket, owner);
+  if (early !== null && !owner.received(early, early.byteLength)) return;
   socket.resume();
 }
 

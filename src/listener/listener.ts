@@ -10,6 +10,7 @@ import {
 } from 'node:tls';
 import type { ListenAddress } from '../settings/settings.ts';
 import { adoptSocket, adoptTlsSocket, type SocketOwner } from './accept.ts';
+import { expectProxyHeader, type ProxyHeaderOptions } from './expect-proxy-header.ts';
 
 export interface ListenerOptions {
   readonly address: ListenAddress;
@@ -22,6 +23,8 @@ export interface ListenerOptions {
   readonly contextFor: (serverName: string) => SecureContext | null;
   /** Whether TLS clients are asked for a certificate; looked at for each new connection. */
   readonly wantsClientCertificates: () => boolean;
+  /** For an address with `proxy_protocol`. */
+  readonly proxyHeader: ProxyHeaderOptions;
   /** Makes the owner of a new connection. */
   readonly accept: (socket: Socket, address: ListenAddress) => SocketOwner;
 }
@@ -36,6 +39,7 @@ export interface Listener {
 export function listen(options: ListenerOptions): Promise<Listener> {
   const { address } = options;
   const server = address.ssl ? tlsServer(options) : plainServer(options);
+  const closeWaiting = address.proxyProtocol ? expectProxyHeader(server, options.proxyHeader) : null;
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const where = `${address.ip.includes(':') ? `[${address.ip}]` : address.ip}:${address.port}`;
@@ -54,7 +58,11 @@ export function listen(options: ListenerOptions): Promise<Listener> {
         server.on('error', () => {});
         const bound = server.address();
         const port = bound !== null && typeof bound === 'object' ? bound.port : address.port;
-        resolve({ port, stop: () => server.close() });
+        const stop = (): void => {
+          server.close();
+          closeWaiting?.();
+        };
+        resolve({ port, stop });
       },
     );
   });

@@ -49,7 +49,7 @@ function inspectV1(bytes: Buffer): Inspection<ProxyHeader> {
   const end = head.indexOf(0x0a);
   if (end < 0) return head.length < longestV1 ? more : bad('longer than 107 bytes');
   if (head[end - 1] !== 0x0d) return bad('a line that does not end in CRLF');
-  const line = head.latin1Slice(prefixV1.length, end - 1);
+  const line = head.toString('latin1', prefixV1.length, end - 1);
   if (line.includes('\r')) return bad('a bare CR');
   const value = parseLine(line);
   return value === undefined ? bad('it does not follow the grammar of version 1') : done(end + 1, value);

@@ -1,0 +1,18 @@
+import type { Socket } from 'node:net';
+import { proxyHeaderOf } from './expect-proxy-header.ts';
+import type { ProxiedAddress } from './proxy-protocol.ts';
+
+/**
+ * The other end of a client's connection. `trusted`: peers whose PROXY header is believed, so that what it names stands in
+ * their place; null: none are.
+ */
+export function remoteEnd(socket: Socket, trusted: { has(ip: string): boolean } | null): ProxiedAddress {
+  const ip = plainIp(socket.remoteAddress ?? '0.0.0.0');
+  const told = trusted?.has(ip) === true ? proxyHeaderOf(socket) : null;
+  return told ?? { ip, port: socket.remotePort ?? 0 };
+}
+
+/** IPv4 of a dual-stack socket without its IPv6 prefix. */
+export function plainIp(ip: string): string {
+  return ip.startsWith('::ffff:') ? ip.slice(7) : ip;
+}
