@@ -24,6 +24,8 @@ export const bundledPlugins: ReadonlyMap<string, PluginLoader> = new Map<string,
   ['request-size-limiting', () => import('./request-size-limiting/index.ts')],
   ['request-termination', () => import('./request-termination/index.ts')],
   ['response-ratelimiting', () => import('./response-ratelimiting/index.ts')],
+  ['retries', () => import('./retries/index.ts')],
   ['session', () => import('./session/index.ts')],
   ['throttling', () => import('./throttling/index.ts')],
+  ['timeouts', () => import('./timeouts/index.ts')],
 ]);

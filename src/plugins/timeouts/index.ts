@@ -1,0 +1,11 @@
+import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
+import { limitTimes } from './handler.ts';
+
+export default definePlugin({
+  name: 'timeouts',
+  version: '1.0.0',
+  priority: 788,
+  protocols: httpProtocols,
+  schema: () => import('./schema.ts'),
+  setup: limitTimes,
+});
