@@ -148,9 +148,9 @@ test('keeps to the budget, over all workers', async () => {
   const beforeNone = ailing.requests.length;
   await statuses(10, none);
   assert.equal(ailing.requests.length - beforeNone, 10);
-  await until('the counts', async () => {
+  await until(async () => {
     const { body } = await rig.gateway.admin('GET', '/status');
     const counts = (body['plugins'] as Record<string, Record<string, number>>)['retries'] ?? {};
-    return (counts['budget_spent'] ?? 0) >= 10 ? true : undefined;
+    return (counts['budget_spent'] ?? 0) >= 10;
   });
 });
