@@ -36,8 +36,8 @@ export interface DnsClientOptions {
   readonly resolvConf?: string;
 }
 
-/** All questions for one name together, in milliseconds. */
-const longestResolution = 15_000;
+/** All questions for one name together, in milliseconds: less than what a worker waits for an answer. */
+const longestResolution = 9_000;
 
 interface LastSuccess {
   readonly name: string;

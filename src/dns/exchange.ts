@@ -42,12 +42,15 @@ export function askOverUdp<T>(exchange: Exchange<T>): Promise<T> {
       const result = readMessage(exchange, message);
       if (result !== null) finish(() => settle(result, resolve, reject));
     });
-    socket.connect(server.port, server.ip, () => {
+    // Its type knows of no error, and yet it is told of one.
+    const connected = (failure?: Error): void => {
+      if (failure != null) finish(() => reject(failure));
       if (finish.done()) return;
       socket.send(question, (error) => {
-        if (error !== null && error !== undefined) finish(() => reject(error));
+        if (error !== null) finish(() => reject(error));
       });
-    });
+    };
+    socket.connect(server.port, server.ip, connected);
   });
 }
 

@@ -1,4 +1,3 @@
-import { monotonic } from '../util/clock.ts';
 import type { NameState } from './types.ts';
 
 /** A name that nobody watches is kept fresh for so long after it was last looked up, in milliseconds. */
@@ -25,8 +24,9 @@ export class NameEntry {
     this.name = name;
   }
 
-  get idle(): boolean {
-    return this.watchers === 0 && (this.lookedUp === 0 || monotonic() - this.lookedUp > idleTime);
+  /** Nobody needs the name any more. */
+  isIdle(now: number): boolean {
+    return this.watchers === 0 && (this.lookedUp === 0 || now - this.lookedUp > idleTime);
   }
 
   /** Calls back once, in place of any earlier setting. Keeps no process alive. */

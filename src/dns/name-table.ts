@@ -31,6 +31,8 @@ export interface NameTableOptions {
   readonly onHealth?: (name: string, state: NameState) => void;
   /** 0 to 1; spreads refreshes. */
   readonly random?: () => number;
+  /** Monotonic clock, milliseconds. */
+  readonly now?: () => number;
 }
 
 /**
@@ -42,6 +44,7 @@ export class NameTable {
   readonly counts = new NameCounts();
   readonly #options: NameTableOptions;
   readonly #random: () => number;
+  readonly #now: () => number;
   /** In the order in which they were looked up, the latest last. */
   readonly #entries = new Map<string, NameEntry>();
   #watched = 0;
@@ -50,6 +53,7 @@ export class NameTable {
   constructor(options: NameTableOptions) {
     this.#options = options;
     this.#random = options.random ?? Math.random;
+    this.#now = options.now ?? monotonic;
   }
 
   /**
@@ -61,7 +65,7 @@ export class NameTable {
     if (isIP(key) !== 0) return addressState(key);
     this.counts.lookups++;
     const entry = this.#entry(key);
-    entry.lookedUp = monotonic();
+    entry.lookedUp = this.#now();
     this.#moveToEnd(entry);
     const { state } = entry;
     if (state !== null && (state.addresses.length > 0 || entry.lookedUp < entry.failedUntil)) {
@@ -94,7 +98,7 @@ export class NameTable {
     const entry = this.#entries.get(nameKey(name));
     if (entry === undefined || entry.watchers === 0 || --entry.watchers > 0) return;
     this.#watched--;
-    if (entry.idle) this.#drop(entry);
+    if (entry.isIdle(this.#now())) this.#drop(entry);
   }
 
   /** The name is not in use any more, unless it is watched. */
@@ -153,7 +157,7 @@ export class NameTable {
   }
 
   #due(entry: NameEntry): void {
-    if (entry.idle) this.#throwOut(entry);
+    if (entry.isIdle(this.#now())) this.#throwOut(entry);
     else void this.#refresh(entry);
   }
 
@@ -175,7 +179,7 @@ export class NameTable {
   #succeeded(entry: NameEntry, answer: NameAnswer): NameState {
     const delay = refreshDelay(answer.ttl, this.#random());
     entry.failures = 0;
-    entry.staleUntil = monotonic() + answer.ttl + this.#options.staleTtl;
+    entry.staleUntil = this.#now() + answer.ttl + this.#options.staleTtl;
     const addresses = mergeAddresses(entry.state?.addresses ?? none, answer.addresses);
     return this.#become(entry, { addresses, error: null, failure: null, stale: false, expires: expiry(delay) }, delay);
   }
@@ -183,7 +187,7 @@ export class NameTable {
   #failed(entry: NameEntry, error: DnsError): NameState {
     this.counts.failures++;
     const { notFoundTtl, errorTtl } = this.#options;
-    const now = monotonic();
+    const now = this.#now();
     const known = entry.state?.addresses ?? none;
     const kept = now < entry.staleUntil || known.length === 0 ? known : none;
     const answerFor = error.kind === 'not-found' ? notFoundTtl : errorTtl;

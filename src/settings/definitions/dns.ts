@@ -40,7 +40,7 @@ export const dns = {
   dns_no_sync: kong(
     boolean,
     'off',
-    'Each request that waits for a new name asks for itself, instead of sharing one query.',
+    'Workers that wait for the same new name do not share one query; requests of one worker do.',
   ),
   new_dns_client: kong(
     boolean,
