@@ -5,6 +5,9 @@ import { PassiveHealth } from '../balancer/health/passive-health.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
 import { DownstreamConnection, type DownstreamHost, type DownstreamLimits } from '../http1/downstream-connection.ts';
 import { headerValue } from '../http1/header-block.ts';
+import { DownstreamSession, type Refusal, type SessionHost } from '../http2/downstream-session.ts';
+import { PrefaceConnection } from '../http2/preface-connection.ts';
+import type { SocketOwner } from '../listener/accept.ts';
 import { type Listener, listen } from '../listener/listener.ts';
 import { plainIp, remoteEnd } from '../listener/remote-end.ts';
 import { formatAccessLine } from '../observability/access-log.ts';
@@ -19,7 +22,7 @@ import { requestId } from '../util/request-ids.ts';
 import type { FromWorker, WorkerBoot } from '../workers/messages.ts';
 import { Counter } from '../zones/counters.ts';
 import { TrustedPeers } from './client-address.ts';
-import type { DownstreamHandler } from './downstream.ts';
+import type { ClientConnection, DownstreamHandler } from './downstream.ts';
 import { errorBody } from './error-body.ts';
 import type { DownstreamPeer, Exchange } from './exchange.ts';
 import { RequestHandler } from './handle-request.ts';
@@ -28,7 +31,7 @@ import { type ProxyOptions, proxyOptions } from './options.ts';
 import { Overload } from './overload.ts';
 import { RequestProxy } from './proxy.ts';
 import { replyError } from './reply.ts';
-import { gatewayBlock, responseHead, statusText } from './response-head.ts';
+import { gatewayBlock, responseHead, responseLines, statusText } from './response-head.ts';
 import { SocketPeer } from './socket-peer.ts';
 
 export interface DataPlaneOptions {
@@ -61,7 +64,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   return plane;
 }
 
-class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
+class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, DownstreamHandler {
   readonly limits: DownstreamLimits;
   readonly handler: DownstreamHandler = this;
   readonly snapshots: { readonly current: RuntimeSnapshot };
@@ -76,7 +79,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
   readonly #trusted: TrustedPeers;
   readonly #accessLog: LogSink | null;
   readonly #overload: Overload;
-  readonly #connections = new Set<DownstreamConnection>();
+  readonly #connections = new Set<ClientConnection>();
   readonly #listeners: Listener[] = [];
   #serial = 0;
   #drained: (() => void) | null = null;
@@ -151,11 +154,19 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
     }
   }
 
-  #accept(socket: Socket, address: ListenAddress): DownstreamConnection {
+  #accept(socket: Socket, address: ListenAddress): SocketOwner | null {
     this.#counters[Counter.connectionsAccepted]!++;
     this.#counters[Counter.connectionsHandled]!++;
     this.#counters[Counter.connectionsActive]!++;
-    const connection = new DownstreamConnection(socket, this.#peer(socket, address), this);
+    const peer = this.#peer(socket, address);
+    if (!address.http2) return this.#track(new DownstreamConnection(socket, peer, this));
+    if (!address.ssl) return this.#track(new PrefaceConnection(socket, peer, this));
+    if ((socket as TLSSocket).alpnProtocol !== 'h2') return this.#track(new DownstreamConnection(socket, peer, this));
+    this.#track(new DownstreamSession(socket, peer, this));
+    return null;
+  }
+
+  #track<T extends ClientConnection>(connection: T): T {
     this.#connections.add(connection);
     return connection;
   }
@@ -180,13 +191,24 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
     return responseHead(x, framing, this.#options);
   }
 
-  closed(connection: DownstreamConnection): void {
+  closed(connection: ClientConnection): void {
     if (!this.#connections.delete(connection)) return;
     this.#counters[Counter.connectionsActive]!--;
     if (this.#connections.size === 0) this.#drained?.();
   }
 
   protocolError(connection: DownstreamConnection, error: ErrorEntry, request: string | Exchange): string {
+    const { status, block, body } = this.refusal(connection.peer, error, request);
+    return `${statusText(status, '')}${block}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
+  }
+
+  // SessionHost
+
+  responseBlock(x: Exchange): string {
+    return responseLines(x, this.#options);
+  }
+
+  refusal(peer: DownstreamPeer, error: ErrorEntry, request: string | Exchange): Refusal {
     this.#counters[Counter.badRequests]!++;
     const id = typeof request === 'string' ? requestId() : request.id;
     const { contentType, body } = errorBody(error.message, id, null, this.#options.errorDefaultType);
@@ -194,7 +216,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
       this.#counters[Counter.requests]!++;
       this.#accessLog?.write(
         formatAccessLine({
-          remoteAddr: connection.peer.peerIp,
+          remoteAddr: peer.peerIp,
           remoteUser: null,
           time: Date.now(),
           request: maskedRequestLine(
@@ -209,10 +231,8 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, DownstreamHandler {
         }),
       );
     }
-    return (
-      `${statusText(error.status, '')}${gatewayBlock(this.#options)}Content-Type: ${contentType}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\nX-Kong-Request-Id: ${id}\r\n\r\n${body}`
-    );
+    const block = `${gatewayBlock(this.#options)}Content-Type: ${contentType}\r\nX-Kong-Request-Id: ${id}\r\n`;
+    return { status: error.status, block, body };
   }
 
   // DownstreamHandler

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { BodySink } from '../http1/chunk-decoder.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -37,6 +38,13 @@ export interface Downstream {
   startTunnel(exchange: Exchange, sink: RequestBodySink): void;
   /** The whole request body has been read. */
   readonly bodyComplete: boolean;
+}
+
+/** A client's connection as the data plane knows it, whatever it speaks. */
+export interface ClientConnection {
+  readonly socket: Socket;
+  /** Closes when nothing is in flight; else after what is. */
+  drain(): void;
 }
 
 /** What the connection tells the data plane. */

@@ -42,7 +42,7 @@ export function requestMessage(
   text +=
     head.via === '' && head.httpVersion === '1.1'
       ? viaLine
-      : `Via: ${head.via === '' ? '' : `${head.via}, `}${head.httpVersion === '1.1' ? '1.1' : '1.0'} ${serverToken}\r\n`;
+      : `Via: ${head.via === '' ? '' : `${head.via}, `}${head.httpVersion} ${serverToken}\r\n`;
   if (options.requestIdUpstream) text += `X-Kong-Request-Id: ${x.id}\r\n`;
   if (head.trailers) text += 'TE: trailers\r\n';
   if (bodyLength > 0) text += `Content-Length: ${bodyLength}\r\n`;

@@ -8,8 +8,13 @@ import type { ProxyOptions } from './options.ts';
 
 /** The head of an answer: status line, header block with edits, what the gateway adds, framing. */
 export function responseHead(x: Exchange, framing: string, options: ProxyOptions): string {
+  return `${statusText(x.status, x.reason)}${responseLines(x, options)}${framing}\r\n`;
+}
+
+/** The header lines of an answer, without its status and its framing. */
+export function responseLines(x: Exchange, options: ProxyOptions): string {
   const block = x.responseEdits === null ? x.responseBlock : x.responseEdits.applyTo(x.responseBlock);
-  return `${statusText(x.status, x.reason)}${block}${gatewayLines(x, options)}${framing}\r\n`;
+  return block + gatewayLines(x, options);
 }
 
 function gatewayLines(x: Exchange, options: ProxyOptions): string {

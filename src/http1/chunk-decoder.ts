@@ -128,7 +128,8 @@ export class ChunkDecoder {
 const forbiddenTrailers =
   /^(?:content-length|transfer-encoding|host|connection|keep-alive|te|trailer|upgrade|expect|via|max-forwards|authorization|proxy-[a-z-]+|cookie|set-cookie|content-(?:encoding|type|range)|cache-control|x-forwarded-[a-z]+|x-real-ip|x-consumer-[a-z-]+|x-credential-identifier|x-anonymous-consumer|x-authenticated-[a-z]+|x-userinfo|x-kong-[a-z-]+)$/;
 
-function keepTrailers(lines: string): string {
+/** Trailer lines (validated, CRLF after each) without those that may not stand in a trailer. */
+export function keepTrailers(lines: string): string {
   if (lines === '') return '';
   let kept = '';
   for (const line of lines.split('\r\n')) {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Downstream, DownstreamHandler, RequestBodySink } from '../dataplane/downstream.ts';
+import type { ClientConnection, Downstream, DownstreamHandler, RequestBodySink } from '../dataplane/downstream.ts';
 import { type DownstreamPeer, Exchange } from '../dataplane/exchange.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
 import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
@@ -34,7 +34,7 @@ export interface DownstreamHost {
   readonly snapshots: { readonly current: RuntimeSnapshot };
   /** True while the node stops: connections close after the answer in flight. */
   readonly draining: boolean;
-  closed(connection: DownstreamConnection): void;
+  closed(connection: ClientConnection): void;
   /** An exception that nobody expected: it is logged, and this connection alone ends. */
   unexpected(exchange: Exchange | null, error: unknown): void;
   /** The whole head of an answer; `framing` are the lines that this connection adds. */
@@ -57,7 +57,7 @@ const Mode = { head: 0, held: 1, body: 2, drain: 3, linger: 4, tunnel: 5, closed
 type Mode = (typeof Mode)[keyof typeof Mode];
 
 /** One client connection: reads requests one after the other, and writes each answer before the next request is handled. */
-export class DownstreamConnection implements Downstream {
+export class DownstreamConnection implements Downstream, ClientConnection {
   readonly socket: Socket;
   readonly peer: DownstreamPeer;
   readonly #host: DownstreamHost;

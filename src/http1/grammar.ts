@@ -6,6 +6,9 @@
 /** Method, target, minor version (RFC 9112 3). A raw `#` cannot stand in a target. */
 export const requestLine = /([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([\x21\x22\x24-\x7e\x80-\xff]+) HTTP\/1\.([01])\r\n/y;
 
+/** A request target by itself (`:path` of HTTP/2). */
+export const requestTarget = /^[\x21\x22\x24-\x7e\x80-\xff]+$/;
+
 /** Minor version, status, reason (RFC 9112 4). */
 export const statusLine = /HTTP\/1\.([01]) ([1-9][0-9]{2})(?: ([\t\x20-\x7e\x80-\xff]*))?\r\n/y;
 

@@ -50,14 +50,18 @@ export class ParsedRequest implements RequestHead {
   query = '';
   hasQuery = false;
   host = '';
-  httpVersion: '1.0' | '1.1' = '1.1';
+  httpVersion: '1.0' | '1.1' | '2' = '1.1';
   block = '';
+  /** Lines of the block. */
+  lines = 0;
   bodyLength = 0;
   /** The client wants the connection kept. */
   keepAlive = true;
   expectContinue = false;
   /** Value of `Upgrade`, when `Connection` names it; else ''. */
   upgrade = '';
+  /** `Sec-WebSocket-Accept` that the backend has to answer with; '' where that is between the client and the backend. */
+  webSocketAccept = '';
   /** The client takes trailers (`TE: trailers`). */
   trailers = false;
   /** Lines that go to the backend as they are. */
@@ -95,7 +99,16 @@ export function parseRequestHead(text: string, maxHeaderCount = 1000): ParsedReq
   return readFields(head, text, start, maxHeaderCount) ?? readTarget(head, line[2] as string) ?? head;
 }
 
-function readFields(head: ParsedRequest, text: string, start: number, maxHeaderCount: number): ErrorEntry | null {
+/**
+ * Reads the field lines from `start` through the empty line at the end; they have passed the grammar. With HTTP/2 the
+ * body's length stands in the head already: -1 unless the head ends the request, which a declared length makes exact.
+ */
+export function readFields(
+  head: ParsedRequest,
+  text: string,
+  start: number,
+  maxHeaderCount: number,
+): ErrorEntry | null {
   const stop = text.length - 2;
   let hosts = 0;
   let length = -1;
@@ -183,23 +196,31 @@ function readFields(head: ParsedRequest, text: string, start: number, maxHeaderC
     if (++count > maxHeaderCount) return errors.headTooLarge;
     at = end + 2;
   }
+  head.lines = count;
   head.block = text.slice(start, stop);
   head.forwardBlock =
     runStart === start ? head.block : runStart < stop ? forward + text.slice(runStart, stop) : forward;
 
-  if (hosts > 1 || (hosts === 0 && head.httpVersion === '1.1')) return errors.badRequest;
+  if (hosts > 1 || (hosts === 0 && head.httpVersion !== '1.0')) return errors.badRequest;
   if (hosts === 1 && head.host !== lastHost) {
     if (!hostValue.test(head.host)) return errors.badRequest;
     lastHost = head.host;
   }
-  if (chunked) {
+  if (head.httpVersion === '2') {
+    // Fields of one connection have no meaning in HTTP/2 and would get one behind us (RFC 9113 8.2.2).
+    if (chunked || connection !== '' || upgrade !== '') return errors.badRequest;
+    if (length >= 0) {
+      if (length > 0 && head.bodyLength === 0) return errors.badRequest;
+      head.bodyLength = length;
+    }
+  } else if (chunked) {
     if (length >= 0 || head.httpVersion === '1.0') return errors.badRequest;
     head.bodyLength = -1;
   } else if (length > 0) head.bodyLength = length;
   if (connection !== '') readConnection(head, connection, upgrade);
   if (expect !== '') {
     if (expect.toLowerCase() !== '100-continue') return errors.expectationFailed;
-    head.expectContinue = head.bodyLength !== 0 && head.httpVersion === '1.1';
+    head.expectContinue = head.bodyLength !== 0 && head.httpVersion !== '1.0';
   }
   return null;
 }
@@ -207,14 +228,16 @@ function readFields(head: ParsedRequest, text: string, start: number, maxHeaderC
 // A validated value, so that a run of requests to one host checks it once.
 let lastHost: string | null = null;
 
-function readTarget(head: ParsedRequest, target: string): ErrorEntry | null {
+/** Takes the request target apart; its bytes have passed the grammar, and method and host are known. */
+export function readTarget(head: ParsedRequest, target: string): ErrorEntry | null {
   if (head.method === 'CONNECT' || head.method === 'TRACE') return errors.methodNotAllowed;
   let origin = target;
   if (target.charCodeAt(0) !== 47) {
     if (target === '*') {
       if (head.method !== 'OPTIONS') return errors.badRequest;
       origin = '/*';
-    } else {
+    } else if (head.httpVersion === '2') return errors.badRequest;
+    else {
       const absolute = /^https?:\/\/([^/?]*)(.*)$/i.exec(target);
       if (absolute === null || (absolute[1] as string).toLowerCase() !== head.host.toLowerCase())
         return errors.badRequest;

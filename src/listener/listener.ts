@@ -25,8 +25,8 @@ export interface ListenerOptions {
   readonly wantsClientCertificates: () => boolean;
   /** For an address with `proxy_protocol`. */
   readonly proxyHeader: ProxyHeaderOptions;
-  /** Makes the owner of a new connection. */
-  readonly accept: (socket: Socket, address: ListenAddress) => SocketOwner;
+  /** Makes the owner of a new connection; null when the socket has been taken over whole (HTTP/2). */
+  readonly accept: (socket: Socket, address: ListenAddress) => SocketOwner | null;
 }
 
 export interface Listener {
@@ -101,7 +101,7 @@ function tlsServer(options: ListenerOptions): Server {
           done(error instanceof Error ? error : new Error(String(error)));
         }
       },
-      ALPNProtocols: ['http/1.1'],
+      ALPNProtocols: options.address.http2 ? ['h2', 'http/1.1'] : ['http/1.1'],
       allowHalfOpen: true,
       noDelay: true,
       handshakeTimeout: 30_000,

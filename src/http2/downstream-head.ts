@@ -1,0 +1,105 @@
+import { type ErrorEntry, errors } from '../errors.ts';
+import { fieldLines, requestTarget, token } from '../http1/grammar.ts';
+import { ParsedRequest, readFields, readTarget } from '../http1/parse-request.ts';
+import { upgradeToWebSocket } from './websocket.ts';
+
+/** Bounds of a head; bytes and fields. */
+export interface StreamHeadLimits {
+  readonly maxHeadSize: number;
+  readonly maxHeaderCount: number;
+}
+
+/** What the pseudo-header fields say (RFC 9113 8.3.1, RFC 8441 4); null where one is absent. */
+interface Pseudo {
+  method: string | null;
+  scheme: string | null;
+  authority: string | null;
+  path: string | null;
+  protocol: string | null;
+}
+
+/**
+ * The head of a request from the fields of a HEADERS frame: names and values in turn. The fields are written as the lines of
+ * an HTTP/1.1 head and go through the same grammar and the same walk, so that both engines take and refuse the same.
+ * Returns the error to answer with when the request is malformed (RFC 9113 8.1.1). `endStream`: there is no body.
+ */
+export function parseStreamHead(
+  fields: readonly string[],
+  endStream: boolean,
+  limits: StreamHeadLimits,
+): ParsedRequest | ErrorEntry {
+  const pseudo: Pseudo = { method: null, scheme: null, authority: null, path: null, protocol: null };
+  const start = readPseudo(fields, pseudo);
+  if (start < 0) return errors.badRequest;
+  const { method, scheme, path, protocol } = pseudo;
+  if (method === null || !token.test(method)) return errors.badRequest;
+  // A tunnel to anywhere is not what a gateway is for; a WebSocket is opened by a CONNECT that names its protocol.
+  if (method === 'CONNECT' && protocol === null) return errors.methodNotAllowed;
+  if (path === null || !requestTarget.test(path)) return errors.badRequest;
+  if (scheme !== 'http' && scheme !== 'https') return errors.badRequest;
+  if (protocol !== null && method !== 'CONNECT') return errors.badRequest;
+
+  const lines = writeLines(fields, start, pseudo.authority);
+  if (lines === null) return errors.badRequest;
+  if (path.length > limits.maxHeadSize) return errors.uriTooLong;
+  if (lines.text.length + path.length > limits.maxHeadSize) return errors.headTooLarge;
+  fieldLines.lastIndex = 0;
+  if (!fieldLines.test(lines.text) || fieldLines.lastIndex !== lines.text.length) return errors.badRequest;
+
+  const head = new ParsedRequest();
+  head.httpVersion = '2';
+  head.bodyLength = endStream ? 0 : -1;
+  head.method = method === 'CONNECT' ? 'GET' : method;
+  const refused = readFields(head, lines.text, 0, limits.maxHeaderCount) ?? readTarget(head, path);
+  if (refused !== null) return refused;
+  // A line end within a value would have made one field two.
+  if (head.lines !== lines.count) return errors.badRequest;
+  if (protocol === null) return head;
+  return upgradeToWebSocket(head, protocol, endStream) ?? head;
+}
+
+/** Returns where the other fields begin, or -1: a pseudo-header field is unknown, or there twice, or behind another field. */
+function readPseudo(fields: readonly string[], pseudo: Pseudo): number {
+  let at = 0;
+  for (; at < fields.length; at += 2) {
+    const name = fields[at] as string;
+    if (name.charCodeAt(0) !== 58) break;
+    const key = name.slice(1) as keyof Pseudo;
+    if (pseudo[key] !== null) return -1;
+    pseudo[key] = fields[at + 1] as string;
+  }
+  return at;
+}
+
+interface Lines {
+  readonly text: string;
+  readonly count: number;
+}
+
+/**
+ * The fields as lines, `:authority` first as `host`. Pieces of one cookie become one line again (RFC 9113 8.2.3). Null
+ * when `host` contradicts `:authority` (RFC 9113 8.3.1), or a pseudo-header field stands among the fields.
+ */
+function writeLines(fields: readonly string[], start: number, authority: string | null): Lines | null {
+  let text = authority === null ? '' : `host: ${authority}\r\n`;
+  let count = authority === null ? 0 : 1;
+  let cookies: string | null = null;
+  for (let at = start; at < fields.length; at += 2) {
+    const name = fields[at] as string;
+    const value = fields[at + 1] as string;
+    if (name === 'cookie') {
+      if (cookies === null) count++;
+      cookies = cookies === null ? value : `${cookies}; ${value}`;
+      continue;
+    }
+    if (name === 'host' && authority !== null) {
+      if (value.toLowerCase() !== authority.toLowerCase()) return null;
+      continue;
+    }
+    if (!token.test(name)) return null;
+    text += `${name}: ${value}\r\n`;
+    count++;
+  }
+  if (cookies !== null) text += `cookie: ${cookies}\r\n`;
+  return { text: `${text}\r\n`, count };
+}

@@ -1,0 +1,212 @@
+import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { ClientConnection, DownstreamHandler } from '../dataplane/downstream.ts';
+import { type DownstreamPeer, Exchange } from '../dataplane/exchange.ts';
+import type { ErrorEntry } from '../errors.ts';
+import type { DownstreamLimits } from '../http1/downstream-connection.ts';
+import { ParsedRequest } from '../http1/parse-request.ts';
+import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
+import { monotonic } from '../util/clock.ts';
+import { Deadline } from '../util/deadlines.ts';
+import { requestId } from '../util/request-ids.ts';
+import { Allowance } from './allowance.ts';
+import { ResetCode } from './codes.ts';
+import { parseStreamHead } from './downstream-head.ts';
+import { DownstreamStream } from './downstream-stream.ts';
+import { sessionOptions } from './session-options.ts';
+
+/** The answer to a request that could not be read. */
+export interface Refusal {
+  readonly status: number;
+  /** Header lines, without a length. */
+  readonly block: string;
+  readonly body: string;
+}
+
+/** What a session needs of the worker around it. */
+export interface SessionHost {
+  readonly limits: DownstreamLimits;
+  readonly handler: DownstreamHandler;
+  readonly snapshots: { readonly current: RuntimeSnapshot };
+  closed(connection: ClientConnection): void;
+  unexpected(exchange: Exchange | null, error: unknown): void;
+  /** The header lines of an answer. */
+  responseBlock(exchange: Exchange): string;
+  /** `request`: what there is of its request line, or its exchange, which has been finished. */
+  refusal(peer: DownstreamPeer, error: ErrorEntry, request: string | Exchange): Refusal;
+}
+
+const endStreamFlag = 0x1;
+/** A session that has said goodbye is given so long to take what was written. */
+const lingerTimeout = 2_000;
+/** Requests that a client gives up: so many at once, so many a second. Each has cost a request at a backend. */
+const resetBurst = 200;
+const resetRate = 20;
+/** SETTINGS and PING frames, which have to be answered. */
+const controlBurst = 500;
+const controlRate = 50;
+
+const owner = Symbol('stream owner');
+type OwnedStream = ServerHttp2Stream & { [owner]: DownstreamStream | null };
+
+/** One HTTP/2 connection of a client: every stream on it is an exchange of its own. */
+export class DownstreamSession implements ClientConnection {
+  readonly socket: Socket;
+  readonly peer: DownstreamPeer;
+  readonly host: SessionHost;
+  readonly #session: ServerHttp2Session;
+  readonly #streams = new Set<DownstreamStream>();
+  readonly #idle: Deadline;
+  readonly #sweep: Deadline;
+  readonly #resets: Allowance;
+  readonly #controls: Allowance;
+  #open = true;
+
+  constructor(socket: Socket, peer: DownstreamPeer, host: SessionHost) {
+    const now = monotonic();
+    this.socket = socket;
+    this.peer = peer;
+    this.host = host;
+    this.#resets = new Allowance(resetBurst, resetRate, now);
+    this.#controls = new Allowance(controlBurst, controlRate, now);
+    this.#idle = new Deadline(() => this.#goodbye());
+    this.#sweep = new Deadline(() => this.#resetStalled());
+    this.#idle.set(host.limits.headTimeout, now);
+    const session = performServerHandshake(socket, sessionOptions(host.limits));
+    this.#session = session;
+    session.on('stream', (stream, _headers, flags, fields) => this.#begin(stream as OwnedStream, flags, fields));
+    session.on('remoteSettings', () => this.#control());
+    session.on('ping', () => this.#control());
+    // What matters follows with `close`.
+    session.on('error', ignore);
+    session.on('close', () => this.#closed());
+    // A proxy has no use for half-closed connections: it is an abort.
+    socket.on('end', () => this.#destroy(ResetCode.noError));
+  }
+
+  /** Takes no more streams; those in flight finish. */
+  drain(): void {
+    this.#goodbye();
+  }
+
+  /** A piece of an answer has gone out. */
+  carried(): void {
+    this.#controls.credit();
+  }
+
+  #begin(stream: OwnedStream, flags: number, fields: readonly string[]): void {
+    stream.on('error', ignore);
+    if (stream.closed || stream.destroyed) {
+      // Given up before it was looked at.
+      this.#reset();
+      return;
+    }
+    const endStream = (flags & endStreamFlag) !== 0;
+    const downstream = new DownstreamStream(stream, this, endStream);
+    stream[owner] = downstream;
+    stream.on('aborted', onAborted);
+    stream.on('close', onClose);
+    if (this.#streams.size === 0) this.#busy();
+    this.#streams.add(downstream);
+    this.peer.requests++;
+    try {
+      this.#request(downstream, fields, endStream);
+    } catch (error) {
+      downstream.unexpected(error);
+    }
+    if (this.peer.requests >= this.host.limits.keepaliveRequests) this.#session.close();
+  }
+
+  #request(downstream: DownstreamStream, fields: readonly string[], endStream: boolean): void {
+    const { limits, snapshots } = this.host;
+    const head = parseStreamHead(fields, endStream, limits);
+    if (!(head instanceof ParsedRequest)) {
+      downstream.refuse(head, requestLine(fields));
+      return;
+    }
+    const id = requestId();
+    downstream.begin(new Exchange(downstream, this.peer, head, snapshots.current, id, Date.now(), monotonic()));
+  }
+
+  /** @internal The stream is closed. */
+  streamClosed(downstream: DownstreamStream): void {
+    this.#streams.delete(downstream);
+    if (this.#streams.size === 0) this.#idle.set(this.host.limits.keepaliveTimeout, monotonic());
+  }
+
+  /** @internal The stream was given up before its answer was complete. */
+  streamAborted(): void {
+    this.#reset();
+  }
+
+  #busy(): void {
+    this.#idle.clear();
+    if (!this.#sweep.pending) this.#sweep.set(this.host.limits.sendTimeout, monotonic());
+  }
+
+  /** Resets streams whose complete answer the client has not taken since the last look. */
+  #resetStalled(): void {
+    for (const downstream of this.#streams) {
+      if (!downstream.settled) continue;
+      if (downstream.lingered) downstream.reset(ResetCode.cancel);
+      downstream.lingered = true;
+    }
+    if (this.#streams.size > 0) this.#sweep.set(this.host.limits.sendTimeout, monotonic());
+  }
+
+  #reset(): void {
+    if (!this.#resets.take(monotonic())) this.#destroy(ResetCode.enhanceYourCalm);
+  }
+
+  #control(): void {
+    if (!this.#controls.take(monotonic())) this.#destroy(ResetCode.enhanceYourCalm);
+  }
+
+  #goodbye(): void {
+    if (!this.#open) return;
+    const idle = this.#streams.size === 0;
+    this.#session.close();
+    if (idle) this.#endSoon();
+  }
+
+  #destroy(code: number): void {
+    if (!this.#open) return;
+    // Node takes a code in the place of an error; its types do not know.
+    this.#session.destroy(code as unknown as Error);
+    this.#endSoon();
+  }
+
+  /** Node waits for as long as the client takes to read; we do not. */
+  #endSoon(): void {
+    if (this.#open) new Deadline(() => this.socket.destroy()).set(lingerTimeout, monotonic());
+  }
+
+  #closed(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#idle.clear();
+    this.#sweep.clear();
+    this.host.closed(this);
+  }
+}
+
+function onAborted(this: ServerHttp2Stream): void {
+  (this as OwnedStream)[owner]?.aborted();
+}
+
+function onClose(this: ServerHttp2Stream): void {
+  (this as OwnedStream)[owner]?.closed();
+}
+
+function ignore(): void {}
+
+/** What the access log shows of a request that is none. */
+function requestLine(fields: readonly string[]): string {
+  const line = `${fieldValue(fields, ':method')} ${fieldValue(fields, ':path')} HTTP/2`;
+  return `${line.replace(/[\x00-\x1f\x7f]/g, ' ')}\r\n`;
+}
+
+function fieldValue(fields: readonly string[], name: string): string {
+  const at = fields.indexOf(name);
+  return at < 0 ? '-' : (fields[at + 1] as string);
+}

@@ -1,0 +1,291 @@
+import type { ServerHttp2Stream, ServerStreamResponseOptions } from 'node:http2';
+import type { Downstream, RequestBodySink } from '../dataplane/downstream.ts';
+import type { Exchange } from '../dataplane/exchange.ts';
+import { type ErrorEntry, errors } from '../errors.ts';
+import { isBodyless } from '../http1/bodyless.ts';
+import { monotonic } from '../util/clock.ts';
+import { Deadline } from '../util/deadlines.ts';
+import { latin1 } from '../util/latin1.ts';
+import { writeCopy } from '../util/write-copy.ts';
+import { ResetCode } from './codes.ts';
+import type { DownstreamSession } from './downstream-session.ts';
+import { responseFields, trailerFields } from './response-fields.ts';
+import { type BodyOwner, StreamBody } from './stream-body.ts';
+
+const maxJoinedBytes = 16_384;
+
+function doNotEnd(this: ServerHttp2Stream): ServerHttp2Stream {
+  return this;
+}
+
+/** What the types of Node leave out. */
+type RespondOptions = ServerStreamResponseOptions & { readonly sendDate: false };
+
+const headOnly: RespondOptions = Object.freeze({ endStream: true, sendDate: false });
+const headAndBody: RespondOptions = Object.freeze({ sendDate: false });
+const headBodyAndTrailers: RespondOptions = Object.freeze({ waitForTrailers: true, sendDate: false });
+
+/** One stream of a client's session: a request and its answer. */
+export class DownstreamStream implements Downstream, BodyOwner {
+  readonly #stream: ServerHttp2Stream;
+  readonly #session: DownstreamSession;
+  #exchange: Exchange | null = null;
+  /** Null when the head was the whole request. */
+  readonly #body: StreamBody | null;
+  /** The head of the answer, until it leaves with the first bytes of the body. */
+  #head: string[] | null = null;
+  #bodyless = false;
+  #withTrailers = false;
+  #trailers = '';
+  /** Runs while the client does not take what was written. */
+  #blocked: Deadline | null = null;
+  #unsent = 0;
+  /** The answer was complete when it was last looked at, and the stream still open. */
+  lingered = false;
+
+  constructor(stream: ServerHttp2Stream, session: DownstreamSession, endStream: boolean) {
+    this.#stream = stream;
+    this.#session = session;
+    const { maxBodySize, bodyTimeout } = session.host.limits;
+    const limit = maxBodySize > 0 ? maxBodySize : Number.POSITIVE_INFINITY;
+    this.#body = endStream ? null : new StreamBody(stream, this, limit, bodyTimeout);
+  }
+
+  begin(exchange: Exchange): void {
+    this.#exchange = exchange;
+    this.#session.host.handler.request(exchange);
+  }
+
+  /** No exchange is in flight: the answer is complete, or there will be none. */
+  get settled(): boolean {
+    return this.#exchange === null;
+  }
+
+  get bodyComplete(): boolean {
+    return this.#body === null || this.#body.complete;
+  }
+
+  // Request body
+
+  startBody(exchange: Exchange, sink: RequestBodySink): void {
+    const body = this.#body;
+    if (body === null || exchange.head.bodyLength === 0) {
+      sink.bodyEnd('');
+      return;
+    }
+    if (exchange.head.expectContinue && !this.#gone) this.#stream.additionalHeaders({ ':status': 100 });
+    body.start(sink, false);
+  }
+
+  limitBody(_exchange: Exchange, bytes: number): void {
+    this.#body?.limit(bytes);
+  }
+
+  pauseBody(): void {
+    this.#body?.pause();
+  }
+
+  resumeBody(): void {
+    this.#body?.resume();
+  }
+
+  startTunnel(_exchange: Exchange, sink: RequestBodySink): void {
+    this.flush();
+    this.#body?.start(sink, true);
+  }
+
+  bodyReceived(bytes: number): void {
+    if (this.#exchange !== null) this.#exchange.bytesReceived += bytes;
+  }
+
+  bodyTooLarge(): void {
+    const exchange = this.#exchange;
+    if (exchange === null) return;
+    if (exchange.headSent) this.#breakOff(exchange, errors.payloadTooLarge);
+    else this.#session.host.handler.requestBodyTooLarge(exchange);
+  }
+
+  bodyBroken(): void {
+    if (this.#exchange !== null) this.#breakOff(this.#exchange, errors.badRequest);
+  }
+
+  bodyTimedOut(): void {
+    if (this.#exchange !== null) this.#breakOff(this.#exchange, errors.requestTimeout);
+  }
+
+  unexpected(error: unknown): void {
+    this.#session.host.unexpected(this.#exchange, error);
+  }
+
+  /** Ends an exchange whose request body cannot be read on. */
+  #breakOff(exchange: Exchange, error: ErrorEntry): void {
+    const { host } = this.#session;
+    this.#exchange = null;
+    exchange.clientAborted = true;
+    host.handler.downstreamAborted(exchange);
+    if (!exchange.headSent) exchange.status = error.status;
+    this.#finish(exchange);
+    if (exchange.headSent) this.reset(ResetCode.cancel);
+    else this.refuse(error, exchange);
+  }
+
+  // Answering
+
+  sendHead(exchange: Exchange, bodyLength: number): void {
+    exchange.headSent = true;
+    const { head } = exchange;
+    // Within an extended CONNECT any 2xx says that the tunnel stands (RFC 8441 5), so no other answer may be one.
+    if (head.webSocketAccept !== '' && exchange.status >= 200 && exchange.status < 300) exchange.status = 502;
+    const status = exchange.status === 101 ? 200 : exchange.status;
+    const fields = responseFields(status, this.#session.host.responseBlock(exchange));
+    this.#bodyless = isBodyless(head.method, status) || status === 205;
+    if (bodyLength >= 0 && status !== 204 && exchange.status !== 101) fields.push('content-length', String(bodyLength));
+    this.#withTrailers = bodyLength < 0 && head.trailers && !this.#bodyless;
+    this.#head = fields;
+  }
+
+  sendBody(exchange: Exchange, bytes: Uint8Array, start: number, end: number): boolean {
+    if (this.#bodyless || end <= start || exchange !== this.#exchange) return true;
+    this.flush();
+    if (this.#gone) return true;
+    const size = end - start;
+    exchange.bytesSent += size;
+    this.#session.carried();
+    const open =
+      size <= maxJoinedBytes
+        ? this.#stream.write(latin1(bytes, start, end), 'latin1')
+        : writeCopy(this.#stream, bytes, start, end);
+    if (!open) this.#block();
+    return open;
+  }
+
+  sendEnd(exchange: Exchange, trailers: string): void {
+    if (exchange !== this.#exchange) return;
+    this.#trailers = trailers;
+    if (this.#head !== null && trailers !== '') this.flush();
+    if (this.#head !== null) this.#respond(headOnly);
+    else if (!this.#bodyless) this.#stream.end();
+    this.#exchange = null;
+    this.#blocked?.clear();
+    this.#finish(exchange);
+    this.#dropBody();
+  }
+
+  flush(): void {
+    if (this.#head === null) return;
+    if (this.#bodyless) this.#respond(headOnly);
+    else this.#respond(this.#withTrailers ? headBodyAndTrailers : headAndBody);
+  }
+
+  sendInformational(exchange: Exchange, status: number, block: string): void {
+    if (exchange.headSent || this.#gone) return;
+    const fields: Record<string, string | string[]> = trailerFields(block);
+    fields[':status'] = String(status);
+    this.#stream.additionalHeaders(fields);
+  }
+
+  abort(exchange: Exchange): void {
+    if (exchange !== this.#exchange) return;
+    this.#exchange = null;
+    this.#finish(exchange);
+    this.reset(ResetCode.internalError);
+  }
+
+  /** Answers a request that has no exchange, or none any more. */
+  refuse(error: ErrorEntry, request: string | Exchange): void {
+    const { status, block, body } = this.#session.host.refusal(this.#session.peer, error, request);
+    if (this.#gone) return;
+    const fields = responseFields(status, block);
+    fields.push('content-length', String(Buffer.byteLength(body)));
+    if ((this.#stream as { readonly headRequest?: boolean }).headRequest === true)
+      this.#stream.respond(fields, headOnly);
+    else {
+      this.#stream.respond(fields, headAndBody);
+      this.#stream.end(body);
+    }
+    this.#dropBody();
+  }
+
+  /** Breaks the stream off, for the client to see that the answer is not complete. */
+  reset(code: number): void {
+    this.#body?.stop();
+    this.#blocked?.clear();
+    // Node ends a stream before it resets it: the client would get END_STREAM, and with it a short answer that looks whole.
+    this.#stream.end = doNotEnd;
+    this.#stream.close(code);
+  }
+
+  #respond(options: RespondOptions): void {
+    const fields = this.#head as string[];
+    this.#head = null;
+    if (this.#gone) return;
+    if (options === headBodyAndTrailers) this.#stream.once('wantTrailers', () => this.#sendTrailers());
+    this.#stream.respond(fields, options);
+  }
+
+  #sendTrailers(): void {
+    if (!this.#gone) this.#stream.sendTrailers(trailerFields(this.#trailers));
+  }
+
+  /** The stream is closed, or the session: nothing can be sent on it. */
+  get #gone(): boolean {
+    return this.#stream.closed || this.#stream.destroyed;
+  }
+
+  /** The answer is complete: the client is told to send no more of a body that nobody reads (RFC 9113 8.1). */
+  #dropBody(): void {
+    if (this.#body === null) return;
+    this.#body.stop();
+    if (!this.#body.complete) this.#stream.close(ResetCode.noError);
+  }
+
+  #finish(exchange: Exchange): void {
+    if (exchange.finished) return;
+    exchange.finished = true;
+    this.#session.host.handler.finished(exchange);
+  }
+
+  // What the stream tells
+
+  /** The client has reset the stream, or is gone, before the answer was complete. */
+  aborted(): void {
+    const exchange = this.#exchange;
+    this.#body?.stop();
+    this.#blocked?.clear();
+    if (exchange === null) return;
+    this.#exchange = null;
+    exchange.clientAborted = true;
+    // As in nginx; it is seen in logs only.
+    if (!exchange.headSent) exchange.status = 499;
+    this.#session.host.handler.downstreamAborted(exchange);
+    this.#finish(exchange);
+    this.#session.streamAborted();
+  }
+
+  /** Nothing more happens on the stream. Of an answer to HEAD, whose stream Node ends at once, it is all that tells. */
+  closed(): void {
+    this.aborted();
+    this.#session.streamClosed(this);
+  }
+
+  #block(): void {
+    if (this.#blocked?.pending === true) return;
+    this.#stream.once('drain', () => {
+      this.#blocked?.clear();
+      if (this.#exchange !== null) this.#session.host.handler.downstreamDrained(this.#exchange);
+    });
+    this.#blocked ??= new Deadline(() => this.#stalled());
+    this.#unsent = this.#stream.writableLength;
+    this.#blocked.set(this.#session.host.limits.sendTimeout, monotonic());
+  }
+
+  /** A client that takes a long answer slowly has time as long as it takes something. */
+  #stalled(): void {
+    const unsent = this.#stream.writableLength;
+    if (unsent === this.#unsent) this.reset(ResetCode.cancel);
+    else {
+      this.#unsent = unsent;
+      this.#blocked?.set(this.#session.host.limits.sendTimeout, monotonic());
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import type { ServerHttp2Stream } from 'node:http2';
+import type { RequestBodySink } from '../dataplane/downstream.ts';
+import { keepTrailers } from '../http1/chunk-decoder.ts';
+import { fieldLines, token } from '../http1/grammar.ts';
+import { monotonic } from '../util/clock.ts';
+import { Deadline } from '../util/deadlines.ts';
+
+/** What the stream is told of its request body. */
+export interface BodyOwner {
+  /** Bytes of the body came. */
+  bodyReceived(bytes: number): void;
+  /** Longer than allowed; nothing of the excess was passed on. */
+  bodyTooLarge(): void;
+  /** The trailers are malformed. */
+  bodyBroken(): void;
+  /** No byte came for the time-out. */
+  bodyTimedOut(): void;
+  unexpected(error: unknown): void;
+}
+
+const maxTrailerBytes = 8192;
+
+/** Reads the request body of one stream. Nothing is read before `start`: the client's window is all that may come. */
+export class StreamBody {
+  complete = false;
+  readonly #stream: ServerHttp2Stream;
+  readonly #owner: BodyOwner;
+  readonly #timeout: number;
+  #sink: RequestBodySink | null = null;
+  #left: number;
+  #tunnel = false;
+  #trailers = '';
+  #broken = false;
+  readonly #deadline: Deadline;
+
+  /** `limit`: most bytes, of a body whose length is not declared. `timeout`: milliseconds between two reads. */
+  constructor(stream: ServerHttp2Stream, owner: BodyOwner, limit: number, timeout: number) {
+    this.#stream = stream;
+    this.#owner = owner;
+    this.#left = limit;
+    this.#timeout = timeout;
+    this.#deadline = new Deadline(() => owner.bodyTimedOut());
+    // They may come before the body is read, and are told once only.
+    stream.on('trailers', (_fields: unknown, _flags: number, list: readonly string[]) => this.#readTrailers(list));
+  }
+
+  /** `tunnel`: the bytes have no end that anybody waits for, and no limit. */
+  start(sink: RequestBodySink, tunnel: boolean): void {
+    this.#sink = sink;
+    this.#tunnel = tunnel;
+    if (tunnel) this.#left = Number.POSITIVE_INFINITY;
+    const stream = this.#stream;
+    stream.on('end', () => this.#guarded(() => this.#end()));
+    stream.on('data', (piece: Buffer) => this.#guarded(() => this.#data(piece)));
+    this.#wait();
+  }
+
+  limit(bytes: number): void {
+    this.#left = Math.min(this.#left, bytes);
+  }
+
+  pause(): void {
+    this.#deadline.clear();
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    if (this.#sink === null) return;
+    this.#wait();
+    this.#stream.resume();
+  }
+
+  /** Nothing more is passed on. */
+  stop(): void {
+    this.#sink = null;
+    this.#deadline.clear();
+  }
+
+  #wait(): void {
+    if (!this.#tunnel && !this.complete) this.#deadline.set(this.#timeout, monotonic());
+  }
+
+  #data(piece: Buffer): void {
+    const sink = this.#sink;
+    if (sink === null) return;
+    this.#left -= piece.byteLength;
+    if (this.#left < 0) {
+      this.stop();
+      this.#owner.bodyTooLarge();
+      return;
+    }
+    this.#owner.bodyReceived(piece.byteLength);
+    this.#wait();
+    sink.bodyData(piece, 0, piece.byteLength);
+    // The sink may have paused the stream.
+    if (this.#stream.isPaused()) this.#deadline.clear();
+  }
+
+  #readTrailers(list: readonly string[]): void {
+    let text = '';
+    let count = 0;
+    for (let at = 0; at < list.length; at += 2) {
+      if (!token.test(list[at] as string)) this.#broken = true;
+      text += `${list[at]}: ${list[at + 1]}\r\n`;
+      count++;
+    }
+    fieldLines.lastIndex = 0;
+    const whole = `${text}\r\n`;
+    if (!fieldLines.test(whole) || fieldLines.lastIndex !== whole.length || text.length > maxTrailerBytes)
+      this.#broken = true;
+    else if (whole.split('\r\n').length !== count + 2) this.#broken = true;
+    else this.#trailers = keepTrailers(text);
+  }
+
+  #end(): void {
+    // Node ends a stream that was reset without an error as if it were whole; `aborted` tells.
+    if (this.#stream.aborted) return;
+    this.complete = true;
+    const sink = this.#sink;
+    this.stop();
+    if (sink === null) return;
+    if (this.#broken) this.#owner.bodyBroken();
+    else sink.bodyEnd(this.#trailers);
+  }
+
+  /** For events of Node, above which nobody would catch. */
+  #guarded(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#owner.unexpected(error);
+    }
+  }
+}

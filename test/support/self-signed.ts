@@ -1,0 +1,18 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A certificate for a name, signed by itself, and its key: PEM texts. */
+export function selfSigned(name: string): { readonly cert: string; readonly key: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'sluicegate-certificate-'));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const names = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`];
+  execFileSync('openssl', ['req', '-x509', ...curve, '-days', '2', ...names, '-keyout', key, '-out', cert], {
+    stdio: 'ignore',
+  });
+  const pair = { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
+  rmSync(folder, { recursive: true });
+  return pair;
+}
