@@ -98,6 +98,28 @@ for (const [kind, access] of [
   });
 }
 
+for (const [kind, answer] of [
+  ['at once', () => reply({ status: 418 })],
+  ['later', async () => reply({ status: 418 })],
+] as const) {
+  test(`a reply given ${kind} in rewrite answers before routing; header filters and logs still run`, async () => {
+    const ran: string[] = [];
+    const answering = plugin({ rewrite: answer });
+    const after = plugin({
+      rewrite: () => void ran.push('rewrite'),
+      access: () => {
+        ran.push('access');
+        return undefined;
+      },
+      headerFilter: () => void ran.push('headerFilter'),
+      log: () => void ran.push('log'),
+    });
+    const { response, upstream } = await together(answering, after).request();
+    assert.deepEqual([upstream, response.status], [null, 418]);
+    assert.deepEqual(ran, ['headerFilter', 'log']);
+  });
+}
+
 test('a plugin that fails in rewrite gives a 500 and access does not run', async () => {
   let ran = false;
   const failing = plugin({

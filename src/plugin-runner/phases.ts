@@ -12,12 +12,16 @@ export { runAccess } from './run-access.ts';
 
 type Step = (instance: PluginInstance, context: RequestContext) => PhaseResult;
 
-/** Global instances only, before routing. A `Reply` comes only of a failure. */
+/** Global instances only, before routing. */
 export function runRewrite(exchange: Exchange): PhaseResult {
-  return runInOrder(exchange, exchange.snapshot.globalPlan.rewrite, 'rewrite', (instance, context) => {
-    const pending = instance.phases.rewrite?.(context);
-    return isPromise(pending) ? pending.then(nothing) : undefined;
-  });
+  const { rewrite } = exchange.snapshot.globalPlan;
+  // `void` is how a phase is declared that has nothing to say.
+  return runInOrder(
+    exchange,
+    rewrite,
+    'rewrite',
+    (instance, context) => instance.phases.rewrite?.(context) as PhaseResult,
+  );
 }
 
 /** Over the buffered answer of the backend. A `Reply` is sent in its place. */
@@ -99,5 +103,3 @@ async function goOnAfter(
   }
   return result ?? next();
 }
-
-function nothing(): undefined {}

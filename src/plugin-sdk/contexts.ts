@@ -166,7 +166,7 @@ export interface UpstreamRequestEdit {
   removeCookies(names: readonly string[]): void;
 }
 
-/** Before routing; global instances only. */
+/** Before routing; global instances only. Return a `Reply` to answer now, whether or not a route would match. */
 export interface RewriteContext extends BaseContext {
   readonly upstream: UpstreamRequestEdit;
 }
@@ -261,7 +261,7 @@ export interface LogContext extends BaseContext {
 }
 
 export interface PluginPhases {
-  rewrite?(context: RewriteContext): void | Promise<void>;
+  rewrite?(context: RewriteContext): void | Reply | Promise<void> | Promise<Reply | undefined>;
   access?(context: AccessContext): undefined | Reply | Promise<undefined | Reply>;
   /** In place of `access`, when another plugin was enough (`anyOf`): to hide a credential that was not needed. */
   skipped?(context: AccessContext): void;
