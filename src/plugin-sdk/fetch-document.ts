@@ -14,6 +14,8 @@ export interface FetchOptions {
   readonly verify?: boolean;
   /** PEM of the authorities to trust instead of the built-in ones. */
   readonly ca?: string;
+  /** Gives the exchange up before its time is over. */
+  readonly signal?: AbortSignal;
 }
 
 export interface FetchedDocument {
@@ -32,14 +34,15 @@ export function fetchDocument(url: string, options: FetchOptions): Promise<Fetch
   if (target.protocol !== 'http:' && target.protocol !== 'https:') {
     return Promise.reject(new Error(`${target.protocol} is not a protocol to fetch by`));
   }
-  const { method = 'GET', headers = {}, body = '', timeout, maxBytes = 1 << 20, verify = true, ca } = options;
+  const { method = 'GET', headers = {}, body = '', timeout, maxBytes = 1 << 20, verify = true, ca, signal } = options;
   const length = method === 'POST' ? { 'Content-Length': String(Buffer.byteLength(body)) } : {};
-  const common: HttpOptions = { method, headers: { ...headers, ...length }, signal: AbortSignal.timeout(timeout) };
+  const deadline = AbortSignal.timeout(timeout);
+  const ending = signal === undefined ? deadline : AbortSignal.any([deadline, signal]);
+  const common: HttpOptions = { method, headers: { ...headers, ...length }, signal: ending };
   const secure: RequestOptions = { ...common, rejectUnauthorized: verify, ...(ca === undefined ? {} : { ca }) };
   return new Promise((resolve, reject) => {
     const failed = (error: Error): void => {
-      const reason =
-        error.name === 'AbortError' || error.name === 'TimeoutError' ? `no answer in ${timeout} ms` : error.message;
+      const reason = ending.aborted ? endingOf(deadline, timeout) : error.message;
       reject(new Error(`${target.origin}: ${reason}`, { cause: error }));
     };
     const answered = (answer: IncomingMessage): void => {
@@ -53,6 +56,10 @@ export function fetchDocument(url: string, options: FetchOptions): Promise<Fetch
     request.on('error', failed);
     request.end(method === 'POST' ? body : undefined);
   });
+}
+
+function endingOf(deadline: AbortSignal, timeout: number): string {
+  return deadline.aborted ? `no answer in ${timeout} ms` : 'given up';
 }
 
 async function collect(answer: IncomingMessage, maxBytes: number): Promise<Buffer> {
