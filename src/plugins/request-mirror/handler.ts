@@ -1,0 +1,82 @@
+import { type AccessContext, outageReporter, type PluginPhases, type PluginTools } from '../../plugin-sdk/index.ts';
+import { type Copy, Mirror } from './mirror.ts';
+import type { RequestMirrorConfig } from './schema.ts';
+
+/** Headers of the connection that a message came by (RFC 9110 7.6.1), and what is made anew. */
+const notCopied: readonly string[] = [
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+export function mirrorRequests(config: RequestMirrorConfig, tools: PluginTools): PluginPhases {
+  const mirror = new Mirror({
+    url: config.url,
+    timeout: config.timeout,
+    maxInFlight: config.max_in_flight,
+    verify: config.tls_verify,
+    authorities: tools.settings.trustedCertificates,
+    failed: outageReporter(tools, 'failed', 'a copy of a request could not be delivered'),
+  });
+  const removed = new Set([...notCopied, ...config.remove_headers.map((name) => name.toLowerCase())]);
+  const methods = config.methods === null ? null : new Set(config.methods);
+  const share = config.percent / 100;
+
+  function copyOf({ request }: AccessContext, body: Uint8Array | null): Copy {
+    const hopByHop = new Set(request.headerValues('connection').flatMap((line) => line.toLowerCase().split(/[\s,]+/)));
+    const headers = Object.entries(request.headers()).filter(([name]) => !removed.has(name) && !hopByHop.has(name));
+    const query = request.query === '' ? '' : `?${request.query}`;
+    return {
+      method: request.method,
+      target: request.rawPath + query,
+      headers: { ...Object.fromEntries(headers), 'x-mirrored': ['1'], 'x-kong-request-id': [request.id] },
+      body,
+    };
+  }
+
+  function send(context: AccessContext, body: Uint8Array | null): void {
+    tools.count(mirror.send(copyOf(context, body)) ? 'sent' : 'dropped');
+  }
+
+  return {
+    access(context) {
+      const { request } = context;
+      if (methods !== null && !methods.has(request.method)) return undefined;
+      if (share < 1 && Math.random() >= share) return undefined;
+      // A tunnel cannot be copied.
+      if (request.header('upgrade') !== null) return undefined;
+      const size = bodySize(context);
+      if (size === 0) {
+        send(context, null);
+        return undefined;
+      }
+      if (!config.with_body || size > config.max_body) {
+        tools.count('skipped');
+        return undefined;
+      }
+      return context.body().then((body) => {
+        send(context, body);
+        return undefined;
+      });
+    },
+    dispose: () => mirror.close(),
+  };
+}
+
+/** Bytes; Infinity when they are not declared. */
+function bodySize({ request }: AccessContext): number {
+  if (request.header('transfer-encoding') !== null) return Number.POSITIVE_INFINITY;
+  const length = request.header('content-length');
+  if (length !== null) return Number(length);
+  // HTTP/2 needs no length: only methods that have a body by nature are taken to have one.
+  const may = request.httpVersion === '2' && !['GET', 'HEAD', 'OPTIONS', 'DELETE', 'TRACE'].includes(request.method);
+  return may ? Number.POSITIVE_INFINITY : 0;
+}

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { type ClientRequest, Agent as PlainAgent, request as plainRequest } from 'node:http';
+import { request as secureRequest, Agent as TlsAgent } from 'node:https';
+
+export interface Copy {
+  readonly method: string;
+  /** Path and query, beginning with a slash. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, readonly string[]>>;
+  readonly body: Uint8Array | null;
+}
+
+export interface MirrorOptions {
+  readonly url: string;
+  readonly timeout: number;
+  readonly maxInFlight: number;
+  readonly verify: boolean;
+  /** PEM file of authorities; null: the built-in ones. */
+  readonly authorities: string | null;
+  readonly failed: (error: Error) => void;
+}
+
+/** More of an answer is not read to keep the connection. */
+const maxAnswerBytes = 65_536;
+
+/** Sends copies and forgets them: answers are read away, failures only told. Nothing waits for it. */
+export class Mirror {
+  readonly #options: MirrorOptions;
+  readonly #url: URL;
+  readonly #agent: PlainAgent | TlsAgent;
+  readonly #prefix: string;
+  #inFlight = 0;
+
+  constructor(options: MirrorOptions) {
+    const { url, verify, authorities } = options;
+    this.#options = options;
+    this.#url = new URL(url);
+    this.#prefix = this.#url.pathname.replace(/\/$/, '');
+    const pool = { keepAlive: true, maxFreeSockets: 16, timeout: options.timeout };
+    const ca = authorities === null ? {} : { ca: readFileSync(authorities) };
+    this.#agent =
+      this.#url.protocol === 'https:'
+        ? new TlsAgent({ ...pool, ...ca, rejectUnauthorized: verify })
+        : new PlainAgent(pool);
+  }
+
+  /** False: too many are on their way. */
+  send(copy: Copy): boolean {
+    if (this.#inFlight >= this.#options.maxInFlight) return false;
+    this.#inFlight++;
+    let request: ClientRequest;
+    try {
+      request = this.#open(copy);
+    } catch (error) {
+      this.#inFlight--;
+      this.#options.failed(error as Error);
+      return true;
+    }
+    const timer = setTimeout(() => request.destroy(new Error('time-out')), this.#options.timeout).unref();
+    request.on('close', () => {
+      clearTimeout(timer);
+      this.#inFlight--;
+    });
+    request.on('error', (error) => this.#options.failed(error));
+    request.on('response', (response) => {
+      let bytes = 0;
+      response.on('data', (piece: Buffer) => {
+        bytes += piece.byteLength;
+        if (bytes > maxAnswerBytes) request.destroy();
+      });
+      // The copy's answer is nobody's, broken or not.
+      response.on('error', () => {});
+    });
+    request.end(copy.body ?? undefined);
+    return true;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #open({ method, target, headers, body }: Copy): ClientRequest {
+    const secure = this.#url.protocol === 'https:';
+    const { hostname, port, host } = this.#url;
+    const lines = body === null ? { ...headers } : { ...headers, 'content-length': [String(body.byteLength)] };
+    return (secure ? secureRequest : plainRequest)({
+      method,
+      host: hostname.replace(/^\[|\]$/g, ''),
+      ...(port === '' ? {} : { port }),
+      path: this.#prefix + target,
+      headers: { ...(lines as Record<string, string[]>), host },
+      agent: this.#agent,
+    });
+  }
+}
