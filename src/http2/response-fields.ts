@@ -10,6 +10,8 @@ const dropped: ReadonlySet<string> = new Set([
   'http2-settings',
   'te',
   'content-length',
+  // Part of a handshake that HTTP/2 does without (RFC 8441 5).
+  'sec-websocket-accept',
 ]);
 
 /** `:status`, then the lines of a header block: names in lower case and values in turn. */
