@@ -1,6 +1,8 @@
 /** RFC 1035 2.3.4; the length counts the bytes of the wire form. */
 const longestLabel = 63;
 const longestName = 255;
+/** A name has no more labels than this, and needs no more than one pointer for each. */
+const mostPointers = 127;
 
 /**
  * The wire form of a name (RFC 1035 3.1), or null when it cannot be one: empty or too long labels, or characters that
@@ -27,14 +29,15 @@ export interface NameRead {
 }
 
 /**
- * Reads a name that may be compressed (RFC 1035 4.1.4). Pointers must lead backwards, each before all earlier ones, so
- * every name ends. Bytes that no host name has are written `\DDD` (RFC 1035 5.1): such a name equals no asked one, and
+ * Reads a name that may be compressed (RFC 1035 4.1.4). Pointers must lead backwards, each before all earlier ones, and be
+ * few: every name ends soon. Bytes that no host name has are written `\DDD` (RFC 1035 5.1): such a name equals no asked one, and
  * `encodeName` refuses it. Throws a `RangeError` for what is no name.
  */
 export function readName(message: Buffer, start: number): NameRead {
   let at = start;
   let lowest = start;
   let end = -1;
+  let pointers = 0;
   let length = 1;
   let name = '';
   for (;;) {
@@ -42,7 +45,7 @@ export function readName(message: Buffer, start: number): NameRead {
     if (size === 0) return { name, end: end === -1 ? at + 1 : end };
     if (size >= 0xc0) {
       const target = ((size & 0x3f) << 8) | byteAt(message, at + 1);
-      if (target >= lowest) throw new RangeError('a compressed name leads nowhere');
+      if (target >= lowest || ++pointers > mostPointers) throw new RangeError('a compressed name leads nowhere');
       if (end === -1) end = at + 2;
       at = target;
       lowest = target;
