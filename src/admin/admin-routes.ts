@@ -44,7 +44,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...logLevelRoutes(options.logLevel),
     ...upstreamHealthRoutes(context, deps),
     ...fixedAnswerRoutes(),
-    ...pluginAdminRoutes(context, options.pluginAdminRoutes),
+    ...pluginAdminRoutes(context, options),
     ...replacing(entityRoutes(context), targetRoutes(context)).map((route) => withExceptions(context, route)),
   ];
   return routes;

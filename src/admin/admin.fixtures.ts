@@ -142,7 +142,8 @@ export async function startTestAdmin({ settings = {}, pg, tls }: TestAdminOption
       access: (entry) => void accessLog.push(entry),
       error: (message, cause) => void errors.push({ message, cause }),
     },
-    pluginAdminRoutes: [],
+    pluginAdminRoutes: new Map(),
+    pluginBackground: async () => null,
     ...(tls === undefined ? {} : { tls }),
     logLevel: {
       get: () => level,

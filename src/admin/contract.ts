@@ -91,8 +91,10 @@ export interface AdminOptions {
   readonly plugins: ReadonlyMap<string, { readonly version: string; readonly priority: number }>;
   readonly log: AdminLog;
   readonly logLevel: LogLevelControl;
-  /** Paths that plugins bring along. */
-  readonly pluginAdminRoutes: readonly PluginAdminRoutes['adminRoutes'][];
+  /** Paths that plugins bring along, by plugin. */
+  readonly pluginAdminRoutes: ReadonlyMap<string, PluginAdminRoutes['adminRoutes']>;
+  /** Passes a message on to a plugin's background part. */
+  readonly pluginBackground: (plugin: string, message: unknown) => Promise<unknown>;
   /** PEM certificate and key of listeners with the `ssl` flag; several for several key types. */
   readonly tls?: { readonly cert: string | string[]; readonly key: string | string[] };
 }

@@ -14,6 +14,7 @@ import { Supervisor, type SupervisorLog } from '../workers/supervisor.ts';
 import { Counter, createCounters, sumCounter } from '../zones/counters.ts';
 import { ZoneRegistry } from '../zones/zone-registry.ts';
 import { recoverZone, zoneStats } from '../zones/zone-stats.ts';
+import type { BackgroundParts } from './background-parts.ts';
 import { ControlPlanePriority } from './control-plane-priority.ts';
 import { ExpiryJob } from './expiry-job.ts';
 import type { NodeDns } from './node-dns.ts';
@@ -50,6 +51,7 @@ export class NodeParts {
   readonly #pluginCounts = new PluginCounts();
   #zones: ZoneRegistry | null = null;
   #workerCalls: WorkerCalls | null = null;
+  #background: BackgroundParts | null = null;
   #expiry: ExpiryJob | null = null;
   #logs: NodeLogs | null = null;
   #store: Store | null = null;
@@ -116,6 +118,7 @@ export class NodeParts {
     }
     this.#dns?.close();
     this.#expiry?.stop();
+    await this.#background?.stop();
     await this.#workerCalls?.close();
     await this.#publisher?.close();
     await this.#store?.close();
@@ -154,12 +157,14 @@ export class NodeParts {
       publisher: () => publisher,
       lease: (requests) => store.leaseCounters(requests),
       resolve: (name) => names.resolve(name),
+      background: (plugin, message) => background.handle(plugin, message),
     });
     this.#workerCalls = calls;
     this.#calls.resolve(calls.handler);
     const onDelta = (delta: SnapshotDelta): void => {
       calls.changed(delta);
       names.configChanged(delta);
+      background.configChanged(delta);
     };
     const publisher = new PublisherClass({
       store,
@@ -170,10 +175,32 @@ export class NodeParts {
       onDelta,
     });
     this.#publisher = publisher;
+    const background = await this.#openBackground(opened, logs, (version) => publisher.published(version));
     this.#expiry = new ExpiryJob(store, logs.node);
     const { signal } = this.#ending;
     await beginConfig({ settings, store, publisher, log: logs.node, signal, restoreLookups: () => calls.restore() });
     return opened;
+  }
+
+  /** What plugins do beside the traffic. */
+  async #openBackground(
+    { store, entities, plugins }: OpenedStore,
+    logs: NodeLogs,
+    published: (version: number) => Promise<void>,
+  ): Promise<BackgroundParts> {
+    const [{ BackgroundParts: BackgroundPartsClass }, { backgroundStore }] = await Promise.all([
+      import('./background-parts.ts'),
+      import('./background-store.ts'),
+    ]);
+    const { hashKeys, trustedCertificates } = this.#options.settings;
+    this.#background = new BackgroundPartsClass({
+      plugins,
+      store: backgroundStore({ store, entities, hashKeys, published }),
+      settings: { hashKeys, trustedCertificates },
+      nodeId: this.#options.nodeId,
+      log: logs.node,
+    });
+    return this.#background;
   }
 
   /** Names, and the addresses of upstreams. */
@@ -222,6 +249,7 @@ export class NodeParts {
       plugins,
       log: logs.admin,
       pluginAdminRoutes,
+      pluginBackground: async (plugin, message) => this.#background?.handle(plugin, message) ?? null,
       logLevel: logs.level((level) => this.#changeLogLevel(level)),
       ...(settings.sslCert.length === 0 ? {} : { tls: { cert: [...settings.sslCert], key: [...settings.sslCertKey] } }),
     };

@@ -17,8 +17,8 @@ export interface OpenedStore {
   readonly entities: EntityRegistry;
   readonly catalog: PluginCatalog;
   readonly plugins: ReadonlyMap<string, Plugin>;
-  /** Paths of the Admin API that plugins bring along. */
-  readonly pluginAdminRoutes: readonly PluginAdminRoutes['adminRoutes'][];
+  /** Paths of the Admin API that plugins bring along, by plugin. */
+  readonly pluginAdminRoutes: ReadonlyMap<string, PluginAdminRoutes['adminRoutes']>;
 }
 
 /** Opens the store; its tables are made by `store.migrate()`. */
@@ -28,8 +28,10 @@ export async function openStore(settings: Settings, baseDirectory: string, log: 
   const brought = await Promise.all([...plugins.values()].map((plugin) => plugin.loadEntities()));
   const entities = createEntityRegistry(catalog, brought.flat());
   const { definitions } = entities;
-  const routes = await Promise.all([...plugins.values()].map((plugin) => plugin.loadAdminRoutes()));
-  const pluginAdminRoutes = routes.filter((one) => one !== null);
+  const routes = await Promise.all(
+    [...plugins.values()].map(async (plugin) => [plugin.name, await plugin.loadAdminRoutes()] as const),
+  );
+  const pluginAdminRoutes = new Map(routes.flatMap(([name, one]) => (one === null ? [] : [[name, one] as const])));
   const known = { entities, catalog, plugins, pluginAdminRoutes };
   if (settings.database === 'sqlite') {
     const file = join(settings.prefix, 'store.sqlite');

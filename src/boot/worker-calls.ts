@@ -20,6 +20,7 @@ export interface WorkerCallsOptions {
   readonly publisher: () => Publisher;
   readonly lease: (requests: readonly LeaseRequest[]) => Promise<readonly Lease[]>;
   readonly resolve: (name: string) => Promise<NameAnswer>;
+  readonly background: (plugin: string, message: unknown) => Promise<unknown>;
 }
 
 /** Answers what workers ask, and keeps a copy of it where the database is elsewhere. */
@@ -30,7 +31,7 @@ export class WorkerCalls {
   readonly #log: ErrorLog;
   readonly #path: string;
 
-  constructor({ settings, opened, log, publisher, lease, resolve }: WorkerCallsOptions) {
+  constructor({ settings, opened, log, publisher, lease, resolve, background }: WorkerCallsOptions) {
     const { store, entities } = opened;
     const followed = (): number => publisher().followed;
     this.#log = log;
@@ -58,6 +59,7 @@ export class WorkerCalls {
       published: (version) => publisher().published(version),
       lease,
       resolve,
+      background,
     });
   }
 

@@ -1,13 +1,11 @@
 import type { EntityDefinition, Row } from '../entities/entity.ts';
 import type { EntityRegistry } from '../entities/registry.ts';
-import { applyPatch, buildRow, type RowResult } from '../entities/rows.ts';
 import type { Lease, LeaseRequest } from '../limits/limit-tools.ts';
-import type { ErrorTree } from '../schema/validate.ts';
-import { violationMessage } from '../schema/violation-message.ts';
 import { type Store, StoreError, type StoreWriter } from '../store/store.ts';
 import type { NameAnswer } from '../upstream/worker-names.ts';
 import { type Call, type CallFailure, type Found, mostRows, type Question } from './questions.ts';
 import type { RememberedRows } from './remembered-rows.ts';
+import { InvalidFields, insertRow, updateRow } from './write-rows.ts';
 
 export interface CallHandlerOptions {
   readonly store: Store;
@@ -21,6 +19,8 @@ export interface CallHandlerOptions {
   readonly published: (version: number) => Promise<void>;
   readonly lease: (requests: readonly LeaseRequest[]) => Promise<readonly Lease[]>;
   readonly resolve: (name: string) => Promise<NameAnswer>;
+  /** Passes a message on to a plugin's background part. */
+  readonly background: (plugin: string, message: unknown) => Promise<unknown>;
 }
 
 /** The rows that answer a question, as the store has them now. */
@@ -35,15 +35,6 @@ export type CallResult =
   | { readonly ok: false; readonly failure: CallFailure };
 
 type Fields = Readonly<Record<string, unknown>>;
-
-class InvalidFields extends Error {
-  readonly fields: ErrorTree;
-
-  constructor(fields: ErrorTree) {
-    super(violationMessage(fields));
-    this.fields = fields;
-  }
-}
 
 /** Answers what workers ask, from the store. */
 export class CallHandler {
@@ -75,6 +66,8 @@ export class CallHandler {
         return this.#options.lease(call.requests);
       case 'resolve':
         return this.#options.resolve(call.name);
+      case 'background':
+        return this.#options.background(call.plugin, call.message);
     }
   }
 
@@ -87,24 +80,11 @@ export class CallHandler {
   }
 
   #insert(definition: EntityDefinition, fields: Fields): Promise<Row> {
-    return this.#write(async (writer) => {
-      const row = valid(buildRow(definition, fields, { now: writer.now }));
-      return writer.insert(definition.name, await this.#concealed(definition, row, fields, null));
-    });
+    return this.#write((writer) => insertRow(writer, definition, fields, this.#options.hashKeys));
   }
 
   #update(definition: EntityDefinition, id: string, fields: Fields): Promise<Row | null> {
-    return this.#write(async (writer) => {
-      const before = await writer.get(definition.name, id);
-      if (before === null) return null;
-      const row = valid(applyPatch(definition, before, fields, { now: writer.now }));
-      return writer.update(definition.name, await this.#concealed(definition, row, fields, before));
-    });
-  }
-
-  async #concealed(definition: EntityDefinition, row: Row, given: Fields, before: Row | null): Promise<Row> {
-    const { hashKeys } = this.#options;
-    return (await definition.conceal?.(row, { hashKeys, given, before }))?.stored ?? row;
+    return this.#write((writer) => updateRow(writer, definition, id, fields, this.#options.hashKeys));
   }
 
   async #write<T>(work: (writer: StoreWriter) => Promise<T>): Promise<T> {
@@ -118,11 +98,6 @@ export class CallHandler {
     if (definition === undefined) throw new TypeError(`there is no entity '${entity}'`);
     return definition;
   }
-}
-
-function valid(result: RowResult): Row {
-  if (!result.ok) throw new InvalidFields(result.error.fields);
-  return result.row;
 }
 
 function failureOf(error: unknown): CallFailure {

@@ -15,7 +15,9 @@ export type Call =
   | { readonly method: 'delete'; readonly entity: string; readonly id: string }
   | { readonly method: 'lease'; readonly requests: readonly LeaseRequest[] }
   /** Addresses of a host name. */
-  | { readonly method: 'resolve'; readonly name: string };
+  | { readonly method: 'resolve'; readonly name: string }
+  /** A message of a plugin to its own background part. */
+  | { readonly method: 'background'; readonly plugin: string; readonly message: unknown };
 
 export interface Question {
   readonly entity: string;

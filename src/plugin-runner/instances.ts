@@ -23,6 +23,7 @@ export interface PluginHost {
   zone(plugin: string, request: ZoneRequest): SharedArrayBuffer | undefined;
   lease(requests: readonly LeaseRequest[]): Promise<readonly Lease[]>;
   count(plugin: string, name: string, by: number): void;
+  background(plugin: string, message: unknown): Promise<unknown>;
 }
 
 /** Sets a configured plugin up. Throws an `Error` that says what is wrong with the row. */
@@ -71,6 +72,7 @@ function toolsFor(
     },
     zone,
     count: (name: string, by = 1) => host.count(plugin.name, name, by),
+    background: (message: unknown) => host.background(plugin.name, message),
   });
 }
 

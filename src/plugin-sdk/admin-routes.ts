@@ -51,6 +51,8 @@ export interface PluginAdminTools {
   counters(keys: readonly string[]): Promise<readonly StoredCounter[]>;
   /** Sets counters back to 0. Limiters on all nodes see it within two seconds. */
   resetCounters(counters: readonly Pick<StoredCounter, 'key' | 'windowStart'>[]): Promise<void>;
+  /** Sends a message to the plugin's background part on this node, and gives its answer; null when it does not run. */
+  background(message: unknown): Promise<unknown>;
 }
 
 /** What the module behind `adminRoutes` exports. */

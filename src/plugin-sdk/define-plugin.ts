@@ -2,6 +2,7 @@ import type { EntityDefinition } from '../entities/entity.ts';
 import type { EntityCheck } from '../schema/entity-checks.ts';
 import type { RecordSchema } from '../schema/fields.ts';
 import type { PluginAdminRoutes } from './admin-routes.ts';
+import type { PluginBackgroundModule } from './background.ts';
 import type { PluginPhases } from './contexts.ts';
 import type { EntityAccess } from './entity-access.ts';
 import type { LimitTools, ZoneRequest } from './limits.ts';
@@ -35,6 +36,11 @@ export interface PluginTools {
   zone(name: string): SharedArrayBuffer;
   /** Adds to a counter of the plugin, shown by `GET /status`: `redis_failures`. Lower-case letters and underscores. */
   count(name: string, by?: number): void;
+  /**
+   * Sends a message to the plugin's background part on this node (`background`), and gives its answer: null when the part
+   * does not run. What can be copied between threads may be sent. Never waits for anything slow there.
+   */
+  background(message: unknown): Promise<unknown>;
   readonly settings: PluginSettings;
 }
 
@@ -110,6 +116,8 @@ export interface PluginDescription<C> {
   readonly entities?: () => Promise<PluginEntities>;
   /** Paths of the Admin API that the plugin brings along. Loaded by the control plane only. */
   readonly adminRoutes?: () => Promise<PluginAdminRoutes>;
+  /** What it does beside the traffic. Loaded by the control plane only, when the first instance is enabled. */
+  readonly background?: () => Promise<PluginBackgroundModule>;
   /**
    * Runs once for each instance and version of its configuration, never per request. `config` is validated, has its
    * defaults, keeps Kong's field names, and is frozen. Returns only the phases it uses.
@@ -130,6 +138,8 @@ export interface Plugin {
   zones(config: unknown, instanceId: string): readonly ZoneRequest[];
   loadEntities(): Promise<readonly EntityDefinition[]>;
   loadAdminRoutes(): Promise<PluginAdminRoutes['adminRoutes'] | null>;
+  readonly hasBackground: boolean;
+  loadBackground(): Promise<PluginBackgroundModule['background'] | null>;
   setup(config: unknown, tools: PluginTools): PluginPhases;
 }
 
@@ -177,6 +187,8 @@ export function definePlugin<C>(description: PluginDescription<C>): Plugin {
     zones: (config, instanceId) => description.zones?.(config as C, instanceId) ?? [],
     loadEntities: async () => (await description.entities?.())?.entities ?? [],
     loadAdminRoutes: async () => (await description.adminRoutes?.())?.adminRoutes ?? null,
+    hasBackground: description.background !== undefined,
+    loadBackground: async () => (await description.background?.())?.background ?? null,
     setup: (config, tools) => description.setup(config as C, tools),
   };
   Object.defineProperty(plugin, brand, { value: true });

@@ -9,6 +9,7 @@ export { addressGroup } from './address-group.ts';
 export type * from './admin-routes.ts';
 export type * from './attempts.ts';
 export { type AuthAccessOptions, authAccess } from './auth.ts';
+export type * from './background.ts';
 export { bearerChallenge, bearerToken } from './bearer.ts';
 export { type BodyArguments, bodyArguments, hasBodyArguments, withoutBodyArguments } from './body-arguments.ts';
 export {

@@ -44,6 +44,8 @@ export interface TestPluginOptions {
   /** Entities are always answered by a promise. Default: at once. */
   readonly slowEntities?: boolean;
   readonly settings?: Partial<PluginSettings>;
+  /** Stands for the plugin's background part. Default: it does not run. */
+  readonly background?: (message: unknown) => unknown;
 }
 
 /** What became of a request. */

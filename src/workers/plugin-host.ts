@@ -46,6 +46,10 @@ export class WorkerPluginHost implements PluginHost {
     return (await this.#calls.ask({ method: 'resolve', name })) as NameAnswer;
   }
 
+  background(plugin: string, message: unknown): Promise<unknown> {
+    return this.#calls.ask({ method: 'background', plugin, message });
+  }
+
   count(plugin: string, name: string, by: number): void {
     this.#counts.add(plugin, name, by);
   }

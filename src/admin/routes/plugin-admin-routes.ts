@@ -1,10 +1,6 @@
-import type {
-  PluginAdminOperation,
-  PluginAdminRoute,
-  PluginAdminRoutes,
-  PluginAdminTools,
-} from '../../plugin-sdk/admin-routes.ts';
+import type { PluginAdminOperation, PluginAdminRoute, PluginAdminTools } from '../../plugin-sdk/admin-routes.ts';
 import type { EntityRow } from '../../plugin-sdk/entity-access.ts';
+import type { AdminOptions } from '../contract.ts';
 import type { AdminContext } from '../crud/admin-context.ts';
 import { findEntity } from '../crud/find-entity.ts';
 import type { AdminRequest, AdminRoute, Answer, Method, Operation } from '../http/admin-route.ts';
@@ -17,10 +13,12 @@ const mostRows = 10_000;
 /** Paths that plugins bring along. */
 export function pluginAdminRoutes(
   context: AdminContext,
-  factories: readonly PluginAdminRoutes['adminRoutes'][],
+  { pluginAdminRoutes: factories, pluginBackground }: Pick<AdminOptions, 'pluginAdminRoutes' | 'pluginBackground'>,
 ): readonly AdminRoute[] {
-  const tools = toolsFor(context);
-  return factories.flatMap((factory) => factory(tools)).map(adminRoute);
+  return [...factories].flatMap(([plugin, factory]) => {
+    const tools = toolsFor(context, (message) => pluginBackground(plugin, message));
+    return factory(tools).map(adminRoute);
+  });
 }
 
 function adminRoute({ path, operations }: PluginAdminRoute): AdminRoute {
@@ -54,7 +52,7 @@ function operationOf(method: Method, operation: PluginAdminOperation): Operation
   };
 }
 
-function toolsFor(context: AdminContext): PluginAdminTools {
+function toolsFor(context: AdminContext, background: PluginAdminTools['background']): PluginAdminTools {
   const { store } = context;
   return {
     find: (entity, idOrName) => findEntity(context, store, context.entity(entity), idOrName),
@@ -69,5 +67,6 @@ function toolsFor(context: AdminContext): PluginAdminTools {
     },
     counters: (keys) => store.readCounters(keys),
     resetCounters: (ids) => store.resetCounters(ids),
+    background,
   };
 }

@@ -13,6 +13,7 @@ export interface TestHostOptions {
   readonly entities?: TestEntities;
   readonly slowEntities?: boolean;
   readonly settings?: Partial<PluginSettings>;
+  readonly background?: (message: unknown) => unknown;
 }
 
 /** The node that plugins under test run on. */
@@ -43,6 +44,7 @@ export function testHost(options: TestHostOptions, logLines: TestLogLine[], coun
       const key = `${plugin}.${name}`;
       counts.set(key, (counts.get(key) ?? 0) + by);
     },
+    background: async (_, message) => options.background?.(message) ?? null,
   };
 }
 

@@ -1,0 +1,134 @@
+import type { Row } from '../entities/entity.ts';
+import type { ErrorLog } from '../observability/error-log.ts';
+import { refuseReferences } from '../plugin-runner/refuse-references.ts';
+import type { BackgroundInstance, BackgroundStore, PluginBackground } from '../plugin-sdk/background.ts';
+import type { Plugin, PluginLogger, PluginSettings } from '../plugin-sdk/define-plugin.ts';
+import type { SnapshotDelta } from '../workers/messages.ts';
+
+export interface BackgroundPartsOptions {
+  readonly plugins: ReadonlyMap<string, Plugin>;
+  readonly store: BackgroundStore;
+  readonly settings: PluginSettings;
+  readonly nodeId: string;
+  readonly log: ErrorLog;
+}
+
+/** What plugins do beside the traffic. The part of a plugin runs while an instance of it is enabled. */
+export class BackgroundParts {
+  readonly #parts = new Map<string, BackgroundPart>();
+  readonly #pluginOf = new Map<string, string>();
+
+  constructor(options: BackgroundPartsOptions) {
+    for (const plugin of options.plugins.values()) {
+      if (plugin.hasBackground) this.#parts.set(plugin.name, new BackgroundPart(plugin, options));
+    }
+  }
+
+  configChanged({ full, upserts, removes }: SnapshotDelta): void {
+    if (this.#parts.size === 0) return;
+    const changed = new Set<BackgroundPart>();
+    const remove = (id: string): void => {
+      const part = this.#parts.get(this.#pluginOf.get(id) ?? '');
+      this.#pluginOf.delete(id);
+      if (part?.remove(id) === true) changed.add(part);
+    };
+    const rows = upserts.plugins ?? [];
+    if (full) {
+      const present = new Set(rows.map((row) => row.id));
+      for (const id of [...this.#pluginOf.keys()]) if (!present.has(id)) remove(id);
+    }
+    for (const id of removes.plugins ?? []) remove(id);
+    for (const row of rows) {
+      const name = String(row['name']);
+      const part = this.#parts.get(name);
+      if (part === undefined) continue;
+      if (row['enabled'] === false) remove(row.id);
+      else {
+        this.#pluginOf.set(row.id, name);
+        if (part.upsert(row)) changed.add(part);
+      }
+    }
+    for (const part of changed) part.settle();
+  }
+
+  /** Passes a message on to the plugin's part; null when it does not run. */
+  async handle(plugin: string, message: unknown): Promise<unknown> {
+    return (await this.#parts.get(plugin)?.handle(message)) ?? null;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#parts.values()].map((part) => part.stop()));
+  }
+}
+
+class BackgroundPart {
+  readonly #plugin: Plugin;
+  readonly #options: BackgroundPartsOptions;
+  readonly #log: PluginLogger;
+  readonly #instances = new Map<string, BackgroundInstance>();
+  /** Starts and stops happen one after the other. */
+  #turn: Promise<void> = Promise.resolve();
+  #running: { readonly part: PluginBackground; readonly ending: AbortController } | null = null;
+  #stopped = false;
+
+  constructor(plugin: Plugin, options: BackgroundPartsOptions) {
+    this.#plugin = plugin;
+    this.#options = options;
+    this.#log = options.log.child({ plugin: plugin.name });
+  }
+
+  /** True when there is something new about it. */
+  upsert(row: Row): boolean {
+    const config = row['config'] ?? {};
+    try {
+      refuseReferences(config);
+    } catch {
+      // The workers tell of it.
+      return this.#instances.delete(row.id);
+    }
+    this.#instances.set(row.id, { id: row.id, config });
+    return true;
+  }
+
+  remove(id: string): boolean {
+    return this.#instances.delete(id);
+  }
+
+  settle(): void {
+    this.#turn = this.#turn
+      .then(() => this.#settle())
+      .catch((error) => this.#log.error('plugin failed', { err: error }));
+  }
+
+  async handle(message: unknown): Promise<unknown> {
+    await this.#turn;
+    return this.#running?.part.handle(message);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#running?.ending.abort();
+    this.settle();
+    await this.#turn;
+  }
+
+  async #settle(): Promise<void> {
+    if (this.#stopped || this.#instances.size === 0) {
+      const running = this.#running;
+      this.#running = null;
+      running?.ending.abort();
+      await running?.part.stop();
+      return;
+    }
+    this.#running ??= await this.#start();
+    this.#running?.part.configured([...this.#instances.values()]);
+  }
+
+  async #start() {
+    const background = await this.#plugin.loadBackground();
+    if (background === null) return null;
+    const { settings, nodeId, store } = this.#options;
+    const ending = new AbortController();
+    return { part: background({ log: this.#log, settings, nodeId, store, signal: ending.signal }), ending };
+  }
+}
