@@ -5,7 +5,7 @@ import type { Import } from './import-scan.ts';
 /** The imports of each file; paths are relative to the project. */
 export type ImportMap = ReadonlyMap<string, readonly Import[]>;
 
-const dataPlane = ['dataplane', 'http1', 'http2', 'router', 'balancer', 'upstream', 'plugin-runner'];
+const dataPlane = ['dataplane', 'http1', 'http2', 'router', 'balancer', 'upstream', 'plugin-runner', 'stream'];
 const persistence = ['store', 'admin', 'entities'];
 
 /** What a folder of `src` may import beside itself and npm libraries. A folder that is not named may import any. */

@@ -28,6 +28,7 @@ export function buildPlan(instances: readonly PluginInstance[], secrets = secret
     bodyFilter: withPhase(all, 'bodyFilter'),
     response: withPhase(all, 'response'),
     log: withPhase(all, 'log'),
+    accept: withPhase(all, 'accept'),
     leased: Object.freeze(all.filter((instance) => instance.lease !== null)),
     requestBodyLimit: largest(all, ({ needs }) => needs.requestBody?.maxBytes ?? 0),
     responseBodyLimit: largest(all, ({ needs }) =>

@@ -40,6 +40,8 @@ export interface PluginPlan extends SecretNames {
   readonly bodyFilter: readonly PluginInstance[];
   readonly response: readonly PluginInstance[];
   readonly log: readonly PluginInstance[];
+  /** Of streams. */
+  readonly accept: readonly PluginInstance[];
   /** Instances that have a lease. */
   readonly leased: readonly PluginInstance[];
   /** Largest request body that a plugin of this plan may ask for; 0 when none may. */

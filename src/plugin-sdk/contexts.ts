@@ -260,6 +260,23 @@ export interface LogContext extends BaseContext {
   record(): Readonly<Record<string, unknown>>;
 }
 
+/** A stream whose route has been found, before anything goes to a backend. */
+export interface StreamContext {
+  readonly protocol: 'tcp' | 'tls' | 'tls_passthrough' | 'udp';
+  readonly client: {
+    /** The client's address, after `trusted_ips` and the PROXY protocol. */
+    readonly ip: string;
+    readonly port: number;
+  };
+  readonly localIp: string;
+  /** Port of the listener, after `port_maps`. */
+  readonly localPort: number;
+  /** TLS server name in lower case; '' when there is none. */
+  readonly serverName: string;
+  readonly route: RouteView;
+  readonly service: ServiceView | null;
+}
+
 export interface PluginPhases {
   rewrite?(context: RewriteContext): void | Reply | Promise<void> | Promise<Reply | undefined>;
   access?(context: AccessContext): undefined | Reply | Promise<undefined | Reply>;
@@ -270,6 +287,11 @@ export interface PluginPhases {
   bodyFilter?(context: HeaderFilterContext): BodyTransform | null;
   response?(context: ResponseContext): undefined | Reply | Promise<undefined | Reply>;
   log?(context: LogContext): void;
+  /**
+   * For each stream (TCP, TLS, UDP) in the scope of an instance whose `protocols` name one of theirs. False, or an exception:
+   * the stream is closed.
+   */
+  accept?(context: StreamContext): boolean;
   /** Frees what `setup` made; called when the instance's configuration was replaced and no request uses it any more. */
   dispose?(): void;
 }

@@ -1,6 +1,7 @@
 import type { Row } from '../entities/entity.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { PlanBuilder } from '../plugin-runner/plan-builder.ts';
+import type { BoundRoute } from './route-table.ts';
 import { flag, foreignId, number, shownRow, text, texts } from './row-fields.ts';
 import type { RuntimeRoute, RuntimeService } from './runtime.ts';
 
@@ -16,7 +17,7 @@ export interface PlanSource {
 }
 
 /** A route in the snapshot. Its service is replaced in place, and its plan is merged when it is next asked for. */
-export class LiveRoute implements RuntimeRoute {
+export class LiveRoute implements RuntimeRoute, BoundRoute {
   readonly id: string;
   readonly name: string | null;
   readonly methods: readonly string[] | null;
@@ -34,7 +35,6 @@ export class LiveRoute implements RuntimeRoute {
   readonly serviceId: string | null;
   readonly stored: Row;
   service: RuntimeService | null = null;
-  /** False for a route whose service is disabled, and for one that the router refused. */
   inRouter = false;
   refused = false;
   readonly #plans: PlanSource;
@@ -83,7 +83,7 @@ export class LiveRoute implements RuntimeRoute {
 
 const httpProtocols: ReadonlySet<string> = new Set(['http', 'https', 'grpc', 'grpcs']);
 
-/** False for routes of streams (tcp, tls, udp), which are no matter of this data plane. */
+/** False for routes of streams (build-stream-route.ts). */
 export function isHttpRoute(row: Row): boolean {
   return (texts(row, 'protocols') ?? ['http']).some((protocol) => httpProtocols.has(protocol));
 }

@@ -2,11 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Row } from '../entities/entity.ts';
 import { createInstance, type PluginHost, retireInstance } from '../plugin-runner/instances.ts';
 import type { PluginInstance, PluginPlan } from '../plugin-runner/plan.ts';
-import { PlanBuilder } from '../plugin-runner/plan-builder.ts';
+import { PlanBuilder, type PlanEntry } from '../plugin-runner/plan-builder.ts';
 import type { Plugin } from '../plugin-sdk/define-plugin.ts';
 import { refuse } from '../plugin-sdk/reply.ts';
 import type { PlanEpoch, PlanSource } from './build-route.ts';
-import { foreignId, isEnabled, text } from './row-fields.ts';
+import { concernsStreams } from './build-stream-route.ts';
+import { foreignId, isEnabled, text, texts } from './row-fields.ts';
 
 interface Entry {
   readonly row: Row;
@@ -18,6 +19,8 @@ interface Entry {
 export class PluginSet implements PlanSource {
   readonly epoch: PlanEpoch = { value: 0 };
   readonly builder = new PlanBuilder();
+  /** Plans of stream routes: as Kong, an instance runs on streams only if its `protocols` name one of theirs. */
+  readonly streams: PlanSource = { epoch: this.epoch, builder: new PlanBuilder() };
   readonly #plugins: ReadonlyMap<string, Plugin>;
   readonly #host: PluginHost;
   readonly #entries = new Map<string, Entry>();
@@ -53,12 +56,13 @@ export class PluginSet implements PlanSource {
     this.#entries.set(row.id, { row, instance, broken: failure !== null });
     if (instance.needs.clientCertificate === true) this.#certificateReaders.add(row.id);
     else this.#certificateReaders.delete(row.id);
-    this.builder.upsert({
+    const scope = {
       routeId: foreignId(row, 'route'),
       serviceId: foreignId(row, 'service'),
       consumerId: foreignId(row, 'consumer'),
-      instance,
-    });
+    };
+    replaceIn(this.builder, concernsRequests(row) ? { ...scope, instance } : null, row.id);
+    replaceIn(this.streams.builder, concernsStreams(row) ? { ...scope, instance } : null, row.id);
     this.epoch.value++;
     if (old !== undefined) retire(old);
     if (failure !== null) throw failure;
@@ -70,6 +74,7 @@ export class PluginSet implements PlanSource {
     this.#entries.delete(id);
     this.#certificateReaders.delete(id);
     this.builder.remove(id);
+    this.streams.builder.remove(id);
     this.epoch.value++;
     retire(entry);
   }
@@ -91,6 +96,19 @@ export class PluginSet implements PlanSource {
   }
 }
 
+function replaceIn(builder: PlanBuilder, entry: PlanEntry | null, id: string): void {
+  if (entry === null) builder.remove(id);
+  else builder.upsert(entry);
+}
+
+/** Also without any protocol. */
+function concernsRequests(row: Row): boolean {
+  const protocols = texts(row, 'protocols') ?? [];
+  return protocols.length === 0 || protocols.some((protocol) => httpProtocols.has(protocol));
+}
+
+const httpProtocols: ReadonlySet<string> = new Set(['http', 'https', 'grpc', 'grpcs']);
+
 function retire(entry: Entry): void {
   if (!entry.broken) retireInstance(entry.instance);
 }
@@ -104,7 +122,7 @@ function brokenInstance(id: string, name: string, host: PluginHost): PluginInsta
     id,
     name,
     priority: Number.MAX_SAFE_INTEGER,
-    phases: { access: () => refuse(500, 'An unexpected error occurred') },
+    phases: { access: () => refuse(500, 'An unexpected error occurred'), accept: () => false },
     needs: {},
     log: host.log,
     lease: null,

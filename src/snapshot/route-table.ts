@@ -1,22 +1,37 @@
 import type { Row } from '../entities/entity.ts';
-import type { Router } from '../router/router.ts';
-import { isHttpRoute, LiveRoute, type PlanSource } from './build-route.ts';
 import { MultiMap } from './multi-map.ts';
-import type { RuntimeRoute } from './runtime.ts';
+import type { RuntimeService } from './runtime.ts';
 import type { ServiceTable } from './service-table.ts';
 
-/** Routes by id and by service. Routes of a disabled service are known, but not in the router. */
-export class RouteTable {
-  readonly #router: Router<RuntimeRoute>;
-  readonly #services: ServiceTable;
-  readonly #plans: PlanSource;
-  readonly #routes = new Map<string, LiveRoute>();
-  readonly #byService = new MultiMap<string, LiveRoute>();
+/** What a table needs of its routes, of requests or of streams. */
+export interface BoundRoute {
+  readonly id: string;
+  readonly serviceId: string | null;
+  service: RuntimeService | null;
+  /** False for a route whose service is disabled, and for one that the router refused. */
+  inRouter: boolean;
+  refused: boolean;
+}
 
-  constructor(router: Router<RuntimeRoute>, services: ServiceTable, plans: PlanSource) {
+interface RouterOf<R> {
+  /** Throws when the route cannot be compiled. */
+  upsert(route: R): void;
+  remove(id: string): void;
+}
+
+/** Routes by id and by service. Routes of a disabled service are known, but not in the router. */
+export class RouteTable<R extends BoundRoute> {
+  readonly #router: RouterOf<R>;
+  readonly #services: ServiceTable;
+  readonly #build: (row: Row) => R | null;
+  readonly #routes = new Map<string, R>();
+  readonly #byService = new MultiMap<string, R>();
+
+  /** `build`: null for a row that is not of this table. */
+  constructor(router: RouterOf<R>, services: ServiceTable, build: (row: Row) => R | null) {
     this.#router = router;
     this.#services = services;
-    this.#plans = plans;
+    this.#build = build;
   }
 
   ids(): Iterable<string> {
@@ -25,11 +40,11 @@ export class RouteTable {
 
   upsert(row: Row): void {
     const old = this.#routes.get(row.id);
-    if (!isHttpRoute(row)) {
+    const route = this.#build(row);
+    if (route === null) {
       this.remove(row.id);
       return;
     }
-    const route = new LiveRoute(row, this.#plans);
     if (old?.serviceId != null) this.#byService.delete(old.serviceId, old);
     this.#routes.set(row.id, route);
     if (route.serviceId !== null) this.#byService.add(route.serviceId, route);
@@ -59,7 +74,7 @@ export class RouteTable {
    * A route whose service is absent stays in the router and is answered 503: without it, a request would fall through to a
    * less specific route that was never meant for it.
    */
-  #bind(route: LiveRoute, idInRouter: boolean): void {
+  #bind(route: R, idInRouter: boolean): void {
     const state = route.serviceId === null ? null : this.#services.state(route.serviceId);
     route.service = state?.kind === 'ready' ? state.service : null;
     route.inRouter = false;

@@ -6,13 +6,17 @@ import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { Plugin } from '../plugin-sdk/define-plugin.ts';
 import { createRouter } from '../router/indexed-router.ts';
 import type { Router } from '../router/router.ts';
+import { StreamRouter } from '../router/stream-router.ts';
 import { splitHostPort } from '../util/host-port.ts';
 import type { SnapshotDelta, SnapshotEntity, SnapshotFailure } from '../workers/messages.ts';
+import { isHttpRoute, LiveRoute } from './build-route.ts';
+import { concernsStreams, LiveStreamRoute } from './build-stream-route.ts';
 import { CertificateTable } from './certificate-table.ts';
 import { PluginSet } from './plugin-set.ts';
 import { RouteTable } from './route-table.ts';
 import { text } from './row-fields.ts';
 import type { RuntimeCertificate, RuntimeRoute, RuntimeService, RuntimeSnapshot, RuntimeUpstream } from './runtime.ts';
+import type { RuntimeStreamRoute, StreamSnapshot } from './runtime-stream.ts';
 import { ServiceTable } from './service-table.ts';
 import { UpstreamTable } from './upstream-table.ts';
 
@@ -46,16 +50,18 @@ const order: readonly SnapshotEntity[] = [
  * The snapshot of one worker. `apply` is synchronous, so that a request sees the config before a delta or after it, and
  * it rebuilds only what the delta touches.
  */
-export class LiveSnapshot implements RuntimeSnapshot {
+export class LiveSnapshot implements RuntimeSnapshot, StreamSnapshot {
   version = 0;
   readonly router: Router<RuntimeRoute>;
+  readonly streams = new StreamRouter<RuntimeStreamRoute>();
   readonly #certificates = new CertificateTable();
   readonly #authorities = new Map<string, Row>();
   readonly #plugins: PluginSet;
   readonly #upstreams: UpstreamTable;
   readonly #targets = new Set<string>();
   readonly #services: ServiceTable;
-  readonly #routes: RouteTable;
+  readonly #routes: RouteTable<LiveRoute>;
+  readonly #streamRoutes: RouteTable<LiveStreamRoute>;
   readonly #tables: Readonly<Record<SnapshotEntity, Table>>;
   readonly #failures = new Map<string, SnapshotFailure>();
 
@@ -68,7 +74,12 @@ export class LiveSnapshot implements RuntimeSnapshot {
       certificate: (id) => this.#certificates.certificateRow(id),
       authority: (id) => this.#authorities.get(id),
     });
-    this.#routes = new RouteTable(this.router, this.#services, this.#plugins);
+    this.#routes = new RouteTable<LiveRoute>(this.router, this.#services, (row) =>
+      isHttpRoute(row) ? new LiveRoute(row, this.#plugins) : null,
+    );
+    this.#streamRoutes = new RouteTable<LiveStreamRoute>(this.streams, this.#services, (row) =>
+      concernsStreams(row) ? new LiveStreamRoute(row, this.#plugins.streams) : null,
+    );
     this.#tables = this.#makeTables();
   }
 
@@ -160,7 +171,9 @@ export class LiveSnapshot implements RuntimeSnapshot {
         try {
           this.#services.rebuild(id);
         } finally {
-          this.#routes.rebind(id, (routeId, work) => this.#attempt('routes', routeId, work));
+          const attempt = (routeId: string, work: () => void): void => this.#attempt('routes', routeId, work);
+          this.#routes.rebind(id, attempt);
+          this.#streamRoutes.rebind(id, attempt);
         }
       });
     }
@@ -226,7 +239,21 @@ export class LiveSnapshot implements RuntimeSnapshot {
         remove: (id) => targets.delete(id),
       },
       services,
-      routes: this.#routes,
+      routes: {
+        ids: () => [...this.#routes.ids(), ...this.#streamRoutes.ids()],
+        upsert: (row) => {
+          // A route may have been of the other kind before.
+          try {
+            this.#routes.upsert(row);
+          } finally {
+            this.#streamRoutes.upsert(row);
+          }
+        },
+        remove: (id) => {
+          this.#routes.remove(id);
+          this.#streamRoutes.remove(id);
+        },
+      },
       plugins: this.#plugins,
     };
   }

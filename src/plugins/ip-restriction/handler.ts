@@ -5,6 +5,7 @@ import {
   type PluginPhases,
   type Reply,
   refuse,
+  type StreamContext,
 } from '../../plugin-sdk/index.ts';
 import type { IpRestrictionConfig } from './schema.ts';
 
@@ -12,11 +13,13 @@ export function restrictByIp(config: IpRestrictionConfig): PluginPhases {
   const denied = setOrNull(config.deny);
   const allowed = setOrNull(config.allow);
   const status = config.status ?? 403;
+  const mayPass = (ip: string): boolean => denied?.has(ip) !== true && allowed?.has(ip) !== false;
   return {
     access({ client }: AccessContext): Reply | undefined {
-      const refused = denied?.has(client.ip) === true || allowed?.has(client.ip) === false;
-      return refused ? refuse(status, config.message ?? `IP address not allowed: ${client.ip}`) : undefined;
+      if (mayPass(client.ip)) return undefined;
+      return refuse(status, config.message ?? `IP address not allowed: ${client.ip}`);
     },
+    accept: ({ client }: StreamContext) => mayPass(client.ip),
   };
 }
 
