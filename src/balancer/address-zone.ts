@@ -1,3 +1,5 @@
+import { sharedClock } from '../util/clock.ts';
+
 /** Int32 places of a slot. */
 const Field = {
   /** 0: available. 1: unhealthy. */
@@ -39,7 +41,7 @@ export function createAddressZone(workers: number): AddressZoneMemory {
   return {
     slots: new SharedArrayBuffer(maxSlots * fields * 4),
     inFlight: new SharedArrayBuffer(maxSlots * workers * 4),
-    epoch: threadClockOffset() + performance.now(),
+    epoch: sharedClock()(),
   };
 }
 
@@ -51,6 +53,7 @@ export function createAddressZone(workers: number): AddressZoneMemory {
 export class AddressZone {
   readonly #slots: Int32Array;
   readonly #inFlight: Int32Array;
+  readonly #clock: () => number;
   readonly #epoch: number;
 
   /** `worker`: whose requests in flight are counted; -1 in the control plane, which has none. */
@@ -58,12 +61,13 @@ export class AddressZone {
     this.#slots = new Int32Array(memory.slots);
     const rows = Math.max(0, worker);
     this.#inFlight = new Int32Array(memory.inFlight, rows * maxSlots * 4, maxSlots);
-    this.#epoch = memory.epoch - threadClockOffset();
+    this.#clock = sharedClock();
+    this.#epoch = memory.epoch;
   }
 
   /** Milliseconds since the zone was made. */
   now(): number {
-    return Math.max(0, Math.trunc(performance.now() - this.#epoch));
+    return Math.max(0, Math.trunc(this.#clock() - this.#epoch));
   }
 
   isHealthy(slot: number): boolean {
@@ -166,12 +170,6 @@ export class AddressZone {
   clear(slot: number): void {
     for (let field = 0; field < fields; field++) Atomics.store(this.#slots, slot * fields + field, 0);
   }
-}
-
-/** What `performance.now()` of this thread lacks to the process's monotonic clock: each thread counts from its own start. */
-function threadClockOffset(): number {
-  const [seconds, nanoseconds] = process.hrtime();
-  return seconds * 1000 + nanoseconds / 1e6 - performance.now();
 }
 
 /** A worker has ended: its requests are no longer in flight. Called before its successor starts. */

@@ -1,3 +1,4 @@
+import { ZoneCircuits } from '../balancer/circuit/zone-circuits.ts';
 import type { LimitTools } from '../plugin-sdk/limits.ts';
 import { ZoneTable } from '../zones/zone-table.ts';
 import { createClusterWindows } from './cluster-windows.ts';
@@ -40,5 +41,6 @@ export function createLimitTools(host: LimitHost): LimitTools {
     },
     bucket: (options) => new LeakyBucket(tableOf(options.zone), options),
     concurrency: (options) => new Concurrency(tableOf(options.zone), host.worker, options),
+    circuits: (options) => new ZoneCircuits(tableOf(options.zone), options),
   };
 }

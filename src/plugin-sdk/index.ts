@@ -12,6 +12,7 @@ export { type AuthAccessOptions, authAccess } from './auth.ts';
 export type * from './background.ts';
 export { bearerChallenge, bearerToken } from './bearer.ts';
 export { type BodyArguments, bodyArguments, hasBodyArguments, withoutBodyArguments } from './body-arguments.ts';
+export type * from './circuits.ts';
 export {
   type Claims,
   type ConsumerField,

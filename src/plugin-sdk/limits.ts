@@ -1,3 +1,4 @@
+import type { CircuitOptions, Circuits } from './circuits.ts';
 /** Calendar periods in UTC, as Kong counts them. */
 export type WindowPeriod = 'second' | 'minute' | 'hour' | 'day' | 'month' | 'year';
 
@@ -146,4 +147,5 @@ export interface LimitTools {
   windows(options: WindowLimiterOptions): WindowLimiter;
   bucket(options: BucketLimiterOptions): BucketLimiter;
   concurrency(options: ConcurrencyLimiterOptions): ConcurrencyLimiter;
+  circuits(options: CircuitOptions): Circuits;
 }

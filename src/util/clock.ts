@@ -4,3 +4,13 @@ import { performance } from 'node:perf_hooks';
 export function monotonic(): number {
   return performance.now();
 }
+
+/**
+ * A clock in milliseconds that all threads of the process read alike, and that nobody sets. Each thread's own monotonic clock
+ * counts from the start of that thread.
+ */
+export function sharedClock(): () => number {
+  const [seconds, nanoseconds] = process.hrtime();
+  const offset = seconds * 1000 + nanoseconds / 1e6 - performance.now();
+  return () => performance.now() + offset;
+}
