@@ -189,6 +189,17 @@ describe('names are resolved by a real server', { skip: skipWithoutDnsServer() }
     assert.match(failure.message, new RegExp(`no usable answer from server ${gone.address}.*ECONNREFUSED`));
   });
 
+  test('with rotate the servers are asked in turn', async () => {
+    const second = await startDnsServer({ hosts: ['10.0.0.9 two.test'] });
+    try {
+      await using dns = await createTestClient({ servers: [server, second], order: ['A'], conf: 'options rotate\n' });
+      for (let index = 0; index < 6; index++) await dns.addresses('two.test');
+      assert.equal(second.questions.length, 3);
+    } finally {
+      await second.stop();
+    }
+  });
+
   test('close ends what is under way', async () => {
     const hung = await startDnsServer();
     try {
