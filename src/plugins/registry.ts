@@ -3,10 +3,12 @@ import type { PluginLoader } from '../plugin-sdk/define-plugin.ts';
 
 export const bundledPlugins: ReadonlyMap<string, PluginLoader> = new Map<string, PluginLoader>([
   ['acl', () => import('./acl/index.ts')],
+  ['acme', () => import('./acme/index.ts')],
   ['auth-any', () => import('./auth-any/index.ts')],
   ['authorization', () => import('./authorization/index.ts')],
   ['basic-auth', () => import('./basic-auth/index.ts')],
   ['bot-detection', () => import('./bot-detection/index.ts')],
+  ['circuit-breaker', () => import('./circuit-breaker/index.ts')],
   ['concurrency-limiting', () => import('./concurrency-limiting/index.ts')],
   ['correlation-id', () => import('./correlation-id/index.ts')],
   ['cors', () => import('./cors/index.ts')],

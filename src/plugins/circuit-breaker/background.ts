@@ -1,0 +1,72 @@
+import type { BackgroundTools, CircuitReason, CircuitState, PluginBackground } from '../../plugin-sdk/index.ts';
+
+/** A worker tells of a circuit that has changed. */
+export interface ChangeMessage {
+  readonly instance: string;
+  readonly key: string;
+  readonly what: string;
+  readonly state: CircuitState;
+  readonly reason: CircuitReason;
+  /** Milliseconds. */
+  readonly pause: number;
+}
+
+/** A circuit as the Admin API shows it. Times are seconds since the epoch. */
+export interface ShownCircuit {
+  readonly plugin: { readonly id: string };
+  readonly kind: 'target' | 'service';
+  readonly name: string;
+  readonly state: CircuitState;
+  readonly reason: CircuitReason;
+  readonly since: number;
+  /** From when on trials are let through; null when it is not open. */
+  readonly open_until: number | null;
+  /** The latest first. */
+  readonly transitions: readonly {
+    readonly state: CircuitState;
+    readonly reason: CircuitReason;
+    readonly at: number;
+  }[];
+}
+
+/** Circuits and transitions that are remembered. */
+const mostCircuits = 10_000;
+const mostTransitions = 20;
+
+/** Remembers what became of the circuits of this node, for the Admin API. Circuits that have never opened are not in it. */
+export function background(_tools: BackgroundTools): PluginBackground {
+  const circuits = new Map<string, ShownCircuit>();
+  return {
+    configured(instances) {
+      const ids = new Set(instances.map(({ id }) => id));
+      for (const [key, { plugin }] of circuits) if (!ids.has(plugin.id)) circuits.delete(key);
+    },
+    async handle(message) {
+      if (message === 'list') return [...circuits.values()];
+      take(circuits, message as ChangeMessage);
+      return null;
+    },
+    stop: () => circuits.clear(),
+  };
+}
+
+function take(circuits: Map<string, ShownCircuit>, change: ChangeMessage): void {
+  const { instance, key, what, state, reason, pause } = change;
+  const id = `${instance} ${key}`;
+  const known = circuits.get(id);
+  // The one that changed longest ago makes room.
+  circuits.delete(id);
+  if (circuits.size >= mostCircuits) circuits.delete(circuits.keys().next().value as string);
+  const now = Date.now();
+  const at = now / 1000;
+  circuits.set(id, {
+    plugin: { id: instance },
+    kind: key.startsWith('target ') ? 'target' : 'service',
+    name: what,
+    state,
+    reason,
+    since: at,
+    open_until: state === 'open' ? (now + pause) / 1000 : null,
+    transitions: [{ state, reason, at }, ...(known?.transitions ?? [])].slice(0, mostTransitions),
+  });
+}

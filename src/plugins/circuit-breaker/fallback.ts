@@ -1,0 +1,32 @@
+import { type AccessContext, type Reply, reply } from '../../plugin-sdk/index.ts';
+import type { CircuitBreakerConfig } from './schema.ts';
+import type { StaleAnswers } from './stale-answers.ts';
+
+/** What a request gets that no circuit lets through; null: the gateway's 503. */
+export type Fallback = () => { readonly upstream: string } | { readonly reply: Reply } | null;
+
+/** Makes the fallback of each request; null: there is none. */
+export function fallbackOf(
+  config: CircuitBreakerConfig,
+  stale: StaleAnswers | null,
+): ((context: AccessContext) => Fallback) | null {
+  switch (config.fallback) {
+    case 'answer': {
+      const headers = { 'Content-Type': config.fallback_content_type };
+      const answer = { reply: reply({ status: config.fallback_status, headers, body: config.fallback_body ?? '' }) };
+      return () => () => answer;
+    }
+    case 'upstream': {
+      const upstream = { upstream: config.fallback_upstream ?? '' };
+      return () => () => upstream;
+    }
+    case 'stale':
+      return (context) => () => {
+        const { consumer, credential } = context.client;
+        const found = stale?.find(context.request, consumer !== null || credential !== null) ?? null;
+        return found === null ? null : { reply: found };
+      };
+    default:
+      return null;
+  }
+}
