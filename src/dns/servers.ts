@@ -101,10 +101,9 @@ export class Servers {
 
   #noAnswer(server: ServerAddress, error: unknown): DnsError {
     const place = serverText(server);
-    if (error instanceof DnsTimeout) {
-      this.#counts.timeouts++;
-      this.#distrusted.set(place, monotonic() + distrust);
-    } else if (!(error instanceof RangeError)) this.#distrusted.set(place, monotonic() + distrust);
+    if (error instanceof DnsTimeout) this.#counts.timeouts++;
+    // A malformed answer may be that of one zone only.
+    if (!(error instanceof RangeError)) this.#distrusted.set(place, monotonic() + distrust);
     const text = error instanceof Error ? error.message : String(error);
     return new DnsError('failed', `dns client error: no usable answer from server ${place}: ${text}`, { cause: error });
   }
