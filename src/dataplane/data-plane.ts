@@ -26,6 +26,7 @@ import type { ClientConnection, DownstreamHandler } from './downstream.ts';
 import { errorBody } from './error-body.ts';
 import type { DownstreamPeer, Exchange } from './exchange.ts';
 import { RequestHandler } from './handle-request.ts';
+import { handshakeContext } from './handshake-context.ts';
 import { maskedRequestLine, maskedTarget } from './masked-arguments.ts';
 import { type ProxyOptions, proxyOptions } from './options.ts';
 import { Overload } from './overload.ts';
@@ -141,7 +142,8 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
         reusePort: settings.workers > 1 || address.reuseport,
         cert: settings.sslCert,
         key: settings.sslCertKey,
-        contextFor: (name) => this.snapshots.current.certificateFor(name)?.secureContext() ?? null,
+        contextFor: (name, challenge) => handshakeContext(this.snapshots.current, name, challenge),
+        takesChallenges: () => this.snapshots.current.globalPlan.certificate.length > 0,
         wantsClientCertificates: () => this.snapshots.current.wantsClientCertificates,
         proxyHeader: {
           timeout: settings.clientHeaderTimeout,

@@ -11,6 +11,7 @@ import {
 import type { ListenAddress } from '../settings/settings.ts';
 import { adoptSocket, adoptTlsSocket, type SocketOwner } from './accept.ts';
 import { expectProxyHeader, type ProxyHeaderOptions } from './expect-proxy-header.ts';
+import { challengeProtocol, nameCallbacks } from './name-callbacks.ts';
 
 export interface ListenerOptions {
   readonly address: ListenAddress;
@@ -19,8 +20,13 @@ export interface ListenerOptions {
   /** PEM texts or files; needed by an address with `ssl`. */
   readonly cert: readonly string[];
   readonly key: readonly string[];
-  /** The certificate for the name that a TLS client asks for; null: the listener's own. */
-  readonly contextFor: (serverName: string) => SecureContext | null;
+  /**
+   * The certificate for the name that a TLS client asks for; null: the listener's own. `challenge`: the client speaks
+   * `acme-tls/1`; then it must be given one. The handshake fails when it throws.
+   */
+  readonly contextFor: (serverName: string, challenge: boolean) => SecureContext | null | Promise<SecureContext | null>;
+  /** Whether somebody answers clients that speak `acme-tls/1`. */
+  readonly takesChallenges: () => boolean;
   /** Whether TLS clients are asked for a certificate; looked at for each new connection. */
   readonly wantsClientCertificates: () => boolean;
   /** For an address with `proxy_protocol`. */
@@ -92,21 +98,16 @@ function tlsServer(options: ListenerOptions): Server {
       requestCert: false,
       // What a certificate is worth is for the plugin that needs it to say.
       rejectUnauthorized: false,
-      SNICallback: (name: string, done: (error: Error | null, context?: SecureContext) => void) => {
-        try {
-          const context = options.contextFor(name);
-          if (context === null) done(null);
-          else done(null, context);
-        } catch (error) {
-          done(error instanceof Error ? error : new Error(String(error)));
-        }
-      },
-      ALPNProtocols: options.address.http2 ? ['h2', 'http/1.1'] : ['http/1.1'],
+      ...nameCallbacks(options),
       allowHalfOpen: true,
       noDelay: true,
       handshakeTimeout: 30_000,
     } as Parameters<typeof createTlsServer>[0],
-    (socket: TLSSocket) => adoptTlsSocket(socket, (adopted) => options.accept(adopted, options.address)),
+    (socket: TLSSocket) => {
+      // The client has seen the certificate that it came for, and closes.
+      if (socket.alpnProtocol === challengeProtocol) socket.destroySoon();
+      else adoptTlsSocket(socket, (adopted) => options.accept(adopted, options.address));
+    },
   );
   server.on('tlsClientError', () => {});
   followWish(server as TlsServer & { requestCert: boolean }, own, options.wantsClientCertificates);

@@ -22,6 +22,7 @@ export function buildPlan(instances: readonly PluginInstance[], secrets = secret
   return Object.freeze({
     empty: all.length === 0,
     all,
+    certificate: withPhase(all, 'certificate'),
     rewrite: withPhase(all, 'rewrite'),
     access: withPhase(all, 'access'),
     headerFilter: withPhase(all, 'headerFilter'),

@@ -34,6 +34,7 @@ export interface PluginPlan extends SecretNames {
   /** No instance at all: the request takes the plain path. */
   readonly empty: boolean;
   readonly all: readonly PluginInstance[];
+  readonly certificate: readonly PluginInstance[];
   readonly rewrite: readonly PluginInstance[];
   readonly access: readonly PluginInstance[];
   readonly headerFilter: readonly PluginInstance[];

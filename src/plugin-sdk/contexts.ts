@@ -1,3 +1,4 @@
+import type { SecureContext } from 'node:tls';
 import type { AttemptWatcher, RetryPolicy, UpstreamTimeouts } from './attempts.ts';
 import type { HeaderNames } from './header-names.ts';
 import type { Reply } from './reply.ts';
@@ -99,6 +100,16 @@ export interface ConnectionView {
   readonly clientCertificates: readonly Uint8Array[] | null;
   /** Null without TLS. What a proxy in front says of its own connection shows in `request.scheme` only. */
   readonly tls: { readonly version: string; readonly cipher: string } | null;
+}
+
+/** A TLS client that begins a handshake. */
+export interface HandshakeView {
+  /** The name that the client asks for (SNI), in lower case and without a dot at its end; never ''. */
+  readonly serverName: string;
+  /** An SNI entity names a certificate for it. */
+  readonly hasCertificate: boolean;
+  /** The client speaks `acme-tls/1` (RFC 8737): it checks who controls the name, and sends no request. TLS 1.3 only. */
+  readonly challenge: boolean;
 }
 
 /** What every phase sees. */
@@ -278,6 +289,11 @@ export interface StreamContext {
 }
 
 export interface PluginPhases {
+  /**
+   * In the TLS handshake of a client that names a server; global instances only. Gives the certificate to show in place of
+   * the one that the gateway would show; null: no opinion. A handshake that is a challenge fails unless one is given.
+   */
+  certificate?(handshake: HandshakeView): SecureContext | null | Promise<SecureContext | null>;
   rewrite?(context: RewriteContext): void | Reply | Promise<void> | Promise<Reply | undefined>;
   access?(context: AccessContext): undefined | Reply | Promise<undefined | Reply>;
   /** In place of `access`, when another plugin was enough (`anyOf`): to hide a credential that was not needed. */

@@ -1,0 +1,30 @@
+import type { SecureContext } from 'node:tls';
+import type { HandshakeView } from '../plugin-sdk/contexts.ts';
+import type { PluginInstance } from './plan.ts';
+
+type Given = SecureContext | null | Promise<SecureContext | null>;
+
+/** Asks the instances in their order; the first certificate is taken. One that fails is logged and has no opinion. */
+export function runCertificate(instances: readonly PluginInstance[], handshake: HandshakeView, first = 0): Given {
+  for (let at = first; at < instances.length; at++) {
+    const instance = instances[at]!;
+    let given: Given;
+    try {
+      given = instance.phases.certificate?.(handshake) ?? null;
+    } catch (error) {
+      given = failed(instance, error);
+    }
+    if (given instanceof Promise) {
+      return given
+        .catch((error) => failed(instance, error))
+        .then((context) => context ?? runCertificate(instances, handshake, at + 1));
+    }
+    if (given !== null) return given;
+  }
+  return null;
+}
+
+function failed(instance: PluginInstance, error: unknown): null {
+  instance.log.error('plugin failed', { phase: 'certificate', error });
+  return null;
+}
