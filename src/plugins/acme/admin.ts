@@ -1,0 +1,146 @@
+import { randomBytes, X509Certificate } from 'node:crypto';
+import {
+  fetchDocument,
+  type PluginAdminAnswer,
+  type PluginAdminRoute,
+  type PluginAdminRoutes,
+  type PluginAdminTools,
+} from '../../plugin-sdk/index.ts';
+import type { AcmeMessage } from './background.ts';
+import { isCertifiable, plainName } from './domains.ts';
+import type { Outcome } from './issuer.ts';
+import { failures, type ManagedCertificate, managedCertificates } from './records.ts';
+
+/** For the request by which a host is tried, in milliseconds. */
+const probeTimeout = 10_000;
+
+export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly PluginAdminRoute[] => [
+  {
+    path: '/acme',
+    operations: {
+      POST: {
+        summary: 'Gets a certificate for a host now, or tries whether the authority could check it.',
+        status: 201,
+        handle: ({ body }) => create(body, tools),
+      },
+      PATCH: {
+        summary: 'Looks through all certificates now, and renews those whose time has come.',
+        status: 202,
+        handle: async () => {
+          if ((await tell(tools, { type: 'renew' })) === null) return notEnabled;
+          return answer(202, 'Renewal process started successfully');
+        },
+      },
+    },
+  },
+  {
+    path: '/acme/certificates',
+    operations: {
+      GET: {
+        summary: 'The certificates that are kept fresh, and the hosts that could not get one.',
+        queryParameters: [{ name: 'invalid_only', description: 'Only those that have expired: `true`.' }],
+        handle: async (request) => {
+          const invalidOnly = request.query('invalid_only');
+          const only = invalidOnly !== null && invalidOnly !== 'false' && invalidOnly !== '0';
+          const data = (await managedCertificates(tools)).flatMap(shown).filter(({ valid }) => !only || !valid);
+          const failed = (await failures(tools)).map(({ host, reason, until }) => ({
+            host,
+            reason,
+            retry_at: Math.ceil(until / 1000),
+          }));
+          return { status: 200, json: { data, failures: failed, next: null } };
+        },
+      },
+    },
+  },
+  {
+    path: '/acme/certificates/{host}',
+    operations: {
+      GET: {
+        summary: 'The certificate of a host.',
+        handle: async ({ params }) => {
+          const host = plainName(params['host'] ?? '');
+          const found = (await managedCertificates(tools)).filter((one) => one.host === host).flatMap(shown)[0];
+          if (found === undefined) return answer(404, `Certificate for host ${host} not found in storage`);
+          return { status: 200, json: { data: found } };
+        },
+      },
+    },
+  },
+];
+
+const notEnabled = answer(400, 'the acme plugin is not enabled');
+
+async function create(body: Readonly<Record<string, unknown>>, tools: PluginAdminTools): Promise<PluginAdminAnswer> {
+  const { host: given, test_http_challenge_flow: probe } = body;
+  if (typeof given !== 'string' || given === '') return answer(400, 'host must be provided');
+  const host = plainName(given);
+  if (!isCertifiable(host)) return answer(400, 'host is not a host name that a certificate can be had for');
+  if (probe === true || probe === 'true') return tryHost(host, tools);
+  const outcome = (await tell(tools, { type: 'issue', host })) as Outcome | { readonly kind: 'refused' } | null;
+  if (outcome === null) return notEnabled;
+  switch (outcome.kind) {
+    case 'issued':
+      return answer(201, `certificate for host ${host} is created`);
+    case 'refused':
+      return notAllowed(host);
+    case 'taken':
+      return answer(400, `host ${host} has a certificate that the acme plugin did not make`);
+    case 'busy':
+      return answer(409, `a certificate for host ${host} is being made`);
+    default:
+      return answer(500, `failed to create certificate for host ${host}: ${'reason' in outcome ? outcome.reason : ''}`);
+  }
+}
+
+/** Does what the authority will do for `http-01`: asks the host for a token, from here. */
+async function tryHost(host: string, tools: PluginAdminTools): Promise<PluginAdminAnswer> {
+  const [token, secret] = [randomBytes(16).toString('base64url'), randomBytes(16).toString('base64url')];
+  const shownThere = await tell(tools, { type: 'probe', host, token, answer: secret });
+  if (shownThere === null) return notEnabled;
+  if (shownThere === false) return notAllowed(host);
+  try {
+    const url = `http://${host}/.well-known/acme-challenge/${token}`;
+    const { status, body } = await fetchDocument(url, { timeout: probeTimeout, maxBytes: 1024 });
+    if (status === 200 && body.toString() === secret) return answer(200, `sanity test for host ${host} passed`);
+    return answer(
+      400,
+      `problem found running sanity check for ${host}: another server answered, with status ${status}`,
+    );
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unknown';
+    return answer(400, `problem found running sanity check for ${host}: ${reason}`);
+  }
+}
+
+function tell(tools: PluginAdminTools, message: AcmeMessage): Promise<unknown> {
+  return tools.background(message);
+}
+
+function notAllowed(host: string): PluginAdminAnswer {
+  return answer(400, `host ${host} is not allowed by config.domains`);
+}
+
+function answer(status: number, message: string): PluginAdminAnswer {
+  return { status, json: { message } };
+}
+
+function shown({ host, row }: ManagedCertificate) {
+  if (row === null) return [];
+  const certificate = new X509Certificate(String(row['cert']));
+  const { validFromDate: from, validToDate: to } = certificate;
+  const now = Date.now();
+  return [
+    {
+      host,
+      digest: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
+      issuer_cn: /^CN=(.*)$/m.exec(certificate.issuer ?? '')?.[1] ?? null,
+      not_before: from.toISOString().slice(0, 19).replace('T', ' '),
+      not_after: to.toISOString().slice(0, 19).replace('T', ' '),
+      pubkey_type: certificate.publicKey.asymmetricKeyType === 'rsa' ? 'rsaEncryption' : 'id-ecPublicKey',
+      serial_number: certificate.serialNumber.toLowerCase(),
+      certificate: { id: row.id },
+      valid: from.getTime() <= now && now < to.getTime(),
+    },
+  ];
+}
