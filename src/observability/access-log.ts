@@ -53,7 +53,7 @@ let cachedSecond = -1;
 let cachedTime = '';
 
 /** `21/Nov/2025:03:04:05 +0100`, made once for each second. */
-function localTime(time: number): string {
+export function localTime(time: number): string {
   const second = Math.floor(time / 1000);
   if (second !== cachedSecond) {
     cachedTime = formatTime(new Date(time));

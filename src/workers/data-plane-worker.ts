@@ -4,6 +4,7 @@ import type { AddressChanges } from '../balancer/upstream-addresses.ts';
 import { type DataPlane, startDataPlane } from '../dataplane/data-plane.ts';
 import { PluginShelf } from '../plugin-runner/plugin-shelf.ts';
 import { LiveSnapshot } from '../snapshot/snapshot.ts';
+import type { StreamPlane } from '../stream/stream-plane.ts';
 import { WorkerNames } from '../upstream/worker-names.ts';
 import { workerCounters } from '../zones/counters.ts';
 import type { FromWorker, SnapshotDelta, ToWorker, WorkerBoot, ZoneChanges } from './messages.ts';
@@ -23,6 +24,7 @@ export class DataPlaneWorker {
   /** A delta waits for the code of its plugins, and those after it for their turn. */
   #loading: Promise<void> | null = null;
   #plane: Promise<DataPlane | null> | null = null;
+  #streams: StreamPlane | null = null;
   #ready: () => void = () => {};
   #end: () => void = () => {};
 
@@ -75,6 +77,7 @@ export class DataPlaneWorker {
         break;
       case 'reopen-logs':
         (await this.#plane)?.reopenLogs();
+        this.#streams?.reopenLogs();
         break;
       case 'log-level':
         this.#log.level = message.level;
@@ -125,6 +128,7 @@ export class DataPlaneWorker {
     const counters = workerCounters(this.#boot.zones, this.#boot.worker);
     const snapshot = { current: this.#snapshot };
     try {
+      this.#streams = await this.#listenForStreams(snapshot, counters);
       const plane = await startDataPlane({
         boot: this.#boot,
         snapshot,
@@ -138,15 +142,29 @@ export class DataPlaneWorker {
       this.#ready();
       return plane;
     } catch (error) {
+      await this.#streams?.close();
       this.#post({ type: 'fatal', message: error instanceof Error ? error.message : String(error) });
       this.#end();
       return null;
     }
   }
 
+  /** Null without a listener of streams: their code is not even loaded. */
+  async #listenForStreams(
+    snapshot: { readonly current: LiveSnapshot },
+    counters: Float64Array,
+  ): Promise<StreamPlane | null> {
+    const { settings } = this.#boot;
+    if (settings.streamListen.length === 0) return null;
+    const { startStreams } = await import('../stream/start-streams.ts');
+    const common = { settings, snapshot, counters, log: this.#log, names: this.#names, zone: this.#zone };
+    return await startStreams(common, this.#post);
+  }
+
   async #drain(timeout: number): Promise<void> {
     await this.#loading;
-    await (await this.#plane)?.drain(timeout);
+    const plane = await this.#plane;
+    await Promise.all([plane?.drain(timeout), this.#streams?.drain(timeout)]);
     this.#snapshot.close();
     this.#host.close();
     this.#end();

@@ -1,0 +1,129 @@
+import type { BalanceQuery, HashSource } from '../balancer/balancer.ts';
+import type { RuntimeService, RuntimeTarget } from '../snapshot/runtime.ts';
+import { monotonic } from '../util/clock.ts';
+import { Counter } from '../zones/counters.ts';
+import { Status } from './session.ts';
+import type { StreamParts } from './stream-parts.ts';
+
+/** Where one attempt goes. */
+export interface BackendAddress {
+  readonly ip: string;
+  readonly port: number;
+  /** Name for SNI and certificate verification, or an IP address. */
+  readonly host: string;
+}
+
+export interface SearchCalls {
+  /** Try this address; then `reached` or `failed` is to be called. May be called again after `failed`. */
+  readonly attempt: (address: BackendAddress) => void;
+  /** There is none left to try; the status that the stream ends with. */
+  readonly gaveUp: (status: number) => void;
+}
+
+/** Names that one stream waits for at most. */
+const maxNameWaits = 10;
+
+/** Finds addresses of a service, by its upstream's balancer or its name, until one is reached or `retries` are used up. */
+export class BackendSearch implements BalanceQuery {
+  failedTargets: RuntimeTarget[] | null = null;
+  readonly admits = null;
+  readonly #parts: StreamParts;
+  readonly #service: RuntimeService;
+  readonly #clientIp: string;
+  readonly #calls: SearchCalls;
+  #target: RuntimeTarget | null = null;
+  #startedMono = 0;
+  #heldSlot = 0;
+  #tries = 0;
+  #nameWaits = 0;
+  #closed = false;
+
+  constructor(parts: StreamParts, service: RuntimeService, clientIp: string, calls: SearchCalls) {
+    this.#parts = parts;
+    this.#service = service;
+    this.#clientIp = clientIp;
+    this.#calls = calls;
+  }
+
+  begin(): void {
+    const { upstream } = this.#service;
+    const target = upstream === null ? this.#service.target : upstream.balancer.pick(this);
+    if (target === null) {
+      const pending = upstream?.pending[this.#nameWaits];
+      // Found or not: the next of them may help.
+      if (pending === undefined) this.#calls.gaveUp(Status.unavailable);
+      else this.#waitFor(pending, false);
+      return;
+    }
+    const found = target.ip === null ? this.#parts.names.next(target.host) : null;
+    if (target.ip !== null) this.#attempt(target, target.ip, target.port);
+    else if (found === null) this.#waitFor(target.host, true);
+    else this.#attempt(target, found.ip, found.port ?? target.port);
+  }
+
+  #waitFor(name: string, needed: boolean): void {
+    if (++this.#nameWaits > maxNameWaits) {
+      this.#calls.gaveUp(Status.unavailable);
+      return;
+    }
+    this.#parts.names.resolve(name, (found) => {
+      if (this.#closed) return;
+      if (found || !needed) this.begin();
+      else this.#calls.gaveUp(Status.unavailable);
+    });
+  }
+
+  #attempt(target: RuntimeTarget, ip: string, port: number): void {
+    this.#target = target;
+    this.#tries++;
+    this.#startedMono = monotonic();
+    this.#parts.counters[Counter.upstreamOpened]!++;
+    if (target.slot !== 0) {
+      this.#parts.zone.begin(target.slot);
+      this.#heldSlot = target.slot;
+    }
+    this.#calls.attempt({ ip, port, host: target.host });
+  }
+
+  /** The address took the connection. */
+  reached(): void {
+    const { upstream } = this.#service;
+    if (this.#target === null) return;
+    upstream?.balancer.answered?.(this.#target, (monotonic() - this.#startedMono) * 1000);
+  }
+
+  /** It did not, within its time or at all. */
+  failed(timedOut: boolean): void {
+    const { counters, reports } = this.#parts;
+    const { upstream, retries } = this.#service;
+    const target = this.#target;
+    counters[Counter.upstreamFailed]!++;
+    this.#release();
+    if (target === null) return;
+    if (upstream !== null && upstream.passive !== null) reports.failed(upstream, target, timedOut);
+    if (this.failedTargets === null) this.failedTargets = [target];
+    else this.failedTargets.push(target);
+    if (this.#tries > retries) {
+      this.#calls.gaveUp(Status.badGateway);
+      return;
+    }
+    counters[Counter.retries]!++;
+    this.begin();
+  }
+
+  hashInput({ kind }: HashSource): string | null {
+    return kind === 'ip' ? this.#clientIp : null;
+  }
+
+  /** The stream is over: the address serves one less. */
+  close(): void {
+    this.#closed = true;
+    this.#release();
+  }
+
+  #release(): void {
+    if (this.#heldSlot === 0) return;
+    this.#parts.zone.end(this.#heldSlot);
+    this.#heldSlot = 0;
+  }
+}

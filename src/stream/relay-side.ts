@@ -1,0 +1,98 @@
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { SocketOwner } from '../listener/accept.ts';
+import { monotonic } from '../util/clock.ts';
+import { Deadline } from '../util/deadlines.ts';
+import { writeCopy } from '../util/write-copy.ts';
+
+/** One of the two connections of a relay. */
+export class RelaySide implements SocketOwner {
+  /** Set before the first event. */
+  socket: Socket | null = null;
+  partner: RelaySide | null = null;
+  /** Bytes that came from it. */
+  bytes = 0;
+  open = true;
+  readonly #sendTimeout: number;
+  readonly #touched: () => void;
+  readonly #closed: () => void;
+  readonly #deadline = new Deadline(() => this.#late());
+  /** What the system had not taken yet when the deadline was set. */
+  #queued = 0;
+  #hasEnded = false;
+  /** The partner broke: this side is to break too, as soon as it has what came before. */
+  #breaking = false;
+
+  constructor(sendTimeout: number, touched: () => void, closed: () => void) {
+    this.#sendTimeout = sendTimeout;
+    this.#touched = touched;
+    this.#closed = closed;
+  }
+
+  received(bytes: Uint8Array, length: number): boolean {
+    this.bytes += length;
+    this.#touched();
+    return this.partner?.send(bytes, length) ?? false;
+  }
+
+  /** False: it has enough, and calls for more by resuming the partner. The bytes are copied. */
+  send(bytes: Uint8Array, length: number): boolean {
+    if (!this.open || this.socket === null) return false;
+    if (writeCopy(this.socket, bytes, 0, length)) return true;
+    this.#expectProgress();
+    return false;
+  }
+
+  writable(): void {
+    this.#deadline.clear();
+    if (this.#breaking) this.#break();
+    else this.partner?.socket?.resume();
+  }
+
+  ended(): void {
+    this.#hasEnded = true;
+    this.#touched();
+    if (this.partner?.open === true) this.partner.socket?.end();
+  }
+
+  closed(): void {
+    if (!this.open) return;
+    this.open = false;
+    this.#deadline.clear();
+    // Anything but an end from both sides is a broken transfer, and must not look like a complete one.
+    if (!this.#hasEnded || this.socket?.writableFinished !== true) this.partner?.breakOff();
+    this.#closed();
+  }
+
+  /** The partner is gone without an end. */
+  breakOff(): void {
+    if (!this.open || this.socket === null) return;
+    this.#breaking = true;
+    if (this.socket.writableLength === 0) this.#break();
+    else this.#expectProgress();
+  }
+
+  /** A reset over TCP; over TLS the end of the connection without that of TLS, which tells the same. */
+  #break(): void {
+    if (this.socket === null || this.socket.destroyed) return;
+    if (this.socket instanceof TLSSocket) this.socket.destroy();
+    else this.socket.resetAndDestroy();
+  }
+
+  #expectProgress(): void {
+    this.#queued = queueOf(this.socket);
+    this.#deadline.set(this.#sendTimeout, monotonic());
+  }
+
+  /** A side that takes little by little is slow, and alive. */
+  #late(): void {
+    if (queueOf(this.socket) < this.#queued) this.#expectProgress();
+    else this.socket?.destroy();
+  }
+}
+
+/** Bytes that were written and that the system has not taken yet. */
+function queueOf(socket: Socket | null): number {
+  const internals = socket as { readonly _handle?: { readonly writeQueueSize?: number } | null } | null;
+  return internals?._handle?.writeQueueSize ?? 0;
+}

@@ -1,0 +1,151 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { TrustedPeers } from '../dataplane/client-address.ts';
+import { expectProxyHeader } from '../listener/expect-proxy-header.ts';
+import { plainIp, remoteEnd } from '../listener/remote-end.ts';
+import { type LogSink, openLogSink } from '../observability/log-sink.ts';
+import type { ListenAddress } from '../settings/settings.ts';
+import { nowAndThen } from '../util/now-and-then.ts';
+import { Counter } from '../zones/counters.ts';
+import { Session } from './session.ts';
+import { formatStreamLine } from './stream-log.ts';
+import type { StreamParts } from './stream-parts.ts';
+import { TcpStream } from './tcp-stream.ts';
+import { TlsTerminator } from './tls-terminator.ts';
+
+/** The stream listeners of one worker. */
+export class StreamPlane {
+  readonly #parts: StreamParts;
+  readonly #streams = new Set<{ destroy(): void }>();
+  readonly #stops: (() => void)[] = [];
+  readonly #trusted: TrustedPeers | null;
+  readonly #log: LogSink | null;
+  readonly #refused: (text: string) => void;
+  #terminator: TlsTerminator | null = null;
+  #drained: (() => void) | null = null;
+
+  /** Listens on every address of `stream_listen`. Rejects with one clear line when it cannot. */
+  static async start(parts: StreamParts): Promise<StreamPlane> {
+    const plane = new StreamPlane(parts);
+    try {
+      for (const address of parts.settings.streamListen) await plane.#listen(address);
+    } catch (error) {
+      await plane.close();
+      throw error;
+    }
+    return plane;
+  }
+
+  private constructor(parts: StreamParts) {
+    const { settings, log } = parts;
+    this.#parts = parts;
+    this.#trusted = settings.realIpHeader === 'proxy_protocol' ? new TrustedPeers(settings.trustedIps) : null;
+    this.#log = settings.proxyStreamAccessLog === 'off' ? null : openLogSink(settings.proxyStreamAccessLog);
+    this.#refused = nowAndThen(10_000, (text, unsaid) => log.warn(text, { unsaid }));
+  }
+
+  async #listen(address: ListenAddress): Promise<void> {
+    const { settings } = this.#parts;
+    const terminator = address.ssl ? this.#tls() : null;
+    const server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, (socket) =>
+      this.#accept(server, socket, address, terminator),
+    );
+    const closeWaiting = address.proxyProtocol
+      ? expectProxyHeader(server, {
+          timeout: settings.streamProxyProtocolTimeout,
+          refused: (peer, reason) => this.#refused(`${address.listener}: connection of ${peer} closed: ${reason}`),
+        })
+      : null;
+    await listening(server, address, settings.workers > 1 || address.reuseport);
+    this.#stops.push(() => {
+      server.close();
+      closeWaiting?.();
+    });
+  }
+
+  #tls(): TlsTerminator {
+    this.#terminator ??= new TlsTerminator(this.#parts);
+    return this.#terminator;
+  }
+
+  #accept(server: Server, socket: Socket, address: ListenAddress, terminator: TlsTerminator | null): void {
+    const { settings } = this.#parts;
+    const client = remoteEnd(socket, address.proxyProtocol ? this.#trusted : null);
+    const port = socket.localPort ?? address.port;
+    const session = new Session(
+      terminator === null ? 'tcp' : 'tls',
+      client,
+      plainIp(socket.localAddress ?? address.ip),
+      settings.portMaps[port] ?? port,
+    );
+    const stream = new TcpStream({
+      parts: this.#parts,
+      session,
+      server,
+      socket,
+      terminator,
+      done: () => this.#ended(stream, session),
+    });
+    this.#began(stream);
+    stream.begin();
+  }
+
+  #began(stream: { destroy(): void }): void {
+    const { counters } = this.#parts;
+    counters[Counter.connectionsAccepted]!++;
+    counters[Counter.connectionsHandled]!++;
+    counters[Counter.connectionsActive]!++;
+    // A stream is always under way: it is none of those that wait for a request.
+    counters[Counter.connectionsWriting]!++;
+    this.#streams.add(stream);
+  }
+
+  #ended(stream: { destroy(): void }, session: Session): void {
+    const { counters } = this.#parts;
+    counters[Counter.connectionsActive]!--;
+    counters[Counter.connectionsWriting]!--;
+    counters[Counter.bytesReceived]! += session.bytesReceived;
+    counters[Counter.bytesSent]! += session.bytesSent;
+    this.#log?.write(formatStreamLine(session));
+    this.#streams.delete(stream);
+    if (this.#streams.size === 0) this.#drained?.();
+  }
+
+  /** Stops accepting, lets the streams go on for so many milliseconds, and closes those that are left. */
+  async drain(timeout: number): Promise<void> {
+    for (const stop of this.#stops.splice(0)) stop();
+    if (this.#streams.size > 0) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, timeout);
+      this.#drained = resolve;
+      await promise;
+      clearTimeout(timer);
+    }
+    await this.close();
+  }
+
+  reopenLogs(): void {
+    this.#log?.reopen();
+  }
+
+  /** Ends at once. */
+  async close(): Promise<void> {
+    this.#drained = null;
+    for (const stop of this.#stops.splice(0)) stop();
+    for (const stream of [...this.#streams]) stream.destroy();
+    await this.#log?.close();
+  }
+}
+
+function listening(server: Server, address: ListenAddress, reusePort: boolean): Promise<void> {
+  const { ip, port, backlog, ipv6only } = address;
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => {
+      reject(new Error(`cannot listen on ${ip.includes(':') ? `[${ip}]` : ip}:${port}: ${error.message}`));
+    });
+    server.listen({ host: ip, port, backlog, ipv6Only: ipv6only, reusePort }, () => {
+      // A connection that could not be accepted is nobody's end but its own.
+      server.on('error', () => {});
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,185 @@
+import type { Server, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { adoptSocket, adoptTlsSocket, type SocketOwner } from '../listener/accept.ts';
+import { readFirstBytes } from '../listener/first-bytes.ts';
+import type { RuntimeService } from '../snapshot/runtime.ts';
+import { admit } from './admit.ts';
+import { type BackendAddress, BackendSearch } from './backend-search.ts';
+import { connectBackend } from './backend-socket.ts';
+import { inspectClientHello, longestClientHello } from './client-hello.ts';
+import { Relay } from './relay.ts';
+import { type Session, Status } from './session.ts';
+import type { StreamParts } from './stream-parts.ts';
+import type { TlsTerminator } from './tls-terminator.ts';
+
+export interface TcpStreamOptions {
+  readonly parts: StreamParts;
+  readonly session: Session;
+  /** The server that accepted the socket. */
+  readonly server: Server;
+  /** Paused, and read by nobody so far. */
+  readonly socket: Socket;
+  /** Null: the listener takes plain streams. */
+  readonly terminator: TlsTerminator | null;
+  /** Nothing more happens; called once. */
+  readonly done: (stream: TcpStream) => void;
+}
+
+/** One TCP or TLS stream, from the accepted connection to its end. */
+export class TcpStream {
+  readonly session: Session;
+  readonly #options: TcpStreamOptions;
+  #client: Socket;
+  /** The client's TLS is ended here. */
+  #terminated = false;
+  #search: BackendSearch | null = null;
+  #giveUp: (() => void) | null = null;
+  #relay: Relay | null = null;
+  #over = false;
+
+  constructor(options: TcpStreamOptions) {
+    this.#options = options;
+    this.session = options.session;
+    this.#client = options.socket;
+  }
+
+  /** A stream of TLS begins with its ClientHello; in a plain one the server may be the first to speak. */
+  begin(): void {
+    const { socket, terminator, parts } = this.#options;
+    // A reset between two owners must not be an uncaught exception.
+    socket.on('error', ignore);
+    if (terminator === null) {
+      this.#guarded(() => this.#route());
+      return;
+    }
+    this.#giveUp = readFirstBytes(socket, {
+      inspect: inspectClientHello,
+      limit: longestClientHello,
+      timeout: parts.settings.streamPrereadTimeout,
+      done: ({ serverName }) => {
+        this.session.serverName = serverName;
+        // What comes from here on is for the next reader, the end of the client's sending included.
+        stopReading(socket);
+        this.#guarded(() => this.#route());
+      },
+      failed: () => this.#end(Status.badRequest),
+    });
+  }
+
+  #route(): void {
+    const { parts, terminator } = this.#options;
+    const { session } = this;
+    const service = admit(session, parts.snapshot.current);
+    if (service === null) this.#end(session.status);
+    else if (terminator === null || session.protocol === 'tls_passthrough') this.#connect(service);
+    else this.#terminate(terminator, service);
+  }
+
+  #terminate(terminator: TlsTerminator, service: RuntimeService): void {
+    this.#terminated = true;
+    const secured = (socket: TLSSocket): void => {
+      if (this.#over) return;
+      socket.on('error', ignore);
+      this.#client = socket;
+      const name = typeof socket.servername === 'string' ? socket.servername : '';
+      // The route was chosen by what was read before TLS: both readings have to be the same.
+      if (name.toLowerCase().replace(/\.$/, '') === this.session.serverName)
+        this.#guarded(() => this.#connect(service));
+      else this.#end(Status.badRequest);
+    };
+    terminator.terminate(this.#options.socket, secured, () => this.#end(Status.badRequest));
+  }
+
+  #connect(service: RuntimeService): void {
+    this.#search = new BackendSearch(this.#options.parts, service, this.session.client.ip, {
+      attempt: (address) => this.#attempt(service, address),
+      gaveUp: (status) => this.#end(status),
+    });
+    this.#search.begin();
+  }
+
+  #attempt(service: RuntimeService, address: BackendAddress): void {
+    if (this.#client.destroyed) {
+      this.#end(Status.ok);
+      return;
+    }
+    this.#giveUp = connectBackend({
+      address,
+      // What is passed through is TLS already.
+      tls: this.session.protocol === 'tls_passthrough' ? null : service.tls,
+      timeout: service.timeouts.connect,
+      connected: (backend) => {
+        this.#search?.reached();
+        return this.#join(service, backend);
+      },
+      failed: (timedOut, cause) => {
+        this.#options.parts.log.info('stream: a backend cannot be reached', { ...address, cause });
+        this.#guarded(() => this.#search?.failed(timedOut));
+      },
+    });
+  }
+
+  #join({ timeouts }: RuntimeService, backend: Socket): SocketOwner {
+    const { server } = this.#options;
+    const relay = new Relay(timeouts, () => this.#end(Status.ok));
+    this.#relay = relay;
+    this.#giveUp = null;
+    relay.backend.socket = backend;
+    const own = (socket: Socket): SocketOwner => {
+      this.#client = socket;
+      relay.client.socket = socket;
+      return relay.client;
+    };
+    // The close of the client that has gone meanwhile has been told already.
+    if (this.#client.destroyed) {
+      relay.client.socket = this.#client;
+      relay.client.closed();
+    } else if (this.#terminated) adoptTlsSocket(this.#client, own);
+    else adoptSocket(server, this.#client, own);
+    return relay.backend;
+  }
+
+  /** For callbacks of the system, above which nobody would catch. */
+  #guarded(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      this.#options.parts.log.error('a stream failed unexpectedly', { error: text });
+      this.#end(Status.internal);
+    }
+  }
+
+  /** Ends it at once, whatever it is doing. */
+  destroy(): void {
+    this.#end(Status.ok);
+  }
+
+  #end(status: number): void {
+    if (this.#over) return;
+    this.#over = true;
+    const { session } = this;
+    session.status = status;
+    session.bytesReceived = this.#relay?.client.bytes ?? 0;
+    session.bytesSent = this.#relay?.backend.bytes ?? 0;
+    this.#giveUp?.();
+    this.#search?.close();
+    this.#relay?.destroy();
+    this.#client.destroy();
+    this.#options.socket.destroy();
+    this.#options.done(this);
+  }
+}
+
+interface Readable {
+  readonly _handle?: { reading: boolean; readStop(): void } | null;
+}
+
+function stopReading(socket: Socket): void {
+  const { _handle: handle } = socket as unknown as Readable;
+  if (handle === null || handle === undefined || !handle.reading) return;
+  handle.reading = false;
+  handle.readStop();
+}
+
+function ignore(): void {}

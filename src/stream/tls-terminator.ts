@@ -1,0 +1,56 @@
+import type { Socket } from 'node:net';
+import { createServer, type SecureContext, type Server, type TLSSocket } from 'node:tls';
+import type { StreamParts } from './stream-parts.ts';
+
+interface Waiting {
+  readonly secured: (socket: TLSSocket) => void;
+  readonly failed: () => void;
+}
+
+/** Ends the TLS of streams with the certificates of the Admin API, by server name, or that of the listeners. */
+export class TlsTerminator {
+  readonly #server: Server;
+  readonly #waiting = new Map<Socket, Waiting>();
+
+  constructor({ settings, snapshot }: Pick<StreamParts, 'settings' | 'snapshot'>) {
+    // It never listens: sockets are handed to it when their first bytes have been looked at.
+    this.#server = createServer({
+      cert: [...settings.sslCert],
+      key: [...settings.sslCertKey],
+      minVersion: 'TLSv1.2',
+      SNICallback: (name: string, done: (error: Error | null, context?: SecureContext) => void) => {
+        try {
+          const certificate = snapshot.current.certificateFor(name);
+          if (certificate === null) done(null);
+          else done(null, certificate.secureContext());
+        } catch (error) {
+          done(error instanceof Error ? error : new Error(String(error)));
+        }
+      },
+      allowHalfOpen: true,
+      noDelay: true,
+      handshakeTimeout: settings.streamPrereadTimeout,
+    } as Parameters<typeof createServer>[0]);
+    this.#server.on('tlsClientError', () => {});
+    this.#server.on('secureConnection', (socket: TLSSocket) => {
+      const raw = (socket as unknown as { readonly _parent: Socket })._parent;
+      const waiting = this.#waiting.get(raw);
+      this.#waiting.delete(raw);
+      if (waiting === undefined) socket.destroy();
+      else waiting.secured(socket);
+    });
+  }
+
+  /** Takes the socket over; exactly one of the callbacks is called, unless the socket is closed by the caller. */
+  terminate(socket: Socket, secured: (socket: TLSSocket) => void, failed: () => void): void {
+    this.#waiting.set(socket, { secured, failed });
+    // A handshake that fails, or takes too long, ends here.
+    socket.once('close', () => {
+      const waiting = this.#waiting.get(socket);
+      if (waiting === undefined) return;
+      this.#waiting.delete(socket);
+      waiting.failed();
+    });
+    this.#server.emit('connection', socket);
+  }
+}
