@@ -53,6 +53,7 @@ export class DownstreamStream implements Downstream, BodyOwner {
 
   begin(exchange: Exchange): void {
     this.#exchange = exchange;
+    if (exchange.head.bodyLength > 0) this.#body?.declare(exchange.head.bodyLength);
     this.#session.host.handler.request(exchange);
   }
 

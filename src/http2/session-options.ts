@@ -24,7 +24,8 @@ export function sessionOptions(limits: StreamHeadLimits): ServerSessionOptions {
     },
     maxHeaderListPairs: limits.maxHeaderCount + 16,
     maxSessionInvalidFrames: 50,
-    maxSessionRejectedStreams: 50,
+    // A client may open streams before it has seen how many it may.
+    maxSessionRejectedStreams: 500,
     maxSettings: 32,
     maxOutstandingPings: 4,
     /** Megabytes; every stream may have a window full of unread body. */

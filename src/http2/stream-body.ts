@@ -11,7 +11,7 @@ export interface BodyOwner {
   bodyReceived(bytes: number): void;
   /** Longer than allowed; nothing of the excess was passed on. */
   bodyTooLarge(): void;
-  /** The trailers are malformed. */
+  /** The trailers are malformed, or the body is not as long as declared. */
   bodyBroken(): void;
   /** No byte came for the time-out. */
   bodyTimedOut(): void;
@@ -28,6 +28,8 @@ export class StreamBody {
   readonly #timeout: number;
   #sink: RequestBodySink | null = null;
   #left: number;
+  /** Bytes that are still to come of a body whose length is declared; -1 when it is not. */
+  #declared = -1;
   #tunnel = false;
   #trailers = '';
   #broken = false;
@@ -44,11 +46,17 @@ export class StreamBody {
     stream.on('trailers', (_fields: unknown, _flags: number, list: readonly string[]) => this.#readTrailers(list));
   }
 
+  /** The library under us resets a stream for another length too; what goes to a backend by HTTP/1.1 hangs on it twice. */
+  declare(length: number): void {
+    this.#declared = length;
+    this.#left = Number.POSITIVE_INFINITY;
+  }
+
   /** `tunnel`: the bytes have no end that anybody waits for, and no limit. */
   start(sink: RequestBodySink, tunnel: boolean): void {
     this.#sink = sink;
     this.#tunnel = tunnel;
-    if (tunnel) this.#left = Number.POSITIVE_INFINITY;
+    if (tunnel) this.declare(-1);
     const stream = this.#stream;
     stream.on('end', () => this.#guarded(() => this.#end()));
     stream.on('data', (piece: Buffer) => this.#guarded(() => this.#data(piece)));
@@ -56,7 +64,7 @@ export class StreamBody {
   }
 
   limit(bytes: number): void {
-    this.#left = Math.min(this.#left, bytes);
+    if (this.#declared < 0) this.#left = Math.min(this.#left, bytes);
   }
 
   pause(): void {
@@ -83,15 +91,24 @@ export class StreamBody {
   #data(piece: Buffer): void {
     const sink = this.#sink;
     if (sink === null) return;
-    this.#left -= piece.byteLength;
+    const size = piece.byteLength;
+    if (this.#declared >= 0) {
+      this.#declared -= size;
+      if (this.#declared < 0) {
+        this.stop();
+        this.#owner.bodyBroken();
+        return;
+      }
+    }
+    this.#left -= size;
     if (this.#left < 0) {
       this.stop();
       this.#owner.bodyTooLarge();
       return;
     }
-    this.#owner.bodyReceived(piece.byteLength);
+    this.#owner.bodyReceived(size);
     this.#wait();
-    sink.bodyData(piece, 0, piece.byteLength);
+    sink.bodyData(piece, 0, size);
     // The sink may have paused the stream.
     if (this.#stream.isPaused()) this.#deadline.clear();
   }
@@ -119,7 +136,7 @@ export class StreamBody {
     const sink = this.#sink;
     this.stop();
     if (sink === null) return;
-    if (this.#broken) this.#owner.bodyBroken();
+    if (this.#broken || this.#declared > 0) this.#owner.bodyBroken();
     else sink.bodyEnd(this.#trailers);
   }
 
