@@ -72,11 +72,12 @@ export class RelaySide implements SocketOwner {
     else this.#expectProgress();
   }
 
-  /** A reset over TCP; over TLS the end of the connection without that of TLS, which tells the same. */
+  /** By a reset, also below TLS: many clients take the end of a connection for the end of the transfer. */
   #break(): void {
     if (this.socket === null || this.socket.destroyed) return;
-    if (this.socket instanceof TLSSocket) this.socket.destroy();
-    else this.socket.resetAndDestroy();
+    const raw = this.socket instanceof TLSSocket ? rawSocketOf(this.socket) : this.socket;
+    if (raw !== null && !raw.destroyed) raw.resetAndDestroy();
+    this.socket.destroy();
   }
 
   #expectProgress(): void {
@@ -89,6 +90,11 @@ export class RelaySide implements SocketOwner {
     if (queueOf(this.socket) < this.#queued) this.#expectProgress();
     else this.socket?.destroy();
   }
+}
+
+/** Null: the socket has opened its connection itself. */
+function rawSocketOf(socket: TLSSocket): Socket | null {
+  return (socket as unknown as { readonly _parent?: Socket | null })._parent ?? null;
 }
 
 /** Bytes that were written and that the system has not taken yet. */

@@ -31,7 +31,8 @@ export class TlsTerminator {
       noDelay: true,
       handshakeTimeout: settings.streamPrereadTimeout,
     } as Parameters<typeof createServer>[0]);
-    this.#server.on('tlsClientError', () => {});
+    // A handshake that takes too long is told, and no more.
+    this.#server.on('tlsClientError', (_, socket: TLSSocket) => socket.destroy());
     this.#server.on('secureConnection', (socket: TLSSocket) => {
       const raw = (socket as unknown as { readonly _parent: Socket })._parent;
       const waiting = this.#waiting.get(raw);

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { freePort } from '../support/free-port.ts';
 import { type BackendConnection, type RawBackend, startRawBackend } from '../support/raw-backend.ts';
 import { openClient } from '../support/raw-client.ts';
-import { type StreamRig, startStreamRig } from '../support/stream-rig.ts';
+import { type StreamRig, startStreamRig, until } from '../support/stream-rig.ts';
 
 /** Sends back what it gets, and its end. */
 async function echo({ socket }: BackendConnection): Promise<void> {
@@ -20,14 +20,6 @@ async function newest(backend: RawBackend, before: number): Promise<BackendConne
   const connection = backend.connections[before];
   assert.ok(connection !== undefined);
   return connection;
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 8_000; Date.now() < end; ) {
-    if (await holds()) return;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  assert.fail('it did not come to hold');
 }
 
 describe('a plain stream', () => {
