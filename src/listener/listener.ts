@@ -105,7 +105,7 @@ function tlsServer(options: ListenerOptions): Server {
     } as Parameters<typeof createTlsServer>[0],
     (socket: TLSSocket) => {
       // The client has seen the certificate that it came for, and closes.
-      if (socket.alpnProtocol === challengeProtocol) socket.destroySoon();
+      if (socket.alpnProtocol === challengeProtocol) socket.on('error', () => {}).destroySoon();
       else adoptTlsSocket(socket, (adopted) => options.accept(adopted, options.address));
     },
   );
