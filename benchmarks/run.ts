@@ -6,6 +6,7 @@ import { addresses } from './scenarios/addresses.ts';
 import { largeAnswer, upload } from './scenarios/bodies.ts';
 import { consumers } from './scenarios/consumers.ts';
 import { edits } from './scenarios/edits.ts';
+import { http2 } from './scenarios/http2.ts';
 import { idleConnections } from './scenarios/idle-connections.ts';
 import { plain } from './scenarios/plain.ts';
 import { policies } from './scenarios/policies.ts';
@@ -26,6 +27,7 @@ const scenarios: readonly Scenario[] = [
   routes,
   largeAnswer,
   upload,
+  http2,
   idleConnections,
   edits,
   start,

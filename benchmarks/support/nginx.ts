@@ -72,7 +72,8 @@ export async function startPeer(nginx: string, folder: string, backend: Subject)
   );
 }
 
-async function startNginx(
+/** Runs nginx with these servers; one of them must answer plain HTTP on the port that they are given. */
+export async function startNginx(
   nginx: string,
   root: string,
   name: string,

@@ -10,12 +10,15 @@ export interface Tools {
 
 export function findTools(): Tools {
   if (process.platform !== 'linux') throw new BenchError('the benchmark reads /proc, so it runs on Linux only');
-  return { nginx: find('nginx', ['-v']), wrk: find('wrk', ['-v']) };
+  return { nginx: findTool('nginx', ['-v']), wrk: findTool('wrk', ['-v']) };
 }
 
-function find(name: string, args: readonly string[]): string {
+/** `args`: with which it only tells its version. `debianPackage`: where it is to be had. */
+export function findTool(name: string, args: readonly string[], debianPackage = name): string {
   for (const path of [name, `/usr/sbin/${name}`, `/usr/local/sbin/${name}`]) {
     if (spawnSync(path, args, { stdio: 'ignore' }).error === undefined) return path;
   }
-  throw new BenchError(`the benchmark needs ${name}: apt-get install ${name} (or your system's own package of it)`);
+  throw new BenchError(
+    `the benchmark needs ${name}: apt-get install ${debianPackage} (or your system's own package of it)`,
+  );
 }
