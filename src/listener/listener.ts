@@ -109,7 +109,8 @@ function tlsServer(options: ListenerOptions): Server {
       else adoptTlsSocket(socket, (adopted) => options.accept(adopted, options.address));
     },
   );
-  server.on('tlsClientError', () => {});
+  // A handshake that takes too long is told here, and nobody else closes it.
+  server.on('tlsClientError', (_error, socket: TLSSocket) => socket.destroy());
   followWish(server as TlsServer & { requestCert: boolean }, own, options.wantsClientCertificates);
   return server;
 }
