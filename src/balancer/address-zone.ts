@@ -55,6 +55,8 @@ export class AddressZone {
   readonly #inFlight: Int32Array;
   readonly #clock: () => number;
   readonly #epoch: number;
+  /** Where the next request was counted before it began (`reserve`); 0: nowhere. */
+  #reserved = 0;
 
   /** `worker`: whose requests in flight are counted; -1 in the control plane, which has none. */
   constructor(memory: AddressZoneMemory, worker: number) {
@@ -113,8 +115,31 @@ export class AddressZone {
 
   /** A request to the address begins or ends. */
   begin(slot: number): void {
+    if (this.#reserved !== 0 && this.#takeReserved(slot)) return;
     this.#inFlight[slot]!++;
     Atomics.add(this.#slots, slot * fields + Field.active, 1);
+  }
+
+  /**
+   * Counts the request that begins next, unless the count is no longer `active`: false then, as another worker was quicker.
+   * A request that does not begin there after all is taken back with the next one.
+   */
+  reserve(slot: number, active: number): boolean {
+    if (this.#reserved !== 0) this.#takeReserved(0);
+    const at = slot * fields + Field.active;
+    if (Atomics.compareExchange(this.#slots, at, active, active + 1) !== active) return false;
+    this.#inFlight[slot]!++;
+    this.#reserved = slot;
+    return true;
+  }
+
+  /** False: it was reserved for another address, and is not counted there any more. */
+  #takeReserved(slot: number): boolean {
+    const reserved = this.#reserved;
+    this.#reserved = 0;
+    if (reserved === slot) return true;
+    this.end(reserved);
+    return false;
   }
 
   end(slot: number): void {
@@ -126,13 +151,19 @@ export class AddressZone {
     return Atomics.load(this.#slots, slot * fields + Field.active);
   }
 
-  /** Microseconds; 0: not known. `at`: milliseconds since the zone was made. */
-  latency(slot: number): number {
-    return Atomics.load(this.#slots, slot * fields + Field.latency);
+  /** The same for a seventh of the price, and perhaps some nanoseconds old: to compare many addresses. */
+  activeLately(slot: number): number {
+    return this.#slots[slot * fields + Field.active]!;
   }
 
+  /** Microseconds; 0: not known. Read as `activeLately`; whoever changes it is told when it was too old (`setLatency`). */
+  latency(slot: number): number {
+    return this.#slots[slot * fields + Field.latency]!;
+  }
+
+  /** Milliseconds since the zone was made. */
   latencyAt(slot: number): number {
-    return Atomics.load(this.#slots, slot * fields + Field.latencyAt);
+    return this.#slots[slot * fields + Field.latencyAt]!;
   }
 
   /** False: somebody else has changed it since `before` was read. */
@@ -160,6 +191,11 @@ export class AddressZone {
   /** Changes when an address of the upstream has become available or unavailable. */
   version(upstreamSlot: number): number {
     return this.#slots[upstreamSlot * fields + Field.version]!;
+  }
+
+  /** The same, and health that is read after it is not older than it. */
+  versionNow(upstreamSlot: number): number {
+    return Atomics.load(this.#slots, upstreamSlot * fields + Field.version);
   }
 
   changed(upstreamSlot: number): void {

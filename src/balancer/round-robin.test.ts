@@ -1,83 +1,85 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AddressZone, createAddressZone } from './address-zone.ts';
-import type { BalanceQuery } from './balancer.ts';
-import { buildWheel, RoundRobin } from './round-robin.ts';
+import { bench, request, seeded, tally } from './balancer.fixtures.ts';
 
-function balancerOf(weights: readonly number[]): RoundRobin {
-  const targets = weights.map((weight, index) => ({
-    id: `t${index}`,
-    host: `h${index}`,
-    ip: `10.0.0.${index}`,
-    port: 80,
-    weight,
-    slot: index + 2,
-  }));
-  const zone = new AddressZone(createAddressZone(1), 0);
-  return new RoundRobin({
-    slot: 1,
-    targets,
-    zone,
-    slots: 0,
-    hashOn: null,
-    hashFallback: null,
-    threshold: 0,
-    slowStart: 0,
-  });
-}
-
-const anyRequest: BalanceQuery = { failedTargets: null, admits: null, hashInput: () => null };
-
-function share(wheel: Uint16Array): Record<number, number> {
-  const counts: Record<number, number> = {};
-  for (const index of wheel) counts[index] = (counts[index] ?? 0) + 1;
-  return counts;
-}
-
-test('gives each target its weight divided by the greatest common divisor', () => {
-  assert.deepEqual(share(buildWheel([100, 200, 700])), { 0: 1, 1: 2, 2: 7 });
-  assert.deepEqual([...buildWheel([100, 100, 100])], [0, 1, 2]);
-  assert.equal(buildWheel([]).length, 0);
-});
-
-test('spreads a heavy target evenly', () => {
-  assert.deepEqual([...buildWheel([1, 3])], [1, 0, 1, 1]);
-  const wheel = buildWheel([5, 5, 50]);
-  let run = 0;
-  let longest = 0;
-  for (const index of wheel) {
-    run = index === 2 ? run + 1 : 0;
-    longest = Math.max(longest, run);
+test('the shares are exact over any round, whichever worker is asked', (t) => {
+  const random = seeded((text) => t.diagnostic(text));
+  for (const weights of [[100, 200, 700], [1, 1, 1, 1, 1, 1, 1], [7, 11, 13], [9000, 8999, 1], [5]]) {
+    const { balancer, another } = bench('round-robin', weights);
+    const workers = [balancer, another().balancer, another().balancer, another().balancer];
+    const size = weights.reduce((sum, weight) => sum + weight, 0);
+    for (let turn = 0; turn < random(50); turn++) balancer.pick(request());
+    const counts = tally(size, () => workers[random(workers.length)]!.pick(request()));
+    assert.deepEqual(counts, Object.fromEntries(weights.map((weight, index) => [`t${index}`, weight])));
   }
-  assert.ok(longest <= 10, `longest run ${longest} of ${wheel.length}`);
 });
 
-test('bounds the wheel when weights have no common divisor', () => {
-  const wheel = buildWheel([65_535, 65_534, 1]);
-  const counts = share(wheel);
-  assert.ok(wheel.length <= 16_384);
-  assert.ok(Math.abs(counts[0]! / wheel.length - 0.5) < 0.001);
-  assert.equal(counts[2], 1);
+test('a target that is down leaves the others their proportions', () => {
+  const { balancer, another, setHealthy } = bench('round-robin', [100, 100, 100, 200]);
+  const workers = [balancer, another().balancer];
+  setHealthy(1, false);
+  const counts = tally(400, (turn) => workers[turn % 2]!.pick(request()));
+  assert.deepEqual(counts, { t0: 100, t2: 100, t3: 200 });
 });
 
-test('walks the wheel round after round', () => {
-  const balancer = balancerOf([1, 1, 2]);
-  const seen: Record<string, number> = {};
-  for (let turn = 0; turn < 40; turn++) {
-    const target = balancer.pick(anyRequest);
-    seen[target!.id] = (seen[target!.id] ?? 0) + 1;
+test('so does one that requests refuse', () => {
+  const { balancer, targets } = bench('round-robin', [1, 1, 1, 1]);
+  const query = request('', { admits: (target) => target !== targets[1] });
+  assert.deepEqual(
+    tally(300, () => balancer.pick(query)),
+    { t0: 100, t2: 100, t3: 100 },
+  );
+});
+
+test('the step of a request that is tried again goes to nobody twice', () => {
+  const { balancer, targets } = bench('round-robin', [1, 1, 1]);
+  const order: string[] = [];
+  for (let turn = 0; turn < 6; turn++) {
+    const first = balancer.pick(request())!;
+    order.push(balancer.pick(request('', { failedTargets: [first] }))!.id);
   }
-  assert.deepEqual(seen, { t0: 10, t1: 10, t2: 20 });
+  assert.equal(new Set(order).size, targets.length);
 });
 
-test('passes over targets that failed in this request, while there is another', () => {
-  const balancer = balancerOf([1, 1]);
-  const first = balancer.pick(anyRequest)!;
-  const second = balancer.pick({ ...anyRequest, failedTargets: [first] })!;
-  assert.notEqual(second, first);
-  assert.ok(balancer.pick({ ...anyRequest, failedTargets: [first, second] }) !== null);
+test('time is asked only while an address grows into its share', () => {
+  const { balancer, zone, clock, setHealthy } = bench('round-robin', [1, 1], { slowStart: 1000 });
+  let asked = 0;
+  zone.now = () => {
+    asked++;
+    return clock.now;
+  };
+  for (let turn = 0; turn < 10; turn++) balancer.pick(request());
+  assert.equal(asked, 0);
+  setHealthy(1, false);
+  setHealthy(1, true);
+  for (let turn = 0; turn < 10; turn++) balancer.pick(request());
+  assert.ok(asked > 5);
+  clock.now += 1000;
+  balancer.pick(request());
+  asked = 0;
+  assert.deepEqual(
+    tally(10, () => balancer.pick(request())),
+    { t0: 5, t1: 5 },
+  );
+  assert.equal(asked, 0);
 });
 
-test('has no target to give when all were removed', () => {
-  assert.equal(balancerOf([]).pick(anyRequest), null);
+test('an address that is new to the upstream starts slowly, too', () => {
+  const { another, add, clock } = bench('round-robin', [100, 100], { slowStart: 10_000 });
+  add(1);
+  const { balancer } = another();
+  assert.deepEqual(
+    tally(21, () => balancer.pick(request())),
+    { t0: 20, t1: 1 },
+  );
+  clock.now += 5000;
+  assert.deepEqual(
+    tally(30, () => balancer.pick(request())),
+    { t0: 20, t1: 10 },
+  );
+  clock.now += 5000;
+  assert.deepEqual(
+    tally(30, () => balancer.pick(request())),
+    { t0: 15, t1: 15 },
+  );
 });

@@ -1,63 +1,49 @@
 import type { RuntimeTarget } from '../snapshot/runtime.ts';
+import { Availability } from './availability.ts';
 import type { BalanceQuery, Balancer, BalancerOptions } from './balancer.ts';
+import { firstUsable, hasFailed, isRefused } from './refusals.ts';
+import { WeightedSequence } from './weighted-sequence.ts';
 
-/**
- * Most places on a wheel, unless there are more targets. Weights without a common divisor (65535 and 65534) are scaled
- * down to this; the share of a target is then off by less than one place in 16,384.
- */
-const maxWheel = 16_384;
+/** Turns that a request gives up for addresses it may not use, before it takes any other. */
+const maxTurns = 16;
 
-/**
- * The order in which round-robin walks targets of these weights (all above 0): each index as often as its weight divided
- * by the greatest common divisor, spread evenly, so that a heavy target never gets a run of requests.
- */
-export function buildWheel(weights: readonly number[]): Uint16Array {
-  const counts = placeCounts(weights);
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  const places: { readonly index: number; readonly at: number }[] = [];
-  for (const [index, count] of counts.entries()) {
-    for (let turn = 0; turn < count; turn++) places.push({ index, at: ((turn + 0.5) * total) / count });
-  }
-  places.sort((a, b) => a.at - b.at || a.index - b.index);
-  return Uint16Array.from(places, (place) => place.index);
-}
-
-/** Walks the wheel; the place is in the zone, so that all workers together keep the shares. */
+/** Smooth weighted round-robin. The turn is in the zone, so that all workers together keep the shares exactly. */
 export class RoundRobin implements Balancer {
   readonly #options: BalancerOptions;
-  readonly #wheel: Uint16Array;
+  readonly #available: Availability;
+  #sequence: WeightedSequence;
+  /** For an upstream that has no place in the zone. */
+  #ownTurn = 0;
 
   constructor(options: BalancerOptions) {
     this.#options = options;
-    this.#wheel = buildWheel(options.targets.map((target) => target.weight));
+    this.#available = new Availability(options);
+    this.#sequence = new WeightedSequence(this.#available.weights);
   }
 
   pick(query: BalanceQuery): RuntimeTarget | null {
-    const { zone, slot, targets } = this.#options;
-    const size = this.#wheel.length;
-    if (size === 0) return null;
-    const first = zone.step(slot) % size;
-    let last: RuntimeTarget | null = null;
-    for (let step = 0; step < size; step++) {
-      const target = targets[this.#wheel[(first + step) % size]!]!;
-      if (!zone.isHealthy(target.slot)) continue;
-      if (query.admits !== null && !query.admits(target)) continue;
-      if (query.failedTargets === null || !query.failedTargets.includes(target)) return target;
-      last ??= target;
-    }
-    return last;
+    const available = this.#available;
+    if (available.update()) this.#sequence = new WeightedSequence(available.weights);
+    const { targets } = available;
+    if (targets.length === 0) return null;
+    const index = this.#sequence.at(this.#turn());
+    const plain = query.failedTargets === null && query.admits === null;
+    return plain ? targets[index]! : this.#usable(targets, query, index);
   }
-}
 
-function placeCounts(weights: readonly number[]): readonly number[] {
-  const divisor = weights.reduce(greatestCommonDivisor, 0) || 1;
-  const exact = weights.map((weight) => weight / divisor);
-  const total = exact.reduce((sum, count) => sum + count, 0);
-  const limit = Math.max(maxWheel, weights.length);
-  if (total <= limit) return exact;
-  return exact.map((count) => Math.max(1, Math.floor((count * limit) / total)));
-}
+  /** Whoever may not be used loses its turn, not its neighbour's share: the others go on in their proportions. */
+  #usable(targets: readonly RuntimeTarget[], query: BalanceQuery, first: number): RuntimeTarget | null {
+    let index = first;
+    for (let turn = 0; turn < maxTurns; turn++) {
+      const target = targets[index]!;
+      if (!hasFailed(query, target) && !isRefused(query, target)) return target;
+      index = this.#sequence.at(this.#turn());
+    }
+    return firstUsable(targets, query, index);
+  }
 
-function greatestCommonDivisor(a: number, b: number): number {
-  return b === 0 ? a : greatestCommonDivisor(b, a % b);
+  #turn(): number {
+    const { zone, slot } = this.#options;
+    return slot === 0 ? this.#ownTurn++ >>> 0 : zone.step(slot);
+  }
 }

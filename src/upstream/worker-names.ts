@@ -16,10 +16,16 @@ export interface NameAnswer {
 /** Names whose addresses have changed; null: the name is no longer watched. */
 export type NameChanges = Readonly<Record<string, readonly NameAddress[] | null>>;
 
+/** Whose turn it is among weights, by their index (balancer/weighted-sequence.ts). */
+interface Turns {
+  /** Of one round. */
+  readonly size: number;
+  at(turn: number): number;
+}
+
 interface Entry {
   addresses: readonly NameAddress[];
-  /** Indexes into `addresses`, as often as their weights have it. */
-  turns: Uint16Array;
+  turns: Turns;
   next: number;
 }
 
@@ -31,9 +37,9 @@ export class WorkerNames {
   readonly #names = new Map<string, Entry>();
   readonly #waiting = new Map<string, ((found: boolean) => void)[]>();
   readonly #ask: (name: string) => Promise<NameAnswer>;
-  readonly #turnsOf: (weights: readonly number[]) => Uint16Array;
+  readonly #turnsOf: (weights: readonly number[]) => Turns;
 
-  constructor(ask: (name: string) => Promise<NameAnswer>, turnsOf: (weights: readonly number[]) => Uint16Array) {
+  constructor(ask: (name: string) => Promise<NameAnswer>, turnsOf: (weights: readonly number[]) => Turns) {
     this.#ask = ask;
     this.#turnsOf = turnsOf;
   }
@@ -43,8 +49,8 @@ export class WorkerNames {
     const entry = this.#names.get(name);
     if (entry === undefined) return null;
     const { turns } = entry;
-    entry.next = entry.next + 1 < turns.length ? entry.next + 1 : 0;
-    return entry.addresses[turns[entry.next]!] ?? null;
+    entry.next = entry.next + 1 < turns.size ? entry.next + 1 : 0;
+    return entry.addresses[turns.at(entry.next)] ?? null;
   }
 
   /** Calls back with whether the name has an address now. */
@@ -76,8 +82,8 @@ export class WorkerNames {
   }
 
   #learn(name: string, addresses: readonly NameAddress[]): void {
-    const turns = this.#turnsOf(addresses.map(({ weight }) => weight ?? 1));
+    const turns = this.#turnsOf(addresses.map(({ weight }) => Math.max(1, weight ?? 1)));
     // Workers begin at different places: otherwise the first address gets the first request of each.
-    this.#names.set(name, { addresses, turns, next: Math.floor(Math.random() * turns.length) });
+    this.#names.set(name, { addresses, turns, next: Math.floor(Math.random() * turns.size) });
   }
 }

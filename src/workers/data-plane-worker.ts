@@ -1,6 +1,6 @@
 import { AddressZone } from '../balancer/address-zone.ts';
-import { buildWheel } from '../balancer/round-robin.ts';
 import type { AddressChanges } from '../balancer/upstream-addresses.ts';
+import { WeightedSequence } from '../balancer/weighted-sequence.ts';
 import { type DataPlane, startDataPlane } from '../dataplane/data-plane.ts';
 import { PluginShelf } from '../plugin-runner/plugin-shelf.ts';
 import { LiveSnapshot } from '../snapshot/snapshot.ts';
@@ -40,7 +40,10 @@ export class DataPlaneWorker {
     this.#zone = new AddressZone(boot.addresses, boot.worker);
     this.#host = new WorkerPluginHost(boot, this.#log, post);
     this.#snapshot = new LiveSnapshot({ zone: this.#zone, plugins: shelf.plugins, host: this.#host });
-    this.#names = new WorkerNames((name) => this.#host.resolve(name), buildWheel);
+    this.#names = new WorkerNames(
+      (name) => this.#host.resolve(name),
+      (weights) => new WeightedSequence(weights),
+    );
     // A plugin that forgot to catch must not cost everyone else's connections.
     process.on('unhandledRejection', (reason) => this.#log.error('unhandled rejection', { err: reason }));
   }

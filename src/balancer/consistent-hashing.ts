@@ -1,0 +1,72 @@
+import type { RuntimeTarget } from '../snapshot/runtime.ts';
+import { Availability, rampSteps } from './availability.ts';
+import type { BalanceQuery, Balancer, BalancerOptions } from './balancer.ts';
+import { HashRing } from './hash-ring.ts';
+import { firstUsable, hasFailed, isRefused } from './refusals.ts';
+import { xxhash32 } from './xxhash32.ts';
+
+/**
+ * Equal texts go to the same address, as long as it is available. The ring is walked downwards past addresses that are
+ * not, so nobody else's requests move meanwhile, and all come back afterwards.
+ */
+export class ConsistentHashing implements Balancer {
+  readonly #options: BalancerOptions;
+  readonly #available: Availability;
+  readonly #ring: HashRing;
+  /** Of each target: steps up of `rampSteps`; 0: not available. */
+  readonly #steps: Uint8Array;
+
+  constructor(options: BalancerOptions) {
+    this.#options = options;
+    this.#available = new Availability(options);
+    this.#ring = new HashRing(options.targets, options.slots);
+    this.#steps = new Uint8Array(options.targets.length);
+    this.#derive();
+  }
+
+  pick(query: BalanceQuery): RuntimeTarget | null {
+    const available = this.#available;
+    if (available.update()) this.#derive();
+    if (available.targets.length === 0) return null;
+    const { hashOn, hashFallback, targets } = this.#options;
+    const hash = xxhash32(textOf(query, hashOn) ?? textOf(query, hashFallback) ?? '');
+    const { points } = this.#ring;
+    const steps = this.#steps;
+    const plain = query.failedTargets === null && query.admits === null;
+    // While an address grows into its share, a text is its own or not yet; once it is, it stays so.
+    const step = available.ramping ? stepOf(hash) : 1;
+    let at = this.#ring.find(hash);
+    let passed = -1;
+    let unripe = -1;
+    for (let walked = 0; walked < points.length; walked++) {
+      const index = points[at]!;
+      at = at === 0 ? points.length - 1 : at - 1;
+      if (index === passed || steps[index] === 0) continue;
+      if (steps[index]! < step) {
+        if (unripe < 0) unripe = index;
+        continue;
+      }
+      const target = targets[index]!;
+      if (plain || (!hasFailed(query, target) && !isRefused(query, target))) return target;
+      passed = index;
+    }
+    if (plain && unripe >= 0) return targets[unripe]!;
+    return firstUsable(available.targets, query, hash % available.targets.length);
+  }
+
+  #derive(): void {
+    const { indexes, weights } = this.#available;
+    const { targets } = this.#options;
+    this.#steps.fill(0);
+    for (const [place, index] of indexes.entries()) this.#steps[index] = weights[place]! / targets[index]!.weight;
+  }
+}
+
+function textOf(query: BalanceQuery, source: BalancerOptions['hashOn']): string | null {
+  return source === null ? null : query.hashInput(source);
+}
+
+/** From 1 to `rampSteps`, of other bits than those that choose the place. */
+function stepOf(hash: number): number {
+  return 1 + ((Math.imul(hash, 0x9e3779b1) >>> 16) % rampSteps);
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bench, request, seeded, tally } from './balancer.fixtures.ts';
+
+test('equal weights never differ by more than one request, over all workers', (t) => {
+  const random = seeded((text) => t.diagnostic(text));
+  const first = bench('least-connections', [100, 100, 100, 100, 100]);
+  const { zone, targets } = first;
+  const workers = [first, first.another(), first.another()];
+  for (let turn = 0; turn < 500; turn++) {
+    const worker = workers[random(3)]!;
+    worker.zone.begin(worker.balancer.pick(request())!.slot);
+    const counts = targets.map(({ slot }) => zone.active(slot));
+    assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, `${counts}`);
+  }
+});
+
+test('requests in flight are in proportion to the weights', () => {
+  const { balancer, zone, targets } = bench('least-connections', [100, 200, 700]);
+  for (let turn = 0; turn < 1000; turn++) zone.begin(balancer.pick(request())!.slot);
+  const counts = targets.map(({ slot }) => zone.active(slot));
+  assert.deepEqual(counts, [100, 200, 700]);
+});
+
+test('who is quick gets what comes, who is slow does not', () => {
+  const { balancer, zone, targets } = bench('least-connections', [1, 1]);
+  const counts = tally(100, () => {
+    const target = balancer.pick(request())!;
+    zone.begin(target.slot);
+    if (target === targets[1]) zone.end(target.slot);
+    return target;
+  });
+  assert.equal(counts['t0'], 1);
+});
+
+test('equals take turns', () => {
+  const { balancer, zone, targets } = bench('least-connections', [1, 1, 1, 1]);
+  const one = () => {
+    const target = balancer.pick(request())!;
+    zone.begin(target.slot);
+    zone.end(target.slot);
+    return target;
+  };
+  assert.deepEqual(tally(100, one), { t0: 25, t1: 25, t2: 25, t3: 25 });
+  for (let turn = 0; turn < 5; turn++) zone.begin(targets[1]!.slot);
+  const { t0 = 0, t2 = 0, t3 = 0, t1 } = tally(1200, one);
+  assert.equal(t1, undefined);
+  assert.ok(Math.min(t0, t2, t3) > 360 && Math.max(t0, t2, t3) < 440, `${t0} ${t2} ${t3}`);
+});
+
+test('a choice that nobody made use of is not counted for long', () => {
+  const { balancer, zone, targets } = bench('least-connections', [1, 1, 1]);
+  for (let turn = 0; turn < 10; turn++) balancer.pick(request());
+  zone.begin(targets[0]!.slot);
+  zone.end(targets[0]!.slot);
+  zone.begin(targets[1]!.slot);
+  zone.end(targets[1]!.slot);
+  assert.deepEqual(
+    targets.map(({ slot }) => zone.active(slot)),
+    [0, 0, 0],
+  );
+});
