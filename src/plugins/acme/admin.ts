@@ -42,8 +42,8 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
         handle: async (request) => {
           const invalidOnly = request.query('invalid_only');
           const only = invalidOnly !== null && invalidOnly !== 'false' && invalidOnly !== '0';
-          const data = (await managedCertificates(tools)).flatMap(shown).filter(({ valid }) => !only || !valid);
-          const failed = (await failures(tools)).map(({ host, reason, until }) => ({
+          const data = (await managed(tools)).flatMap(shown).filter(({ valid }) => !only || !valid);
+          const failed = (await failures((entity) => tools.all(entity))).map(({ host, reason, until }) => ({
             host,
             reason,
             retry_at: Math.ceil(until / 1000),
@@ -60,7 +60,7 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
         summary: 'The certificate of a host.',
         handle: async ({ params }) => {
           const host = plainName(params['host'] ?? '');
-          const found = (await managedCertificates(tools)).filter((one) => one.host === host).flatMap(shown)[0];
+          const found = (await managed(tools)).filter((one) => one.host === host).flatMap(shown)[0];
           if (found === undefined) return answer(404, `Certificate for host ${host} not found in storage`);
           return { status: 200, json: { data: found } };
         },
@@ -111,6 +111,13 @@ async function tryHost(host: string, tools: PluginAdminTools): Promise<PluginAdm
     const reason = error instanceof Error ? error.message : 'unknown';
     return answer(400, `problem found running sanity check for ${host}: ${reason}`);
   }
+}
+
+function managed(tools: PluginAdminTools): Promise<readonly ManagedCertificate[]> {
+  return managedCertificates(
+    (entity) => tools.all(entity),
+    (id) => tools.find('certificates', id),
+  );
 }
 
 function tell(tools: PluginAdminTools, message: AcmeMessage): Promise<unknown> {

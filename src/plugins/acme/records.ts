@@ -153,7 +153,10 @@ export class AcmeRecords {
 
   /** Every certificate that is kept fresh here. Those that a person has deleted or changed are forgotten. */
   async managed(): Promise<readonly ManagedCertificate[]> {
-    const found = await managedCertificates(this.#store);
+    const found = await managedCertificates(
+      (entity) => this.#store.all(entity),
+      (id) => this.#store.find('certificates', 'id', id),
+    );
     const gone = found.filter(({ row }) => row === null);
     if (gone.length > 0) {
       await this.#store.write(async (writer) => {
@@ -164,24 +167,26 @@ export class AcmeRecords {
   }
 }
 
-type Rows = Pick<BackgroundReader, 'all'> & {
-  find(entity: string, field: 'id', id: string): Promise<EntityRow | null>;
-};
+type All = (entity: string) => Promise<readonly EntityRow[]>;
 
-export async function managedCertificates(rows: Rows): Promise<readonly ManagedCertificate[]> {
+/** `byId` finds a certificate. */
+export async function managedCertificates(
+  all: All,
+  byId: (id: string) => Promise<EntityRow | null>,
+): Promise<readonly ManagedCertificate[]> {
   const found: ManagedCertificate[] = [];
-  for (const { key, value } of await rows.all('acme_storage')) {
+  for (const { key, value } of await all('acme_storage')) {
     if (typeof key !== 'string' || !key.startsWith('certificate:')) continue;
     const own = JSON.parse(String(value)) as Own;
-    const row = await rows.find('certificates', 'id', own.id);
+    const row = await byId(own.id);
     found.push({ host: key.slice('certificate:'.length), row: row !== null && isOwn(row, own) ? row : null });
   }
   return found;
 }
 
-export async function failures(rows: Pick<BackgroundReader, 'all'>): Promise<readonly Failure[]> {
-  const all = await rows.all('acme_storage');
-  return all
+/** Hosts that wait because they could not get a certificate. */
+export async function failures(all: All): Promise<readonly Failure[]> {
+  return (await all('acme_storage'))
     .filter(({ key }) => typeof key === 'string' && key.startsWith('failure:'))
     .map(({ value }) => JSON.parse(String(value)) as Failure);
 }

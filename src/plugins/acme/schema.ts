@@ -83,7 +83,7 @@ export const config = record({
       key_id: string({ required: true, description: notUsed }),
       key_set: string({ description: notUsed }),
     },
-    { description: "Not supported: the account's key is made by the gateway and kept in its store." },
+    { required: false, description: "Not supported: the account's key is made by the gateway and kept in its store." },
   ),
   api_uri: url({ default: letsEncryptDirectory, description: "The authority's directory (RFC 8555)." }),
   tos_accepted: boolean({
