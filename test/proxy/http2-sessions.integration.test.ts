@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { after, before, describe, it } from 'node:test';
+import { connect as connectTls } from 'node:tls';
+import { promisify } from 'node:util';
+import { openHttp2, readAnswer } from '../support/http2-client.ts';
+import { Code, encodeFields, Flag, Frame, frame, getFields, openFrames, preface } from '../support/http2-frames.ts';
+import { type Http2Rig, startHttp2Rig } from '../support/http2-rig.ts';
+import { answer, answerEach, byName } from '../support/raw-backend.ts';
+import { exchangeOne, openClient } from '../support/raw-client.ts';
+import { startRig } from '../support/rig.ts';
+
+const run = promisify(execFile);
+
+describe('a listener with http2', () => {
+  let rig: Http2Rig;
+  before(async () => {
+    rig = await startHttp2Rig({ script: answerEach((request) => answer(`${request.method} ${request.target}`)) });
+  });
+  after(() => rig.close());
+
+  it('tells the preface from HTTP/1.1 wherever it is split', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from(preface, 'latin1'),
+      frame(Frame.settings, 0, 0),
+      frame(Frame.headers, Flag.endHeaders | Flag.endStream, 1, encodeFields(getFields('/split'))),
+    ]);
+    for (let at = 1; at < preface.length + 12; at++) {
+      using client = await openFrames(rig.port, null);
+      await new Promise((resolve) => client.socket.write(bytes.subarray(0, at), resolve));
+      await new Promise((resolve) => setImmediate(resolve));
+      client.write(bytes.subarray(at));
+      assert.equal((await client.finished(1)).status, 200, `split at ${at}`);
+    }
+  });
+
+  it('takes a preface that comes byte by byte', async () => {
+    using client = await openFrames(rig.port, null);
+    for (const byte of preface) await new Promise((resolve) => client.socket.write(byte, resolve));
+    client.write(frame(Frame.settings, 0, 0));
+    client.request(1, getFields('/bytes'));
+    assert.equal((await client.finished(1)).status, 200);
+  });
+
+  it('serves HTTP/1.1, also of methods that begin like the preface', async () => {
+    for (const method of ['GET', 'PRI', 'PRIVATE', 'P']) {
+      const got = await exchangeOne(rig.port, `${method} /one HTTP/1.1\r\nHost: a\r\n\r\n`);
+      assert.equal(got.body, `${method} /one`);
+    }
+    using client = await openClient(rig.port);
+    for (const piece of ['P', 'R', 'I ', '/late HTTP/1.1\r\nHos', 't: a\r\n\r\n']) await client.send(piece);
+    assert.equal((await client.readResponse()).body, 'PRI /late');
+  });
+
+  it('refuses what is neither', async () => {
+    const got = await exchangeOne(rig.port, 'PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n');
+    assert.equal(got.status, 400);
+  });
+
+  it('serves HTTP/1.1 to TLS clients that ask for it, and to those that ask for nothing', async () => {
+    for (const options of [{ ALPNProtocols: ['http/1.1'] }, {}]) {
+      const socket = connectTls({ host: '127.0.0.1', port: rig.tlsPort, rejectUnauthorized: false, ...options });
+      socket.write('GET /tls HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+      let text = '';
+      for await (const piece of socket) text += String(piece);
+      assert.ok(text.startsWith('HTTP/1.1 200 '));
+      assert.ok(text.endsWith('GET /tls'));
+    }
+  });
+
+  it('does not upgrade HTTP/1.1 (h2c)', async () => {
+    const got = await exchangeOne(
+      rig.port,
+      'GET /h2c HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n',
+    );
+    assert.equal(got.status, 200);
+    assert.equal(got.body, 'GET /h2c');
+  });
+
+  it('serves curl', async () => {
+    const over = async (...args: string[]): Promise<string> =>
+      (await run('curl', ['-sk', '--max-time', '5', '-w', ' %{http_version}', ...args])).stdout;
+    assert.equal(await over('--http2-prior-knowledge', `http://127.0.0.1:${rig.port}/curl`), 'GET /curl 2');
+    assert.equal(await over('--http2', `https://127.0.0.1:${rig.tlsPort}/curl`), 'GET /curl 2');
+    assert.equal(await over('--http1.1', `https://127.0.0.1:${rig.tlsPort}/curl`), 'GET /curl 1.1');
+    assert.equal(await over('--http2', `http://127.0.0.1:${rig.port}/curl`), 'GET /curl 1.1');
+    assert.equal(await over('--http2', '-d', 'x', `https://127.0.0.1:${rig.tlsPort}/curl`), 'POST /curl 2');
+  });
+});
+
+it('a listener without http2 answers the preface with 400', async () => {
+  await using rig = await startRig();
+  const got = await exchangeOne(rig.port, `${preface}${frame(Frame.settings, 0, 0).toString('latin1')}`);
+  assert.equal(got.status, 400);
+});
+
+describe('an HTTP/2 session', () => {
+  it('of a client that says nothing ends', async () => {
+    await using rig = await startHttp2Rig({ settings: { clientHeaderTimeout: 300 } });
+    for (const begin of ['', preface.slice(0, 10), preface]) {
+      using client = await openFrames(rig.port, null);
+      if (begin !== '') client.write(begin);
+      await client.until(() => client.closed);
+    }
+  });
+
+  it('of a client that has nothing more to ask ends with GOAWAY', async () => {
+    await using rig = await startHttp2Rig({ settings: { keepaliveTimeout: 300 } });
+    using client = await openFrames(rig.port);
+    client.request(1, getFields('/'));
+    assert.equal((await client.finished(1)).status, 200);
+    assert.equal(await client.refused(), Code.noError);
+    await client.until(() => client.closed);
+  });
+
+  it('ends after as many requests as a connection may carry', async () => {
+    await using rig = await startHttp2Rig({ settings: { keepaliveRequests: 3 } });
+    using client = await openFrames(rig.port);
+    for (const stream of [1, 3, 5]) client.request(stream, getFields('/'));
+    for (const stream of [1, 3, 5]) assert.equal((await client.finished(stream)).status, 200);
+    assert.equal(await client.refused(), Code.noError);
+    await client.until(() => client.closed);
+  });
+
+  it('finishes what is in flight when the gateway stops', async () => {
+    const asked = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const rig = await startHttp2Rig({
+      script: byName({
+        slow: async (connection) => {
+          asked.resolve();
+          await release.promise;
+          connection.write(answer('finished'));
+        },
+      }),
+    });
+    const client = await openHttp2(rig.port);
+    const idle = await openHttp2(rig.tlsPort, true);
+    const goaway = once(client.session, 'goaway');
+    const idleClosed = once(idle.session, 'close');
+    const slow = readAnswer(client.open('/slow', {}, true));
+    await asked.promise;
+    const stopped = rig.gateway.gateway.stop(true);
+    assert.equal((await goaway)[0], Code.noError);
+    await idleClosed;
+    release.resolve();
+    assert.equal(String((await slow).body), 'finished');
+    await stopped;
+    await client.close();
+    await rig.close();
+  });
+});
