@@ -7,11 +7,11 @@ export interface BalanceQuery {
   readonly failedTargets: readonly RuntimeTarget[] | null;
   /** False: the address is not to be used for this request (an open circuit). Null: all may be. */
   readonly admits: ((target: RuntimeTarget) => boolean) | null;
-  /** Text to hash on; null: the request has none of that kind. */
+  /** Text to hash on, one character for each byte; null: the request has none of that kind. */
   hashInput(source: HashSource): string | null;
 }
 
-/** Where consistent hashing takes its text from; `name` of the header, cookie, argument or capture. */
+/** Where consistent hashing takes its text from; `name` of the header (lower case), cookie, argument or capture. */
 export interface HashSource {
   readonly kind: 'consumer' | 'ip' | 'header' | 'cookie' | 'path' | 'query_arg' | 'uri_capture';
   readonly name: string;
@@ -41,7 +41,7 @@ export interface BalancerOptions {
  * zone; what follows from the config alone is computed once.
  */
 export interface Balancer {
-  /** Null: no address is available. */
+  /** Null: no address is available. Whoever uses the address says so (`AddressZone.begin`) before the next pick. */
   pick(query: BalanceQuery): RuntimeTarget | null;
   /** An address has begun to answer after so many microseconds. Absent where that is of no concern. */
   answered?(target: RuntimeTarget, microseconds: number): void;

@@ -137,6 +137,8 @@ export class Exchange {
   heldSlot = 0;
   /** What plugins said of attempts and time-outs. */
   policy: UpstreamPolicy | null = null;
+  /** Made for a client without one, to hash on (consistent hashing); the answer sets it. */
+  hashCookie: { readonly name: string; readonly value: string } | null = null;
   /** Targets that failed in this request; the balancer passes them over. */
   failedTargets: RuntimeTarget[] | null = null;
   /** The answer, while it is collected for the `response` phase; the transform over its body. */

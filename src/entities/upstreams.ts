@@ -1,7 +1,7 @@
 import { parseAddress } from '../schema/address.ts';
 import { autoId, cookieName, createdAt, headerName, path, tags, updatedAt } from '../schema/common-fields.ts';
 import type { EntityCheck } from '../schema/entity-checks.ts';
-import { boolean, integer, string } from '../schema/fields.ts';
+import { boolean, integer, number, string } from '../schema/fields.ts';
 import { hostWithPortProblem } from '../schema/formats.ts';
 import { foreign, record } from '../schema/record.ts';
 import { defineEntity } from './define-entity.ts';
@@ -47,6 +47,14 @@ const schema = record(
       default: 10000,
       between: [10, 65536],
       description: 'Number of places in the ring of consistent hashing.',
+    }),
+    slow_start: number({
+      required: true,
+      default: 0,
+      between: [0, 3600],
+      unit: 's',
+      description:
+        'Time over which a target that was added or is healthy again comes up to its full share; 0: at once. Not in Kong.',
     }),
     healthchecks,
     tags: tags(),

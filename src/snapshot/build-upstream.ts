@@ -50,7 +50,7 @@ function hashSource(row: Row, field: 'hash_on' | 'hash_fallback'): HashSource | 
   const name = kind === 'cookie' ? text(row, 'hash_on_cookie') : text(row, `${field}_${kind}`);
   return {
     kind: kind as HashSource['kind'],
-    name: name ?? '',
+    name: (kind === 'header' ? name?.toLowerCase() : name) ?? '',
     cookiePath: text(row, 'hash_on_cookie_path') ?? '/',
   };
 }
