@@ -65,8 +65,8 @@ function claimPort(address: ListenAddress): Promise<Claim> {
 
 function claimUdpPort(address: ListenAddress): Promise<Claim> {
   const hold = address.port === 0 && canHold;
-  const type = isIPv6(address.ip) ? 'udp6' : 'udp4';
-  const socket = createSocket({ type, reusePort: hold, ipv6Only: address.ipv6only });
+  const v6 = isIPv6(address.ip);
+  const socket = createSocket({ type: v6 ? 'udp6' : 'udp4', reusePort: hold, ipv6Only: v6 && address.ipv6only });
   return new Promise((resolve, reject) => {
     socket.once('error', (error) => {
       socket.close();

@@ -94,21 +94,27 @@ export class BackendSearch implements BalanceQuery {
 
   /** It did not, within its time or at all. */
   failed(timedOut: boolean): void {
-    const { counters, reports } = this.#parts;
-    const { upstream, retries } = this.#service;
+    this.lost(timedOut);
     const target = this.#target;
-    counters[Counter.upstreamFailed]!++;
-    this.#release();
     if (target === null) return;
-    if (upstream !== null && upstream.passive !== null) reports.failed(upstream, target, timedOut);
     if (this.failedTargets === null) this.failedTargets = [target];
     else this.failedTargets.push(target);
-    if (this.#tries > retries) {
+    if (this.#tries > this.#service.retries) {
       this.#calls.gaveUp(Status.badGateway);
       return;
     }
-    counters[Counter.retries]!++;
+    this.#parts.counters[Counter.retries]!++;
     this.begin();
+  }
+
+  /** The same, where no other address is to be tried. */
+  lost(timedOut: boolean): void {
+    const { counters, reports } = this.#parts;
+    const { upstream } = this.#service;
+    counters[Counter.upstreamFailed]!++;
+    this.#release();
+    if (this.#target === null || upstream === null || upstream.passive === null) return;
+    reports.failed(upstream, this.#target, timedOut);
   }
 
   hashInput({ kind }: HashSource): string | null {

@@ -11,12 +11,14 @@ import { formatStreamLine } from './stream-log.ts';
 import type { StreamParts } from './stream-parts.ts';
 import { TcpStream } from './tcp-stream.ts';
 import { TlsTerminator } from './tls-terminator.ts';
+import { UdpListener } from './udp-listener.ts';
 
 /** The stream listeners of one worker. */
 export class StreamPlane {
   readonly #parts: StreamParts;
   readonly #streams = new Set<{ destroy(): void }>();
   readonly #stops: (() => void)[] = [];
+  readonly #udp: UdpListener[] = [];
   readonly #trusted: TrustedPeers | null;
   readonly #log: LogSink | null;
   readonly #refused: (text: string) => void;
@@ -27,7 +29,9 @@ export class StreamPlane {
   static async start(parts: StreamParts): Promise<StreamPlane> {
     const plane = new StreamPlane(parts);
     try {
-      for (const address of parts.settings.streamListen) await plane.#listen(address);
+      for (const address of parts.settings.streamListen) {
+        await (address.udp ? plane.#listenForDatagrams(address) : plane.#listen(address));
+      }
     } catch (error) {
       await plane.close();
       throw error;
@@ -60,6 +64,18 @@ export class StreamPlane {
       server.close();
       closeWaiting?.();
     });
+  }
+
+  async #listenForDatagrams(address: ListenAddress): Promise<void> {
+    const listener = await UdpListener.listen({
+      parts: this.#parts,
+      address,
+      reusePort: this.#parts.settings.workers > 1 || address.reuseport,
+      began: (session) => this.#began(session),
+      ended: (session, facts) => this.#ended(session, facts),
+    });
+    this.#udp.push(listener);
+    this.#stops.push(() => listener.drain());
   }
 
   #tls(): TlsTerminator {
@@ -132,6 +148,7 @@ export class StreamPlane {
     this.#drained = null;
     for (const stop of this.#stops.splice(0)) stop();
     for (const stream of [...this.#streams]) stream.destroy();
+    for (const listener of this.#udp.splice(0)) listener.close();
     await this.#log?.close();
   }
 }
