@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { get } from 'node:https';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { connect as connectTls } from 'node:tls';
 import { skipWithoutPostgres, startPostgres } from '../../test/support/postgres.ts';
 import type { ListenAddress } from '../settings/settings.ts';
 import { startTestAdmin } from './admin.fixtures.ts';
@@ -147,3 +149,30 @@ test('while the database is away requests fail plainly and the status says so; t
     await postgres.stop();
   }
 });
+
+test('a listener with proxy_protocol wants the header of the proxy first, also before TLS', async () => {
+  await using admin = await startTestAdmin({ tls: firstCertificate });
+  const proxied = { ...plain, proxyProtocol: true };
+  const settings = { ...admin.deps.settings, adminListen: [proxied, { ...proxied, ssl: true, http2: true }] };
+  const listener = await startAdmin({ ...admin.deps, settings }, admin.options);
+  try {
+    const [first, second] = listener.addresses.map((address) => address.port);
+    const request = 'GET /status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+    const header = 'PROXY TCP4 192.0.2.7 10.0.0.1 1 2\r\n';
+    assert.match(await exchange(connectTcp(first!, '127.0.0.1'), header + request), /^HTTP\/1\.1 200 /);
+    assert.equal(await exchange(connectTcp(first!, '127.0.0.1'), request), '');
+    const raw = connectTcp(second!, '127.0.0.1');
+    raw.write(header);
+    assert.match(await exchange(connectTls({ socket: raw, rejectUnauthorized: false }), request), /^HTTP\/1\.1 200 /);
+  } finally {
+    await listener.close(false);
+  }
+});
+
+async function exchange(socket: Socket, bytes: string): Promise<string> {
+  let text = '';
+  socket.on('error', () => {});
+  socket.write(bytes);
+  for await (const data of socket) text += data;
+  return text;
+}

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyListenOptions } from 'fastify';
+import { expectProxyHeader } from '../listener/expect-proxy-header.ts';
 import type { ListenAddress } from '../settings/settings.ts';
 import { adminRoutes } from './admin-routes.ts';
 import type { AdminDependencies, AdminOptions, RunningListener } from './contract.ts';
@@ -28,8 +29,10 @@ async function listenAll(
   const apps: FastifyInstance[] = [];
   // Kept here because only HTTP/1.1 servers can end all their connections by themselves.
   const sockets = new Set<Socket>();
+  const closeWaiting: (() => void)[] = [];
   const bound: { readonly ip: string; readonly port: number; readonly ssl: boolean }[] = [];
   const close = async (graceful: boolean): Promise<void> => {
+    for (const closeOne of closeWaiting) closeOne();
     await Promise.all(
       apps.map(async (app) => {
         const closed = app.close();
@@ -47,6 +50,7 @@ async function listenAll(
         sockets.add(socket);
         socket.once('close', () => sockets.delete(socket));
       });
+      if (address.proxyProtocol) closeWaiting.push(expectProxyHeader(app.server, proxyHeader));
       await app.listen(listenOptions(address));
       bound.push({ ip: address.ip, port: portOf(app, address), ssl: address.ssl });
     }
@@ -56,6 +60,9 @@ async function listenAll(
   }
   return { addresses: bound, close };
 }
+
+/** Whoever it names, the Admin API goes by the connection itself. */
+const proxyHeader = { timeout: 10_000, refused: () => {} };
 
 /** Fastify hands on to Node what it does not know itself. */
 function listenOptions(address: ListenAddress): FastifyListenOptions & { reusePort: boolean } {
