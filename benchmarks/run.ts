@@ -12,6 +12,9 @@ import { plain } from './scenarios/plain.ts';
 import { policies } from './scenarios/policies.ts';
 import { routes } from './scenarios/routes.ts';
 import { start } from './scenarios/start.ts';
+import { transfer } from './scenarios/transfer.ts';
+import { tenTargets } from './scenarios/upstreams.ts';
+import { websocket } from './scenarios/websocket.ts';
 import type { Scenario } from './support/context.ts';
 import type { Figure } from './support/figures.ts';
 import { describeMachine } from './support/machine.ts';
@@ -25,8 +28,11 @@ const scenarios: readonly Scenario[] = [
   consumers,
   addresses,
   routes,
+  tenTargets,
   largeAnswer,
   upload,
+  transfer,
+  websocket,
   http2,
   idleConnections,
   edits,

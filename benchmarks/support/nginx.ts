@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
@@ -11,18 +11,28 @@ import { BenchError } from './tools.ts';
 /** 234 bytes of JSON: the answer of the plain scenarios. */
 const answer = JSON.stringify({ id: 42, name: 'item', description: 'x'.repeat(191) });
 
-/** The backend of every scenario: small answers, a 100 KB file, uploads that are read and dropped. */
+/** Where the backend listens: as many targets as it takes. */
+export const backendAddresses: readonly string[] = Array.from({ length: 10 }, (_, at) => `127.0.0.${at + 1}`);
+
+/** Bytes of the backend's `/gigabyte`. */
+export const gigabyte = 2 ** 30;
+
+/** The backend of every scenario: small answers, files of 100 KB and 1 GB, uploads that are read and dropped. */
 export async function startBackend(nginx: string, folder: string): Promise<Subject> {
   const root = join(folder, 'backend');
   mkdirSync(root, { recursive: true });
   writeFileSync(join(root, 'large'), 'x'.repeat(100 * 1024));
+  writeFileSync(join(root, 'gigabyte'), '');
+  // Nobody wrote what is in it, so it takes no room.
+  truncateSync(join(root, 'gigabyte'), gigabyte);
   return await startNginx(
     nginx,
     root,
     'nginx backend',
     (port) => `
     server {
-      listen 127.0.0.1:${port} reuseport backlog=4096;
+      ${backendAddresses.map((ip) => `listen ${ip}:${port} reuseport backlog=4096;`).join('\n      ')}
+      location = /gigabyte { root ${root}; default_type application/octet-stream; }
       location = /large { root ${root}; default_type application/octet-stream; }
       # The body is read whole before the answer: this location is a proxy to the one below, without the body.
       location = /upload {
@@ -37,7 +47,7 @@ export async function startBackend(nginx: string, folder: string): Promise<Subje
 }
 
 /** The peer: nginx as a proxy with the work that a gateway does for each request, and nothing more. */
-export async function startPeer(nginx: string, folder: string, backend: Subject): Promise<Subject> {
+export async function startPeer(nginx: string, folder: string, backend: Pick<Subject, 'port'>): Promise<Subject> {
   const root = join(folder, 'peer');
   mkdirSync(root, { recursive: true });
   return await startNginx(
@@ -45,6 +55,7 @@ export async function startPeer(nginx: string, folder: string, backend: Subject)
     root,
     'nginx',
     (port) => `
+    map $http_upgrade $connection_upgrade { default upgrade; '' ''; }
     upstream backend {
       server 127.0.0.1:${backend.port};
       keepalive 512;
@@ -58,7 +69,8 @@ export async function startPeer(nginx: string, folder: string, backend: Subject)
         proxy_request_buffering off;
         proxy_max_temp_file_size 0;
         proxy_set_header Host $proxy_host;
-        proxy_set_header Connection "";
+        proxy_set_header Upgrade $http_upgrade;
+        proxy_set_header Connection $connection_upgrade;
         proxy_set_header X-Real-IP $remote_addr;
         proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
         proxy_set_header X-Forwarded-Proto $scheme;

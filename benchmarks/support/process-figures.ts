@@ -44,3 +44,12 @@ export function withChildren(pid: number): readonly number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   return [pid, ...(children === '' ? [] : children.split(' ').map(Number))];
 }
+
+/** Megabytes that the processes have in memory, counted quickly; shared pages count in full. */
+export function residentMegabytes(pids: readonly number[]): number {
+  let kilobytes = 0;
+  for (const pid of pids) {
+    kilobytes += Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  }
+  return kilobytes / 1024;
+}

@@ -1,0 +1,57 @@
+import { AdminClient } from '../support/admin-client.ts';
+import type { BenchContext, Scenario } from '../support/context.ts';
+import { echoLoad, startEchoBackend } from '../support/echo.ts';
+import { type Figure, figure, median } from '../support/figures.ts';
+import { startGateway } from '../support/gateway.ts';
+import { startPeer } from '../support/nginx.ts';
+import { cpuMicroseconds } from '../support/process-figures.ts';
+import type { Subject } from '../support/subject.ts';
+
+const connections = 64;
+
+/** Frames of 100 bytes that come back, on 64 WebSockets. */
+export const websocket: Scenario = {
+  name: 'websocket',
+  async run(context: BenchContext): Promise<readonly Figure[]> {
+    const backend = await startEchoBackend();
+    const peer = await startPeer(context.tools.nginx, `${context.folder}/websocket`, backend);
+    const gateway = await startGateway({ folder: context.folder, workers: 1 });
+    const admin = new AdminClient(gateway.adminUrl);
+    try {
+      await admin.write('PUT', '/services/echo', { url: backend.url });
+      await admin.write('PUT', '/services/echo/routes/echo', { paths: ['/'], strip_path: false });
+      const cost = { gateway: [] as number[], peer: [] as number[] };
+      for (let round = 0; round <= context.rounds; round++) {
+        for (const [name, subject] of [
+          ['peer', peer],
+          ['gateway', gateway],
+        ] as const) {
+          const used = await costOf(subject, round === 0 ? 1 : context.seconds);
+          if (round > 0) cost[name].push(used);
+        }
+      }
+      return [
+        figure({
+          scenario: 'websocket',
+          what: 'CPU per echo of 100 bytes',
+          unit: 'µs',
+          gateway: median(cost.gateway),
+          peer: median(cost.peer),
+          maxRatio: 2,
+        }),
+      ];
+    } finally {
+      admin.close();
+      await gateway.stop();
+      await peer.stop();
+      await backend.stop();
+    }
+  },
+};
+
+async function costOf(subject: Subject, seconds: number): Promise<number> {
+  const pids = subject.pids();
+  const before = cpuMicroseconds(pids);
+  const echoed = await echoLoad(subject.port, '/echo', connections, seconds);
+  return (cpuMicroseconds(pids) - before) / echoed;
+}
