@@ -37,6 +37,8 @@ export interface SessionHost {
 }
 
 const endStreamFlag = 0x1;
+/** `NGHTTP2_ERR_PROTO`, as Node passes it on. */
+const protocolErrno = -505;
 /** A session that has said goodbye is given so long to take what was written. */
 const lingerTimeout = 2_000;
 /** Requests that a client gives up: so many at once, so many a second. Each has cost a request at a backend. */
@@ -60,6 +62,8 @@ export class DownstreamSession implements ClientConnection {
   readonly #sweep: Deadline;
   readonly #resets: Allowance;
   readonly #controls: Allowance;
+  /** Streams that were reset for what the client sent on them. */
+  #brokenStreams = 0;
   #open = true;
 
   constructor(socket: Socket, peer: DownstreamPeer, host: SessionHost) {
@@ -74,6 +78,7 @@ export class DownstreamSession implements ClientConnection {
     this.#idle.set(host.limits.headTimeout, now);
     const session = performServerHandshake(socket, sessionOptions(host.limits));
     this.#session = session;
+    this.#sparing(session);
     session.on('stream', (stream, _headers, flags, fields) => this.#begin(stream as OwnedStream, flags, fields));
     session.on('remoteSettings', () => this.#control());
     session.on('ping', () => this.#control());
@@ -82,6 +87,24 @@ export class DownstreamSession implements ClientConnection {
     session.on('close', () => this.#closed());
     // A proxy has no use for half-closed connections: it is an abort.
     socket.on('end', () => this.#destroy(ResetCode.noError));
+  }
+
+  /**
+   * Node destroys a session for errors of single streams too (a body that is longer than declared, for one), and all the
+   * others with it. An error that could be of either kind waits until the stream it belongs to has been reset.
+   */
+  #sparing(session: ServerHttp2Session): void {
+    const destroy = session.destroy.bind(session);
+    session.destroy = (error?: Error, code?: number): void => {
+      if ((error as { readonly errno?: number } | undefined)?.errno !== protocolErrno) {
+        destroy(error, code);
+        return;
+      }
+      const before = this.#brokenStreams;
+      setImmediate(() => {
+        if (this.#brokenStreams === before) destroy(error, code);
+      });
+    };
   }
 
   /** Takes no more streams; those in flight finish. */
@@ -98,7 +121,7 @@ export class DownstreamSession implements ClientConnection {
     stream.on('error', ignore);
     if (stream.closed || stream.destroyed) {
       // Given up before it was looked at.
-      this.#reset();
+      this.streamAborted(stream.rstCode);
       return;
     }
     const endStream = (flags & endStreamFlag) !== 0;
@@ -134,8 +157,9 @@ export class DownstreamSession implements ClientConnection {
     if (this.#streams.size === 0) this.#idle.set(this.host.limits.keepaliveTimeout, monotonic());
   }
 
-  /** @internal The stream was given up before its answer was complete. */
-  streamAborted(): void {
+  /** @internal The stream was given up before its answer was complete. `code`: why. */
+  streamAborted(code: number): void {
+    if (code === ResetCode.protocolError) this.#brokenStreams++;
     this.#reset();
   }
 

@@ -260,7 +260,7 @@ export class DownstreamStream implements Downstream, BodyOwner {
     if (!exchange.headSent) exchange.status = 499;
     this.#session.host.handler.downstreamAborted(exchange);
     this.#finish(exchange);
-    this.#session.streamAborted();
+    this.#session.streamAborted(this.#stream.rstCode);
   }
 
   /** Nothing more happens on the stream. Of an answer to HEAD, whose stream Node ends at once, it is all that tells. */
