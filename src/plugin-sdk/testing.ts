@@ -15,7 +15,7 @@ import {
   startBodyFilters,
 } from '../plugin-runner/phases.ts';
 import type { PluginInstance } from '../plugin-runner/plan.ts';
-import type { ConsumerView } from './contexts.ts';
+import type { ConsumerView, StreamContext } from './contexts.ts';
 import type { Plugin, PluginSettings } from './define-plugin.ts';
 import type { EntityAccess } from './entity-access.ts';
 import { TestClient, type TestResponse } from './testing/test-client.ts';
@@ -78,6 +78,8 @@ export interface PluginTest {
   /** Validates a configuration; says what the Admin API would. */
   check(config: Readonly<Record<string, unknown>>): Promise<ConfigCheck>;
   request(request?: TestRequest): Promise<TestOutcome>;
+  /** Whether a stream of these facts is let in. */
+  accept(stream?: Partial<StreamContext>): Promise<boolean>;
   /** As when the instances are removed. */
   dispose(): Promise<void>;
 }
@@ -98,11 +100,25 @@ export function testPlugin(plugin: Plugin, options: TestPluginOptions = {}): Plu
     entities: host.entities,
     check: (config) => checkConfig(plugin, config),
     request: async (request = {}) => run(request, await ready()),
+    accept: async (stream = {}) => {
+      const context = { ...plainStream, ...stream };
+      return buildPlan(await ready()).accept.every((instance) => instance.phases.accept?.(context) === true);
+    },
     dispose: async () => {
       for (const instance of await ready()) retireInstance(instance);
     },
   };
 }
+
+const plainStream: StreamContext = Object.freeze({
+  protocol: 'tcp',
+  client: { ip: '127.0.0.1', port: 40_000 },
+  localIp: '127.0.0.1',
+  localPort: 9000,
+  serverName: '',
+  route: { id: '7f6b8c1e-0000-4000-8000-000000000001', name: 'test-route', tags: [] },
+  service: null,
+});
 
 async function setUp(
   plugin: Plugin,

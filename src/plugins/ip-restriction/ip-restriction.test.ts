@@ -76,3 +76,11 @@ test('status and message can be chosen', async () => {
   assert.equal(response.status, 404);
   assert.match(response.body, /^nothing here\nrequest_id: /);
 });
+
+test('streams are let in by the same lists', async () => {
+  const plugin = testPlugin(ipRestriction, { config: { allow: ['10.0.0.0/8'], deny: ['10.0.0.1'] } });
+  const accepts = (ip: string): Promise<boolean> => plugin.accept({ client: { ip, port: 1 } });
+  assert.equal(await accepts('10.0.0.2'), true);
+  assert.equal(await accepts('10.0.0.1'), false);
+  assert.equal(await accepts('192.0.2.1'), false);
+});
