@@ -30,7 +30,7 @@ export function acmeSettings(identity: PebbleIdentity, settings: Partial<Setting
 }
 
 export interface AcmeRig extends AsyncDisposable {
-  gateway: TestGateway;
+  readonly gateway: TestGateway;
   readonly identity: PebbleIdentity;
   readonly pebble: TestPebble;
   /** Orders that the server has had. */
@@ -47,33 +47,31 @@ export interface AcmeRigOptions {
 
 /** A gateway, an ACME server that checks hosts there, and a DNS server by which all names below `acme.test` are there. */
 export async function startAcmeRig(options: AcmeRigOptions = {}): Promise<AcmeRig> {
+  await using starting = new AsyncDisposableStack();
   const dns = await startDnsServer({ records: ['address=/acme.test/127.0.0.1'] });
+  starting.defer(() => dns.stop());
   const identity = pebbleIdentity();
   const gateway = await startTestGateway({ settings: acmeSettings(identity, options.settings) });
+  starting.use(gateway);
   const { proxyPort: httpPort, proxyTlsPort: tlsPort } = gateway;
   const pebble = await startPebble({ identity, httpPort, tlsPort, dns: dns.address, ...options.pebble });
-  const rig: AcmeRig = {
+  starting.defer(() => pebble.stop());
+  const rig = {
     gateway,
     identity,
     pebble,
     orders: () => count(pebble, 'POST /order-plz'),
     accounts: () => count(pebble, 'POST /sign-me-up'),
-    [Symbol.asyncDispose]: async () => {
-      await rig.gateway.stop();
-      await pebble.stop();
-      await dns.stop();
-    },
   };
-  try {
-    if (options.config !== undefined) await configure(rig, options.config);
-    return rig;
-  } catch (error) {
-    await rig[Symbol.asyncDispose]();
-    throw error;
-  }
+  if (options.config !== undefined) await configure(rig, options.config);
+  const running = starting.move();
+  return { ...rig, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-export async function configure(rig: AcmeRig, config: Readonly<Record<string, unknown>>): Promise<void> {
+export async function configure(
+  rig: Pick<AcmeRig, 'gateway' | 'pebble'>,
+  config: Readonly<Record<string, unknown>>,
+): Promise<void> {
   const answer = await rig.gateway.admin('POST', '/plugins', {
     name: 'acme',
     config: {
