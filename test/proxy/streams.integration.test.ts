@@ -4,7 +4,10 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { startedMessage } from '../../src/cli/started-message.ts';
+import { loadSettings } from '../../src/settings/load.ts';
 import { freePort } from '../support/free-port.ts';
+import { startTestGateway } from '../support/gateway.ts';
 import { type BackendConnection, type RawBackend, startRawBackend } from '../support/raw-backend.ts';
 import { openClient } from '../support/raw-client.ts';
 import { type StreamRig, startStreamRig, until } from '../support/stream-rig.ts';
@@ -249,5 +252,36 @@ describe('a drain', () => {
     await stopped;
     await rig.close();
     await backend.close();
+  });
+});
+
+describe('the listeners of streams', () => {
+  it('are set in the syntax of Kong, and shown by GET / and at the start with their ports', async () => {
+    const env = { KONG_STREAM_LISTEN: '127.0.0.1:0 reuseport, 127.0.0.1:0 udp' };
+    await using gateway = await startTestGateway({ env });
+    const ports = gateway.gateway.addresses.stream.map((address) => address.port);
+    assert.ok(ports.length === 2 && ports.every((port) => port > 0));
+    const { body } = await gateway.admin('GET', '/');
+    const { stream_listeners: shown } = body['configuration'] as Readonly<Record<string, readonly unknown[]>>;
+    const seen = shown?.map((listener) => listener as Readonly<Record<string, unknown>>);
+    assert.deepEqual(
+      seen?.map(({ port, udp, reuseport }) => ({ port, udp, reuseport })),
+      [
+        { port: ports[0], udp: false, reuseport: true },
+        { port: ports[1], udp: true, reuseport: false },
+      ],
+    );
+    const lines = startedMessage(gateway.settings, gateway.gateway.addresses);
+    assert.ok(lines.includes(`  stream  tcp://127.0.0.1:${ports[0]}  udp://127.0.0.1:${ports[1]}`), lines.join('\n'));
+  });
+
+  it('are checked against the others', () => {
+    const load = (stream: string): unknown =>
+      loadSettings({ env: { KONG_STREAM_LISTEN: stream }, cwd: import.meta.dirname });
+    assert.throws(() => load('0.0.0.0:8000'), {
+      message: 'stream_listen and proxy_listen both name port 8000 of 0.0.0.0',
+    });
+    assert.throws(() => load('0.0.0.0:53 udp ssl'), { message: /udp goes with neither ssl nor proxy_protocol/ });
+    load('0.0.0.0:8000 udp, 0.0.0.0:53 udp, 0.0.0.0:53');
   });
 });
