@@ -2,13 +2,8 @@ import { sharedClock } from '../util/clock.ts';
 
 /** Int32 places of a slot. */
 const Field = {
-  /** 0: available. 1: unhealthy. */
+  /** Health and what was counted towards its change, in one word (health/health-word.ts). Bit 0: unhealthy. */
   health: 0,
-  /** Reports since the last change of health. */
-  successes: 1,
-  httpFailures: 2,
-  tcpFailures: 3,
-  timeouts: 4,
   /** Requests in flight, on all workers. */
   active: 5,
   /** Moving average of the latency in microseconds; 0: nothing is known yet. */
@@ -22,9 +17,7 @@ const Field = {
 } as const;
 
 const fields = 16;
-
-/** The four counters of health checks, as Kong has them; active and passive checks share them. */
-export type HealthCounter = 'successes' | 'httpFailures' | 'tcpFailures' | 'timeouts';
+const activeField = Field.active;
 
 /** Shared memory behind an `AddressZone`: the slots, and each worker's own count of requests in flight. */
 export interface AddressZoneMemory {
@@ -73,44 +66,30 @@ export class AddressZone {
   }
 
   isHealthy(slot: number): boolean {
-    return this.#slots[slot * fields + Field.health] === 0;
+    return (this.#slots[slot * fields + Field.health]! & 1) === 0;
   }
 
-  /** Returns false when it was so already: of several that report at once, one only has changed it. */
+  /**
+   * Forgets what was counted before. Returns false when it was so already: of several that report at once, one only has
+   * changed it.
+   */
   setHealthy(slot: number, healthy: boolean): boolean {
     if (slot === 0) return false;
-    const at = slot * fields;
-    const before = Atomics.exchange(this.#slots, at + Field.health, healthy ? 0 : 1);
-    this.resetHealthCounters(slot);
-    if (before === (healthy ? 0 : 1)) return false;
-    if (healthy) Atomics.store(this.#slots, at + Field.availableSince, this.now());
+    const after = healthy ? 0 : 1;
+    const before = Atomics.exchange(this.#slots, slot * fields + Field.health, after);
+    if ((before & 1) === after) return false;
+    if (healthy) this.markAvailable(slot);
     return true;
   }
 
-  /** Adds one and returns the sum. */
-  countHealth(slot: number, counter: HealthCounter): number {
-    return Atomics.add(this.#slots, slot * fields + Field[counter], 1) + 1;
+  healthWord(slot: number): number {
+    return Atomics.load(this.#slots, slot * fields + Field.health);
   }
 
-  healthCount(slot: number, counter: HealthCounter): number {
-    return Atomics.load(this.#slots, slot * fields + Field[counter]);
-  }
-
-  /** A success clears the failures, a failure the successes. */
-  clearFailures(slot: number): void {
-    const at = slot * fields;
-    Atomics.store(this.#slots, at + Field.httpFailures, 0);
-    Atomics.store(this.#slots, at + Field.tcpFailures, 0);
-    Atomics.store(this.#slots, at + Field.timeouts, 0);
-  }
-
-  clearSuccesses(slot: number): void {
-    Atomics.store(this.#slots, slot * fields + Field.successes, 0);
-  }
-
-  resetHealthCounters(slot: number): void {
-    this.clearFailures(slot);
-    this.clearSuccesses(slot);
+  /** False: somebody else has changed it since `before` was read. */
+  replaceHealthWord(slot: number, before: number, after: number): boolean {
+    if (slot === 0) return false;
+    return Atomics.compareExchange(this.#slots, slot * fields + Field.health, before, after) === before;
   }
 
   /** A request to the address begins or ends. */
@@ -154,6 +133,24 @@ export class AddressZone {
   /** The same for a seventh of the price, and perhaps some nanoseconds old: to compare many addresses. */
   activeLately(slot: number): number {
     return this.#slots[slot * fields + Field.active]!;
+  }
+
+  /**
+   * Where in a part of a list (`from` up to before `to`) requests in flight, one more and times `costs`, are the fewest; the
+   * first of equals, and where they are no more than `enough` no further is looked. -1: the part is empty.
+   */
+  leastActive(slots: Int32Array, costs: Float64Array, from: number, to: number, enough: number): number {
+    const shared = this.#slots;
+    let best = -1;
+    let least = Number.POSITIVE_INFINITY;
+    for (let index = from; index < to; index++) {
+      const score = (shared[slots[index]! * fields + activeField]! + 1) * costs[index]!;
+      if (score >= least) continue;
+      best = index;
+      least = score;
+      if (score <= enough) break;
+    }
+    return best;
   }
 
   /** Microseconds; 0: not known. Read as `activeLately`; whoever changes it is told when it was too old (`setLatency`). */

@@ -1,5 +1,5 @@
-/** What counts towards an address's health of the requests that pass. A limit of 0 turns its counter off. */
-export interface PassiveChecks {
+/** What counts towards the health of an address. A limit of 0 turns its counter off. */
+export interface CheckLimits {
   readonly successes: number;
   readonly tcpFailures: number;
   readonly timeouts: number;
@@ -8,31 +8,109 @@ export interface PassiveChecks {
   readonly unhealthyStatuses: ReadonlySet<number>;
 }
 
+/** The same of the requests that pass. */
+export type PassiveChecks = CheckLimits;
+
+export type ProbeType = 'http' | 'https' | 'tcp' | 'grpc' | 'grpcs';
+
+/** The same of probes, and how these are made. */
+export interface ActiveChecks extends CheckLimits {
+  readonly type: ProbeType;
+  /** Milliseconds for each step of a probe: to connect, for TLS, for the answer. */
+  readonly timeout: number;
+  /** Probes of an upstream at the same time. */
+  readonly concurrency: number;
+  /** Milliseconds from one probe to the next of an address that is healthy or unhealthy; 0: it is not probed. */
+  readonly healthyInterval: number;
+  readonly unhealthyInterval: number;
+  readonly path: string;
+  /** Null: the target's name. */
+  readonly sni: string | null;
+  readonly verify: boolean;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+/** The `healthchecks` record of an upstream. */
+export interface HealthConfig {
+  /** Null: no address is ever probed. */
+  readonly active: ActiveChecks | null;
+  /** Null: what passes counts for nothing. */
+  readonly passive: PassiveChecks | null;
+  /** Percentage of the weight that has to be available, strictly, for the upstream to be healthy. */
+  readonly threshold: number;
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Null: no counter could ever make an address unhealthy. */
-export function passiveChecksOf(healthchecks: Fields): PassiveChecks | null {
-  const passive = fields(healthchecks['passive']);
-  const healthy = fields(passive['healthy']);
-  const unhealthy = fields(passive['unhealthy']);
-  const checks = {
-    successes: count(healthy, 'successes'),
-    tcpFailures: count(unhealthy, 'tcp_failures'),
-    timeouts: count(unhealthy, 'timeouts'),
-    httpFailures: count(unhealthy, 'http_failures'),
+/** Null: neither probes nor traffic could make an address unhealthy; its health is not known (`HEALTHCHECKS_OFF`). */
+export function healthConfigOf(healthchecks: unknown): HealthConfig | null {
+  const all = fields(healthchecks);
+  const active = activeChecksOf(fields(all['active']));
+  const passive = limitsOf(fields(all['passive']));
+  const watched = passive.tcpFailures + passive.timeouts + passive.httpFailures > 0;
+  if (active === null && !watched) return null;
+  return Object.freeze({
+    active,
+    passive: watched || passive.successes > 0 ? passive : null,
+    threshold: number(all, 'threshold', 0),
+  });
+}
+
+/** Null: what passes counts for nothing. */
+export function passiveChecksOf(healthchecks: unknown): PassiveChecks | null {
+  return healthConfigOf(healthchecks)?.passive ?? null;
+}
+
+function activeChecksOf(active: Fields): ActiveChecks | null {
+  const healthyInterval = number(fields(active['healthy']), 'interval', 0) * 1000;
+  const unhealthyInterval = number(fields(active['unhealthy']), 'interval', 0) * 1000;
+  if (healthyInterval === 0 && unhealthyInterval === 0) return null;
+  return Object.freeze({
+    ...limitsOf(active),
+    type: text(active, 'type', 'http') as ProbeType,
+    // Kong takes 0 as well, which would leave no probe any time.
+    timeout: Math.max(1, number(active, 'timeout', 1) * 1000),
+    concurrency: Math.max(1, number(active, 'concurrency', 10)),
+    healthyInterval,
+    unhealthyInterval,
+    path: text(active, 'http_path', '/'),
+    sni: text(active, 'https_sni', '') || null,
+    verify: active['https_verify_certificate'] !== false,
+    headers: headersOf(active['headers']),
+  });
+}
+
+function limitsOf(checks: Fields): CheckLimits {
+  const healthy = fields(checks['healthy']);
+  const unhealthy = fields(checks['unhealthy']);
+  return Object.freeze({
+    successes: number(healthy, 'successes', 0),
+    tcpFailures: number(unhealthy, 'tcp_failures', 0),
+    timeouts: number(unhealthy, 'timeouts', 0),
+    httpFailures: number(unhealthy, 'http_failures', 0),
     healthyStatuses: statuses(healthy),
     unhealthyStatuses: statuses(unhealthy),
-  };
-  return checks.tcpFailures + checks.timeouts + checks.httpFailures === 0 ? null : Object.freeze(checks);
+  });
+}
+
+function headersOf(value: unknown): readonly (readonly [string, string])[] {
+  return Object.entries(fields(value)).flatMap(([name, values]) =>
+    (Array.isArray(values) ? values : []).map((each): readonly [string, string] => [name, String(each)]),
+  );
 }
 
 function fields(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }
 
-function count(from: Fields, name: string): number {
+function number(from: Fields, name: string, otherwise: number): number {
   const value = from[name];
-  return typeof value === 'number' ? value : 0;
+  return typeof value === 'number' ? value : otherwise;
+}
+
+function text(from: Fields, name: string, otherwise: string): string {
+  const value = from[name];
+  return typeof value === 'string' ? value : otherwise;
 }
 
 function statuses(from: Fields): ReadonlySet<number> {
