@@ -1,6 +1,6 @@
 import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { RoutableStream, StreamRouter } from '../router/stream-router.ts';
-import type { RuntimeCertificate, RuntimeService } from './runtime.ts';
+import type { RuntimeService, RuntimeSnapshot } from './runtime.ts';
 
 /** A route of streams. */
 export interface RuntimeStreamRoute extends RoutableStream {
@@ -12,8 +12,6 @@ export interface RuntimeStreamRoute extends RoutableStream {
 }
 
 /** What the proxying of streams reads of a snapshot. */
-export interface StreamSnapshot {
+export interface StreamSnapshot extends RuntimeSnapshot {
   readonly streams: StreamRouter<RuntimeStreamRoute>;
-  /** The certificate for the server name that a TLS client asks for; null when no SNI entity names it. */
-  certificateFor(serverName: string): RuntimeCertificate | null;
 }

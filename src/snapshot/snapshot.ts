@@ -15,7 +15,7 @@ import { CertificateTable } from './certificate-table.ts';
 import { PluginSet } from './plugin-set.ts';
 import { RouteTable } from './route-table.ts';
 import { text } from './row-fields.ts';
-import type { RuntimeCertificate, RuntimeRoute, RuntimeService, RuntimeSnapshot, RuntimeUpstream } from './runtime.ts';
+import type { RuntimeCertificate, RuntimeRoute, RuntimeService, RuntimeUpstream } from './runtime.ts';
 import type { RuntimeStreamRoute, StreamSnapshot } from './runtime-stream.ts';
 import { ServiceTable } from './service-table.ts';
 import { UpstreamTable } from './upstream-table.ts';
@@ -50,7 +50,7 @@ const order: readonly SnapshotEntity[] = [
  * The snapshot of one worker. `apply` is synchronous, so that a request sees the config before a delta or after it, and
  * it rebuilds only what the delta touches.
  */
-export class LiveSnapshot implements RuntimeSnapshot, StreamSnapshot {
+export class LiveSnapshot implements StreamSnapshot {
   version = 0;
   readonly router: Router<RuntimeRoute>;
   readonly streams = new StreamRouter<RuntimeStreamRoute>();

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { createServer, type SecureContext, type Server, type TLSSocket } from 'node:tls';
+import { handshakeContext } from '../dataplane/handshake-context.ts';
 import type { StreamParts } from './stream-parts.ts';
 
 interface Waiting {
@@ -7,7 +8,7 @@ interface Waiting {
   readonly failed: () => void;
 }
 
-/** Ends the TLS of streams with the certificates of the Admin API, by server name, or that of the listeners. */
+/** Ends the TLS of streams with the certificates of plugins and of the Admin API, by server name, or that of the listeners. */
 export class TlsTerminator {
   readonly #server: Server;
   readonly #waiting = new Map<Socket, Waiting>();
@@ -19,12 +20,14 @@ export class TlsTerminator {
       key: [...settings.sslCertKey],
       minVersion: 'TLSv1.2',
       SNICallback: (name: string, done: (error: Error | null, context?: SecureContext) => void) => {
+        const give = (context: SecureContext | null): void => (context === null ? done(null) : done(null, context));
+        const fail = (error: unknown): void => done(error instanceof Error ? error : new Error(String(error)));
         try {
-          const certificate = snapshot.current.certificateFor(name);
-          if (certificate === null) done(null);
-          else done(null, certificate.secureContext());
+          const context = handshakeContext(snapshot.current, name, false);
+          if (context instanceof Promise) context.then(give, fail);
+          else give(context);
         } catch (error) {
-          done(error instanceof Error ? error : new Error(String(error)));
+          fail(error);
         }
       },
       allowHalfOpen: true,

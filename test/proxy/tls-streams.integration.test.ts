@@ -217,6 +217,27 @@ describe('a listener of TLS streams', () => {
     await silent.readToEnd();
   });
 
+  it('gives a backend that does not get on with its handshake no more than connect_timeout', async () => {
+    const hole = createTcpServer((socket) => socket.on('error', () => {}));
+    hole.listen(0, '127.0.0.1');
+    await once(hole, 'listening');
+    const target = `127.0.0.1:${(hole.address() as AddressInfo).port}`;
+    await rig.write('PUT', '/upstreams/pool', {});
+    await rig.write('POST', '/upstreams/pool/targets', { target });
+    const service = { host: 'pool', protocol: 'tls', connect_timeout: 300, retries: 1 };
+    await rig.route('hole', service, { protocols: ['tcp'], destinations: [{ port: rig.ports[2] }] });
+    using client = await openClient(rig.ports[2]!);
+    const begun = performance.now();
+    assert.equal((await client.readToEnd()).text, '');
+    assert.ok(performance.now() - begun > 500, 'two attempts');
+    await rig.write('POST', '/upstreams/pool/targets', { target: `127.0.0.1:${tls.port}` });
+    for (let turn = 0; turn < 2; turn++) {
+      using other = await openClient(rig.ports[2]!);
+      assert.equal(await other.reader.readUntil('\n'), 'tls\n');
+    }
+    hole.close();
+  });
+
   it('works with openssl s_client', async () => {
     for (const [name, greeting] of [
       ['shop.test', 'plain'],
