@@ -50,6 +50,8 @@ export class AddressZone {
   readonly #epoch: number;
   /** Where the next request was counted before it began (`reserve`); 0: nowhere. */
   #reserved = 0;
+  /** See `leastActive`. */
+  leastFound = Number.POSITIVE_INFINITY;
 
   /** `worker`: whose requests in flight are counted; -1 in the control plane, which has none. */
   constructor(memory: AddressZoneMemory, worker: number) {
@@ -137,7 +139,8 @@ export class AddressZone {
 
   /**
    * Where in a part of a list (`from` up to before `to`) requests in flight, one more and times `costs`, are the fewest; the
-   * first of equals, and where they are no more than `enough` no further is looked. -1: the part is empty.
+   * first of equals, and where they are no more than `enough` no further is looked. -1: the part is empty. How few they were
+   * is in `leastFound`: by now there may be more.
    */
   leastActive(slots: Int32Array, costs: Float64Array, from: number, to: number, enough: number): number {
     const shared = this.#slots;
@@ -150,6 +153,7 @@ export class AddressZone {
       least = score;
       if (score <= enough) break;
     }
+    this.leastFound = least;
     return best;
   }
 

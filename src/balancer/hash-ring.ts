@@ -1,5 +1,5 @@
 import type { RuntimeTarget } from '../snapshot/runtime.ts';
-import { xxhash32 } from './xxhash32.ts';
+import { xxhash32Of } from './xxhash32.ts';
 
 /** Points of a target of average weight, as in Kong. */
 const pointsPerTarget = 160;
@@ -14,21 +14,22 @@ const maxPoints = 2 ** 18;
  */
 export class HashRing {
   /** Index of the target at each point, in the order of the ring. */
-  readonly points: Uint32Array;
+  readonly points: Int32Array;
   /** For each place of the ring the point there, or the next one below it. */
   readonly #below: Uint32Array;
 
   constructor(targets: readonly RuntimeTarget[], slots: number) {
     const places = layOut(targets, Math.max(minPlaces, slots));
-    const points: number[] = [];
+    const points = places.filter((owner) => owner >= 0);
     const below = new Uint32Array(places.length);
-    for (const [place, owner] of places.entries()) {
-      if (owner >= 0) points.push(owner);
-      // Below the lowest point the ring goes on with the highest, whose number is known only in the end.
-      below[place] = points.length;
+    // Below the lowest point the ring goes on with the highest.
+    let last = points.length - 1;
+    let met = 0;
+    for (let place = 0; place < places.length; place++) {
+      if (places[place]! >= 0) last = met++;
+      below[place] = last;
     }
-    for (const [place, count] of below.entries()) below[place] = count === 0 ? points.length - 1 : count - 1;
-    this.points = Uint32Array.from(points);
+    this.points = points;
     this.#below = below;
   }
 
@@ -47,7 +48,7 @@ function layOut(targets: readonly RuntimeTarget[], slots: number): Int32Array {
   const perTarget = Math.max(1, Math.min(pointsPerTarget, Math.floor(maxPoints / targets.length)));
   const counts = pointCounts(targets, perTarget);
   const sum = counts.reduce((all, count) => all + count, 0);
-  return fill(targets, counts, 2 ** Math.ceil(Math.log2(sum * 4)));
+  return fill(targets, counts, 2 ** Math.ceil(Math.log2(sum * 2)));
 }
 
 function pointCounts(targets: readonly RuntimeTarget[], perTarget: number): readonly number[] {
@@ -58,13 +59,12 @@ function pointCounts(targets: readonly RuntimeTarget[], perTarget: number): read
 
 function fill(targets: readonly RuntimeTarget[], counts: readonly number[], size: number): Int32Array {
   const places = new Int32Array(size).fill(-1);
-  const order = [...targets.keys()].sort((a, b) => compare(targets[a]!, targets[b]!));
+  const name = new PointName();
   let free = size;
-  for (const index of order) {
-    const name = `${addressText(targets[index]!)} `;
-    let left = Math.min(counts[index]!, free);
-    for (let number = 1; left > 0; number++) {
-      const place = xxhash32(name + number) % size;
+  for (const { index, address } of inOrder(targets)) {
+    name.start(`${address} `);
+    for (let left = Math.min(counts[index]!, free); left > 0; ) {
+      const place = name.nextHash() % size;
       if (places[place] !== -1) continue;
       places[place] = index;
       left--;
@@ -74,10 +74,49 @@ function fill(targets: readonly RuntimeTarget[], counts: readonly number[], size
   return places;
 }
 
-function compare(a: RuntimeTarget, b: RuntimeTarget): number {
-  if (a.host !== b.host) return a.host < b.host ? -1 : 1;
-  if (a.port !== b.port) return a.port - b.port;
-  return addressText(a) < addressText(b) ? -1 : 1;
+/** Names of points one after the other, without a text for each: a ring can have some hundred thousand. */
+class PointName {
+  readonly #bytes = Buffer.alloc(320);
+  #prefix = 0;
+  #number = 0;
+
+  start(prefix: string): void {
+    this.#prefix = this.#bytes.write(prefix, 'latin1');
+    this.#number = 0;
+  }
+
+  nextHash(): number {
+    const number = ++this.#number;
+    let digits = 1;
+    for (let power = 10; power <= number; power *= 10) digits++;
+    const length = this.#prefix + digits;
+    let rest = number;
+    for (let at = length - 1; at >= this.#prefix; at--) {
+      this.#bytes[at] = 48 + (rest % 10);
+      rest = Math.floor(rest / 10);
+    }
+    return xxhash32Of(this.#bytes, length);
+  }
+}
+
+interface Placed {
+  readonly index: number;
+  readonly host: string;
+  readonly port: number;
+  readonly address: string;
+}
+
+/** Who comes first has a place that two would have. */
+function inOrder(targets: readonly RuntimeTarget[]): readonly Placed[] {
+  const list = targets.map((target, index) => {
+    const { host, port } = target;
+    return { index, host, port, address: addressText(target) };
+  });
+  return list.sort((a, b) => {
+    if (a.host !== b.host) return a.host < b.host ? -1 : 1;
+    if (a.port !== b.port) return a.port - b.port;
+    return a.address < b.address ? -1 : 1;
+  });
 }
 
 /** With the two colons that Kong has there. */
