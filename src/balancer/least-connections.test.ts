@@ -15,6 +15,30 @@ test('equal weights never differ by more than one request, over all workers', (t
   }
 });
 
+test('not even when other workers pick while one is still comparing', (t) => {
+  const random = seeded((text) => t.diagnostic(text));
+  const first = bench('least-connections', [100, 100, 100]);
+  const { zone, targets } = first;
+  const others = [first.another(), first.another()];
+  const compare = zone.leastActive.bind(zone);
+  zone.leastActive = (...parts) => {
+    const found = compare(...parts);
+    const { leastFound } = zone;
+    const picks = Math.max(0, random(8) - 4);
+    for (let turn = 0; turn < picks; turn++) {
+      const other = others[random(2)]!;
+      other.zone.begin(other.balancer.pick(request())!.slot);
+    }
+    zone.leastFound = leastFound;
+    return found;
+  };
+  for (let turn = 0; turn < 500; turn++) {
+    zone.begin(first.balancer.pick(request())!.slot);
+    const counts = targets.map(({ slot }) => zone.active(slot));
+    assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, `${counts}`);
+  }
+});
+
 test('requests in flight are in proportion to the weights', () => {
   const { balancer, zone, targets } = bench('least-connections', [100, 200, 700]);
   for (let turn = 0; turn < 1000; turn++) zone.begin(balancer.pick(request())!.slot);
