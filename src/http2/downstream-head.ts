@@ -10,12 +10,12 @@ export interface StreamHeadLimits {
 }
 
 /** What the pseudo-header fields say (RFC 9113 8.3.1, RFC 8441 4); null where one is absent. */
-interface Pseudo {
-  method: string | null;
-  scheme: string | null;
-  authority: string | null;
-  path: string | null;
-  protocol: string | null;
+class Pseudo {
+  method: string | null = null;
+  scheme: string | null = null;
+  authority: string | null = null;
+  path: string | null = null;
+  protocol: string | null = null;
 }
 
 /**
@@ -28,7 +28,7 @@ export function parseStreamHead(
   endStream: boolean,
   limits: StreamHeadLimits,
 ): ParsedRequest | ErrorEntry {
-  const pseudo: Pseudo = { method: null, scheme: null, authority: null, path: null, protocol: null };
+  const pseudo = new Pseudo();
   const start = readPseudo(fields, pseudo);
   if (start < 0) return errors.badRequest;
   const { method, scheme, path, protocol } = pseudo;
@@ -58,15 +58,19 @@ export function parseStreamHead(
   return upgradeToWebSocket(head, protocol, endStream) ?? head;
 }
 
-/** Returns where the other fields begin, or -1: a pseudo-header field is unknown, or there twice, or behind another field. */
+/** Returns where the other fields begin, or -1: a pseudo-header field is unknown, or is there twice. */
 function readPseudo(fields: readonly string[], pseudo: Pseudo): number {
   let at = 0;
   for (; at < fields.length; at += 2) {
     const name = fields[at] as string;
     if (name.charCodeAt(0) !== 58) break;
-    const key = name.slice(1) as keyof Pseudo;
-    if (pseudo[key] !== null) return -1;
-    pseudo[key] = fields[at + 1] as string;
+    const value = fields[at + 1] as string;
+    if (name === ':method' && pseudo.method === null) pseudo.method = value;
+    else if (name === ':path' && pseudo.path === null) pseudo.path = value;
+    else if (name === ':authority' && pseudo.authority === null) pseudo.authority = value;
+    else if (name === ':scheme' && pseudo.scheme === null) pseudo.scheme = value;
+    else if (name === ':protocol' && pseudo.protocol === null) pseudo.protocol = value;
+    else return -1;
   }
   return at;
 }
@@ -96,7 +100,8 @@ function writeLines(fields: readonly string[], start: number, authority: string 
       if (value.toLowerCase() !== authority.toLowerCase()) return null;
       continue;
     }
-    if (!token.test(name)) return null;
+    // The grammar of lines sees to the rest of a name.
+    if (name.includes(':')) return null;
     text += `${name}: ${value}\r\n`;
     count++;
   }

@@ -33,12 +33,26 @@ export function trailerFields(block: string): Record<string, string[]> {
   return fields;
 }
 
+/** Names as they stand in blocks to what is sent for them, null for what is dropped. Beyond so many, names are read anew each time. */
+const known = new Map<string, string | null>([...dropped].map((name) => [name, null]));
+const maxKnown = 1000;
+
 function appendFields(fields: string[], block: string): void {
   for (let at = 0; at < block.length; ) {
     const colon = block.indexOf(':', at);
     const end = block.indexOf('\r', colon);
-    const name = block.slice(at, colon).toLowerCase();
-    if (!dropped.has(name)) fields.push(name, trimBlanks(block.slice(colon + 1, end)));
+    const name = block.slice(at, colon);
+    let lower = known.get(name);
+    if (lower === undefined) lower = learn(name);
+    if (lower !== null) fields.push(lower, trimBlanks(block.slice(colon + 1, end)));
     at = end + 2;
   }
+}
+
+function learn(name: string): string | null {
+  const lower = name.toLowerCase();
+  const result = dropped.has(lower) ? null : lower;
+  // A copy: what was sliced from a block would keep the block.
+  if (known.size < maxKnown) known.set(Buffer.from(name, 'latin1').toString('latin1'), result);
+  return result;
 }
