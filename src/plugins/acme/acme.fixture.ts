@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { startDnsServer } from '../../../test/support/dns-server.ts';
-import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../../test/support/gateway.ts';
 import {
   type PebbleIdentity,
   pebbleIdentity,
@@ -11,12 +11,13 @@ import {
 } from '../../../test/support/pebble.ts';
 import { selfSigned } from '../../../test/support/self-signed.ts';
 import { testSettings } from '../../../test/support/settings.ts';
-import type { Settings } from '../../settings/settings.ts';
+
+type Settings = NonNullable<TestGatewayOptions['settings']>;
 
 export const own = selfSigned('gateway.test');
 
 /** A gateway with a plain and a TLS listener that trusts the ACME server. */
-export function acmeSettings(identity: PebbleIdentity, settings: Partial<Settings> = {}): Partial<Settings> {
+export function acmeSettings(identity: PebbleIdentity, settings: Settings = {}): Settings {
   const { proxyListen } = testSettings({ prefix: identity.directory });
   const [plain] = proxyListen;
   if (plain === undefined) throw new Error('there is no listener');
@@ -33,13 +34,13 @@ export interface AcmeRig extends AsyncDisposable {
   readonly gateway: TestGateway;
   readonly identity: PebbleIdentity;
   readonly pebble: TestPebble;
-  /** Orders that the server has had. */
+  /** Orders and accounts that the server has made since its start. */
   orders(): number;
   accounts(): number;
 }
 
 export interface AcmeRigOptions {
-  readonly settings?: Partial<Settings>;
+  readonly settings?: Settings;
   readonly pebble?: Partial<TestPebbleOptions>;
   /** Without it there is no plugin yet. */
   readonly config?: Readonly<Record<string, unknown>>;
@@ -60,8 +61,8 @@ export async function startAcmeRig(options: AcmeRigOptions = {}): Promise<AcmeRi
     gateway,
     identity,
     pebble,
-    orders: () => count(pebble, 'POST /order-plz'),
-    accounts: () => count(pebble, 'POST /sign-me-up'),
+    orders: () => count(pebble, 'Added order '),
+    accounts: () => count(pebble, 'accounts in memory'),
   };
   if (options.config !== undefined) await configure(rig, options.config);
   const running = starting.move();

@@ -34,6 +34,8 @@ class AcmeBackground implements PluginBackground {
   readonly #waiting = new Set<string>();
   readonly #quietUntil = new Map<string, number>();
   #working: Promise<void> | null = null;
+  /** What persons asked for and is under way. */
+  readonly #asked = new Set<Promise<Outcome>>();
   #timer: NodeJS.Timeout;
 
   constructor(tools: BackgroundTools) {
@@ -71,7 +73,7 @@ class AcmeBackground implements PluginBackground {
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     this.#waiting.clear();
-    await this.#working;
+    await Promise.allSettled([this.#working, ...this.#asked]);
   }
 
   #allows(host: string): boolean {
@@ -130,7 +132,13 @@ class AcmeBackground implements PluginBackground {
   async #issueNow(host: string): Promise<Outcome | { readonly kind: 'refused' }> {
     const settings = this.#settings;
     if (settings === null || !this.#allows(host)) return { kind: 'refused' };
-    return this.#issuer.issue(host, settings, true);
+    const issuing = this.#issuer.issue(host, settings, true);
+    this.#asked.add(issuing);
+    try {
+      return await issuing;
+    } finally {
+      this.#asked.delete(issuing);
+    }
   }
 
   async #probe(host: string, token: string, answer: string): Promise<boolean> {

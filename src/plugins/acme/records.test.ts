@@ -100,6 +100,15 @@ describe('a host', () => {
     assert.deepEqual(store.rows('certificates'), []);
   });
 
+  it('whose SNI a person has deleted gets it back with its next certificate', async () => {
+    await one.save(host, await claim(one), issued);
+    await store.write(async (writer) => {
+      for (const { id } of await writer.all('snis')) await writer.delete('snis', id);
+    });
+    assert.equal(await one.save(host, await claim(one), issued), 'saved');
+    assert.deepEqual([store.rows('certificates').length, store.rows('snis').length], [1, 1]);
+  });
+
   it('is forgotten when a person has deleted its certificate', async () => {
     await one.save(host, await claim(one), issued);
     await store.write(async (writer) => {

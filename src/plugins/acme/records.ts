@@ -88,20 +88,16 @@ export class AcmeRecords {
   }
 
   /** Takes the host for this node, if it may have a certificate now. */
-  claim({ host, asked, due }: ClaimOptions): Promise<Claim> {
+  async claim(options: ClaimOptions): Promise<Claim> {
+    // Strangers choose the hosts: what is read first need not make all writers wait.
+    const early = await hindrance(this.#store, options);
+    if (early !== null) return early;
     return this.#store.write(async (writer): Promise<Claim> => {
-      if ((await read(writer, `lease:${host}`)) !== null) return { kind: 'busy' };
-      const { mine, current } = await holderOf(writer, host);
-      if (!mine) return { kind: 'taken' };
-      if (!asked) {
-        if (current !== null && !due(String(current['cert']))) return { kind: 'fresh' };
-        const failure = await read<Failure>(writer, `failure:${host}`);
-        if (failure !== null && failure.until > Date.now()) return { kind: 'backoff' };
-        // Strangers choose no host that has a certificate already.
-        if (current === null && !(await countHour(writer))) return { kind: 'limit' };
-      }
+      const late = await hindrance(writer, options);
+      if (late !== null) return late;
+      if (!options.asked) await countHour(writer);
       const lease = randomUUID();
-      await put(writer, `lease:${host}`, { lease, node: this.#nodeId }, leaseSeconds);
+      await put(writer, `lease:${options.host}`, { lease, node: this.#nodeId }, leaseSeconds);
       return { kind: 'claimed', lease };
     });
   }
@@ -218,13 +214,29 @@ function digestOf(cert: string): string {
   return new X509Certificate(cert).fingerprint256;
 }
 
-/** Counts one more in this hour; false when there were too many. */
-async function countHour(writer: BackgroundWriter): Promise<boolean> {
-  const key = `hour:${Math.floor(Date.now() / 3600_000)}`;
-  const { count } = (await read<{ count: number }>(writer, key)) ?? { count: 0 };
-  if (count >= mostEachHour) return false;
-  await put(writer, key, { count: count + 1 }, 7200);
-  return true;
+/** Why the host cannot be claimed now; null: it can. */
+async function hindrance(reader: BackgroundReader, { host, asked, due }: ClaimOptions): Promise<Claim | null> {
+  if ((await read(reader, `lease:${host}`)) !== null) return { kind: 'busy' };
+  const { mine, sni, current } = await holderOf(reader, host);
+  if (!mine) return { kind: 'taken' };
+  if (asked) return null;
+  if (sni !== null && current !== null && !due(String(current['cert']))) return { kind: 'fresh' };
+  const failure = await read<Failure>(reader, `failure:${host}`);
+  if (failure !== null && failure.until > Date.now()) return { kind: 'backoff' };
+  // Strangers choose no host that has a certificate already.
+  return current === null && (await ordersThisHour(reader)) >= mostEachHour ? { kind: 'limit' } : null;
+}
+
+async function ordersThisHour(reader: BackgroundReader): Promise<number> {
+  return (await read<{ count: number }>(reader, hourKey()))?.count ?? 0;
+}
+
+async function countHour(writer: BackgroundWriter): Promise<void> {
+  await put(writer, hourKey(), { count: (await ordersThisHour(writer)) + 1 }, 7200);
+}
+
+function hourKey(): string {
+  return `hour:${Math.floor(Date.now() / 3600_000)}`;
 }
 
 async function read<T>(reader: BackgroundReader, key: string): Promise<T | null> {

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createSecureContext } from 'node:tls';
+import { handshakeContext } from '../dataplane/handshake-context.ts';
+import type { PluginPhases } from '../plugin-sdk/contexts.ts';
+import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
+import type { PluginInstance } from './plan.ts';
+import { runCertificate } from './run-certificate.ts';
+
+type Phase = NonNullable<PluginPhases['certificate']>;
+
+const [first, second, stored] = [createSecureContext(), createSecureContext(), createSecureContext()];
+const handshake = { serverName: 'a.test', hasCertificate: false, challenge: false };
+
+function instances(logged: string[], ...phases: readonly Phase[]): readonly PluginInstance[] {
+  const log = { error: (message: string) => logged.push(message) };
+  return phases.map((certificate) => ({ phases: { certificate }, log }) as unknown as PluginInstance);
+}
+
+function snapshot(certificate: readonly PluginInstance[], hasOwn = true): RuntimeSnapshot {
+  const own = hasOwn ? { id: 'x', secureContext: () => stored } : null;
+  return { certificateFor: () => own, globalPlan: { certificate } } as unknown as RuntimeSnapshot;
+}
+
+test('the first certificate is taken, given at once or later; one that fails has no opinion', async () => {
+  const logged: string[] = [];
+  const broken: Phase = () => {
+    throw new Error('secret cause');
+  };
+  const brokenLater: Phase = async () => {
+    throw new Error('secret cause');
+  };
+  const all = instances(
+    logged,
+    broken,
+    () => null,
+    brokenLater,
+    async () => null,
+    () => first,
+    () => second,
+  );
+  assert.equal(await runCertificate(all, handshake), first);
+  assert.deepEqual(logged, ['plugin failed', 'plugin failed']);
+  assert.equal(
+    runCertificate(
+      instances(
+        logged,
+        () => second,
+        () => first,
+      ),
+      handshake,
+    ),
+    second,
+  );
+  assert.equal(
+    runCertificate(
+      instances(logged, () => null),
+      handshake,
+    ),
+    null,
+  );
+});
+
+test('what no plugin has an opinion of is shown as configured', async () => {
+  const seen: object[] = [];
+  const watching = instances([], (view) => {
+    seen.push(view);
+    return null;
+  });
+  assert.equal(handshakeContext(snapshot(watching), 'A.test.', false), stored);
+  assert.equal(handshakeContext(snapshot(watching, false), 'a.test', false), null);
+  assert.deepEqual(seen, [
+    { serverName: 'a.test', hasCertificate: true, challenge: false },
+    { serverName: 'a.test', hasCertificate: false, challenge: false },
+  ]);
+  assert.equal(handshakeContext(snapshot(instances([], () => first)), 'a.test', false), first);
+  assert.equal(handshakeContext(snapshot([]), 'a.test', false), stored);
+});
+
+test('a challenge that nobody answers never gets the certificate of the host', async () => {
+  const silent = instances([], () => null);
+  const silentLater = instances([], async () => null);
+  assert.throws(() => handshakeContext(snapshot(silent), 'a.test', true), /nobody answers/);
+  await assert.rejects(async () => handshakeContext(snapshot(silentLater), 'a.test', true), /nobody answers/);
+  assert.equal(handshakeContext(snapshot(instances([], () => first)), 'a.test', true), first);
+});
