@@ -13,7 +13,7 @@ import { Allowance } from './allowance.ts';
 import { ResetCode } from './codes.ts';
 import { parseStreamHead } from './downstream-head.ts';
 import { DownstreamStream } from './downstream-stream.ts';
-import { sessionOptions } from './session-options.ts';
+import { sessionOptions, sessionWindowSize } from './session-options.ts';
 
 /** The answer to a request that could not be read. */
 export interface Refusal {
@@ -79,6 +79,7 @@ export class DownstreamSession implements ClientConnection {
     const session = performServerHandshake(socket, sessionOptions(host.limits));
     this.#session = session;
     this.#sparing(session);
+    session.setLocalWindowSize(sessionWindowSize);
     session.on('stream', (stream, _headers, flags, fields) => this.#begin(stream as OwnedStream, flags, fields));
     session.on('remoteSettings', () => this.#control());
     session.on('ping', () => this.#control());

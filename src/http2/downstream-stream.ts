@@ -3,13 +3,12 @@ import type { Downstream, RequestBodySink } from '../dataplane/downstream.ts';
 import type { Exchange } from '../dataplane/exchange.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
 import { isBodyless } from '../http1/bodyless.ts';
-import { monotonic } from '../util/clock.ts';
-import { Deadline } from '../util/deadlines.ts';
 import { latin1 } from '../util/latin1.ts';
 import { writeCopy } from '../util/write-copy.ts';
 import { ResetCode } from './codes.ts';
 import type { DownstreamSession } from './downstream-session.ts';
 import { responseFields, trailerFields } from './response-fields.ts';
+import { SlowReader } from './slow-reader.ts';
 import { type BodyOwner, StreamBody } from './stream-body.ts';
 
 const maxJoinedBytes = 16_384;
@@ -37,9 +36,8 @@ export class DownstreamStream implements Downstream, BodyOwner {
   #bodyless = false;
   #withTrailers = false;
   #trailers = '';
-  /** Runs while the client does not take what was written. */
-  #blocked: Deadline | null = null;
-  #unsent = 0;
+  /** Made when the client does not take what was written. */
+  #slow: SlowReader | null = null;
   /** The answer was complete when it was last looked at, and the stream still open. */
   lingered = false;
 
@@ -111,7 +109,9 @@ export class DownstreamStream implements Downstream, BodyOwner {
   }
 
   bodyTimedOut(): void {
-    if (this.#exchange !== null) this.#breakOff(this.#exchange, errors.requestTimeout);
+    const exchange = this.#exchange;
+    // Once the answer has begun the two talk with each other, as gRPC streams do: the service's time-outs are theirs.
+    if (exchange !== null && !exchange.headSent) this.#breakOff(exchange, errors.requestTimeout);
   }
 
   unexpected(error: unknown): void {
@@ -135,6 +135,8 @@ export class DownstreamStream implements Downstream, BodyOwner {
   sendHead(exchange: Exchange, bodyLength: number): void {
     exchange.headSent = true;
     const { head } = exchange;
+    // No status of HTTP (RFC 9110 15), though HTTP/1.1 can carry it.
+    if (exchange.status > 599) exchange.status = 502;
     // Within an extended CONNECT any 2xx says that the tunnel stands (RFC 8441 5), so no other answer may be one.
     if (head.webSocketAccept !== '' && exchange.status >= 200 && exchange.status < 300) exchange.status = 502;
     const status = exchange.status === 101 ? 200 : exchange.status;
@@ -167,7 +169,7 @@ export class DownstreamStream implements Downstream, BodyOwner {
     if (this.#head !== null) this.#respond(headOnly);
     else if (!this.#bodyless) this.#stream.end();
     this.#exchange = null;
-    this.#blocked?.clear();
+    this.#slow?.clear();
     this.#finish(exchange);
     this.#dropBody();
   }
@@ -210,7 +212,7 @@ export class DownstreamStream implements Downstream, BodyOwner {
   /** Breaks the stream off, for the client to see that the answer is not complete. */
   reset(code: number): void {
     this.#body?.stop();
-    this.#blocked?.clear();
+    this.#slow?.clear();
     // Node ends a stream before it resets it: the client would get END_STREAM, and with it a short answer that looks whole.
     this.#stream.end = doNotEnd;
     this.#stream.close(code);
@@ -252,7 +254,7 @@ export class DownstreamStream implements Downstream, BodyOwner {
   aborted(): void {
     const exchange = this.#exchange;
     this.#body?.stop();
-    this.#blocked?.clear();
+    this.#slow?.clear();
     if (exchange === null) return;
     this.#exchange = null;
     exchange.clientAborted = true;
@@ -270,23 +272,14 @@ export class DownstreamStream implements Downstream, BodyOwner {
   }
 
   #block(): void {
-    if (this.#blocked?.pending === true) return;
-    this.#stream.once('drain', () => {
-      this.#blocked?.clear();
-      if (this.#exchange !== null) this.#session.host.handler.downstreamDrained(this.#exchange);
-    });
-    this.#blocked ??= new Deadline(() => this.#stalled());
-    this.#unsent = this.#stream.writableLength;
-    this.#blocked.set(this.#session.host.limits.sendTimeout, monotonic());
-  }
-
-  /** A client that takes a long answer slowly has time as long as it takes something. */
-  #stalled(): void {
-    const unsent = this.#stream.writableLength;
-    if (unsent === this.#unsent) this.reset(ResetCode.cancel);
-    else {
-      this.#unsent = unsent;
-      this.#blocked?.set(this.#session.host.limits.sendTimeout, monotonic());
-    }
+    this.#slow ??= new SlowReader(
+      this.#stream,
+      this.#session.host.limits.sendTimeout,
+      () => {
+        if (this.#exchange !== null) this.#session.host.handler.downstreamDrained(this.#exchange);
+      },
+      () => this.reset(ResetCode.cancel),
+    );
+    this.#slow.wait();
   }
 }

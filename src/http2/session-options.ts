@@ -3,8 +3,10 @@ import type { StreamHeadLimits } from './downstream-head.ts';
 
 /** Streams that a client may have open at once; nginx's default. */
 const maxConcurrentStreams = 128;
-/** Bytes of a request body that may be on their way before the backend takes any; the default of RFC 9113 6.5.2. */
-const initialWindowSize = 65_535;
+/** Bytes of one request body that may be on their way before the backend takes any. */
+const initialWindowSize = 131_072;
+/** The same of all bodies of a session together. The windows of its streams are what bounds memory. */
+export const sessionWindowSize = 16_777_216;
 /** Node's own cap for a list of fields. */
 const largestHeaderList = 65_535;
 
@@ -29,7 +31,7 @@ export function sessionOptions(limits: StreamHeadLimits): ServerSessionOptions {
     maxSettings: 32,
     maxOutstandingPings: 4,
     /** Megabytes; every stream may have a window full of unread body. */
-    maxSessionMemory: 16,
+    maxSessionMemory: 32,
     streamResetBurst: 400,
     streamResetRate: 40,
     // A backend's answer may repeat any field.

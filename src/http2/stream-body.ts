@@ -60,6 +60,7 @@ export class StreamBody {
     const stream = this.#stream;
     stream.on('end', () => this.#guarded(() => this.#end()));
     stream.on('data', (piece: Buffer) => this.#guarded(() => this.#data(piece)));
+    stream.resume();
     this.#wait();
   }
 

@@ -109,6 +109,20 @@ describe('HTTP/2 streams', () => {
     assert.equal(got.code, Code.noError);
   });
 
+  it('on which both sides talk are not cut short by the time-out of bodies', async () => {
+    const stream = client.open('/events/talk', post);
+    stream.write('hello');
+    await once(stream, 'response');
+    let closed = false;
+    stream.once('close', () => {
+      closed = true;
+    });
+    // Longer than a request body may pause before it is answered.
+    await Promise.race([once(stream, 'close'), new Promise((resolve) => setTimeout(resolve, 1_500))]);
+    assert.equal(closed, false);
+    stream.close(Code.cancel);
+  });
+
   it('to a backend that does not read stop the client', async () => {
     const other = await openHttp2(rig.port);
     const stream = other.open('/stalled', post);

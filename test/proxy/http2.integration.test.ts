@@ -29,6 +29,7 @@ for (const secure of [false, true]) {
           head: (connection) => connection.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n'),
           hints: (connection) =>
             connection.write(`HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n${answer('hinted')}`),
+          odd: (connection) => connection.write(answer('odd', '', '777 Odd')),
           cut: (connection) => {
             connection.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n');
             connection.reset();
@@ -154,6 +155,10 @@ for (const secure of [false, true]) {
         assert.equal((await client.request('/chunked')).status, 200);
       });
     }
+
+    it('answers 502 for a status that is none', async () => {
+      assert.equal((await client.request('/odd')).status, 502);
+    });
 
     it('carries large answers', async () => {
       const got = await client.request('/large');
