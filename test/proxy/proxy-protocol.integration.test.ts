@@ -6,8 +6,8 @@ import { connect as connectTls } from 'node:tls';
 import type { ListenAddress, Settings } from '../../src/settings/settings.ts';
 import { openClient, type RawClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
-import { testSettings } from '../support/settings.ts';
 import { selfSigned } from '../support/self-signed.ts';
+import { testSettings } from '../support/settings.ts';
 
 const request = 'GET /who HTTP/1.1\r\nHost: a.test\r\n\r\n';
 const v1 = 'PROXY TCP4 192.0.2.7 10.0.0.1 40000 443\r\n';
