@@ -11,7 +11,7 @@ import type { LogLevel, Settings } from '../settings/settings.ts';
 import { createStore } from '../store/create-store.ts';
 import type { Store } from '../store/store.ts';
 import type { AccessEntry } from './admin-log.ts';
-import type { AdminDependencies, AdminOptions } from './contract.ts';
+import type { AdminDependencies, AdminOptions, HealthFacts } from './contract.ts';
 import { startAdmin, startStatus } from './start-admin.ts';
 
 /** A running Admin API over a real store, without the gateway around it. */
@@ -43,6 +43,8 @@ export interface TestAdminOptions {
   readonly tls?: { readonly cert: string; readonly key: string };
   /** SQLite in a temporary folder unless given. */
   readonly pg?: Settings['pg'];
+  /** Without it no upstream has health checks. */
+  readonly health?: HealthFacts;
 }
 
 const plugins: Readonly<Record<string, PluginDescription>> = {
@@ -72,7 +74,7 @@ const catalog: PluginCatalog = {
   describe: (name) => (Object.hasOwn(plugins, name) ? (plugins[name] ?? null) : null),
 };
 
-export async function startTestAdmin({ settings = {}, pg, tls }: TestAdminOptions = {}): Promise<TestAdmin> {
+export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdminOptions = {}): Promise<TestAdmin> {
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-admin-'));
   const entities = createEntityRegistry(catalog);
   const { definitions } = entities;
@@ -115,6 +117,7 @@ export async function startTestAdmin({ settings = {}, pg, tls }: TestAdminOption
       pluginCounts: () => ({}),
       notReadyReason: () => null,
     },
+    health: health ?? { stateOf: () => null, setHealth: () => 'off' },
     dns: async () => ({
       servers: ['10.0.0.2:53'],
       counts: { queries: 4 },

@@ -60,6 +60,53 @@ export interface DnsFacts {
   readonly size: number;
 }
 
+/** Health of an upstream as the node sees it. */
+export interface UpstreamHealthFacts {
+  /** False: nothing could make an address unhealthy. */
+  readonly checked: boolean;
+  /** More of the weight is available than the threshold asks for. */
+  readonly healthy: boolean;
+  readonly targets: readonly TargetHealthFacts[];
+  /** The last changes, the latest first. */
+  readonly transitions: readonly HealthTransitionFacts[];
+}
+
+export interface TargetHealthFacts {
+  readonly id: string;
+  readonly host: string;
+  readonly port: number;
+  /** Why its name has no address; null: it has, or it is being asked for. */
+  readonly error: string | null;
+  readonly addresses: readonly {
+    readonly ip: string;
+    readonly port: number;
+    readonly weight: number;
+    readonly healthy: boolean;
+  }[];
+}
+
+export interface HealthTransitionFacts {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** `10.0.0.1:80` */
+  readonly address: string;
+  readonly healthy: boolean;
+  /** Who found out: active or passive checks, a person, or a change of the config. */
+  readonly source: string;
+  readonly reason: string;
+}
+
+/** What a node knows of the health of backends. */
+export interface HealthFacts {
+  /** Null: the node does not balance over the upstream (yet). */
+  stateOf(upstreamId: string): UpstreamHealthFacts | null;
+  /**
+   * Sets health by hand: of all addresses of a target, or of one (`10.0.0.1:80`). `off`: the upstream has no checks;
+   * `unknown`: the target has no such address.
+   */
+  setHealth(upstreamId: string, targetId: string, address: string | null, healthy: boolean): 'done' | 'off' | 'unknown';
+}
+
 /** Carries committed changes to the workers. */
 export interface ConfigPublisher {
   /** Resolves when every worker of this node routes by the store's `version` or later, or after a bounded wait. */
@@ -75,6 +122,7 @@ export interface AdminDependencies {
   readonly publisher: ConfigPublisher;
   readonly node: NodeFacts;
   readonly dns: () => Promise<DnsFacts>;
+  readonly health: HealthFacts;
 }
 
 /** The level of the error log of the whole node, workers included; changed while it runs. */

@@ -83,6 +83,7 @@ test('without health checks no health is claimed, and none can be set', async ()
   assert.deepEqual(row?.['data'], {
     host: '10.0.0.2',
     port: 8000,
+    dns: 'A',
     nodeWeight: 0,
     weight: { total: 0, available: 0, unavailable: 0 },
     addresses: [{ ip: '10.0.0.2', port: 8000, weight: 0, health: 'HEALTHCHECKS_OFF' }],

@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import type { AdminOptions, RunningListener, ZoneFacts } from '../admin/contract.ts';
 import { AddressZone, type AddressZoneMemory, createAddressZone, forgetInFlight } from '../balancer/address-zone.ts';
+import type { HealthMonitor } from '../balancer/health/health-monitor.ts';
 import type { CallHandler } from '../lookup/call-handler.ts';
 import { PluginCounts } from '../observability/plugin-counts.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
@@ -8,7 +9,7 @@ import type { AddressBook } from '../snapshot/address-book.ts';
 import type { Publisher } from '../snapshot/publisher.ts';
 import type { Store } from '../store/store.ts';
 import { collectAtRest } from '../util/collect-at-rest.ts';
-import type { HealthMessage, SnapshotDelta, SnapshotFailure } from '../workers/messages.ts';
+import type { SnapshotDelta, SnapshotFailure } from '../workers/messages.ts';
 import { createNodeFacts } from '../workers/node-facts.ts';
 import { Supervisor, type SupervisorLog } from '../workers/supervisor.ts';
 import { Counter, createCounters, sumCounter } from '../zones/counters.ts';
@@ -42,7 +43,7 @@ export class NodeParts {
   readonly #counters: SharedArrayBuffer;
   readonly #addressMemory: AddressZoneMemory;
   #dns: NodeDns | null = null;
-  #book: AddressBook | null = null;
+  #health: HealthMonitor | null = null;
   readonly #supervisor: Supervisor;
   readonly #priority = new ControlPlanePriority();
   readonly #ending = new AbortController();
@@ -77,7 +78,7 @@ export class NodeParts {
       workerLog: this.#lateLog((logs) => logs.proxy),
       onFailures: (failures) => this.#noteFailures(failures),
       onCall: (call) => this.#calls.promise.then((handler) => handler.handle(call)),
-      onHealth: (change) => this.#healthChanged(change),
+      onHealth: (change) => this.#health?.workerFlipped(change),
       onCounts: (counts) => this.#pluginCounts.add(counts),
       onExit: (worker) => this.#recoverZones(worker),
       startThread: (start) => this.#priority.startThread(start),
@@ -117,6 +118,7 @@ export class NodeParts {
       await Promise.all([this.#supervisor.drain(this.#options.settings.drainTimeout), this.#closeListeners(true)]);
     }
     this.#dns?.close();
+    this.#health?.close();
     this.#expiry?.stop();
     await this.#background?.stop();
     await this.#workerCalls?.close();
@@ -149,7 +151,7 @@ export class NodeParts {
     ]);
     const zones = new ZoneRegistry(plugins);
     this.#zones = zones;
-    const { book, names } = await this.#openBook(logs);
+    const { book, names } = await this.#openBook(opened, logs);
     const calls = new WorkerCallsClass({
       settings,
       opened,
@@ -203,13 +205,18 @@ export class NodeParts {
     return this.#background;
   }
 
-  /** Names, and the addresses of upstreams. */
-  async #openBook(logs: NodeLogs): Promise<{ readonly book: AddressBook; readonly names: NodeNames }> {
-    const [{ createNodeDns }, { NodeNames: NodeNamesClass }, { AddressBook: AddressBookClass }] = await Promise.all([
-      import('./node-dns.ts'),
-      import('./node-names.ts'),
-      import('../snapshot/address-book.ts'),
-    ]);
+  /** Names, the addresses of upstreams, and their health. */
+  async #openBook(
+    { store }: OpenedStore,
+    logs: NodeLogs,
+  ): Promise<{ readonly book: AddressBook; readonly names: NodeNames }> {
+    const [{ createNodeDns }, { NodeNames: NodeNamesClass }, { AddressBook: AddressBookClass }, { createNodeHealth }] =
+      await Promise.all([
+        import('./node-dns.ts'),
+        import('./node-names.ts'),
+        import('../snapshot/address-book.ts'),
+        import('./node-health.ts'),
+      ]);
     const dns = createNodeDns({
       settings: this.#options.settings,
       log: logs.node,
@@ -224,16 +231,21 @@ export class NodeParts {
         if (addresses !== null) this.#supervisor.broadcast({ type: 'addresses', addresses });
       },
     });
-    const book = new AddressBookClass(new AddressZone(this.#addressMemory, -1), names);
+    const zone = new AddressZone(this.#addressMemory, -1);
+    const book = new AddressBookClass(zone, names);
+    const health = createNodeHealth({ settings: this.#options.settings, zone, store, log: logs.node });
+    book.onChange(() => health.update(book.list()));
     this.#dns = dns;
-    this.#book = book;
+    this.#health = health;
     return { book, names };
   }
 
   async #listen({ store, entities, catalog, plugins, pluginAdminRoutes }: OpenedStore, logs: NodeLogs): Promise<void> {
     const { settings, nodeId } = this.#options;
     const dns = this.#dns;
-    if (this.#publisher === null || dns === null) throw new Error('the config comes before the Admin API');
+    const health = this.#health;
+    if (this.#publisher === null || dns === null || health === null)
+      throw new Error('the config comes before the Admin API');
     const { startAdmin, startStatus } = await import('../admin/start-admin.ts');
     const node = createNodeFacts({
       nodeId,
@@ -242,7 +254,7 @@ export class NodeParts {
       zones: () => zoneFacts(this.#zones),
       pluginCounts: () => this.#pluginCounts.totals(),
     });
-    const dependencies = { settings, store, publisher: this.#publisher, node, dns: () => dns.facts() };
+    const dependencies = { settings, store, publisher: this.#publisher, node, dns: () => dns.facts(), health };
     const options: AdminOptions = {
       entities,
       catalog,
@@ -272,14 +284,6 @@ export class NodeParts {
   #recoverZones(worker: number): void {
     for (const { memory } of this.#zones?.list() ?? []) recoverZone(memory, worker);
     forgetInFlight(this.#addressMemory, worker);
-  }
-
-  #healthChanged({ upstreamId, slot, healthy, reason }: HealthMessage): void {
-    const upstream = this.#book?.get(upstreamId);
-    const address = upstream?.addresses.find((each) => each.slot === slot);
-    if (upstream == null || address === undefined) return;
-    const where = { upstream: upstream.upstreamName, address: `${address.ip}:${address.port}`, reason };
-    this.#logs?.node.log('warn', healthy ? 'an address is healthy again' : 'an address is unhealthy', where);
   }
 
   #changeLogLevel(level: LogLevel): void {

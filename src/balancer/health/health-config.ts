@@ -36,8 +36,6 @@ export interface HealthConfig {
   readonly active: ActiveChecks | null;
   /** Null: what passes counts for nothing. */
   readonly passive: PassiveChecks | null;
-  /** Percentage of the weight that has to be available, strictly, for the upstream to be healthy. */
-  readonly threshold: number;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -49,11 +47,12 @@ export function healthConfigOf(healthchecks: unknown): HealthConfig | null {
   const passive = limitsOf(fields(all['passive']));
   const watched = passive.tcpFailures + passive.timeouts + passive.httpFailures > 0;
   if (active === null && !watched) return null;
-  return Object.freeze({
-    active,
-    passive: watched || passive.successes > 0 ? passive : null,
-    threshold: number(all, 'threshold', 0),
-  });
+  return Object.freeze({ active, passive: watched || passive.successes > 0 ? passive : null });
+}
+
+/** Percentage of the weight of which more has to be available for the upstream to be healthy. */
+export function thresholdOf(healthchecks: unknown): number {
+  return number(fields(healthchecks), 'threshold', 0);
 }
 
 /** Null: what passes counts for nothing. */

@@ -1,0 +1,268 @@
+import { isIP } from 'node:net';
+import type { AddressZone } from '../address-zone.ts';
+import type { TargetAddress, WatchedUpstream } from '../upstream-addresses.ts';
+import { ActiveChecker, type CheckedAddress } from './active-checker.ts';
+import { type ActiveChecks, type HealthConfig, healthConfigOf, thresholdOf } from './health-config.ts';
+import { HealthHistory, type HealthSource, type HealthTransition } from './health-history.ts';
+import type { ProbeResult, ProbeTarget, ProbeTls } from './probe.ts';
+import {
+  type Flip,
+  reportHttpFailure,
+  reportHttpStatus,
+  reportSuccess,
+  reportTcpFailure,
+  reportTimeout,
+} from './report.ts';
+
+export interface HealthMonitorOptions {
+  readonly zone: AddressZone;
+  readonly log: { log(level: 'notice' | 'warn', message: string, fields: Readonly<Record<string, unknown>>): void };
+  /** PEM of the authorities that probes by TLS trust; null: Node's own. */
+  readonly authorities: string | null;
+  /** The client certificate of an upstream by its id. */
+  readonly certificate: (id: string) => Promise<ProbeTls['client']>;
+}
+
+/** Health of an upstream as this node sees it. */
+export interface UpstreamHealth {
+  /** False: nothing could make an address unhealthy. */
+  readonly checked: boolean;
+  /** More of the weight is available than the threshold asks for. */
+  readonly healthy: boolean;
+  /** In the order of their age. */
+  readonly targets: readonly TargetHealth[];
+  /** The last changes, the latest first. */
+  readonly transitions: readonly HealthTransition[];
+}
+
+export interface TargetHealth {
+  readonly id: string;
+  readonly host: string;
+  readonly port: number;
+  /** Why its name has no address; null: it has, or it is being asked for. */
+  readonly error: string | null;
+  readonly addresses: readonly AddressHealth[];
+}
+
+export interface AddressHealth {
+  readonly ip: string;
+  readonly port: number;
+  readonly weight: number;
+  readonly healthy: boolean;
+}
+
+/** A change of health that a worker has found out. */
+export interface WorkerFlip extends Flip {
+  readonly upstreamId: string;
+  readonly slot: number;
+}
+
+interface Entry {
+  upstream: WatchedUpstream;
+  /** Null: checks are off. */
+  config: HealthConfig | null;
+  /** Percentage of the weight that has to be available, strictly. The balancer keeps to it without checks as well. */
+  threshold: number;
+  /** The record that `config` was made of. */
+  source: string;
+  checker: ActiveChecker | null;
+}
+
+/**
+ * The control plane's part of health checks: probes the addresses of upstreams, keeps note of what changes, lets people set
+ * health by hand. What is healthy stands in the address zone, which edits of the config leave as it is.
+ */
+export class HealthMonitor {
+  readonly #options: HealthMonitorOptions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #history = new HealthHistory();
+  #closed = false;
+
+  constructor(options: HealthMonitorOptions) {
+    this.#options = options;
+  }
+
+  /** Takes over all upstreams as they are now. */
+  update(upstreams: Iterable<WatchedUpstream>): void {
+    if (this.#closed) return;
+    const gone = new Set(this.#entries.keys());
+    for (const upstream of upstreams) {
+      gone.delete(upstream.upstreamId);
+      if (this.#entries.get(upstream.upstreamId)?.upstream !== upstream) this.#take(upstream);
+    }
+    for (const id of gone) {
+      this.#entries.get(id)?.checker?.close();
+      this.#entries.delete(id);
+      this.#history.forget(id);
+    }
+  }
+
+  workerFlipped({ upstreamId, slot, healthy, reason }: WorkerFlip): void {
+    const entry = this.#entries.get(upstreamId);
+    const address = entry?.upstream.addresses.find((each) => each.slot === slot);
+    if (entry !== undefined && address !== undefined) this.#changed(entry, address, healthy, 'passive', reason);
+  }
+
+  /**
+   * Sets health by hand: of all addresses of a target, or of one (`10.0.0.1:80`). `off`: the upstream has no checks;
+   * `unknown`: it has no such address.
+   */
+  setHealth(
+    upstreamId: string,
+    targetId: string,
+    address: string | null,
+    healthy: boolean,
+  ): 'done' | 'off' | 'unknown' {
+    const entry = this.#entries.get(upstreamId);
+    if (entry === undefined || entry.config === null) return 'off';
+    const meant = entry.upstream.addresses.filter(
+      (each) => each.targetId === targetId && (address === null || nameOf(each) === address),
+    );
+    if (meant.length === 0) return 'unknown';
+    for (const each of meant) this.#set(entry, each, healthy, 'manual', 'set by hand');
+    return 'done';
+  }
+
+  /** Null: the node does not balance over it (yet). */
+  stateOf(upstreamId: string): UpstreamHealth | null {
+    const entry = this.#entries.get(upstreamId);
+    if (entry === undefined) return null;
+    const { upstream, config, threshold } = entry;
+    const { zone } = this.#options;
+    let total = 0;
+    let available = 0;
+    for (const { slot, weight } of upstream.addresses) {
+      total += weight;
+      if (zone.isHealthy(slot)) available += weight;
+    }
+    const targets = upstream.targets.map(({ row, host, port, error }) => ({
+      id: row.id,
+      host,
+      port,
+      error,
+      addresses: upstream.addresses
+        .filter(({ targetId }) => targetId === row.id)
+        .map((each) => ({ ip: each.ip, port: each.port, weight: each.weight, healthy: zone.isHealthy(each.slot) })),
+    }));
+    return {
+      checked: config !== null,
+      healthy: available > 0 && (available / total) * 100 > threshold,
+      targets,
+      transitions: this.#history.of(upstreamId),
+    };
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const { checker } of this.#entries.values()) checker?.close();
+    this.#entries.clear();
+  }
+
+  #take(upstream: WatchedUpstream): void {
+    const { row, upstreamId } = upstream;
+    const source = JSON.stringify(row['healthchecks'] ?? null);
+    let entry = this.#entries.get(upstreamId);
+    if (entry === undefined || entry.source !== source) {
+      const config = healthConfigOf(row['healthchecks']);
+      if (entry === undefined) {
+        entry = { upstream, config, threshold: 0, source, checker: null };
+        this.#entries.set(upstreamId, entry);
+      }
+      entry.config = config;
+      entry.threshold = thresholdOf(row['healthchecks']);
+      entry.source = source;
+    }
+    entry.upstream = upstream;
+    // Nothing would ever bring them back.
+    if (entry.config === null) {
+      for (const address of upstream.addresses) this.#set(entry, address, true, 'config', 'checks are off');
+    }
+    this.#probe(entry);
+  }
+
+  #probe(entry: Entry): void {
+    const active = entry.config?.active ?? null;
+    if (active === null) {
+      entry.checker?.close();
+      entry.checker = null;
+      return;
+    }
+    const { zone } = this.#options;
+    entry.checker ??= new ActiveChecker(active, {
+      isHealthy: (slot) => zone.isHealthy(slot),
+      probed: (address, result) => this.#probed(entry, address.slot, result),
+      targetOf: (address, checks) => this.#targetOf(entry, address, checks),
+    });
+    entry.checker.update(active, entry.upstream.addresses);
+  }
+
+  async #targetOf(entry: Entry, { host, ip, port }: CheckedAddress, checks: ActiveChecks): Promise<ProbeTarget> {
+    const { row } = entry.upstream;
+    const configured = row['host_header'];
+    const authority = typeof configured === 'string' && configured !== '' ? configured : bracketed(host);
+    const { timeout, path, headers, type } = checks;
+    const common = { host, ip, port, authority, timeout, path, headers };
+    if (type !== 'https' && type !== 'grpcs') return { ...common, tls: null };
+    const reference = row['client_certificate'] as { readonly id: string } | null | undefined;
+    const client = reference == null ? null : await this.#options.certificate(reference.id);
+    const { authorities } = this.#options;
+    return { ...common, tls: { name: checks.sni ?? host, verify: checks.verify, ca: authorities, client } };
+  }
+
+  #probed(entry: Entry, slot: number, result: ProbeResult): void {
+    const { upstream, config } = entry;
+    const address = upstream.addresses.find((each) => each.slot === slot);
+    if (address === undefined || config?.active == null) return;
+    const about = { zone: this.#options.zone, slot, upstreamSlot: upstream.slot };
+    const flip = judge(about, config.active, result);
+    if (flip === null) return;
+    this.#changed(entry, address, flip.healthy, 'active', `${flip.reason}; the last: ${described(result)}`);
+  }
+
+  #set(entry: Entry, address: TargetAddress, healthy: boolean, source: HealthSource, reason: string): void {
+    const { zone } = this.#options;
+    if (!zone.setHealthy(address.slot, healthy)) return;
+    zone.changed(entry.upstream.slot);
+    this.#changed(entry, address, healthy, source, reason);
+  }
+
+  #changed(entry: Entry, address: TargetAddress, healthy: boolean, source: HealthSource, reason: string): void {
+    const { upstreamId, upstreamName } = entry.upstream;
+    const name = nameOf(address);
+    this.#history.add(upstreamId, { at: Date.now(), address: name, healthy, source, reason });
+    const text = healthy ? 'an address is healthy again' : 'an address is unhealthy';
+    const fields = { upstream: upstreamName, target: address.host, address: name, check: source, reason };
+    this.#options.log.log(healthy ? 'notice' : 'warn', text, fields);
+    entry.checker?.flipped(address.slot);
+  }
+}
+
+function judge(about: Parameters<typeof reportSuccess>[0], checks: ActiveChecks, result: ProbeResult): Flip | null {
+  switch (result.kind) {
+    case 'success':
+      return reportSuccess(about, checks);
+    case 'status':
+      return reportHttpStatus(about, checks, result.status);
+    case 'http-failure':
+      return reportHttpFailure(about, checks);
+    case 'tcp-failure':
+      return reportTcpFailure(about, checks);
+    case 'timeout':
+      return reportTimeout(about, checks);
+    case 'not-made':
+      return null;
+  }
+}
+
+function described(result: ProbeResult): string {
+  if (result.kind === 'success') return 'it answered';
+  return result.kind === 'status' ? `status ${result.status}` : result.cause;
+}
+
+function nameOf({ ip, port }: TargetAddress): string {
+  return `${bracketed(ip)}:${port}`;
+}
+
+function bracketed(host: string): string {
+  return isIP(host) === 6 ? `[${host}]` : host;
+}
