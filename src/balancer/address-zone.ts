@@ -181,6 +181,7 @@ export class AddressZone {
   }
 
   markAvailable(slot: number): void {
+    if (slot === 0) return;
     Atomics.store(this.#slots, slot * fields + Field.availableSince, this.now());
   }
 

@@ -177,14 +177,14 @@ export class AddressBook {
 
   #build(upstream: Upstream, row: Row): WatchedUpstream {
     const keys: string[] = [];
-    const take = (key: string): { readonly slot: number; readonly fresh: boolean } => {
+    const take = (key: string): number => {
       keys.push(key);
       return this.#slots.take(key);
     };
     const upstreamName = String(row['name']);
     const useSrvName = row['use_srv_name'] === true;
-    const known = upstream.built !== null;
-    const { slot } = take(upstreamKey(upstreamName));
+    const slot = take(upstreamKey(upstreamName));
+    const served = servedSlots(upstream.built);
     const targets = [...upstream.targets].map((id) => this.#targets.get(id) as Target);
     targets.sort((a, b) => a.row.created_at - b.row.created_at || (a.row.id < b.row.id ? -1 : 1));
     const addresses: TargetAddress[] = [];
@@ -198,15 +198,16 @@ export class AddressBook {
       for (const { ip, port, weight, name } of found?.addresses ?? []) {
         const at = port ?? target.port;
         const place = take(addressKey(upstreamName, ip, at));
+        const share = targetWeight === 0 ? 0 : (weight ?? targetWeight);
         // One that comes to an upstream in use starts slowly; those of the first config do not.
-        if (place.fresh && known) this.#zone.markAvailable(place.slot);
+        if (served !== null && share > 0 && !served.has(place)) this.#zone.markAvailable(place);
         addresses.push({
           targetId: target.row.id,
           host: useSrvName && port !== null ? name : target.host,
           ip,
           port: at,
-          weight: targetWeight === 0 ? 0 : (weight ?? targetWeight),
-          slot: place.slot,
+          weight: share,
+          slot: place,
         });
       }
     }
@@ -219,6 +220,12 @@ export class AddressBook {
     if (isIP(host) === 0) return this.#names.get(host);
     return { addresses: [{ ip: host, port, weight: null, name: host }], error: null };
   }
+}
+
+/** Places of the addresses that had a share of the traffic; null: the upstream is new. */
+function servedSlots(built: WatchedUpstream | null): ReadonlySet<number> | null {
+  if (built === null) return null;
+  return new Set(built.addresses.filter(({ weight }) => weight > 0).map(({ slot }) => slot));
 }
 
 /** Null: it is no address. The workers record that as a failure of the target. */

@@ -17,19 +17,19 @@ export class AddressSlots {
     this.#zone = zone;
   }
 
-  /** The place of this key, and whether it is new to the zone; 0 when the zone is full of places in use. */
-  take(key: string): { readonly slot: number; readonly fresh: boolean } {
+  /** The place of this key; 0 when the zone is full of places in use. */
+  take(key: string): number {
     const known = this.#slots.get(key);
     if (known !== undefined) {
       this.#unused.delete(key);
       this.#users.set(key, (this.#users.get(key) ?? 0) + 1);
-      return { slot: known, fresh: false };
+      return known;
     }
     const slot = this.#free();
-    if (slot === 0) return { slot, fresh: false };
+    if (slot === 0) return 0;
     this.#slots.set(key, slot);
     this.#users.set(key, 1);
-    return { slot, fresh: true };
+    return slot;
   }
 
   release(key: string): void {
