@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { doors, exchangeThrough } from '../support/doors.ts';
+import { http2Settings } from '../support/http2-rig.ts';
 import { answer, byName } from '../support/raw-backend.ts';
-import { exchangeOne, openClient } from '../support/raw-client.ts';
+import { openClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
 function get(path: string, lines = ''): string {
@@ -12,6 +14,7 @@ describe('answers of a backend', () => {
   let rig: Rig;
   before(async () => {
     rig = await startRig({
+      settings: http2Settings(),
       script: byName({
         plain: (connection) => connection.write(answer('plain', 'Content-Type: text/plain\r\n')),
         named: (connection) => connection.write(answer('named', 'Server: backend/1\r\nVia: 1.0 cache\r\n')),
@@ -31,36 +34,48 @@ describe('answers of a backend', () => {
   });
   after(() => rig.close());
 
-  it('carry what the gateway knows of them', async () => {
-    const response = await exchangeOne(rig.port, get('/plain'));
-    assert.equal(response.body, 'plain');
-    assert.match(response.get('via') ?? '', /^1\.1 kong\/\d/);
-    assert.match(response.get('server') ?? '', /^kong\/\d/);
-    assert.match(response.get('x-kong-upstream-latency') ?? '', /^\d+$/);
-    assert.match(response.get('x-kong-proxy-latency') ?? '', /^\d+$/);
-    assert.match(response.get('x-kong-request-id') ?? '', /^[0-9a-f]{32}$/);
-    assert.equal(response.get('x-kong-response-latency'), undefined);
-    assert.equal(response.get('x-kong-request-id'), rig.backend.requests.at(-1)?.get('x-kong-request-id'));
-  });
+  for (const door of doors)
+    describe(`by ${door}`, () => {
+      it('carry what the gateway knows of them', async () => {
+        const response = await exchangeThrough(door, rig.gateway, get('/plain'));
+        assert.equal(response.body, 'plain');
+        assert.match(response.get('via') ?? '', /^1\.1 kong\/\d/);
+        assert.match(response.get('server') ?? '', /^kong\/\d/);
+        assert.match(response.get('x-kong-upstream-latency') ?? '', /^\d+$/);
+        assert.match(response.get('x-kong-proxy-latency') ?? '', /^\d+$/);
+        assert.match(response.get('x-kong-request-id') ?? '', /^[0-9a-f]{32}$/);
+        assert.equal(response.get('x-kong-response-latency'), undefined);
+        assert.equal(response.get('x-kong-request-id'), rig.backend.requests.at(-1)?.get('x-kong-request-id'));
+      });
 
-  it('keep their Server and are appended to their Via', async () => {
-    const response = await exchangeOne(rig.port, get('/named'));
-    assert.equal(response.get('server'), 'backend/1');
-    assert.match(response.all('via').join(', '), /^1\.0 cache, 1\.1 kong\//);
-  });
+      it('keep their Server and are appended to their Via', async () => {
+        const response = await exchangeThrough(door, rig.gateway, get('/named'));
+        assert.equal(response.get('server'), 'backend/1');
+        assert.match(response.all('via').join(', '), /^1\.0 cache, 1\.1 kong\//);
+      });
 
-  it('pass as they are, errors too', async () => {
-    const response = await exchangeOne(rig.port, get('/error'));
-    assert.equal(response.status, 500);
-    assert.equal(response.body, 'its own');
-    assert.equal(response.get('x-a'), 'b');
-    assert.equal((await exchangeOne(rig.port, get('/odd'))).status, 299);
-    assert.equal((await exchangeOne(rig.port, get('/noreason'))).body, 'ok');
-  });
+      it('pass as they are, errors too', async () => {
+        const response = await exchangeThrough(door, rig.gateway, get('/error'));
+        assert.equal(response.status, 500);
+        assert.equal(response.body, 'its own');
+        assert.equal(response.get('x-a'), 'b');
+        assert.equal((await exchangeThrough(door, rig.gateway, get('/odd'))).status, 299);
+        assert.equal((await exchangeThrough(door, rig.gateway, get('/noreason'))).body, 'ok');
+      });
 
-  it('keep each Set-Cookie apart', async () => {
-    assert.deepEqual((await exchangeOne(rig.port, get('/cookies'))).all('set-cookie'), ['a=1', 'b=2']);
-  });
+      it('keep each Set-Cookie apart', async () => {
+        assert.deepEqual((await exchangeThrough(door, rig.gateway, get('/cookies'))).all('set-cookie'), ['a=1', 'b=2']);
+      });
+
+      it('give their trailers to a client that takes them', async () => {
+        const wanted = await exchangeThrough(door, rig.gateway, get('/trailers', 'TE: trailers\r\nConnection: TE\r\n'));
+        assert.equal(wanted.trailers.toLowerCase(), 'x-sum: 42\r\n');
+        assert.equal(wanted.get('trailer'), 'X-Sum');
+        const unwanted = await exchangeThrough(door, rig.gateway, get('/trailers'));
+        assert.equal(unwanted.body, 'hello');
+        assert.equal(unwanted.get('trailer'), undefined);
+      });
+    });
 
   it('of HTTP/1.0 reach an HTTP/1.1 client whole, on a connection that stays', async () => {
     using client = await openClient(rig.port);
@@ -70,15 +85,6 @@ describe('answers of a backend', () => {
     assert.equal(response.framing, 'chunked');
     client.write(get('/plain'));
     assert.equal((await client.readResponse()).body, 'plain');
-  });
-
-  it('give their trailers to a client that takes them', async () => {
-    const wanted = await exchangeOne(rig.port, get('/trailers', 'TE: trailers\r\nConnection: TE\r\n'));
-    assert.equal(wanted.trailers, 'X-Sum: 42\r\n');
-    assert.equal(wanted.get('trailer'), 'X-Sum');
-    const unwanted = await exchangeOne(rig.port, get('/trailers'));
-    assert.equal(unwanted.body, 'hello');
-    assert.equal(unwanted.get('trailer'), undefined);
   });
 
   it('of unknown length end with the connection for an HTTP/1.0 client', async () => {

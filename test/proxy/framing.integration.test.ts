@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { replyBytes } from '../fixtures/plugins/meddler.ts';
+import { type Door, doors, exchangeThrough } from '../support/doors.ts';
 import type { RawResponse } from '../support/http-message.ts';
+import { http2Settings } from '../support/http2-rig.ts';
 import { answer, byName } from '../support/raw-backend.ts';
-import { openClient, type RawClient } from '../support/raw-client.ts';
+import { openClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
 const meddler = join(import.meta.dirname, '../fixtures/plugins/meddler.ts');
@@ -20,7 +22,7 @@ async function startMeddled(does: string): Promise<Rig> {
       },
       unchanged: (connection) => connection.write('HTTP/1.1 304 Not Modified\r\nContent-Length: 700\r\n\r\n'),
     }),
-    settings: { plugins: ['bundled', meddler] },
+    settings: { ...http2Settings(), plugins: ['bundled', meddler] },
   });
   await rig.write('POST', '/plugins', { name: 'meddler', config: { does } });
   return rig;
@@ -30,76 +32,81 @@ const request = (method: string, path: string, headers = ''): string =>
   `${method} ${path} HTTP/1.1\r\nHost: a.test\r\n${headers}\r\n`;
 
 /** Two requests at once: were the end of the first answer told wrongly, the second could not be read. */
-async function askTwice(client: RawClient, method: string, path: string): Promise<RawResponse> {
-  client.write(request(method, path) + request(method, path));
-  const first = await client.readResponse(method, 2_000);
-  const second = await client.readResponse(method, 2_000);
+async function askTwice(door: Door, rig: Rig, method: string, path: string): Promise<RawResponse> {
+  const [first, second] =
+    door === 'HTTP/1.1' ? await pipelined(rig, method, path) : await parallel(door, rig, method, path);
   assert.equal(second.status, first.status);
   assert.equal(second.body.length, first.body.length);
   return first;
 }
 
-describe('an answer is framed as what the client asked for and gets', () => {
-  it('when a plugin asks the backend with HEAD', async () => {
-    await using rig = await startMeddled('ask-head');
-    using client = await openClient(rig.port);
-    const { status, body } = await askTwice(client, 'GET', '/plain');
-    assert.deepEqual([status, body], [200, '']);
+type Two = readonly [RawResponse, RawResponse];
+
+async function pipelined(rig: Rig, method: string, path: string): Promise<Two> {
+  using client = await openClient(rig.port);
+  client.write(request(method, path) + request(method, path));
+  return [await client.readResponse(method, 2_000), await client.readResponse(method, 2_000)];
+}
+
+async function parallel(door: Door, rig: Rig, method: string, path: string): Promise<Two> {
+  const ask = (): Promise<RawResponse> => exchangeThrough(door, rig.gateway, request(method, path));
+  const both = await Promise.all([ask(), ask()]);
+  for (const { complete } of both) assert.equal(complete, true);
+  return both;
+}
+
+for (const door of doors)
+  describe(`an answer by ${door} is framed as what the client asked for and gets`, () => {
+    it('when a plugin asks the backend with HEAD', async () => {
+      await using rig = await startMeddled('ask-head');
+      const { status, body } = await askTwice(door, rig, 'GET', '/plain');
+      assert.deepEqual([status, body], [200, '']);
+    });
+
+    it('when a plugin turns an answer that has no body into one that has', async () => {
+      await using rig = await startMeddled('say-ok');
+      const { status, body } = await askTwice(door, rig, 'GET', '/unchanged');
+      assert.deepEqual([status, body], [200, '']);
+    });
+
+    it('when a plugin turns an answer with a body into one that has none', async () => {
+      await using rig = await startMeddled('say-no-content');
+      const { status, lines } = await askTwice(door, rig, 'GET', '/plain');
+      assert.equal(status, 204);
+      assert.equal(
+        lines.find(([name]) => name.toLowerCase() === 'content-length'),
+        undefined,
+      );
+    });
+
+    it('when a plugin collects answers that have no body but tell its length', async () => {
+      await using rig = await startMeddled('buffer');
+      assert.equal((await askTwice(door, rig, 'GET', '/plain')).body, 'plain');
+      assert.equal((await askTwice(door, rig, 'HEAD', '/plain')).get('Content-Length'), '5');
+      assert.equal((await askTwice(door, rig, 'GET', '/unchanged')).get('Content-Length'), '700');
+    });
+
+    it('when a plugin replies with a status that ends no request', async () => {
+      await using rig = await startMeddled('reply-100');
+      assert.equal((await askTwice(door, rig, 'GET', '/plain')).status, 500);
+    });
   });
 
-  it('when a plugin turns an answer that has no body into one that has', async () => {
-    await using rig = await startMeddled('say-ok');
-    using client = await openClient(rig.port);
-    const { status, body } = await askTwice(client, 'GET', '/unchanged');
-    assert.deepEqual([status, body], [200, '']);
-  });
+for (const door of doors)
+  describe(`a plugin, with a client by ${door},`, () => {
+    it('that fails over the body costs the request and nothing else', async () => {
+      await using rig = await startMeddled('fail-body');
+      assert.equal((await exchangeThrough(door, rig.gateway, request('GET', '/plain'))).status, 500);
+      await rig.write('DELETE', `/plugins/${await onlyPlugin(rig)}`);
+      assert.equal((await exchangeThrough(door, rig.gateway, request('GET', '/plain'))).body, 'plain');
+    });
 
-  it('when a plugin turns an answer with a body into one that has none', async () => {
-    await using rig = await startMeddled('say-no-content');
-    using client = await openClient(rig.port);
-    const { status, lines } = await askTwice(client, 'GET', '/plain');
-    assert.equal(status, 204);
-    assert.equal(
-      lines.find(([name]) => name.toLowerCase() === 'content-length'),
-      undefined,
-    );
+    it('may ask for the body of a request twice at once', async () => {
+      await using rig = await startMeddled('read-twice');
+      const bytes = `${request('POST', '/plain', 'Content-Length: 10\r\n')}0123456789`;
+      assert.equal((await exchangeThrough(door, rig.gateway, bytes)).body, '10 10');
+    });
   });
-
-  it('when a plugin collects answers that have no body but tell its length', async () => {
-    await using rig = await startMeddled('buffer');
-    using client = await openClient(rig.port);
-    assert.equal((await askTwice(client, 'GET', '/plain')).body, 'plain');
-    assert.equal((await askTwice(client, 'HEAD', '/plain')).get('Content-Length'), '5');
-    assert.equal((await askTwice(client, 'GET', '/unchanged')).get('Content-Length'), '700');
-  });
-
-  it('when a plugin replies with a status that ends no request', async () => {
-    await using rig = await startMeddled('reply-100');
-    using client = await openClient(rig.port);
-    assert.equal((await askTwice(client, 'GET', '/plain')).status, 500);
-  });
-});
-
-describe('a plugin', () => {
-  it('that fails over the body costs the request and nothing else', async () => {
-    await using rig = await startMeddled('fail-body');
-    using client = await openClient(rig.port);
-    client.write(request('GET', '/plain'));
-    assert.equal((await client.readResponse()).status, 500);
-    await rig.write('DELETE', `/plugins/${await onlyPlugin(rig)}`);
-    using other = await openClient(rig.port);
-    other.write(request('GET', '/plain'));
-    assert.equal((await other.readResponse()).body, 'plain');
-  });
-
-  it('may ask for the body of a request twice at once', async () => {
-    await using rig = await startMeddled('read-twice');
-    using client = await openClient(rig.port);
-    client.write(`${request('POST', '/plain', 'Content-Length: 10\r\n')}01234`);
-    client.write('56789');
-    assert.equal((await client.readResponse()).body, '10 10');
-  });
-});
 
 describe('an answer behind which the connection closes', () => {
   it('comes whole to a client that reads slowly, and has ended its own side', { timeout: 20_000 }, async () => {
