@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type JsonWebKey, randomUUID, X509Certificate } from 'node:crypto';
 import type { BackgroundReader, BackgroundStore, BackgroundWriter, EntityRow } from '../../plugin-sdk/index.ts';
 import type { IssuedCertificate, ShownChallenge } from './issue.ts';
+import { drop, put, read } from './stored-values.ts';
 
 /** Tag of the certificates and SNIs that are made here. */
 export const managedTag = 'managed-by-acme';
@@ -237,23 +238,6 @@ async function countHour(writer: BackgroundWriter): Promise<void> {
 
 function hourKey(): string {
   return `hour:${Math.floor(Date.now() / 3600_000)}`;
-}
-
-async function read<T>(reader: BackgroundReader, key: string): Promise<T | null> {
-  const row = await reader.find('acme_storage', 'key', key);
-  return row === null ? null : (JSON.parse(String(row['value'])) as T);
-}
-
-async function put(writer: BackgroundWriter, key: string, value: object, ttl = 0): Promise<void> {
-  const row = await writer.find('acme_storage', 'key', key);
-  const fields = { value: JSON.stringify(value), ttl };
-  if (row === null) await writer.insert('acme_storage', { key, ...fields });
-  else await writer.update('acme_storage', row.id, fields);
-}
-
-async function drop(writer: BackgroundWriter, key: string): Promise<void> {
-  const row = await writer.find('acme_storage', 'key', key);
-  if (row !== null) await writer.delete('acme_storage', row.id);
 }
 
 function certificateOf(sni: EntityRow): string | undefined {
