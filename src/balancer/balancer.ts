@@ -43,6 +43,6 @@ export interface BalancerOptions {
 export interface Balancer {
   /** Null: no address is available. Whoever uses the address says so (`AddressZone.begin`) before the next pick. */
   pick(query: BalanceQuery): RuntimeTarget | null;
-  /** An address has begun to answer after so many microseconds. Absent where that is of no concern. */
+  /** An address has begun to answer after so many microseconds; below 0: it is not known. Absent where that is of no concern. */
   answered?(target: RuntimeTarget, microseconds: number): void;
 }

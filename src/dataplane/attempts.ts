@@ -7,7 +7,7 @@ import type { UpstreamLink, UpstreamSource } from '../upstream/upstream-link.ts'
 import type { WorkerNames } from '../upstream/worker-names.ts';
 import { monotonic } from '../util/clock.ts';
 import { Counter } from '../zones/counters.ts';
-import type { ExchangeBalanceQuery } from './balance-query.ts';
+import { backendTime, type ExchangeBalanceQuery } from './balance-query.ts';
 import type { Exchange } from './exchange.ts';
 import { isIdempotent } from './is-idempotent.ts';
 import type { ProxyOptions } from './options.ts';
@@ -220,7 +220,7 @@ export class Attempts {
     const target = x.target as RuntimeTarget;
     if (upstream !== null) {
       if (upstream.passive !== null) this.#parts.reports.answered(upstream, target, status);
-      upstream.balancer.answered?.(target, (x.firstByteMono - x.attemptStartedMono) * 1000);
+      upstream.balancer.answered?.(target, backendTime(x) * 1000);
     }
     const { policy } = x;
     if (policy === null || !policy.needsOutcome) return false;

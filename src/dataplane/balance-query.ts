@@ -23,3 +23,12 @@ export class ExchangeBalanceQuery implements BalanceQuery {
     return this.#exchange === null ? null : hashInput(this.#exchange, source);
   }
 }
+
+/**
+ * Milliseconds that the backend took to begin its answer, from when it had the whole request: how slowly a client sends is
+ * not its doing. Below 0: it has answered before that.
+ */
+export function backendTime({ body, firstByteMono, attemptStartedMono }: Exchange): number {
+  if (body === null) return firstByteMono - attemptStartedMono;
+  return body.completeMono === 0 ? -1 : firstByteMono - Math.max(attemptStartedMono, body.completeMono);
+}

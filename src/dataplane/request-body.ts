@@ -1,4 +1,5 @@
 import type { UpstreamLink } from '../upstream/upstream-link.ts';
+import { monotonic } from '../util/clock.ts';
 import type { RequestBodySink } from './downstream.ts';
 
 /** What has been sent is kept up to here, so that it can be sent again to another target. */
@@ -8,10 +9,11 @@ const maxKeptBytes = 65_536;
 export class RequestBody implements RequestBodySink {
   link: UpstreamLink | null = null;
   started = false;
+  /** When its last byte came, on the monotonic clock; 0: not yet. */
+  completeMono = 0;
   #kept: Uint8Array[] = [];
   #keptSize = 0;
   #lost = false;
-  #complete = false;
   #trailers = '';
 
   /** False once more has been sent than is kept. */
@@ -37,7 +39,7 @@ export class RequestBody implements RequestBodySink {
   }
 
   bodyEnd(trailers: string): void {
-    this.#complete = true;
+    this.completeMono = monotonic();
     this.#trailers = trailers;
     this.link?.bodyEnd(trailers);
   }
@@ -46,6 +48,6 @@ export class RequestBody implements RequestBodySink {
   attach(link: UpstreamLink): void {
     this.link = link;
     for (const piece of this.#kept) link.bodyData(piece, 0, piece.byteLength);
-    if (this.#complete) link.bodyEnd(this.#trailers);
+    if (this.completeMono > 0) link.bodyEnd(this.#trailers);
   }
 }
