@@ -14,24 +14,14 @@ import { openApiRoute } from './routes/openapi.ts';
 import { pluginAdminRoutes } from './routes/plugin-admin-routes.ts';
 import { pluginExtras, pluginRoutes } from './routes/plugins.ts';
 import { schemaRoutes } from './routes/schemas.ts';
-import { statusRoute } from './routes/status.ts';
+import { readyRoute, statusRoute } from './routes/status.ts';
 import { tagRoutes } from './routes/tags.ts';
-import { targetRoutes } from './routes/targets.ts';
-import { upstreamHealthRoutes } from './routes/upstream-health.ts';
+import { readTargetRoutes, targetRoutes } from './routes/targets.ts';
+import { readHealthRoute, upstreamHealthRoutes } from './routes/upstream-health.ts';
 
 /** The route table of the Admin API: what all entities have, what some do differently, and what stands alone. */
 export function adminRoutes(deps: AdminDependencies, options: AdminOptions): readonly AdminRoute[] {
-  const context = createAdminContext({
-    store: deps.store,
-    publisher: deps.publisher,
-    entities: options.entities,
-    hashKeys: deps.settings.hashKeys,
-    extras: {
-      certificates: certificateExtras,
-      ca_certificates: () => caCertificateExtras,
-      plugins: () => pluginExtras,
-    },
-  });
+  const context = contextOf(deps, options);
   const routes: AdminRoute[] = [
     nodeInfoRoute(context, deps, options),
     statusRoute(deps),
@@ -48,6 +38,32 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...replacing(entityRoutes(context), targetRoutes(context)).map((route) => withExceptions(context, route)),
   ];
   return routes;
+}
+
+/** What the status API answers, all of it read-only: the node, and where upstreams stand. */
+export function statusRoutes(deps: AdminDependencies, options: AdminOptions): readonly AdminRoute[] {
+  const context = contextOf(deps, options);
+  return [
+    statusRoute(deps),
+    readyRoute(deps),
+    dnsStatusRoute(deps),
+    readHealthRoute(context, deps),
+    ...readTargetRoutes(context),
+  ];
+}
+
+function contextOf({ store, publisher, settings }: AdminDependencies, { entities }: AdminOptions): AdminContext {
+  return createAdminContext({
+    store,
+    publisher,
+    entities,
+    hashKeys: settings.hashKeys,
+    extras: {
+      certificates: certificateExtras,
+      ca_certificates: () => caCertificateExtras,
+      plugins: () => pluginExtras,
+    },
+  });
 }
 
 /** Whole paths that an entity has in a way of its own. */

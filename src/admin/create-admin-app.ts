@@ -1,11 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { adminRoutes } from './admin-routes.ts';
+import { adminRoutes, statusRoutes } from './admin-routes.ts';
 import type { AdminDependencies, AdminOptions } from './contract.ts';
 import type { AdminRoute } from './http/admin-route.ts';
 import { createApp, type ServerOptions } from './http/create-app.ts';
-import { dnsStatusRoute } from './routes/dns-status.ts';
 import { kongVersion } from './routes/node-info.ts';
-import { readyRoute, statusRoute } from './routes/status.ts';
 
 /** The whole Admin API, not yet listening. Apps of several listeners share one route table. */
 export function createAdminApp(
@@ -23,7 +21,10 @@ export function createAdminApp(
   });
 }
 
-/** The status API: what a load balancer and monitoring ask for. It changes nothing and shows no configuration. */
+/**
+ * The status API: what a load balancer and monitoring ask for. It changes nothing and
+ * shows, as Kong's does, nothing of the configuration but the targets of upstreams.
+ */
 export function createStatusApp(
   deps: AdminDependencies,
   options: AdminOptions,
@@ -32,7 +33,7 @@ export function createStatusApp(
   return createApp({
     ...common(deps, options),
     server,
-    routes: [statusRoute(deps), readyRoute(deps), dnsStatusRoute(deps)],
+    routes: statusRoutes(deps, options),
     token: null,
     guiOrigins: [],
   });

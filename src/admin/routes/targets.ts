@@ -39,6 +39,14 @@ export function targetRoutes(context: AdminContext): readonly AdminRoute[] {
   ];
 }
 
+/** The same for reading only. */
+export function readTargetRoutes(context: AdminContext): readonly AdminRoute[] {
+  return targetRoutes(context).map((route) => {
+    const { GET } = route.operations;
+    return { ...route, operations: GET === undefined ? {} : { GET } };
+  });
+}
+
 async function listTargets(context: AdminContext, request: AdminRequest, direction: Direction): Promise<Answer> {
   const upstream = await needUpstream(context, context.store, request);
   return listEntities(context, context.entity('targets'), request, {
