@@ -20,8 +20,6 @@ export class RelaySide implements SocketOwner {
   /** What the system had not taken yet when the deadline was set. */
   #queued = 0;
   #hasEnded = false;
-  /** The partner broke: this side is to break too, as soon as it has what came before. */
-  #breaking = false;
 
   constructor(sendTimeout: number, touched: () => void, closed: () => void) {
     this.#sendTimeout = sendTimeout;
@@ -45,8 +43,7 @@ export class RelaySide implements SocketOwner {
 
   writable(): void {
     this.#deadline.clear();
-    if (this.#breaking) this.#break();
-    else this.partner?.socket?.resume();
+    this.partner?.socket?.resume();
   }
 
   ended(): void {
@@ -64,12 +61,16 @@ export class RelaySide implements SocketOwner {
     this.#closed();
   }
 
-  /** The partner is gone without an end. */
+  /** The partner is gone without an end: this side is to break too, as soon as it has what came before. */
   breakOff(): void {
     if (!this.open || this.socket === null) return;
-    this.#breaking = true;
-    if (this.socket.writableLength === 0) this.#break();
-    else this.#expectProgress();
+    if (this.socket.writableLength === 0) {
+      this.#break();
+      return;
+    }
+    this.#expectProgress();
+    // Behind what came before; `drain` comes only after a write that was too much.
+    this.socket.write(nothing, () => this.#break());
   }
 
   /** By a reset, also below TLS: many clients take the end of a connection for the end of the transfer. */
@@ -91,6 +92,8 @@ export class RelaySide implements SocketOwner {
     else this.socket?.destroy();
   }
 }
+
+const nothing = Buffer.alloc(0);
 
 /** Null: the socket has opened its connection itself. */
 function rawSocketOf(socket: TLSSocket): Socket | null {
