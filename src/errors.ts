@@ -54,6 +54,8 @@ export const errors = Object.freeze({
   idleTimeout: entry('IDLE_TIMEOUT', 504, timingOut, 'upstream'),
   totalTimeout: entry('TOTAL_TIMEOUT', 504, timingOut, 'upstream'),
   upstreamClosed: entry('UPSTREAM_CLOSED', 502, invalidResponse, 'upstream', 'reused-connection'),
+  /** An HTTP/2 backend has said that it has not looked at the request (RFC 9113 8.7). */
+  upstreamRefused: entry('UPSTREAM_REFUSED', 502, invalidResponse, 'upstream', 'always'),
   badResponse: entry('BAD_RESPONSE', 502, invalidResponse, 'upstream'),
   responseTooLarge: entry('RESPONSE_TOO_LARGE', 502, invalidResponse, 'upstream'),
   draining: entry('DRAINING', 503, 'The upstream server is currently unavailable', 'internal', 'never', 'wire'),

@@ -9,6 +9,7 @@ import { monotonic } from '../util/clock.ts';
 import { Counter } from '../zones/counters.ts';
 import { backendTime, type ExchangeBalanceQuery } from './balance-query.ts';
 import type { Exchange } from './exchange.ts';
+import { coarseTimeout, grpcCode, grpcLines, grpcTimeout, grpcTimeoutText } from './grpc.ts';
 import { isIdempotent } from './is-idempotent.ts';
 import type { ProxyOptions } from './options.ts';
 import { replyError, replyWith } from './reply.ts';
@@ -51,6 +52,7 @@ export class Attempts {
 
   /** Begins. The exchange has a service. */
   start(x: Exchange): void {
+    if ((x.service as RuntimeService).http2) heedGrpcTimeout(x);
     const total = timeoutsOf(x).total;
     if (total > 0) {
       x.policy ??= new UpstreamPolicy();
@@ -72,7 +74,7 @@ export class Attempts {
       return;
     }
     x.target = target;
-    const known = this.#parts.pools.known(target);
+    const known = sharesTargets(x, service) ? null : this.#parts.pools.known(target);
     if (known !== null) this.#sendTo(x, service, target, target.ip as string, target.port, known);
     else if (target.ip !== null)
       this.#sendTo(x, service, target, target.ip, target.port, this.#source(x, service, target));
@@ -82,9 +84,8 @@ export class Attempts {
   /** The source of an address that is fixed. */
   #source(x: Exchange, service: RuntimeService, target: RuntimeTarget): UpstreamSource {
     const { pools } = this.#parts;
-    const source = pools.get(target.host, target.ip as string, target.port, service.tls);
-    // A target of an upstream can serve several services; only without TLS is the pool the same for all of them.
-    if (service.tls === null || x.balanced === null) pools.remember(target, source);
+    const source = pools.get(target.host, target.ip as string, target.port, service.tls, service.http2);
+    if (!sharesTargets(x, service)) pools.remember(target, source);
     return source;
   }
 
@@ -97,7 +98,14 @@ export class Attempts {
     }
     // The port of an SRV record stands above that of the service.
     const port = found.port ?? target.port;
-    this.#sendTo(x, service, target, found.ip, port, pools.get(service.host, found.ip, port, service.tls));
+    this.#sendTo(
+      x,
+      service,
+      target,
+      found.ip,
+      port,
+      pools.get(service.host, found.ip, port, service.tls, service.http2),
+    );
   }
 
   /** Attempts again once the control plane has an address of the name; `absent` when there is none. */
@@ -238,9 +246,10 @@ export class Attempts {
 
   /** The link failed before any byte of an answer came. `reused`: it had served another request before. */
   linkFailed(x: Exchange, error: ErrorEntry, reused: boolean): void {
-    const stale = reused && error === errors.upstreamClosed && isIdempotent(x.upstreamMethod ?? x.head.method);
-    if (stale && (x.body === null || x.body.replayable)) this.#anew(x);
-    else this.#failed(x, error, false, linkResult(error));
+    const unseen = error === errors.upstreamRefused;
+    const harmless = unseen || (error === errors.upstreamClosed && isIdempotent(x.upstreamMethod ?? x.head.method));
+    if (reused && harmless && (x.body === null || x.body.replayable)) this.#anew(x);
+    else this.#failed(x, error, unseen, linkResult(error));
   }
 
   /** The backend had closed the pooled connection before it saw the request: that was no attempt at all. */
@@ -317,8 +326,15 @@ export class Attempts {
       x.policy.ended(this.#outcome(x, 'total-timeout', errors.totalTimeout.status, true));
     }
     this.release(x);
-    if (x.headSent) x.downstream.abort(x);
+    if (x.headSent) this.#breakOff(x);
     else replyError(x, errors.totalTimeout, this.#parts.options, timeoutLine(errors.totalTimeout));
+  }
+
+  /** The answer is not complete. A gRPC client is told why, where an HTTP client has to see a broken transfer. */
+  #breakOff(x: Exchange): void {
+    if (x.grpcTimeout > 0 && x.head.trailers && x.transform === null) {
+      x.downstream.sendEnd(x, grpcLines(grpcCode(errors.totalTimeout.status), null));
+    } else x.downstream.abort(x);
   }
 
   /** The attempt's address serves one request less. */
@@ -365,12 +381,33 @@ export class Attempts {
   }
 }
 
+/**
+ * A target of an upstream can serve several services, whose pools are one only where they speak plain HTTP/1.1 to it. Others
+ * look their pool up by its key.
+ */
+function sharesTargets(x: Exchange, service: RuntimeService): boolean {
+  return x.balanced !== null && (service.tls !== null || service.http2);
+}
+
 function timeoutsOf(x: Exchange): UpstreamTimeouts {
   return x.policy?.timeouts ?? (x.service as RuntimeService).timeouts;
 }
 
+/** The deadline of a gRPC call is a total time-out, if it is not longer than the one that is set. */
+function heedGrpcTimeout(x: Exchange): void {
+  x.grpcTimeout = grpcTimeout(x.head.block);
+  if (x.grpcTimeout === 0) return;
+  const limit = coarseTimeout(x.grpcTimeout);
+  const timeouts = timeoutsOf(x);
+  x.policy ??= new UpstreamPolicy();
+  x.policy.timeouts = { ...timeouts, total: timeouts.total > 0 ? Math.min(timeouts.total, limit) : limit };
+}
+
 /** The backend may know how long its answer is of use. */
 function tellDeadline(x: Exchange, { total }: UpstreamTimeouts, now: number): void {
+  if (x.grpcTimeout > 0) {
+    requestEdits(x).set('grpc-timeout', grpcTimeoutText(Math.min(x.grpcTimeout, total) - (now - x.startedMono)));
+  }
   const name = x.policy?.retries?.deadlineHeader ?? null;
   if (name === null || total <= 0) return;
   requestEdits(x).set(name, String(Math.max(1, Math.ceil(total - (now - x.startedMono)))));
@@ -383,7 +420,7 @@ function connectResult(error: ErrorEntry): AttemptResult {
 function linkResult(error: ErrorEntry): AttemptResult {
   if (error === errors.sendTimeout) return 'send-timeout';
   if (error === errors.firstByteTimeout || error === errors.idleTimeout) return 'first-byte-timeout';
-  return error === errors.upstreamClosed ? 'closed' : 'bad-answer';
+  return error === errors.upstreamClosed || error === errors.upstreamRefused ? 'closed' : 'bad-answer';
 }
 
 /** Kong's text is the same for all time-outs; this tells which one it was. */

@@ -135,6 +135,8 @@ export class Exchange {
   balanced: RuntimeUpstream | null = null;
   /** Place in the address zone where the attempt counts as in flight; 0: nowhere. */
   heldSlot = 0;
+  /** Milliseconds from the start that a gRPC client waits; what is left of them is passed on. 0: it has not said. */
+  grpcTimeout = 0;
   /** What plugins said of attempts and time-outs. */
   policy: UpstreamPolicy | null = null;
   /** Made for a client without one, to hash on (consistent hashing); the answer sets it. */

@@ -12,9 +12,11 @@ import type { RouteQuery } from '../router/router.ts';
 import type { RuntimeRoute } from '../snapshot/runtime.ts';
 import { believePeer, clientHost, type TrustedPeers } from './client-address.ts';
 import type { Exchange } from './exchange.ts';
+import { grpcLines, hasGrpcType } from './grpc.ts';
 import type { ProxyOptions } from './options.ts';
 import type { RequestProxy } from './proxy.ts';
-import { replyError, replyWith } from './reply.ts';
+import { answer, replyError, replyWith } from './reply.ts';
+import { gatewayBlock } from './response-head.ts';
 
 export class RequestHandler {
   readonly #options: ProxyOptions;
@@ -59,12 +61,13 @@ export class RequestHandler {
     x.service = route.service;
     const plan = route.plan;
     x.plan = plan;
-    if (route.httpsOnly && x.clientScheme !== 'https') {
+    if (route.grpc) {
+      if (!this.#takesGrpc(x, route)) return;
+    } else if (route.httpsOnly && x.clientScheme !== 'https') {
       if (!plan.empty) beginPlugins(x);
       this.#requireHttps(x, route);
       return;
     }
-    if (route.grpc && !this.#takesGrpc(x)) return;
     if (plan.empty) {
       this.#forward(x);
       return;
@@ -112,12 +115,23 @@ export class RequestHandler {
     replyWith(x, { status, headers, body, message: null }, this.#options);
   }
 
-  /** gRPC needs HTTP/2; answers and returns false otherwise. */
-  #takesGrpc(x: Exchange): boolean {
-    const type = headerValues(x.head.block, 'content-type')[0] ?? '';
-    if (type.startsWith('application/grpc')) {
+  /** gRPC needs HTTP/2, and TLS where the route says so; answers and returns false otherwise. */
+  #takesGrpc(x: Exchange, route: RuntimeRoute): boolean {
+    const grpc = hasGrpcType(x.head.block);
+    const secure = !route.httpsOnly || x.clientScheme === 'https';
+    if (grpc && x.head.httpVersion === '2' && secure) {
+      // How a call went stands in trailers, so every client of gRPC reads them.
+      x.head.trailers = true;
+      return true;
+    }
+    if (!route.plan.empty) beginPlugins(x);
+    if (!grpc) replyError(x, errors.notGrpc, this.#options);
+    else if (x.head.httpVersion !== '2') {
       replyError(x, errors.http2Required, this.#options, 'Connection: Upgrade\r\nUpgrade: HTTP/2\r\n');
-    } else replyError(x, errors.notGrpc, this.#options);
+    } else {
+      const status = grpcLines(1, 'gRPC request matched gRPCs route');
+      answer(x, 200, `${gatewayBlock(this.#options)}Content-Type: application/grpc\r\n${status}`, null);
+    }
     return false;
   }
 }

@@ -66,7 +66,7 @@ export class RequestProxy implements ResponseListener {
     x.upstreamStatus = head.status;
     x.reason = head.reason;
     x.responseSource = 'upstream';
-    let block = head.block + upstreamLines(head.via, head.server, this.#options);
+    let block = head.block + upstreamLines(head, this.#options);
     if (head.trailer !== '' && x.head.trailers) block += `Trailer: ${head.trailer}\r\n`;
     if (head.status === 101) {
       this.#switchProtocols(x, head, block);

@@ -1,15 +1,21 @@
 import { type ErrorEntry, errors } from '../errors.ts';
 import { headerValue } from '../http1/header-block.ts';
+import { withoutFields } from '../http1/parse-request.ts';
 import { runHeaderFilter, startBodyFilters } from '../plugin-runner/phases.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import { utf8AsLatin1 } from '../util/latin1.ts';
 import { errorBody } from './error-body.ts';
 import type { Exchange } from './exchange.ts';
+import { grpcCode, grpcLines, hasGrpcType, isGrpc } from './grpc.ts';
 import type { ProxyOptions } from './options.ts';
 import { gatewayBlock, viaLine } from './response-head.ts';
 
 /** Answers with an error of the table, in the format that the client accepts. `extra`: further header lines. */
 export function replyError(x: Exchange, error: ErrorEntry, options: ProxyOptions, extra = ''): void {
+  if (isGrpc(x.head)) {
+    answer(x, error.status, `${gatewayBlock(options)}${grpcEnd(error.status, null)}${extra}`, null);
+    return;
+  }
   const accept = headerValue(x.head.block, 'accept');
   const wire = error.format === 'wire';
   const fallback = wire ? (headerValue(x.head.block, 'content-type') ?? options.errorDefaultType) : 'application/json';
@@ -34,6 +40,10 @@ export function replyWith(x: Exchange, reply: Reply, options: ProxyOptions): voi
     if (invalidName.test(name)) continue;
     block += `${name}: ${headerText(value)}\r\n`;
   }
+  if (isGrpc(x.head) && !hasGrpcType(block)) {
+    answer(x, reply.status, withoutFields(block, bodyFields) + grpcEnd(reply.status, messageOf(reply)), null);
+    return;
+  }
   if (reply.message !== null) {
     const { contentType, body } = errorBody(
       reply.message,
@@ -44,6 +54,25 @@ export function replyWith(x: Exchange, reply: Reply, options: ProxyOptions): voi
     answer(x, reply.status, `${block}Content-Type: ${contentType}\r\n`, Buffer.from(body));
   } else if (reply.body === null) answer(x, reply.status, block, null);
   else answer(x, reply.status, block, typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body);
+}
+
+/** Type and result of a call that the gateway ends. */
+function grpcEnd(status: number, message: string | null): string {
+  return `Content-Type: application/grpc\r\n${grpcLines(grpcCode(status), message)}`;
+}
+
+const bodyFields: ReadonlySet<string> = new Set(['content-type', 'content-length', 'grpc-status', 'grpc-message']);
+
+/** What a plugin's own JSON says; null for Kong's template, of which gRPC clients see the code only. */
+function messageOf({ message, body }: Reply): string | null {
+  if (message !== null || body === null) return null;
+  try {
+    const value: unknown = JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString());
+    const text = (value as { readonly message?: unknown } | null)?.message;
+    return typeof text === 'string' ? text : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Ends the exchange with an answer of the gateway; header filters of the plan run over it. */

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { headerValue } from '../http1/header-block.ts';
+import type { ParsedResponse } from '../http1/parse-response.ts';
 import { monotonic } from '../util/clock.ts';
 import { utf8AsLatin1 } from '../util/latin1.ts';
 import { serverToken } from '../version.ts';
@@ -48,10 +49,11 @@ function debugLines(x: Exchange): string {
 }
 
 /** `Via` and `Server` of an answer from the backend; both can be changed by plugins. */
-export function upstreamLines(via: string, server: string, options: ProxyOptions): string {
+export function upstreamLines({ via, server, httpVersion }: ParsedResponse, options: ProxyOptions): string {
   const serverLine = server !== '' ? `Server: ${server}\r\n` : options.serverHeader ? ownServer : '';
   if (!options.viaHeader) return via === '' ? serverLine : `${serverLine}Via: ${via}\r\n`;
-  return via === '' ? serverLine + viaLine : `${serverLine}Via: ${via}, 1.1 ${serverToken}\r\n`;
+  if (via === '' && httpVersion === '1.1') return serverLine + viaLine;
+  return `${serverLine}Via: ${via === '' ? '' : `${via}, `}${httpVersion} ${serverToken}\r\n`;
 }
 
 const ownServer = `Server: ${serverToken}\r\n`;

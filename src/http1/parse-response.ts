@@ -27,6 +27,8 @@ export class ParsedResponse {
   status = 0;
   reason = '';
   minorVersion = 1;
+  /** What `Via` says of the protocol. */
+  httpVersion: '1.1' | '2' = '1.1';
   /** Lines that go to the client as they are; framing, hop-by-hop fields, `Via`, `Server`, `Trailer` are not among them. */
   block = '';
   /** Declared length, -1 when chunked, -2 when the body ends with the connection. */

@@ -10,6 +10,7 @@ export class LiveService implements RuntimeService {
   readonly id: string;
   readonly name: string | null;
   readonly protocol: RuntimeService['protocol'];
+  readonly http2: boolean;
   readonly host: string;
   readonly port: number;
   readonly path: string | null;
@@ -26,6 +27,7 @@ export class LiveService implements RuntimeService {
     this.id = row.id;
     this.name = text(row, 'name');
     this.protocol = (text(row, 'protocol') ?? 'http') as RuntimeService['protocol'];
+    this.http2 = this.protocol === 'grpc' || this.protocol === 'grpcs';
     this.host = serviceHost(row);
     this.port = number(row, 'port', 80);
     this.path = text(row, 'path');

@@ -50,6 +50,8 @@ export interface RuntimeService {
   readonly id: string;
   readonly name: string | null;
   readonly protocol: 'http' | 'https' | 'grpc' | 'grpcs' | 'tcp' | 'tls' | 'udp' | 'tls_passthrough';
+  /** Backends speak HTTP/2, and gRPC on it: `protocol` is grpc or grpcs. */
+  readonly http2: boolean;
   readonly host: string;
   readonly port: number;
   readonly path: string | null;

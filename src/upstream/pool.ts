@@ -1,11 +1,12 @@
 import { connect as connectTcp, type Socket } from 'node:net';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { type ErrorEntry, errors } from '../errors.ts';
 import { type ResponseListener, UpstreamConnection, type UpstreamOwner } from '../http1/upstream-connection.ts';
 import type { UpstreamTls } from '../snapshot/runtime.ts';
 import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
 import { sharedReadBuffer } from '../util/read-buffer.ts';
+import { openTls } from './open-socket.ts';
 import type { UpstreamLink, UpstreamSource } from './upstream-link.ts';
 
 export interface PoolOptions {
@@ -147,17 +148,7 @@ export class Pool implements UpstreamOwner, UpstreamSource {
   }
 
   #openTls(tls: UpstreamTls, received: (bytes: Uint8Array, length: number) => void, ready: () => void): TLSSocket {
-    const { ip, port, serverName } = this.#address;
-    const socket = connectTls({
-      host: ip,
-      port,
-      ...(serverName === '' ? {} : { servername: serverName }),
-      rejectUnauthorized: tls.verify,
-      ALPNProtocols: ['http/1.1'],
-      ...(tls.ca === null ? {} : { ca: [...tls.ca] }),
-      ...(tls.cert === null || tls.key === null ? {} : { cert: tls.cert, key: tls.key }),
-    });
-    socket.setNoDelay(true);
+    const socket = openTls(this.#address, tls, 'http/1.1');
     socket.on('secureConnect', ready);
     socket.on('data', (data: Buffer) => received(data, data.byteLength));
     return socket;

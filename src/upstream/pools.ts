@@ -1,12 +1,14 @@
 import { isIP } from 'node:net';
 import type { ResponseListener } from '../http1/upstream-connection.ts';
+import { UpstreamSessions } from '../http2/upstream-sessions.ts';
 import type { RuntimeTarget, UpstreamTls } from '../snapshot/runtime.ts';
 import { Pool, type PoolOptions } from './pool.ts';
+import type { UpstreamSource } from './upstream-link.ts';
 
 /** All pools of a worker, by address and TLS identity. */
 export class Pools {
-  readonly #pools = new Map<string, Pool>();
-  readonly #byTarget = new WeakMap<RuntimeTarget, Pool>();
+  readonly #pools = new Map<string, UpstreamSource>();
+  readonly #byTarget = new WeakMap<RuntimeTarget, UpstreamSource>();
   readonly #options: PoolOptions;
   readonly #listener: ResponseListener;
 
@@ -19,22 +21,24 @@ export class Pools {
    * The pool of a target whose host is an IP address, or null. Making the key and looking it up costs more than all other
    * bookkeeping of a request, so a target remembers its pool; a changed service has a new target.
    */
-  known(target: RuntimeTarget): Pool | null {
+  known(target: RuntimeTarget): UpstreamSource | null {
     return this.#byTarget.get(target) ?? null;
   }
 
-  remember(target: RuntimeTarget, pool: Pool): void {
+  remember(target: RuntimeTarget, pool: UpstreamSource): void {
     if (target.ip !== null) this.#byTarget.set(target, pool);
   }
 
-  /** `host` is the name asked for (SNI, verification); `ip` the address chosen for it. */
-  get(host: string, ip: string, port: number, tls: UpstreamTls | null): Pool {
-    const key = tls === null ? `${ip}|${port}` : `${ip}|${port}|${host}|${tls.identity}`;
+  /** `host` is the name asked for (SNI, verification); `ip` the address chosen for it. `http2`: the backend speaks that. */
+  get(host: string, ip: string, port: number, tls: UpstreamTls | null, http2: boolean): UpstreamSource {
+    const address = `${ip}|${port}|${http2 ? 2 : 1}`;
+    const key = tls === null ? address : `${address}|${host}|${tls.identity}`;
     let pool = this.#pools.get(key);
     if (pool === undefined) {
       this.#sweep();
       const serverName = tls !== null && isIP(host) === 0 ? host : '';
-      pool = new Pool({ ip, port, tls, serverName }, this.#options, this.#listener);
+      const Source = http2 ? UpstreamSessions : Pool;
+      pool = new Source({ ip, port, tls, serverName }, this.#options, this.#listener);
       this.#pools.set(key, pool);
     }
     return pool;

@@ -123,6 +123,7 @@ const testService: RuntimeService = {
   id: '7f6b8c1e-0000-4000-8000-000000000002',
   name: 'test-service',
   protocol: 'http',
+  http2: false,
   host: '127.0.0.1',
   port: 9000,
   path: null,

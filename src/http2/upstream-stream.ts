@@ -1,0 +1,292 @@
+import type { ClientHttp2Stream } from 'node:http2';
+import type { Exchange } from '../dataplane/exchange.ts';
+import { type ErrorEntry, errors } from '../errors.ts';
+import { headerValue } from '../http1/header-block.ts';
+import type { ParsedResponse } from '../http1/parse-response.ts';
+import type { ResponseListener } from '../http1/upstream-connection.ts';
+import type { UpstreamTimeouts } from '../plugin-sdk/attempts.ts';
+import type { UpstreamLink } from '../upstream/upstream-link.ts';
+import { monotonic } from '../util/clock.ts';
+import { Deadline } from '../util/deadlines.ts';
+import { latin1 } from '../util/latin1.ts';
+import { writeCopy } from '../util/write-copy.ts';
+import { ResetCode } from './codes.ts';
+import { writeTrailerLines } from './field-lines.ts';
+import { requestFields, responseOf } from './upstream-fields.ts';
+
+/** What a stream needs of its session. */
+export interface StreamHost {
+  readonly listener: ResponseListener;
+  readonly maxHeaderCount: number;
+  readonly scheme: 'http' | 'https';
+  /** The session had carried a request before this stream was given out. */
+  readonly used: boolean;
+  open(fields: readonly string[], endStream: boolean): ClientHttp2Stream;
+  /** Bytes came from the backend. */
+  heard(): void;
+  /** The backend has said nothing since then (monotonic clock), on no stream: the session is not used again. */
+  silentSince(time: number): void;
+  /** The session takes no more streams. */
+  readonly leaving: boolean;
+  released(): void;
+}
+
+/** A flood of 1xx answers ends here. */
+const maxInformational = 20;
+const maxJoinedBytes = 16_384;
+const endStreamFlag = 0x1;
+
+const noTimeouts: UpstreamTimeouts = Object.freeze({ connect: 0, send: 0, firstByte: 0, idle: 0, total: 0 });
+
+const Mode = { idle: 0, head: 1, body: 2, closed: 3 } as const;
+type Mode = (typeof Mode)[keyof typeof Mode];
+
+function doNotEnd(this: ClientHttp2Stream): ClientHttp2Stream {
+  return this;
+}
+
+/** One request to a backend and its answer, on a session that carries others too. Given out once. */
+export class UpstreamStream implements UpstreamLink {
+  readonly #host: StreamHost;
+  #stream: ClientHttp2Stream | null = null;
+  #mode: Mode = Mode.idle;
+  #exchange: Exchange | null = null;
+  #silent = true;
+  #informational = 0;
+  /** Null: they are still to come. */
+  #trailers: string | null = '';
+  #requestComplete = true;
+  #blocked = false;
+  #paused = false;
+  #sentAt = 0;
+  #timeouts: UpstreamTimeouts = noTimeouts;
+  readonly #deadline = new Deadline(() => this.#guarded(() => this.#expired()));
+  readonly reused: boolean;
+
+  constructor(host: StreamHost) {
+    this.#host = host;
+    this.reused = host.used;
+  }
+
+  send(exchange: Exchange, head: string, bodyLength: number, timeouts: UpstreamTimeouts, now: number): void {
+    this.#exchange = exchange;
+    this.#mode = Mode.head;
+    this.#requestComplete = bodyLength === 0;
+    this.#timeouts = timeouts;
+    this.#sentAt = now;
+    const stream = this.#host.open(requestFields(head, this.#host.scheme), bodyLength === 0);
+    this.#stream = stream;
+    stream.on('headers', (_1, _2, fields: unknown) => this.#guarded(() => this.#inform(fields as string[])));
+    stream.on('response', (_, flags, fields) => this.#guarded(() => this.#readHead(fields as string[], flags)));
+    stream.on('trailers', (_1, _2, fields: unknown) => this.#guarded(() => this.#readTrailers(fields as string[])));
+    stream.on('end', () => this.#guarded(() => this.#ended()));
+    stream.on('error', ignore);
+    stream.on('close', () => this.#guarded(() => this.#closed()));
+    stream.on('drain', () => this.#guarded(() => this.#drained()));
+    // The backend is not waited for while it is the client who still sends.
+    if (this.#requestComplete) this.#wait();
+  }
+
+  // Request body
+
+  bodyData(bytes: Uint8Array, start: number, end: number): void {
+    const stream = this.#stream;
+    const exchange = this.#exchange;
+    if (stream === null || exchange === null || stream.destroyed || stream.writableEnded) return;
+    const open =
+      end - start <= maxJoinedBytes
+        ? stream.write(latin1(bytes, start, end), 'latin1')
+        : writeCopy(stream, bytes, start, end);
+    if (!open) {
+      this.#blocked = true;
+      this.#wait();
+      exchange.downstream.pauseBody(exchange);
+    } else if (this.#mode === Mode.body) this.#wait();
+  }
+
+  /** Trailers of requests are not sent on: gRPC has none. */
+  bodyEnd(_trailers: string): void {
+    if (this.#exchange === null || this.#requestComplete) return;
+    this.#requestComplete = true;
+    this.#stream?.end();
+    if (!this.#blocked) this.#wait();
+  }
+
+  #drained(): void {
+    const exchange = this.#exchange;
+    if (exchange === null || !this.#blocked) return;
+    this.#blocked = false;
+    this.#deadline.clear();
+    if (this.#requestComplete || this.#mode === Mode.body) this.#wait();
+    this.#host.listener.upstreamDrained(exchange);
+  }
+
+  // Answer
+
+  #inform(fields: readonly string[]): void {
+    this.#heard();
+    const exchange = this.#exchange;
+    if (exchange === null) return;
+    const head = responseOf(fields, this.#host.maxHeaderCount);
+    if (head === null || head.status >= 200 || ++this.#informational > maxInformational) this.#fail(errors.badResponse);
+    else this.#host.listener.informational(exchange, head);
+  }
+
+  #readHead(fields: readonly string[], flags: number): void {
+    this.#heard();
+    const exchange = this.#exchange;
+    if (exchange === null) return;
+    const head = responseOf(fields, this.#host.maxHeaderCount);
+    if (head === null || head.status < 200) {
+      this.#fail(errors.badResponse);
+      return;
+    }
+    this.#mode = Mode.body;
+    const whole = (flags & endStreamFlag) !== 0;
+    if (!whole && isGrpc(head)) this.#trailers = null;
+    this.#wait();
+    this.#host.listener.responseHead(exchange, head);
+    // It may have been given up there.
+    if (this.#exchange === null) return;
+    this.#stream?.on('data', (piece: Buffer) => this.#guarded(() => this.#data(piece)));
+    if (this.#paused) this.#stream?.pause();
+    if (!whole) this.#host.listener.responseIdle(exchange);
+  }
+
+  #data(piece: Buffer): void {
+    this.#host.heard();
+    const exchange = this.#exchange;
+    if (exchange === null) return;
+    this.#wait();
+    this.#host.listener.responseBody(exchange, piece, 0, piece.byteLength);
+    if (this.#exchange !== null) this.#host.listener.responseIdle(exchange);
+  }
+
+  #readTrailers(fields: readonly string[]): void {
+    this.#heard();
+    this.#trailers = writeTrailerLines(fields);
+    if (this.#trailers === null) this.#fail(errors.badResponse);
+  }
+
+  /** Node ends a stream that was reset as if it were whole; its code, and missing trailers, tell. */
+  #ended(): void {
+    const stream = this.#stream;
+    const exchange = this.#exchange;
+    if (stream === null || exchange === null || this.#mode !== Mode.body) return;
+    if (isReset(stream)) return;
+    if (this.#trailers === null) {
+      this.#fail(errors.upstreamClosed);
+      return;
+    }
+    const trailers = this.#trailers;
+    this.#finish();
+    // The answer is there before the request was: nobody reads the rest of it.
+    if (!this.#requestComplete) this.#reset(ResetCode.noError);
+    exchange.upstream = null;
+    this.#host.listener.responseEnd(exchange, trailers);
+  }
+
+  /** The stream is closed, for whatever reason. */
+  #closed(): void {
+    const stream = this.#stream as ClientHttp2Stream;
+    if (this.#exchange !== null) {
+      const code = stream.rstCode;
+      if (code === ResetCode.refusedStream || stream.id === undefined) this.#fail(errors.upstreamRefused);
+      else if (code === ResetCode.protocolError) this.#fail(errors.badResponse);
+      else this.#fail(errors.upstreamClosed);
+    }
+    this.#mode = Mode.closed;
+    this.#deadline.clear();
+    this.#host.released();
+  }
+
+  #heard(): void {
+    this.#silent = false;
+    this.#host.heard();
+  }
+
+  /** Gives the exchange up without telling anybody; the backend is told to stop. */
+  destroy(): void {
+    this.#finish();
+    if (this.#stream === null) this.#host.released();
+    else this.#reset(ResetCode.cancel);
+  }
+
+  pause(): void {
+    this.#paused = true;
+    if (!this.#blocked) this.#deadline.clear();
+    this.#stream?.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#wait();
+    this.#stream?.resume();
+  }
+
+  /** A write that the backend does not take is waited for first; then its answer, unless the client does not take that. */
+  #wait(): void {
+    if (this.#exchange === null) return;
+    const { send, firstByte, idle } = this.#timeouts;
+    if (this.#blocked) {
+      if (!this.#deadline.pending) this.#deadline.set(send, monotonic());
+    } else if (!this.#paused) this.#deadline.set(this.#mode === Mode.head ? firstByte : idle, monotonic());
+  }
+
+  #expired(): void {
+    this.#host.silentSince(this.#sentAt);
+    if (this.#blocked) this.#fail(errors.sendTimeout);
+    else this.#fail(this.#mode === Mode.head ? errors.firstByteTimeout : errors.idleTimeout);
+  }
+
+  #finish(): void {
+    this.#exchange = null;
+    this.#deadline.clear();
+    this.#mode = Mode.closed;
+  }
+
+  #reset(code: number): void {
+    const stream = this.#stream;
+    if (stream === null || stream.closed || stream.destroyed) return;
+    // Node would end the stream first: half a request would look like a whole one.
+    stream.end = doNotEnd;
+    stream.resume();
+    stream.close(code);
+  }
+
+  #fail(error: ErrorEntry): void {
+    const exchange = this.#exchange;
+    if (exchange === null) return;
+    const silent = this.#silent;
+    this.#finish();
+    this.#reset(ResetCode.cancel);
+    exchange.upstream = null;
+    // What is refused by a session that goes on would be refused there again: that counts as an attempt.
+    const reused = this.reused && (error !== errors.upstreamRefused || this.#host.leaving);
+    this.#host.listener.upstreamFailed(exchange, error, silent, reused);
+  }
+
+  /** For events of Node, above which nobody would catch. */
+  #guarded(step: () => void): void {
+    const exchange = this.#exchange;
+    try {
+      step();
+    } catch (error) {
+      this.destroy();
+      this.#host.listener.unexpected(exchange, error);
+    }
+  }
+}
+
+function ignore(): void {}
+
+function isReset(stream: ClientHttp2Stream): boolean {
+  return stream.rstCode !== undefined && stream.rstCode !== ResetCode.noError;
+}
+
+/** Its answers say how the call went in trailers, without which they are not complete. */
+function isGrpc(head: ParsedResponse): boolean {
+  const type = headerValue(head.block, 'content-type');
+  return type?.startsWith('application/grpc') === true;
+}
