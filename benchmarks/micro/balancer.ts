@@ -115,7 +115,11 @@ function run(): void {
   });
   lines.push('', `${'µs, by number of targets'.padEnd(48)}${COUNTS.map((n) => String(n).padStart(8)).join('')}`);
   for (const algorithm of ALGORITHMS) {
-    row(`${algorithm}: to make`, (n) => microseconds(20, subject(algorithm, n, 0, false).make));
+    row(`${algorithm}: to make, and a pick`, (n) => {
+      const { make } = subject(algorithm, n, 0, false);
+      const query = new Query();
+      return microseconds(20, () => make().pick(query));
+    });
     row(`${algorithm}: health has changed`, (n) => {
       const { balancer, zone } = subject(algorithm, n, 0, false);
       const query = new Query();

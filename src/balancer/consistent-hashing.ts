@@ -12,14 +12,14 @@ import { xxhash32 } from './xxhash32.ts';
 export class ConsistentHashing implements Balancer {
   readonly #options: BalancerOptions;
   readonly #available: Availability;
-  readonly #ring: HashRing;
+  /** Made for the first pick: of some hundred targets it takes milliseconds, and there may be another change before. */
+  #ring: HashRing | null = null;
   /** Of each target: steps up of `rampSteps`; 0: not available. */
   readonly #steps: Uint8Array;
 
   constructor(options: BalancerOptions) {
     this.#options = options;
     this.#available = new Availability(options);
-    this.#ring = new HashRing(options.targets, options.slots);
     this.#steps = new Uint8Array(options.targets.length);
     this.#derive();
   }
@@ -28,14 +28,16 @@ export class ConsistentHashing implements Balancer {
     const available = this.#available;
     if (available.update()) this.#derive();
     if (available.targets.length === 0) return null;
-    const { hashOn, hashFallback, targets } = this.#options;
+    const { hashOn, hashFallback, targets, slots } = this.#options;
+    this.#ring ??= new HashRing(targets, slots);
+    const ring = this.#ring;
     const hash = xxhash32(textOf(query, hashOn) ?? textOf(query, hashFallback) ?? '');
-    const { points } = this.#ring;
+    const { points } = ring;
     const steps = this.#steps;
     const plain = query.failedTargets === null && query.admits === null;
     // While an address grows into its share, a text is its own or not yet; once it is, it stays so.
     const step = available.ramping ? stepOf(hash) : 1;
-    let at = this.#ring.find(hash);
+    let at = ring.find(hash);
     let passed = -1;
     let unripe = -1;
     for (let walked = 0; walked < points.length; walked++) {

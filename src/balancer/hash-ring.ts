@@ -20,13 +20,19 @@ export class HashRing {
 
   constructor(targets: readonly RuntimeTarget[], slots: number) {
     const places = layOut(targets, Math.max(minPlaces, slots));
-    const points = places.filter((owner) => owner >= 0);
+    let count = 0;
+    for (let place = 0; place < places.length; place++) if (places[place]! >= 0) count++;
+    const points = new Int32Array(count);
     const below = new Uint32Array(places.length);
     // Below the lowest point the ring goes on with the highest.
-    let last = points.length - 1;
+    let last = count - 1;
     let met = 0;
     for (let place = 0; place < places.length; place++) {
-      if (places[place]! >= 0) last = met++;
+      const owner = places[place]!;
+      if (owner >= 0) {
+        points[met] = owner;
+        last = met++;
+      }
       below[place] = last;
     }
     this.points = points;
