@@ -41,7 +41,7 @@ const endStreamFlag = 0x1;
 const protocolErrno = -505;
 /** A session that has said goodbye is given so long to take what was written. */
 const lingerTimeout = 2_000;
-/** Requests that a client gives up: so many at once, so many a second. Each has cost a request at a backend. */
+/** Requests that a client gives up, and malformed ones: so many at once, so many a second. The former cost backends something. */
 const resetBurst = 200;
 const resetRate = 20;
 /** SETTINGS and PING frames, which have to be answered. */
@@ -146,6 +146,8 @@ export class DownstreamSession implements ClientConnection {
     const head = parseStreamHead(fields, endStream, limits);
     if (!(head instanceof ParsedRequest)) {
       downstream.refuse(head, requestLine(fields));
+      // Over HTTP/1.1 it would have cost the connection.
+      this.#reset();
       return;
     }
     const id = requestId();

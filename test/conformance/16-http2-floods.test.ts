@@ -45,6 +45,9 @@ const floods: Readonly<Record<string, (client: FrameClient) => void>> = {
       client.write(frame(Frame.data, Flag.endStream, stream, 'too long'));
     }
   },
+  'requests that are refused': (client) => {
+    for (let stream = 1; stream < 20_000; stream += 2) client.request(stream, getFields('/', [['host', 'elsewhere']]));
+  },
   'malformed requests': (client) => {
     for (let stream = 1; stream < 20_000; stream += 2) client.request(stream, getFields('/', [['connection', 'x']]));
   },

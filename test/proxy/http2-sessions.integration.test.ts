@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
 import { after, before, describe, it } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
-import { openHttp2, readAnswer } from '../support/http2-client.ts';
+import { Http2Client, openHttp2, readAnswer } from '../support/http2-client.ts';
 import { Code, encodeFields, Flag, Frame, frame, getFields, openFrames, preface } from '../support/http2-frames.ts';
-import { type Http2Rig, startHttp2Rig } from '../support/http2-rig.ts';
+import { type Http2Rig, http2Settings, startHttp2Rig } from '../support/http2-rig.ts';
 import { answer, answerEach, byName } from '../support/raw-backend.ts';
 import { exchangeOne, openClient } from '../support/raw-client.ts';
 import { startRig } from '../support/rig.ts';
@@ -87,6 +88,30 @@ describe('a listener with http2', () => {
     assert.equal(await over('--http2', `http://127.0.0.1:${rig.port}/curl`), 'GET /curl 1.1');
     assert.equal(await over('--http2', '-d', 'x', `https://127.0.0.1:${rig.tlsPort}/curl`), 'POST /curl 2');
   });
+});
+
+it('a listener with proxy_protocol takes the PROXY header before HTTP/2, plain and within TLS', async () => {
+  const both = http2Settings();
+  const proxyListen = (both.proxyListen ?? []).map((address) => ({ ...address, proxyProtocol: true }));
+  await using rig = await startHttp2Rig({
+    settings: { ...both, proxyListen, trustedIps: ['127.0.0.1'], realIpHeader: 'proxy_protocol' },
+  });
+  using client = await openFrames(rig.port, null);
+  client.write('PROXY TCP4 192.0.2.7 192.0.2.8 1234 80\r\n', preface, frame(Frame.settings, 0, 0));
+  client.request(1, getFields('/plain'));
+  assert.equal((await client.finished(1)).status, 200);
+  const raw = await openClient(rig.tlsPort);
+  await raw.send('PROXY TCP4 192.0.2.9 192.0.2.8 1234 443\r\n');
+  const socket = connectTls({ socket: raw.socket, rejectUnauthorized: false, ALPNProtocols: ['h2'] });
+  await once(socket, 'secureConnect');
+  const session = new Http2Client(connectHttp2('https://gateway.test', { createConnection: () => socket }));
+  assert.equal((await session.request('/tls')).status, 200);
+  await session.close();
+  const seen = rig.backend.requests.map((request) => [request.target, request.get('x-real-ip')]);
+  assert.deepEqual(seen, [
+    ['/plain', '192.0.2.7'],
+    ['/tls', '192.0.2.9'],
+  ]);
 });
 
 it('a listener without http2 answers the preface with 400', async () => {
