@@ -81,10 +81,7 @@ export class TcpStream {
       if (this.#over) return;
       socket.on('error', ignore);
       this.#client = socket;
-      const name = typeof socket.servername === 'string' ? socket.servername : '';
-      // The route was chosen by what was read before TLS: both readings have to be the same.
-      if (name.toLowerCase().replace(/\.$/, '') === this.session.serverName)
-        this.#guarded(() => this.#connect(service));
+      if (agrees(socket, this.session.serverName)) this.#guarded(() => this.#connect(service));
       else this.#end(Status.badRequest);
     };
     terminator.terminate(this.#options.socket, secured, () => this.#end(Status.badRequest));
@@ -169,6 +166,14 @@ export class TcpStream {
     this.#options.socket.destroy();
     this.#options.done(this);
   }
+}
+
+/** The route was chosen by what was read before TLS: both readings have to be the same. */
+function agrees(socket: TLSSocket, serverName: string): boolean {
+  const { servername: name } = socket as { readonly servername?: string | false | null };
+  if (typeof name === 'string') return name.toLowerCase().replace(/\.$/, '') === serverName;
+  // Node does not tell the name of a session of TLS 1.2 that goes on.
+  return serverName === '' || socket.isSessionReused();
 }
 
 interface Readable {

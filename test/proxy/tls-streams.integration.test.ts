@@ -112,6 +112,23 @@ describe('a listener of TLS streams', () => {
     });
   });
 
+  it('goes on with the session of an earlier stream', async () => {
+    for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const options = { host: '127.0.0.1', port, servername: 'shop.test', rejectUnauthorized: false, maxVersion };
+      const first = connect(options);
+      const ticket = once(first, 'session');
+      first.resume();
+      const [session] = (await ticket) as [Buffer];
+      first.destroy();
+      const second = connect({ ...options, session });
+      await once(second, 'secureConnect');
+      assert.equal(second.isSessionReused(), true, maxVersion);
+      const [greeting] = (await once(second, 'data', { signal: AbortSignal.timeout(8_000) })) as [Buffer];
+      assert.equal(greeting.toString(), 'plain\n');
+      second.destroy();
+    }
+  });
+
   it('uses its own certificate for other names and for none, and goes on by TLS where the service says so', async () => {
     assert.deepEqual(await speak(port, 'other.test'), { subject: 'gateway.test', text: 'tls\nhello' });
     assert.deepEqual(await speak(port, ''), { subject: 'gateway.test', text: 'tls\nhello' });
