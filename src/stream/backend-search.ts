@@ -68,9 +68,19 @@ export class BackendSearch implements BalanceQuery {
     }
     this.#parts.names.resolve(name, (found) => {
       if (this.#closed) return;
-      if (found || !needed) this.begin();
-      else this.#calls.gaveUp(Status.unavailable);
+      if (!found && needed) this.#calls.gaveUp(Status.unavailable);
+      else this.#beginAgain();
     });
+  }
+
+  /** For a callback above which nobody would catch. */
+  #beginAgain(): void {
+    try {
+      this.begin();
+    } catch (error) {
+      this.#parts.log.error('a stream failed unexpectedly', { error: String(error) });
+      this.#calls.gaveUp(Status.internal);
+    }
   }
 
   #attempt(target: RuntimeTarget, ip: string, port: number): void {

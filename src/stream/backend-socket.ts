@@ -13,8 +13,8 @@ export interface ConnectOptions {
   readonly tls: UpstreamTls | null;
   /** Milliseconds for TCP and TLS together; 0: none. */
   readonly timeout: number;
-  /** What comes goes to the owner that is returned. */
-  readonly connected: (socket: Socket) => SocketOwner;
+  /** What comes goes to the owner that is returned; null: nobody takes it any more. */
+  readonly connected: (socket: Socket) => SocketOwner | null;
   readonly failed: (timedOut: boolean, cause: string) => void;
 }
 

@@ -106,8 +106,13 @@ export class TcpStream {
       tls: this.session.protocol === 'tls_passthrough' ? null : service.tls,
       timeout: service.timeouts.connect,
       connected: (backend) => {
-        this.#search?.reached();
-        return this.#join(service, backend);
+        let owner: SocketOwner | null = null;
+        this.#guarded(() => {
+          this.#search?.reached();
+          owner = this.#join(service, backend);
+        });
+        if (owner === null) backend.destroy();
+        return owner;
       },
       failed: (timedOut, cause) => {
         this.#options.parts.log.info('stream: a backend cannot be reached', { ...address, cause });
