@@ -127,6 +127,12 @@ describe('a ClientHello that is none', () => {
     }
   });
 
+  it('is refused in hundreds of records', () => {
+    const message = helloMessage({ extensions: [[21, Buffer.alloc(400)], sniExtension('a.test')] });
+    assert.equal(nameIn(inRecords(message, 3)), 'a.test');
+    assert.equal(inspectClientHello(inRecords(message, 1)).kind, 'bad');
+  });
+
   it('is refused before it takes more memory than a long one', () => {
     const message = helloMessage({ extensions: [[21, Buffer.alloc(longestClientHello)]] });
     assert.equal(inspectClientHello(inRecords(message).subarray(0, 10)).kind, 'bad');

@@ -10,6 +10,8 @@ export interface ClientHello {
 export const longestClientHello = 16_384;
 
 const recordHeader = 5;
+/** They are walked over at each read; a client that spreads its message over more only makes work. */
+const mostRecords = 256;
 const longestRecord = 16_384;
 const handshakeRecord = 22;
 const clientHello = 1;
@@ -46,6 +48,7 @@ function joinRecords(bytes: Buffer): { readonly body: Buffer } | Inspection<neve
     if (bytes.length < at + recordHeader) return more;
     const length = bytes.readUInt16BE(at + 3);
     if (length === 0 || length > longestRecord) return bad('a TLS record of a wrong length');
+    if (pieces.length === mostRecords) return bad(`a ClientHello in more than ${mostRecords} records`);
     const piece = bytes.subarray(at + recordHeader, at + recordHeader + length);
     pieces.push(piece);
     have += piece.length;
