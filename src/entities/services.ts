@@ -25,7 +25,7 @@ function onlyWithTls(field: string): EntityCheck {
   return {
     conditional: {
       if_field: 'protocol',
-      if_match: { not_one_of: ['https', 'tls'] },
+      if_match: { not_one_of: ['https', 'tls', 'grpcs'] },
       then_field: field,
       then_match: { eq: null },
     },

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import {
   type Client,
   type ClientOptions,
@@ -65,20 +64,23 @@ export interface GrpcBackend extends AsyncDisposable {
   readonly server: Server;
 }
 
-/** A real server of gRPC with these methods. `tls`: PEM texts. */
+/** A real server of gRPC with these methods. `tls`: PEM texts. `port`: of one that was shut down before. */
 export async function startGrpcBackend(
   methods: UntypedServiceImplementation,
   tls: { readonly cert: string; readonly key: string } | null = null,
   options: ServerOptions = {},
+  port = 0,
 ): Promise<GrpcBackend> {
   const server = new Server(options);
   server.addService(echoService, methods);
   const pair = tls === null ? [] : [{ cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) }];
   const security = tls === null ? ServerCredentials.createInsecure() : ServerCredentials.createSsl(null, pair);
-  const port = await new Promise<number>((resolve, reject) =>
-    server.bindAsync('127.0.0.1:0', security, (error, bound) => (error === null ? resolve(bound) : reject(error))),
+  const bound = await new Promise<number>((resolve, reject) =>
+    server.bindAsync(`127.0.0.1:${port}`, security, (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    ),
   );
-  return { port, server, [Symbol.asyncDispose]: async () => server.forceShutdown() };
+  return { port: bound, server, [Symbol.asyncDispose]: async () => server.forceShutdown() };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: methods of a generic client are made at run time
@@ -112,6 +114,6 @@ export async function readCall(
   const messages: EchoMessage[] = [];
   call.on('data', (each: EchoMessage) => messages.push(each));
   call.on('error', () => {});
-  const [status] = (await once(call, 'status')) as [{ readonly code: number }];
+  const status = await new Promise<{ readonly code: number }>((resolve) => call.on('status', resolve));
   return { messages, code: status.code };
 }
