@@ -157,7 +157,10 @@ export class DownstreamSession implements ClientConnection {
   /** @internal The stream is closed. */
   streamClosed(downstream: DownstreamStream): void {
     this.#streams.delete(downstream);
-    if (this.#streams.size === 0) this.#idle.set(this.host.limits.keepaliveTimeout, monotonic());
+    if (this.#streams.size > 0) return;
+    // A session that was said goodbye to is over now; Node would wait for the client to see it too.
+    if (this.#session.closed) this.#endSoon();
+    else this.#idle.set(this.host.limits.keepaliveTimeout, monotonic());
   }
 
   /** @internal The stream was given up before its answer was complete. `code`: why. */

@@ -262,9 +262,13 @@ function huffmanDigits(bytes: Buffer): string {
   return text;
 }
 
-/** Connects and sends the preface and `settings` (a payload); both can be left out with null. */
-export async function openFrames(port: number, settings: Uint8Array | null = new Uint8Array(0)): Promise<FrameClient> {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+/** Connects and sends the preface and `settings` (a payload), both left out with null. `allowHalfOpen`: never closes by itself. */
+export async function openFrames(
+  port: number,
+  settings: Uint8Array | null = new Uint8Array(0),
+  allowHalfOpen = false,
+): Promise<FrameClient> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen });
   const client = new FrameClient(socket);
   await once(socket, 'connect');
   if (settings !== null) client.write(preface, frame(Frame.settings, 0, 0, settings));
