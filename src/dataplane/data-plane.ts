@@ -163,7 +163,9 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
     const peer = this.#peer(socket, address);
     if (!address.http2) return this.#track(new DownstreamConnection(socket, peer, this));
     if (!address.ssl) return this.#track(new PrefaceConnection(socket, peer, this));
-    if ((socket as TLSSocket).alpnProtocol !== 'h2') return this.#track(new DownstreamConnection(socket, peer, this));
+    // A socket that is gone already can carry no session.
+    if ((socket as TLSSocket).alpnProtocol !== 'h2' || socket.destroyed)
+      return this.#track(new DownstreamConnection(socket, peer, this));
     this.#track(new DownstreamSession(socket, peer, this));
     return null;
   }
