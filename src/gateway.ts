@@ -1,7 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { claimPorts } from './boot/claim-ports.ts';
-import { listenerCertificates } from './boot/listener-certificates.ts';
+import { clientCertificate, listenerCertificates } from './boot/listener-certificates.ts';
 import { nodeIdOf } from './boot/node-id.ts';
 import { NodeParts } from './boot/node-parts.ts';
 import { preparePrefix } from './settings/prefix.ts';
@@ -55,7 +55,7 @@ export async function startGateway(
   preparePrefix(settings.prefix);
   const compileCache = process.env['NODE_COMPILE_CACHE'] ?? join(settings.prefix, 'cache');
   enableCompileCache(compileCache);
-  const certificates = listenerCertificates(settings);
+  const certificates = { ...listenerCertificates(settings), clientCertificate: clientCertificate(settings) };
   const { proxyListen, streamListen, adminListen, statusListen } = settings;
   const claimed = await claimPorts([...proxyListen, ...streamListen, ...adminListen, ...statusListen]);
   const addresses = [...claimed.addresses];

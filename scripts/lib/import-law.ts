@@ -17,6 +17,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   entities: ['schema', 'util'],
   settings: ['util'],
   dns: ['settings', 'util'],
+  tls: ['settings', 'util'],
   plugins: ['plugin-sdk'],
 };
 

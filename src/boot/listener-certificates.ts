@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Settings } from '../settings/settings.ts';
+import { defaultCertificate } from './default-certificate.ts';
 
 /**
  * `ssl_cert` and `ssl_cert_key` as PEM texts, read here once: workers get no file names, and a file that is missing stops
- * the start with one line. Empty without a listener that needs them.
+ * the start with one line. Without any, the self-signed one of the prefix. Empty without a listener that needs them.
  */
 export function listenerCertificates(settings: Settings): Pick<Settings, 'sslCert' | 'sslCertKey'> {
   const listeners = [
@@ -12,15 +13,21 @@ export function listenerCertificates(settings: Settings): Pick<Settings, 'sslCer
     ...settings.adminListen,
     ...settings.statusListen,
   ];
-  const secure = listeners.find((address) => address.ssl);
-  if (secure === undefined) return { sslCert: [], sslCertKey: [] };
-  if (settings.sslCert.length === 0 || settings.sslCertKey.length === 0) {
-    throw new Error(`the listener ${secure.listener} has the flag ssl: ssl_cert and ssl_cert_key must be set`);
+  if (!listeners.some((address) => address.ssl)) return { sslCert: [], sslCertKey: [] };
+  if (settings.sslCert.length === 0) {
+    const { cert, key } = defaultCertificate(settings.prefix);
+    return { sslCert: [cert], sslCertKey: [key] };
   }
   return {
     sslCert: settings.sslCert.map((value) => pemOf('ssl_cert', value)),
     sslCertKey: settings.sslCertKey.map((value) => pemOf('ssl_cert_key', value)),
   };
+}
+
+/** `client_ssl_cert` and its key as PEM texts. */
+export function clientCertificate({ clientCertificate: given }: Settings): Settings['clientCertificate'] {
+  if (given === null) return null;
+  return { cert: pemOf('client_ssl_cert', given.cert), key: pemOf('client_ssl_cert_key', given.key) };
 }
 
 /** A PEM text, base64 of one, or the path of a file that holds one. */

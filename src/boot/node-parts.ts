@@ -8,6 +8,7 @@ import type { LogLevel, Settings } from '../settings/settings.ts';
 import type { AddressBook } from '../snapshot/address-book.ts';
 import type { Publisher } from '../snapshot/publisher.ts';
 import type { Store } from '../store/store.ts';
+import { TicketKeys } from '../tls/ticket-keys.ts';
 import { collectAtRest } from '../util/collect-at-rest.ts';
 import type { SnapshotDelta, SnapshotFailure } from '../workers/messages.ts';
 import { createNodeFacts } from '../workers/node-facts.ts';
@@ -42,6 +43,7 @@ export class NodeParts {
   readonly #options: NodeOptions;
   readonly #counters: SharedArrayBuffer;
   readonly #addressMemory: AddressZoneMemory;
+  readonly #ticketKeys = new TicketKeys();
   #dns: NodeDns | null = null;
   #health: HealthMonitor | null = null;
   readonly #supervisor: Supervisor;
@@ -72,6 +74,7 @@ export class NodeParts {
         compileCache: options.compileCache,
         zones: this.#counters,
         addresses: this.#addressMemory,
+        ticketKeys: this.#ticketKeys.current,
       },
       workers: options.settings.workers,
       log: this.#lateLog((logs) => logs.node),
@@ -92,6 +95,9 @@ export class NodeParts {
     if (this.#options.ownsProcess) this.#surviveMistakes(logs);
     const [opened] = await Promise.all([this.#beginConfig(logs), this.#supervisor.ready()]);
     await this.#listen(opened, logs);
+    this.#ticketKeys.rotate(this.#options.settings.tlsPolicy.sessionTimeout, (keys) =>
+      this.#supervisor.broadcast({ type: 'ticket-keys', keys }),
+    );
     flushCompileCache();
     if (!this.#options.ownsProcess) return;
     await this.#priority.lower();
@@ -117,6 +123,7 @@ export class NodeParts {
     if (graceful) {
       await Promise.all([this.#supervisor.drain(this.#options.settings.drainTimeout), this.#closeListeners(true)]);
     }
+    this.#ticketKeys.stop();
     this.#dns?.close();
     this.#health?.close();
     this.#expiry?.stop();

@@ -9,6 +9,8 @@ import {
   type Server as TlsServer,
 } from 'node:tls';
 import type { ListenAddress } from '../settings/settings.ts';
+import type { ServerPolicy } from '../settings/tls-policy.ts';
+import { policyOptions } from '../tls/policy-options.ts';
 import { adoptSocket, adoptTlsSocket, type SocketOwner } from './accept.ts';
 import { expectProxyHeader, type ProxyHeaderOptions } from './expect-proxy-header.ts';
 import { challengeProtocol, nameCallbacks } from './name-callbacks.ts';
@@ -20,6 +22,10 @@ export interface ListenerOptions {
   /** PEM texts or files; needed by an address with `ssl`. */
   readonly cert: readonly string[];
   readonly key: readonly string[];
+  /** What TLS clients may speak. */
+  readonly policy: ServerPolicy;
+  /** Keys of session tickets, shared with the other workers. */
+  readonly ticketKeys: Uint8Array;
   /**
    * The certificate for the name that a TLS client asks for; null: the listener's own. `challenge`: the client speaks
    * `acme-tls/1`; then it must be given one. The handshake fails when it throws.
@@ -39,6 +45,8 @@ export interface Listener {
   readonly port: number;
   /** Accepts no more connections. Those open are not touched. */
   stop(): void;
+  /** Gives sessions out under other keys from now on. */
+  setTicketKeys(keys: Uint8Array): void;
 }
 
 /** Listens on one address. Rejects with one clear line when that is not possible. */
@@ -68,10 +76,14 @@ export function listen(options: ListenerOptions): Promise<Listener> {
           server.close();
           closeWaiting?.();
         };
-        resolve({ port, stop });
+        resolve({ port, stop, setTicketKeys: (keys) => giveTicketKeys(server, keys) });
       },
     );
   });
+}
+
+function giveTicketKeys(server: Server, keys: Uint8Array): void {
+  if ('setTicketKeys' in server) (server as TlsServer).setTicketKeys(Buffer.from(keys));
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -91,7 +103,8 @@ function tlsServer(options: ListenerOptions): Server {
   if (options.cert.length === 0 || options.key.length === 0) {
     throw new Error(`${options.address.listener}: a listener with ssl needs ssl_cert and ssl_cert_key`);
   }
-  const own: TlsOptions = { cert: options.cert.map(pem), key: options.key.map(pem), minVersion: 'TLSv1.2' };
+  const { policy } = options;
+  const own: TlsOptions = { ...policyOptions(policy), cert: options.cert.map(pem), key: options.key.map(pem) };
   const server = createTlsServer(
     {
       ...own,
@@ -111,6 +124,7 @@ function tlsServer(options: ListenerOptions): Server {
   );
   // A handshake that takes too long is told here, and nobody else closes it.
   server.on('tlsClientError', (_error, socket: TLSSocket) => socket.destroy());
+  server.setTicketKeys(Buffer.from(options.ticketKeys));
   followWish(server as TlsServer & { requestCert: boolean }, own, options.wantsClientCertificates);
   return server;
 }

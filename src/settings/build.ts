@@ -3,6 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import type { Values } from './schema.ts';
 import type { DnsSettings, ListenAddress, Settings } from './settings.ts';
 import { SettingsError } from './settings-error.ts';
+import { serverPolicy } from './tls-policy.ts';
 
 /** Turns parsed values into what the rest of the gateway reads, and checks what concerns several settings at once. */
 export function buildSettings(values: Values, shown: Settings['public'], cwd: string): Settings {
@@ -70,6 +71,15 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     plugins: values.plugins,
     nodeId: values.node_id,
     dns: dnsSettings(values),
+    tlsPolicy: serverPolicy({
+      suite: values.ssl_cipher_suite,
+      ciphers: values.ssl_ciphers,
+      protocols: values.ssl_protocols,
+      preferServerCiphers: values.ssl_prefer_server_ciphers,
+      sessionTickets: values.ssl_session_tickets,
+      sessionTimeout: values.ssl_session_timeout,
+    }),
+    clientCertificate: clientCertificate(values),
     sslCert: values.ssl_cert,
     sslCertKey: values.ssl_cert_key,
     trustedCertificates: trustedCertificates(values.lua_ssl_trusted_certificate, cwd),
@@ -105,6 +115,15 @@ function dnsSettings(values: Values): DnsSettings {
     cacheSize: values.resolver_lru_cache_size,
     noSync,
   };
+}
+
+/** As given; what is a file is read at the start. */
+function clientCertificate(values: Values): Settings['clientCertificate'] {
+  const { client_ssl: wanted, client_ssl_cert: cert, client_ssl_cert_key: key } = values;
+  if (!wanted) return null;
+  if (cert === null) throw new SettingsError('client_ssl_cert must be specified');
+  if (key === null) throw new SettingsError('client_ssl_cert_key must be specified');
+  return { cert, key };
 }
 
 function checkTogether(settings: Settings): void {

@@ -40,7 +40,7 @@ describe('strength', () => {
     assert.equal(settings.database, 'sqlite');
     assert.deepEqual(
       settings.proxyListen.map((address) => address.listener),
-      ['0.0.0.0:8000 reuseport backlog=16384'],
+      ['0.0.0.0:8000 reuseport backlog=16384', '0.0.0.0:8443 ssl reuseport backlog=16384'],
     );
     assert.equal(settings.adminListen[0]?.listener, '127.0.0.1:8001');
     assert.equal(settings.statusListen[0]?.listener, '127.0.0.1:8100');

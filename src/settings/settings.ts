@@ -1,3 +1,5 @@
+import type { ServerPolicy } from './tls-policy.ts';
+
 /** One address of a listener, from Kong's listen syntax. */
 export interface ListenAddress {
   /** IP without brackets. */
@@ -122,6 +124,10 @@ export interface Settings {
   readonly plugins: readonly string[];
   readonly nodeId: string | null;
   readonly dns: DnsSettings;
+  /** What TLS clients may speak. */
+  readonly tlsPolicy: ServerPolicy;
+  /** Shown to backends that ask for a certificate; null: none. PEM. */
+  readonly clientCertificate: { readonly cert: string; readonly key: string } | null;
   readonly sslCert: readonly string[];
   readonly sslCertKey: readonly string[];
   /** PEM file of the authorities trusted for upstream TLS (`lua_ssl_trusted_certificate`); null: the built-in ones. */

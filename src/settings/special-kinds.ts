@@ -1,8 +1,10 @@
 import { isIP, isIPv4 } from 'node:net';
 import { availableParallelism } from 'node:os';
+import type { SecureVersion } from 'node:tls';
 import type { Kind } from './kinds.ts';
 import { integer, splitList } from './kinds.ts';
 import { SettingsError } from './settings-error.ts';
+import { allVersions } from './tls-policy.ts';
 
 const mostWorkers = 1024;
 
@@ -161,4 +163,23 @@ export const logTarget: Kind<string> = {
     return text;
   },
   show: (value) => value,
+};
+
+/** `TLSv1.2 TLSv1.3`: versions that follow on each other. */
+export const tlsVersions: Kind<readonly SecureVersion[]> = {
+  label: 'list of versions',
+  parse(name, text) {
+    const words = text.split(/[\s,]+/).filter((word) => word !== '');
+    const unknown = words.find((word) => !allVersions.some((version) => version === word));
+    if (unknown !== undefined) {
+      throw new SettingsError(`${name} has an invalid value: '${unknown}' (${allVersions.join(', ')})`);
+    }
+    const places = allVersions.map((version, at) => (words.includes(version) ? at : -1)).filter((at) => at >= 0);
+    if (places.length === 0) throw new SettingsError(`${name} must not be empty`);
+    if ((places.at(-1) ?? 0) - (places[0] ?? 0) !== places.length - 1) {
+      throw new SettingsError(`${name} must name versions without a gap, not '${text}'`);
+    }
+    return places.map((at) => allVersions[at] as SecureVersion);
+  },
+  show: (_value, text) => text,
 };

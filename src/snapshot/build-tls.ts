@@ -3,8 +3,16 @@ import type { Row } from '../entities/entity.ts';
 import { flag, foreignId, text, texts } from './row-fields.ts';
 import type { UpstreamTls } from './runtime.ts';
 
+/** What holds where neither service nor upstream says otherwise. PEM. */
+export interface UpstreamTlsDefaults {
+  /** Null: the built-in authorities. */
+  readonly authorities: string | null;
+  readonly clientCertificate: { readonly cert: string; readonly key: string } | null;
+}
+
 /** What a service's TLS is made of besides its own row. */
 export interface TlsSources {
+  readonly defaults: UpstreamTlsDefaults;
   certificate(id: string): Row | undefined;
   authority(id: string): Row | undefined;
 }
@@ -20,12 +28,15 @@ export function buildTls(service: Row, upstreamCertificate: string | null, sourc
   const verify = flag(service, 'tls_verify', false);
   const depth = service['tls_verify_depth'];
   const client = clientCertificate(foreignId(service, 'client_certificate') ?? upstreamCertificate, sources);
+  const { defaults } = sources;
+  const own = client === null ? null : { cert: text(client, 'cert'), key: text(client, 'key') };
+  const shown = own ?? defaults.clientCertificate ?? { cert: null, key: null };
   const parts = {
     verify,
-    verifyDepth: typeof depth === 'number' ? depth : null,
-    ca: verify ? authorities(texts(service, 'ca_certificates'), sources) : null,
-    cert: client === null ? null : text(client, 'cert'),
-    key: client === null ? null : text(client, 'key'),
+    verifyDepth: verify && typeof depth === 'number' ? depth : null,
+    ca: verify ? (authorities(texts(service, 'ca_certificates'), sources) ?? listOf(defaults.authorities)) : null,
+    cert: shown.cert,
+    key: shown.key,
   };
   return { identity: identityOf(parts), ...parts };
 }
@@ -51,6 +62,10 @@ function authorities(ids: readonly string[] | null, sources: TlsSources): readon
     if (pem === null) throw new Error(`the CA certificate ${id} is missing`);
     return pem;
   });
+}
+
+function listOf(text: string | null): readonly string[] | null {
+  return text === null ? null : [text];
 }
 
 function identityOf(parts: Omit<UpstreamTls, 'identity'>): string {

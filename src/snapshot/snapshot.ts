@@ -11,6 +11,7 @@ import { splitHostPort } from '../util/host-port.ts';
 import type { SnapshotDelta, SnapshotEntity, SnapshotFailure } from '../workers/messages.ts';
 import { isHttpRoute, LiveRoute } from './build-route.ts';
 import { concernsStreams, LiveStreamRoute } from './build-stream-route.ts';
+import type { UpstreamTlsDefaults } from './build-tls.ts';
 import { CertificateTable } from './certificate-table.ts';
 import { PluginSet } from './plugin-set.ts';
 import { RouteTable } from './route-table.ts';
@@ -23,6 +24,8 @@ import { UpstreamTable } from './upstream-table.ts';
 export interface SnapshotOptions {
   /** What is known of backend addresses, shared with the other workers. */
   readonly zone: AddressZone;
+  /** Default: the built-in authorities, and no certificate. */
+  readonly upstreamTls?: UpstreamTlsDefaults;
   readonly plugins: ReadonlyMap<string, Plugin>;
   readonly host: PluginHost;
 }
@@ -70,6 +73,7 @@ export class LiveSnapshot implements StreamSnapshot {
     this.#upstreams = new UpstreamTable(options.zone);
     this.#plugins = new PluginSet(options.plugins, options.host);
     this.#services = new ServiceTable({
+      defaults: options.upstreamTls ?? { authorities: null, clientCertificate: null },
       upstream: (name) => this.#upstreams.byName(name),
       certificate: (id) => this.#certificates.certificateRow(id),
       authority: (id) => this.#authorities.get(id),

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { createServer, type SecureContext, type Server, type TLSSocket } from 'node:tls';
 import { handshakeContext } from '../dataplane/handshake-context.ts';
+import { policyOptions } from '../tls/policy-options.ts';
 import type { StreamParts } from './stream-parts.ts';
 
 interface Waiting {
@@ -18,7 +19,7 @@ export class TlsTerminator {
     this.#server = createServer({
       cert: [...settings.sslCert],
       key: [...settings.sslCertKey],
-      minVersion: 'TLSv1.2',
+      ...policyOptions(settings.tlsPolicy),
       SNICallback: (name: string, done: (error: Error | null, context?: SecureContext) => void) => {
         const give = (context: SecureContext | null): void => (context === null ? done(null) : done(null, context));
         const fail = (error: unknown): void => done(error instanceof Error ? error : new Error(String(error)));

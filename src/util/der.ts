@@ -1,5 +1,5 @@
 /*
- * Writes DER (X.690): as much of it as a certificate request and a challenge certificate need.
+ * Writes DER (X.690): as much of it as certificates and requests for them need.
  */
 
 /** A value with its tag and length; `contents` follow one another. */

@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { AddressZone } from '../balancer/address-zone.ts';
 import type { AddressChanges } from '../balancer/upstream-addresses.ts';
 import { WeightedSequence } from '../balancer/weighted-sequence.ts';
 import { type DataPlane, startDataPlane } from '../dataplane/data-plane.ts';
 import { PluginShelf } from '../plugin-runner/plugin-shelf.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { UpstreamTlsDefaults } from '../snapshot/build-tls.ts';
 import { LiveSnapshot } from '../snapshot/snapshot.ts';
 import type { StreamPlane } from '../stream/stream-plane.ts';
 import { WorkerNames } from '../upstream/worker-names.ts';
@@ -39,7 +42,12 @@ export class DataPlaneWorker {
     this.#log = new WorkerLog(boot.settings.logLevel, workerCounters(boot.zones, boot.worker), post);
     this.#zone = new AddressZone(boot.addresses, boot.worker);
     this.#host = new WorkerPluginHost(boot, this.#log, post);
-    this.#snapshot = new LiveSnapshot({ zone: this.#zone, plugins: shelf.plugins, host: this.#host });
+    this.#snapshot = new LiveSnapshot({
+      zone: this.#zone,
+      upstreamTls: upstreamTls(boot.settings),
+      plugins: shelf.plugins,
+      host: this.#host,
+    });
     this.#names = new WorkerNames(
       (name) => this.#host.resolve(name),
       (weights) => new WeightedSequence(weights),
@@ -77,6 +85,10 @@ export class DataPlaneWorker {
         break;
       case 'drain':
         await this.#drain(message.timeout);
+        break;
+      case 'ticket-keys':
+        // One that starts now may have been given those of before.
+        (await this.#plane)?.setTicketKeys(message.keys);
         break;
       case 'reopen-logs':
         (await this.#plane)?.reopenLogs();
@@ -172,4 +184,9 @@ export class DataPlaneWorker {
     this.#host.close();
     this.#end();
   }
+}
+
+function upstreamTls({ trustedCertificates, clientCertificate }: Settings): UpstreamTlsDefaults {
+  const authorities = trustedCertificates === null ? null : readFileSync(trustedCertificates, 'utf8');
+  return { authorities, clientCertificate };
 }

@@ -68,6 +68,8 @@ export interface WorkerBoot {
   readonly zones: SharedArrayBuffer;
   /** What is known of backend addresses. */
   readonly addresses: AddressZoneMemory;
+  /** Keys of TLS session tickets. */
+  readonly ticketKeys: Uint8Array;
 }
 
 export type ToWorker =
@@ -93,6 +95,7 @@ export type ToWorker =
   /** Stop accepting, finish what is in flight within `timeout` milliseconds, close, exit. */
   | { readonly type: 'drain'; readonly timeout: number }
   | { readonly type: 'reopen-logs' }
+  | { readonly type: 'ticket-keys'; readonly keys: Uint8Array }
   | { readonly type: 'log-level'; readonly level: LogLevel };
 
 /** An address has become healthy or unhealthy by what passed. */

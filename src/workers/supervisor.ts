@@ -41,6 +41,7 @@ const exitGrace = 1000;
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #workers: (WorkerHandle | null)[];
+  #ticketKeys: Uint8Array | null = null;
   readonly #respawns = new Set<NodeJS.Timeout>();
   readonly #quickDeaths: number[];
   readonly #waiters = new Set<() => void>();
@@ -81,6 +82,7 @@ export class Supervisor {
   /** To all workers that have the config; the others will get a newer one. */
   broadcast(message: ToWorker): void {
     if (message.type === 'log-level') this.#logLevel = message.level;
+    if (message.type === 'ticket-keys') this.#ticketKeys = message.keys;
     for (const worker of this.#live()) if (worker.configured) worker.post(message);
   }
 
@@ -145,7 +147,7 @@ export class Supervisor {
     const worker = this.#options.startThread(
       () =>
         new WorkerHandle(
-          { ...boot, settings, worker: number },
+          { ...boot, settings, worker: number, ticketKeys: this.#ticketKeys ?? boot.ticketKeys },
           {
             message: (from, message) => this.#receive(from, message),
             exit: (from, code, error) => this.#exited(from, code, error),

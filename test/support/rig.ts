@@ -7,6 +7,8 @@ export interface RigOptions {
   /** What the backend does with a connection; by default it answers every request with 200. */
   readonly script?: BackendScript;
   readonly settings?: Partial<Settings>;
+  /** Settings as the environment has them. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Fields of the service beside its address. */
   readonly service?: Readonly<Record<string, unknown>>;
   /** Fields of the route; by default it takes every path and leaves it as it is. */
@@ -27,7 +29,10 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
   const backend = await startRawBackend(options.script);
   let gateway: TestGateway;
   try {
-    gateway = await startTestGateway({ settings: options.settings ?? {} });
+    gateway = await startTestGateway({
+      settings: options.settings ?? {},
+      ...(options.env === undefined ? {} : { env: options.env }),
+    });
   } catch (error) {
     await backend.close();
     throw error;

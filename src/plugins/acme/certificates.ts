@@ -13,7 +13,7 @@ import {
   utcTime,
   utf8String,
   yes,
-} from './der.ts';
+} from '../../plugin-sdk/der.ts';
 
 const generate = promisify(generateKeyPair);
 

@@ -1,12 +1,12 @@
-import { duration, integer, list, optionalString } from '../kinds.ts';
+import { boolean, duration, integer, list, oneOf, optionalString } from '../kinds.ts';
 import { listen, streamListen } from '../listen.ts';
-import { portMaps } from '../special-kinds.ts';
+import { portMaps, tlsVersions } from '../special-kinds.ts';
 import { kong, own } from './definition.ts';
 
 export const listeners = {
   proxy_listen: kong(
     listen,
-    '0.0.0.0:8000 reuseport backlog=16384',
+    '0.0.0.0:8000 reuseport backlog=16384, 0.0.0.0:8443 http2 ssl reuseport backlog=16384',
     'Where clients are served. Flags: `ssl`, `http2`, `proxy_protocol`, `deferred`, `bind`, `reuseport`, `backlog=N`, `ipv6only=on|off`, `so_keepalive=on|off|<idle>:<interval>:<count>`. Port 0 lets the system choose.',
   ),
   admin_listen: kong(
@@ -29,8 +29,45 @@ export const listeners = {
     '',
     'External port of each listening port, where a load balancer or container runtime changes it. It shows in `X-Forwarded-Port`.',
   ),
-  ssl_cert: kong(list, '', 'Certificates of the proxy listeners: files, PEM text or base64 of PEM.'),
+  ssl_cert: kong(
+    list,
+    '',
+    'Certificates of the listeners: files, PEM text or base64 of PEM; several for several types of keys. Without any, a self-signed one for `localhost` is made at the first start and kept in `<prefix>/ssl`.',
+  ),
   ssl_cert_key: kong(list, '', 'Private keys of `ssl_cert`, in the same order.', { secret: true }),
+  ssl_cipher_suite: kong(
+    oneOf(['modern', 'intermediate', 'old', 'fips', 'custom']),
+    'intermediate',
+    'What TLS clients may speak: `modern` is TLS 1.3 only, `intermediate` 1.2 and 1.3 with forward secrecy, `old` everything from 1.0 on, `fips` 1.2 and 1.3 with AES-GCM, `custom` what `ssl_ciphers` and `ssl_protocols` say.',
+  ),
+  ssl_ciphers: kong(
+    optionalString,
+    '',
+    "Ciphers for TLS up to 1.2, as OpenSSL names them, with `ssl_cipher_suite = custom`; empty is OpenSSL's own list.",
+  ),
+  ssl_protocols: kong(
+    tlsVersions,
+    'TLSv1.2 TLSv1.3',
+    'Versions of TLS with `ssl_cipher_suite = custom`: `TLSv1`, `TLSv1.1`, `TLSv1.2`, `TLSv1.3`, without a gap.',
+  ),
+  ssl_prefer_server_ciphers: kong(
+    boolean,
+    'on',
+    "Whether the gateway's order of ciphers counts before the client's, with `ssl_cipher_suite = custom`.",
+  ),
+  ssl_session_tickets: kong(
+    boolean,
+    'on',
+    'Whether clients may resume their TLS sessions. Workers share the keys, which are random and change with `ssl_session_timeout`.',
+  ),
+  ssl_session_timeout: kong(duration('s'), '1d', 'How long a TLS session can be resumed.'),
+  client_ssl: kong(
+    boolean,
+    'off',
+    'Whether `client_ssl_cert` is shown to backends that ask for a certificate, where neither service nor upstream have their own.',
+  ),
+  client_ssl_cert: kong(optionalString, '', 'Certificate for `client_ssl`: a file, PEM text or base64 of PEM.'),
+  client_ssl_cert_key: kong(optionalString, '', 'Private key of `client_ssl_cert`.', { secret: true }),
   lua_ssl_trusted_certificate: kong(
     optionalString,
     '',

@@ -1,0 +1,46 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type CertificateAndKey, selfSignedCertificate } from '../tls/self-signed.ts';
+
+const validDays = 3650;
+/** One that ends within so many days is replaced at the next start. */
+const renewDays = 30;
+const day = 86_400_000;
+
+/**
+ * The certificate of listeners for which none is configured: self-signed, made at the first start and kept in the
+ * prefix (`ssl/`), where only its owner can read the key.
+ */
+export function defaultCertificate(prefix: string): CertificateAndKey {
+  const folder = join(prefix, 'ssl');
+  const certPath = join(folder, 'default.crt');
+  const keyPath = join(folder, 'default.key');
+  const kept = readKept(certPath, keyPath);
+  if (kept !== null) return kept;
+  const made = selfSignedCertificate(validDays);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeWhole(keyPath, made.key);
+  writeWhole(certPath, made.cert);
+  return made;
+}
+
+/** Null: there is none, or it cannot serve any more. */
+function readKept(certPath: string, keyPath: string): CertificateAndKey | null {
+  try {
+    const cert = readFileSync(certPath, 'utf8');
+    const key = readFileSync(keyPath, 'utf8');
+    const parsed = new X509Certificate(cert);
+    const fits = parsed.checkPrivateKey(createPrivateKey(key));
+    return fits && Date.parse(parsed.validTo) > Date.now() + renewDays * day ? { cert, key } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whoever reads it meanwhile sees the old one or the new one. */
+function writeWhole(path: string, text: string): void {
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  renameSync(draft, path);
+}

@@ -1,0 +1,2 @@
+/** Writes DER, for plugins that make certificates or requests for them. */
+export * from '../util/der.ts';

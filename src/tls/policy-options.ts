@@ -1,0 +1,20 @@
+import { constants } from 'node:crypto';
+import type { TlsOptions } from 'node:tls';
+import type { ServerPolicy } from '../settings/tls-policy.ts';
+
+/** The policy as Node's TLS servers take it. */
+export function policyOptions(policy: ServerPolicy): TlsOptions {
+  const { minVersion, maxVersion, ciphers, preferServerCiphers, sessionTickets, sessionTimeout } = policy;
+  return {
+    minVersion,
+    maxVersion,
+    // Those of TLS 1.3 are named in the same list.
+    ...(ciphers === null ? {} : { ciphers: `${tls13}:${ciphers}` }),
+    honorCipherOrder: preferServerCiphers,
+    dhparam: 'auto',
+    sessionTimeout: Math.max(1, Math.round(sessionTimeout / 1000)),
+    ...(sessionTickets ? {} : { secureOptions: constants.SSL_OP_NO_TICKET }),
+  };
+}
+
+const tls13 = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256';

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, before, describe, it } from 'node:test';
+import { connect, type TLSSocket } from 'node:tls';
+import { type Rig, startRig } from '../support/rig.ts';
+
+/** What openssl's client says of a connection; its arguments beside the address. */
+function openssl(port: number, ...args: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      'openssl',
+      ['s_client', '-connect', `127.0.0.1:${port}`, '-servername', 'localhost', ...args],
+      { timeout: 8_000 },
+      (_error, stdout, stderr) => resolve(stdout + stderr),
+    );
+    child.stdin?.end('Q\n');
+  });
+}
+
+/** Version and cipher that are agreed on; null: none are. */
+async function agreed(port: number, ...args: readonly string[]): Promise<readonly [string, string] | null> {
+  const text = await openssl(port, ...args);
+  const found = /(?:New, |Reused, )(TLSv[\d.]+)\S*, Cipher is (\S+)/.exec(text);
+  if (found === null || found[2] === '(NONE)') return null;
+  const version = /Protocol {0,2}: (TLSv[\d.]+)/.exec(text)?.[1] ?? found[1] ?? '';
+  return [version, found[2] ?? ''];
+}
+
+async function tlsRig(env: Readonly<Record<string, string>>): Promise<Rig> {
+  return startRig({ env: { KONG_PROXY_LISTEN: '127.0.0.1:0, 127.0.0.1:0 ssl', ...env } });
+}
+
+interface Suite {
+  readonly suite: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly takes: readonly (readonly string[])[];
+  readonly refuses: readonly (readonly string[])[];
+}
+
+const weak = ['-cipher', 'ALL:@SECLEVEL=0'];
+const cbc = ['-tls1_2', '-cipher', 'ECDHE-ECDSA-AES128-SHA256'];
+
+const suites: readonly Suite[] = [
+  { suite: 'modern', takes: [['-tls1_3']], refuses: [['-tls1_2'], ['-tls1_1', ...weak]] },
+  {
+    suite: 'intermediate',
+    takes: [['-tls1_3'], ['-tls1_2'], ['-tls1_2', '-cipher', 'ECDHE-ECDSA-CHACHA20-POLY1305']],
+    refuses: [['-tls1_1', ...weak], cbc],
+  },
+  { suite: 'old', takes: [['-tls1_3'], ['-tls1_2'], ['-tls1_1', ...weak], cbc], refuses: [] },
+  {
+    suite: 'fips',
+    takes: [['-tls1_3'], ['-tls1_2']],
+    refuses: [
+      ['-tls1_1', ...weak],
+      ['-tls1_2', '-cipher', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
+    ],
+  },
+  {
+    suite: 'custom',
+    env: { KONG_SSL_PROTOCOLS: 'TLSv1.2', KONG_SSL_CIPHERS: 'ECDHE-ECDSA-AES256-GCM-SHA384' },
+    takes: [['-tls1_2', '-cipher', 'ECDHE-ECDSA-AES256-GCM-SHA384']],
+    refuses: [['-tls1_3'], ['-tls1_2', '-cipher', 'ECDHE-ECDSA-AES128-GCM-SHA256']],
+  },
+];
+
+describe('ssl_cipher_suite', () => {
+  for (const { suite, env = {}, takes, refuses } of suites) {
+    it(`${suite} takes and refuses what its name says`, async () => {
+      await using rig = await tlsRig({ KONG_SSL_CIPHER_SUITE: suite, ...env });
+      const port = rig.gateway.proxyTlsPort;
+      for (const args of takes) assert.notEqual(await agreed(port, ...args), null, args.join(' '));
+      for (const args of refuses) assert.equal(await agreed(port, ...args), null, args.join(' '));
+    });
+  }
+});
+
+describe('TLS sessions', () => {
+  let rig: Rig;
+  before(async () => {
+    rig = await tlsRig({ KONG_NGINX_WORKER_PROCESSES: '2' });
+  });
+  after(() => rig.close());
+
+  for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+    it(`are resumed by whichever worker a client meets (${version})`, async () => {
+      const session = await firstSession(rig.gateway.proxyTlsPort, version);
+      const reused = await Promise.all(
+        Array.from({ length: 12 }, () => resumes(rig.gateway.proxyTlsPort, version, session)),
+      );
+      assert.deepEqual([...new Set(reused)], [true]);
+    });
+  }
+
+  it('are not given out when tickets are off', async () => {
+    await using other = await tlsRig({ KONG_SSL_SESSION_TICKETS: 'off', KONG_NGINX_WORKER_PROCESSES: '1' });
+    const text = await openssl(other.gateway.proxyTlsPort, '-tls1_2');
+    assert.doesNotMatch(text, /TLS session ticket:/);
+    assert.match(await openssl(rig.gateway.proxyTlsPort, '-tls1_2'), /TLS session ticket:/);
+  });
+});
+
+describe('the certificate of listeners that were given none', () => {
+  it('is self-signed for localhost', async () => {
+    await using rig = await tlsRig({});
+    const text = await openssl(rig.gateway.proxyTlsPort);
+    assert.match(text, /subject=CN = localhost/);
+    assert.match(text, /self-signed certificate/);
+  });
+});
+
+function open(port: number, version: 'TLSv1.2' | 'TLSv1.3', session?: Buffer): TLSSocket {
+  return connect({
+    port,
+    host: '127.0.0.1',
+    servername: 'localhost',
+    rejectUnauthorized: false,
+    minVersion: version,
+    maxVersion: version,
+    ...(session === undefined ? {} : { session }),
+  });
+}
+
+function firstSession(port: number, version: 'TLSv1.2' | 'TLSv1.3'): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const socket = open(port, version);
+    socket.on('error', reject);
+    socket.once('session', (session) => {
+      socket.destroy();
+      resolve(session);
+    });
+    // In TLS 1.3 the ticket comes with the first bytes of the server.
+    socket.once('secureConnect', () => socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'));
+  });
+}
+
+function resumes(port: number, version: 'TLSv1.2' | 'TLSv1.3', session: Buffer): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const socket = open(port, version, session);
+    socket.on('error', reject);
+    socket.once('secureConnect', () => {
+      resolve(socket.isSessionReused());
+      socket.destroy();
+    });
+  });
+}
