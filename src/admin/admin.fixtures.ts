@@ -117,7 +117,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
       pluginCounts: () => ({}),
       notReadyReason: () => null,
     },
-    health: health ?? { stateOf: () => null, setHealth: () => 'off' },
+    health: health ?? { stateOf: () => null, setHealth: async () => 'off' },
     dns: async () => ({
       servers: ['10.0.0.2:53'],
       counts: { queries: 4 },

@@ -102,9 +102,14 @@ export interface HealthFacts {
   stateOf(upstreamId: string): UpstreamHealthFacts | null;
   /**
    * Sets health by hand: of all addresses of a target, or of one (`10.0.0.1:80`). `off`: the upstream has no checks;
-   * `unknown`: the target has no such address.
+   * `unknown`: the target has no such address. Other nodes of the database are told, too.
    */
-  setHealth(upstreamId: string, targetId: string, address: string | null, healthy: boolean): 'done' | 'off' | 'unknown';
+  setHealth(
+    upstreamId: string,
+    targetId: string,
+    address: string | null,
+    healthy: boolean,
+  ): Promise<'done' | 'off' | 'unknown'>;
 }
 
 /** Carries committed changes to the workers. */

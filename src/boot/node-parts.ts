@@ -1,7 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import type { AdminOptions, RunningListener, ZoneFacts } from '../admin/contract.ts';
 import { AddressZone, type AddressZoneMemory, createAddressZone, forgetInFlight } from '../balancer/address-zone.ts';
-import type { HealthMonitor } from '../balancer/health/health-monitor.ts';
 import type { CallHandler } from '../lookup/call-handler.ts';
 import { PluginCounts } from '../observability/plugin-counts.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
@@ -20,6 +19,7 @@ import type { BackgroundParts } from './background-parts.ts';
 import { ControlPlanePriority } from './control-plane-priority.ts';
 import { ExpiryJob } from './expiry-job.ts';
 import type { NodeDns } from './node-dns.ts';
+import type { NodeHealth } from './node-health.ts';
 import type { NodeLogs } from './node-logs.ts';
 import type { NodeNames } from './node-names.ts';
 import type { OpenedStore } from './open-store.ts';
@@ -45,7 +45,7 @@ export class NodeParts {
   readonly #addressMemory: AddressZoneMemory;
   readonly #ticketKeys = new TicketKeys();
   #dns: NodeDns | null = null;
-  #health: HealthMonitor | null = null;
+  #health: NodeHealth | null = null;
   readonly #supervisor: Supervisor;
   readonly #priority = new ControlPlanePriority();
   readonly #ending = new AbortController();
@@ -81,7 +81,7 @@ export class NodeParts {
       workerLog: this.#lateLog((logs) => logs.proxy),
       onFailures: (failures) => this.#noteFailures(failures),
       onCall: (call) => this.#calls.promise.then((handler) => handler.handle(call)),
-      onHealth: (change) => this.#health?.workerFlipped(change),
+      onHealth: (change) => this.#health?.monitor.workerFlipped(change),
       onCounts: (counts) => this.#pluginCounts.add(counts),
       onExit: (worker) => this.#recoverZones(worker),
       startThread: (start) => this.#priority.startThread(start),
@@ -125,7 +125,7 @@ export class NodeParts {
     }
     this.#ticketKeys.stop();
     this.#dns?.close();
-    this.#health?.close();
+    this.#health?.monitor.close();
     this.#expiry?.stop();
     await this.#background?.stop();
     await this.#workerCalls?.close();
@@ -174,6 +174,7 @@ export class NodeParts {
       calls.changed(delta);
       names.configChanged(delta);
       background.configChanged(delta);
+      this.#health?.configChanged(delta);
     };
     const publisher = new PublisherClass({
       store,
@@ -217,13 +218,17 @@ export class NodeParts {
     { store }: OpenedStore,
     logs: NodeLogs,
   ): Promise<{ readonly book: AddressBook; readonly names: NodeNames }> {
-    const [{ createNodeDns }, { NodeNames: NodeNamesClass }, { AddressBook: AddressBookClass }, { createNodeHealth }] =
-      await Promise.all([
-        import('./node-dns.ts'),
-        import('./node-names.ts'),
-        import('../snapshot/address-book.ts'),
-        import('./node-health.ts'),
-      ]);
+    const [
+      { createNodeDns },
+      { NodeNames: NodeNamesClass },
+      { AddressBook: AddressBookClass },
+      { NodeHealth: NodeHealthClass },
+    ] = await Promise.all([
+      import('./node-dns.ts'),
+      import('./node-names.ts'),
+      import('../snapshot/address-book.ts'),
+      import('./node-health.ts'),
+    ]);
     const dns = createNodeDns({
       settings: this.#options.settings,
       log: logs.node,
@@ -240,8 +245,9 @@ export class NodeParts {
     });
     const zone = new AddressZone(this.#addressMemory, -1);
     const book = new AddressBookClass(zone, names);
-    const health = createNodeHealth({ settings: this.#options.settings, zone, store, log: logs.node });
-    book.onChange(() => health.update(book.list()));
+    const { settings, nodeId } = this.#options;
+    const health = new NodeHealthClass({ settings, nodeId, zone, store, log: logs.node });
+    book.onChange(() => health.monitor.update(book.list()));
     this.#dns = dns;
     this.#health = health;
     return { book, names };

@@ -2,6 +2,7 @@ import { caCertificates } from './ca-certificates.ts';
 import { certificates } from './certificates.ts';
 import { consumers } from './consumers.ts';
 import type { EntityDefinition } from './entity.ts';
+import { healthMarks } from './health-marks.ts';
 import type { PluginCatalog } from './plugin-catalog.ts';
 import { definePluginsEntity } from './plugins.ts';
 import { routes } from './routes.ts';
@@ -32,6 +33,7 @@ export function createEntityRegistry(catalog: PluginCatalog, more: readonly Enti
     targets,
     routes,
     definePluginsEntity(catalog),
+    healthMarks,
     ...more,
   ];
   const names = new Map(definitions.map((definition) => [definition.name, definition]));

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { startBackend, type TestBackend } from '../support/backend.ts';
 import { freePort } from '../support/free-port.ts';
-import { type HealthRig, startHealthRig } from '../support/health-rig.ts';
+import { startTestGateway } from '../support/gateway.ts';
+import { type HealthRig, type ShownTarget, startHealthRig } from '../support/health-rig.ts';
+import { skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
 import { openClient, type RawClient } from '../support/raw-client.ts';
+import { testSettings } from '../support/settings.ts';
 import { until } from '../support/until.ts';
 
 /** Answers with its name and a status that the test sets. */
@@ -217,6 +220,43 @@ describe('health of targets', () => {
     ] as const) {
       const { status } = await fetch(`${rig.gateway.statusUrl}${path}`, { method });
       assert.ok(status === 404 || status === 405, `${method} ${path}: ${status}`);
+    }
+  });
+});
+
+describe('health on several nodes', { skip: skipWithoutPostgres() }, () => {
+  it("is each one's own, but what a person sets goes to all", async () => {
+    const server = await startPostgres();
+    try {
+      const { host, port, user, password, database } = server;
+      const pg = { ...testSettings({ prefix: '/' }).pg, host, port, user, password, database };
+      const settings = { database: 'postgres', pg } as const;
+      await using bad = await namedBackend('bad');
+      await using good = await namedBackend('good');
+      await using rig = await startHealthRig({
+        healthchecks: passive({ http_failures: 1 }),
+        targets: [bad.target, good.target],
+        settings,
+      });
+      await using second = await startTestGateway({ settings });
+      const there = async (): Promise<unknown> => {
+        const { data } = (await second.admin('GET', '/upstreams/pool/health')).body as unknown as {
+          data: ShownTarget[];
+        };
+        return data.find(({ target }) => target === bad.target)?.health;
+      };
+      await until(async () => (await there()) === 'HEALTHY');
+      const state = ['unhealthy', 'healthy'] as const;
+      for (const health of state) {
+        await rig.write('PUT', `/upstreams/pool/targets/${bad.target}/${health}`);
+        await until(async () => (await there()) === health.toUpperCase(), 2_000);
+      }
+      bad.status = 500;
+      while ((await rig.get()).status !== 500);
+      assert.equal((await rig.health())[bad.target], 'UNHEALTHY');
+      assert.equal(await there(), 'HEALTHY');
+    } finally {
+      await server.stop();
     }
   });
 });

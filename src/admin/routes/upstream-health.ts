@@ -50,7 +50,7 @@ function setHealth(context: AdminContext, deps: AdminDependencies, path: string,
           const { upstream, target } = await needTarget(context, context.store, request);
           const given = request.params['address'];
           const address = given === undefined ? null : normalAddress(given);
-          const outcome = deps.health.setHealth(upstream.id, target.id, address, healthy);
+          const outcome = await deps.health.setHealth(upstream.id, target.id, address, healthy);
           if (outcome === 'off') throw plainError(400, `no healthchecker found for ${String(upstream['name'])}`);
           if (outcome === 'done') return noContent;
           if (address !== null) throw notFound();
