@@ -177,6 +177,25 @@ describe('a plain stream', () => {
     await rig.route('echo', { port: echoing.port }, { destinations: [{ port }] });
   });
 
+  it('counts towards the health of a target that it cannot reach', async () => {
+    const dead = `127.0.0.1:${await freePort()}`;
+    const passive = { unhealthy: { tcp_failures: 1 } };
+    await rig.write('PUT', '/upstreams/watched', { healthchecks: { passive } });
+    for (const target of [dead, `127.0.0.1:${echoing.port}`]) {
+      await rig.write('POST', '/upstreams/watched/targets', { target });
+    }
+    await rig.route('echo', { host: 'watched', retries: 1 }, { destinations: [{ port }] });
+    await until(async () => {
+      using client = await openClient(port);
+      client.write('x');
+      await client.reader.readExactly(1);
+      const { body } = await rig.gateway.admin('GET', '/upstreams/watched/health');
+      const targets = body['data'] as readonly { readonly target: string; readonly health: string }[];
+      return targets.some((one) => one.target === dead && one.health === 'UNHEALTHY');
+    });
+    await rig.route('echo', { port: echoing.port }, { destinations: [{ port }] });
+  });
+
   it('ends when it has been idle for read_timeout, and not before', async () => {
     await rig.route('echo', { port: echoing.port, read_timeout: 300 }, { destinations: [{ port }] });
     using client = await openClient(port);
