@@ -54,6 +54,7 @@ export interface DataPlane {
   /** Stops accepting, lets what is in flight finish within the time, closes the rest. */
   drain(timeout: number): Promise<void>;
   reopenLogs(): void;
+  setTicketKeys(keys: Uint8Array): void;
   /** Ends at once. */
   close(): Promise<void>;
 }
@@ -142,6 +143,8 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
         reusePort: settings.workers > 1 || address.reuseport,
         cert: settings.sslCert,
         key: settings.sslCertKey,
+        policy: settings.tlsPolicy,
+        ticketKeys: this.#boot.ticketKeys,
         contextFor: (name, challenge) => handshakeContext(this.snapshots.current, name, challenge),
         takesChallenges: () => this.snapshots.current.globalPlan.certificate.length > 0,
         wantsClientCertificates: () => this.snapshots.current.wantsClientCertificates,
@@ -334,6 +337,10 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
         close().then(resolve, () => resolve());
       }
     });
+  }
+
+  setTicketKeys(keys: Uint8Array): void {
+    for (const listener of this.#listeners) listener.setTicketKeys(keys);
   }
 
   reopenLogs(): void {
