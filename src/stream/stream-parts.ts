@@ -15,6 +15,8 @@ export interface StreamParts {
   readonly log: PluginLogger;
   readonly names: WorkerNames;
   readonly zone: AddressZone;
+  /** Keys of session tickets, shared with the other workers. */
+  readonly ticketKeys: Uint8Array;
   /** Told of attempts that failed, for the health of addresses. */
   readonly reports: { failed(upstream: RuntimeUpstream, target: RuntimeTarget, timedOut: boolean): void };
 }

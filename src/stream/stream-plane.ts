@@ -139,6 +139,10 @@ export class StreamPlane {
     await this.close();
   }
 
+  setTicketKeys(keys: Uint8Array): void {
+    this.#terminator?.setTicketKeys(keys);
+  }
+
   reopenLogs(): void {
     this.#log?.reopen();
   }

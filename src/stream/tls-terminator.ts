@@ -14,7 +14,7 @@ export class TlsTerminator {
   readonly #server: Server;
   readonly #waiting = new Map<Socket, Waiting>();
 
-  constructor({ settings, snapshot }: Pick<StreamParts, 'settings' | 'snapshot'>) {
+  constructor({ settings, snapshot, ticketKeys }: Pick<StreamParts, 'settings' | 'snapshot' | 'ticketKeys'>) {
     // It never listens: sockets are handed to it when their first bytes have been looked at.
     this.#server = createServer({
       cert: [...settings.sslCert],
@@ -35,6 +35,7 @@ export class TlsTerminator {
       noDelay: true,
       handshakeTimeout: settings.streamPrereadTimeout,
     } as Parameters<typeof createServer>[0]);
+    this.setTicketKeys(ticketKeys);
     // A handshake that takes too long is told, and no more.
     this.#server.on('tlsClientError', (_, socket: TLSSocket) => socket.destroy());
     this.#server.on('secureConnection', (socket: TLSSocket) => {
@@ -44,6 +45,11 @@ export class TlsTerminator {
       if (waiting === undefined) socket.destroy();
       else waiting.secured(socket);
     });
+  }
+
+  /** Gives sessions out under other keys from now on. */
+  setTicketKeys(keys: Uint8Array): void {
+    this.#server.setTicketKeys(Buffer.from(keys));
   }
 
   /** Takes the socket over; exactly one of the callbacks is called, unless the socket is closed by the caller. */

@@ -89,6 +89,7 @@ export class DataPlaneWorker {
       case 'ticket-keys':
         // One that starts now may have been given those of before.
         (await this.#plane)?.setTicketKeys(message.keys);
+        this.#streams?.setTicketKeys(message.keys);
         break;
       case 'reopen-logs':
         (await this.#plane)?.reopenLogs();
@@ -169,10 +170,10 @@ export class DataPlaneWorker {
     snapshot: { readonly current: LiveSnapshot },
     counters: Float64Array,
   ): Promise<StreamPlane | null> {
-    const { settings } = this.#boot;
+    const { settings, ticketKeys } = this.#boot;
     if (settings.streamListen.length === 0) return null;
     const { startStreams } = await import('../stream/start-streams.ts');
-    const common = { settings, snapshot, counters, log: this.#log, names: this.#names, zone: this.#zone };
+    const common = { settings, ticketKeys, snapshot, counters, log: this.#log, names: this.#names, zone: this.#zone };
     return await startStreams(common, this.#post);
   }
 
