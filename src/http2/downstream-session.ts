@@ -41,6 +41,8 @@ const endStreamFlag = 0x1;
 const protocolErrno = -505;
 /** A session that has said goodbye is given so long to take what was written. */
 const lingerTimeout = 2_000;
+/** A client in doubt is given so long to answer a PING. */
+const proofTimeout = 3_000;
 /** Requests that a client gives up, and malformed ones: so many at once, so many a second. The former cost backends something. */
 const resetBurst = 200;
 const resetRate = 20;
@@ -60,6 +62,7 @@ export class DownstreamSession implements ClientConnection {
   readonly #streams = new Set<DownstreamStream>();
   readonly #idle: Deadline;
   readonly #sweep: Deadline;
+  readonly #proof: Deadline;
   readonly #resets: Allowance;
   readonly #controls: Allowance;
   /** Streams that were reset for what the client sent on them. */
@@ -74,6 +77,7 @@ export class DownstreamSession implements ClientConnection {
     this.#resets = new Allowance(resetBurst, resetRate, now);
     this.#controls = new Allowance(controlBurst, controlRate, now);
     this.#idle = new Deadline(() => this.#goodbye());
+    this.#proof = new Deadline(() => socket.destroy());
     this.#sweep = new Deadline(() => this.#resetStalled());
     this.#idle.set(host.limits.headTimeout, now);
     const session = performServerHandshake(socket, sessionOptions(host.limits));
@@ -104,8 +108,18 @@ export class DownstreamSession implements ClientConnection {
       const before = this.#brokenStreams;
       setImmediate(() => {
         if (this.#brokenStreams === before) destroy(error, code);
+        else this.#prove();
       });
     };
+  }
+
+  /** A session that has ended itself all the same is deaf: one that lives answers a PING. */
+  #prove(): void {
+    if (this.#proof.pending || this.#session.destroyed) return;
+    this.#proof.set(proofTimeout, monotonic());
+    this.#session.ping((error: Error | null) => {
+      if (error === null) this.#proof.clear();
+    });
   }
 
   /** Takes no more streams; those in flight finish. */
@@ -178,8 +192,9 @@ export class DownstreamSession implements ClientConnection {
   #resetStalled(): void {
     for (const downstream of this.#streams) {
       if (!downstream.settled) continue;
-      if (downstream.lingered) downstream.reset(ResetCode.cancel);
-      downstream.lingered = true;
+      downstream.lingered++;
+      if (downstream.lingered === 2) downstream.reset(ResetCode.cancel);
+      else if (downstream.lingered > 2) this.socket.destroy();
     }
     if (this.#streams.size > 0) this.#sweep.set(this.host.limits.sendTimeout, monotonic());
   }
@@ -216,6 +231,7 @@ export class DownstreamSession implements ClientConnection {
     this.#open = false;
     this.#idle.clear();
     this.#sweep.clear();
+    this.#proof.clear();
     this.host.closed(this);
   }
 }

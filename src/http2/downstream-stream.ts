@@ -38,8 +38,8 @@ export class DownstreamStream implements Downstream, BodyOwner {
   #trailers = '';
   /** Made when the client does not take what was written. */
   #slow: SlowReader | null = null;
-  /** The answer was complete when it was last looked at, and the stream still open. */
-  lingered = false;
+  /** How often the stream was looked at and was still open, though the answer was complete. */
+  lingered = 0;
 
   constructor(stream: ServerHttp2Stream, session: DownstreamSession, endStream: boolean) {
     this.#stream = stream;

@@ -98,7 +98,7 @@ export interface StreamRecord {
   code: number | null;
 }
 
-/** An HTTP/2 client that writes exactly the frames it is given; it acknowledges the settings of the other side, no more. */
+/** An HTTP/2 client that writes exactly the frames it is given; it acknowledges the other side's SETTINGS and PING, no more. */
 export class FrameClient implements Disposable {
   readonly socket: Socket;
   readonly streams = new Map<number, StreamRecord>();
@@ -202,6 +202,7 @@ export class FrameClient implements Disposable {
         break;
       case Frame.ping:
         if ((flags & Flag.ack) !== 0) this.pongs++;
+        else this.write(frame(Frame.ping, Flag.ack, 0, payload));
         break;
       case Frame.goaway:
         this.goawayCode = payload.readUInt32BE(4);
