@@ -99,7 +99,9 @@ export class BackendSearch implements BalanceQuery {
   reached(): void {
     const { upstream } = this.#service;
     if (this.#target === null) return;
-    upstream?.balancer.answered?.(this.#target, (monotonic() - this.#startedMono) * 1000);
+    if (upstream === null) return;
+    if (upstream.passive !== null) this.#parts.reports.connected(upstream, this.#target);
+    upstream.balancer.answered?.(this.#target, (monotonic() - this.#startedMono) * 1000);
   }
 
   /** It did not, within its time or at all. */

@@ -17,6 +17,9 @@ export interface StreamParts {
   readonly zone: AddressZone;
   /** Keys of session tickets, shared with the other workers. */
   readonly ticketKeys: Uint8Array;
-  /** Told of attempts that failed, for the health of addresses. */
-  readonly reports: { failed(upstream: RuntimeUpstream, target: RuntimeTarget, timedOut: boolean): void };
+  /** Told how attempts went, for the health of addresses. */
+  readonly reports: {
+    connected(upstream: RuntimeUpstream, target: RuntimeTarget): void;
+    failed(upstream: RuntimeUpstream, target: RuntimeTarget, timedOut: boolean): void;
+  };
 }
