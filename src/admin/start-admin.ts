@@ -37,7 +37,9 @@ async function listenAll(
       apps.map(async (app) => {
         const closed = app.close();
         if (!graceful) for (const socket of sockets) socket.destroy();
-        await closed;
+        // Node closes those that are idle now, but not those that become so when they have been answered.
+        const sweep = setInterval(() => closeIdle(app), idleInterval);
+        await closed.finally(() => clearInterval(sweep));
       }),
     );
   };
@@ -59,6 +61,14 @@ async function listenAll(
     throw error;
   }
   return { addresses: bound, close };
+}
+
+/** Milliseconds between two looks for connections that have become idle while the server closes. */
+const idleInterval = 50;
+
+/** HTTP/2 servers see to it by themselves. */
+function closeIdle({ server }: FastifyInstance): void {
+  if ('closeIdleConnections' in server) server.closeIdleConnections();
 }
 
 /** Whoever it names, the Admin API goes by the connection itself. */

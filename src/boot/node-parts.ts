@@ -120,6 +120,8 @@ export class NodeParts {
   }
 
   async #stopAll(graceful: boolean): Promise<void> {
+    // Requests of the Admin API may wait for what it does.
+    const quiet = this.#background?.stop();
     if (graceful) {
       await Promise.all([this.#supervisor.drain(this.#options.settings.drainTimeout), this.#closeListeners(true)]);
     }
@@ -127,7 +129,7 @@ export class NodeParts {
     this.#dns?.close();
     this.#health?.monitor.close();
     this.#expiry?.stop();
-    await this.#background?.stop();
+    await quiet;
     await this.#workerCalls?.close();
     await this.#publisher?.close();
     await this.#store?.close();
