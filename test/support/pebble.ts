@@ -23,6 +23,9 @@ export interface TestPebble {
   kill(): Promise<void>;
   /** Starts it again on the same ports, without any memory. */
   restart(): Promise<void>;
+  /** The server accepts connections (its kernel does) and answers nothing more, until `resume`. */
+  hang(): void;
+  resume(): void;
   stop(): Promise<void>;
 }
 
@@ -106,6 +109,8 @@ export async function startPebble(options: TestPebbleOptions): Promise<TestPebbl
     restart: async () => {
       server = await start();
     },
+    hang: () => void server.kill('SIGSTOP'),
+    resume: () => void server.kill('SIGCONT'),
     stop: async () => {
       process.off('exit', killAtExit);
       await kill();

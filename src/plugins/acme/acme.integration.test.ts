@@ -83,6 +83,13 @@ describe('certificates by http-01', { skip }, () => {
     assert.equal(rig.orders(), before + 1);
   });
 
+  it('are the business of the whole gateway: the plugin is attached to nothing', async () => {
+    const config = { account_email: 'ada@acme.test', api_uri: rig.pebble.directory };
+    const answer = await rig.gateway.admin('POST', '/routes/secure/plugins', { name: 'acme', config });
+    assert.equal(answer.status, 400);
+    assert.match(String(answer.body['message']), /route: value must be null/);
+  });
+
   it('never stand in for a certificate that a person made', async () => {
     const mine = await rig.gateway.admin('POST', '/certificates', { ...own, snis: ['mine.acme.test'] });
     assert.equal(mine.status, 201);

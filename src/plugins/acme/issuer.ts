@@ -38,7 +38,7 @@ export class Issuer {
     } catch (error) {
       if (signal.aborted) {
         await this.records.release(host, claim.lease, null);
-        return { kind: 'given-up' };
+        return { kind: 'given-up', reason: 'the node is about to end' };
       }
       return this.#failed(host, settings, claim.lease, error);
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { skipWithoutDnsServer } from '../../../test/support/dns-server.ts';
-import { startTestGateway } from '../../../test/support/gateway.ts';
+import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
 import { skipWithoutPebble } from '../../../test/support/pebble.ts';
 import { until } from '../../../test/support/until.ts';
 import { type AcmeRig, acmeSettings, configure, isIssued, openTls, shownFor, startAcmeRig } from './acme.fixture.ts';
@@ -12,6 +12,15 @@ const skip = skipWithoutPebble() || skipWithoutDnsServer();
 async function make(rig: AcmeRig, host: string): Promise<void> {
   const answer = await rig.gateway.admin('POST', '/acme', { host });
   assert.equal(answer.status, 201, JSON.stringify(answer.body));
+}
+
+/** The same node again, on the same ports. */
+async function restarted({ gateway, identity }: AcmeRig): Promise<TestGateway> {
+  const { proxyPort, proxyTlsPort, prefix } = gateway;
+  await gateway.gateway.stop(true);
+  const settings = acmeSettings(identity, { prefix });
+  const proxyListen = settings.proxyListen?.map((one) => ({ ...one, port: one.ssl ? proxyTlsPort : proxyPort })) ?? [];
+  return startTestGateway({ settings: { ...settings, proxyListen } });
 }
 
 describe('certificates by tls-alpn-01', { skip }, () => {
@@ -61,21 +70,26 @@ describe('the life of certificates', { skip }, () => {
     await using rig = await startAcmeRig({ config: {} });
     await make(rig, 'a.acme.test');
     const before = await shownFor(rig.gateway, 'a.acme.test');
-    const { proxyPort, proxyTlsPort, prefix } = rig.gateway;
-    await rig.gateway.gateway.stop(true);
-    const settings = acmeSettings(rig.identity, { prefix });
-    const proxyListen =
-      settings.proxyListen?.map((one) => ({ ...one, port: one.ssl ? proxyTlsPort : proxyPort })) ?? [];
-    const again = await startTestGateway({ settings: { ...settings, proxyListen } });
-    try {
-      const after = await shownFor(again, 'a.acme.test');
-      assert.equal(after.serialNumber, before.serialNumber);
-      const made = await again.admin('POST', '/acme', { host: 'b.acme.test' });
-      assert.equal(made.status, 201, JSON.stringify(made.body));
-      assert.equal(rig.accounts(), 1);
-    } finally {
-      await again.stop();
-    }
+    await using again = await restarted(rig);
+    const after = await shownFor(again, 'a.acme.test');
+    assert.equal(after.serialNumber, before.serialNumber);
+    const made = await again.admin('POST', '/acme', { host: 'b.acme.test' });
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+    assert.equal(rig.accounts(), 1);
+  });
+
+  it('a node that ends while the authority keeps it waiting gives the host back', async () => {
+    await using rig = await startAcmeRig({ config: {} });
+    rig.pebble.hang();
+    const asked = [1, 2].map(() => rig.gateway.admin('POST', '/acme', { host: 'a.acme.test' }));
+    assert.equal((await Promise.race(asked)).status, 409);
+    const begin = performance.now();
+    await using again = await restarted(rig);
+    assert.ok(performance.now() - begin < 10_000);
+    await Promise.allSettled(asked);
+    rig.pebble.resume();
+    const made = await again.admin('POST', '/acme', { host: 'a.acme.test' });
+    assert.equal(made.status, 201, JSON.stringify(made.body));
   });
 
   it('an account that the authority has forgotten is made again', async () => {
