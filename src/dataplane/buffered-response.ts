@@ -1,4 +1,5 @@
 import { isBodyless } from '../http1/bodyless.ts';
+import { headerMap } from '../http1/header-block.ts';
 import { runHeaderFilter, runResponse } from '../plugin-runner/phases.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import type { Exchange } from './exchange.ts';
@@ -27,26 +28,34 @@ export class BufferedResponse {
   }
 
   /** Runs the phase and sends the answer on, or what a plugin puts in its place. */
-  finish(x: Exchange, options: ProxyOptions, unexpected: (x: Exchange, error: unknown) => void): void {
+  finish(
+    x: Exchange,
+    trailers: string,
+    options: ProxyOptions,
+    unexpected: (x: Exchange, error: unknown) => void,
+  ): void {
     const body = Buffer.concat(this.#pieces);
     x.buffered = null;
     const result = runResponse(x, body);
     if (result instanceof Promise) {
-      result.then((reply) => this.#send(x, body, reply, options)).catch((error) => unexpected(x, error));
-    } else this.#send(x, body, result, options);
+      result.then((reply) => this.#send(x, body, trailers, reply, options)).catch((error) => unexpected(x, error));
+    } else this.#send(x, body, trailers, result, options);
   }
 
-  #send(x: Exchange, body: Buffer, reply: Reply | undefined, options: ProxyOptions): void {
+  #send(x: Exchange, body: Buffer, trailers: string, reply: Reply | undefined, options: ProxyOptions): void {
     if (x.finished || x.clientAborted) return;
     if (reply !== undefined) {
       replyWith(x, reply, options);
       return;
     }
     if (x.plan.headerFilter.length > 0) runHeaderFilter(x);
-    const sent = x.plan.bodyFilter.length === 0 ? body : filteredBody(x, body);
+    const sent = x.plan.bodyFilter.length === 0 ? body : filteredBody(x, body, headerMap(trailers));
+    const kept = x.transform?.keepsTrailers === true || !x.head.trailers;
+    // A length that is told leaves no place for trailers.
+    const length = kept || trailers === '' ? sent.byteLength : -1;
     const bodyless = this.#bodylessLength !== null && isBodyless(x.head.method, x.status);
-    x.downstream.sendHead(x, bodyless ? (this.#bodylessLength ?? -1) : sent.byteLength);
+    x.downstream.sendHead(x, bodyless ? (this.#bodylessLength ?? -1) : length);
     x.downstream.sendBody(x, sent, 0, sent.byteLength);
-    x.downstream.sendEnd(x, '');
+    x.downstream.sendEnd(x, kept ? '' : trailers);
   }
 }

@@ -1,5 +1,6 @@
 import { type ErrorEntry, errors } from '../errors.ts';
 import { isBodyless } from '../http1/bodyless.ts';
+import { headerMap } from '../http1/header-block.ts';
 import type { ParsedResponse } from '../http1/parse-response.ts';
 import type { ResponseListener } from '../http1/upstream-connection.ts';
 import { runHeaderFilter, startBodyFilters } from '../plugin-runner/phases.ts';
@@ -120,9 +121,9 @@ export class RequestProxy implements ResponseListener {
   }
 
   /** Undefined: a filter failed and the transfer is broken. */
-  #transformed(x: Exchange, piece: Uint8Array | null): Uint8Array | null | undefined {
+  #transformed(x: Exchange, piece: Uint8Array | null, trailers = ''): Uint8Array | null | undefined {
     try {
-      return piece === null ? (x.transform?.end() ?? null) : (x.transform?.chunk(piece) ?? null);
+      return (piece === null ? x.transform?.end(headerMap(trailers)) : x.transform?.chunk(piece)) ?? null;
     } catch {
       x.upstream?.destroy();
       x.upstream = null;
@@ -134,15 +135,16 @@ export class RequestProxy implements ResponseListener {
   responseEnd(x: Exchange, trailers: string): void {
     this.#attempts.release(x);
     if (x.buffered !== null) {
-      x.buffered.finish(x, this.#options, this.unexpected);
+      x.buffered.finish(x, trailers, this.#options, this.unexpected);
       return;
     }
     if (x.transform !== null) {
-      const rest = this.#transformed(x, null);
+      const rest = this.#transformed(x, null, trailers);
       if (rest === undefined) return;
       if (rest !== null && rest.byteLength > 0) x.downstream.sendBody(x, asBuffer(rest), 0, rest.byteLength);
     }
-    x.downstream.sendEnd(x, x.head.trailers ? trailers : '');
+    const kept = !x.head.trailers || x.transform?.keepsTrailers === true;
+    x.downstream.sendEnd(x, kept ? '' : trailers);
   }
 
   responseIdle(x: Exchange): void {

@@ -91,12 +91,15 @@ export function answer(x: Exchange, status: number, block: string, body: Uint8Ar
   x.downstream.sendEnd(x, '');
 }
 
-/** The whole body through the body filters; empty when one of them fails. */
-export function filteredBody(x: Exchange, body: Uint8Array): Uint8Array {
+const noTrailers: Readonly<Record<string, readonly string[]>> = Object.freeze({});
+
+/** The whole body through the body filters, which are left in the exchange; empty when one of them fails. */
+export function filteredBody(x: Exchange, body: Uint8Array, trailers = noTrailers): Uint8Array {
   try {
     const transform = startBodyFilters(x);
+    x.transform = transform;
     if (transform === null) return body;
-    return Buffer.concat([transform.chunk(body), transform.end()].filter((piece) => piece !== null));
+    return Buffer.concat([transform.chunk(body), transform.end(trailers)].filter((piece) => piece !== null));
   } catch {
     // Logged by the runner. What a filter should have changed must not leave unchanged.
     return new Uint8Array(0);

@@ -28,21 +28,23 @@ interface Stage {
 class BodyFilterChain implements BodyTransform {
   readonly #exchange: Exchange;
   readonly #stages: readonly Stage[];
+  readonly keepsTrailers: boolean;
 
   constructor(exchange: Exchange, stages: readonly Stage[]) {
     this.#exchange = exchange;
     this.#stages = stages;
+    this.keepsTrailers = stages.some(({ transform }) => transform.keepsTrailers === true);
   }
 
   chunk(piece: Uint8Array): Uint8Array | null {
     return this.#through(piece, 0);
   }
 
-  end(): Uint8Array | null {
+  end(trailers: Readonly<Record<string, readonly string[]>>): Uint8Array | null {
     let tail: Uint8Array | null = null;
     for (let at = 0; at < this.#stages.length; at++) {
       const { instance, transform } = this.#stages[at]!;
-      const rest = guarded(this.#exchange, instance, () => transform.end());
+      const rest = guarded(this.#exchange, instance, () => transform.end(trailers));
       // What a stage had kept back goes through the stages after it, before those end.
       tail = joined(tail, rest === null ? null : this.#through(rest, at + 1));
     }

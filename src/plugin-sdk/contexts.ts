@@ -251,7 +251,10 @@ export interface HeaderFilterContext extends BaseContext {
  */
 export interface BodyTransform {
   chunk(piece: Uint8Array): Uint8Array | null;
-  end(): Uint8Array | null;
+  /** `trailers`: fields behind the backend's body, lower-case names and values in order; empty when there are none. */
+  end(trailers: Readonly<Record<string, readonly string[]>>): Uint8Array | null;
+  /** The trailers have become part of the body, and do not go to the client besides. Default: they do. */
+  readonly keepsTrailers?: boolean;
 }
 
 /** A whole answer, buffered because the plugin declared `needs.responseBody: 'buffer'`. */

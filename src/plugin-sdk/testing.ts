@@ -173,7 +173,7 @@ function received(exchange: Exchange): TestOutcome['upstream'] {
 
 /** Sends the backend's answer through the phases that come after it. */
 async function answerFrom(exchange: Exchange, { backend = {} }: TestRequest): Promise<void> {
-  const { status = 200, headers = {}, body = '' } = backend;
+  const { status = 200, headers = {}, body = '', trailers = {} } = backend;
   const pieces = (typeof body === 'string' ? [body] : body).map((piece) => Buffer.from(piece));
   exchange.status = status;
   exchange.upstreamStatus = status;
@@ -188,17 +188,17 @@ async function answerFrom(exchange: Exchange, { backend = {} }: TestRequest): Pr
   }
   runHeaderFilter(exchange);
   exchange.downstream.sendHead(exchange, -1);
-  sendFiltered(exchange, pieces);
+  sendFiltered(exchange, pieces, headerLines(trailers));
 }
 
-function sendFiltered(exchange: Exchange, pieces: readonly Buffer[]): void {
+function sendFiltered(exchange: Exchange, pieces: readonly Buffer[], trailers: string): void {
   const send = (piece: Uint8Array | null) => {
     if (piece !== null) exchange.downstream.sendBody(exchange, piece, 0, piece.byteLength);
   };
   try {
     const filters = startBodyFilters(exchange);
     for (const piece of pieces) send(filters === null ? piece : filters.chunk(piece));
-    if (filters !== null) send(filters.end());
+    if (filters !== null) send(filters.end(headerMap(trailers)));
     exchange.downstream.sendEnd(exchange, '');
   } catch {
     exchange.downstream.abort(exchange);

@@ -8,6 +8,7 @@ export interface TestResponse {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly body: string;
+  readonly bytes: Buffer;
   /** `gateway`: a plugin answered. */
   readonly source: 'upstream' | 'gateway';
   /** False: the transfer was broken off. */
@@ -57,6 +58,7 @@ export class TestClient implements Downstream {
       status: this.#status,
       headers,
       body: Buffer.concat(this.#pieces).toString('utf8'),
+      bytes: Buffer.concat(this.#pieces),
       source: this.#source,
       complete: this.#complete,
       header: (name) => headers[name.toLowerCase()]?.[0] ?? null,

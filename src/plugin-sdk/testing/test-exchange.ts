@@ -31,7 +31,8 @@ export interface TestBackend {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** A list is sent piece by piece. */
-  readonly body?: string | readonly string[];
+  readonly body?: string | readonly (string | Uint8Array)[];
+  readonly trailers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /** The exchange of a request that needs no socket. `planFor`: the plan of a consumer, by its id; default: the same one. */
