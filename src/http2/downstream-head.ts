@@ -108,3 +108,14 @@ function writeLines(fields: readonly string[], start: number, authority: string 
   if (cookies !== null) text += `cookie: ${cookies}\r\n`;
   return { text: `${text}\r\n`, count };
 }
+
+/** What the access log shows of a request whose head is malformed, as its line in HTTP/1.1; ended by CRLF. */
+export function streamRequestLine(fields: readonly string[]): string {
+  const line = `${fieldValue(fields, ':method')} ${fieldValue(fields, ':path')} HTTP/2`;
+  return `${line.replace(/[\x00-\x1f\x7f]/g, ' ')}\r\n`;
+}
+
+function fieldValue(fields: readonly string[], name: string): string {
+  const at = fields.indexOf(name);
+  return at < 0 ? '-' : (fields[at + 1] as string);
+}

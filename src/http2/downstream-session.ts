@@ -11,7 +11,7 @@ import { Deadline } from '../util/deadlines.ts';
 import { requestId } from '../util/request-ids.ts';
 import { Allowance } from './allowance.ts';
 import { ResetCode } from './codes.ts';
-import { parseStreamHead } from './downstream-head.ts';
+import { parseStreamHead, streamRequestLine } from './downstream-head.ts';
 import { DownstreamStream } from './downstream-stream.ts';
 import { sessionOptions, sessionWindowSize } from './session-options.ts';
 
@@ -159,7 +159,7 @@ export class DownstreamSession implements ClientConnection {
     const { limits, snapshots } = this.host;
     const head = parseStreamHead(fields, endStream, limits);
     if (!(head instanceof ParsedRequest)) {
-      downstream.refuse(head, requestLine(fields));
+      downstream.refuse(head, streamRequestLine(fields));
       // Over HTTP/1.1 it would have cost the connection.
       this.#reset();
       return;
@@ -245,14 +245,3 @@ function onClose(this: ServerHttp2Stream): void {
 }
 
 function ignore(): void {}
-
-/** What the access log shows of a request that is none. */
-function requestLine(fields: readonly string[]): string {
-  const line = `${fieldValue(fields, ':method')} ${fieldValue(fields, ':path')} HTTP/2`;
-  return `${line.replace(/[\x00-\x1f\x7f]/g, ' ')}\r\n`;
-}
-
-function fieldValue(fields: readonly string[], name: string): string {
-  const at = fields.indexOf(name);
-  return at < 0 ? '-' : (fields[at + 1] as string);
-}
