@@ -12,6 +12,7 @@ import { plain } from './scenarios/plain.ts';
 import { policies } from './scenarios/policies.ts';
 import { routes } from './scenarios/routes.ts';
 import { start } from './scenarios/start.ts';
+import { tls } from './scenarios/tls.ts';
 import { transfer } from './scenarios/transfer.ts';
 import { tenTargets } from './scenarios/upstreams.ts';
 import { websocket } from './scenarios/websocket.ts';
@@ -33,6 +34,7 @@ const scenarios: readonly Scenario[] = [
   upload,
   transfer,
   websocket,
+  tls,
   http2,
   idleConnections,
   edits,

@@ -1,14 +1,12 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { AdminClient } from '../support/admin-client.ts';
 import type { BenchContext, Scenario } from '../support/context.ts';
 import { type Figure, figure, median } from '../support/figures.ts';
-import { freePort } from '../support/free-port.ts';
+import { startFloor } from '../support/floor.ts';
 import { startGateway } from '../support/gateway.ts';
 import { http2Load } from '../support/h2load.ts';
-import { startNginx, stopProcess } from '../support/nginx.ts';
 import { cpuMicroseconds } from '../support/process-figures.ts';
+import { makeCertificate, startSecurePeer } from '../support/secure-peer.ts';
 import type { Subject } from '../support/subject.ts';
 import { BenchError, findTool } from '../support/tools.ts';
 
@@ -34,7 +32,7 @@ export const http2: Scenario = {
     });
     const admin = new AdminClient(gateway.adminUrl);
     const peer = await startSecurePeer(context, folder, cert, key);
-    const floor = await startFloor(cert, key);
+    const floor = await startFloor('http2', cert, key);
     try {
       await admin.addRoutes(context.backend.url, 1);
       const subjects = [peer, gateway, floor];
@@ -85,72 +83,4 @@ async function measure(
   if (figures.failed > 0)
     throw new BenchError(`${subject.name} failed ${figures.failed} of ${figures.requests} requests`);
   return { cpuPerRequest: used / figures.requests, requestsPerSecond: figures.requests / figures.seconds };
-}
-
-function makeCertificate(folder: string): { readonly cert: string; readonly key: string } {
-  mkdirSync(folder, { recursive: true });
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  execFileSync('openssl', ['req', '-x509', ...curve, '-subj', '/CN=localhost', '-keyout', key, '-out', cert], {
-    stdio: 'ignore',
-  });
-  return { cert, key };
-}
-
-/** The peer of every scenario, with HTTP/2 over TLS before it. */
-async function startSecurePeer(context: BenchContext, folder: string, cert: string, key: string): Promise<Subject> {
-  const root = join(folder, 'peer');
-  mkdirSync(root, { recursive: true });
-  const tlsPort = await freePort();
-  const peer = await startNginx(
-    context.tools.nginx,
-    root,
-    'nginx with HTTP/2',
-    (port) => `
-    upstream backend {
-      server 127.0.0.1:${context.backend.port};
-      keepalive 512;
-      keepalive_requests 1000000;
-    }
-    server {
-      listen 127.0.0.1:${port} backlog=4096;
-      listen 127.0.0.1:${tlsPort} ssl http2 backlog=4096;
-      ssl_certificate ${cert};
-      ssl_certificate_key ${key};
-      location / {
-        proxy_pass http://backend;
-        proxy_http_version 1.1;
-        proxy_request_buffering off;
-        proxy_set_header Host $proxy_host;
-        proxy_set_header Connection "";
-        proxy_set_header X-Real-IP $remote_addr;
-        proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-        proxy_set_header X-Forwarded-Proto $scheme;
-        proxy_set_header X-Forwarded-Host $host;
-        proxy_set_header X-Forwarded-Port $server_port;
-        proxy_set_header X-Request-Id $request_id;
-        add_header X-Request-Id $request_id always;
-        add_header Via "1.1 nginx" always;
-      }
-    }`,
-  );
-  return { ...peer, port: tlsPort, url: `https://127.0.0.1:${tlsPort}` };
-}
-
-async function startFloor(cert: string, key: string): Promise<Subject> {
-  const script = join(import.meta.dirname, '..', 'load', 'http2-floor.ts');
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, cert, key], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const port = await new Promise<number>((resolve, reject) => {
-    child.stdout.once('data', (line: Buffer) => resolve(Number(line.toString())));
-    child.once('exit', (code) => reject(new BenchError(`the floor ended with ${code} instead of starting`)));
-  });
-  return {
-    name: 'node:http2',
-    port,
-    url: `https://127.0.0.1:${port}`,
-    pids: () => [child.pid as number],
-    stop: () => stopProcess(child),
-  };
 }

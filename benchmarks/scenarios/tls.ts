@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import { AdminClient } from '../support/admin-client.ts';
+import type { BenchContext, Scenario } from '../support/context.ts';
+import { type Figure, figure } from '../support/figures.ts';
+import { startFloor } from '../support/floor.ts';
+import { startGateway } from '../support/gateway.ts';
+import { type Contender, type Measured, measureInTurns } from '../support/measure.ts';
+import { makeCertificate, startSecurePeer } from '../support/secure-peer.ts';
+
+const scenario = 'tls';
+/** Every request opens a connection of its own. */
+const closing: Contender['load'] = { script: 'header.lua', args: ['Connection', 'close'] };
+
+/** The plain scenario over HTTP/1.1 and TLS 1.3: on kept connections, and with a full handshake for each request. */
+export const tls: Scenario = {
+  name: scenario,
+  async run(context: BenchContext): Promise<readonly Figure[]> {
+    const folder = join(context.folder, scenario);
+    const { cert, key } = makeCertificate(folder);
+    const gateway = await startGateway({
+      folder,
+      workers: 1,
+      env: { KONG_PROXY_LISTEN: '127.0.0.1:0 ssl backlog=4096', KONG_SSL_CERT: cert, KONG_SSL_CERT_KEY: key },
+    });
+    const secure = { ...gateway, url: `https://127.0.0.1:${gateway.port}` };
+    const admin = new AdminClient(gateway.adminUrl);
+    const peer = await startSecurePeer(context, folder, cert, key);
+    const floor = await startFloor('tls', cert, key);
+    try {
+      await admin.addRoutes(context.backend.url, 1);
+      const [kept, ours, handshake, oursAnew, least] = await measureInTurns(context, [
+        { subject: peer, path: '/r/0' },
+        { subject: secure, path: '/r/0' },
+        { subject: peer, path: '/r/0', load: closing },
+        { subject: secure, path: '/r/0', load: closing },
+        { subject: floor, path: '/r/0', load: closing },
+      ]);
+      const common = { scenario, unit: 'µs' };
+      return [
+        figure({
+          ...common,
+          what: 'CPU per request, kept connections',
+          gateway: costOf(ours),
+          peer: costOf(kept),
+          maxRatio: 1.8,
+        }),
+        figure({
+          ...common,
+          what: 'CPU per request, a full handshake each',
+          gateway: costOf(oursAnew),
+          peer: costOf(handshake),
+          maxRatio: 1.3,
+        }),
+        figure({
+          ...common,
+          what: 'the same beside node:tls that answers by itself',
+          gateway: costOf(oursAnew),
+          peer: costOf(least),
+          peerName: 'node:tls',
+        }),
+      ];
+    } finally {
+      admin.close();
+      await Promise.all([gateway.stop(), peer.stop(), floor.stop()]);
+    }
+  },
+};
+
+function costOf(measured: Measured | undefined): number {
+  return measured?.cpuPerRequest ?? Number.NaN;
+}
