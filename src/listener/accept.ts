@@ -56,14 +56,52 @@ export function adoptSocket(server: Server, accepted: Socket, ownerOf: (socket: 
   socket.resume();
 }
 
-/** Reads a TLS socket, which has `data` events only. */
+/**
+ * Reads a TLS socket into the worker's shared buffer, as `onread` would, which sockets of a TLS server cannot be given. Spares a
+ * buffer and a stream push for each read. Where that is not to be had, `data` events serve.
+ */
 export function adoptTlsSocket(socket: Socket, ownerOf: (socket: Socket) => SocketOwner | null): void {
   const owner = ownerOf(socket);
   if (owner === null) return;
-  socket.on('data', (data: Buffer) => {
-    if (!owner.received(data, data.byteLength)) socket.pause();
-  });
+  const early = readInto(socket, (length, bytes) => owner.received(bytes, length));
+  if (early === undefined) {
+    socket.on('data', (data: Buffer) => {
+      if (!owner.received(data, data.byteLength)) socket.pause();
+    });
+  }
   watch(socket, owner);
+  if (early === undefined) return;
+  // What came together with the end of the handshake.
+  if (early === null || owner.received(early, early.byteLength)) socket.resume();
+}
+
+/** The places where `onread` is kept in a socket; null: this version of Node has others. */
+const places = findPlaces();
+
+interface Places {
+  readonly buffer: symbol;
+  readonly callback: symbol;
+  readonly generator: symbol;
+}
+
+function findPlaces(): Places | null {
+  const probe = new Socket({ onread: { buffer: new Uint8Array(1), callback: () => true } });
+  const symbols = Object.getOwnPropertySymbols(probe);
+  const place = (name: string): symbol | undefined => symbols.find(({ description }) => description === name);
+  const [buffer, callback, generator] = [place('kBuffer'), place('kBufferCb'), place('kBufferGen')];
+  probe.destroy();
+  if (buffer === undefined || callback === undefined || generator === undefined) return null;
+  return { buffer, callback, generator };
+}
+
+/** Returns what had been read before, null for nothing; undefined: it cannot be done. */
+function readInto(socket: Socket, received: (length: number, bytes: Uint8Array) => boolean): Buffer | null | undefined {
+  const handle = (socket as unknown as Internals)._handle as { useUserBuffer?: (buffer: Uint8Array) => void } | null;
+  if (places === null || handle === null || typeof handle?.useUserBuffer !== 'function') return undefined;
+  const early = socket.read() as Buffer | null;
+  Object.assign(socket, { [places.buffer]: sharedReadBuffer, [places.callback]: received, [places.generator]: null });
+  handle.useUserBuffer(sharedReadBuffer);
+  return early;
 }
 
 function watch(socket: Socket, owner: SocketOwner): void {
