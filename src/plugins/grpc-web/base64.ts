@@ -1,0 +1,36 @@
+import { FrameWalker } from './frames.ts';
+
+const groups = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)*$/;
+
+/** The bytes of base64 texts one behind the other, each padded by itself. Null when it is something else. */
+export function decodeBase64(body: Uint8Array): Buffer | null {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
+  if (!groups.test(text)) return null;
+  return Buffer.concat(text.split(/(?<==)(?!=)/).map((part) => Buffer.from(part, 'base64')));
+}
+
+/**
+ * Writes frames in base64 as they pass. Padding stands only where a frame ends, so that a client can read each message as
+ * soon as it is there, and every piece by itself.
+ */
+export class FrameEncoder {
+  readonly #walker = new FrameWalker();
+  /** Bytes, less than three, that wait for those that follow them. */
+  #rest: Buffer = Buffer.alloc(0);
+
+  /** Between two frames. */
+  get atRest(): boolean {
+    return this.#walker.atRest;
+  }
+
+  push(piece: Uint8Array): Uint8Array | null {
+    let text = '';
+    this.#walker.walk(piece, (start, end, last) => {
+      const bytes = Buffer.concat([this.#rest, piece.subarray(start, end)]);
+      const whole = last ? bytes.byteLength : bytes.byteLength - (bytes.byteLength % 3);
+      text += bytes.toString('base64', 0, whole);
+      this.#rest = bytes.subarray(whole);
+    });
+    return text === '' ? null : Buffer.from(text, 'latin1');
+  }
+}
