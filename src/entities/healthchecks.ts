@@ -9,7 +9,10 @@ export const healthchecks = record(
     active: record(
       {
         type: checkType('Protocol of the probes.'),
-        timeout: seconds({ default: 1, description: 'How long a probe may take.' }),
+        timeout: seconds({
+          default: 1,
+          description: 'How long each step of a probe may take: to connect, for TLS, for the answer. 0: one second.',
+        }),
         concurrency: integer({
           required: true,
           default: 10,

@@ -27,7 +27,7 @@ interface ShownWeight {
   readonly unavailable: number;
 }
 
-/** `state`: null when the node does not balance over the upstream yet. */
+/** Kong's form of a target's health. `state`: null when the node does not balance over the upstream yet. */
 export function shownTarget(
   row: Row,
   state: UpstreamHealthFacts | null,

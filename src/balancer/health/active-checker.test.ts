@@ -5,9 +5,9 @@ import { describe, it } from 'node:test';
 import { until } from '../../../test/support/until.ts';
 import { ActiveChecker, type CheckedAddress, type CheckerOptions } from './active-checker.ts';
 import { type ActiveChecks, healthConfigOf } from './health-config.ts';
-import type { ProbeResult } from './probe.ts';
+import { type ProbeResult, ProbeRun } from './probe.ts';
 import { servingStatus } from './probe-grpc.ts';
-import { requestHead } from './probe-http.ts';
+import { probeHttp, requestHead } from './probe-http.ts';
 
 function checksOf(active: object): ActiveChecks {
   return healthConfigOf({ active: { type: 'http', timeout: 5, ...active } })?.active as ActiveChecks;
@@ -130,6 +130,19 @@ describe('the checker of an upstream', () => {
 });
 
 describe('a probe', () => {
+  it('is not given up for what this node was too busy to read', async () => {
+    await using server = await heldServer();
+    const { promise, resolve } = Promise.withResolvers<ProbeResult>();
+    const run = new ProbeRun(100, resolve);
+    probeHttp(run, { ...target, ip: '127.0.0.1', port: server.port, path: '/', headers: [] });
+    await until(() => server.waiting.length === 1);
+    // From here timers come before what has arrived.
+    await new Promise((resolve) => setImmediate(resolve));
+    server.answerAll();
+    for (const end = performance.now() + 300; performance.now() < end; );
+    assert.deepEqual(await promise, { kind: 'status', status: 204 });
+  });
+
   const target = { ip: '::1', port: 80, host: '::1', authority: '[::1]', timeout: 1, tls: null };
 
   it('cannot be made to say more than one request', () => {

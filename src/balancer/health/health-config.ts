@@ -67,8 +67,8 @@ function activeChecksOf(active: Fields): ActiveChecks | null {
   return Object.freeze({
     ...limitsOf(active),
     type: text(active, 'type', 'http') as ProbeType,
-    // Kong takes 0 as well, which would leave no probe any time.
-    timeout: Math.max(1, number(active, 'timeout', 1) * 1000),
+    // Kong takes 0 as well, which would leave no probe any time: it means the default.
+    timeout: (number(active, 'timeout', 1) || 1) * 1000,
     concurrency: Math.max(1, number(active, 'concurrency', 10)),
     healthyInterval,
     unhealthyInterval,

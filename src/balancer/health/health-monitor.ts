@@ -3,7 +3,7 @@ import type { AddressZone } from '../address-zone.ts';
 import type { TargetAddress, WatchedUpstream } from '../upstream-addresses.ts';
 import { ActiveChecker, type CheckedAddress } from './active-checker.ts';
 import { type ActiveChecks, type HealthConfig, healthConfigOf, thresholdOf } from './health-config.ts';
-import { HealthHistory, type HealthSource, type HealthTransition } from './health-history.ts';
+import { HealthJournal, type HealthLog, type HealthSource, type HealthTransition } from './health-journal.ts';
 import type { ProbeResult, ProbeTarget, ProbeTls } from './probe.ts';
 import {
   type Flip,
@@ -16,7 +16,7 @@ import {
 
 export interface HealthMonitorOptions {
   readonly zone: AddressZone;
-  readonly log: { log(level: 'notice' | 'warn', message: string, fields: Readonly<Record<string, unknown>>): void };
+  readonly log: HealthLog;
   /** PEM of the authorities that probes by TLS trust; null: Node's own. */
   readonly authorities: string | null;
   /** The client certificate of an upstream by its id. */
@@ -75,11 +75,12 @@ interface Entry {
 export class HealthMonitor {
   readonly #options: HealthMonitorOptions;
   readonly #entries = new Map<string, Entry>();
-  readonly #history = new HealthHistory();
+  readonly #journal: HealthJournal;
   #closed = false;
 
   constructor(options: HealthMonitorOptions) {
     this.#options = options;
+    this.#journal = new HealthJournal(options.log);
   }
 
   /** Takes over all upstreams as they are now. */
@@ -93,14 +94,17 @@ export class HealthMonitor {
     for (const id of gone) {
       this.#entries.get(id)?.checker?.close();
       this.#entries.delete(id);
-      this.#history.forget(id);
+      this.#journal.forget(id);
     }
   }
 
   workerFlipped({ upstreamId, slot, healthy, reason }: WorkerFlip): void {
     const entry = this.#entries.get(upstreamId);
     const address = entry?.upstream.addresses.find((each) => each.slot === slot);
-    if (entry !== undefined && address !== undefined) this.#changed(entry, address, healthy, 'passive', reason);
+    if (entry === undefined || address === undefined) return;
+    this.#changed(entry, address, healthy, 'passive', reason);
+    // The worker did not know yet.
+    if (entry.config === null) this.#set(entry, address, true, 'config', 'checks are off');
   }
 
   /**
@@ -131,24 +135,22 @@ export class HealthMonitor {
     const { zone } = this.#options;
     let total = 0;
     let available = 0;
-    for (const { slot, weight } of upstream.addresses) {
+    const addresses = new Map<string, AddressHealth[]>(upstream.targets.map(({ row }) => [row.id, []]));
+    for (const { targetId, ip, port, weight, slot } of upstream.addresses) {
+      const healthy = zone.isHealthy(slot);
       total += weight;
-      if (zone.isHealthy(slot)) available += weight;
+      if (healthy) available += weight;
+      addresses.get(targetId)?.push({ ip, port, weight, healthy });
     }
     const targets = upstream.targets.map(({ row, host, port, error }) => ({
-      id: row.id,
-      host,
-      port,
-      error,
-      addresses: upstream.addresses
-        .filter(({ targetId }) => targetId === row.id)
-        .map((each) => ({ ip: each.ip, port: each.port, weight: each.weight, healthy: zone.isHealthy(each.slot) })),
+      ...{ id: row.id, host, port, error },
+      addresses: addresses.get(row.id) ?? [],
     }));
     return {
       checked: config !== null,
       healthy: available > 0 && (available / total) * 100 > threshold,
       targets,
-      transitions: this.#history.of(upstreamId),
+      transitions: this.#journal.of(upstreamId),
     };
   }
 
@@ -227,12 +229,8 @@ export class HealthMonitor {
   }
 
   #changed(entry: Entry, address: TargetAddress, healthy: boolean, source: HealthSource, reason: string): void {
-    const { upstreamId, upstreamName } = entry.upstream;
-    const name = nameOf(address);
-    this.#history.add(upstreamId, { at: Date.now(), address: name, healthy, source, reason });
-    const text = healthy ? 'an address is healthy again' : 'an address is unhealthy';
-    const fields = { upstream: upstreamName, target: address.host, address: name, check: source, reason };
-    this.#options.log.log(healthy ? 'notice' : 'warn', text, fields);
+    const transition = { at: Date.now(), address: nameOf(address), healthy, source, reason };
+    this.#journal.note(entry.upstream, address.host, transition);
     entry.checker?.flipped(address.slot);
   }
 }
