@@ -148,6 +148,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
         contextFor: (name, challenge) => handshakeContext(this.snapshots.current, name, challenge),
         takesChallenges: () => this.snapshots.current.globalPlan.certificate.length > 0,
         wantsClientCertificates: () => this.snapshots.current.wantsClientCertificates,
+        needsServerNames: () => this.snapshots.current.routesByServerName,
         proxyHeader: {
           timeout: settings.clientHeaderTimeout,
           refused: (peer, reason) => refused(`${address.listener}: connection of ${peer} closed: ${reason}`),

@@ -35,6 +35,8 @@ export interface ListenerOptions {
   readonly takesChallenges: () => boolean;
   /** Whether TLS clients are asked for a certificate; looked at for each new connection. */
   readonly wantsClientCertificates: () => boolean;
+  /** Whether something depends on the name that a TLS client asks for; looked at for each new connection. */
+  readonly needsServerNames: () => boolean;
   /** For an address with `proxy_protocol`. */
   readonly proxyHeader: ProxyHeaderOptions;
   /** Makes the owner of a new connection; null when the socket has been taken over whole (HTTP/2). */
@@ -125,21 +127,31 @@ function tlsServer(options: ListenerOptions): Server {
   // A handshake that takes too long is told here, and nobody else closes it.
   server.on('tlsClientError', (_error, socket: TLSSocket) => socket.destroy());
   server.setTicketKeys(Buffer.from(options.ticketKeys));
-  followWish(server as TlsServer & { requestCert: boolean }, own, options.wantsClientCertificates);
+  followWishes(server as TlsServer & { requestCert: boolean }, own, options);
   return server;
 }
 
 /**
  * Asks TLS clients for a certificate as long as somebody wants it. The server reads `requestCert` for each connection.
  * While it asks there are no session tickets: a resumed session has lost the intermediate certificates, and one from before
- * has no certificate at all. The new context has new keys, so tickets from before are of no use either.
+ * has no certificate at all. Nor are there any while routes depend on server names: Node does not tell the name of a session of
+ * TLS 1.2 that goes on.
  */
-function followWish(server: TlsServer & { requestCert: boolean }, own: TlsOptions, wanted: () => boolean): void {
+function followWishes(
+  server: TlsServer & { requestCert: boolean },
+  own: TlsOptions,
+  { wantsClientCertificates, needsServerNames }: ListenerOptions,
+): void {
+  let tickets = true;
   server.prependListener('connection', () => {
-    const ask = wanted();
-    if (ask === server.requestCert) return;
+    const ask = wantsClientCertificates();
+    const give = !ask && !needsServerNames();
     server.requestCert = ask;
-    server.setSecureContext(ask ? { ...own, secureOptions: constants.SSL_OP_NO_TICKET } : own);
+    if (give === tickets) return;
+    tickets = give;
+    const keys = server.getTicketKeys();
+    server.setSecureContext(give ? own : { ...own, secureOptions: constants.SSL_OP_NO_TICKET });
+    server.setTicketKeys(keys);
   });
 }
 

@@ -107,6 +107,8 @@ export interface RuntimeSnapshot {
   service(idOrName: string): RuntimeService | null;
   /** Some plugin instance needs the certificates of TLS clients. */
   readonly wantsClientCertificates: boolean;
+  /** Some route is chosen by the TLS server name. */
+  readonly routesByServerName: boolean;
 }
 
 /** Where a worker's data plane finds its snapshot. */

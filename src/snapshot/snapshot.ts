@@ -15,7 +15,7 @@ import type { UpstreamTlsDefaults } from './build-tls.ts';
 import { CertificateTable } from './certificate-table.ts';
 import { PluginSet } from './plugin-set.ts';
 import { RouteTable } from './route-table.ts';
-import { text } from './row-fields.ts';
+import { text, texts } from './row-fields.ts';
 import type { RuntimeCertificate, RuntimeRoute, RuntimeService, RuntimeUpstream } from './runtime.ts';
 import type { RuntimeStreamRoute, StreamSnapshot } from './runtime-stream.ts';
 import { ServiceTable } from './service-table.ts';
@@ -62,6 +62,8 @@ export class LiveSnapshot implements StreamSnapshot {
   readonly #plugins: PluginSet;
   readonly #upstreams: UpstreamTable;
   readonly #targets = new Set<string>();
+  /** Routes with `snis`. */
+  readonly #namedRoutes = new Set<string>();
   readonly #services: ServiceTable;
   readonly #routes: RouteTable<LiveRoute>;
   readonly #streamRoutes: RouteTable<LiveStreamRoute>;
@@ -106,6 +108,10 @@ export class LiveSnapshot implements StreamSnapshot {
 
   service(idOrName: string): RuntimeService | null {
     return this.#services.find(idOrName);
+  }
+
+  get routesByServerName(): boolean {
+    return this.#namedRoutes.size > 0;
   }
 
   get wantsClientCertificates(): boolean {
@@ -246,6 +252,8 @@ export class LiveSnapshot implements StreamSnapshot {
       routes: {
         ids: () => [...this.#routes.ids(), ...this.#streamRoutes.ids()],
         upsert: (row) => {
+          if ((texts(row, 'snis') ?? []).length > 0) this.#namedRoutes.add(row.id);
+          else this.#namedRoutes.delete(row.id);
           // A route may have been of the other kind before.
           try {
             this.#routes.upsert(row);
@@ -254,6 +262,7 @@ export class LiveSnapshot implements StreamSnapshot {
           }
         },
         remove: (id) => {
+          this.#namedRoutes.delete(id);
           this.#routes.remove(id);
           this.#streamRoutes.remove(id);
         },

@@ -92,6 +92,22 @@ describe('TLS sessions', () => {
     });
   }
 
+  it('do not hide the server name from routes that are chosen by it', async () => {
+    const port = rig.gateway.proxyTlsPort;
+    await rig.write('PUT', '/services/backend/routes/named', { paths: ['/named'], snis: ['localhost'] });
+    for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const before = await ask(port, version);
+      assert.match(before.text, /^HTTP\/1\.1 200 /);
+      assert.match((await ask(port, version, before.session)).text, /^HTTP\/1\.1 200 /);
+    }
+    await rig.gateway.admin('DELETE', '/services/backend/routes/named');
+    const again = await ask(port, 'TLSv1.3');
+    assert.deepEqual(
+      await Promise.all(Array.from({ length: 6 }, () => resumes(port, 'TLSv1.3', again.session as Buffer))),
+      Array.from({ length: 6 }, () => true),
+    );
+  });
+
   it('are not given out when tickets are off', async () => {
     await using other = await tlsRig({ KONG_SSL_SESSION_TICKETS: 'off', KONG_NGINX_WORKER_PROCESSES: '1' });
     const text = await openssl(other.gateway.proxyTlsPort, '-tls1_2');
@@ -142,5 +158,27 @@ function resumes(port: number, version: 'TLSv1.2' | 'TLSv1.3', session: Buffer):
       resolve(socket.isSessionReused());
       socket.destroy();
     });
+  });
+}
+
+/** The answer to a request, and the session that came before it, if one did. */
+function ask(
+  port: number,
+  version: 'TLSv1.2' | 'TLSv1.3',
+  session?: Buffer,
+): Promise<{ readonly text: string; readonly session?: Buffer }> {
+  return new Promise((resolve, reject) => {
+    const socket = open(port, version, session);
+    let given: Buffer | undefined;
+    let text = '';
+    socket.on('session', (fresh) => {
+      given = fresh;
+    });
+    socket.on('error', reject);
+    socket.on('data', (data: Buffer) => {
+      text += data.toString('latin1');
+    });
+    socket.on('end', () => resolve(given === undefined ? { text } : { text, session: given }));
+    socket.write('GET /named HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
   });
 }
