@@ -158,14 +158,12 @@ test('a prefix that cannot be made is named in one line', async () => {
   await rm(parent, { recursive: true, force: true });
 });
 
-test('a listener with TLS needs a certificate', async () => {
+test('a certificate that cannot be read stops the start with one line', async () => {
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-tls-'));
   const settings = testSettings({ prefix });
   const secure = { ...settings.proxyListen[0]!, ssl: true, listener: '127.0.0.1:0 ssl' };
-  await assert.rejects(
-    startGateway({ ...settings, proxyListen: [secure] }, [], inTest),
-    /ssl_cert and ssl_cert_key must be set/,
-  );
+  const broken = { ...settings, proxyListen: [secure], sslCert: ['/nowhere.pem'], sslCertKey: ['/nowhere.key'] };
+  await assert.rejects(startGateway(broken, [], inTest), /^Error: ssl_cert: cannot read \/nowhere\.pem: /);
   await rm(prefix, { recursive: true, force: true });
 });
 

@@ -9,6 +9,7 @@ import { monotonic } from '../util/clock.ts';
 import { Counter } from '../zones/counters.ts';
 import { backendTime, type ExchangeBalanceQuery } from './balance-query.ts';
 import type { Exchange } from './exchange.ts';
+import type { FailureLog } from './failure-log.ts';
 import { coarseTimeout, grpcCode, grpcLines, grpcTimeout, grpcTimeoutText } from './grpc.ts';
 import { isIdempotent } from './is-idempotent.ts';
 import type { ProxyOptions } from './options.ts';
@@ -32,6 +33,7 @@ export interface AttemptsParts {
   readonly zone: AddressZone;
   readonly query: ExchangeBalanceQuery;
   readonly reports: PassiveReports;
+  readonly failures: FailureLog;
   readonly unexpected: (x: Exchange | null, error: unknown) => void;
 }
 
@@ -162,6 +164,7 @@ export class Attempts {
     x.attemptStartedMono = now;
     x.targetIp = ip;
     x.targetPort = port;
+    x.failureCause = '';
     if (target.slot !== 0) {
       this.#parts.zone.begin(target.slot);
       x.heldSlot = target.slot;
@@ -268,6 +271,7 @@ export class Attempts {
     const { policy, balanced, target } = x;
     const service = x.service as RuntimeService;
     counters[Counter.upstreamFailed]!++;
+    this.#parts.failures.failed(x, error);
     x.attemptSerial++;
     x.failAttempt(error.status);
     this.release(x);

@@ -25,6 +25,7 @@ import { TrustedPeers } from './client-address.ts';
 import type { ClientConnection, DownstreamHandler } from './downstream.ts';
 import { errorBody } from './error-body.ts';
 import type { DownstreamPeer, Exchange } from './exchange.ts';
+import { FailureLog } from './failure-log.ts';
 import { RequestHandler } from './handle-request.ts';
 import { handshakeContext } from './handshake-context.ts';
 import { maskedRequestLine, maskedTarget } from './masked-arguments.ts';
@@ -117,6 +118,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
       counters,
       zone,
       reports: new PassiveHealth(zone, post),
+      failures: new FailureLog(log),
       unexpected: (x, error) => this.unexpected(x, error),
     });
     this.#trusted = new TrustedPeers(settings.trustedIps);
