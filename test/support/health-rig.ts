@@ -24,6 +24,8 @@ export interface HealthRig extends AsyncDisposable {
   /** Health of the targets by their name. */
   health(): Promise<Readonly<Record<string, string>>>;
   targets(): Promise<readonly ShownTarget[]>;
+  /** Why an address last changed its health. */
+  lastReason(): Promise<string>;
   /** Waits until the target shows this health. */
   becomes(target: string, health: string, milliseconds?: number): Promise<void>;
   /** A request on a connection of its own; status and body. */
@@ -66,6 +68,10 @@ export async function startHealthRig(options: HealthRigOptions): Promise<HealthR
     write,
     health,
     targets,
+    async lastReason() {
+      const { data } = await write('GET', '/upstreams/pool/health?balancer_health=1');
+      return (data as { transitions: { reason: string }[] }).transitions[0]?.reason ?? '';
+    },
     becomes: (target, state, milliseconds) => until(async () => (await health())[target] === state, milliseconds),
     async get(path = '/') {
       using client = await openClient(gateway.proxyPort);
