@@ -5,7 +5,7 @@ import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
 import { Allowance } from './allowance.ts';
 import { clientSessionOptions } from './client-session-options.ts';
-import { ResetCode } from './codes.ts';
+import { spareSession } from './spare-session.ts';
 import { type StreamHost, UpstreamStream } from './upstream-stream.ts';
 
 export interface SessionLimits {
@@ -54,6 +54,7 @@ export class UpstreamSession implements StreamHost {
   #leaving = false;
   #closed = false;
   #heardAt = 0;
+  #brokenStreams = 0;
 
   /** `socket` is connected; `scheme` says whether it is TLS. */
   constructor(socket: Socket, scheme: 'http' | 'https', limits: SessionLimits, owner: SessionOwner) {
@@ -67,6 +68,7 @@ export class UpstreamSession implements StreamHost {
     this.#controls = new Allowance(controlBurst, controlRate, monotonic());
     const session = connect('http://backend', { ...clientSessionOptions(limits), createConnection: () => socket });
     this.#session = session;
+    spareSession(session, () => this.#brokenStreams);
     session.on('connect', () => session.setLocalWindowSize(sessionWindow));
     session.on('remoteSettings', (settings) => this.#settings(settings));
     session.on('ping', () => this.#control());
@@ -127,6 +129,10 @@ export class UpstreamSession implements StreamHost {
     if (this.#heardAt < time) this.#leave();
   }
 
+  broken(): void {
+    this.#brokenStreams++;
+  }
+
   released(): void {
     this.#streams--;
     if (this.#streams === 0) {
@@ -149,7 +155,7 @@ export class UpstreamSession implements StreamHost {
   }
 
   #control(): void {
-    if (!this.#controls.take(monotonic())) this.#session.destroy(ResetCode.enhanceYourCalm as unknown as Error);
+    if (!this.#controls.take(monotonic())) this.destroy();
   }
 
   /** Takes no more streams; those that are open go on. */

@@ -28,6 +28,8 @@ export interface StreamHost {
   silentSince(time: number): void;
   /** The session takes no more streams. */
   readonly leaving: boolean;
+  /** The stream was reset for what the backend sent on it. */
+  broken(): void;
   released(): void;
 }
 
@@ -189,8 +191,9 @@ export class UpstreamStream implements UpstreamLink {
   /** The stream is closed, for whatever reason. */
   #closed(): void {
     const stream = this.#stream as ClientHttp2Stream;
+    const code = stream.rstCode;
+    if (code === ResetCode.protocolError) this.#host.broken();
     if (this.#exchange !== null) {
-      const code = stream.rstCode;
       if (code === ResetCode.refusedStream || stream.id === undefined) this.#fail(errors.upstreamRefused);
       else if (code === ResetCode.protocolError) this.#fail(errors.badResponse);
       else this.#fail(errors.upstreamClosed);

@@ -78,10 +78,12 @@ test('all four kinds of calls go through', async () => {
 
 test('metadata goes both ways, -bin values too, and the backend sees who calls', async () => {
   let seen: Metadata | null = null;
+  const hosts: string[] = [];
   await using backend = await startGrpcBackend({
     ...methods,
     unary(call: Call, done: Done): void {
       seen = call.metadata;
+      hosts.push(call.getHost());
       const head = new Metadata();
       head.set('x-head', 'first');
       call.sendMetadata(head);
@@ -109,6 +111,9 @@ test('metadata goes both ways, -bin values too, and the backend sees who calls',
   assert.deepEqual(got.get('x-raw-bin'), [Buffer.from([1, 2, 0, 254])]);
   assert.match(String(got.get('via')[0]), /^2 kong\//);
   assert.deepEqual(got.get('x-forwarded-for'), ['127.0.0.1']);
+  await rig.write('PATCH', '/routes/all', { preserve_host: true });
+  assert.equal((await unary(client, { text: 'x' })).error, null);
+  assert.deepEqual(hosts, [`127.0.0.1:${backend.port}`, `127.0.0.1:${rig.port}`]);
 });
 
 test('an error of the backend arrives with code, text and metadata', async () => {

@@ -179,6 +179,33 @@ for (const [name, fields] of malformed) {
   });
 }
 
+test('a malformed answer leaves the other calls of its session alone', async () => {
+  for (const broken of ['head', 'length', 'trailers'] as const) {
+    let first = 0;
+    await using trial = await startTrial({
+      request: (session, stream, count) => {
+        if (count === 1) {
+          first = stream;
+          return;
+        }
+        if (broken === 'head') session.headers(stream, [...okHead, ['X-A', 'b']], true);
+        else {
+          session.headers(stream, broken === 'length' ? [...okHead, ['content-length', '2']] : okHead);
+          session.send(Frame.data, 0, stream, 'much more');
+          session.headers(stream, [[':status', '200']], true);
+        }
+        setTimeout(() => session.answer(first, 'whole'), 50);
+      },
+    });
+    const other = trial.call();
+    await until(() => first > 0);
+    const answer = await trial.call();
+    assert.ok(answer.code !== 0 || answer.status === 502);
+    assert.equal(String((await other).body), 'whole', broken);
+    assert.equal(trial.backend.sessions.length, 1);
+  }
+});
+
 test('a field whose value could be two goes nowhere', async () => {
   for (const value of ['b\r\nset-cookie: c=d', 'b\0c', 'b\nc']) {
     await using trial = await startTrial({
