@@ -150,6 +150,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
         contextFor: (name, challenge) => handshakeContext(this.snapshots.current, name, challenge),
         takesChallenges: () => this.snapshots.current.globalPlan.certificate.length > 0,
         wantsClientCertificates: () => this.snapshots.current.wantsClientCertificates,
+        ocspResponse: (certificate) => this.snapshots.current.ocspResponse(certificate),
         needsServerNames: () => this.snapshots.current.routesByServerName,
         proxyHeader: {
           timeout: settings.clientHeaderTimeout,

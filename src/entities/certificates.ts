@@ -36,6 +36,11 @@ const schema = record(
       encrypted: true,
       description: 'Private key of the second certificate, in PEM.',
     }),
+    ocsp_response: string({
+      custom: (text: string) => (isOcspResponse(text) ? null : 'invalid OCSP response: expected base64 of DER'),
+      description:
+        'Answer of the authority about `cert` (OCSP, base64 of DER), shown to clients that ask for it. It is yours to renew in time.',
+    }),
     tags: tags(),
     snis: array(string(), {
       virtual: true,
@@ -90,6 +95,15 @@ function keyType(pem: string): string | undefined {
 function pemOf(row: Row, field: string): string | null {
   const value = row[field];
   return typeof value === 'string' && !isVaultReference(value) ? value : null;
+}
+
+/** RFC 6960, 4.2.1: a sequence whose first part is the status 0, successful. */
+function isOcspResponse(text: string): boolean {
+  if (!/^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(text)) return false;
+  const der = Buffer.from(text, 'base64');
+  if (der[0] !== 0x30 || der.length > 65_536) return false;
+  const long = (der[1] ?? 0) & 0x80 ? (der[1] ?? 0) & 0x7f : 0;
+  return der.subarray(2 + long, 5 + long).equals(Buffer.from([0x0a, 1, 0]));
 }
 
 function duplicateName(names: readonly string[]): string | null {

@@ -35,6 +35,8 @@ export interface ListenerOptions {
   readonly takesChallenges: () => boolean;
   /** Whether TLS clients are asked for a certificate; looked at for each new connection. */
   readonly wantsClientCertificates: () => boolean;
+  /** What the authority says of a certificate, for clients that ask (OCSP stapling; DER); null: nothing is known. */
+  readonly ocspResponse: (certificate: Uint8Array) => Uint8Array | null;
   /** Whether something depends on the name that a TLS client asks for; looked at for each new connection. */
   readonly needsServerNames: () => boolean;
   /** For an address with `proxy_protocol`. */
@@ -126,6 +128,15 @@ function tlsServer(options: ListenerOptions): Server {
   );
   // A handshake that takes too long is told here, and nobody else closes it.
   server.on('tlsClientError', (_error, socket: TLSSocket) => socket.destroy());
+  server.on('OCSPRequest', (certificate, _issuer, done) => {
+    try {
+      const response = options.ocspResponse(certificate);
+      done(null, response === null ? (null as unknown as Buffer) : Buffer.from(response));
+    } catch {
+      // Without it the client is no worse off than with a server that knows nothing of it.
+      done(null, null as unknown as Buffer);
+    }
+  });
   server.setTicketKeys(Buffer.from(options.ticketKeys));
   followWishes(server as TlsServer & { requestCert: boolean }, own, options);
   return server;

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Row } from '../entities/entity.ts';
 import { foreignId, text } from './row-fields.ts';
@@ -8,13 +9,27 @@ export class CertificateTable {
   readonly #certificates = new Map<string, LiveCertificate>();
   readonly #byName = new Map<string, { readonly sni: string; readonly certificate: string }>();
   readonly #nameOf = new Map<string, string>();
+  /** Ids of certificates with an OCSP response. */
+  readonly #stapled = new Set<string>();
 
   upsertCertificate(row: Row): void {
+    this.removeCertificate(row.id);
     this.#certificates.set(row.id, new LiveCertificate(row));
+    if (text(row, 'ocsp_response') !== null) this.#stapled.add(row.id);
   }
 
   removeCertificate(id: string): void {
     this.#certificates.delete(id);
+    this.#stapled.delete(id);
+  }
+
+  /** The OCSP response that was given with this certificate (DER). */
+  ocspResponse(certificate: Uint8Array): Uint8Array | null {
+    for (const id of this.#stapled) {
+      const found = this.#certificates.get(id)?.ocspResponse(certificate) ?? null;
+      if (found !== null) return found;
+    }
+    return null;
   }
 
   certificateRow(id: string): Row | undefined {
@@ -71,10 +86,17 @@ class LiveCertificate implements RuntimeCertificate {
   readonly id: string;
   readonly stored: Row;
   #context: SecureContext | null = null;
+  #der: Uint8Array | null = null;
 
   constructor(row: Row) {
     this.id = row.id;
     this.stored = row;
+  }
+
+  ocspResponse(certificate: Uint8Array): Uint8Array | null {
+    this.#der ??= new X509Certificate(text(this.stored, 'cert') ?? '').raw;
+    if (Buffer.compare(this.#der, certificate) !== 0) return null;
+    return Buffer.from(text(this.stored, 'ocsp_response') ?? '', 'base64');
   }
 
   /** Made at the first handshake: a thousand certificates would cost a second at start. */

@@ -107,6 +107,8 @@ export interface RuntimeSnapshot {
   service(idOrName: string): RuntimeService | null;
   /** Some plugin instance needs the certificates of TLS clients. */
   readonly wantsClientCertificates: boolean;
+  /** What the authority says of a certificate (DER; both); null: nobody has given it. */
+  ocspResponse(certificate: Uint8Array): Uint8Array | null;
   /** Some route is chosen by the TLS server name. */
   readonly routesByServerName: boolean;
 }

@@ -110,6 +110,10 @@ export class LiveSnapshot implements StreamSnapshot {
     return this.#services.find(idOrName);
   }
 
+  ocspResponse(certificate: Uint8Array): Uint8Array | null {
+    return this.#certificates.ocspResponse(certificate);
+  }
+
   get routesByServerName(): boolean {
     return this.#namedRoutes.size > 0;
   }
