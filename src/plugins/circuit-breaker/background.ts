@@ -66,7 +66,7 @@ function take(circuits: Map<string, ShownCircuit>, change: ChangeMessage): void 
     state,
     reason,
     since: at,
-    open_until: state === 'open' ? (now + pause) / 1000 : null,
+    open_until: state === 'open' ? Math.round(now + pause) / 1000 : null,
     transitions: [{ state, reason, at }, ...(known?.transitions ?? [])].slice(0, mostTransitions),
   });
 }
