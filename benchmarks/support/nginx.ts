@@ -50,19 +50,22 @@ export async function startBackend(nginx: string, folder: string): Promise<Subje
 export async function startPeer(nginx: string, folder: string, backend: Pick<Subject, 'port'>): Promise<Subject> {
   const root = join(folder, 'peer');
   mkdirSync(root, { recursive: true });
-  return await startNginx(
-    nginx,
-    root,
-    'nginx',
-    (port) => `
+  return await startNginx(nginx, root, 'nginx', (port) =>
+    proxyServer(backend.port, `listen 127.0.0.1:${port} backlog=4096;`),
+  );
+}
+
+/** What the peer is made of. `listen`: the directives that say where and how it listens. */
+export function proxyServer(backendPort: number, listen: string): string {
+  return `
     map $http_upgrade $connection_upgrade { default upgrade; '' ''; }
     upstream backend {
-      server 127.0.0.1:${backend.port};
+      server 127.0.0.1:${backendPort};
       keepalive 512;
       keepalive_requests 1000000;
     }
     server {
-      listen 127.0.0.1:${port} backlog=4096;
+      ${listen}
       location / {
         proxy_pass http://backend;
         proxy_http_version 1.1;
@@ -80,8 +83,7 @@ export async function startPeer(nginx: string, folder: string, backend: Pick<Sub
         add_header X-Request-Id $request_id always;
         add_header Via "1.1 nginx" always;
       }
-    }`,
-  );
+    }`;
 }
 
 /** Runs nginx with these servers; one of them must answer plain HTTP on the port that they are given. */

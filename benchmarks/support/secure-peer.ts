@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchContext } from './context.ts';
 import { freePort } from './free-port.ts';
-import { startNginx } from './nginx.ts';
+import { proxyServer, startNginx } from './nginx.ts';
 import type { Subject } from './subject.ts';
 
 /** A self-signed certificate (EC, P-256) and its key, as files. */
@@ -27,37 +27,9 @@ export async function startSecurePeer(
   const root = join(folder, 'peer');
   mkdirSync(root, { recursive: true });
   const tlsPort = await freePort();
-  const peer = await startNginx(
-    context.tools.nginx,
-    root,
-    'nginx',
-    (port) => `
-    upstream backend {
-      server 127.0.0.1:${context.backend.port};
-      keepalive 512;
-      keepalive_requests 1000000;
-    }
-    server {
-      listen 127.0.0.1:${port} backlog=4096;
-      listen 127.0.0.1:${tlsPort} ssl http2 backlog=4096;
-      ssl_certificate ${cert};
-      ssl_certificate_key ${key};
-      location / {
-        proxy_pass http://backend;
-        proxy_http_version 1.1;
-        proxy_request_buffering off;
-        proxy_set_header Host $proxy_host;
-        proxy_set_header Connection "";
-        proxy_set_header X-Real-IP $remote_addr;
-        proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-        proxy_set_header X-Forwarded-Proto $scheme;
-        proxy_set_header X-Forwarded-Host $host;
-        proxy_set_header X-Forwarded-Port $server_port;
-        proxy_set_header X-Request-Id $request_id;
-        add_header X-Request-Id $request_id always;
-        add_header Via "1.1 nginx" always;
-      }
-    }`,
+  const secure = `listen 127.0.0.1:${tlsPort} ssl http2 backlog=4096; ssl_certificate ${cert}; ssl_certificate_key ${key};`;
+  const peer = await startNginx(context.tools.nginx, root, 'nginx', (port) =>
+    proxyServer(context.backend.port, `listen 127.0.0.1:${port} backlog=4096; ${secure}`),
   );
   return { ...peer, port: tlsPort, url: `https://127.0.0.1:${tlsPort}` };
 }
