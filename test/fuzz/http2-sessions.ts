@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Random } from '../fuzz/random.ts';
 import { openHttp2 } from '../support/http2-client.ts';
 import {
   encodeFields,
@@ -16,8 +15,12 @@ import {
 import { type Http2Rig, startHttp2Rig } from '../support/http2-rig.ts';
 import { answer, answerEach } from '../support/raw-backend.ts';
 import { until } from '../support/until.ts';
+import { Random } from './random.ts';
 
-/** Case 16: sessions of frames that are nearly right, in any order. */
+/**
+ * Case 16: sessions of frames that are nearly right, in any order. `node --test test/fuzz/http2-sessions.ts`, by hand: in
+ * about one run of fifteen a worker is still busy at the end, and the cause is not known yet.
+ */
 const sessions = 400;
 
 const answers: readonly string[] = [
