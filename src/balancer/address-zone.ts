@@ -204,9 +204,10 @@ export class AddressZone {
     Atomics.add(this.#slots, upstreamSlot * fields + Field.version, 1);
   }
 
-  /** Makes a slot as new, for its next owner. */
+  /** Makes a slot as new, for its next owner. What is in flight is left to those who counted it: a worker may know it still. */
   clear(slot: number): void {
-    for (let field = 0; field < fields; field++) Atomics.store(this.#slots, slot * fields + field, 0);
+    for (let field = 0; field < fields; field++)
+      if (field !== activeField) Atomics.store(this.#slots, slot * fields + field, 0);
   }
 }
 

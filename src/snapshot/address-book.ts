@@ -178,8 +178,10 @@ export class AddressBook {
   #build(upstream: Upstream, row: Row): WatchedUpstream {
     const keys: string[] = [];
     const take = (key: string): number => {
-      keys.push(key);
-      return this.#slots.take(key);
+      const place = this.#slots.take(key);
+      // What was not taken is not given back: by then another may have it.
+      if (place !== 0) keys.push(key);
+      return place;
     };
     const upstreamName = String(row['name']);
     const useSrvName = row['use_srv_name'] === true;
