@@ -39,6 +39,8 @@ export interface AttemptsParts {
 
 /** Names that one request waits for at most. */
 const maxNameWaits = 10;
+/** Links that one request may find closed by the backend; those after it count as failed attempts. */
+const maxStaleLinks = 100;
 
 /**
  * Brings a request to a backend: address, connection, message, and another attempt when one fails. A failed connect is
@@ -247,11 +249,20 @@ export class Attempts {
     return true;
   }
 
-  /** The link failed before any byte of an answer came. `reused`: it had served another request before. */
-  linkFailed(x: Exchange, error: ErrorEntry, reused: boolean): void {
+  /**
+   * The link failed before the head of an answer was whole. `silent`: no byte of one had come. `reused`: it had served another
+   * request before.
+   */
+  linkFailed(x: Exchange, error: ErrorEntry, silent: boolean, reused: boolean): void {
+    if (!silent) {
+      // As in nginx, what has begun to answer is not asked again, unless a plugin wants it.
+      this.#failed(x, error, false, linkResult(error), true);
+      return;
+    }
     const unseen = error === errors.upstreamRefused;
     const harmless = unseen || (error === errors.upstreamClosed && isIdempotent(x.upstreamMethod ?? x.head.method));
-    if (reused && harmless && (x.body === null || x.body.replayable)) this.#anew(x);
+    const again = reused && harmless && x.staleLinks < maxStaleLinks && (x.body === null || x.body.replayable);
+    if (again) this.#anew(x);
     else this.#failed(x, error, unseen, linkResult(error));
   }
 
@@ -260,13 +271,14 @@ export class Attempts {
     const { policy } = x;
     if (policy?.needsOutcome) policy.ended(this.#outcome(x, 'stopped', 0, false));
     x.tries--;
+    x.staleLinks++;
     x.attemptSerial++;
     this.release(x);
     this.#again(x, 0);
   }
 
-  /** An attempt failed. `unsent`: the backend cannot have seen the request. */
-  #failed(x: Exchange, error: ErrorEntry, unsent: boolean, result: AttemptResult): void {
+  /** An attempt failed. `unsent`: the backend cannot have seen the request. `begun`: it has begun to answer. */
+  #failed(x: Exchange, error: ErrorEntry, unsent: boolean, result: AttemptResult, begun = false): void {
     const { counters, reports } = this.#parts;
     const { policy, balanced, target } = x;
     const service = x.service as RuntimeService;
@@ -286,7 +298,7 @@ export class Attempts {
       if (repeatable && policy.retries !== null) pause = policy.retries.next(outcome);
     }
     if (policy === null || policy.retries === null) {
-      const allowed = unsent || isIdempotent(x.upstreamMethod ?? x.head.method);
+      const allowed = !begun && (unsent || isIdempotent(x.upstreamMethod ?? x.head.method));
       if (repeatable && allowed && x.tries <= service.retries) pause = 0;
     }
     if (pause === null) replyError(x, error, this.#parts.options, timeoutLine(error));
@@ -313,9 +325,11 @@ export class Attempts {
   /** The time of one attempt is over. */
   #tryOver(x: Exchange): void {
     if (x.finished || x.clientAborted || x.policy?.attemptOpen !== true) return;
+    // Still connecting: nothing was sent.
+    const unsent = x.upstream === null;
     x.upstream?.destroy();
     x.upstream = null;
-    this.#failed(x, errors.firstByteTimeout, false, 'try-timeout');
+    this.#failed(x, errors.firstByteTimeout, unsent, 'try-timeout');
   }
 
   /** The time of the whole request is over. */

@@ -119,6 +119,8 @@ export class Exchange {
   upstream: UpstreamLink | null = null;
   /** Attempts made at a backend, pooled connections that had gone stale not counted. */
   tries = 0;
+  /** Those connections. */
+  staleLinks = 0;
   /** Attempts that failed; null when the first one served. */
   failedAttempts: UpstreamAttempt[] | null = null;
   /** When the present attempt began, on the monotonic clock; and the address that it goes to. */

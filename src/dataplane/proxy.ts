@@ -165,8 +165,7 @@ export class RequestProxy implements ResponseListener {
       replyError(x, error, this.#options);
       return;
     }
-    if (silent) this.#attempts.linkFailed(x, error, reused);
-    else replyError(x, error, this.#options);
+    this.#attempts.linkFailed(x, error, silent, reused);
   }
 
   // Client side

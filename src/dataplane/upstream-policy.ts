@@ -1,6 +1,10 @@
 import type { AttemptOutcome, AttemptWatcher, RetryPolicy, UpstreamTimeouts } from '../plugin-sdk/attempts.ts';
 import type { RuntimeTarget, RuntimeUpstream } from '../snapshot/runtime.ts';
+import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
+
+/** Milliseconds that a total time-out may come late. */
+const maxDelay = 10;
 
 /** What plugins said of how one request gets to its backend, and what it takes to keep to it. Most requests have none. */
 export class UpstreamPolicy {
@@ -15,6 +19,7 @@ export class UpstreamPolicy {
   #open = false;
   #tryDeadline: Deadline | null = null;
   #totalDeadline: Deadline | null = null;
+  #totalTimer: NodeJS.Timeout | null = null;
   #pause: NodeJS.Timeout | null = null;
   /** Null: every address may be used. */
   admits: ((target: RuntimeTarget) => boolean) | null = null;
@@ -62,8 +67,12 @@ export class UpstreamPolicy {
 
   limitTotal(milliseconds: number, from: number, expired: () => void): void {
     if (milliseconds <= 0 || this.#totalDeadline !== null) return;
+    const now = monotonic();
+    const gone = now - from;
     this.#totalDeadline = new Deadline(expired);
-    this.#totalDeadline.set(milliseconds, from);
+    // Deadlines of one duration expire in the order in which they are set. One that began long ago has to overtake them.
+    if (gone < maxDelay) this.#totalDeadline.set(milliseconds, now);
+    else this.#totalTimer = setTimeout(expired, Math.max(1, milliseconds - gone));
   }
 
   wait(milliseconds: number, then: () => void): void {
@@ -74,6 +83,8 @@ export class UpstreamPolicy {
   close(): void {
     this.#tryDeadline?.clear();
     this.#totalDeadline?.clear();
+    if (this.#totalTimer !== null) clearTimeout(this.#totalTimer);
+    this.#totalTimer = null;
     if (this.#pause !== null) clearTimeout(this.#pause);
     this.#pause = null;
   }
