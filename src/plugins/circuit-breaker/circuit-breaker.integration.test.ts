@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { answer, answerEach, type RawBackend, startRawBackend } from '../../../test/support/raw-backend.ts';
 import { type Rig, startRig } from '../../../test/support/rig.ts';
 import { until } from '../../../test/support/until.ts';
@@ -15,7 +16,12 @@ before(async () => {
     script: answerEach(() => answer('well')),
     settings: { plugins: ['circuit-breaker'], workers: 2 },
   });
-  ailing = await startRawBackend(answerEach(({ target }) => answer(`ailing ${target}`, '', status)));
+  ailing = await startRawBackend(
+    answerEach(async ({ target }) => {
+      if (target.endsWith('/slowly')) await delay(5);
+      return answer(`ailing ${target}`, '', status);
+    }),
+  );
 });
 after(async () => {
   await rig.close();
@@ -94,8 +100,7 @@ test('opens on slow calls', async () => {
     min_calls: 3,
     pause: 30,
   });
-  // Nothing over a socket takes less than a millisecond for ever.
-  await until(async () => (await ask(path)).status === 503);
+  await until(async () => (await ask(`${path}/slowly`)).status === 503);
 });
 
 test('opens on failures in a row when there is no connection', async () => {
