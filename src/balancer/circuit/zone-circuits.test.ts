@@ -140,3 +140,17 @@ test('lets a growing share through, and opens again when that fails', () => {
   again.one.report('k', 'success', true);
   assert.equal(fail(again.one, 10)?.reason, 'error-ratio');
 });
+
+test('heals where circuits that are open have taken all the room that trials need', () => {
+  const { clock, one } = circuits({ minCalls: 1, pause: 1_000, pauseMax: 1_000 });
+  const keys: string[] = [];
+  for (let wave = 0; wave < 20; wave++) {
+    for (let turn = 0; turn < 500; turn++) {
+      const key = `key ${wave} ${turn}`;
+      keys.push(key);
+      one.report(key, 'failure', false);
+    }
+    clock.now += 30_000;
+  }
+  for (const key of keys) assert.ok(one.admit(key).admitted, key);
+});

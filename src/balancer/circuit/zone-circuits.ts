@@ -80,7 +80,11 @@ export class ZoneCircuits implements Circuits {
   #try(state: number, now: number, reason: CircuitReason | null): Admission {
     const { values } = this.#table;
     const slot = this.#claim(Tag.trials, now, Number.POSITIVE_INFINITY);
-    if (slot < 0) return no;
+    if (slot < 0) {
+      // There is no room to count trials in, and with all places held by circuits that wait for one there never would be.
+      this.#close(state, now);
+      return { admitted: true, trial: false, change: change('closed', reason ?? 'pause-over') };
+    }
     const { trials, pause } = this.#options;
     if (now - values[state + State.since]! > Math.max(trialPatience, pause)) {
       values[slot + Trials.underWay] = 0;
