@@ -58,6 +58,8 @@ export class UpstreamConnection implements UpstreamLink {
   #exchange: Exchange | null = null;
   /** Requests carried so far, the present one included. */
   requests = 0;
+  /** It has been idle in the pool. */
+  #kept = false;
   readonly #partial = new HeadBuffer();
   #informational = 0;
   /** No byte of the answer to the present request has come. */
@@ -87,9 +89,9 @@ export class UpstreamConnection implements UpstreamLink {
     return this.#mode === Mode.idle && !this.socket.destroyed;
   }
 
-  /** The connection had served an earlier request, so the backend may have closed it meanwhile. */
+  /** The connection was kept idle, so the backend may have closed it meanwhile. */
   get reused(): boolean {
-    return this.requests > 1;
+    return this.#kept;
   }
 
   send(exchange: Exchange, head: string, bodyLength: number, timeouts: UpstreamTimeouts, now: number): void {
@@ -330,6 +332,7 @@ export class UpstreamConnection implements UpstreamLink {
   }
 
   unpark(): void {
+    this.#kept = true;
     this.#deadline.clear();
   }
 

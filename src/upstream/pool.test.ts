@@ -54,6 +54,22 @@ test('a connection whose client could not take the last bytes of an answer reads
   pool.close();
 });
 
+test('a connection that came too late for its request may be stale like any other that was kept', async () => {
+  await using backend = await closing(startRawBackend());
+  const failed = Promise.withResolvers<boolean>();
+  const listener = {
+    upstreamFailed: (_x: Exchange, _error: unknown, _silent: boolean, reused: boolean) => failed.resolve(reused),
+  };
+  const address = { ip: '127.0.0.1', port: backend.port, tls: null, serverName: '' };
+  const pool = new Pool(address, options, listener as Partial<ResponseListener> as ResponseListener);
+  pool.giveBack(await connect(pool));
+  const taken = pool.take() as UpstreamConnection;
+  taken.send(getExchange(), request, 0, timeouts, performance.now());
+  taken.socket.destroy();
+  assert.equal(await failed.promise, true);
+  pool.close();
+});
+
 async function closing<T extends { close(): Promise<void> }>(opening: Promise<T>): Promise<T & AsyncDisposable> {
   const opened = await opening;
   return Object.assign(opened, { [Symbol.asyncDispose]: () => opened.close() });
