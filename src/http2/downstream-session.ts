@@ -90,8 +90,10 @@ export class DownstreamSession implements ClientConnection {
     // What matters follows with `close`.
     session.on('error', ignore);
     session.on('close', () => this.#closed());
+    // Before Node hears of it, which then resets every stream.
+    socket.prependListener('close', () => this.#silence());
     // A proxy has no use for half-closed connections: it is an abort.
-    socket.on('end', () => this.#destroy(ResetCode.noError));
+    socket.on('end', () => socket.destroy());
   }
 
   /**
@@ -99,7 +101,11 @@ export class DownstreamSession implements ClientConnection {
    * others with it. An error that could be of either kind waits until the stream it belongs to has been reset.
    */
   #sparing(session: ServerHttp2Session): void {
-    const destroy = session.destroy.bind(session);
+    const destroyNow = session.destroy.bind(session);
+    const destroy = (error?: Error, code?: number): void => {
+      this.#silence();
+      destroyNow(error, code);
+    };
     session.destroy = (error?: Error, code?: number): void => {
       if ((error as { readonly errno?: number } | undefined)?.errno !== protocolErrno) {
         destroy(error, code);
@@ -111,6 +117,10 @@ export class DownstreamSession implements ClientConnection {
         else this.#prove();
       });
     };
+  }
+
+  #silence(): void {
+    for (const downstream of this.#streams) downstream.silence();
   }
 
   /** A session that has ended itself all the same is deaf: one that lives answers a PING. */

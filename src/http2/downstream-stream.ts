@@ -8,6 +8,7 @@ import { writeCopy } from '../util/write-copy.ts';
 import { ResetCode } from './codes.ts';
 import type { DownstreamSession } from './downstream-session.ts';
 import { responseFields, trailerFields } from './response-fields.ts';
+import { silence } from './silence.ts';
 import { SlowReader } from './slow-reader.ts';
 import { type BodyOwner, StreamBody } from './stream-body.ts';
 
@@ -216,6 +217,11 @@ export class DownstreamStream implements Downstream, BodyOwner {
     // Node ends a stream before it resets it: the client would get END_STREAM, and with it a short answer that looks whole.
     this.#stream.end = doNotEnd;
     this.#stream.close(code);
+  }
+
+  /** The session is about to be given up. */
+  silence(): void {
+    silence(this.#stream);
   }
 
   #respond(options: RespondOptions): void {
