@@ -14,6 +14,7 @@ import { ResetCode } from './codes.ts';
 import { parseStreamHead, streamRequestLine } from './downstream-head.ts';
 import { DownstreamStream } from './downstream-stream.ts';
 import { sessionOptions, sessionWindowSize } from './session-options.ts';
+import { spareSession } from './spare-session.ts';
 
 /** The answer to a request that could not be read. */
 export interface Refusal {
@@ -37,8 +38,6 @@ export interface SessionHost {
 }
 
 const endStreamFlag = 0x1;
-/** `NGHTTP2_ERR_PROTO`, as Node passes it on. */
-const protocolErrno = -505;
 /** A session that has said goodbye is given so long to take what was written. */
 const lingerTimeout = 2_000;
 /** A client in doubt is given so long to answer a PING. */
@@ -82,7 +81,11 @@ export class DownstreamSession implements ClientConnection {
     this.#idle.set(host.limits.headTimeout, now);
     const session = performServerHandshake(socket, sessionOptions(host.limits));
     this.#session = session;
-    this.#sparing(session);
+    spareSession(session, {
+      brokenStreams: () => this.#brokenStreams,
+      ending: () => this.#silence(),
+      spared: () => this.#prove(),
+    });
     session.setLocalWindowSize(sessionWindowSize);
     session.on('stream', (stream, _headers, flags, fields) => this.#begin(stream as OwnedStream, flags, fields));
     session.on('remoteSettings', () => this.#control());
@@ -94,29 +97,6 @@ export class DownstreamSession implements ClientConnection {
     socket.prependListener('close', () => this.#silence());
     // A proxy has no use for half-closed connections: it is an abort.
     socket.on('end', () => socket.destroy());
-  }
-
-  /**
-   * Node destroys a session for errors of single streams too (a body that is longer than declared, for one), and all the
-   * others with it. An error that could be of either kind waits until the stream it belongs to has been reset.
-   */
-  #sparing(session: ServerHttp2Session): void {
-    const destroyNow = session.destroy.bind(session);
-    const destroy = (error?: Error, code?: number): void => {
-      this.#silence();
-      destroyNow(error, code);
-    };
-    session.destroy = (error?: Error, code?: number): void => {
-      if ((error as { readonly errno?: number } | undefined)?.errno !== protocolErrno) {
-        destroy(error, code);
-        return;
-      }
-      const before = this.#brokenStreams;
-      setImmediate(() => {
-        if (this.#brokenStreams === before) destroy(error, code);
-        else this.#prove();
-      });
-    };
   }
 
   #silence(): void {

@@ -5,6 +5,7 @@ import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
 import { Allowance } from './allowance.ts';
 import { clientSessionOptions } from './client-session-options.ts';
+import { silence } from './silence.ts';
 import { spareSession } from './spare-session.ts';
 import { type StreamHost, UpstreamStream } from './upstream-stream.ts';
 
@@ -55,6 +56,7 @@ export class UpstreamSession implements StreamHost {
   #closed = false;
   #heardAt = 0;
   #brokenStreams = 0;
+  readonly #live = new Set<ClientHttp2Stream>();
 
   /** `socket` is connected; `scheme` says whether it is TLS. */
   constructor(socket: Socket, scheme: 'http' | 'https', limits: SessionLimits, owner: SessionOwner) {
@@ -68,7 +70,13 @@ export class UpstreamSession implements StreamHost {
     this.#controls = new Allowance(controlBurst, controlRate, monotonic());
     const session = connect('http://backend', { ...clientSessionOptions(limits), createConnection: () => socket });
     this.#session = session;
-    spareSession(session, () => this.#brokenStreams);
+    spareSession(session, {
+      brokenStreams: () => this.#brokenStreams,
+      ending: () => this.#silence(),
+      spared: ignore,
+    });
+    // Before Node hears of it, which then resets every stream.
+    socket.prependListener('close', () => this.#silence());
     session.on('connect', () => session.setLocalWindowSize(sessionWindow));
     session.on('remoteSettings', (settings) => this.#settings(settings));
     session.on('ping', () => this.#control());
@@ -116,7 +124,14 @@ export class UpstreamSession implements StreamHost {
   // StreamHost
 
   open(fields: readonly string[], endStream: boolean): ClientHttp2Stream {
-    return this.#session.request(fields, { endStream });
+    const stream = this.#session.request(fields, { endStream });
+    this.#live.add(stream);
+    stream.once('close', () => this.#live.delete(stream));
+    return stream;
+  }
+
+  #silence(): void {
+    for (const stream of this.#live) silence(stream);
   }
 
   heard(): void {
