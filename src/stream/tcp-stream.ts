@@ -1,12 +1,12 @@
 import type { Server, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { adoptSocket, adoptTlsSocket, type SocketOwner } from '../listener/accept.ts';
+import { inspectClientHello, longestClientHello } from '../listener/client-hello.ts';
 import { readFirstBytes } from '../listener/first-bytes.ts';
 import type { RuntimeService } from '../snapshot/runtime.ts';
 import { admit } from './admit.ts';
 import { type BackendAddress, BackendSearch } from './backend-search.ts';
 import { connectBackend } from './backend-socket.ts';
-import { inspectClientHello, longestClientHello } from './client-hello.ts';
 import { Relay } from './relay.ts';
 import { type Session, Status } from './session.ts';
 import type { StreamParts } from './stream-parts.ts';

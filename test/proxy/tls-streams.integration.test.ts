@@ -6,7 +6,7 @@ import { type AddressInfo, connect as connectTcp, createServer as createTcpServe
 import { Duplex } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { type ConnectionOptions, connect, createServer, type TLSSocket } from 'node:tls';
-import { helloMessage, inRecords, sniExtension } from '../../src/stream/client-hello.fixtures.ts';
+import { helloMessage, inRecords, sniExtension } from '../../src/listener/client-hello.fixtures.ts';
 import { openClient } from '../support/raw-client.ts';
 import { selfSigned } from '../support/self-signed.ts';
 import { type StreamRig, startStreamRig, until } from '../support/stream-rig.ts';

@@ -1,9 +1,11 @@
-import type { Inspection } from '../listener/first-bytes.ts';
+import type { Inspection } from './first-bytes.ts';
 
 /** What the gateway reads of a TLS client's first message. */
 export interface ClientHello {
   /** Server name in lower case without a trailing dot; '' when there is none. With ECH it is that of the outer message. */
   readonly serverName: string;
+  /** Cipher suites offered, two bytes each. */
+  readonly ciphers: Buffer;
 }
 
 /** Bytes, record headers included, within which a ClientHello is complete. The largest of today are a tenth of it. */
@@ -20,16 +22,15 @@ const serverNameExtension = 0;
 const more: Inspection<never> = { kind: 'more' };
 
 /**
- * Reads the server name out of the ClientHello (RFC 8446 4.1.2 and 5.1, RFC 6066 3) that a connection begins with, without
+ * Reads server name and ciphers out of the ClientHello (RFC 8446 4.1.2 and 5.1, RFC 6066 3) that a connection begins with, without
  * taking bytes from it. The message may be spread over several records. Strict where two readers could disagree: repeated
  * extensions, several names, lengths that do not add up and names that are none are refused.
  */
 export function inspectClientHello(bytes: Buffer): Inspection<ClientHello> {
   const message = joinRecords(bytes);
   if ('kind' in message) return message;
-  const name = serverNameOf(message.body);
-  if (name === null) return bad('a malformed ClientHello');
-  return { kind: 'done', consumed: 0, value: { serverName: name } };
+  const hello = readHello(message.body);
+  return hello === null ? bad('a malformed ClientHello') : { kind: 'done', consumed: 0, value: hello };
 }
 
 function bad(reason: string): Inspection<never> {
@@ -104,7 +105,7 @@ class FieldReader {
 const nothing = Buffer.alloc(0);
 
 /** Null: the message is malformed. */
-function serverNameOf(body: Buffer): string | null {
+function readHello(body: Buffer): ClientHello | null {
   const fields = new FieldReader(body);
   const version = fields.number(2);
   fields.take(32);
@@ -113,10 +114,11 @@ function serverNameOf(body: Buffer): string | null {
   const compressions = fields.vector(1);
   if (fields.broken || version >> 8 !== 3 || session.length > 32) return null;
   if (ciphers.length < 2 || ciphers.length % 2 !== 0 || compressions.length === 0) return null;
-  if (fields.atEnd) return '';
+  if (fields.atEnd) return { serverName: '', ciphers };
   const extensions = new FieldReader(fields.vector(2));
   if (fields.broken || !fields.atEnd) return null;
-  return findServerName(extensions);
+  const serverName = findServerName(extensions);
+  return serverName === null ? null : { serverName, ciphers };
 }
 
 function findServerName(extensions: FieldReader): string | null {
