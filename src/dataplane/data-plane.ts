@@ -138,6 +138,12 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
 
   async listen(): Promise<void> {
     const { settings } = this.#boot;
+    const noCertificate = nowAndThen(1_000, (reason, unsaid) =>
+      this.#log.error('a TLS client could not be shown its certificate', { reason, unsaid }),
+    );
+    const unfinished = nowAndThen(1_000, (reason, unsaid) =>
+      this.#log.debug('a TLS handshake failed', { reason, unsaid }),
+    );
     const refused = nowAndThen(10_000, (text, unsaid) => this.#log.warn(text, { unsaid }));
     for (const address of settings.proxyListen) {
       const listener = await listen({
@@ -147,7 +153,9 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
         key: settings.sslCertKey,
         policy: settings.tlsPolicy,
         ticketKeys: this.#boot.ticketKeys,
-        contextFor: (name, challenge) => handshakeContext(this.snapshots.current, name, challenge),
+        contextFor: (name, challenge, ecdsa) => handshakeContext(this.snapshots.current, name, challenge, ecdsa),
+        choosesByKey: () => this.snapshots.current.choosesByKey,
+        handshakeFailed: (peer, reason, own) => (own ? noCertificate(reason) : unfinished(`${peer}: ${reason}`)),
         takesChallenges: () => this.snapshots.current.globalPlan.certificate.length > 0,
         wantsClientCertificates: () => this.snapshots.current.wantsClientCertificates,
         ocspResponse: (certificate) => this.snapshots.current.ocspResponse(certificate),

@@ -4,12 +4,13 @@ import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
 
 /**
  * The certificate for a TLS client that asks for this name: a plugin's, or else the one that an SNI entity names; null:
- * the listener's own. Throws for a challenge (`acme-tls/1`) that no plugin answers.
+ * the listener's own. `ecdsa`: whether the client takes one with an EC key. Throws for a challenge (`acme-tls/1`) that no plugin answers.
  */
 export function handshakeContext(
   snapshot: RuntimeSnapshot,
   name: string,
   challenge: boolean,
+  ecdsa: () => boolean,
 ): SecureContext | null | Promise<SecureContext | null> {
   const certificate = snapshot.certificateFor(name);
   const { certificate: instances } = snapshot.globalPlan;
@@ -20,7 +21,7 @@ export function handshakeContext(
   const choose = (context: SecureContext | null): SecureContext | null => {
     if (context !== null) return context;
     if (challenge) throw new Error('nobody answers the challenge');
-    return certificate?.secureContext() ?? null;
+    return certificate?.secureContext(ecdsa) ?? null;
   };
   return given instanceof Promise ? given.then(choose) : choose(given);
 }

@@ -1,19 +1,14 @@
-import { constants } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import {
-  createServer as createTlsServer,
-  type SecureContext,
-  type TLSSocket,
-  type TlsOptions,
-  type Server as TlsServer,
-} from 'node:tls';
+import { createServer as createTlsServer, type TLSSocket, type TlsOptions, type Server as TlsServer } from 'node:tls';
 import type { ListenAddress } from '../settings/settings.ts';
 import type { ServerPolicy } from '../settings/tls-policy.ts';
-import { policyOptions } from '../tls/policy-options.ts';
+import { PendingHandshakes } from '../tls/pending-handshakes.ts';
+import { policyOptions, secureOptions } from '../tls/policy-options.ts';
 import { adoptSocket, adoptTlsSocket, type SocketOwner } from './accept.ts';
+import { expectClientHello } from './expect-client-hello.ts';
 import { expectProxyHeader, type ProxyHeaderOptions } from './expect-proxy-header.ts';
-import { challengeProtocol, nameCallbacks } from './name-callbacks.ts';
+import { type CertificateChooser, challengeProtocol, nameCallbacks } from './name-callbacks.ts';
 
 export interface ListenerOptions {
   readonly address: ListenAddress;
@@ -26,11 +21,12 @@ export interface ListenerOptions {
   readonly policy: ServerPolicy;
   /** Keys of session tickets, shared with the other workers. */
   readonly ticketKeys: Uint8Array;
-  /**
-   * The certificate for the name that a TLS client asks for; null: the listener's own. `challenge`: the client speaks
-   * `acme-tls/1`; then it must be given one. The handshake fails when it throws.
-   */
-  readonly contextFor: (serverName: string, challenge: boolean) => SecureContext | null | Promise<SecureContext | null>;
+  /** The certificate for the name that a TLS client asks for; null: the listener's own. The handshake fails when it throws. */
+  readonly contextFor: CertificateChooser;
+  /** Whether some name has two certificates, of which the client's abilities decide; looked at for each new connection. */
+  readonly choosesByKey: () => boolean;
+  /** A handshake failed; the reason is for the log. `own`: no certificate could be given, which is not the client's doing. */
+  readonly handshakeFailed: (peerIp: string, reason: string, own: boolean) => void;
   /** Whether somebody answers clients that speak `acme-tls/1`. */
   readonly takesChallenges: () => boolean;
   /** Whether TLS clients are asked for a certificate; looked at for each new connection. */
@@ -57,6 +53,7 @@ export interface Listener {
 export function listen(options: ListenerOptions): Promise<Listener> {
   const { address } = options;
   const server = address.ssl ? tlsServer(options) : plainServer(options);
+  const pending = address.ssl ? new PendingHandshakes(server) : null;
   const closeWaiting = address.proxyProtocol ? expectProxyHeader(server, options.proxyHeader) : null;
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -78,6 +75,7 @@ export function listen(options: ListenerOptions): Promise<Listener> {
         const port = bound !== null && typeof bound === 'object' ? bound.port : address.port;
         const stop = (): void => {
           server.close();
+          pending?.close();
           closeWaiting?.();
         };
         resolve({ port, stop, setTicketKeys: (keys) => giveTicketKeys(server, keys) });
@@ -118,7 +116,7 @@ function tlsServer(options: ListenerOptions): Server {
       ...nameCallbacks(options),
       allowHalfOpen: true,
       noDelay: true,
-      handshakeTimeout: 30_000,
+      handshakeTimeout,
     } as Parameters<typeof createTlsServer>[0],
     (socket: TLSSocket) => {
       // The client has seen the certificate that it came for, and closes.
@@ -127,7 +125,10 @@ function tlsServer(options: ListenerOptions): Server {
     },
   );
   // A handshake that takes too long is told here, and nobody else closes it.
-  server.on('tlsClientError', (_error, socket: TLSSocket) => socket.destroy());
+  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
+    options.handshakeFailed(socket.remoteAddress ?? '', error.code ?? error.message, false);
+    socket.destroy();
+  });
   server.on('OCSPRequest', (certificate, _issuer, done) => {
     try {
       const response = options.ocspResponse(certificate);
@@ -139,8 +140,12 @@ function tlsServer(options: ListenerOptions): Server {
   });
   server.setTicketKeys(Buffer.from(options.ticketKeys));
   followWishes(server as TlsServer & { requestCert: boolean }, own, options);
+  expectClientHello(server, options.choosesByKey, handshakeTimeout);
   return server;
 }
+
+/** Milliseconds. */
+const handshakeTimeout = 30_000;
 
 /**
  * Asks TLS clients for a certificate as long as somebody wants it. The server reads `requestCert` for each connection.
@@ -161,7 +166,7 @@ function followWishes(
     if (give === tickets) return;
     tickets = give;
     const keys = server.getTicketKeys();
-    server.setSecureContext(give ? own : { ...own, secureOptions: constants.SSL_OP_NO_TICKET });
+    server.setSecureContext(give ? own : { ...own, secureOptions: secureOptions(false) });
     server.setTicketKeys(keys);
   });
 }

@@ -67,20 +67,38 @@ test('what no plugin has an opinion of is shown as configured', async () => {
     seen.push(view);
     return null;
   });
-  assert.equal(handshakeContext(snapshot(watching), 'A.test.', false), stored);
-  assert.equal(handshakeContext(snapshot(watching, false), 'a.test', false), null);
+  assert.equal(
+    handshakeContext(snapshot(watching), 'A.test.', false, () => true),
+    stored,
+  );
+  assert.equal(
+    handshakeContext(snapshot(watching, false), 'a.test', false, () => true),
+    null,
+  );
   assert.deepEqual(seen, [
     { serverName: 'a.test', hasCertificate: true, challenge: false },
     { serverName: 'a.test', hasCertificate: false, challenge: false },
   ]);
-  assert.equal(handshakeContext(snapshot(instances([], () => first)), 'a.test', false), first);
-  assert.equal(handshakeContext(snapshot([]), 'a.test', false), stored);
+  assert.equal(
+    handshakeContext(snapshot(instances([], () => first)), 'a.test', false, () => true),
+    first,
+  );
+  assert.equal(
+    handshakeContext(snapshot([]), 'a.test', false, () => true),
+    stored,
+  );
 });
 
 test('a challenge that nobody answers never gets the certificate of the host', async () => {
   const silent = instances([], () => null);
   const silentLater = instances([], async () => null);
-  assert.throws(() => handshakeContext(snapshot(silent), 'a.test', true), /nobody answers/);
-  await assert.rejects(async () => handshakeContext(snapshot(silentLater), 'a.test', true), /nobody answers/);
-  assert.equal(handshakeContext(snapshot(instances([], () => first)), 'a.test', true), first);
+  assert.throws(() => handshakeContext(snapshot(silent), 'a.test', true, () => true), /nobody answers/);
+  await assert.rejects(
+    async () => handshakeContext(snapshot(silentLater), 'a.test', true, () => true),
+    /nobody answers/,
+  );
+  assert.equal(
+    handshakeContext(snapshot(instances([], () => first)), 'a.test', true, () => true),
+    first,
+  );
 });

@@ -52,5 +52,5 @@ test('a certificate that cannot be used tells so when it is first needed', () =>
       snis: [sni('1', 'a.test', 'c')],
     }),
   );
-  assert.throws(() => snapshot.certificateFor('a.test')?.secureContext());
+  assert.throws(() => snapshot.certificateFor('a.test')?.secureContext(() => true));
 });

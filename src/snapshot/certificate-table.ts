@@ -11,16 +11,24 @@ export class CertificateTable {
   readonly #nameOf = new Map<string, string>();
   /** Ids of certificates with an OCSP response. */
   readonly #stapled = new Set<string>();
+  /** Ids of certificates with a second one. */
+  readonly #paired = new Set<string>();
+
+  get choosesByKey(): boolean {
+    return this.#paired.size > 0;
+  }
 
   upsertCertificate(row: Row): void {
     this.removeCertificate(row.id);
     this.#certificates.set(row.id, new LiveCertificate(row));
     if (text(row, 'ocsp_response') !== null) this.#stapled.add(row.id);
+    if (text(row, 'cert_alt') !== null) this.#paired.add(row.id);
   }
 
   removeCertificate(id: string): void {
     this.#certificates.delete(id);
     this.#stapled.delete(id);
+    this.#paired.delete(id);
   }
 
   /** The OCSP response that was given with this certificate (DER). */
@@ -85,7 +93,9 @@ export class CertificateTable {
 class LiveCertificate implements RuntimeCertificate {
   readonly id: string;
   readonly stored: Row;
-  #context: SecureContext | null = null;
+  #first: SecureContext | null = null;
+  #second: SecureContext | null = null;
+  #secondIsEcdsa: boolean | null = null;
   #der: Uint8Array | null = null;
 
   constructor(row: Row) {
@@ -93,22 +103,32 @@ class LiveCertificate implements RuntimeCertificate {
     this.stored = row;
   }
 
+  /** Null also for a certificate that cannot be read. */
   ocspResponse(certificate: Uint8Array): Uint8Array | null {
-    this.#der ??= new X509Certificate(text(this.stored, 'cert') ?? '').raw;
+    this.#der ??= derOf(text(this.stored, 'cert') ?? '');
     if (Buffer.compare(this.#der, certificate) !== 0) return null;
     return Buffer.from(text(this.stored, 'ocsp_response') ?? '', 'base64');
   }
 
-  /** Made at the first handshake: a thousand certificates would cost a second at start. */
-  secureContext(): SecureContext {
-    this.#context ??= createSecureContext({
-      cert: bothOf(this.stored, 'cert', 'cert_alt'),
-      key: bothOf(this.stored, 'key', 'key_alt'),
-    });
-    return this.#context;
+  /** Made at the first handshake: a thousand certificates would cost a second at start. Node shows one certificate of a context. */
+  secureContext(ecdsa: () => boolean): SecureContext {
+    const second = text(this.stored, 'cert_alt');
+    if (second !== null) {
+      this.#secondIsEcdsa ??= new X509Certificate(second).publicKey.asymmetricKeyType === 'ec';
+      if (ecdsa() === this.#secondIsEcdsa) {
+        this.#second ??= createSecureContext({ cert: second, key: text(this.stored, 'key_alt') ?? '' });
+        return this.#second;
+      }
+    }
+    this.#first ??= createSecureContext({ cert: text(this.stored, 'cert') ?? '', key: text(this.stored, 'key') ?? '' });
+    return this.#first;
   }
 }
 
-function bothOf(row: Row, first: string, second: string): string[] {
-  return [text(row, first), text(row, second)].filter((pem) => pem !== null);
+function derOf(pem: string): Uint8Array {
+  try {
+    return new X509Certificate(pem).raw;
+  } catch {
+    return new Uint8Array();
+  }
 }

@@ -87,8 +87,11 @@ export interface RuntimeRoute extends RoutableRoute {
 /** A certificate for TLS listeners. */
 export interface RuntimeCertificate {
   readonly id: string;
-  /** Made at the first call and kept. Throws when certificate and key do not fit. */
-  secureContext(): SecureContext;
+  /**
+   * Made at the first call and kept. `ecdsa`: whether the client takes a certificate with an EC key; only asked where there are
+   * two. Throws when certificate and key do not fit.
+   */
+  secureContext(ecdsa: () => boolean): SecureContext;
 }
 
 /** What the data plane reads. One object for each worker; a delta swaps what it touches, between two requests. */
@@ -107,6 +110,8 @@ export interface RuntimeSnapshot {
   service(idOrName: string): RuntimeService | null;
   /** Some plugin instance needs the certificates of TLS clients. */
   readonly wantsClientCertificates: boolean;
+  /** Some certificate has a second one, with another type of key. */
+  readonly choosesByKey: boolean;
   /** What the authority says of a certificate (DER; both); null: nobody has given it. */
   ocspResponse(certificate: Uint8Array): Uint8Array | null;
   /** Some route is chosen by the TLS server name. */

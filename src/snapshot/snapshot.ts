@@ -110,6 +110,10 @@ export class LiveSnapshot implements StreamSnapshot {
     return this.#services.find(idOrName);
   }
 
+  get choosesByKey(): boolean {
+    return this.#certificates.choosesByKey;
+  }
+
   ocspResponse(certificate: Uint8Array): Uint8Array | null {
     return this.#certificates.ocspResponse(certificate);
   }

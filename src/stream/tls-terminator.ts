@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { createServer, type SecureContext, type Server, type TLSSocket } from 'node:tls';
 import { handshakeContext } from '../dataplane/handshake-context.ts';
 import { policyOptions } from '../tls/policy-options.ts';
+import { takesEcdsa } from '../tls/takes-ecdsa.ts';
 import type { StreamParts } from './stream-parts.ts';
 
 interface Waiting {
@@ -20,11 +21,13 @@ export class TlsTerminator {
       cert: [...settings.sslCert],
       key: [...settings.sslCertKey],
       ...policyOptions(settings.tlsPolicy),
-      SNICallback: (name: string, done: (error: Error | null, context?: SecureContext) => void) => {
+      SNICallback(this: TLSSocket, name: string, done: (error: Error | null, context?: SecureContext) => void) {
         const give = (context: SecureContext | null): void => (context === null ? done(null) : done(null, context));
         const fail = (error: unknown): void => done(error instanceof Error ? error : new Error(String(error)));
         try {
-          const context = handshakeContext(snapshot.current, name, false);
+          const context = handshakeContext(snapshot.current, name, false, () =>
+            takesEcdsa(this, null, settings.tlsPolicy.ciphers),
+          );
           if (context instanceof Promise) context.then(give, fail);
           else give(context);
         } catch (error) {

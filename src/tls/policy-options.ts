@@ -13,8 +13,16 @@ export function policyOptions(policy: ServerPolicy): TlsOptions {
     honorCipherOrder: preferServerCiphers,
     dhparam: 'auto',
     sessionTimeout: Math.max(1, Math.round(sessionTimeout / 1000)),
-    ...(sessionTickets ? {} : { secureOptions: constants.SSL_OP_NO_TICKET }),
+    secureOptions: secureOptions(sessionTickets),
   };
+}
+
+/**
+ * Nobody renegotiates (RFC 9325, 3.4): it lets a client make the server work without end, and changes who the other end is in
+ * the middle of a request.
+ */
+export function secureOptions(tickets: boolean): number {
+  return constants.SSL_OP_NO_RENEGOTIATION | (tickets ? 0 : constants.SSL_OP_NO_TICKET);
 }
 
 const tls13 = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256';

@@ -16,14 +16,14 @@ export class TicketKeys {
     return this.#current;
   }
 
-  /** Makes new keys after each interval (milliseconds), and tells of them. Tickets of before lead to a full handshake. */
+  /** Makes new keys after each interval (milliseconds, at least a second), and tells of them. Tickets of before lead to a full handshake. */
   rotate(interval: number, changed: (keys: Uint8Array) => void): void {
     this.#timer = setInterval(
       () => {
         this.#current = randomBytes(keyBytes);
         changed(this.#current);
       },
-      Math.min(interval, 2 ** 31 - 1),
+      Math.min(Math.max(interval, 1_000), 2 ** 31 - 1),
     ).unref();
   }
 

@@ -1,30 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { type Rig, startRig } from '../support/rig.ts';
-
-/** What openssl's client says of a connection; its arguments beside the address. */
-function openssl(port: number, ...args: readonly string[]): Promise<string> {
-  return new Promise((resolve) => {
-    const child = execFile(
-      'openssl',
-      ['s_client', '-connect', `127.0.0.1:${port}`, '-servername', 'localhost', ...args],
-      { timeout: 8_000 },
-      (_error, stdout, stderr) => resolve(stdout + stderr),
-    );
-    child.stdin?.end('Q\n');
-  });
-}
-
-/** Version and cipher that are agreed on; null: none are. */
-async function agreed(port: number, ...args: readonly string[]): Promise<readonly [string, string] | null> {
-  const text = await openssl(port, ...args);
-  const found = /(?:New, |Reused, )(TLSv[\d.]+)\S*, Cipher is (\S+)/.exec(text);
-  if (found === null || found[2] === '(NONE)') return null;
-  const version = /Protocol {0,2}: (TLSv[\d.]+)/.exec(text)?.[1] ?? found[1] ?? '';
-  return [version, found[2] ?? ''];
-}
+import { agreed, openssl } from '../support/tls-client.ts';
 
 async function tlsRig(env: Readonly<Record<string, string>>): Promise<Rig> {
   return startRig({ env: { KONG_PROXY_LISTEN: '127.0.0.1:0, 127.0.0.1:0 ssl', ...env } });
@@ -110,16 +88,16 @@ describe('TLS sessions', () => {
 
   it('are not given out when tickets are off', async () => {
     await using other = await tlsRig({ KONG_SSL_SESSION_TICKETS: 'off', KONG_NGINX_WORKER_PROCESSES: '1' });
-    const text = await openssl(other.gateway.proxyTlsPort, '-tls1_2');
+    const text = await openssl(other.gateway.proxyTlsPort, ['-tls1_2']);
     assert.doesNotMatch(text, /TLS session ticket:/);
-    assert.match(await openssl(rig.gateway.proxyTlsPort, '-tls1_2'), /TLS session ticket:/);
+    assert.match(await openssl(rig.gateway.proxyTlsPort, ['-tls1_2']), /TLS session ticket:/);
   });
 });
 
 describe('the certificate of listeners that were given none', () => {
   it('is self-signed for localhost', async () => {
     await using rig = await tlsRig({});
-    const text = await openssl(rig.gateway.proxyTlsPort);
+    const text = await openssl(rig.gateway.proxyTlsPort, []);
     assert.match(text, /subject=CN = localhost/);
     assert.match(text, /self-signed certificate/);
   });

@@ -3,11 +3,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A certificate for a name, signed by itself, and its key: PEM texts. */
-export function selfSigned(name: string): { readonly cert: string; readonly key: string } {
+/** A certificate for a name, signed by itself, and its key (EC unless told otherwise): PEM texts. */
+export function selfSigned(name: string, type: 'ec' | 'rsa' = 'ec'): { readonly cert: string; readonly key: string } {
   const folder = mkdtempSync(join(tmpdir(), 'sluicegate-certificate-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const curve =
+    type === 'rsa'
+      ? ['-newkey', 'rsa:2048', '-nodes']
+      : ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   const names = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`];
   execFileSync('openssl', ['req', '-x509', ...curve, '-days', '2', ...names, '-keyout', key, '-out', cert], {
     stdio: 'ignore',

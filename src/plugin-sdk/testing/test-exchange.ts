@@ -108,6 +108,7 @@ function testSnapshot(plan: PluginPlan, planFor: (consumerId: string) => PluginP
     upstream: () => null,
     service: () => null,
     wantsClientCertificates: false,
+    choosesByKey: false,
     ocspResponse: () => null,
     routesByServerName: false,
   };
