@@ -1,4 +1,4 @@
-import { pluginNames } from '../lib/files.ts';
+import { finishedPlugins } from '../lib/files.ts';
 import type { Generator } from '../lib/generated-file.ts';
 
 const head = `// Generated from the folder names by \`npm run generate\`. Do not edit.
@@ -9,6 +9,6 @@ export const bundledPlugins: ReadonlyMap<string, PluginLoader> = new Map<string,
 
 /** The list of bundled plugins, so that adding one touches its own folder only. */
 export const generatePluginRegistry: Generator = async () => {
-  const lines = pluginNames().map((name) => `  ['${name}', () => import('./${name}/index.ts')],\n`);
+  const lines = finishedPlugins().map((name) => `  ['${name}', () => import('./${name}/index.ts')],\n`);
   return [{ path: 'src/plugins/registry.ts', content: `${head}${lines.join('')}]);\n` }];
 };

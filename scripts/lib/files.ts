@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -16,6 +16,11 @@ export function findFiles(...patterns: readonly string[]): readonly string[] {
 /** Names of the folders in `src/plugins`. */
 export function pluginNames(): readonly string[] {
   return findFiles('src/plugins/*/').map((path) => path.replace(/\/$/, '').slice('src/plugins/'.length));
+}
+
+/** Those of them that can be loaded: a folder that is being written has its `index.ts` last. */
+export function finishedPlugins(): readonly string[] {
+  return pluginNames().filter((name) => existsSync(join(root, 'src/plugins', name, 'index.ts')));
 }
 
 export function isTest(path: string): boolean {

@@ -147,6 +147,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
     },
     pluginAdminRoutes: new Map(),
     pluginBackground: async () => null,
+    pluginZone: () => null,
     ...(tls === undefined ? {} : { tls }),
     logLevel: {
       get: () => level,

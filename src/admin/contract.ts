@@ -148,6 +148,8 @@ export interface AdminOptions {
   readonly pluginAdminRoutes: ReadonlyMap<string, PluginAdminRoutes['adminRoutes']>;
   /** Passes a message on to a plugin's background part. */
   readonly pluginBackground: (plugin: string, message: unknown) => Promise<unknown>;
+  /** Memory of a zone that a plugin instance declared. */
+  readonly pluginZone: (instanceId: string, name: string) => SharedArrayBuffer | null;
   /** PEM certificate and key of listeners with the `ssl` flag; several for several key types. */
   readonly tls?: { readonly cert: string | string[]; readonly key: string | string[] };
 }

@@ -35,6 +35,7 @@ function rig() {
   const log = { error: (text: string) => errors.push(text), child: () => log } as unknown as ErrorLog;
   const parts = new BackgroundParts({
     plugins: new Map([[plugin.name, plugin]]),
+    zone: () => null,
     store: {} as BackgroundPartsOptions['store'],
     settings: { hashKeys: false, trustedCertificates: null },
     nodeId: 'node',

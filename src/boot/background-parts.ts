@@ -1,13 +1,19 @@
 import type { Row } from '../entities/entity.ts';
 import type { ErrorLog } from '../observability/error-log.ts';
 import { refuseReferences } from '../plugin-runner/refuse-references.ts';
-import type { BackgroundInstance, BackgroundStore, PluginBackground } from '../plugin-sdk/background.ts';
+import type {
+  BackgroundInstance,
+  BackgroundStore,
+  BackgroundTools,
+  PluginBackground,
+} from '../plugin-sdk/background.ts';
 import type { Plugin, PluginLogger, PluginSettings } from '../plugin-sdk/define-plugin.ts';
 import type { SnapshotDelta } from '../workers/messages.ts';
 
 export interface BackgroundPartsOptions {
   readonly plugins: ReadonlyMap<string, Plugin>;
   readonly store: BackgroundStore;
+  readonly zone: BackgroundTools['zone'];
   readonly settings: PluginSettings;
   readonly nodeId: string;
   readonly log: ErrorLog;
@@ -127,8 +133,8 @@ class BackgroundPart {
   async #start() {
     const background = await this.#plugin.loadBackground();
     if (background === null) return null;
-    const { settings, nodeId, store } = this.#options;
+    const { settings, nodeId, store, zone } = this.#options;
     const ending = new AbortController();
-    return { part: background({ log: this.#log, settings, nodeId, store, signal: ending.signal }), ending };
+    return { part: background({ log: this.#log, settings, nodeId, store, zone, signal: ending.signal }), ending };
   }
 }

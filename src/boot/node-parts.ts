@@ -209,6 +209,7 @@ export class NodeParts {
       plugins,
       store: backgroundStore({ store, entities, hashKeys, published }),
       settings: { hashKeys, trustedCertificates },
+      zone: (instance, name) => this.#zones?.find(instance, name) ?? null,
       nodeId: this.#options.nodeId,
       log: logs.node,
     });
@@ -277,6 +278,7 @@ export class NodeParts {
       log: logs.admin,
       pluginAdminRoutes,
       pluginBackground: async (plugin, message) => this.#background?.handle(plugin, message) ?? null,
+      pluginZone: (instance, name) => this.#zones?.find(instance, name) ?? null,
       logLevel: logs.level((level) => this.#changeLogLevel(level)),
       ...(settings.sslCert.length === 0 ? {} : { tls: { cert: [...settings.sslCert], key: [...settings.sslCertKey] } }),
     };

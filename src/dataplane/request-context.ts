@@ -1,4 +1,5 @@
 import { RequestBodyTooLarge } from '../errors.ts';
+import { type BackendAnswer, type BackendCall, CallFailed } from '../plugin-sdk/calls.ts';
 import type {
   AccessContext,
   ClientView,
@@ -158,6 +159,14 @@ export class RequestContext
       });
     });
     return this.#body;
+  }
+
+  decodedBody(): Promise<Uint8Array> {
+    return this.body();
+  }
+
+  call(_call: BackendCall): Promise<BackendAnswer> {
+    return Promise.reject(new CallFailed('no-service', 502, 'calls are not there yet'));
   }
 
   record(): Readonly<Record<string, unknown>> {

@@ -40,6 +40,10 @@ export class ExchangeResponseView implements ResponseWithBody {
     return this.#body;
   }
 
+  setBody(body: Uint8Array): void {
+    this.#body = body;
+  }
+
   /** For the phase loop. */
   holdBody(body: Uint8Array): void {
     this.#body = body;

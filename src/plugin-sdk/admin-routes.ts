@@ -53,6 +53,8 @@ export interface PluginAdminTools {
   resetCounters(counters: readonly Pick<StoredCounter, 'key' | 'windowStart'>[]): Promise<void>;
   /** Sends a message to the plugin's background part on this node, and gives its answer; null when it does not run. */
   background(message: unknown): Promise<unknown>;
+  /** Memory of a zone that this instance of the plugin declared; null when there is none. */
+  zone(instanceId: string, name: string): SharedArrayBuffer | null;
 }
 
 /** What the module behind `adminRoutes` exports. */

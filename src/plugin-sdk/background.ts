@@ -45,6 +45,8 @@ export interface BackgroundTools {
   /** Id of this node. */
   readonly nodeId: string;
   readonly store: BackgroundStore;
+  /** Memory of a zone that this instance declared; null when there is none. */
+  zone(instanceId: string, name: string): SharedArrayBuffer | null;
   /** Aborted when the part is stopped: whatever it waits for is to be given up. */
   readonly signal: AbortSignal;
 }

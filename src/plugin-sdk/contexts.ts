@@ -1,7 +1,8 @@
 import type { SecureContext } from 'node:tls';
 import type { AttemptWatcher, RetryPolicy, UpstreamTimeouts } from './attempts.ts';
+import type { BackendAnswer, BackendCall } from './calls.ts';
 import type { HeaderNames } from './header-names.ts';
-import type { Reply } from './reply.ts';
+import type { HeaderBlock, Reply } from './reply.ts';
 
 /** The request as the client sent it. Reads are lazy; nothing is parsed that no plugin asks for. */
 export interface RequestView {
@@ -218,6 +219,17 @@ export interface AccessContext extends BaseContext {
   limitBody(bytes: number): boolean;
   /** The whole request body, empty when there is none. Rejects unless the plugin declared `needs.requestBody`. */
   body(): Promise<Uint8Array>;
+  /**
+   * The same with its content coding (gzip, deflate, br, zstd) taken off: from then on the backend gets it so, too, without
+   * `Content-Encoding`. A coding that is unknown is answered with 415, a broken one with 400, one that grows beyond
+   * `needs.requestBody` with 413, and the plugin hears no more of it.
+   */
+  decodedBody(): Promise<Uint8Array>;
+  /**
+   * Sends a request of the gateway's own to a backend. It goes the way of all requests (balancing, health, retries, TLS), but no
+   * plugins run for it. Rejects with a `CallFailed`.
+   */
+  call(call: BackendCall): Promise<BackendAnswer>;
 }
 
 export interface ResponseHeadView {
@@ -259,7 +271,31 @@ export interface BodyTransform {
 
 /** A whole answer, buffered because the plugin declared `needs.responseBody: 'buffer'`. */
 export interface ResponseWithBody extends ResponseHeadEdit {
+  /**
+   * As the backend sent it or a plugin before this one left it. A content coding that the gateway knows (gzip, deflate, br, zstd)
+   * has been taken off; `Content-Encoding` names the ones that are left.
+   */
   body(): Uint8Array;
+  /** Puts another body in its place; `Content-Length` follows. Validators of the old one (`ETag`, ...) are the caller's matter. */
+  setBody(body: Uint8Array): void;
+}
+
+/** A copy of a backend's answer, taken while it streams by. */
+export interface AnswerTap {
+  /** Valid during the call only. */
+  chunk(piece: Uint8Array): void;
+  /** The answer is complete. */
+  end(): void;
+  /** It broke off; what has come is not the whole. */
+  aborted(): void;
+}
+
+/** The head of a backend's answer as it came, before any plugin changed it. */
+export interface BackendAnswerContext extends BaseContext {
+  readonly response: ResponseHeadView & {
+    /** All header lines, in their order, without those that frame the message. */
+    block(): HeaderBlock;
+  };
 }
 
 /** Before the buffered answer goes to the client. Return a `Reply` to send that instead. */
@@ -291,6 +327,14 @@ export interface StreamContext {
   readonly service: ServiceView | null;
 }
 
+/** Rewrites what would stand in a log. Called for each line that is written, so it must be quick; must not throw. */
+export interface LogMask {
+  /** A query as it was sent, without the question mark. */
+  query?(query: string): string;
+  /** A header field of request or answer, name in lower case. */
+  header?(name: string, value: string): string;
+}
+
 export interface PluginPhases {
   /**
    * In the TLS handshake of a client that names a server; global instances only. Gives the certificate to show in place of
@@ -301,11 +345,25 @@ export interface PluginPhases {
   access?(context: AccessContext): undefined | Reply | Promise<undefined | Reply>;
   /** In place of `access`, when another plugin was enough (`anyOf`): to hide a credential that was not needed. */
   skipped?(context: AccessContext): void;
+  /**
+   * A backend has answered, or a plugin in its place (`backendReply`); nothing has changed the answer yet. Return a tap to see its
+   * body, too, a `Reply` to go on with that instead (the backend's body is dropped), or null. Must be synchronous.
+   */
+  backendAnswer?(context: BackendAnswerContext): AnswerTap | Reply | null;
+  /** No backend has answered, and none will be asked again. A `Reply` goes in the place of the error of this status. */
+  backendFailure?(context: BaseContext, status: number): Reply | null;
+  /**
+   * Whether `response` needs the body of this answer. False: it streams by as far as this plugin is concerned, and `response` does
+   * not run for it. Default: of all answers.
+   */
+  wantsBody?(context: HeaderFilterContext): boolean;
   headerFilter?(context: HeaderFilterContext): void;
   /** Called once for each answer, after headerFilter; null means that this answer is left alone. */
   bodyFilter?(context: HeaderFilterContext): BodyTransform | null;
   response?(context: ResponseContext): undefined | Reply | Promise<undefined | Reply>;
   log?(context: LogContext): void;
+  /** What logs show of requests that this instance runs for, also of those refused before its turn. */
+  readonly logMask?: LogMask;
   /**
    * For each stream (TCP, TLS, UDP) in the scope of an instance whose `protocols` name one of theirs. False, or an exception:
    * the stream is closed.

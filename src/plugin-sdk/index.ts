@@ -12,6 +12,8 @@ export { type AuthAccessOptions, authAccess } from './auth.ts';
 export type * from './background.ts';
 export { bearerChallenge, bearerToken } from './bearer.ts';
 export { type BodyArguments, bodyArguments, hasBodyArguments, withoutBodyArguments } from './body-arguments.ts';
+export { BodySyntaxError, positionIn, type TextPosition } from './body-syntax-error.ts';
+export { type BackendAnswer, type BackendCall, CallFailed, type CallFailure } from './calls.ts';
 export type * from './circuits.ts';
 export {
   type Claims,
@@ -38,12 +40,28 @@ export {
 export { type FetchedDocument, type FetchOptions, fetchDocument } from './fetch-document.ts';
 export { type HeaderNames, headerNames } from './header-names.ts';
 export { type IpSet, ipSet } from './ip-set.ts';
+export {
+  isJsonNumber,
+  isJsonObject,
+  type JsonArray,
+  type JsonNumber,
+  type JsonObject,
+  type JsonOptions,
+  type JsonScalar,
+  type JsonValue,
+  jsonText,
+  parseJson,
+  setMember,
+} from './json.ts';
+export { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
 export { type LimiterGuard, limiterGuard } from './limiter-guard.ts';
 export type * from './limits.ts';
 export { LimiterUnavailable, redisOptions } from './limits.ts';
+export { type MediaType, mediaType } from './media-type.ts';
+export { OffThreadError, type OffThreadOptions, offThread } from './off-thread.ts';
 export { outageReporter } from './outage.ts';
 export type * from './reply.ts';
-export { refuse, reply, replyJson } from './reply.ts';
+export { backendReply, refuse, reply, replyJson } from './reply.ts';
 export { type Sealer, sealer } from './seal.ts';
 export {
   type CookieAttributes,

@@ -6,6 +6,18 @@ export interface Reply {
   readonly body: string | Uint8Array | null;
   /** Set: the body is Kong's error template with this message, in the format that the client accepts. */
   readonly message: string | null;
+  /** Set: it takes the way of a backend's answer. */
+  readonly backend?: BackendReply;
+}
+
+/** Header lines as one latin1 string, `Name: value` and CRLF each. */
+export type HeaderBlock = string & { readonly headerBlock?: never };
+
+export interface BackendReply {
+  /** Lines in the place of `headers`; they must be valid ones. */
+  readonly block: HeaderBlock | null;
+  /** It was made just now: `backendAnswer` of plugins may keep it. False: it comes out of a store. */
+  readonly fresh: boolean;
 }
 
 export interface ReplyOptions {
@@ -45,4 +57,25 @@ export function refuse(
   headers: Readonly<Record<string, string>> | readonly (readonly [string, string])[] = {},
 ): Reply {
   return { status, headers: Array.isArray(headers) ? headers : Object.entries(headers), body: null, message };
+}
+
+export interface BackendReplyOptions extends Omit<ReplyOptions, 'headers'> {
+  /** Pairs, or lines that have been read with `response.block()`. Those that frame a message are left out. */
+  readonly headers?: readonly (readonly [string, string])[] | HeaderBlock;
+  readonly fresh: boolean;
+}
+
+/**
+ * An answer in the place of the backend's. What plugins do to a backend's answer they do to this one: transforms, masks, header
+ * filters. Without a body for HEAD and for a status that has none, whatever is given.
+ */
+export function backendReply({ status, headers = [], body, fresh }: BackendReplyOptions): Reply {
+  const block = typeof headers === 'string' ? headers : null;
+  return {
+    status,
+    headers: typeof headers === 'string' ? [] : headers,
+    body: body ?? null,
+    message: null,
+    backend: { block, fresh },
+  };
 }

@@ -75,6 +75,12 @@ export class ZoneRegistry {
     });
   }
 
+  /** The table that a plugin instance asked for by this name; null: there is none. */
+  find(instanceId: string, name: string): SharedArrayBuffer | null {
+    const key = this.#wanted.get(instanceId)?.find((one) => one.split('/').slice(1, -1).join('/') === name);
+    return key === undefined ? null : (this.#zones.get(key)?.memory ?? null);
+  }
+
   #make(key: string, request: ZoneRequest, added: Record<string, SharedArrayBuffer>): Zone | null {
     const memory = allocate(request.bytes);
     if (memory === null) return null;

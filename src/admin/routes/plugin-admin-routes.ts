@@ -13,10 +13,11 @@ const mostRows = 10_000;
 /** Paths that plugins bring along. */
 export function pluginAdminRoutes(
   context: AdminContext,
-  { pluginAdminRoutes: factories, pluginBackground }: Pick<AdminOptions, 'pluginAdminRoutes' | 'pluginBackground'>,
+  options: Pick<AdminOptions, 'pluginAdminRoutes' | 'pluginBackground' | 'pluginZone'>,
 ): readonly AdminRoute[] {
+  const { pluginAdminRoutes: factories, pluginBackground, pluginZone: zone } = options;
   return [...factories].flatMap(([plugin, factory]) => {
-    const tools = toolsFor(context, (message) => pluginBackground(plugin, message));
+    const tools = toolsFor(context, { background: (message) => pluginBackground(plugin, message), zone });
     return factory(tools).map(adminRoute);
   });
 }
@@ -52,7 +53,7 @@ function operationOf(method: Method, operation: PluginAdminOperation): Operation
   };
 }
 
-function toolsFor(context: AdminContext, background: PluginAdminTools['background']): PluginAdminTools {
+function toolsFor(context: AdminContext, node: Pick<PluginAdminTools, 'background' | 'zone'>): PluginAdminTools {
   const { store } = context;
   return {
     find: (entity, idOrName) => findEntity(context, store, context.entity(entity), idOrName),
@@ -67,6 +68,6 @@ function toolsFor(context: AdminContext, background: PluginAdminTools['backgroun
     },
     counters: (keys) => store.readCounters(keys),
     resetCounters: (ids) => store.resetCounters(ids),
-    background,
+    ...node,
   };
 }

@@ -18,6 +18,7 @@ function rig(t: TestContext, change: Partial<AcmeConfig> = {}) {
   const part = background({
     log: { debug: write, info: write, warn: write, error: write },
     settings: { hashKeys: false, trustedCertificates: null },
+    zone: () => null,
     nodeId: 'one',
     store,
     signal: ending.signal,

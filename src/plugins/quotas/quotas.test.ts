@@ -174,6 +174,7 @@ describe('GET /consumers/{consumers}/quotas', () => {
       all: async () => plugins,
       counters: async (keys) => counters.filter((counter) => keys.includes(counter.key)),
       resetCounters: async (ids) => void reset.push(...ids.map(({ key, windowStart }) => `${key}@${windowStart}`)),
+      zone: () => null,
       background: async () => null,
     };
     const operations = adminRoutes(tools)[0]?.operations;

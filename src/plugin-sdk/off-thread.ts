@@ -1,0 +1,145 @@
+import { Worker } from 'node:worker_threads';
+
+export interface OffThreadOptions {
+  /** Milliseconds for one call once its turn has come; then the thread is ended. Default 5000. */
+  readonly deadline?: number;
+}
+
+/** The call was not carried out: too many wait, its time is over, or the thread has ended. */
+export class OffThreadError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'OffThreadError';
+  }
+}
+
+interface Call {
+  readonly id: number;
+  readonly module: string;
+  readonly name: string;
+  readonly args: readonly unknown[];
+}
+
+export type OffThreadMessage = Call;
+/** What a call gave; a failure is told by its class name, its message and its own fields. */
+export type OffThreadAnswer =
+  | { readonly id: number; readonly value: unknown }
+  | {
+      readonly id: number;
+      readonly error: { readonly name: string; readonly message: string; readonly fields: object };
+    };
+
+interface Waiting {
+  readonly call: Call;
+  readonly deadline: number;
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+const mostWaiting = 64;
+const idleTime = 30_000;
+const mostMegabytes = 512;
+const usualDeadline = 5_000;
+
+/**
+ * A function of a module, run in a thread beside this one so that a large body does not hold up the others: `module` exports
+ * it under `name`. Arguments and result are copied. What it throws is thrown here with the same name, message and fields. Calls wait for each
+ * other; rejects with an `OffThreadError` when there are too many.
+ */
+export function offThread<A extends readonly unknown[], R>(
+  module: URL,
+  name: string,
+  { deadline = usualDeadline }: OffThreadOptions = {},
+): (...args: A) => Promise<R> {
+  return (...args) => thread.call(module.href, name, args, deadline) as Promise<R>;
+}
+
+/**
+ * The one such thread of this worker: started when it is needed, ended when it has long not been. It has one call at a time, so
+ * that only the call whose time is over has to go when the thread is ended.
+ */
+class HelperThread {
+  #worker: Worker | null = null;
+  /** Of the call under way, or of the time without any. */
+  #timer: NodeJS.Timeout | undefined;
+  #serial = 0;
+  #current: Waiting | null = null;
+  readonly #queue: Waiting[] = [];
+
+  call(module: string, name: string, args: readonly unknown[], deadline: number): Promise<unknown> {
+    if (this.#queue.length >= mostWaiting)
+      return Promise.reject(new OffThreadError('too many bodies wait to be converted'));
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ call: { id: ++this.#serial, module, name, args }, deadline, resolve, reject });
+      if (this.#current === null) this.#next();
+    });
+  }
+
+  #next(): void {
+    clearTimeout(this.#timer);
+    const next = this.#queue.shift() ?? null;
+    this.#current = next;
+    const worker = this.#worker;
+    if (next === null) {
+      worker?.unref();
+      this.#timer = setTimeout(() => this.#end(worker, 'idle'), idleTime).unref();
+      return;
+    }
+    const thread = worker ?? this.#start();
+    thread.ref();
+    this.#timer = setTimeout(() => this.#end(thread, `a body took longer than ${next.deadline} ms`), next.deadline);
+    try {
+      thread.postMessage(next.call);
+    } catch (error) {
+      next.reject(error as Error);
+      this.#next();
+    }
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL('./off-thread-worker.ts', import.meta.url), {
+      name: 'bodies',
+      resourceLimits: { maxOldGenerationSizeMb: mostMegabytes },
+    });
+    worker.on('message', (answer: OffThreadAnswer) => this.#answered(answer));
+    worker.on('error', (error) => this.#end(worker, `the thread failed: ${error.message}`));
+    worker.on('exit', () => this.#end(worker, 'the thread has ended'));
+    this.#worker = worker;
+    return worker;
+  }
+
+  #answered(answer: OffThreadAnswer): void {
+    const current = this.#current;
+    if (current?.call.id !== answer.id) return;
+    if ('error' in answer) current.reject(errorOf(answer.error));
+    else current.resolve(answer.value);
+    this.#next();
+  }
+
+  /** The call under way is lost, those behind it are not. */
+  #end(worker: Worker | null, reason: string): void {
+    if (worker === null || this.#worker !== worker) return;
+    this.#worker = null;
+    void worker.terminate();
+    clearTimeout(this.#timer);
+    if (this.#current === null) return;
+    this.#current.reject(new OffThreadError(reason));
+    this.#next();
+  }
+}
+
+function errorOf({
+  name,
+  message,
+  fields,
+}: {
+  readonly name: string;
+  readonly message: string;
+  readonly fields: object;
+}): Error {
+  const error = Object.assign(new Error(message), fields);
+  Object.defineProperty(error, 'name', { value: name });
+  return error;
+}
+
+const thread = new HelperThread();
