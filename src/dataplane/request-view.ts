@@ -1,5 +1,6 @@
 import { headerMap, headerValue, headerValues } from '../http1/header-block.ts';
 import type { RequestView } from '../plugin-sdk/contexts.ts';
+import type { HeaderBlock } from '../plugin-sdk/reply.ts';
 import type { Exchange } from './exchange.ts';
 import { queryArguments } from './query-arguments.ts';
 import { hostName } from './request-message.ts';
@@ -63,6 +64,10 @@ export class ExchangeRequestView implements RequestView {
   headers(): Readonly<Record<string, readonly string[]>> {
     this.#headers ??= headerMap(this.#exchange.head.block);
     return this.#headers;
+  }
+
+  block(): HeaderBlock {
+    return this.#exchange.head.block;
   }
 
   queryArgument(name: string): string | null {

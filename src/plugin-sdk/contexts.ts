@@ -28,6 +28,8 @@ export interface RequestView {
   headerValues(name: string): readonly string[];
   /** All headers: lower-case names, values in order. */
   headers(): Readonly<Record<string, readonly string[]>>;
+  /** All header lines as they came: cheap to search for what hardly any request has. */
+  block(): HeaderBlock;
   /** First value of a query argument, decoded; '' for one without a value; null when absent. */
   queryArgument(name: string): string | null;
   queryArguments(): Readonly<Record<string, readonly string[]>>;
