@@ -1,5 +1,6 @@
 import type { AddressZone } from '../balancer/address-zone.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
+import { runBackendFailure } from '../plugin-runner/phases.ts';
 import type { AttemptOutcome, AttemptResult, UpstreamTimeouts } from '../plugin-sdk/attempts.ts';
 import type { RuntimeService, RuntimeTarget, RuntimeUpstream } from '../snapshot/runtime.ts';
 import type { Pools } from '../upstream/pools.ts';
@@ -13,9 +14,10 @@ import type { FailureLog } from './failure-log.ts';
 import { coarseTimeout, grpcCode, grpcLines, grpcTimeout, grpcTimeoutText } from './grpc.ts';
 import { isIdempotent } from './is-idempotent.ts';
 import type { ProxyOptions } from './options.ts';
-import { replyError, replyWith } from './reply.ts';
+import { replyError } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import { requestMessage } from './request-message.ts';
+import { answerWith } from './stand-in.ts';
 import { UpstreamPolicy } from './upstream-policy.ts';
 import { requestEdits } from './upstream-request-edit.ts';
 
@@ -133,12 +135,11 @@ export class Attempts {
   }
 
   #refuse(x: Exchange): void {
-    const { options } = this.#parts;
     const { policy } = x;
     const way = policy === null || policy.fellBack ? null : policy.noAddress();
     if (way !== null && policy !== null) {
       if ('reply' in way) {
-        replyWith(x, way.reply, options);
+        answerWith(x, way.reply, this.#parts);
         return;
       }
       const other = x.snapshot.upstream(way.upstream);
@@ -149,7 +150,14 @@ export class Attempts {
         return;
       }
     }
-    replyError(x, errors.noTarget, options);
+    this.giveUp(x, errors.noTarget);
+  }
+
+  /** No attempt follows: the error is the answer, unless a plugin has another one. */
+  giveUp(x: Exchange, error: ErrorEntry): void {
+    const reply = x.plan.backendFailure.length === 0 ? null : runBackendFailure(x, error.status);
+    if (reply === null) replyError(x, error, this.#parts.options, timeoutLine(error));
+    else answerWith(x, reply, this.#parts);
   }
 
   #sendTo(
@@ -301,7 +309,7 @@ export class Attempts {
       const allowed = !begun && (unsent || isIdempotent(x.upstreamMethod ?? x.head.method));
       if (repeatable && allowed && x.tries <= service.retries) pause = 0;
     }
-    if (pause === null) replyError(x, error, this.#parts.options, timeoutLine(error));
+    if (pause === null) this.giveUp(x, error);
     else this.#again(x, pause);
   }
 
@@ -345,7 +353,7 @@ export class Attempts {
     }
     this.release(x);
     if (x.headSent) this.#breakOff(x);
-    else replyError(x, errors.totalTimeout, this.#parts.options, timeoutLine(errors.totalTimeout));
+    else this.giveUp(x, errors.totalTimeout);
   }
 
   /** The answer is not complete. A gRPC client is told why, where an HTTP client has to see a broken transfer. */

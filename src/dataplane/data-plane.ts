@@ -21,6 +21,7 @@ import { nowAndThen } from '../util/now-and-then.ts';
 import { requestId } from '../util/request-ids.ts';
 import type { FromWorker, WorkerBoot } from '../workers/messages.ts';
 import { Counter } from '../zones/counters.ts';
+import { BackendCalls } from './calls/backend-calls.ts';
 import { TrustedPeers } from './client-address.ts';
 import type { ClientConnection, DownstreamHandler } from './downstream.ts';
 import { errorBody } from './error-body.ts';
@@ -28,7 +29,7 @@ import type { DownstreamPeer, Exchange } from './exchange.ts';
 import { FailureLog } from './failure-log.ts';
 import { RequestHandler } from './handle-request.ts';
 import { handshakeContext } from './handshake-context.ts';
-import { maskedRequestLine, maskedTarget } from './masked-arguments.ts';
+import { maskedField, maskedRequestLine, maskedTarget } from './masked-arguments.ts';
 import { type ProxyOptions, proxyOptions } from './options.ts';
 import { Overload } from './overload.ts';
 import { RequestProxy } from './proxy.ts';
@@ -79,6 +80,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
   readonly #log: PluginLogger;
   readonly #proxy: RequestProxy;
   readonly #requests: RequestHandler;
+  readonly #calls: BackendCalls;
   readonly #trusted: TrustedPeers;
   readonly #accessLog: LogSink | null;
   readonly #overload: Overload;
@@ -121,6 +123,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
       failures: new FailureLog(log),
       unexpected: (x, error) => this.unexpected(x, error),
     });
+    this.#calls = new BackendCalls(this.#proxy, settings.trustedCertificates);
     this.#trusted = new TrustedPeers(settings.trustedIps);
     this.#requests = new RequestHandler(this.#options, this.#proxy, this.#trusted);
     this.#overload = new Overload({
@@ -201,6 +204,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
       localPort: this.#boot.settings.portMaps[port] ?? port,
       trusted: this.#trusted.has(peerIp),
       serial: ++this.#serial,
+      calls: this.#calls,
     });
   }
 
@@ -318,16 +322,18 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
     if (this.#accessLog === null) return;
     const { head, plan } = x;
     const referer = headerValue(head.block, 'referer');
+    const userAgent = headerValue(head.block, 'user-agent');
+    const { secretArguments, logMasks } = plan;
     this.#accessLog.write(
       formatAccessLine({
         remoteAddr: x.clientIp,
         remoteUser: null,
         time: x.startedAt,
-        request: `${head.method} ${maskedTarget(head.target, plan.secretArguments)} HTTP/${head.httpVersion}`,
+        request: `${head.method} ${maskedTarget(head.target, secretArguments, logMasks)} HTTP/${head.httpVersion}`,
         status: x.status,
         bodyBytesSent: x.bytesSent,
-        referer: referer === null ? null : maskedTarget(referer, plan.secretArguments),
-        userAgent: headerValue(head.block, 'user-agent'),
+        referer: referer === null ? null : maskedTarget(referer, secretArguments, logMasks),
+        userAgent: userAgent === null ? null : maskedField('user-agent', userAgent, logMasks),
         requestId: x.id,
       }),
     );

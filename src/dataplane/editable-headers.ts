@@ -1,7 +1,7 @@
 import { lowerName } from './header-edits.ts';
 
 /** These say where a message ends and what becomes of the connection; the gateway writes them itself. */
-const framing: ReadonlySet<string> = new Set([
+export const framing: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
   'keep-alive',

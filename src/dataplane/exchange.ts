@@ -1,6 +1,15 @@
+import type { ErrorEntry } from '../errors.ts';
 import type { ParsedRequest } from '../http1/parse-request.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
-import type { BodyTransform, ConsumerView, CredentialView, IdentityDetails, NoneOf } from '../plugin-sdk/contexts.ts';
+import type { BackendAnswer, BackendCall } from '../plugin-sdk/calls.ts';
+import type {
+  AnswerTap,
+  BodyTransform,
+  ConsumerView,
+  CredentialView,
+  IdentityDetails,
+  NoneOf,
+} from '../plugin-sdk/contexts.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import type {
   RuntimeRoute,
@@ -16,6 +25,11 @@ import type { HeaderEdits } from './header-edits.ts';
 import type { RequestBody } from './request-body.ts';
 import type { RequestContext } from './request-context.ts';
 import type { UpstreamPolicy } from './upstream-policy.ts';
+
+/** Carries the calls of plugins to backends. */
+export interface BackendCaller {
+  call(x: Exchange, call: BackendCall): Promise<BackendAnswer>;
+}
 
 /** What is the same for all requests of one client connection. */
 export interface DownstreamPeer {
@@ -40,6 +54,8 @@ export interface DownstreamPeer {
   requests: number;
   /** Forwarding lines that are the same for all its requests; made with the first. */
   lines: string;
+  /** How plugins of its requests ask backends; null: they cannot. */
+  readonly calls: BackendCaller | null;
 }
 
 /** One attempt at a backend, as the log tells it. */
@@ -62,6 +78,11 @@ export interface Alternatives {
   asked: number;
   /** One of them has authenticated the client, or none and that is decided too: they are not asked any more. */
   settled: boolean;
+}
+
+/** What can be given up. */
+export interface Cancellable {
+  cancel(): void;
 }
 
 /** Who answered: the backend, or the gateway (its core or a plugin). */
@@ -148,6 +169,14 @@ export class Exchange {
   /** The answer, while it is collected for the `response` phase; the transform over its body. */
   buffered: BufferedResponse | null = null;
   transform: BodyTransform | null = null;
+  /** Sees the body of the backend's answer as it comes. */
+  tap: AnswerTap | null = null;
+  /** What a plugin answers in the place of the backend, whose answer has no body. */
+  replacement: Reply | null = null;
+  /** The error that the gateway answered with; null: none. */
+  error: ErrorEntry | null = null;
+  /** Calls to backends that plugins have made for it and that end with it. */
+  calls: Set<Cancellable> | null = null;
   /** The body on its way to the backend; null when there is none. */
   body: RequestBody | null = null;
   /** The answer: status, validated header block of the backend or the gateway, and what plugins changed of it. */

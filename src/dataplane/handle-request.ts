@@ -17,17 +17,20 @@ import type { ProxyOptions } from './options.ts';
 import type { RequestProxy } from './proxy.ts';
 import { answer, replyError, replyWith } from './reply.ts';
 import { gatewayBlock } from './response-head.ts';
+import { answerWith, type StandInParts } from './stand-in.ts';
 
 export class RequestHandler {
   readonly #options: ProxyOptions;
   readonly #proxy: RequestProxy;
   readonly #trusted: TrustedPeers;
+  readonly #standIn: StandInParts;
   readonly #query = new ExchangeQuery();
 
   constructor(options: ProxyOptions, proxy: RequestProxy, trusted: TrustedPeers) {
     this.#options = options;
     this.#proxy = proxy;
     this.#trusted = trusted;
+    this.#standIn = { options, unexpected: proxy.unexpected };
   }
 
   handle(x: Exchange): void {
@@ -94,7 +97,7 @@ export class RequestHandler {
           if (!x.finished && !x.clientAborted) this.#continue(x, reply, next);
         })
         .catch((error) => this.#proxy.unexpected(x, error));
-    } else if (result !== undefined) replyWith(x, result, this.#options);
+    } else if (result !== undefined) answerWith(x, result, this.#standIn);
     else if (next === Step.route) this.#route(x);
     else this.#forward(x);
   }

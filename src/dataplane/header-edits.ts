@@ -20,6 +20,14 @@ export class HeaderEdits {
     this.#foldUnderscores = foldUnderscores;
   }
 
+  copy(): HeaderEdits {
+    const copy = new HeaderEdits(this.#foldUnderscores);
+    copy.#dropped.push(...this.#dropped);
+    copy.#added.push(...this.#added);
+    copy.#lengths = this.#lengths;
+    return copy;
+  }
+
   get isEmpty(): boolean {
     return this.#dropped.length === 0 && this.#added.length === 0;
   }

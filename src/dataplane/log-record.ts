@@ -1,7 +1,8 @@
 import { headerMap } from '../http1/header-block.ts';
+import type { LogMask } from '../plugin-sdk/contexts.ts';
 import { monotonic } from '../util/clock.ts';
 import type { Exchange } from './exchange.ts';
-import { isSecretArgument, isSecretHeader, maskedTarget, redacted } from './masked-arguments.ts';
+import { isSecretArgument, isSecretHeader, maskedField, maskedTarget, redacted } from './masked-arguments.ts';
 import { queryArguments } from './query-arguments.ts';
 import { hostName } from './request-message.ts';
 import { statusText } from './response-head.ts';
@@ -9,14 +10,14 @@ import { statusText } from './response-head.ts';
 /** The log record of a finished exchange in the format of Kong's serialiser. Times are whole milliseconds. */
 export function logRecord(x: Exchange): Record<string, unknown> {
   const { head, peer, consumer, credential, route, service } = x;
-  const { secretArguments } = x.plan;
-  const target = maskedTarget(head.target, secretArguments);
+  const { secretArguments, logMasks } = x.plan;
+  const target = maskedTarget(head.target, secretArguments, logMasks);
   return {
     request: {
       id: x.id,
       uri: target,
       url: `${peer.scheme}://${hostName(head.host)}:${peer.localPort}${target}`,
-      querystring: maskedArguments(single(queryArguments(head.query)), secretArguments),
+      querystring: maskedArguments(single(queryArguments(shownQuery(x, target))), secretArguments),
       method: head.method,
       headers: maskedHeaders(x, head.block),
       ...(peer.tls === null
@@ -24,7 +25,7 @@ export function logRecord(x: Exchange): Record<string, unknown> {
         : { tls: { version: peer.tls.version, cipher: peer.tls.cipher, client_verify: 'NONE' } }),
       size: requestLineSize(head) + head.block.length + 2 + x.bytesReceived,
     },
-    upstream_uri: maskedTarget(x.upstreamUri, secretArguments),
+    upstream_uri: maskedTarget(x.upstreamUri, secretArguments, logMasks),
     upstream_status: upstreamStatus(x),
     response: {
       status: x.status,
@@ -112,13 +113,25 @@ function single<T>(map: Readonly<Record<string, readonly T[]>>): Record<string, 
 }
 
 function maskedHeaders(x: Exchange, block: string): Record<string, string | readonly string[] | undefined> {
-  const { secretArguments, secretHeaders } = x.plan;
+  const { secretArguments, secretHeaders, logMasks } = x.plan;
   const result = single(headerMap(block));
-  for (const name of Object.keys(result)) {
+  for (const [name, value] of Object.entries(result)) {
     if (isSecretHeader(name, secretHeaders)) result[name] = redacted;
-    else if (name === 'referer') result[name] = maskedTarget(String(result[name]), secretArguments);
+    else if (name === 'referer') result[name] = maskedTarget(String(value), secretArguments, logMasks);
+    else if (logMasks.length > 0) result[name] = maskedValues(name, value ?? '', logMasks);
   }
   return result;
+}
+
+function maskedValues(name: string, value: string | readonly string[], masks: readonly LogMask[]): string | string[] {
+  return typeof value === 'string'
+    ? maskedField(name, value, masks)
+    : value.map((one) => maskedField(name, one, masks));
+}
+
+/** The query that arguments are shown of; `target` is masked already. */
+function shownQuery(x: Exchange, target: string): string {
+  return x.plan.logMasks.length === 0 ? x.head.query : target.slice(target.indexOf('?') + 1 || target.length);
 }
 
 function maskedArguments<T>(found: Record<string, T>, own: ReadonlySet<string>): Record<string, T | string> {

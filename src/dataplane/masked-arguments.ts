@@ -1,3 +1,4 @@
+import type { LogMask } from '../plugin-sdk/contexts.ts';
 import { decodeQueryText } from './query-arguments.ts';
 
 /** What stands in a log for the value of a credential. */
@@ -45,11 +46,32 @@ export function isSecretArgument(name: string, own: ReadonlySet<string>): boolea
   return wellKnown.has(lower) || own.has(lower);
 }
 
-/** A URL or request target as logs may show it: values of arguments that carry credentials are replaced. */
-export function maskedTarget(target: string, own: ReadonlySet<string>): string {
+/**
+ * A URL or request target as logs may show it: values of arguments that carry credentials are replaced, and what plugins mask is
+ * masked.
+ */
+export function maskedTarget(target: string, own: ReadonlySet<string>, masks: readonly LogMask[] = []): string {
   const mark = target.indexOf('?');
   if (mark < 0) return target;
-  return target.slice(0, mark + 1) + maskedQuery(target.slice(mark + 1), own);
+  let query = maskedQuery(target.slice(mark + 1), own);
+  for (const one of masks) query = one.query === undefined ? query : safely(() => one.query?.(query));
+  return target.slice(0, mark + 1) + query;
+}
+
+/** The value of a header field, name in lower case, as logs may show it. */
+export function maskedField(name: string, value: string, masks: readonly LogMask[]): string {
+  let shown = value;
+  for (const one of masks) shown = one.header === undefined ? shown : safely(() => one.header?.(name, shown));
+  return shown;
+}
+
+/** What cannot be masked is not shown. */
+function safely(mask: () => string | undefined): string {
+  try {
+    return mask() ?? redacted;
+  } catch {
+    return redacted;
+  }
 }
 
 /** The same for the first line of what may be no request at all. */

@@ -3,7 +3,8 @@ import { isBodyless } from '../http1/bodyless.ts';
 import { headerMap } from '../http1/header-block.ts';
 import type { ParsedResponse } from '../http1/parse-response.ts';
 import type { ResponseListener } from '../http1/upstream-connection.ts';
-import { runHeaderFilter, startBodyFilters } from '../plugin-runner/phases.ts';
+import { bodyReaders, runBackendAnswer, runHeaderFilter, startBodyFilters } from '../plugin-runner/phases.ts';
+import type { Reply } from '../plugin-sdk/reply.ts';
 import type { PoolOptions } from '../upstream/pool.ts';
 import { Pools } from '../upstream/pools.ts';
 import type { UpstreamLink } from '../upstream/upstream-link.ts';
@@ -11,11 +12,12 @@ import { monotonic } from '../util/clock.ts';
 import { Attempts, type AttemptsParts } from './attempts.ts';
 import { ExchangeBalanceQuery } from './balance-query.ts';
 import { BufferedResponse } from './buffered-response.ts';
-import type { Exchange } from './exchange.ts';
+import type { Cancellable, Exchange } from './exchange.ts';
 import type { ProxyOptions } from './options.ts';
 import { replyError } from './reply.ts';
 import { RequestBody } from './request-body.ts';
 import { upstreamLines } from './response-head.ts';
+import { answerWith, type StandInParts } from './stand-in.ts';
 
 export interface RequestProxyParts extends Omit<AttemptsParts, 'pools' | 'query'> {
   readonly pool: PoolOptions;
@@ -29,11 +31,13 @@ export class RequestProxy implements ResponseListener {
   readonly #options: ProxyOptions;
   readonly #pools: Pools;
   readonly #attempts: Attempts;
+  readonly #standIn: StandInParts;
   readonly unexpected: (x: Exchange | null, error: unknown) => void;
 
   constructor({ pool, ...parts }: RequestProxyParts) {
     this.unexpected = parts.unexpected;
     this.#options = parts.options;
+    this.#standIn = { options: parts.options, unexpected: parts.unexpected };
     this.#pools = new Pools(pool, this);
     this.#attempts = new Attempts({ ...parts, pools: this.#pools, query: new ExchangeBalanceQuery() });
   }
@@ -78,9 +82,20 @@ export class RequestProxy implements ResponseListener {
     x.body?.forget();
     const plan = x.plan;
     const bodyless = isBodyless(x.upstreamMethod ?? x.head.method, head.status);
+    if (plan.backendAnswer.length > 0) {
+      const reply = runBackendAnswer(x);
+      if (reply !== null) {
+        this.#replace(x, reply, bodyless || head.bodyLength === 0);
+        return;
+      }
+    }
     if (plan.responseBodyLimit > 0 && (bodyless || head.bodyLength !== 0)) {
-      x.buffered = new BufferedResponse(plan.responseBodyLimit, bodyless ? Math.max(head.bodyLength, -1) : null);
-      return;
+      const readers = bodyReaders(x);
+      if (readers.limit > 0) {
+        const { unexpected } = this;
+        x.buffered = new BufferedResponse({ readers, options: this.#options, unexpected }, bodyless);
+        return;
+      }
     }
     if (plan.headerFilter.length > 0) runHeaderFilter(x);
     let length = Math.max(head.bodyLength, -1);
@@ -93,6 +108,19 @@ export class RequestProxy implements ResponseListener {
     x.downstream.sendHead(x, length);
   }
 
+  /** A plugin answers in the place of the backend that has just begun to. */
+  #replace(x: Exchange, reply: Reply, complete: boolean): void {
+    if (complete) {
+      // The end of the answer follows at once, and the connection can serve the next request.
+      x.replacement = reply;
+      return;
+    }
+    x.upstream?.destroy();
+    x.upstream = null;
+    this.#attempts.release(x);
+    answerWith(x, reply, this.#standIn);
+  }
+
   #switchProtocols(x: Exchange, head: ParsedResponse, block: string): void {
     x.responseBlock = `${block}Connection: Upgrade\r\nUpgrade: ${head.upgrade}\r\n`;
     if (x.plan.headerFilter.length > 0) runHeaderFilter(x);
@@ -101,11 +129,13 @@ export class RequestProxy implements ResponseListener {
   }
 
   responseBody(x: Exchange, bytes: Uint8Array, start: number, end: number): void {
+    if (x.tap !== null) x.tap.chunk(bytes.subarray(start, end));
     if (x.buffered !== null) {
       if (!x.buffered.push(bytes, start, end)) {
         x.upstream?.destroy();
         x.upstream = null;
         x.buffered = null;
+        this.#endTap(x, false);
         replyError(x, errors.responseTooLarge, this.#options);
       }
       return;
@@ -134,8 +164,15 @@ export class RequestProxy implements ResponseListener {
 
   responseEnd(x: Exchange, trailers: string): void {
     this.#attempts.release(x);
+    if (x.tap !== null) this.#endTap(x, true);
+    if (x.replacement !== null) {
+      const reply = x.replacement;
+      x.replacement = null;
+      answerWith(x, reply, this.#standIn);
+      return;
+    }
     if (x.buffered !== null) {
-      x.buffered.finish(x, trailers, this.#options, this.unexpected);
+      x.buffered.finish(x, trailers);
       return;
     }
     if (x.transform !== null) {
@@ -160,9 +197,11 @@ export class RequestProxy implements ResponseListener {
       x.downstream.abort(x);
       return;
     }
-    if (x.buffered !== null) {
+    if (x.buffered !== null || x.replacement !== null) {
       x.buffered = null;
-      replyError(x, error, this.#options);
+      x.replacement = null;
+      this.#endTap(x, false);
+      this.#attempts.giveUp(x, error);
       return;
     }
     this.#attempts.linkFailed(x, error, silent, reused);
@@ -177,15 +216,31 @@ export class RequestProxy implements ResponseListener {
   downstreamAborted(x: Exchange): void {
     x.upstream?.destroy();
     x.upstream = null;
+    if (x.calls !== null) cancelCalls(x.calls);
   }
 
   finished(x: Exchange): void {
     this.#attempts.finished(x);
+    if (x.tap !== null) this.#endTap(x, false);
+    if (x.calls !== null) cancelCalls(x.calls);
+  }
+
+  #endTap(x: Exchange, complete: boolean): void {
+    const { tap } = x;
+    x.tap = null;
+    if (complete) tap?.end();
+    else tap?.aborted();
   }
 
   close(): void {
     this.#pools.close();
   }
+}
+
+function cancelCalls(calls: Set<Cancellable>): void {
+  const all = [...calls];
+  calls.clear();
+  for (const call of all) call.cancel();
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

@@ -12,6 +12,7 @@ import { gatewayBlock, viaLine } from './response-head.ts';
 
 /** Answers with an error of the table, in the format that the client accepts. `extra`: further header lines. */
 export function replyError(x: Exchange, error: ErrorEntry, options: ProxyOptions, extra = ''): void {
+  x.error = error;
   if (isGrpc(x.head)) {
     answer(x, error.status, `${gatewayBlock(options)}${grpcEnd(error.status, null)}${extra}`, null);
     return;
@@ -35,11 +36,7 @@ export function replyWith(x: Exchange, reply: Reply, options: ProxyOptions): voi
     replyError(x, errors.unexpected, options);
     return;
   }
-  let block = gatewayBlock(options);
-  for (const [name, value] of reply.headers) {
-    if (invalidName.test(name)) continue;
-    block += `${name}: ${headerText(value)}\r\n`;
-  }
+  const block = gatewayBlock(options) + replyLines(reply);
   if (isGrpc(x.head) && !hasGrpcType(block)) {
     answer(x, reply.status, withoutFields(block, bodyFields) + grpcEnd(reply.status, messageOf(reply)), null);
     return;
@@ -52,8 +49,21 @@ export function replyWith(x: Exchange, reply: Reply, options: ProxyOptions): voi
       'application/json',
     );
     answer(x, reply.status, `${block}Content-Type: ${contentType}\r\n`, Buffer.from(body));
-  } else if (reply.body === null) answer(x, reply.status, block, null);
-  else answer(x, reply.status, block, typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body);
+  } else answer(x, reply.status, block, replyBytes(reply));
+}
+
+/** The headers of a reply as lines; what is no header is left out. */
+export function replyLines({ headers }: Reply): string {
+  let lines = '';
+  for (const [name, value] of headers) {
+    if (!invalidName.test(name)) lines += `${name}: ${headerText(value)}\r\n`;
+  }
+  return lines;
+}
+
+/** The body of a reply as bytes; null: it has none. */
+export function replyBytes({ body }: Reply): Uint8Array | null {
+  return typeof body === 'string' ? Buffer.from(body) : body;
 }
 
 /** Type and result of a call that the gateway ends. */

@@ -18,13 +18,14 @@ import type {
   ServiceView,
   UpstreamRequestEdit,
 } from '../plugin-sdk/contexts.ts';
+import { contentCodings, decodeContent } from '../util/content-coding.ts';
 import { collectBody } from './collect-body.ts';
 import type { Exchange } from './exchange.ts';
 import { identityLines } from './identity-lines.ts';
 import { logRecord } from './log-record.ts';
 import { ExchangeRequestView } from './request-view.ts';
 import { ExchangeResponseView } from './response-view.ts';
-import { ExchangeUpstreamEdit } from './upstream-request-edit.ts';
+import { ExchangeUpstreamEdit, requestEdits } from './upstream-request-edit.ts';
 
 /** One request as all plugins see it, in every phase. Everything in it is made when it is first asked for. */
 export class RequestContext
@@ -40,6 +41,7 @@ export class RequestContext
   #logFields: Record<string, unknown> | null = null;
   #record: Record<string, unknown> | null = null;
   #body: Promise<Uint8Array> | null = null;
+  #decoded: Promise<Uint8Array> | null = null;
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
@@ -162,11 +164,26 @@ export class RequestContext
   }
 
   decodedBody(): Promise<Uint8Array> {
-    return this.body();
+    this.#decoded ??= this.#decode();
+    return this.#decoded;
   }
 
-  call(_call: BackendCall): Promise<BackendAnswer> {
-    return Promise.reject(new CallFailed('no-service', 502, 'calls are not there yet'));
+  async #decode(): Promise<Uint8Array> {
+    const x = this.#exchange;
+    const body = await this.body();
+    const fields = requestEdits(x).values(x.head.forwardBlock, 'content-encoding');
+    const codings = contentCodings(fields);
+    if (codings.length > 0 && body.byteLength > 0) {
+      x.requestBody = await decodeContent(body, codings, x.plan.requestBodyLimit);
+    }
+    if (fields.length > 0) requestEdits(x).remove('content-encoding');
+    return x.requestBody ?? body;
+  }
+
+  call(call: BackendCall): Promise<BackendAnswer> {
+    const x = this.#exchange;
+    if (x.peer.calls !== null) return x.peer.calls.call(x, call);
+    return Promise.reject(new CallFailed('no-service', 503, 'there is no way to backends'));
   }
 
   record(): Readonly<Record<string, unknown>> {

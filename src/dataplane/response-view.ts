@@ -1,6 +1,7 @@
 import { headerMap } from '../http1/header-block.ts';
 import type { ResponseWithBody } from '../plugin-sdk/contexts.ts';
 import type { HeaderNames } from '../plugin-sdk/header-names.ts';
+import type { HeaderBlock } from '../plugin-sdk/reply.ts';
 import { isFraming, refuseFraming } from './editable-headers.ts';
 import type { Exchange } from './exchange.ts';
 import { HeaderEdits } from './header-edits.ts';
@@ -41,7 +42,18 @@ export class ExchangeResponseView implements ResponseWithBody {
   }
 
   setBody(body: Uint8Array): void {
+    if (this.#body === null) throw new Error('a body that was not buffered cannot be replaced');
     this.#body = body;
+  }
+
+  /** Null: it was not buffered. */
+  get heldBody(): Uint8Array | null {
+    return this.#body;
+  }
+
+  block(): HeaderBlock {
+    const x = this.#exchange;
+    return x.responseEdits === null ? x.responseBlock : x.responseEdits.applyTo(x.responseBlock);
   }
 
   /** For the phase loop. */

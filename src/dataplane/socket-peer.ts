@@ -3,7 +3,7 @@ import type { DownstreamPeer } from './exchange.ts';
 
 export type PeerAddresses = Pick<
   DownstreamPeer,
-  'peerIp' | 'peerPort' | 'localIp' | 'localPort' | 'trusted' | 'serial'
+  'peerIp' | 'peerPort' | 'localIp' | 'localPort' | 'trusted' | 'serial' | 'calls'
 >;
 
 /** Certificates of a chain at most: a client may send any number. */
@@ -20,6 +20,7 @@ export class SocketPeer implements DownstreamPeer {
   readonly trusted: boolean;
   readonly serial: number;
   readonly tls: DownstreamPeer['tls'];
+  readonly calls: DownstreamPeer['calls'];
   requests = 0;
   lines = '';
   readonly #socket: TLSSocket | null;
@@ -36,6 +37,7 @@ export class SocketPeer implements DownstreamPeer {
     this.sni = serverName(socket);
     this.trusted = addresses.trusted;
     this.serial = addresses.serial;
+    this.calls = addresses.calls;
     this.tls = socket === null ? null : { version: socket.getProtocol() ?? '', cipher: socket.getCipher()?.name ?? '' };
     this.#socket = socket;
   }

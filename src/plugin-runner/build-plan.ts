@@ -1,4 +1,5 @@
 import type { PluginPhases } from '../plugin-sdk/contexts.ts';
+import { bodyLimit } from './body-readers.ts';
 import type { PluginInstance, PluginPlan, SecretNames } from './plan.ts';
 
 /** The one order of all phases: higher priority first, then the greater name. */
@@ -25,6 +26,8 @@ export function buildPlan(instances: readonly PluginInstance[], secrets = secret
     certificate: withPhase(all, 'certificate'),
     rewrite: withPhase(all, 'rewrite'),
     access: withPhase(all, 'access'),
+    backendAnswer: withPhase(all, 'backendAnswer'),
+    backendFailure: withPhase(all, 'backendFailure'),
     headerFilter: withPhase(all, 'headerFilter'),
     bodyFilter: withPhase(all, 'bodyFilter'),
     response: withPhase(all, 'response'),
@@ -32,9 +35,9 @@ export function buildPlan(instances: readonly PluginInstance[], secrets = secret
     accept: withPhase(all, 'accept'),
     leased: Object.freeze(all.filter((instance) => instance.lease !== null)),
     requestBodyLimit: largest(all, ({ needs }) => needs.requestBody?.maxBytes ?? 0),
-    responseBodyLimit: largest(all, ({ needs }) =>
-      needs.responseBody?.mode === 'buffer' ? needs.responseBody.maxBytes : 0,
-    ),
+    responseBodyLimit: largest(all, bodyLimit),
+    choosesBodies: withPhase(all, 'wantsBody').length > 0,
+    logMasks: Object.freeze(all.map(({ phases }) => phases.logMask).filter((mask) => mask !== undefined)),
     secretArguments: secrets.secretArguments,
     secretHeaders: secrets.secretHeaders,
   });

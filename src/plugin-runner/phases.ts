@@ -5,8 +5,10 @@ import { beginPlugins, endPlugins } from './begin-plugins.ts';
 import type { PluginInstance } from './plan.ts';
 import { failedReply, isPromise, logFailure, type PhaseResult } from './plugin-failure.ts';
 
+export { runBackendAnswer, runBackendFailure } from './backend-answer.ts';
 export { beginPlugins } from './begin-plugins.ts';
 export { startBodyFilters } from './body-filters.ts';
+export { type BodyReaders, bodyReaders } from './body-readers.ts';
 export type { PhaseResult } from './plugin-failure.ts';
 export { runAccess } from './run-access.ts';
 
@@ -24,12 +26,15 @@ export function runRewrite(exchange: Exchange): PhaseResult {
   );
 }
 
-/** Over the buffered answer of the backend. A `Reply` is sent in its place. */
-export function runResponse(exchange: Exchange, body: Uint8Array): PhaseResult {
-  const { response } = exchange.plan;
-  if (response.length === 0) return undefined;
+/** Over the buffered answer of the backend, for those that read it. A `Reply` is sent in its place. */
+export function runResponse(
+  exchange: Exchange,
+  body: Uint8Array,
+  readers: readonly PluginInstance[] = exchange.plan.response,
+): PhaseResult {
+  if (readers.length === 0) return undefined;
   beginPlugins(exchange).response.holdBody(body);
-  return runInOrder(exchange, response, 'response', (instance, context) => instance.phases.response?.(context));
+  return runInOrder(exchange, readers, 'response', (instance, context) => instance.phases.response?.(context));
 }
 
 /** Over the head of every answer. A plugin that fails here is logged, and the answer goes on. */

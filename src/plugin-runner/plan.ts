@@ -1,4 +1,4 @@
-import type { PluginPhases } from '../plugin-sdk/contexts.ts';
+import type { LogMask, PluginPhases } from '../plugin-sdk/contexts.ts';
 import type { PluginLogger, PluginNeeds } from '../plugin-sdk/define-plugin.ts';
 
 /** One configured plugin instance, set up and ready to run. */
@@ -37,6 +37,8 @@ export interface PluginPlan extends SecretNames {
   readonly certificate: readonly PluginInstance[];
   readonly rewrite: readonly PluginInstance[];
   readonly access: readonly PluginInstance[];
+  readonly backendAnswer: readonly PluginInstance[];
+  readonly backendFailure: readonly PluginInstance[];
   readonly headerFilter: readonly PluginInstance[];
   readonly bodyFilter: readonly PluginInstance[];
   readonly response: readonly PluginInstance[];
@@ -49,4 +51,8 @@ export interface PluginPlan extends SecretNames {
   readonly requestBodyLimit: number;
   /** Largest answer that a plugin of this plan needs collected; 0 when none does. */
   readonly responseBodyLimit: number;
+  /** One of them decides so for each answer. */
+  readonly choosesBodies: boolean;
+  /** What logs show of requests. */
+  readonly logMasks: readonly LogMask[];
 }

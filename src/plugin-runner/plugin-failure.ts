@@ -3,6 +3,7 @@ import { errors, RequestBodyTooLarge } from '../errors.ts';
 import type { PluginPhases } from '../plugin-sdk/contexts.ts';
 import { EntityAccessError } from '../plugin-sdk/entity-access.ts';
 import { type Reply, refuse, replyJson } from '../plugin-sdk/reply.ts';
+import { ContentCodingError } from '../util/content-coding.ts';
 import type { PluginInstance } from './plan.ts';
 
 /** Nothing: go on. A `Reply`: answer with it. */
@@ -27,12 +28,20 @@ export function failedReply(
 ): Reply {
   if (error instanceof RequestBodyTooLarge)
     return refuse(errors.payloadTooLarge.status, errors.payloadTooLarge.message);
+  if (error instanceof ContentCodingError && phase === 'access') return codingRefusal(error);
   if (error instanceof EntityAccessError && error.kind === 'unavailable') {
     instance.log.warn('the store cannot be asked', { phase, request_id: exchange.id, reason: error.message });
     return refuse(errors.storeUnavailable.status, errors.storeUnavailable.message);
   }
   logFailure(exchange, instance, phase, error);
   return replyJson(errors.unexpected.status, { message: errors.unexpected.message });
+}
+
+/** A request body whose content coding could not be taken off. */
+function codingRefusal({ fault }: ContentCodingError): Reply {
+  if (fault === 'too-large') return refuse(errors.payloadTooLarge.status, errors.payloadTooLarge.message);
+  if (fault === 'broken') return refuse(400, 'The body does not match its Content-Encoding');
+  return refuse(415, 'The Content-Encoding is not supported', { 'Accept-Encoding': 'gzip, deflate, br, zstd' });
 }
 
 export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {

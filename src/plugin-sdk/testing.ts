@@ -1,20 +1,25 @@
+import { BufferedResponse } from '../dataplane/buffered-response.ts';
 import type { Exchange } from '../dataplane/exchange.ts';
 import type { ProxyOptions } from '../dataplane/options.ts';
-import { replyError, replyWith } from '../dataplane/reply.ts';
+import { replyError } from '../dataplane/reply.ts';
+import { answerWith, type StandInParts } from '../dataplane/stand-in.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
+import { isBodyless } from '../http1/bodyless.ts';
 import { headerMap } from '../http1/header-block.ts';
 import { buildPlan } from '../plugin-runner/build-plan.ts';
 import { createInstance, type PluginHost, retireInstance } from '../plugin-runner/instances.ts';
 import {
   beginPlugins,
+  bodyReaders,
   runAccess,
+  runBackendAnswer,
   runHeaderFilter,
   runLog,
-  runResponse,
   runRewrite,
   startBodyFilters,
 } from '../plugin-runner/phases.ts';
 import type { PluginInstance } from '../plugin-runner/plan.ts';
+import type { BackendAnswer, BackendCall } from './calls.ts';
 import type { ConsumerView, StreamContext } from './contexts.ts';
 import type { Plugin, PluginSettings } from './define-plugin.ts';
 import type { EntityAccess } from './entity-access.ts';
@@ -46,6 +51,8 @@ export interface TestPluginOptions {
   readonly settings?: Partial<PluginSettings>;
   /** Stands for the plugin's background part. Default: it does not run. */
   readonly background?: (message: unknown) => unknown;
+  /** Answers the calls of the plugin to backends. Default: there is no way to them. */
+  readonly calls?: (call: BackendCall) => BackendAnswer | Promise<BackendAnswer>;
 }
 
 /** What became of a request. */
@@ -99,7 +106,7 @@ export function testPlugin(plugin: Plugin, options: TestPluginOptions = {}): Plu
     counts,
     entities: host.entities,
     check: (config) => checkConfig(plugin, config),
-    request: async (request = {}) => run(request, await ready()),
+    request: async (request = {}) => run(request, await ready(), options.calls ?? null),
     accept: async (stream = {}) => {
       const context = { ...plainStream, ...stream };
       return buildPlan(await ready()).accept.every((instance) => instance.phases.accept?.(context) === true);
@@ -133,16 +140,22 @@ async function setUp(
   return createInstance(new Map([[plugin.name, plugin]]), row, host);
 }
 
-async function run(request: TestRequest, instances: readonly PluginInstance[]): Promise<TestOutcome> {
+async function run(
+  request: TestRequest,
+  instances: readonly PluginInstance[],
+  calls: TestPluginOptions['calls'] | null,
+): Promise<TestOutcome> {
   const client = new TestClient();
-  const exchange = testExchange(request, buildPlan(instances), client);
+  const caller =
+    calls === null || calls === undefined ? null : { call: async (_: Exchange, call: BackendCall) => calls(call) };
+  const exchange = testExchange(request, buildPlan(instances), client, undefined, caller);
   const context = beginPlugins(exchange);
   const refused = refusal(exchange);
   const reply = (await runRewrite(exchange)) ?? (refused === null ? await runAccess(exchange) : undefined);
   const upstream = reply === undefined && refused === null ? received(exchange) : null;
-  if (reply !== undefined) replyWith(exchange, reply, options);
+  if (reply !== undefined) await answered(exchange, client, () => answerWith(exchange, reply, parts(client)));
   else if (refused !== null) replyError(exchange, refused, options);
-  else await answerFrom(exchange, request);
+  else await answerFrom(exchange, client, request);
   const record = context.record();
   exchange.finished = true;
   runLog(exchange);
@@ -172,23 +185,46 @@ function received(exchange: Exchange): TestOutcome['upstream'] {
 }
 
 /** Sends the backend's answer through the phases that come after it. */
-async function answerFrom(exchange: Exchange, { backend = {} }: TestRequest): Promise<void> {
+async function answerFrom(exchange: Exchange, client: TestClient, { backend = {} }: TestRequest): Promise<void> {
   const { status = 200, headers = {}, body = '', trailers = {} } = backend;
   const pieces = (typeof body === 'string' ? [body] : body).map((piece) => Buffer.from(piece));
   exchange.status = status;
   exchange.upstreamStatus = status;
   exchange.responseSource = 'upstream';
   exchange.responseBlock = headerLines(headers);
-  if (exchange.plan.responseBodyLimit > 0) {
-    const reply = await runResponse(exchange, Buffer.concat(pieces));
-    if (reply !== undefined) {
-      replyWith(exchange, reply, options);
+  if (exchange.plan.backendAnswer.length > 0) {
+    const reply = runBackendAnswer(exchange);
+    if (reply !== null) {
+      await answered(exchange, client, () => answerWith(exchange, reply, parts(client)));
       return;
     }
+    for (const piece of pieces) exchange.tap?.chunk(piece);
+    exchange.tap?.end();
+    exchange.tap = null;
+  }
+  const readers = exchange.plan.responseBodyLimit > 0 ? bodyReaders(exchange) : null;
+  if (readers !== null && readers.limit > 0) {
+    const buffered = new BufferedResponse({ ...parts(client), readers }, isBodyless(exchange.head.method, status));
+    await answered(exchange, client, () => {
+      if (pieces.every((piece) => buffered.push(piece, 0, piece.byteLength))) {
+        buffered.finish(exchange, headerLines(trailers));
+      } else replyError(exchange, errors.responseTooLarge, options);
+    });
+    return;
   }
   runHeaderFilter(exchange);
   exchange.downstream.sendHead(exchange, -1);
   sendFiltered(exchange, pieces, headerLines(trailers));
+}
+
+/** Begins to answer, and waits until the answer is complete. */
+async function answered(exchange: Exchange, client: TestClient, begin: () => void): Promise<void> {
+  begin();
+  if (!exchange.headSent || !client.done) await client.ended;
+}
+
+function parts(client: TestClient): StandInParts {
+  return { options, unexpected: (_, error) => client.fail(error) };
 }
 
 function sendFiltered(exchange: Exchange, pieces: readonly Buffer[], trailers: string): void {

@@ -25,6 +25,7 @@ export class TestClient implements Downstream {
   #status = 0;
   #source: 'upstream' | 'gateway' = 'gateway';
   #complete = false;
+  readonly #ended = Promise.withResolvers<void>();
 
   sendHead(exchange: Exchange): void {
     exchange.headSent = true;
@@ -41,11 +42,27 @@ export class TestClient implements Downstream {
 
   sendEnd(): void {
     this.#complete = true;
+    this.#ended.resolve();
+  }
+
+  /** Resolves with the end of the answer, rejects when something failed that nobody expected. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  get done(): boolean {
+    return this.#complete;
+  }
+
+  fail(error: unknown): void {
+    this.#ended.reject(error);
   }
 
   flush(): void {}
   sendInformational(): void {}
-  abort(): void {}
+  abort(): void {
+    this.#ended.resolve();
+  }
   startBody(): void {}
   limitBody(): void {}
   pauseBody(): void {}

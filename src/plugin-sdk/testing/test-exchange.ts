@@ -1,5 +1,5 @@
 import type { Downstream } from '../../dataplane/downstream.ts';
-import { type DownstreamPeer, Exchange } from '../../dataplane/exchange.ts';
+import { type BackendCaller, type DownstreamPeer, Exchange } from '../../dataplane/exchange.ts';
 import { type ParsedRequest, parseRequestHead } from '../../http1/parse-request.ts';
 import type { PluginPlan } from '../../plugin-runner/plan.ts';
 import { normalisePath } from '../../router/path.ts';
@@ -41,10 +41,19 @@ export function testExchange(
   plan: PluginPlan,
   client: Downstream,
   planFor: (consumerId: string) => PluginPlan = () => plan,
+  calls: BackendCaller | null = null,
 ): Exchange {
   const head = parsedHead(request);
   const snapshot = testSnapshot(plan, planFor);
-  const exchange = new Exchange(client, testPeer(request), head, snapshot, requestId(), Date.now(), performance.now());
+  const exchange = new Exchange(
+    client,
+    testPeer(request, calls),
+    head,
+    snapshot,
+    requestId(),
+    Date.now(),
+    performance.now(),
+  );
   exchange.path = normalisePath(head.rawPath) ?? head.rawPath;
   exchange.bytesReceived = bodyBytes(request).byteLength;
   if (request.routed !== false) {
@@ -80,7 +89,10 @@ function bodyBytes({ body = '' }: TestRequest): Uint8Array {
   return typeof body === 'string' ? Buffer.from(body) : body;
 }
 
-function testPeer({ clientIp = '127.0.0.1', scheme = 'http', clientCertificates }: TestRequest): DownstreamPeer {
+function testPeer(
+  { clientIp = '127.0.0.1', scheme = 'http', clientCertificates }: TestRequest,
+  calls: BackendCaller | null,
+): DownstreamPeer {
   return {
     peerIp: clientIp,
     peerPort: 50000,
@@ -94,6 +106,7 @@ function testPeer({ clientIp = '127.0.0.1', scheme = 'http', clientCertificates 
     clientCertificates: clientCertificates ?? null,
     requests: 1,
     lines: '',
+    calls,
   };
 }
 

@@ -1,0 +1,103 @@
+import { ParsedRequest, withoutFields } from '../../http1/parse-request.ts';
+import { buildPlan } from '../../plugin-runner/build-plan.ts';
+import type { BackendCall } from '../../plugin-sdk/calls.ts';
+import { composeUpstreamPath, normalisePath } from '../../router/path.ts';
+import type { RuntimeService } from '../../snapshot/runtime.ts';
+import { monotonic } from '../../util/clock.ts';
+import type { Downstream } from '../downstream.ts';
+import { framing } from '../editable-headers.ts';
+import { Exchange } from '../exchange.ts';
+import { UpstreamPolicy } from '../upstream-policy.ts';
+import { requestEdits } from '../upstream-request-edit.ts';
+
+const noPlugins = buildPlan([]);
+const ownFields: ReadonlySet<string> = new Set([...framing, 'host', 'expect']);
+
+/** The exchange of a call that is made in the course of `x`. Throws when path or headers cannot be sent. */
+export function callExchange(
+  x: Exchange,
+  call: BackendCall,
+  service: RuntimeService,
+  downstream: Downstream,
+): Exchange {
+  const now = monotonic();
+  const startedAt = x.startedAt + (now - x.startedMono);
+  const own = call.to === undefined;
+  const made = new Exchange(downstream, x.peer, callHead(x, call), x.snapshot, x.id, startedAt, now);
+  made.clientIp = x.clientIp;
+  made.clientScheme = x.clientScheme;
+  made.plan = noPlugins;
+  made.service = service;
+  made.consumer = x.consumer;
+  made.identity = x.identity;
+  made.requestBody = call.body ?? null;
+  made.bodyTaken = call.body !== undefined;
+  if (own) {
+    made.route = x.route;
+    made.captures = x.captures;
+    if (call.pass === 'all') made.requestEdits = x.requestEdits?.copy() ?? null;
+  }
+  setPath(made, x, call, service);
+  for (const [name, value] of call.headers ?? []) requestEdits(made).set(name, value);
+  made.policy = policyOf(x, call, service, own);
+  return made;
+}
+
+function callHead(x: Exchange, { method = 'GET', pass }: BackendCall): ParsedRequest {
+  const head = Object.assign(new ParsedRequest(), x.head);
+  head.method = method;
+  head.bodyLength = 0;
+  head.expectContinue = false;
+  head.upgrade = '';
+  head.trailers = false;
+  head.forwardBlock = passedLines(x, pass);
+  return head;
+}
+
+/** The client's lines that go along, changed as plugins have changed them. */
+function passedLines(x: Exchange, pass: BackendCall['pass']): string {
+  const { forwardBlock } = x.head;
+  if (pass === undefined) return '';
+  const lines = withoutFields(x.requestEdits?.applyTo(forwardBlock) ?? forwardBlock, ownFields);
+  return pass === 'all' ? lines : onlyFields(lines, pass);
+}
+
+function onlyFields(block: string, names: ReadonlySet<string>): string {
+  let kept = '';
+  for (let start = 0; start < block.length; ) {
+    const next = block.indexOf('\r\n', start) + 2;
+    if (names.has(block.slice(start, block.indexOf(':', start)).toLowerCase())) kept += block.slice(start, next);
+    start = next;
+  }
+  return kept;
+}
+
+function setPath(made: Exchange, x: Exchange, { path, query, to }: BackendCall, service: RuntimeService): void {
+  if (path === undefined && to === undefined) {
+    made.path = x.path;
+    made.matchedPath = x.matchedPath;
+    made.upstreamPath = x.upstreamPath;
+    made.upstreamQuery = query ?? x.upstreamQuery;
+    return;
+  }
+  const asked = normalisePath(path ?? '/');
+  if (asked === null || !asked.startsWith('/')) throw new Error('the path of a call must begin with a slash');
+  made.path = x.path;
+  made.upstreamPath = composeUpstreamPath(service.path, false, '', asked);
+  made.upstreamQuery = '';
+  if (query !== undefined) setQuery(made, query);
+}
+
+function setQuery(made: Exchange, query: string): void {
+  if (/[\0-\x20#\x7f-\uffff]/.test(query)) throw new Error('the query of a call must be escaped');
+  made.upstreamQuery = query;
+}
+
+/** What plugins said of the way to the request's own service holds for calls to it, too. */
+function policyOf(x: Exchange, { timeout }: BackendCall, service: RuntimeService, own: boolean): UpstreamPolicy {
+  const policy = new UpstreamPolicy();
+  const timeouts = (own ? x.policy?.timeouts : null) ?? service.timeouts;
+  policy.timeouts = { ...timeouts, total: timeout };
+  if (own) policy.upstream = x.policy?.upstream ?? null;
+  return policy;
+}

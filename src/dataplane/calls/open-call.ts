@@ -1,0 +1,143 @@
+import { type ErrorEntry, errors } from '../../errors.ts';
+import { headerValues } from '../../http1/header-block.ts';
+import { withoutFields } from '../../http1/parse-request.ts';
+import { type BackendAnswer, type BackendCall, CallFailed, type CallFailure } from '../../plugin-sdk/calls.ts';
+import type { RuntimeService } from '../../snapshot/runtime.ts';
+import { contentCodings, decodeContent, knowsCodings } from '../../util/content-coding.ts';
+import type { Downstream } from '../downstream.ts';
+import type { Cancellable, Exchange } from '../exchange.ts';
+import type { RequestProxy } from '../proxy.ts';
+import { CallAnswer } from './call-answer.ts';
+import { callExchange } from './call-exchange.ts';
+
+/** One call under way: the client's side of its exchange. */
+export class OpenCall implements Downstream, Cancellable {
+  readonly bodyComplete = true;
+  readonly #parent: Exchange;
+  readonly #call: BackendCall;
+  readonly #proxy: RequestProxy;
+  readonly #resolve: (answer: BackendAnswer) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #pieces: Buffer[] = [];
+  #exchange: Exchange | null = null;
+  #size = 0;
+  #settled = false;
+
+  constructor(
+    parent: Exchange,
+    call: BackendCall,
+    proxy: RequestProxy,
+    resolve: (answer: BackendAnswer) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#parent = parent;
+    this.#call = call;
+    this.#proxy = proxy;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  start(service: RuntimeService): void {
+    try {
+      const x = callExchange(this.#parent, this.#call, service, this);
+      this.#exchange = x;
+      this.#proxy.start(x);
+    } catch (error) {
+      this.#fail(error as Error);
+    }
+  }
+
+  cancel(): void {
+    this.#fail(new CallFailed('stopped', 502, 'the request is over'));
+  }
+
+  // Downstream
+
+  sendHead(x: Exchange): void {
+    x.headSent = true;
+  }
+
+  sendBody(x: Exchange, bytes: Uint8Array, start: number, end: number): boolean {
+    // The body of the gateway's own error says nothing that the exchange does not say.
+    if (x.responseSource === 'gateway' || this.#settled) return true;
+    this.#size += end - start;
+    if (this.#size > this.#call.maxBytes) {
+      this.#fail(new CallFailed('too-large', 502, `the answer is larger than ${this.#call.maxBytes} bytes`));
+      return true;
+    }
+    this.#pieces.push(Buffer.copyBytesFrom(bytes, start, end - start));
+    return true;
+  }
+
+  sendEnd(x: Exchange): void {
+    if (this.#settled) return;
+    if (x.responseSource === 'gateway') this.#fail(failureOf(x.error ?? errors.unexpected));
+    else this.#answered(x);
+  }
+
+  abort(): void {
+    this.#fail(new CallFailed('bad-answer', 502, 'the answer broke off'));
+  }
+
+  flush(): void {}
+  sendInformational(): void {}
+  startBody(): void {}
+  limitBody(): void {}
+  pauseBody(): void {}
+  resumeBody(): void {}
+  startTunnel(): void {
+    this.#fail(new CallFailed('bad-answer', 502, 'the backend changed the protocol'));
+  }
+
+  #answered(x: Exchange): void {
+    this.#end();
+    const body = Buffer.concat(this.#pieces);
+    const block = x.responseBlock;
+    const codings = contentCodings(headerValues(block, 'content-encoding'));
+    if (codings.length === 0 || !knowsCodings(codings)) {
+      this.#resolve(new CallAnswer(x.status, block, body));
+      return;
+    }
+    const plain = withoutFields(block, codingField);
+    Promise.resolve()
+      .then(() => decodeContent(body, codings, this.#call.maxBytes))
+      .then(
+        (decoded) => this.#resolve(new CallAnswer(x.status, plain, decoded)),
+        () =>
+          this.#reject(new CallFailed('bad-answer', 502, 'the content coding of the answer is broken or too large')),
+      );
+  }
+
+  #fail(error: Error): void {
+    if (this.#settled) return;
+    const x = this.#exchange;
+    this.#end();
+    if (x !== null) {
+      x.clientAborted = true;
+      this.#proxy.downstreamAborted(x);
+    }
+    this.#reject(error);
+  }
+
+  #end(): void {
+    this.#settled = true;
+    this.#parent.calls?.delete(this);
+    const x = this.#exchange;
+    if (x === null) return;
+    x.finished = true;
+    this.#proxy.finished(x);
+  }
+}
+
+const codingField: ReadonlySet<string> = new Set(['content-encoding']);
+
+function failureOf(error: ErrorEntry): CallFailed {
+  const { status } = error;
+  return new CallFailed(reasonOf(error), status >= 502 && status <= 504 ? status : 502, error.message);
+}
+
+function reasonOf(error: ErrorEntry): CallFailure {
+  if (error.status === 504) return 'timeout';
+  if (error === errors.noTarget) return 'no-target';
+  return error === errors.connectFailed || error === errors.nameResolution ? 'unreachable' : 'bad-answer';
+}

@@ -1,0 +1,116 @@
+import type { Exchange } from '../dataplane/exchange.ts';
+import type { AnswerTap } from '../plugin-sdk/contexts.ts';
+import type { Reply } from '../plugin-sdk/reply.ts';
+import { beginPlugins } from './begin-plugins.ts';
+import type { PluginInstance } from './plan.ts';
+import { logFailure } from './plugin-failure.ts';
+
+/**
+ * The head of a backend's answer is in the exchange, unchanged. Leaves the taps of plugins there (`tap`), or returns what one of
+ * them gives in its place. A plugin that fails is logged, and the answer goes on.
+ */
+export function runBackendAnswer(exchange: Exchange): Reply | null {
+  const context = beginPlugins(exchange);
+  const taps: AnswerTap[] = [];
+  for (const instance of exchange.plan.backendAnswer) {
+    try {
+      const result = instance.phases.backendAnswer?.(context) ?? null;
+      if (result === null) continue;
+      if (isTap(result)) taps.push(new GuardedTap(exchange, instance, result));
+      else {
+        for (const tap of taps) tap.aborted();
+        return result;
+      }
+    } catch (error) {
+      logFailure(exchange, instance, 'backendAnswer', error);
+    }
+  }
+  if (taps.length > 0) exchange.tap = taps.length === 1 ? (taps[0] as AnswerTap) : new TapSet(taps);
+  return null;
+}
+
+/** No backend has answered: what a plugin gives instead of the error, or null. */
+export function runBackendFailure(exchange: Exchange, status: number): Reply | null {
+  const context = beginPlugins(exchange);
+  for (const instance of exchange.plan.backendFailure) {
+    try {
+      const reply = instance.phases.backendFailure?.(context, status) ?? null;
+      if (reply !== null) return reply;
+    } catch (error) {
+      logFailure(exchange, instance, 'backendFailure', error);
+    }
+  }
+  return null;
+}
+
+function isTap(result: AnswerTap | Reply): result is AnswerTap {
+  return 'chunk' in result;
+}
+
+/** A tap that fails is not asked any more; it only copies, so the answer goes on. */
+class GuardedTap implements AnswerTap {
+  readonly #exchange: Exchange;
+  readonly #instance: PluginInstance;
+  #tap: AnswerTap | null;
+
+  constructor(exchange: Exchange, instance: PluginInstance, tap: AnswerTap) {
+    this.#exchange = exchange;
+    this.#instance = instance;
+    this.#tap = tap;
+  }
+
+  chunk(piece: Uint8Array): void {
+    try {
+      this.#tap?.chunk(piece);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  end(): void {
+    try {
+      this.#tap?.end();
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  aborted(): void {
+    try {
+      this.#tap?.aborted();
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): void {
+    const tap = this.#tap;
+    this.#tap = null;
+    logFailure(this.#exchange, this.#instance, 'backendAnswer', error);
+    try {
+      tap?.aborted();
+    } catch {
+      // It has failed already.
+    }
+  }
+}
+
+class TapSet implements AnswerTap {
+  readonly #taps: readonly AnswerTap[];
+
+  constructor(taps: readonly AnswerTap[]) {
+    this.#taps = taps;
+  }
+
+  chunk(piece: Uint8Array): void {
+    for (const tap of this.#taps) tap.chunk(piece);
+  }
+
+  end(): void {
+    for (const tap of this.#taps) tap.end();
+  }
+
+  aborted(): void {
+    for (const tap of this.#taps) tap.aborted();
+  }
+}

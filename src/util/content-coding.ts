@@ -1,0 +1,111 @@
+import { promisify } from 'node:util';
+import {
+  brotliDecompress,
+  brotliDecompressSync,
+  gunzip,
+  gunzipSync,
+  inflate,
+  inflateRaw,
+  inflateRawSync,
+  inflateSync,
+  zstdDecompress,
+  zstdDecompressSync,
+} from 'node:zlib';
+
+/** `unknown`: a coding that cannot be taken off. */
+export type ContentCodingFault = 'unknown' | 'broken' | 'too-large';
+
+export class ContentCodingError extends Error {
+  readonly fault: ContentCodingFault;
+
+  constructor(fault: ContentCodingFault) {
+    super(`the content coding is ${fault}`);
+    this.name = 'ContentCodingError';
+    this.fault = fault;
+  }
+}
+
+interface Decoder {
+  now(body: Uint8Array, options: { maxOutputLength: number }): Buffer;
+  later(body: Uint8Array, options: { maxOutputLength: number }): Promise<Buffer>;
+}
+
+const zlibDecoder: Decoder = { now: inflateSync, later: promisify(inflate) };
+/** Some servers send `deflate` without the frame that RFC 9110 8.4.1.2 asks for. */
+const rawDecoder: Decoder = { now: inflateRawSync, later: promisify(inflateRaw) };
+const gzip: Decoder = { now: gunzipSync, later: promisify(gunzip) };
+
+const decoders: ReadonlyMap<string, (body: Uint8Array) => Decoder> = new Map<string, (body: Uint8Array) => Decoder>([
+  ['gzip', () => gzip],
+  ['x-gzip', () => gzip],
+  ['deflate', (body) => (((body[0] ?? 0) & 0x0f) === 8 ? zlibDecoder : rawDecoder)],
+  ['br', () => ({ now: brotliDecompressSync, later: promisify(brotliDecompress) })],
+  ['zstd', () => ({ now: zstdDecompressSync, later: promisify(zstdDecompress) })],
+]);
+
+/** Bodies up to this size are decoded at once; others in the system's threads. */
+const small = 16_384;
+const mostCodings = 3;
+
+/** The codings that `Content-Encoding` names, in the order in which they were put on; `identity` is none. */
+export function contentCodings(fields: readonly string[]): readonly string[] {
+  if (fields.length === 0) return [];
+  const names = fields.flatMap((field) => field.split(',')).map((name) => name.trim().toLowerCase());
+  return names.filter((name) => name !== '' && name !== 'identity');
+}
+
+/** True when all of them can be taken off. */
+export function knowsCodings(codings: readonly string[]): boolean {
+  return codings.length <= mostCodings && codings.every((coding) => decoders.has(coding));
+}
+
+/**
+ * Takes the codings off, the last one first. At once when the body is small. Throws or rejects with a `ContentCodingError`; `maxBytes`
+ * bounds what comes out of each step.
+ */
+export function decodeContent(
+  body: Uint8Array,
+  codings: readonly string[],
+  maxBytes: number,
+): Buffer | Promise<Buffer> {
+  if (!knowsCodings(codings)) throw new ContentCodingError('unknown');
+  return body.byteLength <= small ? decodeNow(body, codings, maxBytes) : decodeLater(body, codings, maxBytes);
+}
+
+function decodeNow(body: Uint8Array, codings: readonly string[], maxOutputLength: number): Buffer {
+  let decoded = asBuffer(body);
+  try {
+    for (const coding of codings.toReversed()) decoded = decoderOf(coding, decoded).now(decoded, { maxOutputLength });
+  } catch (error) {
+    throw codingError(error);
+  }
+  return decoded;
+}
+
+async function decodeLater(body: Uint8Array, codings: readonly string[], maxOutputLength: number): Promise<Buffer> {
+  let decoded = asBuffer(body);
+  try {
+    for (const coding of codings.toReversed()) {
+      decoded = await decoderOf(coding, decoded).later(decoded, { maxOutputLength });
+    }
+  } catch (error) {
+    throw codingError(error);
+  }
+  return decoded;
+}
+
+function decoderOf(coding: string, body: Uint8Array): Decoder {
+  const decoder = decoders.get(coding)?.(body);
+  if (decoder === undefined) throw new ContentCodingError('unknown');
+  return decoder;
+}
+
+function codingError(error: unknown): ContentCodingError {
+  if (error instanceof ContentCodingError) return error;
+  const tooLarge = (error as { readonly code?: unknown } | null)?.code === 'ERR_BUFFER_TOO_LARGE';
+  return new ContentCodingError(tooLarge ? 'too-large' : 'broken');
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
