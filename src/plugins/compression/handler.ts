@@ -1,0 +1,139 @@
+import {
+  type AccessContext,
+  type BodyTransform,
+  BoundedCache,
+  contextKey,
+  type HeaderFilterContext,
+  type PluginPhases,
+  type ResponseHeadEdit,
+} from '../../plugin-sdk/index.ts';
+import { type Coding, type Preference, preferredCoding } from './accept-encoding.ts';
+import { typeRules } from './content-types.ts';
+import { Encoder, type Levels } from './encoder.ts';
+import type { CompressionConfig } from './schema.ts';
+
+interface Choice {
+  readonly coding: Coding;
+  /** Every piece must reach the client at once. */
+  readonly live: boolean;
+}
+
+const choiceKey = contextKey<Choice>('content coding');
+const encoderKey = contextKey<Encoder>('encoder');
+
+/** They tell of the bytes that were sent before they were compressed. */
+const ofOtherBytes = ['Accept-Ranges', 'Content-MD5', 'Digest', 'Content-Digest', 'Repr-Digest'];
+
+export function compress(config: CompressionConfig): PluginPhases {
+  const { min_bytes: leastBytes } = config;
+  const levels: Levels = { gzip: config.gzip_level, br: config.br_level, zstd: config.zstd_level };
+  // Node's engines are used in a way that it does not document: better that nothing starts than that answers break.
+  for (const coding of config.codings) tryOut(coding, levels);
+  const ruleOf = typeRules(config);
+  const preferenceOf = preferences(config.codings);
+
+  function choose({ request, response }: HeaderFilterContext): Choice | null {
+    const { status } = response;
+    if (status === 304) noteUnchanged(response, request.headerValues('if-none-match'));
+    if (status < 200 || status === 204 || status === 205 || status === 206 || status === 304) return null;
+    const rule = ruleOf(response.header('content-type'));
+    const length = lengthOf(response);
+    if (!rule.eligible || length === 0 || isSettled(response)) return null;
+    addVary(response);
+    const { coding, mustCode } = preferenceOf(acceptEncoding(request.headerValues('accept-encoding')));
+    if (coding === null) return null;
+    if (length >= 0 && length < leastBytes && !mustCode) return null;
+    return { coding, live: rule.live || response.header('x-accel-buffering')?.toLowerCase() === 'no' };
+  }
+
+  return {
+    ...(config.decompress_requests ? { access: decompress } : {}),
+    headerFilter(context) {
+      const choice = choose(context);
+      if (choice === null) return;
+      const { response } = context;
+      response.setHeader('Content-Encoding', choice.coding);
+      const tag = response.header('etag');
+      if (tag?.startsWith('"')) response.setHeader('ETag', `W/${tag}`);
+      for (const name of ofOtherBytes) response.removeHeader(name);
+      context.set(choiceKey, choice);
+    },
+    bodyFilter(context) {
+      const choice = context.get(choiceKey);
+      if (choice === undefined) return null;
+      // The length of the compressed body is not known, so none is told.
+      if (context.request.method === 'HEAD') return noBody;
+      const encoder = new Encoder(choice.coding, levels);
+      context.set(encoderKey, encoder);
+      return {
+        chunk: (piece) => encoder.write(piece, choice.live),
+        end: () => encoder.end(),
+      };
+    },
+    // Of a transfer that was broken off.
+    log: (context) => context.get(encoderKey)?.close(),
+  };
+}
+
+/** Bytes of the body; -1: not known. */
+function lengthOf(response: ResponseHeadEdit & { readonly bodyLength?: number }): number {
+  return response.bodyLength ?? -1;
+}
+
+const noBody: BodyTransform = { chunk: () => null, end: () => null };
+
+function tryOut(coding: Coding, levels: Levels): void {
+  const encoder = new Encoder(coding, levels);
+  const piece = encoder.write(new Uint8Array(16), true);
+  if (piece === null || encoder.end() === null) throw new Error(`this version of Node.js cannot stream ${coding}`);
+}
+
+/** Coded already, to be left as it is, or a part of something. */
+function isSettled(response: ResponseHeadEdit): boolean {
+  const codings = response.headerValues('content-encoding');
+  if (codings.some((value) => value.trim() !== '' && value.trim().toLowerCase() !== 'identity')) return true;
+  if (response.header('content-range') !== null) return true;
+  return response.headerValues('cache-control').some((value) => noTransform.test(value));
+}
+
+const noTransform = /(?:^|,)[ \t]*no-transform[ \t]*(?:$|,)/i;
+const encodingInVary = /(?:^|,)[ \t]*(?:accept-encoding|\*)[ \t]*(?:$|,)/i;
+
+function addVary(response: ResponseHeadEdit): void {
+  const values = response.headerValues('vary');
+  if (values.some((value) => encodingInVary.test(value))) return;
+  response.setHeader('Vary', [...values, 'Accept-Encoding'].join(', '));
+}
+
+/** What a 304 says is what the 200 would say (RFC 9110 15.4.5), which the client may have got with a weak tag. */
+function noteUnchanged(response: ResponseHeadEdit, known: readonly string[]): void {
+  addVary(response);
+  const tag = response.header('etag');
+  if (tag?.startsWith('"') && known.some((value) => value.includes(`W/${tag}`))) response.setHeader('ETag', `W/${tag}`);
+}
+
+function acceptEncoding(values: readonly string[]): string | null {
+  if (values.length < 2) return values[0] ?? null;
+  return values.join(',');
+}
+
+/** Longer ones are read anew each time: clients could fill the memory. */
+const longestKept = 200;
+
+function preferences(codings: readonly Coding[]): (field: string | null) => Preference {
+  const known = new BoundedCache<string, Preference>(256);
+  const none = preferredCoding(null, codings);
+  return (field) => {
+    if (field === null) return none;
+    const before = known.get(field);
+    if (before !== undefined) return before;
+    const preference = preferredCoding(field, codings);
+    if (field.length <= longestKept) known.set(field, preference);
+    return preference;
+  };
+}
+
+async function decompress(context: AccessContext): Promise<undefined> {
+  if (context.request.header('content-encoding') !== null) await context.decodedBody();
+  return undefined;
+}
