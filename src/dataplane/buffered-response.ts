@@ -1,5 +1,4 @@
 import { errors } from '../errors.ts';
-import { isBodyless } from '../http1/bodyless.ts';
 import { headerMap } from '../http1/header-block.ts';
 import { type BodyReaders, runHeaderFilter, runResponse } from '../plugin-runner/phases.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
@@ -7,7 +6,8 @@ import { ContentCodingError, contentCodings, decodeContent, knowsCodings } from 
 import type { Exchange } from './exchange.ts';
 import { HeaderEdits } from './header-edits.ts';
 import type { ProxyOptions } from './options.ts';
-import { filteredBody, replyError, replyWith } from './reply.ts';
+import { replyError, replyWith } from './reply.ts';
+import { sendWhole } from './whole-body.ts';
 
 export interface BufferedResponseParts {
   readonly readers: BodyReaders;
@@ -92,18 +92,22 @@ export class BufferedResponse {
       replyWith(x, reply, this.#parts.options);
       return;
     }
-    const body = x.context?.response.heldBody ?? new Uint8Array(0);
+    const body = x.context?.response.heldBody ?? noBody;
+    x.responseLength = this.#bodiless ? -1 : body.byteLength;
     if (x.plan.headerFilter.length > 0) runHeaderFilter(x);
-    const sent = x.plan.bodyFilter.length === 0 ? body : filteredBody(x, body, headerMap(trailers));
-    const kept = x.transform?.keepsTrailers === true || !x.head.trailers;
-    // A length that is told leaves no place for trailers.
-    const length = kept || trailers === '' ? sent.byteLength : -1;
-    // What the answer to a GET would be like after plugins changed it, nobody knows.
-    x.downstream.sendHead(x, isBodyless(x.head.method, x.status) ? -1 : length);
-    x.downstream.sendBody(x, Buffer.from(sent.buffer, sent.byteOffset, sent.byteLength), 0, sent.byteLength);
-    x.downstream.sendEnd(x, kept ? '' : trailers);
+    sendWhole(x, body, {
+      trailers: trailers === '' ? noTrailers : headerMap(trailers),
+      // What the answer to a GET would be like after plugins changed it, nobody knows.
+      bodilessLength: -1,
+      // A length that is told leaves no place for trailers.
+      open: trailers !== '' && x.head.trailers,
+      end: () => x.downstream.sendEnd(x, x.transform?.keepsTrailers === true || !x.head.trailers ? '' : trailers),
+    });
   }
 }
+
+const noBody = new Uint8Array(0);
+const noTrailers: Readonly<Record<string, readonly string[]>> = Object.freeze({});
 
 function codingFields(x: Exchange): readonly string[] {
   return (x.responseEdits ?? new HeaderEdits()).values(x.responseBlock, 'content-encoding');

@@ -169,6 +169,10 @@ export class Exchange {
   /** The answer, while it is collected for the `response` phase; the transform over its body. */
   buffered: BufferedResponse | null = null;
   transform: BodyTransform | null = null;
+  /** Bytes of the answer's body before body filters; -1: not known. */
+  responseLength = -1;
+  /** A body that waits for the client to take more. */
+  wholeBody: { resume(): void } | null = null;
   /** Sees the body of the backend's answer as it comes. */
   tap: AnswerTap | null = null;
   /** What a plugin answers in the place of the backend, whose answer has no body. */

@@ -80,6 +80,7 @@ export class RequestProxy implements ResponseListener {
     x.responseBlock = block;
     // There is no other attempt after this one.
     x.body?.forget();
+    x.responseLength = Math.max(head.bodyLength, -1);
     const plan = x.plan;
     const bodyless = isBodyless(x.upstreamMethod ?? x.head.method, head.status);
     if (plan.backendAnswer.length > 0) {
@@ -98,7 +99,7 @@ export class RequestProxy implements ResponseListener {
       }
     }
     if (plan.headerFilter.length > 0) runHeaderFilter(x);
-    let length = Math.max(head.bodyLength, -1);
+    let length = x.responseLength;
     // A plugin has changed the method or the status: the client expects a body where there is none.
     if (bodyless && !isBodyless(x.head.method, x.status)) length = 0;
     if (plan.bodyFilter.length > 0) {
@@ -210,7 +211,8 @@ export class RequestProxy implements ResponseListener {
   // Client side
 
   downstreamDrained(x: Exchange): void {
-    x.upstream?.resume();
+    if (x.wholeBody === null) x.upstream?.resume();
+    else x.wholeBody.resume();
   }
 
   downstreamAborted(x: Exchange): void {

@@ -1,7 +1,7 @@
 import { type ErrorEntry, errors } from '../errors.ts';
 import { headerValue } from '../http1/header-block.ts';
 import { withoutFields } from '../http1/parse-request.ts';
-import { runHeaderFilter, startBodyFilters } from '../plugin-runner/phases.ts';
+import { runHeaderFilter } from '../plugin-runner/phases.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import { utf8AsLatin1 } from '../util/latin1.ts';
 import { errorBody } from './error-body.ts';
@@ -9,6 +9,7 @@ import type { Exchange } from './exchange.ts';
 import { grpcCode, grpcLines, hasGrpcType, isGrpc } from './grpc.ts';
 import type { ProxyOptions } from './options.ts';
 import { gatewayBlock, viaLine } from './response-head.ts';
+import { sendWhole } from './whole-body.ts';
 
 /** Answers with an error of the table, in the format that the client accepts. `extra`: further header lines. */
 export function replyError(x: Exchange, error: ErrorEntry, options: ProxyOptions, extra = ''): void {
@@ -92,28 +93,12 @@ export function answer(x: Exchange, status: number, block: string, body: Uint8Ar
   x.responseSource = 'gateway';
   x.responseBlock = block;
   x.responseEdits = null;
+  x.responseLength = body?.byteLength ?? 0;
   if (x.plan.headerFilter.length > 0) runHeaderFilter(x);
-  const sent = body === null || x.plan.bodyFilter.length === 0 ? body : filteredBody(x, body);
-  const length = sent === null ? 0 : sent.byteLength;
-  x.downstream.sendHead(x, length);
-  if (sent !== null && length > 0)
-    x.downstream.sendBody(x, Buffer.from(sent.buffer, sent.byteOffset, length), 0, length);
-  x.downstream.sendEnd(x, '');
-}
-
-const noTrailers: Readonly<Record<string, readonly string[]>> = Object.freeze({});
-
-/** The whole body through the body filters, which are left in the exchange; empty when one of them fails. */
-export function filteredBody(x: Exchange, body: Uint8Array, trailers = noTrailers): Uint8Array {
-  try {
-    const transform = startBodyFilters(x);
-    x.transform = transform;
-    if (transform === null) return body;
-    return Buffer.concat([transform.chunk(body), transform.end(trailers)].filter((piece) => piece !== null));
-  } catch {
-    // Logged by the runner. What a filter should have changed must not leave unchanged.
-    return new Uint8Array(0);
-  }
+  if (body === null || body.byteLength === 0) {
+    x.downstream.sendHead(x, 0);
+    x.downstream.sendEnd(x, '');
+  } else sendWhole(x, body, { bodilessLength: body.byteLength, end: () => x.downstream.sendEnd(x, '') });
 }
 
 const invalidName = /[^!#$%&'*+\-.^_`|~0-9A-Za-z]|^$/;

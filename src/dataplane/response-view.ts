@@ -23,6 +23,10 @@ export class ExchangeResponseView implements ResponseWithBody {
     return this.#exchange.responseSource;
   }
 
+  get bodyLength(): number {
+    return this.#exchange.responseLength;
+  }
+
   header(name: string): string | null {
     return this.#edits().value(this.#exchange.responseBlock, name.toLowerCase());
   }

@@ -9,8 +9,9 @@ import { BufferedResponse } from './buffered-response.ts';
 import { framing } from './editable-headers.ts';
 import type { Exchange } from './exchange.ts';
 import type { ProxyOptions } from './options.ts';
-import { filteredBody, replyBytes, replyError, replyLines, replyWith } from './reply.ts';
+import { replyBytes, replyError, replyLines, replyWith } from './reply.ts';
 import { gatewayBlock } from './response-head.ts';
+import { sendWhole } from './whole-body.ts';
 
 export interface StandInParts {
   readonly options: ProxyOptions;
@@ -57,13 +58,11 @@ function standIn(x: Exchange, reply: Reply, { block, fresh }: BackendReply, part
 }
 
 function sendAll(x: Exchange, body: Uint8Array, bodiless: boolean): void {
-  if (x.plan.headerFilter.length > 0) runHeaderFilter(x);
-  const sent = bodiless || x.plan.bodyFilter.length === 0 ? body : filteredBody(x, body);
   // A HEAD tells the length that a GET would have, unless a filter would change it.
-  const known = !bodiless || (body.byteLength > 0 && x.plan.bodyFilter.length === 0);
-  x.downstream.sendHead(x, known ? sent.byteLength : -1);
-  x.downstream.sendBody(x, Buffer.from(sent.buffer, sent.byteOffset, sent.byteLength), 0, sent.byteLength);
-  x.downstream.sendEnd(x, '');
+  const told = bodiless && (body.byteLength === 0 || x.plan.bodyFilter.length > 0) ? -1 : body.byteLength;
+  x.responseLength = body.byteLength === 0 && bodiless ? -1 : body.byteLength;
+  if (x.plan.headerFilter.length > 0) runHeaderFilter(x);
+  sendWhole(x, body, { bodilessLength: told, end: () => x.downstream.sendEnd(x, '') });
 }
 
 const noBody = new Uint8Array(0);

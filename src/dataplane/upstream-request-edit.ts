@@ -16,6 +16,14 @@ export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
     this.#exchange = exchange;
   }
 
+  get changes(): string {
+    const { upstreamMethod, upstreamPath, upstreamQuery, service, route, policy } = this.#exchange;
+    const other = service === (route?.service ?? null) ? null : (service?.id ?? null);
+    const upstream = policy?.upstream?.id ?? null;
+    const all = [upstreamMethod, upstreamPath, upstreamQuery, other, upstream];
+    return all.every((one) => one === null) ? '' : JSON.stringify(all);
+  }
+
   setHeader(name: string, value: string): void {
     refuseFraming(name);
     requestEdits(this.#exchange).set(name, value);

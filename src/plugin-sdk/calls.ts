@@ -23,11 +23,13 @@ export interface BackendCall {
   readonly timeout: number;
   /** Largest body of the answer, in bytes. */
   readonly maxBytes: number;
+  /** The answer is as the backend sent it, whatever its content coding. Default: a coding that the gateway knows is taken off. */
+  readonly keepCoding?: boolean;
   /** The call goes on when the client's request is over. Default: it is given up then. */
   readonly detached?: boolean;
 }
 
-/** A whole answer. A content coding that the gateway knows has been taken off. */
+/** A whole answer. A content coding that the gateway knows has been taken off, unless the call says otherwise. */
 export interface BackendAnswer {
   readonly status: number;
   /** First value of a header (any case), or null. */

@@ -143,6 +143,11 @@ export interface ContextKey<T> {
  * and so are headers that frame a message (Content-Length, Transfer-Encoding, Connection, ...): they are the gateway's.
  */
 export interface UpstreamRequestEdit {
+  /**
+   * Where plugins have sent the request so far, as a text: '' when none changed method, path, query, service or upstream. Equal
+   * texts for equal changes.
+   */
+  readonly changes: string;
   setHeader(name: string, value: string): void;
   addHeader(name: string, value: string): void;
   /** Does nothing to `Host` and to headers that frame the message. */
@@ -238,6 +243,8 @@ export interface ResponseHeadView {
   readonly status: number;
   /** `upstream`: the backend answered. `gateway`: a plugin or the gateway itself did. */
   readonly source: 'upstream' | 'gateway';
+  /** Bytes of the body before body filters, for HEAD those that a GET would get; -1: not known. */
+  readonly bodyLength: number;
   header(name: string): string | null;
   headerValues(name: string): readonly string[];
   headers(): Readonly<Record<string, readonly string[]>>;

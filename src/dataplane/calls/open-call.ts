@@ -94,7 +94,7 @@ export class OpenCall implements Downstream, Cancellable {
     const body = Buffer.concat(this.#pieces);
     const block = x.responseBlock;
     const codings = contentCodings(headerValues(block, 'content-encoding'));
-    if (codings.length === 0 || !knowsCodings(codings)) {
+    if (this.#call.keepCoding === true || codings.length === 0 || !knowsCodings(codings)) {
       this.#resolve(new CallAnswer(x.status, block, body));
       return;
     }

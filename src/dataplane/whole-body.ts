@@ -1,0 +1,114 @@
+import { isBodyless } from '../http1/bodyless.ts';
+import { startBodyFilters } from '../plugin-runner/phases.ts';
+import type { BodyTransform } from '../plugin-sdk/contexts.ts';
+import type { Exchange } from './exchange.ts';
+
+type Trailers = Readonly<Record<string, readonly string[]>>;
+
+const noTrailers: Trailers = Object.freeze({});
+/** Bodies up to this size go through the filters at once, so that their length is known. */
+const atOnce = 256 * 1024;
+const pieceSize = 64 * 1024;
+
+export interface WholeBodyOptions {
+  /** Fields behind the backend's body. */
+  readonly trailers?: Trailers;
+  /** The length to tell for an answer that has no body; -1: none. */
+  readonly bodilessLength: number;
+  /** Tells the end, once the body is sent. */
+  readonly end: () => void;
+  /** No length is to be told. */
+  readonly open?: boolean;
+}
+
+/**
+ * Sends the head and a body that is there as a whole, through the body filters. A large one goes through them in pieces, as if
+ * it came from a backend: no filter keeps the worker from its other requests, and a slow client is waited for.
+ */
+export function sendWhole(x: Exchange, body: Uint8Array, options: WholeBodyOptions): void {
+  const bodiless = isBodyless(x.head.method, x.status);
+  const filters = x.plan.bodyFilter.length > 0;
+  if (bodiless || !filters) {
+    const length = bodiless ? options.bodilessLength : body.byteLength;
+    x.downstream.sendHead(x, options.open === true ? -1 : length);
+    if (!bodiless) x.downstream.sendBody(x, asBuffer(body), 0, body.byteLength);
+    options.end();
+    return;
+  }
+  const transform = begun(x);
+  if (transform !== undefined && transform !== null && body.byteLength > atOnce) {
+    x.downstream.sendHead(x, -1);
+    new Pieces(x, asBuffer(body), transform, options).resume();
+    return;
+  }
+  const sent = transform === undefined ? new Uint8Array(0) : through(transform, body, options.trailers ?? noTrailers);
+  x.downstream.sendHead(x, options.open === true ? -1 : sent.byteLength);
+  x.downstream.sendBody(x, asBuffer(sent), 0, sent.byteLength);
+  options.end();
+}
+
+/** The transform, which is left in the exchange; undefined when one of the filters failed. Logged by the runner. */
+function begun(x: Exchange): BodyTransform | null | undefined {
+  try {
+    x.transform = startBodyFilters(x);
+    return x.transform;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Empty when a filter fails: what it should have changed must not leave unchanged. */
+function through(transform: BodyTransform | null, body: Uint8Array, trailers: Trailers): Uint8Array {
+  if (transform === null) return body;
+  try {
+    return Buffer.concat([transform.chunk(body), transform.end(trailers)].filter((piece) => piece !== null));
+  } catch {
+    return new Uint8Array(0);
+  }
+}
+
+/** A large body on its way through the filters. */
+class Pieces {
+  readonly #exchange: Exchange;
+  readonly #body: Buffer;
+  readonly #transform: BodyTransform;
+  readonly #options: WholeBodyOptions;
+  #at = 0;
+
+  constructor(exchange: Exchange, body: Buffer, transform: BodyTransform, options: WholeBodyOptions) {
+    this.#exchange = exchange;
+    this.#body = body;
+    this.#transform = transform;
+    this.#options = options;
+  }
+
+  /** Sends the next piece, and goes on until the client has to be waited for. */
+  resume(): void {
+    const x = this.#exchange;
+    x.wholeBody = null;
+    if (x.finished || x.clientAborted) return;
+    try {
+      if (this.#at >= this.#body.byteLength) {
+        this.#send(this.#transform.end(this.#options.trailers ?? noTrailers));
+        this.#options.end();
+        return;
+      }
+      const end = Math.min(this.#at + pieceSize, this.#body.byteLength);
+      const piece = this.#transform.chunk(this.#body.subarray(this.#at, end));
+      this.#at = end;
+      if (this.#send(piece)) setImmediate(() => this.resume());
+      else x.wholeBody = this;
+    } catch {
+      x.downstream.abort(x);
+    }
+  }
+
+  #send(piece: Uint8Array | null): boolean {
+    if (piece === null || piece.byteLength === 0) return true;
+    return this.#exchange.downstream.sendBody(this.#exchange, asBuffer(piece), 0, piece.byteLength);
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
