@@ -37,7 +37,7 @@ export function compress(config: CompressionConfig): PluginPhases {
     if (status === 304) noteUnchanged(response, request.headerValues('if-none-match'));
     if (status < 200 || status === 204 || status === 205 || status === 206 || status === 304) return null;
     const rule = ruleOf(response.header('content-type'));
-    const length = lengthOf(response);
+    const length = response.bodyLength;
     if (!rule.eligible || length === 0 || isSettled(response)) return null;
     addVary(response);
     const { coding, mustCode } = preferenceOf(acceptEncoding(request.headerValues('accept-encoding')));
@@ -73,11 +73,6 @@ export function compress(config: CompressionConfig): PluginPhases {
     // Of a transfer that was broken off.
     log: (context) => context.get(encoderKey)?.close(),
   };
-}
-
-/** Bytes of the body; -1: not known. */
-function lengthOf(response: ResponseHeadEdit & { readonly bodyLength?: number }): number {
-  return response.bodyLength ?? -1;
 }
 
 const noBody: BodyTransform = { chunk: () => null, end: () => null };
