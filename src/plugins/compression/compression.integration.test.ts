@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, request, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { after, before, test } from 'node:test';
@@ -93,23 +94,17 @@ interface Raw {
   readonly complete: boolean;
 }
 
-function ask(path: string, encoding: string, method = 'GET'): Promise<Raw> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'accept-encoding': encoding };
-    request({ port: rig.port, path, method, headers, agent: false }, (incoming) => {
-      const pieces: Buffer[] = [];
-      const done = (): void =>
-        resolve({ headers: incoming.headers, body: Buffer.concat(pieces), complete: incoming.complete });
-      if (path === '/broken') breakOff();
-      incoming
-        .on('data', (piece: Buffer) => pieces.push(piece))
-        .on('error', done)
-        .on('end', done);
-    })
-      // Nothing happens by it where the answer had begun: that is told above.
-      .on('error', (error) => setImmediate(() => reject(error)))
-      .end();
-  });
+async function ask(path: string, encoding: string, method = 'GET'): Promise<Raw> {
+  const outgoing = request({ port: rig.port, path, method, headers: { 'accept-encoding': encoding }, agent: false });
+  outgoing.end();
+  const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+  // Told by `complete`.
+  outgoing.on('error', () => {});
+  const pieces: Buffer[] = [];
+  incoming.on('data', (piece: Buffer) => pieces.push(piece)).on('error', () => {});
+  if (path === '/broken') breakOff();
+  if (!incoming.closed) await new Promise((resolve) => incoming.on('close', resolve));
+  return { headers: incoming.headers, body: Buffer.concat(pieces), complete: incoming.complete };
 }
 
 test('each coding over the wire; HEAD says the same as GET', async () => {
@@ -164,7 +159,7 @@ test('an event reaches the client when it is sent', async () => {
 
 test('a client that does not read holds the backend back, and one that goes away ends it', async () => {
   const outgoing = request({ port: rig.port, path: '/flood', headers: { 'accept-encoding': 'zstd' }, agent: false });
-  const incoming = await new Promise<import('node:http').IncomingMessage>((resolve) => {
+  const incoming = await new Promise<IncomingMessage>((resolve) => {
     outgoing
       .on('error', () => {})
       .on('response', resolve)
