@@ -28,12 +28,19 @@ export interface NodeFacts {
 export interface ZoneFacts {
   readonly plugin: string;
   readonly name: string;
+  /** `table`: counters of limits and circuits. `store`: entries of a cache. `raw`: the plugin's own, of which only the size is known. */
+  readonly kind: 'table' | 'store' | 'raw';
   readonly bytes: number;
   /** Keys that fit, and those that are there. */
-  readonly slots: number;
-  readonly used: number;
+  readonly slots?: number;
+  readonly used?: number;
   /** Keys that were thrown out for others since the zone was made. */
-  readonly evictions: number;
+  readonly evictions?: number;
+  /** Of a store: bytes for entries, and those of them that are taken. */
+  readonly capacity?: number;
+  readonly taken?: number;
+  readonly hits?: number;
+  readonly misses?: number;
 }
 
 export interface ConnectionFacts {

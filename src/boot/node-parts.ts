@@ -13,8 +13,8 @@ import type { SnapshotDelta, SnapshotFailure } from '../workers/messages.ts';
 import { createNodeFacts } from '../workers/node-facts.ts';
 import { Supervisor, type SupervisorLog } from '../workers/supervisor.ts';
 import { Counter, createCounters, sumCounter } from '../zones/counters.ts';
+import { recoverMemory, zoneFill } from '../zones/zone-kinds.ts';
 import { ZoneRegistry } from '../zones/zone-registry.ts';
-import { recoverZone, zoneStats } from '../zones/zone-stats.ts';
 import type { BackgroundParts } from './background-parts.ts';
 import { ControlPlanePriority } from './control-plane-priority.ts';
 import { ExpiryJob } from './expiry-job.ts';
@@ -299,7 +299,7 @@ export class NodeParts {
   }
 
   #recoverZones(worker: number): void {
-    for (const { memory } of this.#zones?.list() ?? []) recoverZone(memory, worker);
+    for (const { kind, memory } of this.#zones?.list() ?? []) recoverMemory(kind, memory, worker);
     forgetInFlight(this.#addressMemory, worker);
   }
 
@@ -322,7 +322,12 @@ export class NodeParts {
 }
 
 function zoneFacts(zones: ZoneRegistry | null): readonly ZoneFacts[] {
-  return (zones?.list() ?? []).map(({ plugin, name, memory }) => ({ plugin, name, ...zoneStats(memory) }));
+  return (zones?.list() ?? []).map(({ plugin, name, kind, memory }) => ({
+    plugin,
+    name,
+    kind,
+    ...zoneFill(kind, memory),
+  }));
 }
 
 /** Secrets that the data plane has no use for stay in the control plane. */

@@ -72,4 +72,13 @@ export {
 } from './sealed-cookie.ts';
 export { equalSecrets } from './secrets.ts';
 export { sharedSecret } from './shared-secret.ts';
+export {
+  type FlightWait,
+  type ScannedEntry,
+  type SharedStore,
+  type SharedStoreOptions,
+  type SharedStoreValue,
+  type StoredValue,
+  sharedStore,
+} from './shared-store.ts';
 export { type Turn, WaitingRoom } from './waiting-room.ts';

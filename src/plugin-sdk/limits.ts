@@ -135,11 +135,19 @@ export interface ConcurrencyLimiter {
   release(key: string): void;
 }
 
-/** A table in shared memory that a plugin asks for. Those of one plugin with the same name and size are one table. */
+/**
+ * What is kept in a zone. `table`: counters of limiters and circuits. `store`: a `sharedStore`. `raw`: the plugin's own; the
+ * gateway neither reads nor writes it, and the plugin sees to it that a worker that ends amid a write does no harm.
+ */
+export type ZoneKind = 'table' | 'store' | 'raw';
+
+/** Shared memory that a plugin asks for. What one plugin asks for by the same name and size is the same memory. */
 export interface ZoneRequest {
   readonly name: string;
-  /** At least 4096. */
+  /** At least 4096; of a store at least 262144. */
   readonly bytes: number;
+  /** Default: `table`. */
+  readonly kind?: ZoneKind;
 }
 
 /** Limiters, bound to the zones that the plugin declared. */

@@ -16,9 +16,7 @@ export const firstBucket = bucketWords;
 
 /** Words of the header. */
 export const Header = Object.freeze({
-  /** 0: no seed, 1: one is being made, 2: it is there. */
-  seedState: 0,
-  /** Two words. */
+  /** Two words; see zone-seed.ts. */
   seed: 1,
   /** Slots that are taken, those whose time is over included. */
   used: 3,

@@ -1,9 +1,10 @@
 import type { Row } from '../entities/entity.ts';
 import type { Plugin } from '../plugin-sdk/define-plugin.ts';
-import type { ZoneRequest } from '../plugin-sdk/limits.ts';
+import type { ZoneKind, ZoneRequest } from '../plugin-sdk/limits.ts';
 import type { SnapshotDelta, ZoneChanges } from '../workers/messages.ts';
 
 interface Zone {
+  readonly kind: ZoneKind;
   readonly memory: SharedArrayBuffer;
   /** Plugin instances that asked for it. */
   readonly users: Set<string>;
@@ -12,6 +13,7 @@ interface Zone {
 export interface NamedZone {
   readonly plugin: string;
   readonly name: string;
+  readonly kind: ZoneKind;
   readonly memory: SharedArrayBuffer;
 }
 
@@ -69,9 +71,9 @@ export class ZoneRegistry {
   }
 
   list(): readonly NamedZone[] {
-    return [...this.#zones].map(([key, { memory }]) => {
+    return [...this.#zones].map(([key, { kind, memory }]) => {
       const [plugin = '', ...rest] = key.split('/');
-      return { plugin, name: rest.slice(0, -1).join('/'), memory };
+      return { plugin, name: rest.slice(0, -1).join('/'), kind, memory };
     });
   }
 
@@ -84,7 +86,7 @@ export class ZoneRegistry {
   #make(key: string, request: ZoneRequest, added: Record<string, SharedArrayBuffer>): Zone | null {
     const memory = allocate(request.bytes);
     if (memory === null) return null;
-    const zone = { memory, users: new Set<string>() };
+    const zone: Zone = { kind: request.kind ?? 'table', memory, users: new Set<string>() };
     this.#zones.set(key, zone);
     added[key] = zone.memory;
     return zone;

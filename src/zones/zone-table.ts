@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { KeyHash } from './key-hash.ts';
 import * as layout from './zone-layout.ts';
+import { zoneSeed } from './zone-seed.ts';
 
 /** Looks at a lock before the thread sleeps: its holder needs less than a microsecond, unless it was preempted. */
 const spins = 200;
@@ -32,7 +33,7 @@ export class ZoneTable {
     this.#words = new Int32Array(memory, 0, Math.floor(memory.byteLength / 4));
     this.#buckets = layout.bucketsIn(memory);
     this.#owner = worker + 1;
-    this.#seed = readSeed(this.#words);
+    this.#seed = zoneSeed(this.#words);
   }
 
   /** Names this memory: the same for all workers that share it, another one after a restart of the node. */
@@ -137,18 +138,4 @@ export class ZoneTable {
     if (oldest >= 0) Atomics.add(words, layout.Header.evictions, 1);
     return oldest;
   }
-}
-
-/** The first worker that comes makes the seed; the others wait for it. */
-function readSeed(words: Int32Array): readonly [number, number] {
-  const { seedState, seed } = layout.Header;
-  if (Atomics.compareExchange(words, seedState, 0, 1) === 0) {
-    const bytes = randomBytes(8);
-    words[seed] = bytes.readInt32LE(0);
-    words[seed + 1] = bytes.readInt32LE(4);
-    Atomics.store(words, seedState, 2);
-    Atomics.notify(words, seedState);
-  }
-  while (Atomics.load(words, seedState) !== 2) Atomics.wait(words, seedState, 1, 10);
-  return [words[seed]!, words[seed + 1]!];
 }

@@ -36,8 +36,8 @@ export function needsOf(config: OpenIdConfig): PluginNeeds {
 /** For refreshed tokens, and for a secret that the workers agree upon where none is configured. */
 export function zonesOf(config: OpenIdConfig): readonly ZoneRequest[] {
   if (!hasSessions(config)) return [];
-  const refreshes = { name: 'refreshes', bytes: sharedAnswersSize };
-  return config.session_secret === null ? [refreshes, { name: 'secret', bytes: 4096 }] : [refreshes];
+  const refreshes: ZoneRequest = { name: 'refreshes', bytes: sharedAnswersSize, kind: 'raw' };
+  return config.session_secret === null ? [refreshes, { name: 'secret', bytes: 4096, kind: 'raw' }] : [refreshes];
 }
 
 /** Clients of an OpenID provider: by bearer tokens, and by logins of browsers. */

@@ -38,7 +38,7 @@ export function needsOf(config: SessionConfig): PluginNeeds {
 
 /** For a secret that the workers agree upon where none is configured. */
 export function zonesOf(config: SessionConfig): readonly ZoneRequest[] {
-  return config.secret === null ? [{ name: 'secret', bytes: 4096 }] : [];
+  return config.secret === null ? [{ name: 'secret', bytes: 4096, kind: 'raw' }] : [];
 }
 
 /** Remembers in a cookie who has authenticated, so that the authentication plugins after it need not ask again. */

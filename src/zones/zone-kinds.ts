@@ -1,0 +1,18 @@
+import type { ZoneKind } from '../plugin-sdk/limits.ts';
+import { recoverStore, storeStats } from './store-recovery.ts';
+import type { StoreStats } from './store-stats.ts';
+import { recoverZone, type ZoneStats, zoneStats } from './zone-stats.ts';
+
+/** What a zone tells of itself: only its size when the gateway does not know what is in it. */
+export type ZoneFill = ZoneStats | StoreStats | { readonly bytes: number };
+
+export function zoneFill(kind: ZoneKind, memory: SharedArrayBuffer): ZoneFill {
+  if (kind === 'table') return zoneStats(memory);
+  return kind === 'store' ? storeStats(memory) : { bytes: memory.byteLength };
+}
+
+/** A worker has ended: what it left half done in the zone is put right. To be called before its successor starts. */
+export function recoverMemory(kind: ZoneKind, memory: SharedArrayBuffer, worker: number): void {
+  if (kind === 'table') recoverZone(memory, worker);
+  else if (kind === 'store') recoverStore(memory, worker);
+}
