@@ -45,14 +45,17 @@ export type EntityCheck =
   | {
       readonly custom_entity_check: {
         readonly field_sources: readonly string[];
-        /** Receives the whole record. Returns the record's message, or messages by field, or null. */
+        /**
+         * Receives the whole record. Returns the record's message, or messages by field, or null. `parts.1.name` is a field
+         * of the second element of a list.
+         */
         readonly fn: (value: Readonly<Record<string, unknown>>) => string | Readonly<Record<string, string>> | null;
       };
     };
 
 /** `path` is empty for a message on the record itself. */
 export interface CheckFailure {
-  readonly path: readonly string[];
+  readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
@@ -138,8 +141,12 @@ function custom(
   if (outcome === null) return [];
   if (typeof outcome === 'string') return onRecord(outcome);
   return Object.entries(outcome).map(([name, message]) =>
-    name === '@entity' ? { path: [], message } : { path: name.split('.'), message },
+    name === '@entity' ? { path: [], message } : { path: name.split('.').map(positionOrName), message },
   );
+}
+
+function positionOrName(step: string): string | number {
+  return /^\d+$/.test(step) ? Number(step) : step;
 }
 
 function matches(match: Match, value: unknown): boolean {
