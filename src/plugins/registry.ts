@@ -4,6 +4,7 @@ import type { PluginLoader } from '../plugin-sdk/define-plugin.ts';
 export const bundledPlugins: ReadonlyMap<string, PluginLoader> = new Map<string, PluginLoader>([
   ['acl', () => import('./acl/index.ts')],
   ['acme', () => import('./acme/index.ts')],
+  ['aggregate', () => import('./aggregate/index.ts')],
   ['auth-any', () => import('./auth-any/index.ts')],
   ['authorization', () => import('./authorization/index.ts')],
   ['basic-auth', () => import('./basic-auth/index.ts')],

@@ -1,0 +1,73 @@
+import type { BackendCall } from '../../plugin-sdk/index.ts';
+import type { PartFailure } from './outcome.ts';
+import type { NamedTemplate, Part } from './part.ts';
+import { type Item, type Reference, resolve, type Sources } from './reference.ts';
+import { isSafePath, textOf } from './template.ts';
+
+/** The call of a part, but for its time and size; or why it cannot be made. */
+export type MadeCall = { readonly call: Omit<BackendCall, 'timeout' | 'maxBytes'> } | { readonly failure: PartFailure };
+
+const longestQuery = 8_192;
+
+export function makeCall(part: Part, sources: Sources, item: Item | null): MadeCall {
+  const path = part.path.fill(sources, item);
+  if (path === undefined) return missing(part.path.references, sources, item);
+  if (!isSafePath(path)) return unsafe(part.path.references, 'a value does not fit into its path');
+  const query = queryOf(part.query, sources, item);
+  if (query.length > longestQuery) {
+    return unsafe(
+      part.query.flatMap(({ value }) => value.references),
+      'the values for its query are too long',
+    );
+  }
+  const body = part.body === null ? null : part.body.fill(sources, item);
+  if (body === undefined) return missing(part.body?.references ?? [], sources, item);
+  const { to, pass, config } = part;
+  return {
+    call: {
+      ...(to === undefined ? null : { to }),
+      method: config.method,
+      path,
+      query,
+      pass,
+      headers: headersOf(part.headers, sources, item),
+      ...(body === null ? null : { body: Buffer.from(body) }),
+    },
+  };
+}
+
+function queryOf(templates: readonly NamedTemplate[], sources: Sources, item: Item | null): string {
+  let query = '';
+  for (const { name, value } of templates) {
+    const text = value.fill(sources, item);
+    if (text !== undefined) query += `${query === '' ? '' : '&'}${name}=${text}`;
+  }
+  return query;
+}
+
+function headersOf(templates: readonly NamedTemplate[], sources: Sources, item: Item | null): [string, string][] {
+  const headers: [string, string][] = [];
+  for (const { name, value } of templates) {
+    const text = value.fill(sources, item);
+    if (text !== undefined) headers.push([name, text]);
+  }
+  return headers;
+}
+
+/** Names the first reference without a value. */
+function missing(references: readonly Reference[], sources: Sources, item: Item | null): MadeCall {
+  const empty = references.find((reference) => {
+    const text = textOf(resolve(reference, sources, item));
+    return text === undefined || text === '';
+  });
+  const message = `there is no value for {${empty?.text ?? ''}}`;
+  return { failure: { reason: 'missing-value', status: isOfClient(empty) ? 400 : 502, message } };
+}
+
+function unsafe(references: readonly Reference[], message: string): MadeCall {
+  return { failure: { reason: 'unsafe-path', status: references.some(isOfClient) ? 400 : 502, message } };
+}
+
+function isOfClient(reference: Reference | undefined): boolean {
+  return reference !== undefined && !['part', 'item', 'index'].includes(reference.from);
+}

@@ -1,0 +1,158 @@
+import { compilePart, type Part } from './part.ts';
+import type { Reference } from './reference.ts';
+import type { PartConfig } from './request-schema.ts';
+
+/** What of the configuration decides about the plan. */
+export interface PlanConfig {
+  readonly requests: readonly PartConfig[];
+  readonly response_headers: readonly { readonly part: string; readonly names: readonly string[] }[] | null;
+}
+
+/** All parts, and which of them wait for which. */
+export interface Plan {
+  readonly parts: readonly Part[];
+  /** By part: how many others it waits for, and who waits for it. */
+  readonly needs: readonly (readonly number[])[];
+  readonly dependents: readonly (readonly number[])[];
+  readonly indexOf: ReadonlyMap<string, number>;
+  /** The order in which parts are put into the document: one that lies within another comes after it. */
+  readonly placement: readonly number[];
+  /** A template names the client's body. */
+  readonly readsBody: boolean;
+}
+
+/** The plan of a configuration that has been checked. */
+export function compilePlan(config: PlanConfig): Plan {
+  return compile(config, () => undefined);
+}
+
+/** What is wrong with it, by field (`requests.1.path`); null: nothing. */
+export function planProblems(config: PlanConfig): Readonly<Record<string, string>> | null {
+  const problems: Record<string, string> = {};
+  const report = (field: string, problem: string): void => {
+    problems[field] ??= problem;
+  };
+  const plan = compile(config, report);
+  checkNames(plan, report);
+  checkReferences(plan, report);
+  checkCycles(plan, report);
+  checkResponseHeaders(config, plan, report);
+  return Object.keys(problems).length === 0 ? null : problems;
+}
+
+type Report = (field: string, problem: string) => void;
+
+function compile(config: PlanConfig, report: Report): Plan {
+  const parts = config.requests.map((request, index) =>
+    compilePart(request, (field, problem) => report(`requests.${index}.${field}`, problem)),
+  );
+  const indexOf = new Map(parts.map(({ name }, index) => [name, index]));
+  const needs = parts.map(({ references }) => [
+    ...new Set(
+      references.flatMap(({ reference }) => (reference.from === 'part' ? (indexOf.get(reference.part) ?? []) : [])),
+    ),
+  ]);
+  const dependents = parts.map((_, index) => parts.flatMap((_, other) => (needs[other]!.includes(index) ? other : [])));
+  const depth = (index: number): number => parts[index]!.target.length;
+  const placement = [...parts.keys()].sort((a, b) => depth(a) - depth(b) || a - b);
+  const readsBody = parts.some(({ references }) => references.some(({ reference }) => reference.from === 'body'));
+  return { parts, needs, dependents, indexOf, placement, readsBody };
+}
+
+function checkNames({ parts }: Plan, report: Report): void {
+  const names = new Set<string>();
+  const targets = new Map<string, string>();
+  for (const [index, { name, target, config }] of parts.entries()) {
+    if (names.has(name)) report(`requests.${index}.name`, `another part is called '${name}'`);
+    names.add(name);
+    if (config.hidden || target.length === 0) continue;
+    const key = JSON.stringify(target);
+    const taken = targets.get(key);
+    if (taken !== undefined && taken !== name) report(`requests.${index}.target`, `the part '${taken}' lands there`);
+    targets.set(key, name);
+  }
+}
+
+function checkReferences({ parts, indexOf }: Plan, report: Report): void {
+  for (const [index, part] of parts.entries()) {
+    if (part.config.each_into !== null && part.config.each === null) {
+      report(`requests.${index}.each_into`, 'needs each');
+    }
+    for (const { field, reference } of part.references) {
+      const problem = referenceProblem(part, field, reference, parts, indexOf);
+      if (problem !== null) report(`requests.${index}.${field}`, `{${reference.text}}: ${problem}`);
+    }
+  }
+}
+
+function referenceProblem(
+  part: Part,
+  field: string,
+  reference: Reference,
+  parts: readonly Part[],
+  indexOf: ReadonlyMap<string, number>,
+): string | null {
+  if (reference.from === 'item' || reference.from === 'index') {
+    if (part.config.each === null) return 'there is no item without each';
+    return field === 'each' || field === 'when' ? 'it is decided before there is an item' : null;
+  }
+  if (reference.from !== 'part') return null;
+  const index = indexOf.get(reference.part);
+  if (index === undefined) return `there is no part '${reference.part}'`;
+  const many = parts[index]!.config.each !== null;
+  return many && reference.of.kind !== 'body' ? `'${reference.part}' has several answers` : null;
+}
+
+/** Takes away what waits for nothing, again and again: the parts that are left wait for each other. */
+function checkCycles({ parts, needs }: Plan, report: Report): void {
+  let left = [...parts.keys()];
+  for (;;) {
+    const waiting = left.filter((index) => needs[index]!.some((needed) => left.includes(needed)));
+    if (waiting.length === 0) return;
+    if (waiting.length === left.length) break;
+    left = waiting;
+  }
+  // Those that only wait for a cycle are not part of it.
+  for (;;) {
+    const needed = left.filter((index) => left.some((other) => needs[other]!.includes(index)));
+    if (needed.length === left.length) break;
+    left = needed;
+  }
+  const names = left.map((index) => `'${parts[index]!.name}'`).join(', ');
+  for (const index of left) {
+    const at = parts[index]!.references.find(
+      ({ reference }) => reference.from === 'part' && left.some((other) => parts[other]!.name === reference.part),
+    );
+    report(`requests.${index}.${at?.field ?? 'name'}`, `these parts wait for each other: ${names}`);
+  }
+}
+
+const ownHeaders: ReadonlySet<string> = new Set([
+  'accept-ranges',
+  'age',
+  'cache-control',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'content-type',
+  'date',
+  'etag',
+  'keep-alive',
+  'last-modified',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-aggregate-complete',
+]);
+
+function checkResponseHeaders(config: PlanConfig, { parts, indexOf }: Plan, report: Report): void {
+  for (const [at, { part, names }] of (config.response_headers ?? []).entries()) {
+    const index = indexOf.get(part);
+    if (index === undefined) report(`response_headers.${at}.part`, `there is no part '${part}'`);
+    else if (parts[index]!.config.each !== null) report(`response_headers.${at}.part`, `'${part}' has several answers`);
+    const own = names.find((name) => ownHeaders.has(name.toLowerCase()));
+    if (own !== undefined) report(`response_headers.${at}.names`, `${own} of a part does not hold for the whole`);
+  }
+}

@@ -1,0 +1,87 @@
+import { isJsonNumber, type JsonValue } from '../../plugin-sdk/index.ts';
+import { type Item, parseReference, type Reference, resolve, type Sources, TemplateError } from './reference.ts';
+
+/** A text with references in it. */
+export interface Template {
+  readonly references: readonly Reference[];
+  /** The filled text; undefined when one of its references has no value. */
+  fill(sources: Sources, item: Item | null): string | undefined;
+}
+
+const reference = /\{([^{}]*)\}/g;
+
+/**
+ * Reads `/users/{user.body.id}`: what stands in braces is a reference, `encode` makes its value safe for the place. Without
+ * `allowEmpty` an empty value counts as none. Throws a `TemplateError`.
+ */
+export function compileTemplate(text: string, encode: (value: string) => string, allowEmpty = true): Template {
+  const literals: string[] = [];
+  const references: Reference[] = [];
+  let from = 0;
+  for (const found of text.matchAll(reference)) {
+    literals.push(literal(text.slice(from, found.index)));
+    references.push(parseReference(found[1] as string));
+    from = found.index + found[0].length;
+  }
+  const end = literal(text.slice(from));
+  if (references.length === 0) return { references, fill: () => end };
+  const fill = (sources: Sources, item: Item | null): string | undefined => {
+    let filled = '';
+    for (let at = 0; at < references.length; at++) {
+      const value = textOf(resolve(references[at]!, sources, item));
+      if (value === undefined || (value === '' && !allowEmpty)) return undefined;
+      filled += literals[at]! + encode(value);
+    }
+    return filled + end;
+  };
+  return { references, fill };
+}
+
+function literal(text: string): string {
+  if (/[{}]/.test(text)) throw new TemplateError('a brace has no counterpart');
+  return text;
+}
+
+/** A value as it stands in a path, a query or a header: scalars, and lists of them joined by commas. Undefined for all others. */
+export function textOf(value: JsonValue | undefined): string | undefined {
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (isJsonNumber(value)) return value.rawJSON;
+  if (!Array.isArray(value)) return undefined;
+  const texts = value.map(textOf);
+  return texts.includes(undefined) ? undefined : texts.join(',');
+}
+
+/** Nothing in it ends a segment, a path or a query, or begins another argument. */
+export function percentEncoded(value: string): string {
+  return /^[A-Za-z0-9_~-]*$/.test(value) ? value : encodeURIComponent(value.toWellFormed());
+}
+
+const lineEnds = /[\x00-\x1f\x7f]+/g;
+
+/** Nothing in it ends a header line. */
+export function headerSafe(value: string): string {
+  return value.replace(lineEnds, ' ').toWellFormed().trim();
+}
+
+/** XML character data or an attribute's value; what XML 1.0 has no character for is left out. */
+export function xmlEscaped(value: string): string {
+  return value
+    .toWellFormed()
+    .replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '')
+    .replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+}
+
+/**
+ * A segment that some server would take for `.` or `..`: also where it stands beside an escaped slash, backslash or semicolon. And
+ * control characters, which no path has for a good reason.
+ */
+const unsafePath = /(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|%3b|;|$)|%[01][0-9a-f]|%7f/i;
+
+const longestPath = 8_192;
+
+/** False: this path could be read as another one than the template says. */
+export function isSafePath(path: string): boolean {
+  return path.length <= longestPath && !unsafePath.test(path) && !path.includes('//');
+}
