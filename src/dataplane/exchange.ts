@@ -126,6 +126,8 @@ export class Exchange {
   requestEdits: HeaderEdits | null = null;
   upstreamMethod: string | null = null;
   upstreamPath: string | null = null;
+  /** Below the path of whichever service gets the request; null: what its route leaves of the client's. */
+  pathInService: string | null = null;
   upstreamQuery: string | null = null;
   /** Request body, when a plugin asked for it. */
   requestBody: Uint8Array | null = null;

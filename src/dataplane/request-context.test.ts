@@ -66,6 +66,22 @@ test('a path for the backend is escaped, so that it can add neither a query nor 
   assert.throws(() => context.upstream.setPath('http://evil/'), /must begin with a slash/);
 });
 
+test('a path below that of the service begins as what the route leaves; of two ways to set one the last counts', () => {
+  const { exchange, context } = contextOf({ path: '/api/x%2Fy' });
+  exchange.matchedPath = '/api';
+  const { upstream } = context;
+  assert.equal(upstream.pathInService, '/x%2Fy');
+  assert.equal(upstream.changes, '');
+  upstream.setPathInService('/other');
+  assert.equal(upstream.pathInService, '/other');
+  assert.match(upstream.changes, /other/);
+  upstream.setPath('/whole');
+  assert.equal(exchange.upstreamPath, '/whole');
+  upstream.setPathInService('/again');
+  assert.deepEqual([exchange.upstreamPath, exchange.pathInService], [null, '/again']);
+  assert.throws(() => upstream.setPathInService('relative'), /must begin with a slash/);
+});
+
 test('a query for the backend is escaped', () => {
   const { exchange, context } = contextOf();
   context.upstream.setQuery('a=b c&d=\r\nX: y&e=#f&g=?');

@@ -21,7 +21,9 @@ export function requestMessage(
   const stripped = route?.stripPath === true ? x.matchedPath : '';
   const path =
     x.upstreamPath === null
-      ? composeUpstreamPath(service.path, route?.stripPath === true, x.matchedPath, x.path)
+      ? x.pathInService === null
+        ? composeUpstreamPath(service.path, route?.stripPath === true, x.matchedPath, x.path)
+        : composeUpstreamPath(service.path, false, '', x.pathInService)
       : escapePath(x.upstreamPath);
   const query =
     x.upstreamQuery === null

@@ -1,7 +1,7 @@
 import { headerValues } from '../http1/header-block.ts';
 import type { AttemptWatcher, RetryPolicy, UpstreamTimeouts } from '../plugin-sdk/attempts.ts';
 import type { UpstreamRequestEdit } from '../plugin-sdk/contexts.ts';
-import { escapePath } from '../router/path.ts';
+import { composeUpstreamPath, escapePath } from '../router/path.ts';
 import { isFraming, refuseFraming } from './editable-headers.ts';
 import type { Exchange } from './exchange.ts';
 import { HeaderEdits } from './header-edits.ts';
@@ -17,11 +17,22 @@ export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
   }
 
   get changes(): string {
-    const { upstreamMethod, upstreamPath, upstreamQuery, service, route, policy } = this.#exchange;
+    const { upstreamMethod, upstreamPath, pathInService, upstreamQuery, service, route, policy } = this.#exchange;
     const other = service === (route?.service ?? null) ? null : (service?.id ?? null);
     const upstream = policy?.upstream?.id ?? null;
-    const all = [upstreamMethod, upstreamPath, upstreamQuery, other, upstream];
+    const all = [upstreamMethod, upstreamPath, pathInService, upstreamQuery, other, upstream];
     return all.every((one) => one === null) ? '' : JSON.stringify(all);
+  }
+
+  headerValues(name: string): readonly string[] {
+    const { identity, head, requestEdits: edits } = this.#exchange;
+    const block = identity === '' ? head.forwardBlock : identity + head.forwardBlock;
+    const lower = name.toLowerCase();
+    return edits === null ? headerValues(block, lower) : edits.values(block, lower);
+  }
+
+  query(): string {
+    return this.#exchange.upstreamQuery ?? this.#exchange.head.query;
   }
 
   setHeader(name: string, value: string): void {
@@ -50,6 +61,17 @@ export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
   setPath(path: string): void {
     if (!path.startsWith('/')) throw new Error('the path must begin with a slash');
     this.#exchange.upstreamPath = escapePath(path);
+  }
+
+  get pathInService(): string {
+    const { path, route, matchedPath, pathInService } = this.#exchange;
+    return pathInService ?? composeUpstreamPath(null, route?.stripPath === true, matchedPath, path);
+  }
+
+  setPathInService(path: string): void {
+    if (!path.startsWith('/')) throw new Error('the path must begin with a slash');
+    this.#exchange.pathInService = path;
+    this.#exchange.upstreamPath = null;
   }
 
   setQuery(query: string): void {

@@ -159,6 +159,13 @@ export interface UpstreamRequestEdit {
    * path is escaped, `?` and `#` too; escapes that are there stay.
    */
   setPath(path: string): void;
+  /** The path below the service's own: what the route's `strip_path` leaves of the client's, or what a plugin has set. */
+  readonly pathInService: string;
+  /**
+   * The same as `setPath`, but the path of the service goes before it: of the one that gets the request, whichever plugin chooses it.
+   * The last call of the two counts.
+   */
+  setPathInService(path: string): void;
   /** Query sent to the backend, without the question mark; what may not stand in a query is escaped. */
   setQuery(query: string): void;
   /**

@@ -176,7 +176,7 @@ function received(exchange: Exchange): TestOutcome['upstream'] {
   const headers = headerMap(requestEdits?.applyTo(block) ?? block);
   return {
     method: exchange.upstreamMethod ?? head.method,
-    path: exchange.upstreamPath,
+    path: exchange.upstreamPath ?? exchange.pathInService,
     query: exchange.upstreamQuery,
     headers,
     header: (name) => headers[name.toLowerCase()]?.[0] ?? null,

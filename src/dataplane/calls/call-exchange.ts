@@ -77,6 +77,7 @@ function setPath(made: Exchange, x: Exchange, { path, query, to }: BackendCall, 
     made.path = x.path;
     made.matchedPath = x.matchedPath;
     made.upstreamPath = x.upstreamPath;
+    made.pathInService = x.pathInService;
     made.upstreamQuery = query ?? x.upstreamQuery;
     return;
   }
