@@ -67,14 +67,14 @@ function formatOf(contentType: string | null): Format | null {
   if (type === 'application/json') return json;
   if (type === 'application/x-www-form-urlencoded') return urlencoded;
   if (type !== 'multipart/form-data') return null;
-  const boundary = boundaryOf(contentType);
+  const boundary = formBoundary(contentType);
   return boundary === null ? null : multipart(boundary);
 }
 
 const boundaryParameter = /;[ \t]*boundary=(?:"([^"\\]{1,70})"|([!#$%&'*+.^_`|~0-9A-Za-z-]{1,70}))[ \t]*(?=;|$)/gi;
 
-/** The one boundary that the type names, of the characters of RFC 2046 5.1.1. */
-function boundaryOf(contentType: string): string | null {
+/** The one boundary that a `Content-Type` names, of the characters of RFC 2046 5.1.1; null when there is none. */
+export function formBoundary(contentType: string): string | null {
   const all = [...contentType.matchAll(boundaryParameter)];
   const boundary = all[0]?.[1] ?? all[0]?.[2];
   if (all.length !== 1 || boundary === undefined) return null;

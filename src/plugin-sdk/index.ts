@@ -4,6 +4,7 @@ export { storedCounterKey } from '../limits/counter-key.ts';
 export { normalisePath } from '../router/path.ts';
 export { BoundedCache } from '../util/bounded-cache.ts';
 export { compileRegex } from '../util/linear-regex.ts';
+export { type MultipartPart, multipartParts } from '../util/multipart.ts';
 export { parseRate } from '../util/rate.ts';
 export { addressGroup } from './address-group.ts';
 export type * from './admin-routes.ts';
@@ -11,7 +12,13 @@ export type * from './attempts.ts';
 export { type AuthAccessOptions, authAccess } from './auth.ts';
 export type * from './background.ts';
 export { bearerChallenge, bearerToken } from './bearer.ts';
-export { type BodyArguments, bodyArguments, hasBodyArguments, withoutBodyArguments } from './body-arguments.ts';
+export {
+  type BodyArguments,
+  bodyArguments,
+  formBoundary,
+  hasBodyArguments,
+  withoutBodyArguments,
+} from './body-arguments.ts';
 export { BodySyntaxError, positionIn, type TextPosition } from './body-syntax-error.ts';
 export { type BackendAnswer, type BackendCall, CallFailed, type CallFailure } from './calls.ts';
 export type * from './circuits.ts';

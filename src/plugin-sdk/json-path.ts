@@ -18,6 +18,11 @@ export interface JsonPath {
    * places were set.
    */
   set(root: JsonValue, value: JsonValue, options?: { readonly create?: boolean }): number;
+  /**
+   * Shows what is there, undefined where nothing is, to `change`, which returns what shall be there, or undefined to leave it. Objects on
+   * the way that are missing are made; elements of arrays never are. Returns how many places were changed.
+   */
+  change(root: JsonValue, change: (value: JsonValue | undefined) => JsonValue | undefined): number;
 }
 
 /** A path that cannot be read; the message says why. */
@@ -99,15 +104,14 @@ class CompiledPath implements JsonPath {
   }
 
   remove(root: JsonValue): number {
-    const gone = new Map<JsonArray, number[]>();
+    const gone = new Map<JsonArray, Set<number>>();
     const count = this.#each(root, (container, key) => {
       if (memberOf(container, key) === undefined) return false;
-      if (Array.isArray(container)) gone.set(container, [...(gone.get(container) ?? []), key as number]);
-      else delete container[key];
+      if (!Array.isArray(container)) delete container[key];
+      else placesIn(gone, container).add(key as number);
       return true;
     });
-    // Last ones first, so that the places of the others hold.
-    for (const [array, places] of gone) for (const place of places.sort((a, b) => b - a)) array.splice(place, 1);
+    for (const [array, places] of gone) closeUp(array, places);
     return count;
   }
 
@@ -129,6 +133,16 @@ class CompiledPath implements JsonPath {
       return true;
     };
     return this.#walk(root, 0, create, visit);
+  }
+
+  change(root: JsonValue, change: (value: JsonValue | undefined) => JsonValue | undefined): number {
+    return this.#walk(root, 0, true, (container, key) => {
+      const value = memberOf(container, key);
+      if (value === undefined && Array.isArray(container)) return false;
+      const changed = change(value);
+      if (changed !== undefined) put(container, key, changed);
+      return changed !== undefined;
+    });
   }
 
   #each(root: JsonValue, visit: Visit): number {
@@ -164,6 +178,21 @@ class CompiledPath implements JsonPath {
     }
     return count;
   }
+}
+
+function placesIn(gone: Map<JsonArray, Set<number>>, array: JsonArray): Set<number> {
+  const known = gone.get(array);
+  if (known !== undefined) return known;
+  const places = new Set<number>();
+  gone.set(array, places);
+  return places;
+}
+
+/** Takes the elements at these places out, in one pass however many they are. */
+function closeUp(array: JsonArray, places: ReadonlySet<number>): void {
+  let end = 0;
+  for (let at = 0; at < array.length; at++) if (!places.has(at)) array[end++] = array[at] as JsonValue;
+  array.length = end;
 }
 
 /** Null: the step does not lead into this kind of value. */
