@@ -1,0 +1,186 @@
+import type { AnswerTap, BackendAnswerContext, BaseContext, HeaderBlock, Reply } from '../../plugin-sdk/index.ts';
+import { Collector } from './collector.ts';
+import type { Kept } from './finder.ts';
+import { lineOf, linesOf } from './header-lines.ts';
+import { invalidate } from './invalidation.ts';
+import { type Judgement, judge, keptLines, updatedLines } from './judge.ts';
+import { type CacheParts, settled } from './parts.ts';
+import { type Passage, passageKey } from './passage.ts';
+import type { RequestFacts } from './request-facts.ts';
+import { soon } from './soon.ts';
+import { isFailure, servesErrors } from './use.ts';
+
+/** Milliseconds for which it is known that what is at a key is not kept, and that its backend fails. */
+const unkeptFor = 10_000;
+const failingFor = 1_000;
+
+/** Answers, as the backend sends them. */
+export class Arrivals {
+  readonly #parts: CacheParts;
+
+  constructor(parts: CacheParts) {
+    this.#parts = parts;
+  }
+
+  /** `backendAnswer`. */
+  arrived(context: BackendAnswerContext): AnswerTap | Reply | null {
+    const passage = context.get(passageKey);
+    if (passage === undefined) return null;
+    const { facts } = passage;
+    if (facts === null) {
+      invalidate(context, this.#parts);
+      return null;
+    }
+    const { response, request } = context;
+    const { stale } = passage;
+    const now = Date.now();
+    if (stale !== null) {
+      if (passage.validating && response.status === 304) return this.#confirmed(context, passage, facts, stale, now);
+      if (isFailure(response.status) && servesErrors(stale.answer, now)) {
+        return this.#serveStale(context, passage, facts, stale, now);
+      }
+    }
+    const block = response.block();
+    const judgement = judge(arrivalOf(passage, facts, response.status, block, now), this.#parts.policy);
+    if (judgement === null) {
+      this.#unkept(passage, facts, response.status);
+      return null;
+    }
+    if (request.method === 'HEAD') {
+      if (stale !== null && contradicts(stale.answer.block, block)) this.#purge(stale.key);
+      this.#parts.land(passage);
+      return null;
+    }
+    return this.#collect(context, passage, facts, judgement, block, now);
+  }
+
+  /** `backendFailure`. */
+  failed(context: BaseContext): Reply | null {
+    const passage = context.get(passageKey);
+    if (passage === undefined || passage.facts === null) return null;
+    const now = Date.now();
+    const { stale } = passage;
+    if (stale !== null && servesErrors(stale.answer, now)) {
+      return this.#serveStale(context, passage, passage.facts, stale, now);
+    }
+    this.#unkept(passage, passage.facts, 503);
+    return null;
+  }
+
+  #collect(
+    { request, response }: BackendAnswerContext,
+    passage: Passage,
+    facts: RequestFacts,
+    judgement: Judgement,
+    block: HeaderBlock,
+    came: number,
+  ): AnswerTap {
+    const { keeper, policy, budget } = this.#parts;
+    const { place } = facts;
+    const reserved = keeper.reserve(place, judgement, (name) => request.headerValues(name));
+    // The client is told the key if it is known in time.
+    if (typeof reserved === 'string') passage.key = reserved;
+    else {
+      passage.key = '';
+      // It is waited for at the end; that it fails is no unhandled rejection until then.
+      reserved.catch(() => {});
+    }
+    const keeping = { place, status: response.status, block, judgement, came };
+    return new Collector({
+      limit: policy.maxBody,
+      budget,
+      complete: (body) => {
+        const put = () => soon(reserved, (key) => keeper.put(key, { ...keeping, body }));
+        soon(settled(this.#parts, put), () => this.#parts.land(passage));
+      },
+      failed: (broken) => {
+        if (broken) this.#parts.land(passage);
+        else this.#unkept(passage, facts, 200);
+      },
+    });
+  }
+
+  /** What is kept holds on: it is the answer, with the lines of the 304 (RFC 9111 4.3.4). */
+  #confirmed(
+    context: BackendAnswerContext,
+    passage: Passage,
+    facts: RequestFacts,
+    { key, entry, answer }: Kept,
+    now: number,
+  ): Reply {
+    const { keeper, policy, server } = this.#parts;
+    const { request, response } = context;
+    const confirmation = response.block();
+    const block = updatedLines(answer.block, confirmation);
+    const judgement = judge(arrivalOf(passage, facts, answer.status, block, now), policy);
+    let fresh = { ...answer, age: 0, storedAt: now, block: keptLines(block, policy, now) };
+    if (judgement === null) {
+      this.#purge(key);
+      this.#parts.land(passage);
+    } else {
+      fresh = { ...fresh, ...judgement };
+      const { status } = answer;
+      const keeping = { place: facts.place, status, block, body: entry.body, judgement, came: now, tags: entry.tags };
+      const put = () =>
+        soon(
+          keeper.reserve(facts.place, judgement, (name) => request.headerValues(name)),
+          (place) => keeper.put(place, keeping),
+        );
+      soon(settled(this.#parts, put), () => this.#parts.land(passage));
+    }
+    // Cookies are for the one who asked.
+    if (policy.cookies !== 'store') {
+      for (const cookie of linesOf(confirmation, 'set-cookie')) fresh.block += `Set-Cookie: ${cookie}\r\n`;
+    }
+    passage.told = true;
+    const wishes = facts.conditional ? { block: request.block(), method: request.method } : null;
+    return server.reply({ key, entry, answer: fresh }, 'Refresh', now, wishes);
+  }
+
+  #serveStale({ request }: BaseContext, passage: Passage, facts: RequestFacts, stale: Kept, now: number): Reply {
+    // Whoever waits would only fail, too: they are served the same, each at once.
+    this.#parts.flights.separate(passage.flight, failingFor);
+    this.#parts.land(passage);
+    passage.told = true;
+    const wishes = facts.conditional ? { block: request.block(), method: request.method } : null;
+    return this.#parts.server.reply(stale, 'Hit', now, wishes);
+  }
+
+  /** The answer is not for the cache: nobody is to wait for it, nor for the next ones. */
+  #unkept(passage: Passage, facts: RequestFacts, status: number): void {
+    const { flights, keeper } = this.#parts;
+    passage.status = 'Bypass';
+    const { stale, flight } = passage;
+    const failing = isFailure(status);
+    // What the backend says now takes the place of what it said before, kept or not; that it fails says nothing.
+    if (stale !== null && !failing && status !== 304 && status !== 206) this.#purge(stale.key);
+    if (flight === '') return;
+    const span = failing ? failingFor : unkeptFor;
+    flights.separate(flight, span);
+    if (stale !== null && failing) {
+      this.#parts.land(passage);
+      return;
+    }
+    soon(
+      settled(this.#parts, () => keeper.markUnkept(flight, facts.place, span)),
+      () => this.#parts.land(passage),
+    );
+  }
+
+  #purge(key: string): void {
+    settled(this.#parts, () => soon(this.#parts.store.purge({ key }), () => true));
+  }
+}
+
+function arrivalOf(passage: Passage, facts: RequestFacts, status: number, block: HeaderBlock, came: number) {
+  const personal = facts.place.who !== '';
+  return { status, block, authorized: facts.authorized, personal, asked: passage.began, came };
+}
+
+/** A HEAD tells of another representation than the one that is kept (RFC 9111 4.3.5). */
+function contradicts(kept: HeaderBlock, told: HeaderBlock): boolean {
+  return ['etag', 'last-modified'].some((name) => {
+    const value = lineOf(told, name);
+    return value !== null && value !== lineOf(kept, name);
+  });
+}

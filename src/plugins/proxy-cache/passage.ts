@@ -1,0 +1,34 @@
+import { contextKey } from '../../plugin-sdk/index.ts';
+import type { Kept } from './finder.ts';
+import type { RequestFacts } from './request-facts.ts';
+import type { CacheStatus } from './served.ts';
+
+/** One request's way past the cache. A hit that comes at once has none. */
+export class Passage {
+  readonly facts: RequestFacts | null;
+  /** Milliseconds since the epoch. */
+  readonly began: number;
+  status: CacheStatus;
+  /** Shown to the client; '' when there is none. */
+  key = '';
+  /** What is kept, but needs the backend's word. */
+  stale: Kept | null = null;
+  /** The backend is asked whether that still holds: a 304 is for the cache. */
+  validating = false;
+  /** Others wait for this request at this key. */
+  flight = '';
+  /** It is known already that nothing is kept here. */
+  unkept = false;
+  /** The answer's lines tell about the cache already. */
+  told = false;
+  /** The request is over. */
+  over = false;
+
+  constructor(facts: RequestFacts | null, began: number) {
+    this.facts = facts;
+    this.began = began;
+    this.status = facts === null ? 'Bypass' : 'Miss';
+  }
+}
+
+export const passageKey = contextKey<Passage>('proxy-cache');

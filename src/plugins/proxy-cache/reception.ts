@@ -1,0 +1,152 @@
+import { type AccessContext, type Reply, refuse } from '../../plugin-sdk/index.ts';
+import type { Finding, Kept } from './finder.ts';
+import type { Wait } from './flights.ts';
+import type { CacheParts } from './parts.ts';
+import { Passage, passageKey } from './passage.ts';
+import { Refresher } from './refresher.ts';
+import { type RequestFacts, requestFacts } from './request-facts.ts';
+import { type Soon, soon } from './soon.ts';
+import { useOf } from './use.ts';
+import { askWhether, removeConditions } from './validation.ts';
+
+type Outcome = Soon<undefined | Reply>;
+
+/** Requests, before a backend is asked. */
+export class Reception {
+  readonly #parts: CacheParts;
+  readonly #refresher: Refresher;
+
+  constructor(parts: CacheParts) {
+    this.#parts = parts;
+    this.#refresher = new Refresher(parts);
+  }
+
+  /** `access`: an answer that is kept, or nothing when the backend is to be asked. */
+  receive(context: AccessContext): Outcome {
+    const { request } = context;
+    const { method } = request;
+    if (!this.#parts.policy.methods.has(method)) return bypass(context);
+    if (method === 'GET' || method === 'HEAD') return this.#lookUp(context, null);
+    // A body of unknown size is not read: the answer cannot be told from those to other bodies.
+    if (request.header('transfer-encoding') !== null) return bypass(context);
+    const length = Number(request.header('content-length') ?? 0);
+    if (length === 0) return this.#lookUp(context, null);
+    if (!(length <= this.#parts.policy.maxBody)) return bypass(context);
+    return context.body().then((body) => this.#lookUp(context, body));
+  }
+
+  #lookUp(context: AccessContext, body: Uint8Array | null): Outcome {
+    const { keys, policy } = this.#parts;
+    const facts = requestFacts(context, keys, policy, body);
+    if (facts === null) return bypass(context);
+    const finding = this.#find(context, facts);
+    const now = Date.now();
+    if (!(finding instanceof Promise)) return this.#decide(context, facts, finding, now + policy.wait, null);
+    return finding.then(
+      (found) => this.#decide(context, facts, found, now + policy.wait, null),
+      (error: unknown) => {
+        this.#parts.storeFailed(error);
+        return bypass(context);
+      },
+    );
+  }
+
+  #find(context: AccessContext, facts: RequestFacts): Soon<Finding> {
+    return this.#parts.finder.find(facts.place, (name) => context.request.headerValues(name));
+  }
+
+  /** `passage`: of a request that has waited already. */
+  #decide(
+    context: AccessContext,
+    facts: RequestFacts,
+    { kept, key, unkept }: Finding,
+    deadline: number,
+    passage: Passage | null,
+  ): Outcome {
+    const now = Date.now();
+    if (kept !== null) {
+      const use = useOf(kept.answer, facts.control, now);
+      if (use === 'now') return this.#serve(context, facts, kept, now, passage);
+      if (use === 'meanwhile' && facts.retrieves && context.request.method === 'GET') {
+        const begun = this.#refresher.refresh(context, facts, kept);
+        return soon(begun, () => this.#serve(context, facts, kept, now, passage));
+      }
+    }
+    const way = passage ?? new Passage(facts, now);
+    if (passage === null) context.set(passageKey, way);
+    way.key = key;
+    way.unkept = unkept;
+    if (facts.control.onlyIfCached) return refuse(504, 'The upstream server is timing out');
+    way.stale = kept;
+    way.status = kept === null ? 'Miss' : 'Refresh';
+    return this.#join(context, facts, way, deadline);
+  }
+
+  #serve({ request }: AccessContext, facts: RequestFacts, kept: Kept, now: number, passage: Passage | null): Reply {
+    if (passage !== null) passage.told = true;
+    const wishes = facts.conditional ? { block: request.block(), method: request.method } : null;
+    return this.#parts.server.reply(kept, 'Hit', now, wishes);
+  }
+
+  /** Leads, or waits for the one that does. */
+  #join(context: AccessContext, facts: RequestFacts, way: Passage, deadline: number): Outcome {
+    const { policy, flights } = this.#parts;
+    const { key } = way;
+    const { request } = context;
+    const alone =
+      !policy.coalesces ||
+      way.unkept ||
+      request.method === 'HEAD' ||
+      (facts.conditional && request.header('range') !== null) ||
+      Date.now() >= deadline ||
+      flights.isSeparate(key);
+    if (alone) return goOn(context, facts, way);
+    const seat = flights.board(key);
+    if (!(seat instanceof Promise)) return this.#seated(context, facts, way, deadline, seat);
+    return seat.then(
+      (wait) => this.#seated(context, facts, way, deadline, wait),
+      (error: unknown) => {
+        this.#parts.storeFailed(error);
+        return goOn(context, facts, way);
+      },
+    );
+  }
+
+  #seated(context: AccessContext, facts: RequestFacts, way: Passage, deadline: number, wait: Wait | null): Outcome {
+    if (wait !== null) return this.#wait(context, facts, way, deadline, wait);
+    way.flight = way.key;
+    // It was over before it could lead.
+    if (way.over) this.#parts.land(way);
+    return goOn(context, facts, way);
+  }
+
+  async #wait(
+    context: AccessContext,
+    facts: RequestFacts,
+    way: Passage,
+    deadline: number,
+    wait: Wait,
+  ): Promise<undefined | Reply> {
+    try {
+      const end = await wait(Math.max(1, deadline - Date.now()));
+      if (way.over || end === 'late') return goOn(context, facts, way);
+      return await this.#decide(context, facts, await this.#find(context, facts), deadline, way);
+    } catch (error) {
+      this.#parts.storeFailed(error);
+      return goOn(context, facts, way);
+    }
+  }
+}
+
+function bypass(context: AccessContext): undefined {
+  context.set(passageKey, new Passage(null, 0));
+}
+
+/** The backend is asked: whether what is kept still holds, or for the whole, which others can use, too. */
+function goOn(context: AccessContext, facts: RequestFacts, way: Passage): undefined {
+  if (!facts.retrieves) return;
+  const { stale } = way;
+  const range = facts.conditional && context.request.header('range') !== null;
+  if (stale !== null) way.validating = askWhether(context, stale);
+  if (facts.conditional && !way.validating && !range) removeConditions(context);
+}

@@ -1,0 +1,101 @@
+import { hash } from 'node:crypto';
+import type { AccessContext, BaseContext, ClientView } from '../../plugin-sdk/index.ts';
+import { type CacheControl, noDirectives, parseCacheControl } from './cache-control.ts';
+import { type Address, type AddressKeys, type Place, separator } from './keys.ts';
+import type { CachePolicy } from './policy.ts';
+
+/** What the cache has to know of a request. */
+export interface RequestFacts {
+  readonly place: Place;
+  readonly control: CacheControl;
+  /** It asks for a part, or on a condition. */
+  readonly conditional: boolean;
+  readonly authorized: boolean;
+  /** `GET` or `HEAD`. */
+  readonly retrieves: boolean;
+}
+
+/** Lines that hardly any request has, looked for in one go; which of them there are is found out only then. */
+const unusual = /^(?:cache-control|if-[a-z-]+|range|upgrade|authorization|content-length|transfer-encoding):/im;
+const conditions = /^(?:if-(?:none-match|modified-since|range)|range):/im;
+/** Conditions that only the backend can judge (RFC 9111 4.3.2), changes of protocol. */
+const forBackend = /^(?:if-match|if-unmodified-since|upgrade):/im;
+const hasAuthorization = /^authorization:/im;
+const hasBody = /^(?:content-length:[ \t]*0*[1-9]|transfer-encoding:)/im;
+
+/** Facts of a request that may be answered from the cache; null: it is none of the cache's business. */
+export function requestFacts(
+  context: AccessContext,
+  keys: AddressKeys,
+  policy: CachePolicy,
+  body: Uint8Array | null,
+): RequestFacts | null {
+  const { request } = context;
+  const { method } = request;
+  const retrieves = method === 'GET' || method === 'HEAD';
+  const block = request.block();
+  const special = unusual.test(block);
+  // A body of a GET means nothing; but what a backend makes of it must not be given to others (RFC 9110 9.3.1).
+  if (special && (forBackend.test(block) || (retrieves && hasBody.test(block)))) return null;
+  const control =
+    special && policy.heeds ? parseCacheControl(request.headerValues('cache-control').join(', ')) : noDirectives;
+  if (control.noStore || control.noCache) return null;
+  const who = identityOf(context.client);
+  if (who === null) return null;
+  return {
+    place: placeOf(context, keys, policy, who, body),
+    control,
+    conditional: special && conditions.test(block),
+    authorized: special && hasAuthorization.test(block),
+    retrieves,
+  };
+}
+
+/** The address of a request, as the key tells it. */
+export function addressOf({ request }: BaseContext): Address {
+  const host = request.header('host');
+  return {
+    scheme: request.scheme,
+    host: host === null ? request.host : host.toLowerCase(),
+    port: request.port,
+    path: request.path,
+    query: request.query,
+  };
+}
+
+function placeOf(
+  context: AccessContext,
+  keys: AddressKeys,
+  policy: CachePolicy,
+  who: string,
+  body: Uint8Array | null,
+): Place {
+  const { request, route, service } = context;
+  const address = addressOf(context);
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  let owner = `${method} ${route?.id ?? ''} ${service?.id ?? ''}`;
+  // The backend is told of the path as it was sent, too.
+  if (request.rawPath !== request.path) owner += `${separator}raw ${request.rawPath}`;
+  const { changes } = context.upstream;
+  if (changes !== '') owner += `${separator}sent ${hash('sha256', changes, 'base64url')}`;
+  if (body !== null && body.byteLength > 0) owner += `${separator}body ${hash('sha256', body, 'base64url')}`;
+  for (const name of policy.headers) {
+    owner += `${separator}${name}`;
+    for (const value of request.headerValues(name)) owner += `:${value}`;
+  }
+  return { key: keys.key(address), owner, who, address };
+}
+
+/**
+ * Whom the backend is told that the request is from. Of those that no consumer stands for, the credential, or the subject of
+ * their claims; null: it is somebody, and nothing says who.
+ */
+function identityOf({ consumer, credential, details }: ClientView): string | null {
+  if (consumer === null && credential === null && details === null) return '';
+  const subject = details?.claims?.['sub'];
+  const about = typeof subject === 'string' ? `${separator}${subject.replaceAll(/[\n\x1f]/g, ' ')}` : '';
+  if (consumer !== null) return `consumer ${consumer.id}${about}`;
+  const name = credential?.id ?? credential?.identifier ?? null;
+  if (name === null) return about === '' ? null : `subject${about}`;
+  return `credential ${name}${about}`;
+}
