@@ -5,7 +5,7 @@ import { composeUpstreamPath, normalisePath } from '../../router/path.ts';
 import type { RuntimeService } from '../../snapshot/runtime.ts';
 import { monotonic } from '../../util/clock.ts';
 import type { Downstream } from '../downstream.ts';
-import { framing } from '../editable-headers.ts';
+import { framing, refuseFraming } from '../editable-headers.ts';
 import { Exchange } from '../exchange.ts';
 import { UpstreamPolicy } from '../upstream-policy.ts';
 import { requestEdits } from '../upstream-request-edit.ts';
@@ -38,7 +38,10 @@ export function callExchange(
     if (call.pass === 'all') made.requestEdits = x.requestEdits?.copy() ?? null;
   }
   setPath(made, x, call, service);
-  for (const [name, value] of call.headers ?? []) requestEdits(made).set(name, value);
+  for (const [name, value] of call.headers ?? []) {
+    refuseFraming(name);
+    requestEdits(made).set(name, value);
+  }
   made.policy = policyOf(x, call, service, own);
   return made;
 }
