@@ -39,6 +39,7 @@ const texts: Readonly<Record<string, (request: IncomingMessage, response: Server
     response.writeHead(200, { 'Content-Length': '100' });
     response.write('half', () => response.destroy());
   },
+  '/added': (request, response) => response.end(request.headers['x-added']),
   '/hang': (request) => {
     hanging?.arrived();
     const { givenUp } = hanging ?? {};
@@ -161,6 +162,11 @@ test('a call goes to another service, with the headers that it names and who the
 test('a call to the own service asks for what the client asks for', async () => {
   const answer = await get('/call-own/plain');
   assert.deepEqual(await answer.json(), { status: 200, body: 'plain text' });
+});
+
+test('what plugins changed of the request is changed in such a call, too, and once', async () => {
+  const answer = await get('/call-own/added');
+  assert.deepEqual(await answer.json(), { status: 200, body: 'once' });
 });
 
 test('a call that is not answered in time fails as a time-out', async () => {

@@ -46,14 +46,14 @@ export function callExchange(
   return made;
 }
 
-function callHead(x: Exchange, { method = 'GET', pass }: BackendCall): ParsedRequest {
+function callHead(x: Exchange, { method = 'GET', pass, to }: BackendCall): ParsedRequest {
   const head = Object.assign(new ParsedRequest(), x.head);
   head.method = method;
   head.bodyLength = 0;
   head.expectContinue = false;
   head.upgrade = '';
   head.trailers = false;
-  head.forwardBlock = passedLines(x, pass);
+  head.forwardBlock = to === undefined && pass === 'all' ? x.head.forwardBlock : passedLines(x, pass);
   return head;
 }
 
@@ -80,6 +80,7 @@ function setPath(made: Exchange, x: Exchange, { path, query, to }: BackendCall, 
     made.path = x.path;
     made.matchedPath = x.matchedPath;
     made.upstreamPath = x.upstreamPath;
+    made.pathInService = x.pathInService;
     made.pathInService = x.pathInService;
     made.upstreamQuery = query ?? x.upstreamQuery;
     return;
