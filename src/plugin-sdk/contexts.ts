@@ -148,6 +148,13 @@ export interface UpstreamRequestEdit {
    * texts for equal changes.
    */
   readonly changes: string;
+  /**
+   * All values of a header (any case) as the backend would get it now: what the client sent and may pass, who it is, what plugins
+   * have changed. `Host` and the forwarding headers are not among them: they are written last.
+   */
+  headerValues(name: string): readonly string[];
+  /** The query that the backend would get now, without the question mark; '' when there is none. */
+  query(): string;
   setHeader(name: string, value: string): void;
   addHeader(name: string, value: string): void;
   /** Does nothing to `Host` and to headers that frame the message. */

@@ -61,6 +61,14 @@ export {
   setMember,
 } from './json.ts';
 export { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
+export {
+  type LabelledCount,
+  type LabelledCounts,
+  type LabelledCountsContent,
+  labelledCounts,
+  labelledCountsZone,
+  readLabelledCounts,
+} from './labelled-counts.ts';
 export { type LimiterGuard, limiterGuard } from './limiter-guard.ts';
 export type * from './limits.ts';
 export { LimiterUnavailable, redisOptions } from './limits.ts';
@@ -88,4 +96,17 @@ export {
   type StoredValue,
   sharedStore,
 } from './shared-store.ts';
+export {
+  compileTemplate,
+  sharedValues,
+  type Template,
+  type TemplateContext,
+  TemplateError,
+  TemplateFailure,
+  type TemplateOptions,
+  type TemplateTarget,
+  templateProblem,
+  unsafePath,
+} from './templates.ts';
+export { addVary } from './vary.ts';
 export { type Turn, WaitingRoom } from './waiting-room.ts';
