@@ -29,7 +29,7 @@ export interface ZoneFacts {
   readonly plugin: string;
   readonly name: string;
   /** `table`: counters of limits and circuits. `store`: entries of a cache. `raw`: the plugin's own, of which only the size is known. */
-  readonly kind: 'table' | 'store' | 'raw';
+  readonly kind: 'table' | 'store' | 'counts' | 'raw';
   readonly bytes: number;
   /** Keys that fit, and those that are there. */
   readonly slots?: number;

@@ -1,7 +1,7 @@
 import { headerValues } from '../http1/header-block.ts';
 import type { AttemptWatcher, RetryPolicy, UpstreamTimeouts } from '../plugin-sdk/attempts.ts';
 import type { UpstreamRequestEdit } from '../plugin-sdk/contexts.ts';
-import { composeUpstreamPath, escapePath } from '../router/path.ts';
+import { escapePath, remainingPath } from '../router/path.ts';
 import { isFraming, refuseFraming } from './editable-headers.ts';
 import type { Exchange } from './exchange.ts';
 import { HeaderEdits } from './header-edits.ts';
@@ -65,7 +65,7 @@ export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
 
   get pathInService(): string {
     const { path, route, matchedPath, pathInService } = this.#exchange;
-    return pathInService ?? composeUpstreamPath(null, route?.stripPath === true, matchedPath, path);
+    return pathInService ?? remainingPath(route?.stripPath === true ? matchedPath : '', path);
   }
 
   setPathInService(path: string): void {

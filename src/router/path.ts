@@ -126,6 +126,11 @@ export function composeUpstreamPath(
   return escapePath(joinPaths(servicePath ?? '/', stripPath ? matchedPath : '', normalisedPath));
 }
 
+/** What the route leaves of a path: less the matched text when it strips it. Not escaped. */
+export function remainingPath(stripped: string, normalisedPath: string): string {
+  return joinPaths('/', stripped, normalisedPath);
+}
+
 function joinPaths(base: string, stripped: string, path: string): string {
   const baseEndsWithSlash = base.charCodeAt(base.length - 1) === SLASH;
   if (stripped === '') {
