@@ -27,9 +27,10 @@ export interface ZoneStoreOptions {
   readonly now: () => number;
 }
 
-/** Milliseconds that a writer waits for others, and for which it does not try again when that was not enough. */
+/** Milliseconds that a writer waits for others; when that was not enough, for a while less: the lock's holder may have ended. */
 const patience = 5;
 const pause = 50;
+const patienceInPause = 0.25;
 /** Pages that are taken in one go, so that large entries keep nobody waiting. */
 const pagesAtOnce = 256;
 /** Readings of an entry that is changed again and again. */
@@ -279,10 +280,9 @@ export class ZoneStore implements SharedStore {
     return true;
   }
 
-  /** The lock; after a failure it is not waited for again for a while: its holder may have ended. */
   #take(): boolean {
     const now = performance.now();
-    if (this.#lock.take(now < this.#pausedUntil ? 0 : patience)) return true;
+    if (this.#lock.take(now < this.#pausedUntil ? patienceInPause : patience)) return true;
     this.#pausedUntil = now + pause;
     return false;
   }

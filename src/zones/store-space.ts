@@ -4,6 +4,8 @@ import type { StoreMemory } from './store-memory.ts';
 /** Entries that are passed by at most, while pages are looked for: because free ones are elsewhere, because they were used. */
 const looks = 4096;
 const spares = 1024;
+/** Free pages are looked for elsewhere when they are at least this share of all: else it takes longer than it is worth. */
+const worthLooking = 16;
 
 /** Owner of pages that are being written. */
 const writing = -1;
@@ -53,7 +55,7 @@ export class StoreSpace {
         continue;
       }
       const alive = (Atomics.load(words, at) & 1) === 1 && this.#memory.expiresAt(at) > now;
-      if (alive && pageCount - words[Header.usedPages]! >= missing && passed < looks) {
+      if (alive && passed < looks && this.#hasFree(missing)) {
         passed++;
         page += this.#adjoining(at);
       } else if (alive && words[at + Slot.uses]! > 0 && spared < spares) {
@@ -109,6 +111,12 @@ export class StoreSpace {
       this.#free(page, 1);
       page = after;
     }
+  }
+
+  #hasFree(pages: number): boolean {
+    const { pageCount } = this.#memory.geometry;
+    const free = pageCount - this.#memory.words[Header.usedPages]!;
+    return free >= pages && free * worthLooking >= pageCount;
   }
 
   #append(page: number, thread: number): void {
