@@ -143,14 +143,16 @@ test('falls back on an answer, on another upstream and on the last good answer',
   }
   const path = await guarded({ per: ['service'], pause: 30, pause_max: 30, fallback: 'stale' });
   status = '200 OK';
-  // Each worker keeps what it has seen itself.
-  await askTimes(30, `${path}/page`);
+  // What one worker has seen all of them know.
+  await ask(`${path}/page`);
   status = '500 Internal Server Error';
   await until(async () => (await ask(`${path}/other`)).status === 503);
-  const stale = await ask(`${path}/page`);
-  assert.deepEqual([stale.status, stale.text], [200, 'ailing /page']);
-  assert.match(stale.headers.get('warning') ?? '', /^110 /);
-  assert.match(stale.headers.get('age') ?? '', /^\d+$/);
+  for (let turn = 0; turn < 10; turn++) {
+    const stale = await ask(`${path}/page`);
+    assert.deepEqual([stale.status, stale.text], [200, 'ailing /page']);
+    assert.match(stale.headers.get('warning') ?? '', /^110 /);
+    assert.match(stale.headers.get('age') ?? '', /^\d+$/);
+  }
 });
 
 test('tells of its circuits', async () => {

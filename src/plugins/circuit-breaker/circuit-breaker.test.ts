@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sharedStore } from '../../plugin-sdk/index.ts';
 import { testPlugin } from '../../plugin-sdk/testing.ts';
 import circuitBreaker from './index.ts';
 import { StaleAnswers } from './stale-answers.ts';
@@ -35,7 +36,11 @@ async function isKept(
   status = 200,
 ): Promise<boolean> {
   let found = false;
-  const stale = new StaleAnswers({ maxAge: 60_000, memory: 100_000, maxBody: 1_000 });
+  const stale = new StaleAnswers({
+    store: sharedStore(new SharedArrayBuffer(262_144), { worker: 0 }),
+    maxAge: 60_000,
+    maxBody: 1_000,
+  });
   const { definePlugin, httpProtocols } = await import('../../plugin-sdk/index.ts');
   const probe = definePlugin({
     name: 'probe',
@@ -48,7 +53,7 @@ async function isKept(
         found = stale.find(context.request, false) !== null;
         return undefined;
       },
-      bodyFilter: (context) => stale.keep(context),
+      backendAnswer: (context) => stale.keep(context),
     }),
   });
   const plugin = testPlugin(probe);

@@ -6,6 +6,7 @@ import {
   type PluginTools,
   type Reply,
   refuse,
+  sharedStore,
 } from '../../plugin-sdk/index.ts';
 import type { ChangeMessage } from './background.ts';
 import { fallbackOf } from './fallback.ts';
@@ -23,8 +24,8 @@ export function breakCircuits(config: CircuitBreakerConfig, tools: PluginTools):
   const stale =
     config.fallback === 'stale'
       ? new StaleAnswers({
+          store: sharedStore(tools.zone('answers'), { worker: tools.node.worker, namespace: `${tools.instanceId} ` }),
           maxAge: config.stale_max_age * 1000,
-          memory: config.stale_memory,
           maxBody: config.stale_max_body,
         })
       : null;
@@ -77,7 +78,7 @@ export function breakCircuits(config: CircuitBreakerConfig, tools: PluginTools):
       } else if (made.serviceTrial) rules.circuits.release(key);
     },
   };
-  return stale === null ? phases : { ...phases, bodyFilter: (context) => stale.keep(context) };
+  return stale === null ? phases : { ...phases, backendAnswer: (context) => stale.keep(context) };
 }
 
 function serviceKey(id: string): string {

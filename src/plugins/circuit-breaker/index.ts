@@ -1,5 +1,6 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
 import { breakCircuits } from './handler.ts';
+import type { CircuitBreakerConfig } from './schema.ts';
 
 /** Room for several thousand circuits; shared by all instances of the node. */
 const zoneBytes = 4 * 1024 * 1024;
@@ -11,7 +12,10 @@ export default definePlugin({
   protocols: httpProtocols,
   scopes: ['route', 'service'],
   schema: () => import('./schema.ts'),
-  zones: () => [{ name: 'circuits', bytes: zoneBytes }],
+  zones: ({ fallback, stale_memory: answers }: CircuitBreakerConfig) => [
+    { name: 'circuits', bytes: zoneBytes },
+    ...(fallback === 'stale' ? [{ name: 'answers', kind: 'store' as const, bytes: answers }] : []),
+  ],
   adminRoutes: () => import('./admin.ts'),
   background: () => import('./background.ts'),
   setup: breakCircuits,

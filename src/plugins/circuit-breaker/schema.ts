@@ -102,8 +102,8 @@ export const config = record({
   stale_memory: integer({
     required: true,
     default: 16_777_216,
-    between: [65_536, 1_073_741_824],
-    description: 'Bytes of answers that each worker keeps for `fallback` `stale`.',
+    between: [262_144, 1_073_741_824],
+    description: 'Bytes of answers that the node keeps for `fallback` `stale`, in memory that its workers share.',
   }),
   stale_max_body: integer({
     required: true,
