@@ -60,6 +60,8 @@ export {
   parseJson,
   setMember,
 } from './json.ts';
+export { changeJsonBody, type JsonChange, JsonValueError, type JsonValueType, jsonValue } from './json-changes.ts';
+export { type JsonField, jsonField, jsonFieldProblem } from './json-field.ts';
 export { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
 export {
   type LabelledCount,

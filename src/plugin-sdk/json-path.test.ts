@@ -64,3 +64,28 @@ test('a path that cannot be read is refused', () => {
     assert.throws(() => compileJsonPath(path), JsonPathError, path);
   }
 });
+
+test('change sets where nothing is, makes objects on the way, and never elements of arrays', () => {
+  const cases: readonly (readonly [path: string, before: string, count: number, after: string])[] = [
+    ['a.b.c', '{}', 1, '{"a":{"b":{"c":1}}}'],
+    ['a.b', '{"a":{"b":null}}', 0, '{"a":{"b":null}}'],
+    ['a[*].b', '{"a":[{},{"b":2}]}', 1, '{"a":[{"b":1},{"b":2}]}'],
+    ['a[0].b', '{"a":[]}', 0, '{"a":[]}'],
+    ['a.b', '{"a":"text"}', 0, '{"a":"text"}'],
+    ['__proto__.polluted', '{}', 1, '{"__proto__":{"polluted":1}}'],
+  ];
+  for (const [path, before, count, after] of cases) {
+    const root = parseJson(before);
+    const changed = compileJsonPath(path).change(root, (value) => (value === undefined ? 1 : undefined));
+    assert.deepEqual([changed, JSON.stringify(root)], [count, after], path);
+  }
+  assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
+});
+
+test('many elements are removed in one pass', () => {
+  const many = Array.from({ length: 200_000 }, (_, at) => at);
+  const begin = performance.now();
+  assert.equal(compileJsonPath('[*]').remove(many), 200_000);
+  assert.equal(many.length, 0);
+  assert.ok(performance.now() - begin < 1000);
+});

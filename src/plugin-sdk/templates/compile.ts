@@ -189,8 +189,8 @@ function isOrdered(operator: '<' | '<=' | '>' | '>=', left: Value, right: Value)
   return operator === '>' ? a > b : a >= b;
 }
 
-function escaped(value: Value, escape: (text: string) => string): Value {
-  return isTrue(value) ? escape(textOf(value)) : value;
+function escaped(value: Value, encode: (text: string) => string): Value {
+  return isTrue(value) ? encode(textOf(value)) : value;
 }
 
 function segment(text: string): string {

@@ -1,0 +1,62 @@
+import { isJsonNumber, type JsonValue, jsonText, parseJson } from './json.ts';
+import { jsonField } from './json-field.ts';
+
+export type JsonValueType = 'string' | 'number' | 'boolean';
+
+/** One change of a JSON document. It can be sent to another thread. */
+export type JsonChange =
+  | { readonly kind: 'remove'; readonly name: string }
+  | { readonly kind: 'rename'; readonly name: string; readonly to: string }
+  | {
+      readonly kind: 'replace' | 'add' | 'append';
+      readonly name: string;
+      readonly value: string;
+      readonly type: JsonValueType;
+    };
+
+/** A value that is not of the type that was asked for. */
+export class JsonValueError extends Error {
+  constructor(name: string, type: JsonValueType) {
+    super(`the value for ${name} is not a ${type}`);
+    this.name = 'JsonValueError';
+  }
+}
+
+/**
+ * The body after the changes, in their order; null when they change nothing, so that it can stay as it is, byte by byte. An empty
+ * body is taken for `{}`. Throws a `BodySyntaxError` or a `JsonValueError`.
+ */
+export function changeJsonBody(body: Uint8Array, changes: readonly JsonChange[]): Uint8Array | null {
+  const root = body.byteLength === 0 ? {} : parseJson(body);
+  let count = 0;
+  for (const change of changes) count += apply(root, change);
+  return count === 0 ? null : Buffer.from(jsonText(root));
+}
+
+function apply(root: JsonValue, change: JsonChange): number {
+  const field = jsonField(change.name);
+  if (change.kind === 'remove') return field.remove(root);
+  if (change.kind === 'rename') return field.rename(root, change.to);
+  return field[change.kind](root, jsonValue(change.name, change.value, change.type));
+}
+
+/** A text as a value of a type; numbers keep their digits. Throws a `JsonValueError`. */
+export function jsonValue(name: string, text: string, type: JsonValueType): JsonValue {
+  if (type === 'string') return text;
+  const trimmed = text.trim();
+  if (type === 'boolean') {
+    if (trimmed !== 'true' && trimmed !== 'false') throw new JsonValueError(name, type);
+    return trimmed === 'true';
+  }
+  const number = numberOf(trimmed);
+  if (!isJsonNumber(number)) throw new JsonValueError(name, type);
+  return number;
+}
+
+function numberOf(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch {
+    return null;
+  }
+}
