@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, setMember } from '../../plugin-sdk/index.ts';
+import { LargeText } from './large-text.ts';
 import { TemplateError } from './reference.ts';
 
 /** Names from the root to where a value lands; empty: its members become members of the root. */
@@ -27,7 +28,7 @@ export function place(root: JsonObject, target: Target, value: JsonValue): boole
     if (next === null || next === undefined) {
       next = {};
       setMember(object, name, next);
-    } else if (isJsonObject(next)) {
+    } else if (isJsonObject(next) && !(next instanceof LargeText)) {
       // What an answer gave stays as it was for those that refer to it.
       next = { ...next };
       setMember(object, name, next);
@@ -40,7 +41,7 @@ export function place(root: JsonObject, target: Target, value: JsonValue): boole
 
 function merge(root: JsonObject, value: JsonValue): boolean {
   if (value === null) return true;
-  if (!isJsonObject(value)) return false;
+  if (!isJsonObject(value) || value instanceof LargeText) return false;
   for (const [name, member] of Object.entries(value)) setMember(root, name, member);
   return true;
 }

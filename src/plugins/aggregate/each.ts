@@ -28,6 +28,13 @@ function listProblem({ config: { each_max: most } }: Part, items: JsonValue): Pa
   return { reason: 'too-many', status: 502, message: `its list has more than ${most} elements` };
 }
 
+/** Paths go through all answers of an `each`, so all of them have to be values. */
+const referredTooLarge: PartFailure = Object.freeze({
+  reason: 'too-large',
+  status: 502,
+  message: 'an answer that other parts refer to is too large',
+});
+
 class FanOut {
   readonly #run: Run;
   readonly #part: Part;
@@ -77,7 +84,7 @@ class FanOut {
 
   #settled(index: number, outcome: CallOutcome): void {
     if (this.#over) return;
-    const { shape, config } = this.#part;
+    const { config } = this.#part;
     if (outcome.kind === 'failed') {
       if (config.required || outcome.failure.final === true) {
         this.#over = true;
@@ -88,8 +95,12 @@ class FanOut {
     }
     let value: JsonValue = null;
     if (outcome.kind === 'there') {
+      if (outcome.referred !== null && this.#part.referred.length > 0) {
+        this.#settled(index, { kind: 'failed', failure: referredTooLarge });
+        return;
+      }
       this.#raw[index] = outcome.raw;
-      value = shape === null ? outcome.raw : shape(outcome.raw);
+      value = outcome.value;
     }
     this.#values[index] = config.each_into === null ? value : within(this.#items[index]!, config.each_into, value);
     if (--this.#left === 0) this.#finish();
@@ -98,7 +109,7 @@ class FanOut {
   #finish(): void {
     this.#over = true;
     const failures = this.#failures.sort((a, b) => a.index! - b.index!);
-    this.#done({ kind: 'there', raw: this.#raw, value: this.#values, answer: null, failures });
+    this.#done({ kind: 'there', raw: this.#raw, value: this.#values, referred: null, answer: null, failures });
   }
 }
 

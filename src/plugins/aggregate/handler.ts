@@ -3,13 +3,13 @@ import {
   backendReply,
   type JsonObject,
   type JsonValue,
-  jsonText,
   type PluginPhases,
   type Reply,
 } from '../../plugin-sdk/index.ts';
 import { addNamedHeaders, mergedCacheControl, mergedVary } from './answer-headers.ts';
 import { readClientBody } from './client-body.ts';
 import { place } from './compose.ts';
+import type { LargeTexts } from './large-text.ts';
 import { allTooLarge, type Outcome, type PartFailure } from './outcome.ts';
 import type { Part } from './part.ts';
 import { compilePlan, type Plan } from './plan.ts';
@@ -25,7 +25,7 @@ export function aggregate(config: AggregateConfig): PluginPhases {
 
   function run(context: AccessContext, body: JsonValue | undefined): Promise<Reply> {
     const end: RunEnd = {
-      complete: (outcomes) => composed(context, config, plan, outcomes),
+      complete: (outcomes, texts) => composed(context, config, plan, outcomes, texts),
       failed: (part, failure) => failedWhole(context, part, failure),
     };
     return new Run(plan, limits, context, body, end).reply();
@@ -40,7 +40,13 @@ export function aggregate(config: AggregateConfig): PluginPhases {
 }
 
 /** The document, or the failure of a part that does not fit into it. */
-function composed(context: AccessContext, config: AggregateConfig, plan: Plan, outcomes: readonly Outcome[]): Reply {
+function composed(
+  context: AccessContext,
+  config: AggregateConfig,
+  plan: Plan,
+  outcomes: readonly Outcome[],
+  texts: LargeTexts,
+): Reply {
   const root: JsonObject = {};
   const failures: JsonValue[] = [];
   for (const index of plan.placement) {
@@ -56,7 +62,7 @@ function composed(context: AccessContext, config: AggregateConfig, plan: Plan, o
     place(root, [config.errors_field], failures);
     context.log('aggregate_errors', failures);
   }
-  const body = Buffer.from(jsonText(root));
+  const body = texts.write(root);
   if (body.byteLength > config.max_body_size) return failedWhole(context, plan.parts.at(-1)!, allTooLarge);
   return backendReply({
     status: 200,

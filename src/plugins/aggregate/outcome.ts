@@ -1,4 +1,5 @@
 import type { BackendAnswer, CallFailed, CallFailure, JsonValue } from '../../plugin-sdk/index.ts';
+import type { Referred } from './read-answer.ts';
 
 /** Why a part has no answer. */
 export type FailureReason =
@@ -31,6 +32,8 @@ export type Outcome =
   | {
       readonly kind: 'there';
       readonly raw: JsonValue;
+      /** In the place of `raw` when the answer is large. */
+      readonly referred: Referred | null;
       readonly value: JsonValue;
       /** Null for the several of `each`. */
       readonly answer: BackendAnswer | null;
@@ -61,7 +64,7 @@ export function callFailure({ reason, status }: CallFailed): PartFailure {
 export const tooLate: PartFailure = Object.freeze({
   reason: 'timeout',
   status: 504,
-  message: 'the time for the whole was over before it had been asked',
+  message: 'the time for the whole was over before its turn',
 });
 
 export const allTooLarge: PartFailure = Object.freeze({

@@ -1,9 +1,11 @@
+import type { XmlMapping } from '../../plugin-sdk/xml.ts';
 import { bodyMediaTypes, compileBody } from './body-template.ts';
 import { parseTarget, type Target } from './compose.ts';
 import { type Condition, compileCondition } from './condition.ts';
+import type { Opening } from './large-text.ts';
 import { parseReference, type Reference, TemplateError } from './reference.ts';
 import type { PartConfig } from './request-schema.ts';
-import { compileShape, type Shape } from './shape.ts';
+import { compileShape, type Shape, type ShapeConfig } from './shape.ts';
 import { compileTemplate, headerSafe, percentEncoded, type Template } from './template.ts';
 
 /** A name, already as it is sent, and its value. */
@@ -26,6 +28,12 @@ export interface Part {
   readonly each: Reference | null;
   readonly target: Target;
   readonly shape: Shape | null;
+  readonly shapeConfig: ShapeConfig;
+  readonly xml: XmlMapping;
+  /** Members of its value that other parts land in. */
+  readonly opening: Opening;
+  /** Paths of the values that other parts refer to. */
+  readonly referred: readonly string[];
   readonly passStatus: ReadonlySet<number>;
   readonly nullOnStatus: ReadonlySet<number>;
   /** With the field that has them. */
@@ -96,6 +104,16 @@ export function compilePart(config: PartConfig, report: Report): Part {
     each: list,
     target: field('target', [], () => parseTarget(config.target ?? config.name)),
     shape: compileShapeOf(config, report),
+    shapeConfig: shapeConfigOf(config),
+    xml: {
+      keepRoot: false,
+      stripNamespaces: true,
+      arrays: config.xml_arrays ?? [],
+      numbers: config.xml_numbers ?? [],
+      booleans: config.xml_booleans ?? [],
+    },
+    opening: null,
+    referred: [],
     passStatus: new Set(config.pass_status),
     nullOnStatus: new Set(config.null_on_status),
     references,
@@ -115,6 +133,11 @@ function compileShapeOf(config: PartConfig, report: Report): Shape | null {
     }
   }
   return compileShape(config);
+}
+
+/** Only what can be copied into another thread. */
+function shapeConfigOf({ unwrap, collection, pick, omit, rename, wrap }: PartConfig): ShapeConfig {
+  return { unwrap, collection, pick, omit, rename: rename === null ? null : { ...rename }, wrap };
 }
 
 const noShape = { unwrap: null, collection: 'keep', pick: null, omit: null, rename: null, wrap: null } as const;

@@ -1,3 +1,4 @@
+import type { Opening } from './large-text.ts';
 import { compilePart, type Part } from './part.ts';
 import type { Reference } from './reference.ts';
 import type { PartConfig } from './request-schema.ts';
@@ -46,6 +47,7 @@ function compile(config: PlanConfig, report: Report): Plan {
   const parts = config.requests.map((request, index) =>
     compilePart(request, (field, problem) => report(`requests.${index}.${field}`, problem)),
   );
+  const opened = parts.map((part) => ({ ...part, opening: openingOf(part, parts), referred: referredOf(part, parts) }));
   const indexOf = new Map(parts.map(({ name }, index) => [name, index]));
   const needs = parts.map(({ references }) => [
     ...new Set(
@@ -56,7 +58,35 @@ function compile(config: PlanConfig, report: Report): Plan {
   const depth = (index: number): number => parts[index]!.target.length;
   const placement = [...parts.keys()].sort((a, b) => depth(a) - depth(b) || a - b);
   const readsBody = parts.some(({ references }) => references.some(({ reference }) => reference.from === 'body'));
-  return { parts, needs, dependents, indexOf, placement, readsBody };
+  return { parts: opened, needs, dependents, indexOf, placement, readsBody };
+}
+
+/** Which members of a part's value the targets of others lead into. */
+function openingOf({ target, config }: Part, parts: readonly Part[]): Opening {
+  if (config.hidden) return null;
+  // What is merged into the root must be told apart by its members.
+  let opening: Map<string, Opening> | null = target.length === 0 ? new Map() : null;
+  for (const other of parts) {
+    const within = other.target.length > target.length && target.every((name, at) => other.target[at] === name);
+    if (!within || other.config.hidden) continue;
+    opening ??= new Map();
+    let level = opening;
+    for (const name of other.target.slice(target.length, -1)) {
+      const next = (level.get(name) ?? new Map()) as Map<string, Opening>;
+      level.set(name, next);
+      level = next;
+    }
+  }
+  return opening;
+}
+
+function referredOf({ name }: Part, parts: readonly Part[]): readonly string[] {
+  const paths = new Set<string>();
+  for (const { reference } of parts.flatMap(({ references }) => references)) {
+    if (reference.from === 'part' && reference.part === name && reference.of.kind === 'body')
+      paths.add(reference.of.text);
+  }
+  return [...paths];
 }
 
 function checkNames({ parts }: Plan, report: Report): void {

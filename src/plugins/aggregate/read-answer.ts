@@ -1,38 +1,74 @@
-import { type BackendAnswer, BodySyntaxError, type JsonValue, mediaType, parseJson } from '../../plugin-sdk/index.ts';
+import {
+  type BackendAnswer,
+  type JsonValue,
+  mediaType,
+  OffThreadError,
+  offThread,
+  parseJson,
+} from '../../plugin-sdk/index.ts';
+import { bodyFault } from '../../plugin-sdk/xml-errors.ts';
+import { type BodyFormat, convert, type convertLarge, type LargeJob } from './convert.ts';
+import type { LargeTexts } from './large-text.ts';
 import type { PartFailure } from './outcome.ts';
 import type { Part } from './part.ts';
 
-/** The value of an answer, `absent` when there is no such thing, or what is wrong with it. */
+/** An answer as a value; what others refer to in it is asked of `raw` when it is small, of `referred` when it is not. */
 export type ReadAnswer =
-  | { readonly kind: 'value'; readonly value: JsonValue }
+  | { readonly kind: 'there'; readonly raw: JsonValue; readonly value: JsonValue; readonly referred: Referred | null }
   | { readonly kind: 'absent' }
   | { readonly kind: 'failed'; readonly failure: PartFailure };
 
+/** Values of a large answer, by their paths. */
+export type Referred = ReadonlyMap<string, JsonValue>;
+
 const none: ReadAnswer = Object.freeze({ kind: 'absent' });
 
-export function readAnswer(part: Part, answer: BackendAnswer): ReadAnswer {
-  const { status } = answer;
+/** Bytes that are read in the thread that serves clients: about 10 ms of its time at most. */
+const largestInline: Readonly<Record<BodyFormat, number>> = {
+  json: 256 * 1024,
+  xml: 64 * 1024,
+  text: 1024 * 1024,
+};
+/** Bytes of which the text is written at once, so that not all of a large document is written at its end. */
+const largestValue = 64 * 1024;
+/** Characters of all that others refer to in a large answer. */
+const mostReferred = 256 * 1024;
+
+const inThread = offThread<[Uint8Array, LargeJob], Awaited<ReturnType<typeof convertLarge>>>(
+  new URL('./convert.ts', import.meta.url),
+  'convertLarge',
+);
+
+/** At once, unless it is large or XML. Never rejects because of what is in the answer. */
+export function readAnswer(part: Part, answer: BackendAnswer, texts: LargeTexts): ReadAnswer | Promise<ReadAnswer> {
+  const { status, body } = answer;
   if (status < 200 || status >= 300) {
     if (part.nullOnStatus.has(status)) return none;
     const passed = part.passStatus.has(status) ? status : status === 504 ? 504 : 502;
     return failed('status', `its backend answered ${status}`, passed);
   }
-  if (answer.body.byteLength === 0) return { kind: 'value', value: null };
-  if (answer.header('content-encoding') !== null)
+  if (body.byteLength === 0) return there(part, null, body, texts);
+  if (answer.header('content-encoding') !== null) {
     return failed('media-type', 'the answer has an unknown content coding');
-  const format = formatOf(part.config.format, answer.header('content-type'));
-  if (format === null) return failed('media-type', 'the answer is neither JSON nor XML');
-  try {
-    return { kind: 'value', value: parse(format, answer) };
-  } catch (error) {
-    if (error instanceof BodySyntaxError) return failed('malformed', error.message);
-    throw error;
   }
+  const contentType = answer.header('content-type');
+  const format = formatOf(part.config.format, contentType);
+  if (format === null) return failed('media-type', 'the answer is neither JSON nor XML');
+  if (body.byteLength > largestInline[format]) return readLarge(part, body, { format, contentType }, texts);
+  if (format === 'json') {
+    try {
+      return there(part, parseJson(body), body, texts);
+    } catch (error) {
+      return malformed(error);
+    }
+  }
+  return convert(body, { format, contentType, xml: part.xml }).then(
+    (value) => there(part, value, body, texts),
+    malformed,
+  );
 }
 
-type Format = 'json' | 'xml' | 'text';
-
-function formatOf(wanted: 'auto' | Format, contentType: string | null): Format | null {
+function formatOf(wanted: 'auto' | BodyFormat, contentType: string | null): BodyFormat | null {
   if (wanted !== 'auto') return wanted;
   if (contentType === null) return 'json';
   const type = mediaType(contentType);
@@ -40,15 +76,38 @@ function formatOf(wanted: 'auto' | Format, contentType: string | null): Format |
   return type.isJson ? 'json' : type.isXml ? 'xml' : null;
 }
 
-function parse(format: Format, { body }: BackendAnswer): JsonValue {
-  switch (format) {
-    case 'json':
-      return parseJson(body);
-    case 'xml':
-      throw new BodySyntaxError('JSON', 'it is XML', null);
-    case 'text':
-      return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+function there(part: Part, raw: JsonValue, { byteLength }: Uint8Array, texts: LargeTexts): ReadAnswer {
+  const shaped = part.shape === null ? raw : part.shape(raw);
+  const value = byteLength > largestValue ? texts.hold(shaped, part.opening) : shaped;
+  return { kind: 'there', raw, value, referred: null };
+}
+
+async function readLarge(
+  part: Part,
+  body: Uint8Array,
+  { format, contentType }: { readonly format: BodyFormat; readonly contentType: string | null },
+  texts: LargeTexts,
+): Promise<ReadAnswer> {
+  const { xml, shapeConfig, opening, referred } = part;
+  try {
+    const job = { format, contentType, xml, shape: shapeConfig, opening, references: referred };
+    const { skeleton, references } = await inThread(body, job);
+    if (references.length > mostReferred) {
+      return failed('too-large', 'what other parts refer to in its answer is too large');
+    }
+    const values = parseJson(references) as readonly JsonValue[][];
+    const found = new Map<string, JsonValue>();
+    for (const [at, [value]] of values.entries()) if (value !== undefined) found.set(referred[at]!, value);
+    return { kind: 'there', raw: null, value: texts.valueOf(skeleton), referred: found };
+  } catch (error) {
+    return malformed(error);
   }
+}
+
+function malformed(error: unknown): ReadAnswer {
+  if (bodyFault(error) !== null) return failed('malformed', (error as Error).message);
+  if (error instanceof OffThreadError) return failed('too-large', 'its answer could not be read in time');
+  throw error;
 }
 
 function failed(reason: PartFailure['reason'], message: string, status = 502): ReadAnswer {

@@ -1,11 +1,6 @@
-import {
-  type AccessContext,
-  compileJsonPath,
-  isJsonObject,
-  type JsonPath,
-  JsonPathError,
-  type JsonValue,
-} from '../../plugin-sdk/index.ts';
+import type { AccessContext } from '../../plugin-sdk/contexts.ts';
+import { isJsonObject, type JsonValue } from '../../plugin-sdk/json.ts';
+import { compileJsonPath, type JsonPath, JsonPathError } from '../../plugin-sdk/json-path.ts';
 
 /** A value of the request, or of another part's answer, that a template names: `{user.body.id}`. */
 export type Reference =
@@ -15,7 +10,8 @@ export type Reference =
   | { readonly from: 'part'; readonly text: string; readonly part: string; readonly of: PartValue };
 
 export type PartValue =
-  | { readonly kind: 'body'; readonly path: ValuePath | null }
+  /** `text` is the path as it stands in the template; '' for all of it. */
+  | { readonly kind: 'body'; readonly text: string; readonly path: ValuePath | null }
   | { readonly kind: 'status' }
   | { readonly kind: 'header'; readonly name: string };
 
@@ -93,14 +89,14 @@ export function parseReference(text: string): Reference {
 
 function partReference(text: string, part: string, rest: string): Reference {
   if (rest === 'status') return { from: 'part', text, part, of: { kind: 'status' } };
-  if (rest === 'body') return { from: 'part', text, part, of: { kind: 'body', path: null } };
+  if (rest === 'body') return { from: 'part', text, part, of: { kind: 'body', text: '', path: null } };
   const header = /^headers\.(.+)$/.exec(rest)?.[1];
   if (header !== undefined) return { from: 'part', text, part, of: { kind: 'header', name: header.toLowerCase() } };
   const inBody = /^body(?:\.|(?=\[))(.+)$/.exec(rest)?.[1];
   if (inBody === undefined) {
     throw new TemplateError(`{${text}} must go on with .body, .headers.<name> or .status behind the name of the part`);
   }
-  return { from: 'part', text, part, of: { kind: 'body', path: parsePath(inBody) } };
+  return { from: 'part', text, part, of: { kind: 'body', text: inBody, path: parsePath(inBody) } };
 }
 
 function nameIn(text: string, rest: string): string {

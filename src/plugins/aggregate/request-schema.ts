@@ -12,8 +12,10 @@ import {
   timeout,
   url,
 } from '../../plugin-sdk/schema.ts';
+import { checkXmlPath } from '../../plugin-sdk/xml-paths.ts';
 import { reservedNames } from './reference.ts';
 
+const xmlPath = string({ custom: xmlPathProblem });
 const clientError = integer({ between: [400, 499] });
 
 export const request = record(
@@ -82,6 +84,12 @@ export const request = record(
       description:
         'What the answer is: JSON, XML that is converted, or a text. `auto`: as its `Content-Type` says, JSON without one.',
     }),
+    xml_arrays: array(xmlPath, {
+      description:
+        'Elements of XML that are lists also when there is one of them: `order`, `orders/order`, `/root/order`.',
+    }),
+    xml_numbers: array(xmlPath, { description: 'Elements and attributes (`@id`) of XML that are numbers.' }),
+    xml_booleans: array(xmlPath, { description: 'Elements and attributes of XML that are true or false.' }),
     required: boolean({
       required: true,
       default: true,
@@ -156,5 +164,14 @@ export const request = record(
   },
   { description: 'A part of the answer, and how to get it.', checks: [{ mutually_exclusive: ['service', 'url'] }] },
 );
+
+function xmlPathProblem(path: string): string | null {
+  try {
+    checkXmlPath(path);
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
 
 export type PartConfig = Infer<typeof request>;

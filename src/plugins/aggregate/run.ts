@@ -6,11 +6,12 @@ import {
   type Reply,
 } from '../../plugin-sdk/index.ts';
 import { runEach } from './each.ts';
+import { LargeTexts } from './large-text.ts';
 import { makeCall } from './make-call.ts';
 import { absent, allTooLarge, callFailure, type Outcome, type PartFailure, tooLate } from './outcome.ts';
 import type { Part } from './part.ts';
 import type { Plan } from './plan.ts';
-import { readAnswer } from './read-answer.ts';
+import { type ReadAnswer, readAnswer } from './read-answer.ts';
 import { at, type Item, type PartValue, type Sources } from './reference.ts';
 
 export interface RunLimits {
@@ -22,15 +23,14 @@ export interface RunLimits {
 
 /** Makes the answers of a run into the client's. */
 export interface RunEnd {
-  complete(outcomes: readonly Outcome[]): Reply;
+  complete(outcomes: readonly Outcome[], texts: LargeTexts): Reply;
   failed(part: Part, failure: PartFailure): Reply;
 }
 
 /** The answer of one call. */
 export type CallOutcome =
-  | { readonly kind: 'there'; readonly raw: JsonValue; readonly answer: BackendAnswer }
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'failed'; readonly failure: PartFailure };
+  | (Extract<ReadAnswer, { kind: 'there' }> & { readonly answer: BackendAnswer })
+  | Exclude<ReadAnswer, { kind: 'there' }>;
 
 const pending: Outcome = Object.freeze({ kind: 'absent' });
 
@@ -43,6 +43,7 @@ export class Run implements Sources {
   readonly #outcomes: Outcome[];
   readonly #waitsFor: number[];
   readonly #deadline: number;
+  readonly #texts = new LargeTexts();
   #left: number;
   #calls = 0;
   #bytes = 0;
@@ -81,7 +82,9 @@ export class Run implements Sources {
   part(name: string, of: PartValue): JsonValue | undefined {
     const outcome = this.#outcomes[this.#plan.indexOf.get(name)!]!;
     if (outcome.kind !== 'there') return undefined;
-    if (of.kind === 'body') return at(of.path, outcome.raw);
+    if (of.kind === 'body') {
+      return outcome.referred === null ? at(of.path, outcome.raw) : outcome.referred.get(of.text);
+    }
     if (of.kind === 'status') return outcome.answer?.status;
     return outcome.answer?.header(of.name) ?? undefined;
   }
@@ -106,7 +109,7 @@ export class Run implements Sources {
     const own = part.config.max_body_size;
     const call = { ...made.call, timeout: time, maxBytes: Math.max(1, Math.min(own, room)) };
     this.context.call(call).then(
-      (answer) => this.#guarded(() => done(this.#read(part, answer))),
+      (answer) => this.#guarded(() => this.#read(part, answer, done)),
       (error: unknown) => this.#guarded(() => done(rejected(error, own > room))),
     );
   }
@@ -120,11 +123,35 @@ export class Run implements Sources {
     };
   }
 
-  #read(part: Part, answer: BackendAnswer): CallOutcome {
+  #read(part: Part, answer: BackendAnswer, done: (outcome: CallOutcome) => void): void {
     this.#bytes += answer.body.byteLength;
-    if (this.#bytes > this.#limits.maxBytes) return { kind: 'failed', failure: allTooLarge };
-    const read = readAnswer(part, answer);
-    return read.kind === 'value' ? { kind: 'there', raw: read.value, answer } : read;
+    if (this.#bytes > this.#limits.maxBytes) {
+      done({ kind: 'failed', failure: allTooLarge });
+      return;
+    }
+    const read = readAnswer(part, answer, this.#texts);
+    if (!(read instanceof Promise)) done(withAnswer(read, answer));
+    else this.#readLater(read, answer, done);
+  }
+
+  #readLater(read: Promise<ReadAnswer>, answer: BackendAnswer, done: (outcome: CallOutcome) => void): void {
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      this.#guarded(() => done({ kind: 'failed', failure: tooLate }));
+    }, this.#deadline - performance.now());
+    read.then(
+      (outcome) => {
+        clearTimeout(timer);
+        if (!late) this.#guarded(() => done(withAnswer(outcome, answer)));
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        this.#guarded(() => {
+          throw error;
+        });
+      },
+    );
   }
 
   /** What throws is a fault of ours: the request ends with it. */
@@ -151,7 +178,7 @@ export class Run implements Sources {
     } else if (part.each !== null) {
       runEach(this, part, part.each, (outcome) => this.#settle(index, outcome));
     } else {
-      this.call(part, null, (outcome) => this.#settle(index, outcomeOf(part, outcome)));
+      this.call(part, null, (outcome) => this.#settle(index, outcomeOf(outcome)));
     }
   }
 
@@ -173,7 +200,7 @@ export class Run implements Sources {
     this.#outcomes[index] = outcome;
     if (--this.#left === 0) {
       this.#over = true;
-      this.#answer(this.#end.complete(this.#outcomes));
+      this.#answer(this.#end.complete(this.#outcomes, this.#texts));
       return;
     }
     for (const dependent of this.#plan.dependents[index]!)
@@ -187,8 +214,10 @@ function rejected(error: unknown, ofAll: boolean): CallOutcome {
   return { kind: 'failed', failure: callFailure(error) };
 }
 
-function outcomeOf(part: Part, outcome: CallOutcome): Outcome {
-  if (outcome.kind !== 'there') return outcome;
-  const { raw, answer } = outcome;
-  return { kind: 'there', raw, value: part.shape === null ? raw : part.shape(raw), answer, failures: [] };
+function withAnswer(read: ReadAnswer, answer: BackendAnswer): CallOutcome {
+  return read.kind === 'there' ? { ...read, answer } : read;
+}
+
+function outcomeOf(outcome: CallOutcome): Outcome {
+  return outcome.kind === 'there' ? { ...outcome, failures: [] } : outcome;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, setMember } from '../../plugin-sdk/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue, setMember } from '../../plugin-sdk/json.ts';
 import { parsePath, TemplateError, type ValuePath } from './reference.ts';
 
 /** What becomes of an answer before it lands in the document. */
