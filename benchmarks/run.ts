@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { addresses } from './scenarios/addresses.ts';
+import { aggregate } from './scenarios/aggregate.ts';
 import { largeAnswer, upload } from './scenarios/bodies.ts';
 import { consumers } from './scenarios/consumers.ts';
 import { edits } from './scenarios/edits.ts';
@@ -28,6 +29,7 @@ const scenarios: readonly Scenario[] = [
   policies,
   consumers,
   addresses,
+  aggregate,
   routes,
   tenTargets,
   largeAnswer,

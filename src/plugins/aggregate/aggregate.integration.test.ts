@@ -113,7 +113,7 @@ before(async () => {
   await once(closed, 'listening');
   refused = `http://127.0.0.1:${(closed.address() as { port: number }).port}`;
   closed.close();
-  gateway = await startTestGateway({ settings: { plugins: ['bundled'] } });
+  gateway = await startTestGateway({ settings: { plugins: ['aggregate', 'key-auth'] } });
   for (const { url, server } of backends) {
     const name = ['users', 'orders', 'others'][backends.findIndex((one) => one.server === server)] ?? '';
     await write('PUT', `/services/${name}`, { url, retries: 0 });
