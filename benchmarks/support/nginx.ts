@@ -11,17 +11,54 @@ import { BenchError } from './tools.ts';
 /** 234 bytes of JSON: the answer of the plain scenarios. */
 const answer = JSON.stringify({ id: 42, name: 'item', description: 'x'.repeat(191) });
 
+interface Person {
+  readonly name: string;
+  readonly email: string;
+  readonly card: string;
+  readonly phone: string;
+  readonly city: string;
+  readonly visits: number;
+}
+
+function person(serial: number): Person {
+  return {
+    name: `Person ${serial}`,
+    email: `person.${serial}@example.org`,
+    card: `4111 1111 1111 ${1000 + serial}`,
+    phone: `+44 20 7946 ${1000 + serial}`,
+    city: 'London',
+    visits: serial * 7,
+  };
+}
+
+/** About 165 bytes for each. */
+function peopleAsJson(count: number): string {
+  const owner = { name: 'Ada Lovelace', iban: 'GB33BUKB20201555555555' };
+  return JSON.stringify({ owner, people: Array.from({ length: count }, (_, at) => person(at)) });
+}
+
+/** About 183 bytes for each. */
+function peopleAsXml(count: number): string {
+  const people = Array.from({ length: count }, (_, at) => {
+    const fields = Object.entries(person(at)).map(([name, value]) => `<${name}>${value}</${name}>`);
+    return `<person id="${at}">${fields.join('')}</person>`;
+  });
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<people>${people.join('')}</people>`;
+}
+
 /** Where the backend listens: as many targets as it takes. */
 export const backendAddresses: readonly string[] = Array.from({ length: 10 }, (_, at) => `127.0.0.${at + 1}`);
 
 /** Bytes of the backend's `/gigabyte`. */
 export const gigabyte = 2 ** 30;
 
-/** The backend of every scenario: small answers, files of 100 KB and 1 GB, uploads that are read and dropped. */
+/** The backend of every scenario: small answers, files of 10 KB, 100 KB and 1 GB, uploads that are read and dropped. */
 export async function startBackend(nginx: string, folder: string): Promise<Subject> {
   const root = join(folder, 'backend');
   mkdirSync(root, { recursive: true });
   writeFileSync(join(root, 'large'), 'x'.repeat(100 * 1024));
+  writeFileSync(join(root, 'people.json'), peopleAsJson(60));
+  writeFileSync(join(root, 'people.xml'), peopleAsXml(560));
   writeFileSync(join(root, 'gigabyte'), '');
   // Nobody wrote what is in it, so it takes no room.
   truncateSync(join(root, 'gigabyte'), gigabyte);
@@ -34,6 +71,8 @@ export async function startBackend(nginx: string, folder: string): Promise<Subje
       ${backendAddresses.map((ip) => `listen ${ip}:${port} reuseport backlog=4096;`).join('\n      ')}
       location = /gigabyte { root ${root}; default_type application/octet-stream; }
       location = /large { root ${root}; default_type application/octet-stream; }
+      location = /people.json { root ${root}; types {} default_type application/json; }
+      location = /people.xml { root ${root}; types {} default_type application/xml; }
       # The body is read whole before the answer: this location is a proxy to the one below, without the body.
       location = /upload {
         client_body_buffer_size 2m;

@@ -1,5 +1,6 @@
 import {
   type AccessContext,
+  addVary,
   type BodyTransform,
   BoundedCache,
   contextKey,
@@ -39,7 +40,7 @@ export function compress(config: CompressionConfig): PluginPhases {
     const rule = ruleOf(response.header('content-type'));
     const length = response.bodyLength;
     if (!rule.eligible || length === 0 || isSettled(response)) return null;
-    addVary(response);
+    addVary(response, 'Accept-Encoding');
     const { coding, mustCode } = preferenceOf(acceptEncoding(request.headerValues('accept-encoding')));
     if (coding === null) return null;
     if (length >= 0 && length < leastBytes && !mustCode) return null;
@@ -92,17 +93,10 @@ function isSettled(response: ResponseHeadEdit): boolean {
 }
 
 const noTransform = /(?:^|,)[ \t]*no-transform[ \t]*(?:$|,)/i;
-const encodingInVary = /(?:^|,)[ \t]*(?:accept-encoding|\*)[ \t]*(?:$|,)/i;
-
-function addVary(response: ResponseHeadEdit): void {
-  const values = response.headerValues('vary');
-  if (values.some((value) => encodingInVary.test(value))) return;
-  response.setHeader('Vary', [...values, 'Accept-Encoding'].join(', '));
-}
 
 /** What a 304 says is what the 200 would say (RFC 9110 15.4.5), which the client may have got with a weak tag. */
 function noteUnchanged(response: ResponseHeadEdit, known: readonly string[]): void {
-  addVary(response);
+  addVary(response, 'Accept-Encoding');
   const tag = response.header('etag');
   if (tag?.startsWith('"') && known.some((value) => value.includes(`W/${tag}`))) response.setHeader('ETag', `W/${tag}`);
 }
