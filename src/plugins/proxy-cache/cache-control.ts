@@ -10,6 +10,7 @@ export interface CacheControl {
   readonly mustRevalidate: boolean;
   /** `must-revalidate` itself, which lets answers to requests with `Authorization` be stored. */
   readonly mustRevalidateItself: boolean;
+  readonly mustUnderstand: boolean;
   readonly onlyIfCached: boolean;
   readonly maxAge: number;
   readonly sMaxAge: number;
@@ -29,6 +30,7 @@ export const noDirectives: CacheControl = Object.freeze({
   isPublic: false,
   mustRevalidate: false,
   mustRevalidateItself: false,
+  mustUnderstand: false,
   onlyIfCached: false,
   maxAge: -1,
   sMaxAge: -1,
@@ -73,6 +75,9 @@ export function parseCacheControl(list: string | null): CacheControl {
         break;
       case 'proxy-revalidate':
         found.mustRevalidate = true;
+        break;
+      case 'must-understand':
+        found.mustUnderstand = true;
         break;
       case 'only-if-cached':
         found.onlyIfCached = true;

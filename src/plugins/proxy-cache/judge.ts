@@ -38,7 +38,7 @@ export function judge(arrival: Arrival, policy: CachePolicy): Judgement | null {
   const { status, block } = arrival;
   if (!policy.statuses.has(status) || status < 200 || status === 206 || status === 304) return null;
   if (!policy.keepsType(lineOf(block, 'content-type')) || lineOf(block, 'content-range') !== null) return null;
-  if (policy.cookies === 'bypass' && lineOf(block, 'set-cookie') !== null) return null;
+  if (policy.cookies === 'bypass' && setsCookies(block)) return null;
   const control = parseCacheControl(listOf(block, 'cache-control'));
   if (isForbidden(control, arrival, policy)) return null;
   const vary = varyNames(block);
@@ -49,14 +49,28 @@ export function judge(arrival: Arrival, policy: CachePolicy): Judgement | null {
   return expires <= arrival.came ? null : { ...life, isPublic: control.isPublic, vary, expires };
 }
 
-function isForbidden(control: CacheControl, { authorized, personal }: Arrival, policy: CachePolicy): boolean {
+function isForbidden(control: CacheControl, { status, authorized, personal }: Arrival, policy: CachePolicy): boolean {
   if (control.noStore && (policy.heeds || !policy.ignoresNoStore)) return true;
   // Without `cache_control` what is private may be kept for the one whose it is: the key holds who that is.
   if (control.isPrivate && (policy.heeds || !personal)) return true;
+  if (control.mustUnderstand && !understood.has(status)) return true;
   if (!authorized || personal) return false;
   // RFC 9111 3.5
   return !(control.isPublic || control.sMaxAge >= 0 || control.mustRevalidateItself);
 }
+
+/** Statuses whose rules of caching the cache follows (RFC 9111 5.2.2.3): those of RFC 9110 and some that came later. */
+const understood: ReadonlySet<number> = new Set([
+  ...[200, 201, 202, 203, 204, 205, 300, 301, 302, 303, 307, 308],
+  ...[400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 425, 426],
+  ...[428, 429, 431, 451, 500, 501, 502, 503, 504, 505, 511],
+]);
+
+function setsCookies(block: HeaderBlock): boolean {
+  return cookieFields.some((name) => lineOf(block, name) !== null);
+}
+
+const cookieFields = ['set-cookie', 'set-cookie2'];
 
 type Life = Omit<AnswerTerms, 'isPublic'>;
 
@@ -152,7 +166,7 @@ export function keptLines(block: HeaderBlock, policy: CachePolicy, now: number):
   const cookies = policy.cookies === 'store';
   const kept = keepLines(
     block,
-    (name) => !notKept.has(name) && !hidden.includes(name) && (cookies || !name.startsWith('set-cookie')),
+    (name) => !notKept.has(name) && !hidden.includes(name) && (cookies || !cookieFields.includes(name)),
   );
   return lineOf(kept, 'date') === null ? `${kept}Date: ${new Date(now).toUTCString()}\r\n` : kept;
 }

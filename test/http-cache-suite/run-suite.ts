@@ -1,0 +1,95 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getResults, runTests } from 'http-cache-tests/client/runner.mjs';
+import handleConfig from 'http-cache-tests/server/handle-config.mjs';
+import handleState from 'http-cache-tests/server/handle-state.mjs';
+import handleTest from 'http-cache-tests/server/handle-test.mjs';
+import suites from 'http-cache-tests/tests/index.mjs';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { plainFetch } from './plain-fetch.ts';
+import type { SuiteTest, TestSuite } from './suite-types.ts';
+
+/**
+ * `pass`, `fail`: of a required test. `optimal`, `not optimal`: of one for what a cache may do. `yes`, `no`: of one that only tells
+ * what a cache does. `setup`: what it is about did not come to pass, so it says nothing. `dependency`: a test that it builds on
+ * did not pass.
+ */
+export type Outcome = 'pass' | 'fail' | 'optimal' | 'not optimal' | 'yes' | 'no' | 'setup' | 'dependency';
+
+export interface TestResult {
+  readonly suite: string;
+  readonly id: string;
+  readonly name: string;
+  readonly outcome: Outcome;
+  /** What was wrong; '' when nothing was. */
+  readonly detail: string;
+}
+
+/** The configuration of the cache under test: it heeds what answers say, and keeps all that may be kept. */
+export const suiteConfig = {
+  strategy: 'memory',
+  cache_control: true,
+  request_method: ['GET', 'HEAD'],
+  response_code: [
+    200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404, 405, 410, 414, 499, 500, 501, 502, 503, 504, 599,
+  ],
+  content_type: ['*/*'],
+};
+
+/** Runs the whole suite through a gateway whose every route has the cache. Can be called once in a process. */
+export async function runSuite(): Promise<readonly TestResult[]> {
+  const origin = createServer(answer);
+  await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
+  const { port } = origin.address() as AddressInfo;
+  await using gateway = await startTestGateway();
+  await configure(gateway, port);
+  await runTests(suites, plainFetch, false, gateway.proxyUrl, 1000);
+  origin.closeAllConnections();
+  origin.close();
+  return resultsOf(suites);
+}
+
+async function configure(gateway: TestGateway, port: number): Promise<void> {
+  const url = `http://127.0.0.1:${port}`;
+  for (const [path, body] of [
+    ['/services/origin', { url, retries: 0 }],
+    ['/services/origin/routes/all', { paths: ['/'], strip_path: false }],
+    ['/plugins/7f6b8c1e-0000-4000-8000-00000000cac4', { name: 'proxy-cache', config: suiteConfig }],
+  ] as const) {
+    const written = await gateway.admin('PUT', path, body);
+    if (written.status >= 300) throw new Error(`${path}: ${JSON.stringify(written.body)}`);
+  }
+}
+
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  const [, kind = '', ...segments] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
+  if (kind === 'config') handleConfig(segments, request, response);
+  else if (kind === 'test') handleTest(segments, request, response);
+  else if (kind === 'state') handleState(segments, request, response);
+  else response.writeHead(404).end();
+}
+
+function resultsOf(all: readonly TestSuite[]): readonly TestResult[] {
+  const raw = getResults();
+  const tests = new Map(all.flatMap((suite) => suite.tests.map((test) => [test.id, test] as const)));
+  const outcomeOf = (test: SuiteTest): Outcome => {
+    const builtOn = (test.depends_on ?? []).map((id) => tests.get(id)).filter((one) => one !== undefined);
+    const held = builtOn.every((one) => ['pass', 'optimal', 'yes'].includes(outcomeOf(one)));
+    if (!held) return 'dependency';
+    const result = raw[test.id];
+    if (result !== undefined && result !== true && result[0] === 'Setup') return 'setup';
+    const good = result === true;
+    if (test.kind === 'optimal') return good ? 'optimal' : 'not optimal';
+    if (test.kind === 'check') return good ? 'yes' : 'no';
+    return good ? 'pass' : 'fail';
+  };
+  return all.flatMap((suite) =>
+    suite.tests
+      .filter((test) => test.browser_only !== true)
+      .map((test) => {
+        const result = raw[test.id];
+        const detail = result === undefined ? 'did not run' : result === true ? '' : result[1];
+        return { suite: suite.name, id: test.id, name: test.name, outcome: outcomeOf(test), detail };
+      }),
+  );
+}
