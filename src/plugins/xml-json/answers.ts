@@ -1,0 +1,133 @@
+import {
+  type HeaderFilterContext,
+  mediaType,
+  OffThreadError,
+  type PluginTools,
+  type Reply,
+  type ResponseContext,
+  type ResponseHeadEdit,
+  refuse,
+} from '../../plugin-sdk/index.ts';
+import { bodyFault } from '../../plugin-sdk/xml.ts';
+import type { Conversion } from './convert.ts';
+import type { Converter } from './converter.ts';
+import { formatOf } from './formats.ts';
+import type { Wanted, Wishes } from './negotiation.ts';
+import type { XmlJsonOptions } from './options.ts';
+import { bodyDigests } from './requests.ts';
+import { faultHttpStatus, type SoapFault } from './soap.ts';
+
+/** What is said of a backend's answer that cannot be converted. */
+const invalid = 'An invalid response was received from the upstream server';
+
+/** The phases of answers. Those that the gateway makes itself are never touched. */
+export class Answers {
+  readonly #options: XmlJsonOptions;
+  readonly #wishes: Wishes;
+  readonly #converter: Converter;
+  readonly #log: PluginTools['log'];
+
+  constructor(options: XmlJsonOptions, wishes: Wishes, converter: Converter, log: PluginTools['log']) {
+    this.#options = options;
+    this.#wishes = wishes;
+    this.#converter = converter;
+    this.#log = log;
+  }
+
+  wantsBody(context: HeaderFilterContext): boolean {
+    const { response } = context;
+    const wanted = this.#wishes.of(context);
+    if (response.source !== 'upstream' || wanted === null || wanted.format === this.#options.backend) return false;
+    const type = response.header('content-type');
+    // The head of a 304 speaks of the answer that the client has, but need not tell its type (RFC 9110 15.4.5).
+    return (type === null && response.status === 304) || formatOf(mediaType(type)) === this.#options.backend;
+  }
+
+  response(context: ResponseContext): undefined | Reply | Promise<undefined | Reply> {
+    const wanted = this.#wishes.of(context) as Wanted;
+    const { response, request } = context;
+    if (request.method === 'HEAD' || response.status === 304 || response.status === 204) {
+      this.#correctHead(response, wanted);
+      return undefined;
+    }
+    if (response.status === 206) return refuse(502, `${invalid}: a part of a document cannot be converted`);
+    if (response.header('content-encoding') !== null) return refuse(502, `${invalid}: its content coding is unknown`);
+    const bytes = response.body();
+    if (bytes.byteLength === 0) return undefined;
+    return this.#convert(context, bytes, wanted);
+  }
+
+  /** Answers depend on what clients accept, also those that are not converted. */
+  headerFilter({ response }: HeaderFilterContext): void {
+    if (response.source !== 'upstream') return;
+    if (response.status !== 304 && formatOf(mediaType(response.header('content-type'))) === null) return;
+    const fields = response.headerValues('vary').join(',').toLowerCase();
+    if (fields.split(',').some((field) => /^\s*(?:accept|\*)\s*$/.test(field))) return;
+    response.addHeader('Vary', 'Accept');
+  }
+
+  #convert(
+    context: ResponseContext,
+    bytes: Uint8Array,
+    wanted: Wanted,
+  ): undefined | Reply | Promise<undefined | Reply> {
+    try {
+      const conversion = this.#converted(context.response, bytes);
+      if (!(conversion instanceof Promise)) return this.#replace(context, conversion, wanted);
+      return conversion.then(
+        (done) => this.#replace(context, done, wanted),
+        (error: unknown) => this.#refusal(error),
+      );
+    } catch (error) {
+      return this.#refusal(error);
+    }
+  }
+
+  #converted(response: ResponseContext['response'], bytes: Uint8Array): Conversion | Promise<Conversion> {
+    if (this.#options.backend === 'json') return this.#converter.toXml(bytes, this.#failure(response));
+    return this.#converter.toJson({ bytes, contentType: response.header('content-type'), request: false });
+  }
+
+  /** The status of an answer that becomes a SOAP fault. */
+  #failure({ status }: ResponseHeadEdit): number | null {
+    return this.#options.soapVersion !== null && status >= 400 ? status : null;
+  }
+
+  #replace(context: ResponseContext, { body, fault }: Conversion, wanted: Wanted): undefined {
+    const { response } = context;
+    const { soapVersion } = this.#options;
+    const failure = this.#failure(response);
+    if (fault !== null) response.setStatus(this.#statusOf(fault));
+    else if (this.#options.backend === 'json' && failure !== null && soapVersion !== null)
+      response.setStatus(faultHttpStatus(soapVersion, failure));
+    this.#correctHead(response, wanted);
+    response.setBody(body);
+    return undefined;
+  }
+
+  #statusOf({ code, subcode }: SoapFault): number {
+    const { faultStatuses } = this.#options;
+    if (subcode !== null && Object.hasOwn(faultStatuses, subcode)) return faultStatuses[subcode] as number;
+    if (Object.hasOwn(faultStatuses, code)) return faultStatuses[code] as number;
+    return code === 'Sender' ? 400 : code === 'Receiver' ? 500 : 502;
+  }
+
+  #correctHead(response: ResponseHeadEdit, { format, type }: Wanted): void {
+    if (response.status !== 304 || response.header('content-type') !== null)
+      response.setHeader('Content-Type', format === 'json' ? type : `${type}; charset=utf-8`);
+    // The same thing in other bytes: no longer a strong validator (RFC 9110 8.8.1).
+    const etag = response.header('etag');
+    if (etag?.startsWith('"')) response.setHeader('ETag', `W/${etag}`);
+    for (const name of bodyDigests) if (response.header(name) !== null) response.removeHeader(name);
+    if (response.header('accept-ranges') !== null) response.removeHeader('Accept-Ranges');
+  }
+
+  #refusal(error: unknown): Reply {
+    if (error instanceof OffThreadError) {
+      this.#log.warn('an answer was not converted', { cause: error.message });
+      return refuse(503, 'Service temporarily unavailable', { 'Retry-After': '1' });
+    }
+    if (bodyFault(error) === null) throw error;
+    return refuse(502, `${invalid}: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,40 @@
+import { offThread, type PluginTools } from '../../plugin-sdk/index.ts';
+import { type Conversion, type ConvertOptions, toJson, toXml, type XmlBody } from './convert.ts';
+
+/**
+ * Bytes up to which a body is converted at once. The worst that this many can hold takes less than 50 ms; what is larger goes to
+ * another thread.
+ */
+export const atOnce = 32 * 1024;
+
+/** Milliseconds for one body in the other thread. */
+const deadline = 10_000;
+
+const here = new URL('./convert.ts', import.meta.url);
+const toJsonThere = offThread<[XmlBody, ConvertOptions], Conversion>(here, 'toJson', { deadline });
+const toXmlThere = offThread<[Uint8Array, ConvertOptions, number | null], Conversion>(here, 'toXml', { deadline });
+
+/** Converts bodies, each where it is not in the way of other requests. */
+export class Converter {
+  readonly #options: ConvertOptions;
+  readonly #count: PluginTools['count'];
+
+  constructor(options: ConvertOptions, count: PluginTools['count']) {
+    this.#options = options;
+    this.#count = count;
+  }
+
+  /** Throws, or rejects, as `toJson` of `convert.ts` does, and with an `OffThreadError`. */
+  toJson(body: XmlBody): Conversion | Promise<Conversion> {
+    if (body.bytes.byteLength <= atOnce) return toJson(body, this.#options);
+    this.#count('other_thread');
+    return toJsonThere(body, this.#options);
+  }
+
+  /** `failed`: the status of an answer that becomes a SOAP fault; null: none. */
+  toXml(bytes: Uint8Array, failed: number | null): Conversion | Promise<Conversion> {
+    if (bytes.byteLength <= atOnce) return toXml(bytes, this.#options, failed);
+    this.#count('other_thread');
+    return toXmlThere(bytes, this.#options, failed);
+  }
+}

@@ -1,0 +1,16 @@
+import type { MediaType } from '../../plugin-sdk/index.ts';
+
+export type Format = 'json' | 'xml';
+
+/** Null: it is neither, or one that has its form by accident (pages, pictures). */
+export function formatOf(media: MediaType | null): Format | null {
+  if (media === null) return null;
+  if (media.isJson) return 'json';
+  return media.isXml && /^(?:application|text)\//.test(media.type) && media.type !== 'application/xhtml+xml'
+    ? 'xml'
+    : null;
+}
+
+export function otherFormat(format: Format): Format {
+  return format === 'json' ? 'xml' : 'json';
+}

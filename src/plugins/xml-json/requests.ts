@@ -1,0 +1,116 @@
+import { type AccessContext, mediaType, OffThreadError, type Reply, refuse } from '../../plugin-sdk/index.ts';
+import { bodyFault, requestFaultStatus } from '../../plugin-sdk/xml.ts';
+import type { Conversion } from './convert.ts';
+import type { Converter } from './converter.ts';
+import { formatOf } from './formats.ts';
+import type { Wishes } from './negotiation.ts';
+import type { XmlJsonOptions } from './options.ts';
+
+/** Digests of a body that is not sent any more (RFC 9530, RFC 3230, RFC 2616 14.15). */
+export const bodyDigests: readonly string[] = Object.freeze(['Content-Digest', 'Repr-Digest', 'Digest', 'Content-MD5']);
+
+/** The access phase: what the backend is asked for, and the client's body in its format. */
+export class Requests {
+  readonly #options: XmlJsonOptions;
+  readonly #wishes: Wishes;
+  readonly #converter: Converter;
+
+  constructor(options: XmlJsonOptions, wishes: Wishes, converter: Converter) {
+    this.#options = options;
+    this.#wishes = wishes;
+    this.#converter = converter;
+  }
+
+  access(context: AccessContext): undefined | Reply | Promise<undefined | Reply> {
+    const { requests, responses } = this.#options;
+    const refusal = responses ? this.#ask(context) : undefined;
+    if (refusal !== undefined || !requests || !mayHaveBody(context)) return refusal;
+    return this.#body(context);
+  }
+
+  /** The format that the client is to get is made of the backend's own. */
+  #ask(context: AccessContext): Reply | undefined {
+    const { backend, backendAccept, refuses, types } = this.#options;
+    const wanted = this.#wishes.of(context);
+    if (wanted === null) {
+      if (!refuses) return undefined;
+      return refuse(406, `Not acceptable: there is ${[...types.json, ...types.xml].join(', ')}`, { Vary: 'Accept' });
+    }
+    if (wanted.format === backend) return undefined;
+    context.upstream.setHeader('Accept', backendAccept);
+    // A part of a document cannot be converted.
+    context.upstream.removeHeader('Range');
+    context.upstream.removeHeader('If-Range');
+    return undefined;
+  }
+
+  #body(context: AccessContext): undefined | Reply | Promise<undefined | Reply> {
+    const { backend, client, other, refuses, types } = this.#options;
+    const contentTypes = context.upstream.headerValues('content-type');
+    const contentType = contentTypes[0] ?? null;
+    const media = contentTypes.length === 1 ? mediaType(contentType) : null;
+    const format = contentTypes.length === 0 ? client : formatOf(media);
+    if (format === backend) return undefined;
+    if (format === null) return refuses ? this.#unfit(context) : undefined;
+    if (other === 'json' && !isUtf8(media?.charset ?? null))
+      return refuse(415, 'Unsupported media type: JSON is UTF-8', { Accept: types.json.join(', ') });
+    return this.#convert(context, contentType);
+  }
+
+  /** A body that turns out to be empty fits everywhere. */
+  async #unfit(context: AccessContext): Promise<undefined | Reply> {
+    if ((await context.body()).byteLength === 0) return undefined;
+    const { json, xml } = this.#options.types;
+    const accepted = [...json, ...xml].join(', ');
+    return refuse(415, `Unsupported media type: there is ${accepted}`, { Accept: accepted });
+  }
+
+  async #convert(context: AccessContext, contentType: string | null): Promise<undefined | Reply> {
+    const bytes = await context.decodedBody();
+    if (bytes.byteLength === 0) return undefined;
+    const { backend, backendType, soapAction } = this.#options;
+    try {
+      const conversion = await this.#converted(bytes, contentType);
+      if (conversion.fault !== null) return refuse(400, 'Bad request: a fault is no request');
+      context.upstream.setBody(conversion.body);
+    } catch (error) {
+      return requestRefusal(error);
+    }
+    context.upstream.setHeader('Content-Type', backendType);
+    if (backend === 'xml' && soapAction !== null) context.upstream.setHeader('SOAPAction', soapAction);
+    for (const name of bodyDigests) context.upstream.removeHeader(name);
+    return undefined;
+  }
+
+  #converted(bytes: Uint8Array, contentType: string | null): Conversion | Promise<Conversion> {
+    return this.#options.backend === 'xml'
+      ? this.#converter.toXml(bytes, null)
+      : this.#converter.toJson({ bytes, contentType, request: true });
+  }
+}
+
+function requestRefusal(error: unknown): Reply {
+  if (error instanceof OffThreadError) return refuse(503, 'Service temporarily unavailable', { 'Retry-After': '1' });
+  const fault = bodyFault(error);
+  if (fault === null) throw error;
+  const kind = {
+    syntax: 'Bad request',
+    mapping: 'Bad request',
+    limit: 'Payload too large',
+    encoding: 'Unsupported media type',
+  };
+  return refuse(requestFaultStatus(fault), `${kind[fault]}: ${(error as Error).message}`);
+}
+
+/** JSON has no other encoding (RFC 8259 8.1); US-ASCII is a part of it. */
+function isUtf8(charset: string | null): boolean {
+  return charset === null || charset === 'utf-8' || charset === 'utf8' || charset === 'us-ascii';
+}
+
+function mayHaveBody({ request }: AccessContext): boolean {
+  const length = request.header('content-length');
+  if (length !== null) return length !== '0';
+  if (request.header('transfer-encoding') !== null) return true;
+  // HTTP/2 need not tell a length.
+  return request.httpVersion === '2' && request.method !== 'GET' && request.method !== 'HEAD';
+}

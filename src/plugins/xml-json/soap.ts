@@ -1,0 +1,214 @@
+import type { JsonObject, JsonValue } from '../../plugin-sdk/index.ts';
+import { isJsonObject } from '../../plugin-sdk/index.ts';
+import {
+  attributeOf,
+  type CompiledXmlMapping,
+  childElements,
+  elementsToJson,
+  jsonToXml,
+  ownText,
+  parseXml,
+  type XmlDocument,
+  type XmlElement,
+  XmlMappingError,
+  type XmlNode,
+  xmlnsNamespace,
+} from '../../plugin-sdk/xml.ts';
+
+export type SoapVersion = '1.1' | '1.2';
+
+const namespaces: Readonly<Record<SoapVersion, string>> = {
+  '1.1': 'http://schemas.xmlsoap.org/soap/envelope/',
+  '1.2': 'http://www.w3.org/2003/05/soap-envelope',
+};
+
+export interface SoapFault {
+  /** Local name of its code: `Client` and `Server` of SOAP 1.1 are told as `Sender` and `Receiver`. */
+  readonly code: string;
+  /** Local name of the inmost subcode (1.2), or what follows a dot in the code (1.1); null: none. */
+  readonly subcode: string | null;
+  /** As JSON, for the client. */
+  readonly body: JsonObject;
+}
+
+export type OpenedEnvelope =
+  | { readonly kind: 'body'; readonly elements: readonly XmlElement[] }
+  | { readonly kind: 'fault'; readonly fault: SoapFault };
+
+/**
+ * Takes the body out of an envelope of either version. Throws an `XmlMappingError` for a document that is no envelope, and for a request
+ * with a header that its reader must understand: headers are dropped.
+ */
+export function openEnvelope({ root }: XmlDocument, mapping: CompiledXmlMapping, request: boolean): OpenedEnvelope {
+  const { uri } = root;
+  if (root.local !== 'Envelope' || (uri !== namespaces['1.1'] && uri !== namespaces['1.2']))
+    throw new XmlMappingError('it is no SOAP envelope');
+  if (request && mustUnderstand(root)) throw new XmlMappingError('a header of the envelope must be understood');
+  const bodies = childElements(root).filter((child) => child.local === 'Body' && child.uri === uri);
+  const body = bodies[0];
+  if (body === undefined || bodies.length > 1) throw new XmlMappingError('the envelope does not have one body');
+  const elements = childElements(body);
+  const fault = elements.find((child) => child.local === 'Fault' && child.uri === uri);
+  if (fault === undefined) return { kind: 'body', elements };
+  return { kind: 'fault', fault: uri === namespaces['1.1'] ? fault11(fault, mapping) : fault12(fault, mapping) };
+}
+
+function mustUnderstand(root: XmlElement): boolean {
+  const header = childElements(root).find((one) => one.local === 'Header' && one.uri === root.uri);
+  if (header === undefined) return false;
+  return childElements(header).some((block) =>
+    /^\s*(?:1|true)\s*$/.test(attributeOf(block, root.uri, 'mustUnderstand') ?? ''),
+  );
+}
+
+/** SOAP 1.1, 4.4: its children have no namespace. */
+function fault11(fault: XmlElement, mapping: CompiledXmlMapping): SoapFault {
+  const [main = '', ...more] = localName(textIn(fault, 'faultcode')).split('.');
+  const code = main === 'Client' ? 'Sender' : main === 'Server' ? 'Receiver' : main;
+  const subcode = more.length === 0 ? null : more.join('.');
+  return made(
+    code,
+    subcode,
+    textIn(fault, 'faultstring'),
+    textIn(fault, 'faultactor'),
+    child(fault, 'detail'),
+    mapping,
+  );
+}
+
+/** SOAP 1.2, part 1, 5.4. */
+function fault12(fault: XmlElement, mapping: CompiledXmlMapping): SoapFault {
+  const codeElement = child(fault, 'Code');
+  let subcode: string | null = null;
+  let inner = codeElement === null ? null : child(codeElement, 'Subcode');
+  while (inner !== null) {
+    subcode = localName(textIn(inner, 'Value'));
+    inner = child(inner, 'Subcode');
+  }
+  const code = codeElement === null ? '' : localName(textIn(codeElement, 'Value'));
+  const reason = child(fault, 'Reason');
+  const text = reason === null ? '' : textIn(reason, 'Text');
+  return made(code, subcode, text, textIn(fault, 'Role'), child(fault, 'Detail'), mapping);
+}
+
+function made(
+  code: string,
+  subcode: string | null,
+  message: string,
+  actor: string,
+  detail: XmlElement | null,
+  mapping: CompiledXmlMapping,
+): SoapFault {
+  const body: JsonObject = { message: message === '' ? 'SOAP fault' : message, code };
+  if (subcode !== null) body['subcode'] = subcode;
+  if (actor !== '') body['actor'] = actor;
+  const details = detail === null ? [] : childElements(detail);
+  if (details.length > 0) body['detail'] = elementsToJson(details, mapping);
+  else if (detail !== null && ownText(detail).trim() !== '') body['detail'] = ownText(detail);
+  return { code, subcode, body };
+}
+
+function child(element: XmlElement, local: string): XmlElement | null {
+  return childElements(element).find((one) => one.local === local) ?? null;
+}
+
+function textIn(element: XmlElement, local: string): string {
+  const found = child(element, local);
+  return found === null ? '' : ownText(found).trim();
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}
+
+/** Elements of a text, for the header of envelopes. Throws what `parseXml` throws. */
+export function headerElements(text: string): readonly XmlNode[] {
+  return text.trim() === '' ? [] : childElements(parseXml(`<header>${text}</header>`).root);
+}
+
+/** An envelope around these. */
+export function envelope(version: SoapVersion, header: readonly XmlNode[], body: readonly XmlNode[]): XmlDocument {
+  const parts = [
+    ...(header.length === 0 ? [] : [soapElement(version, 'Header', header)]),
+    soapElement(version, 'Body', body),
+  ];
+  const root = soapElement(version, 'Envelope', parts);
+  const uri = namespaces[version];
+  root.attributes.push({ name: 'xmlns:soap', prefix: 'xmlns', local: 'soap', uri: xmlnsNamespace, value: uri });
+  return { kind: 'document', before: [], root, after: [] };
+}
+
+function soapElement(version: SoapVersion, local: string, children: readonly XmlNode[]): XmlElement {
+  const uri = namespaces[version];
+  return {
+    kind: 'element',
+    name: `soap:${local}`,
+    prefix: 'soap',
+    local,
+    uri,
+    attributes: [],
+    children: [...children],
+  };
+}
+
+function plainElement(name: string, children: readonly XmlNode[], lang = false): XmlElement {
+  const xml = 'http://www.w3.org/XML/1998/namespace';
+  const attributes = lang ? [{ name: 'xml:lang', prefix: 'xml', local: 'lang', uri: xml, value: 'en' }] : [];
+  return { kind: 'element', name, prefix: '', local: name, uri: '', attributes, children: [...children] };
+}
+
+/** The answer of a JSON backend that failed, as a fault: its `message` is the reason, all of it the detail. */
+export function faultEnvelope(
+  version: SoapVersion,
+  status: number,
+  value: JsonValue,
+  mapping: CompiledXmlMapping,
+): XmlDocument {
+  const sender = status < 500;
+  const reason: XmlNode = { kind: 'text', text: reasonOf(value, status), cdata: false };
+  const detail = detailOf(value, mapping);
+  if (version === '1.1') {
+    const code: XmlNode = { kind: 'text', text: sender ? 'soap:Client' : 'soap:Server', cdata: false };
+    const children = [plainElement('faultcode', [code]), plainElement('faultstring', [reason])];
+    if (detail !== null) children.push(plainElement('detail', [detail]));
+    return envelope(version, [], [soapElement(version, 'Fault', children)]);
+  }
+  const code: XmlNode = { kind: 'text', text: sender ? 'soap:Sender' : 'soap:Receiver', cdata: false };
+  const text = {
+    ...plainElement('soap:Text', [reason], true),
+    prefix: 'soap',
+    local: 'Text',
+    uri: namespaces[version],
+  };
+  const children = [
+    soapElement(version, 'Code', [soapElement(version, 'Value', [code])]),
+    soapElement(version, 'Reason', [text]),
+  ];
+  if (detail !== null) children.push(soapElement(version, 'Detail', [detail]));
+  return envelope(version, [], [soapElement(version, 'Fault', children)]);
+}
+
+/** HTTP status of a fault (SOAP 1.1, 6.2; SOAP 1.2, part 2, 7.5.2.2). */
+export function faultHttpStatus(version: SoapVersion, status: number): number {
+  return version === '1.2' && status < 500 ? 400 : 500;
+}
+
+function reasonOf(value: JsonValue, status: number): string {
+  if (isJsonObject(value)) {
+    for (const name of ['message', 'detail', 'title', 'error']) {
+      const text = value[name];
+      if (typeof text === 'string' && text !== '') return text;
+    }
+  }
+  return `the service answered with status ${status}`;
+}
+
+/** Null: it has no form in XML. */
+function detailOf(value: JsonValue, mapping: CompiledXmlMapping): XmlElement | null {
+  try {
+    return jsonToXml(value, { ...mapping, root: 'error', namespaces: {} }).root;
+  } catch (error) {
+    if (error instanceof XmlMappingError) return null;
+    throw error;
+  }
+}
