@@ -28,6 +28,9 @@ export interface Judgement extends AnswerTerms {
 /** Largest list in a `Vary`: each name is looked up for each request. */
 const mostVaryNames = 16;
 
+/** Most tags of one answer; further ones do not count. */
+const mostTags = 256;
+
 /** Seconds for which an answer that can be validated is kept at least after its time. */
 const validatable = 60;
 
@@ -131,12 +134,12 @@ function varyNames(block: HeaderBlock): readonly string[] | null {
   return [...names].sort();
 }
 
-/** Tags of an answer, each once; more than a thousand are too many to be meant. */
+/** Tags of an answer, each once. */
 export function tagsOf(block: HeaderBlock, policy: CachePolicy): readonly string[] {
   const tags = new Set<string>();
   for (const name of policy.tagHeaders) {
     for (const line of linesOf(block, name)) {
-      for (const tag of line.split(/[\s,]+/)) if (tag !== '' && tags.size < 1000) tags.add(tag);
+      for (const tag of line.split(/[\s,]+/)) if (tag !== '' && tags.size < mostTags) tags.add(tag);
     }
   }
   return [...tags];
