@@ -9,6 +9,8 @@ const longestPause = 2000;
 
 const closed = 'the limiter is closed';
 
+type RedisArguments = readonly (string | number | Uint8Array)[];
+
 export interface RedisScript {
   readonly lua: string;
   readonly sha: string;
@@ -40,11 +42,13 @@ export class RedisLink {
   }
 
   /** Runs a script on some keys. Rejects with a `LimiterUnavailable`, at the latest after the server's time-out. */
-  run(script: RedisScript, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
-    if (this.#client !== null) return this.#evaluate(this.#client, script, keys, args);
-    if (this.#closed) return Promise.reject(this.#unavailable(closed));
-    if (this.#away !== null) return Promise.reject(this.#unavailable(this.#away));
-    return this.#runOnceConnected(script, keys, args);
+  run(script: RedisScript, keys: readonly string[], args: RedisArguments): Promise<unknown> {
+    return this.#run(script, keys, args, false);
+  }
+
+  /** As `run`; texts of the answer are bytes. */
+  runBinary(script: RedisScript, keys: readonly string[], args: RedisArguments): Promise<unknown> {
+    return this.#run(script, keys, args, true);
   }
 
   close(): void {
@@ -56,40 +60,46 @@ export class RedisLink {
     if (client !== null) dropRedis(client);
   }
 
+  #run(script: RedisScript, keys: readonly string[], args: RedisArguments, binary: boolean): Promise<unknown> {
+    if (this.#client !== null) return this.#evaluate(this.#client, script, keys, args, binary);
+    if (this.#closed) return Promise.reject(this.#unavailable(closed));
+    if (this.#away !== null) return Promise.reject(this.#unavailable(this.#away));
+    return this.#runOnceConnected(script, keys, args, binary);
+  }
+
   async #runOnceConnected(
     script: RedisScript,
     keys: readonly string[],
-    args: readonly (string | number)[],
+    args: RedisArguments,
+    binary: boolean,
   ): Promise<unknown> {
     this.#attempt ??= this.#connect();
     await this.#attempt;
     if (this.#client === null) throw this.#unavailable(this.#away ?? closed);
-    return await this.#evaluate(this.#client, script, keys, args);
+    return await this.#evaluate(this.#client, script, keys, args, binary);
   }
 
   async #evaluate(
     client: Redis,
     { sha, lua }: RedisScript,
     keys: readonly string[],
-    args: readonly (string | number)[],
+    args: RedisArguments,
+    binary: boolean,
   ): Promise<unknown> {
     try {
-      return await client.evalsha(sha, keys.length, ...keys, ...args);
+      return await send(client, binary, ['EVALSHA', sha, keys.length, ...keys, ...args]);
     } catch (error) {
       // The server was started anew, or its scripts were flushed.
-      if (isReply(error, 'NOSCRIPT')) return await this.#evaluateWhole(client, lua, keys, args);
+      if (isReply(error, 'NOSCRIPT')) {
+        return await this.#evaluateWhole(client, binary, ['EVAL', lua, keys.length, ...keys, ...args]);
+      }
       throw this.#failed(client, error);
     }
   }
 
-  async #evaluateWhole(
-    client: Redis,
-    lua: string,
-    keys: readonly string[],
-    args: readonly (string | number)[],
-  ): Promise<unknown> {
+  async #evaluateWhole(client: Redis, binary: boolean, command: RedisArguments): Promise<unknown> {
     try {
-      return await client.eval(lua, keys.length, ...keys, ...args);
+      return await send(client, binary, command);
     } catch (error) {
       throw this.#failed(client, error);
     }
@@ -151,9 +161,12 @@ export class RedisLink {
 
 const links = new Map<string, { readonly link: RedisLink; users: number }>();
 
+/** What a link is for: bodies have one of their own, so that no counter waits for them. */
+export type RedisUse = 'counters' | 'bodies';
+
 /** The link to this server, with these credentials, of this worker. Every call asks for one of `releaseRedis`. */
-export function acquireRedis(options: RedisOptions): RedisLink {
-  const identity = identityOf(options);
+export function acquireRedis(options: RedisOptions, use: RedisUse = 'counters'): RedisLink {
+  const identity = identityOf(options, use);
   let held = links.get(identity);
   if (held === undefined) {
     held = { link: new RedisLink(options), users: 0 };
@@ -163,17 +176,23 @@ export function acquireRedis(options: RedisOptions): RedisLink {
   return held.link;
 }
 
-export function releaseRedis(options: RedisOptions): void {
-  const identity = identityOf(options);
+export function releaseRedis(options: RedisOptions, use: RedisUse = 'counters'): void {
+  const identity = identityOf(options, use);
   const held = links.get(identity);
   if (held === undefined || --held.users > 0) return;
   links.delete(identity);
   held.link.close();
 }
 
-function identityOf(options: RedisOptions): string {
+/** Resolves with the server's answer: texts as strings, or as they are. */
+function send(client: Redis, binary: boolean, command: RedisArguments): Promise<unknown> {
+  const [name, ...rest] = command as [string, ...(string | number | Buffer)[]];
+  return binary ? client.callBuffer(name, ...rest) : client.call(name, ...rest);
+}
+
+function identityOf(options: RedisOptions, use: RedisUse): string {
   const { host, port, timeout, username, password, database, ssl, ssl_verify: verify, server_name: name } = options;
-  return JSON.stringify([host, port, timeout, username, password, database, ssl, verify, name]);
+  return JSON.stringify([use, host, port, timeout, username, password, database, ssl, verify, name]);
 }
 
 function isReply(error: unknown, code: string): error is Error {
