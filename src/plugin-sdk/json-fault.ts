@@ -18,7 +18,7 @@ export function jsonFault(text: string): number {
         open.push(close);
         if (close === '}') {
           const value = match(name, text, at);
-          if (value === at) return faultInString(text, at);
+          if (value === at) return faultInName(text, at);
           at = match(space, text, value);
         }
         continue;
@@ -39,7 +39,7 @@ export function jsonFault(text: string): number {
     at = match(space, text, at + 1);
     if (open.at(-1) === '}') {
       const value = match(name, text, at);
-      if (value === at) return faultInString(text, at);
+      if (value === at) return faultInName(text, at);
       at = match(space, text, value);
     }
   }
@@ -51,6 +51,14 @@ function match(pattern: RegExp, text: string, at: number): number {
 }
 
 const stringStart = /"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/y;
+
+const wholeString = /"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"[ \t\n\r]*/y;
+
+/** Where a member's name goes wrong, or its colon is missing. */
+function faultInName(text: string, at: number): number {
+  const end = match(wholeString, text, at);
+  return end === at ? faultInString(text, at) : end;
+}
 
 /** Behind the part of a string that is right. */
 function faultInString(text: string, at: number): number {

@@ -31,7 +31,7 @@ test('a fault is told with its place, and never with what stands there', () => {
   const faults: readonly (readonly [text: string, where: string])[] = [
     ['', 'line 1, column 1'],
     ['{"a":1,}', 'line 1, column 8'],
-    ['{"a" 1}', 'line 1, column 4'],
+    ['{"a" 1}', 'line 1, column 6'],
     ['[1,2', 'line 1, column 5'],
     ['[1] 2', 'line 1, column 5'],
     ['{"a":{"b":[1,{"c":nul}]}}', 'line 1, column 19'],
