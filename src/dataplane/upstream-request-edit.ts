@@ -74,10 +74,6 @@ export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
     this.#exchange.upstreamPath = null;
   }
 
-  get query(): string {
-    return this.#exchange.upstreamQuery ?? this.#exchange.head.query;
-  }
-
   setQuery(query: string): void {
     this.#exchange.upstreamQuery = query.split('?').map(escapePath).join('?');
   }

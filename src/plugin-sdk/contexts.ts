@@ -175,8 +175,6 @@ export interface UpstreamRequestEdit {
   setPathInService(path: string): void;
   /** Query sent to the backend, without the question mark; what may not stand in a query is escaped. */
   setQuery(query: string): void;
-  /** The query that the backend gets, without the question mark: the client's, or what plugins have made of it. */
-  readonly query: string;
   /**
    * Takes the arguments of these (decoded) names out of the query sent to the backend; all other bytes of it stay as they
    * are, also what another plugin has set.
