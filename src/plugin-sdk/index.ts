@@ -77,6 +77,7 @@ export { LimiterUnavailable, redisOptions } from './limits.ts';
 export { type MediaType, mediaType } from './media-type.ts';
 export { OffThreadError, type OffThreadOptions, offThread } from './off-thread.ts';
 export { outageReporter } from './outage.ts';
+export { openRedis, type RedisScript, type RedisServer, RedisUnavailable, redisScript } from './redis.ts';
 export type * from './reply.ts';
 export { backendReply, refuse, reply, replyJson } from './reply.ts';
 export { type Sealer, sealer } from './seal.ts';
