@@ -20,6 +20,7 @@ export interface TestResult {
   readonly suite: string;
   readonly id: string;
   readonly name: string;
+  readonly kind: NonNullable<SuiteTest['kind']>;
   readonly outcome: Outcome;
   /** What was wrong; '' when nothing was. */
   readonly detail: string;
@@ -89,7 +90,8 @@ function resultsOf(all: readonly TestSuite[]): readonly TestResult[] {
       .map((test) => {
         const result = raw[test.id];
         const detail = result === undefined ? 'did not run' : result === true ? '' : result[1];
-        return { suite: suite.name, id: test.id, name: test.name, outcome: outcomeOf(test), detail };
+        const { id, name, kind = 'required' } = test;
+        return { suite: suite.name, id, name, kind, outcome: outcomeOf(test), detail };
       }),
   );
 }
