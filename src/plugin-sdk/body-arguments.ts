@@ -96,14 +96,17 @@ const urlencoded: Format = {
 function pairField(pair: string): Field {
   const equals = pair.indexOf('=');
   if (pair === '') return { name: '', value: null };
-  if (equals < 0) return { name: decode(pair), value: '' };
-  return { name: decode(pair.slice(0, equals)), value: decode(pair.slice(equals + 1)) };
+  if (equals < 0) return { name: decodeArgument(pair), value: '' };
+  return { name: decodeArgument(pair.slice(0, equals)), value: decodeArgument(pair.slice(equals + 1)) };
 }
 
 const encoded = /[%+\x80-\xff]/;
 
-/** An escape that is none stays as it is; bytes that are not UTF-8 become U+FFFD. `text` has one char for each byte. */
-function decode(text: string): string {
+/**
+ * A name or value of a form or query. An escape that is none stays as it is; bytes that are not UTF-8 become U+FFFD. `text` has one
+ * char for each byte.
+ */
+export function decodeArgument(text: string): string {
   if (!encoded.test(text)) return text;
   const bytes = text
     .replaceAll('+', ' ')

@@ -15,12 +15,14 @@ export { bearerChallenge, bearerToken } from './bearer.ts';
 export {
   type BodyArguments,
   bodyArguments,
+  decodeArgument,
   formBoundary,
   hasBodyArguments,
   withoutBodyArguments,
 } from './body-arguments.ts';
 export { BodySyntaxError, positionIn, type TextPosition } from './body-syntax-error.ts';
 export { type BackendAnswer, type BackendCall, CallFailed, type CallFailure } from './calls.ts';
+export { bodyFault, changeJson } from './change-json.ts';
 export type * from './circuits.ts';
 export {
   type Claims,
@@ -75,6 +77,7 @@ export { type LimiterGuard, limiterGuard } from './limiter-guard.ts';
 export type * from './limits.ts';
 export { LimiterUnavailable, redisOptions } from './limits.ts';
 export { type MediaType, mediaType } from './media-type.ts';
+export { type NamedValue, namedValue } from './named-value.ts';
 export { OffThreadError, type OffThreadOptions, offThread } from './off-thread.ts';
 export { outageReporter } from './outage.ts';
 export { openRedis, type RedisScript, type RedisServer, RedisUnavailable, redisScript } from './redis.ts';

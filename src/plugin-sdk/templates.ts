@@ -50,7 +50,7 @@ export function templateProblem(text: string, options: TemplateOptions = {}): st
 }
 
 const separators = /%2f|%5c|\\/gi;
-const dotSegment = /(?:^|\/)(?:\.|%2e){1,2}(?:;[^/]*)?(?=\/|$)/i;
+const dotSegment = /(?:^|\/)(?:\.|%2e){1,2}(?:(?:;|%3b)[^/]*)?(?=\/|$)/i;
 const neverSent = /%00|[\0-\x1f\x7f]/;
 
 /**

@@ -1,0 +1,26 @@
+import { changeJsonBody, type JsonChange } from './json-changes.ts';
+import { offThread } from './off-thread.ts';
+
+/** Bytes from which a body is changed in a thread: below, the event loop is held up for 20 ms at most (measured). */
+const largeBody = 256 * 1024;
+
+const inThread = offThread<[Uint8Array, readonly JsonChange[]], Uint8Array | null>(
+  new URL('./json-changes.ts', import.meta.url),
+  'changeJsonBody',
+);
+
+/**
+ * `changeJsonBody` at once for bodies of usual size, in a thread for large ones. Throws, or rejects, with a `BodySyntaxError` or a
+ * `JsonValueError`, from the thread as errors of that name, or an `OffThreadError`.
+ */
+export function changeJson(
+  body: Uint8Array,
+  changes: readonly JsonChange[],
+): Uint8Array | null | Promise<Uint8Array | null> {
+  return body.byteLength < largeBody ? changeJsonBody(body, changes) : inThread(body, changes);
+}
+
+/** What to tell of a body that could not be read; null for any other error. */
+export function bodyFault(error: unknown): string | null {
+  return error instanceof Error && error.name === 'BodySyntaxError' ? error.message : null;
+}
