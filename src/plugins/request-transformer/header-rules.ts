@@ -1,0 +1,100 @@
+import type { AccessContext, NamedValue, PluginLogger, Reply } from '../../plugin-sdk/index.ts';
+import { refuse } from '../../plugin-sdk/index.ts';
+import { hasControl, isHost } from './problems.ts';
+import type { RequestTransformerConfig } from './schema.ts';
+import { pairs, type Rule, resolved, type Values } from './values.ts';
+
+/** Changes the headers of the request; a `Reply` when a value cannot stand in one. */
+export type HeaderChange = (context: AccessContext, rendered: readonly string[]) => Reply | undefined;
+
+interface HeaderRule extends Rule {
+  readonly lower: string;
+}
+
+/** Null when there is nothing to change. */
+export function headerChange(config: RequestTransformerConfig, values: Values, log: PluginLogger): HeaderChange | null {
+  const usable = (name: string, isSet: boolean) => isUsable(name, isSet, log);
+  const rules = (texts: readonly string[]): readonly HeaderRule[] =>
+    values.rules(texts.map((text) => text.trim())).map((rule) => ({ ...rule, lower: rule.name.toLowerCase() }));
+  const remove = config.remove.headers.filter((name) => usable(name, false));
+  const rename = pairs(config.rename.headers).filter(({ name, value }) => usable(name, false) && usable(value, true));
+  const replace = rules(config.replace.headers).filter(({ lower, name }) => lower === 'host' || usable(name, true));
+  const add = rules(config.add.headers).filter(({ name }) => usable(name, true));
+  const append = rules(config.append.headers).filter(({ name }) => usable(name, true));
+  if (remove.length + rename.length + replace.length + add.length + append.length === 0) return null;
+  return (context, rendered) => {
+    const { upstream } = context;
+    for (const name of remove) upstream.removeHeader(name);
+    for (const pair of rename) renameHeader(context, pair);
+    for (const { name, lower, value } of replace) {
+      if (!isThere(context, lower) && !alwaysThere.has(lower)) continue;
+      const text = resolved(value, rendered);
+      if (isUnfit(lower, text)) return unfit(name);
+      upstream.setHeader(name, text);
+    }
+    for (const { name, lower, value } of add) {
+      if (isThere(context, lower)) continue;
+      const text = resolved(value, rendered);
+      if (isUnfit(lower, text)) return unfit(name);
+      upstream.setHeader(name, text);
+    }
+    for (const { name, lower, value } of append) {
+      const text = resolved(value, rendered);
+      if (isUnfit(lower, text)) return unfit(name);
+      upstream.addHeader(name, text);
+    }
+    return undefined;
+  };
+}
+
+/** The gateway writes these into every request, or sees to them last. */
+const alwaysThere: ReadonlySet<string> = new Set([
+  'host',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-path',
+  'x-forwarded-port',
+  'x-forwarded-proto',
+  'x-real-ip',
+]);
+
+const framing: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** As in Kong, `Host` is for `replace` alone. What frames a message follows from the message. */
+function isUsable(name: string, isSet: boolean, log: PluginLogger): boolean {
+  const lower = name.toLowerCase();
+  const usable = lower !== 'host' && !framing.has(lower);
+  if (!usable && isSet) log.warn('a rule is left out: the gateway itself writes this header', { header: name });
+  return usable;
+}
+
+function isThere({ upstream, request }: AccessContext, lower: string): boolean {
+  return upstream.headerValues(lower).length > 0 || (alwaysThere.has(lower) && request.header(lower) !== null);
+}
+
+function renameHeader({ upstream }: AccessContext, { name, value }: NamedValue): void {
+  const [first, ...more] = upstream.headerValues(name);
+  if (first === undefined) return;
+  upstream.removeHeader(name);
+  upstream.setHeader(value, first);
+  for (const one of more) upstream.addHeader(value, one);
+}
+
+/** Values of clients come into headers by templates. */
+function isUnfit(lower: string, text: string): boolean {
+  return hasControl(text) || (lower === 'host' && !isHost(text));
+}
+
+function unfit(name: string): Reply {
+  return refuse(400, `The value that this request gives for the header ${name} cannot stand in one`);
+}

@@ -1,0 +1,77 @@
+import { jsonFieldProblem, namedValue, templateProblem, unsafePath } from '../../plugin-sdk/index.ts';
+
+/*
+ * What is wrong with an element of the configuration, in Kong's words where Kong looks; null when nothing is.
+ */
+
+const headerShape = /^[A-Za-z0-9_-]+$/;
+const control = /[\0-\x08\x0a-\x1f\x7f]/;
+const hostShape = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+
+/** `name:value` of a header, whose value is a template. */
+export function headerValueProblem(text: string): string | null {
+  const pair = namedValue(text);
+  if (pair === null) return `'${text}' is not a valid header`;
+  const { name, value } = pair;
+  if (!headerShape.test(name)) return `'${name}' is not a valid header`;
+  if (value === '') return `key '${name}' has no value`;
+  if (control.test(value)) return `the value of '${name}' has a control character`;
+  if (name.toLowerCase() === 'host' && !value.includes('$(') && !isHost(value.trim()))
+    return `invalid hostname: ${value}`;
+  return valueProblem(value);
+}
+
+export function headerRenameProblem(text: string): string | null {
+  const { name = text, value = '' } = namedValue(text) ?? {};
+  if (!headerShape.test(name)) return `'${name}' is not a valid header`;
+  if (value === '') return `key '${name}' has no value`;
+  return headerShape.test(value) ? null : `'${value}' is not a valid header`;
+}
+
+/** `name:value` of a query argument. */
+export function argumentProblem(text: string): string | null {
+  const { name = text, value = '' } = namedValue(text) ?? {};
+  return value === '' ? `key '${name}' has no value` : valueProblem(value);
+}
+
+export function argumentRenameProblem(text: string): string | null {
+  const { name = text, value = '' } = namedValue(text) ?? {};
+  return value === '' ? `key '${name}' has no value` : null;
+}
+
+/** `name:value` of a field of the body, whose name may be a path. */
+export function fieldProblem(text: string): string | null {
+  return argumentProblem(text) ?? jsonFieldProblem(namedValue(text)?.name ?? '');
+}
+
+export function fieldRenameProblem(text: string): string | null {
+  return argumentRenameProblem(text) ?? jsonFieldProblem(namedValue(text)?.name ?? '');
+}
+
+export function uriProblem(text: string): string | null {
+  const problem = templateProblem(text, { target: 'path' });
+  if (problem !== null) return unsupported(text, problem);
+  const fixed = text.replace(/\$\(.*\)/gs, 'x');
+  if (/[?#]/.test(fixed))
+    return unsupported(text, 'a path has no query and no fragment; add.querystring adds to the query');
+  return unsafePath(fixed) ? unsupported(text, 'a path must not have dot segments or control characters') : null;
+}
+
+/** True for what may stand in a Host header. */
+export function isHost(text: string): boolean {
+  return hostShape.test(text);
+}
+
+/** True when no header can have this value. */
+export function hasControl(text: string): boolean {
+  return control.test(text);
+}
+
+function valueProblem(value: string): string | null {
+  const problem = templateProblem(value);
+  return problem === null ? null : unsupported(value, problem);
+}
+
+function unsupported(value: string, problem: string): string {
+  return `value '${value}' is not in supported format, error:${problem}`;
+}

@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
+import requestTransformer from './index.ts';
+
+type Config = Readonly<Record<string, unknown>>;
+
+async function send(config: Config, request: TestRequest = {}) {
+  const { upstream, response } = await testPlugin(requestTransformer, { config }).request(request);
+  if (upstream === null) assert.fail(`${response.status} ${response.body}`);
+  return upstream;
+}
+
+async function status(config: Config, request: TestRequest): Promise<number> {
+  const { upstream, response } = await testPlugin(requestTransformer, { config }).request(request);
+  assert.equal(upstream, null);
+  return response.status;
+}
+
+async function problem(config: Config): Promise<string> {
+  const result = await testPlugin(requestTransformer).check(config);
+  return result.ok ? 'accepted' : result.message;
+}
+
+const jsonHeaders = { 'Content-Type': 'application/json' };
+const formHeaders = { 'Content-Type': 'application/x-www-form-urlencoded' };
+
+test('every record is there with empty lists', async () => {
+  const empty = { body: [], headers: [], querystring: [] };
+  assert.deepEqual(await testPlugin(requestTransformer).check({}), {
+    ok: true,
+    config: {
+      http_method: null,
+      remove: empty,
+      rename: empty,
+      replace: { ...empty, uri: null },
+      add: empty,
+      append: empty,
+      max_body_size: 8_388_608,
+    },
+  });
+});
+
+test('what cannot work is refused', async () => {
+  const cases: readonly (readonly [Config, RegExp])[] = [
+    [{ http_method: 'get' }, /config.http_method: invalid value: get/],
+    [{ http_method: 'CONNECT' }, /config.http_method: must not be one of/],
+    [{ add: { headers: ['X-A'] } }, /key 'X-A' has no value/],
+    [{ add: { headers: ['X A:1'] } }, /'X A' is not a valid header/],
+    [{ rename: { headers: ['X-A:X B'] } }, /'X B' is not a valid header/],
+    [{ rename: { querystring: ['a'] } }, /key 'a' has no value/],
+    [{ remove: { headers: ['a b'] } }, /bad header name/],
+    [{ add: { headers: ['X-A:a\r\nX-B: b'] } }, /control character/],
+    [{ replace: { headers: ['Host:a b'] } }, /invalid hostname/],
+    [{ add: { querystring: ['a:$(x.y)'] } }, /value '\$\(x\.y\)' is not in supported format, error:there is no 'x'/],
+    [{ add: { headers: ['X-A:$(headers.x'] } }, /value '\$\(headers\.x' is not in supported format, error:/],
+    [{ add: { body: ['a..b:1'] } }, /'a\.\.b' is not a path/],
+    [{ replace: { uri: '/a?b=1' } }, /not in supported format, error:a path has no query/],
+    [{ replace: { uri: '/a/../b' } }, /dot segments/],
+    [{ replace: { uri: '/$(nothing)' } }, /there is no 'nothing'/],
+  ];
+  for (const [config, reason] of cases) assert.match(await problem(config), reason);
+});
+
+test('headers: remove, rename, replace, add, append, in this order', async () => {
+  const upstream = await send(
+    {
+      remove: { headers: ['X-Gone'] },
+      rename: { headers: ['X-Old:X-New', 'X-Gone:X-Never'] },
+      replace: { headers: ['X-New:replaced', 'X-Absent:never'] },
+      add: { headers: ['X-New:never', 'X-Added:yes', 'X-Gone:again', 'X-Url: http://a/b'] },
+      append: { headers: ['X-Added:more', 'X-Appended:1', 'X-Appended:2'] },
+    },
+    { headers: { 'x-gone': '1', 'x-old': ['a', 'b'] } },
+  );
+  const { headers } = upstream;
+  assert.deepEqual(headers['x-new'], ['replaced']);
+  assert.deepEqual(headers['x-added'], ['yes', 'more']);
+  assert.deepEqual(headers['x-appended'], ['1', '2']);
+  assert.deepEqual(headers['x-gone'], ['again']);
+  assert.deepEqual(headers['x-url'], ['http://a/b']);
+  for (const name of ['x-old', 'x-never', 'x-absent']) assert.equal(headers[name], undefined, name);
+});
+
+test('headers: all values are renamed; Host by replace only; what frames a message stays', async () => {
+  const upstream = await send(
+    {
+      remove: { headers: ['Content-Length', 'Host'] },
+      rename: { headers: ['X-Old:X-New'] },
+      replace: { headers: ['Host:internal.example:8080', 'X-Forwarded-Proto:https'] },
+      add: { headers: ['Host:never', 'Transfer-Encoding:chunked', 'X-Forwarded-Prefix:/p'] },
+    },
+    { method: 'POST', body: 'abc', headers: { 'x-old': ['a', 'b'] } },
+  );
+  assert.deepEqual(upstream.headers['x-new'], ['a', 'b']);
+  assert.deepEqual(upstream.headers['host'], ['internal.example:8080']);
+  assert.equal(upstream.header('transfer-encoding'), null);
+  assert.equal(upstream.header('x-forwarded-proto'), 'https');
+  assert.equal(upstream.header('x-forwarded-prefix'), '/p');
+});
+
+test('templates see the request as it came, whatever other rules do', async () => {
+  const upstream = await send(
+    {
+      remove: { headers: ['Authorization'], querystring: ['q'] },
+      add: {
+        headers: [
+          'X-Token:$(headers.authorization:sub(8))',
+          'X-Q:$(query_params.q)',
+          "X-None:$(headers.none or 'none')",
+        ],
+        querystring: ['token:$(headers.authorization)'],
+      },
+    },
+    { path: '/?q=1&r=2', headers: { authorization: 'Bearer abc' } },
+  );
+  assert.equal(upstream.header('x-token'), 'abc');
+  assert.equal(upstream.header('x-q'), '1');
+  assert.equal(upstream.header('x-none'), 'none');
+  assert.equal(upstream.header('authorization'), null);
+  assert.equal(upstream.query, 'r=2&token=Bearer%20abc');
+});
+
+test('the query: what no rule names stays byte for byte', async () => {
+  const upstream = await send(
+    {
+      remove: { querystring: ['gone'] },
+      rename: { querystring: ['old:new', 'absent:never'] },
+      replace: { querystring: ['twice:once', 'absent:never'] },
+      add: { querystring: ['kept:never', 'added:a b&c=d'] },
+      append: { querystring: ['kept:more'] },
+    },
+    { path: '/?gone=1&k%65pt=%41+x&old=%7e&new=2&twice=1&twice=2&flag&g%6fne' },
+  );
+  assert.equal(upstream.query, 'k%65pt=%41+x&new=%7e&twice=once&flag&added=a%20b%26c%3Dd&kept=more');
+});
+
+test('JSON: names, paths, and digits that a double cannot hold', async () => {
+  const config = {
+    remove: { body: ['secret', 'items[*].internal'] },
+    rename: { body: ['user.mail:email'] },
+    replace: { body: ['version:2', 'absent:never'] },
+    add: { body: ["caller:$(consumer.username or 'nobody')", 'meta.source:gateway', "['dot.ted']:x"] },
+    append: { body: ['tags:new', 'list:first'] },
+  };
+  const body =
+    '{"secret":1,"id":12345678901234567890,"version":1,"tags":["a"],"user":{"mail":"m"},' +
+    '"items":[{"n":1,"internal":2},{"n":3}],"__proto__":{"x":1}}';
+  const upstream = await send(config, { method: 'POST', headers: jsonHeaders, body });
+  assert.equal(
+    upstream.body,
+    '{"id":12345678901234567890,"version":"2","tags":["a","new"],"user":{"email":"m"},"items":[{"n":1},{"n":3}],' +
+      '"__proto__":{"x":1},"caller":"nobody","meta":{"source":"gateway"},"dot.ted":"x","list":["first"]}',
+  );
+});
+
+test('JSON: an empty body, another JSON type, a body that no rule changes', async () => {
+  const add = { add: { body: ['a:1'] } };
+  assert.equal((await send(add, { method: 'POST', headers: jsonHeaders })).body, '{"a":"1"}');
+  const patch = { 'Content-Type': 'application/merge-patch+json; charset=utf-8' };
+  assert.equal((await send(add, { method: 'PATCH', headers: patch, body: '{}' })).body, '{"a":"1"}');
+  const same = '{ "a" : 1.0 }';
+  assert.equal((await send(add, { method: 'POST', headers: jsonHeaders, body: same })).body, same);
+});
+
+test('JSON that is malformed, too deep or not UTF-8 is refused with the place', async () => {
+  const plugin = testPlugin(requestTransformer, { config: { remove: { body: ['a'] } } });
+  const post = (body: string | Uint8Array) =>
+    plugin.request({ method: 'POST', headers: { ...jsonHeaders, accept: 'application/json' }, body });
+  const malformed = (await post('{"a":1,\n"b":secret}')).response;
+  assert.equal(malformed.status, 400);
+  assert.match(malformed.body, /line 2, column 5/);
+  assert.doesNotMatch(malformed.body, /secret/);
+  assert.equal((await post('['.repeat(100_000))).response.status, 400);
+  assert.equal((await post(Buffer.from([0x22, 0xff, 0x22]))).response.status, 400);
+});
+
+test('what is neither JSON nor a form is left alone, unread', async () => {
+  const config = { add: { body: ['a:1'] }, remove: { body: ['b'] } };
+  for (const type of ['text/plain', 'application/xml', 'application/jsonp', '']) {
+    const upstream = await send(config, { method: 'POST', headers: { 'Content-Type': type }, body: '{"b":' });
+    assert.equal(upstream.body === null || upstream.body === '{"b":', true, type);
+  }
+});
+
+test('an urlencoded form', async () => {
+  const config = {
+    remove: { body: ['gone'] },
+    rename: { body: ['old:new'] },
+    replace: { body: ['r:é'] },
+    add: { body: ['a:$(query_params.inject)'] },
+    append: { body: ['r:2'] },
+  };
+  const request = {
+    method: 'POST',
+    path: '/?inject=x%26admin%3D1',
+    headers: formHeaders,
+    body: 'gone=1&old=%41&r=1&k=+',
+  };
+  assert.equal((await send(config, request)).body, 'new=%41&r=%C3%A9&k=+&a=x%26admin%3D1&r=2');
+});
+
+test('a form goes into the query when the method becomes one without a body', async () => {
+  for (const method of ['GET', 'HEAD', 'DELETE']) {
+    const upstream = await send(
+      { http_method: method, add: { body: ['b:2'] } },
+      { method: 'POST', path: '/?q=1', headers: formHeaders, body: 'a=1' },
+    );
+    assert.deepEqual([upstream.method, upstream.query, upstream.body], [method, 'q=1&a=1&b=2', '']);
+    assert.equal(upstream.header('content-type'), null);
+  }
+  const put = await send({ http_method: 'PUT' }, { method: 'POST', headers: formHeaders, body: 'a=1' });
+  assert.deepEqual([put.method, put.query], ['PUT', null]);
+  const large = { method: 'POST', headers: formHeaders, body: `a=${'x'.repeat(20_000)}` };
+  assert.equal(await status({ http_method: 'GET' }, large), 413);
+});
+
+const parts = (...list: readonly string[]) => `${list.map((part) => `--B\r\n${part}\r\n`).join('')}--B--\r\n`;
+const field = (name: string, value: string) => `Content-Disposition: form-data; name="${name}"\r\n\r\n${value}`;
+const multipartHeaders = { 'Content-Type': 'multipart/form-data; boundary=B' };
+
+test('a multipart form: files keep their bytes and headers', async () => {
+  const file = (name: string) =>
+    `Content-Disposition: form-data; name="${name}"; filename="a; name=x.png"\r\nContent-Type: image/png\r\n\r\n\x89\r\n--b`;
+  const config = {
+    remove: { body: ['gone'] },
+    rename: { body: ['file:upload', 'old:new'] },
+    replace: { body: ['r:2'] },
+    add: { body: ['r:never', 'a:1'] },
+    append: { body: ['r:3'] },
+  };
+  const body = parts(field('gone', '1'), file('file'), field('old', 'v'), field('r', '0'), field('r', '1'));
+  const upstream = await send(config, { method: 'POST', headers: multipartHeaders, body });
+  assert.equal(
+    upstream.body,
+    parts(file('upload'), field('new', 'v'), field('r', '2'), field('a', '1'), field('r', '3')),
+  );
+});
+
+test('a multipart form: a value cannot end its part, and a malformed one is refused', async () => {
+  const config = { add: { body: ['a:$(query_params.x)'] } };
+  const evil = encodeURIComponent(`1\r\n--B\r\n${field('admin', '1')}`);
+  const body = parts(field('k', '1'));
+  assert.equal(await status(config, { method: 'POST', path: `/?x=${evil}`, headers: multipartHeaders, body }), 400);
+  assert.equal(await status(config, { method: 'POST', headers: multipartHeaders, body: '--B\r\nnothing' }), 400);
+});
+
+test('the path: values cannot leave their segment', async () => {
+  const config = { replace: { uri: '/users/$(query_params.id)/files' } };
+  const path = async (id: string) => (await send(config, { path: `/?id=${encodeURIComponent(id)}` })).path;
+  assert.equal(await path('a b'), '/users/a%20b/files');
+  assert.equal(await path('é/admin?x=1#f'), '/users/%C3%A9%2Fadmin%3Fx%3D1%23f/files');
+});
+
+test('attacks: dot segments, control characters and lines are refused', async () => {
+  const uri = { replace: { uri: '/users/$(query_params.id)' } };
+  const loose = { replace: { uri: '/users/$(path(query_params.id))' } };
+  for (const id of ['..', '.', '../admin', '..\\admin', 'x\0', '..;/admin']) {
+    const request = { path: `/?id=${encodeURIComponent(id)}` };
+    assert.equal(await status(loose, request), 400, id);
+    assert.equal(await status(uri, request), 400, id);
+  }
+  const header = { add: { headers: ['X-A:$(query_params.x)'] } };
+  for (const x of ['a%0d%0aX-Admin:%201', 'a%0ab', 'a%00', 'a%0d']) {
+    assert.equal(await status(header, { path: `/?x=${x}` }), 400, x);
+  }
+  const host = { replace: { headers: ['Host:$(query_params.x)'] } };
+  for (const x of ['a@b', 'a/b', 'a%20b', 'a,b']) assert.equal(await status(host, { path: `/?x=${x}` }), 400, x);
+  const query = await send({ add: { querystring: ['a:$(query_params.x)'] } }, { path: '/?x=1%26admin%3D1%23%0d%0a' });
+  assert.equal(query.query, 'x=1%26admin%3D1%23%0d%0a&a=1%26admin%3D1%23%0D%0A');
+});
+
+test('a template that fails at run time is a 500', async () => {
+  const config = { add: { headers: ['X-A:$(query_params.x > 3)'] } };
+  assert.equal(await status(config, { path: '/?x=1' }), 500);
+});
+
+test('nothing is read where no rule is about bodies', () => {
+  const needs = (config: Config) => requestTransformer.needs({ ...empty, ...config });
+  const empty = Object.fromEntries(
+    ['remove', 'rename', 'replace', 'add', 'append'].map((name) => [name, { body: [], headers: [], querystring: [] }]),
+  );
+  assert.deepEqual(needs({ http_method: 'POST' }), {});
+  assert.deepEqual(needs({ http_method: 'GET', max_body_size: 5 }), { requestBody: { maxBytes: 5 } });
+  const add = { body: ['a:1'], headers: [], querystring: [] };
+  assert.deepEqual(needs({ add, max_body_size: 5 }), { requestBody: { maxBytes: 5 } });
+});
