@@ -9,6 +9,9 @@ export type FlightWait = (wait: number) => Promise<FlightEnd>;
 const firstLook = 10;
 const longestLook = 100;
 
+/** Milliseconds within which a lease that is over by this worker's clock must be over by that of Redis. */
+const grace = 100;
+
 /** What this worker knows of a flight. */
 interface Flight {
   /** Names this flight in Redis, if this worker leads. */
@@ -90,8 +93,9 @@ export class RedisFlights {
 
   async #watch(key: string, flight: Flight, leader: Buffer, leaseEnd: number): Promise<void> {
     try {
-      for (let pause = firstLook; performance.now() < leaseEnd; pause = Math.min(longestLook, pause * 1.5)) {
-        await sleep(Math.min(pause, leaseEnd - performance.now()));
+      for (let pause = firstLook; performance.now() < leaseEnd + grace; pause = Math.min(longestLook, pause * 1.5)) {
+        const left = leaseEnd - performance.now();
+        await sleep(left > 0 ? Math.min(pause, left) : 1);
         if (this.#flights.get(key) !== flight) return;
         if ((await this.#server.run(flyingScript, [this.#nameOf(key)], [leader])) !== 1) break;
       }
