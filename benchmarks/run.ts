@@ -5,7 +5,9 @@ import { parseArgs } from 'node:util';
 import { addresses } from './scenarios/addresses.ts';
 import { aggregate } from './scenarios/aggregate.ts';
 import { largeAnswer, upload } from './scenarios/bodies.ts';
+import { cache } from './scenarios/cache.ts';
 import { consumers } from './scenarios/consumers.ts';
+import { content } from './scenarios/content.ts';
 import { edits } from './scenarios/edits.ts';
 import { http2 } from './scenarios/http2.ts';
 import { idleConnections } from './scenarios/idle-connections.ts';
@@ -36,6 +38,8 @@ const scenarios: readonly Scenario[] = [
   upload,
   transfer,
   websocket,
+  cache,
+  content,
   tls,
   http2,
   idleConnections,
