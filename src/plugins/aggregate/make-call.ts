@@ -5,11 +5,14 @@ import { type Item, type Reference, resolve, type Sources } from './reference.ts
 import { isSafePath, textOf } from './template.ts';
 
 /** The call of a part, but for its time and size; or why it cannot be made. */
-export type MadeCall = { readonly call: Omit<BackendCall, 'timeout' | 'maxBytes'> } | { readonly failure: PartFailure };
+export type MadeCall = { readonly call: Made } | { readonly failure: PartFailure };
+
+type Made = Omit<BackendCall, 'timeout' | 'maxBytes'>;
 
 const longestQuery = 8_192;
 
 export function makeCall(part: Part, sources: Sources, item: Item | null): MadeCall {
+  if (part.constant !== null) return part.constant;
   const path = part.path.fill(sources, item);
   if (path === undefined) return missing(part.path.references, sources, item);
   if (!isSafePath(path)) return unsafe(part.path.references, 'a value does not fit into its path');
@@ -23,18 +26,22 @@ export function makeCall(part: Part, sources: Sources, item: Item | null): MadeC
   const body = part.body === null ? null : part.body.fill(sources, item);
   if (body === undefined) return missing(part.body?.references ?? [], sources, item);
   const { to, pass, config } = part;
-  return {
-    call: {
-      ...(to === undefined ? null : { to }),
-      method: config.method,
-      path,
-      query,
-      pass,
-      headers: headersOf(part.headers, sources, item),
-      ...(body === null ? null : { body: Buffer.from(body) }),
-    },
-  };
+  const headers = headersOf(part.headers, sources, item);
+  const call: Made = { ...to, method: config.method, path, query, pass, headers };
+  return { call: body === null ? call : { ...call, body: Buffer.from(body) } };
 }
+
+/** The call of a part without references, which is always the same. Null: it has some. */
+export function constantCall(part: Part): MadeCall | null {
+  const templates = [
+    part.path,
+    ...(part.body === null ? [] : [part.body]),
+    ...[...part.query, ...part.headers].map(({ value }) => value),
+  ];
+  return templates.some(({ references }) => references.length > 0) ? null : makeCall(part, noSources, null);
+}
+
+const noSources = {} as Sources;
 
 function queryOf(templates: readonly NamedTemplate[], sources: Sources, item: Item | null): string {
   let query = '';

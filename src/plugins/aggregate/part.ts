@@ -3,6 +3,7 @@ import { bodyMediaTypes, compileBody } from './body-template.ts';
 import { parseTarget, type Target } from './compose.ts';
 import { type Condition, compileCondition } from './condition.ts';
 import type { Opening } from './large-text.ts';
+import type { MadeCall } from './make-call.ts';
 import { parseReference, type Reference, TemplateError } from './reference.ts';
 import type { PartConfig } from './request-schema.ts';
 import { compileShape, type Shape, type ShapeConfig } from './shape.ts';
@@ -18,12 +19,14 @@ export interface NamedTemplate {
 export interface Part {
   readonly name: string;
   readonly config: PartConfig;
-  readonly to: { readonly service: string } | { readonly url: string } | undefined;
+  readonly to: { readonly to?: { readonly service: string } | { readonly url: string } };
   readonly path: Template;
   readonly query: readonly NamedTemplate[];
   readonly headers: readonly NamedTemplate[];
   readonly pass: ReadonlySet<string>;
   readonly body: Template | null;
+  /** The call, when it is always the same. */
+  readonly constant: MadeCall | null;
   readonly when: Condition | null;
   readonly each: Reference | null;
   readonly target: Target;
@@ -91,7 +94,7 @@ export function compilePart(config: PartConfig, report: Report): Part {
   return {
     name: config.name,
     config,
-    to: config.service !== null ? { service: config.service } : config.url !== null ? { url: config.url } : undefined,
+    to: destination(config),
     path: template('path', () => compilePath(config.path)),
     query,
     headers: field('headers', [], () => headerTemplates(config)).map(({ name, text }) => ({
@@ -100,6 +103,7 @@ export function compilePart(config: PartConfig, report: Report): Part {
     })),
     pass: new Set(config.pass_headers.map((name) => name.toLowerCase())),
     body: body === null ? null : template('body', () => compileBody(body, config.body_type)),
+    constant: null,
     when: condition,
     each: list,
     target: field('target', [], () => parseTarget(config.target ?? config.name)),
@@ -118,6 +122,11 @@ export function compilePart(config: PartConfig, report: Report): Part {
     nullOnStatus: new Set(config.null_on_status),
     references,
   };
+}
+
+function destination({ service, url }: PartConfig): Part['to'] {
+  if (service !== null) return { to: { service } };
+  return url === null ? {} : { to: { url } };
 }
 
 const nothing: Template = { references: [], fill: () => undefined };

@@ -1,4 +1,5 @@
 import type { Opening } from './large-text.ts';
+import { constantCall } from './make-call.ts';
 import { compilePart, type Part } from './part.ts';
 import type { Reference } from './reference.ts';
 import type { PartConfig } from './request-schema.ts';
@@ -47,7 +48,12 @@ function compile(config: PlanConfig, report: Report): Plan {
   const parts = config.requests.map((request, index) =>
     compilePart(request, (field, problem) => report(`requests.${index}.${field}`, problem)),
   );
-  const opened = parts.map((part) => ({ ...part, opening: openingOf(part, parts), referred: referredOf(part, parts) }));
+  const opened = parts.map((part) => ({
+    ...part,
+    opening: openingOf(part, parts),
+    referred: referredOf(part, parts),
+    constant: constantCall(part),
+  }));
   const indexOf = new Map(parts.map(({ name }, index) => [name, index]));
   const needs = parts.map(({ references }) => [
     ...new Set(

@@ -70,7 +70,7 @@ export function readAnswer(part: Part, answer: BackendAnswer, texts: LargeTexts)
 
 function formatOf(wanted: 'auto' | BodyFormat, contentType: string | null): BodyFormat | null {
   if (wanted !== 'auto') return wanted;
-  if (contentType === null) return 'json';
+  if (contentType === null || contentType === 'application/json') return 'json';
   const type = mediaType(contentType);
   if (type === null) return null;
   return type.isJson ? 'json' : type.isXml ? 'xml' : null;
