@@ -1,5 +1,4 @@
-import { decodeArgument } from '../../plugin-sdk/index.ts';
-import { pairs, type Rule, resolved, type Values } from './values.ts';
+import { decodeArgument, namedValues, resolved, type TransformValues, type ValueRule } from '../../plugin-sdk/index.ts';
 
 /** Changes a query or an urlencoded form; what no rule names stays byte for byte. */
 export type ArgumentChange = (text: string, rendered: readonly string[]) => string;
@@ -18,10 +17,10 @@ export function isEmpty({ remove, rename, replace, add, append }: RuleTexts): bo
 }
 
 /** Null when there is nothing to change. */
-export function argumentChange(texts: RuleTexts, values: Values): ArgumentChange | null {
+export function argumentChange(texts: RuleTexts, values: TransformValues): ArgumentChange | null {
   if (isEmpty(texts)) return null;
   const gone = new Set(texts.remove);
-  const rename = pairs(texts.rename);
+  const rename = namedValues(texts.rename);
   const replace = values.rules(texts.replace);
   const add = values.rules(texts.add);
   const append = values.rules(texts.append);
@@ -69,7 +68,7 @@ function replaceArgument(list: Argument[], name: string, value: string): void {
   for (let at = list.length - 1; at > first; at--) if (list[at]?.name === name) list.splice(at, 1);
 }
 
-function addArgument(list: Argument[], { name, value }: Rule, rendered: readonly string[]): void {
+function addArgument(list: Argument[], { name, value }: ValueRule, rendered: readonly string[]): void {
   list.push({ name, pair: `${encode(name)}=${encode(resolved(value, rendered))}` });
 }
 

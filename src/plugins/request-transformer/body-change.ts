@@ -6,14 +6,16 @@ import {
   type JsonChange,
   type MediaType,
   mediaType,
+  namedValues,
   OffThreadError,
   type Reply,
   refuse,
+  resolved,
+  type TransformValues,
 } from '../../plugin-sdk/index.ts';
 import { type ArgumentChange, argumentChange, isEmpty, type RuleTexts } from './arguments.ts';
 import { type MultipartChange, multipartChange } from './multipart.ts';
 import type { RequestTransformerConfig } from './schema.ts';
-import { pairs, resolved, type Values } from './values.ts';
 
 const mostFields = 10_000;
 const longestQuery = 16_384;
@@ -27,7 +29,7 @@ export class BodyChange {
   /** Fields of a form go into the query. */
   readonly #toQuery: boolean;
 
-  constructor(config: RequestTransformerConfig, values: Values) {
+  constructor(config: RequestTransformerConfig, values: TransformValues) {
     this.#rules = bodyRules(config);
     this.#form = argumentChange(this.#rules, values);
     this.#multipart = multipartChange(this.#rules, values);
@@ -90,7 +92,7 @@ export class BodyChange {
 }
 
 /** Null when there is no rule that needs a body. */
-export function bodyChange(config: RequestTransformerConfig, values: Values): BodyChange | null {
+export function bodyChange(config: RequestTransformerConfig, values: TransformValues): BodyChange | null {
   return readsBodies(config) ? new BodyChange(config, values) : null;
 }
 
@@ -118,10 +120,13 @@ function bodyRules({ remove, rename, replace, add, append }: RequestTransformerC
   };
 }
 
-function jsonChanges(texts: RuleTexts, values: Values): (rendered: readonly string[]) => readonly JsonChange[] {
+function jsonChanges(
+  texts: RuleTexts,
+  values: TransformValues,
+): (rendered: readonly string[]) => readonly JsonChange[] {
   const before: readonly JsonChange[] = [
     ...texts.remove.map((name) => ({ kind: 'remove', name }) as const),
-    ...pairs(texts.rename).map(({ name, value }) => ({ kind: 'rename', name, to: value }) as const),
+    ...namedValues(texts.rename).map(({ name, value }) => ({ kind: 'rename', name, to: value }) as const),
   ];
   const sets = (['replace', 'add', 'append'] as const).flatMap((kind) =>
     values.rules(texts[kind]).map((rule) => ({ ...rule, kind })),

@@ -4,16 +4,17 @@ import {
   type PluginTools,
   type Reply,
   refuse,
+  resolved,
+  TransformValues,
   unsafePath,
 } from '../../plugin-sdk/index.ts';
 import { argumentChange } from './arguments.ts';
 import { bodyChange, bodyType } from './body-change.ts';
 import { headerChange } from './header-rules.ts';
 import type { RequestTransformerConfig } from './schema.ts';
-import { resolved, Values } from './values.ts';
 
 export function transformRequest(config: RequestTransformerConfig, { log }: PluginTools): PluginPhases {
-  const values = new Values();
+  const values = new TransformValues();
   const changeHeaders = headerChange(config, values, log);
   const changeQuery = argumentChange(queryRules(config), values);
   const body = bodyChange(config, values);

@@ -1,23 +1,39 @@
-import type { AccessContext, NamedValue, PluginLogger, Reply } from '../../plugin-sdk/index.ts';
-import { refuse } from '../../plugin-sdk/index.ts';
-import { hasControl, isHost } from './problems.ts';
+import {
+  type AccessContext,
+  hasControl,
+  isHost,
+  isPluginsHeader,
+  type NamedValue,
+  namedValues,
+  type PluginLogger,
+  type Reply,
+  refuse,
+  resolved,
+  type TransformValues,
+  type ValueRule,
+} from '../../plugin-sdk/index.ts';
 import type { RequestTransformerConfig } from './schema.ts';
-import { pairs, type Rule, resolved, type Values } from './values.ts';
 
 /** Changes the headers of the request; a `Reply` when a value cannot stand in one. */
 export type HeaderChange = (context: AccessContext, rendered: readonly string[]) => Reply | undefined;
 
-interface HeaderRule extends Rule {
+interface HeaderRule extends ValueRule {
   readonly lower: string;
 }
 
 /** Null when there is nothing to change. */
-export function headerChange(config: RequestTransformerConfig, values: Values, log: PluginLogger): HeaderChange | null {
+export function headerChange(
+  config: RequestTransformerConfig,
+  values: TransformValues,
+  log: PluginLogger,
+): HeaderChange | null {
   const usable = (name: string, isSet: boolean) => isUsable(name, isSet, log);
   const rules = (texts: readonly string[]): readonly HeaderRule[] =>
     values.rules(texts.map((text) => text.trim())).map((rule) => ({ ...rule, lower: rule.name.toLowerCase() }));
   const remove = config.remove.headers.filter((name) => usable(name, false));
-  const rename = pairs(config.rename.headers).filter(({ name, value }) => usable(name, false) && usable(value, true));
+  const rename = namedValues(config.rename.headers).filter(
+    ({ name, value }) => usable(name, false) && usable(value, true),
+  );
   const replace = rules(config.replace.headers).filter(({ lower, name }) => lower === 'host' || usable(name, true));
   const add = rules(config.add.headers).filter(({ name }) => usable(name, true));
   const append = rules(config.append.headers).filter(({ name }) => usable(name, true));
@@ -59,21 +75,9 @@ const alwaysThere: ReadonlySet<string> = new Set([
   'x-real-ip',
 ]);
 
-const framing: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
-
 /** As in Kong, `Host` is for `replace` alone. What frames a message follows from the message. */
 function isUsable(name: string, isSet: boolean, log: PluginLogger): boolean {
-  const lower = name.toLowerCase();
-  const usable = lower !== 'host' && !framing.has(lower);
+  const usable = name.toLowerCase() !== 'host' && isPluginsHeader(name);
   if (!usable && isSet) log.warn('a rule is left out: the gateway itself writes this header', { header: name });
   return usable;
 }

@@ -1,6 +1,11 @@
-import { type MultipartPart, multipartParts } from '../../plugin-sdk/index.ts';
+import {
+  type MultipartPart,
+  multipartParts,
+  namedValues,
+  resolved,
+  type TransformValues,
+} from '../../plugin-sdk/index.ts';
 import { isEmpty, type RuleTexts } from './arguments.ts';
-import { pairs, resolved, type Values } from './values.ts';
 
 /** Null: the body is malformed, or a value would end its part. */
 export type MultipartChange = (body: Buffer, boundary: string, rendered: readonly string[]) => Buffer | null;
@@ -12,10 +17,10 @@ interface Piece {
 }
 
 /** Changes the parts of a form by their names, files included; null when there is nothing to change. */
-export function multipartChange(texts: RuleTexts, values: Values): MultipartChange | null {
+export function multipartChange(texts: RuleTexts, values: TransformValues): MultipartChange | null {
   if (isEmpty(texts)) return null;
   const gone = new Set(texts.remove);
-  const rename = pairs(texts.rename);
+  const rename = namedValues(texts.rename);
   const replace = values.rules(texts.replace);
   const add = values.rules(texts.add);
   const append = values.rules(texts.append);

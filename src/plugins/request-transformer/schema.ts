@@ -1,6 +1,14 @@
-import { jsonFieldProblem } from '../../plugin-sdk/index.ts';
+import {
+  argumentProblem,
+  argumentRenameProblem,
+  fieldProblem,
+  fieldRenameProblem,
+  headerRenameProblem,
+  headerValueProblem,
+  jsonFieldProblem,
+  uriProblem,
+} from '../../plugin-sdk/index.ts';
 import { array, headerName, type Infer, integer, record, string } from '../../plugin-sdk/schema.ts';
-import * as problems from './problems.ts';
 
 /** A list that may be empty and is never null. */
 function list(custom: ((text: string) => string | null) | null, description: string) {
@@ -12,11 +20,11 @@ function list(custom: ((text: string) => string | null) | null, description: str
 function values(what: string) {
   return {
     body: list(
-      problems.fieldProblem,
+      fieldProblem,
       `\`name:value\` of fields of the body: ${what} In JSON the name may be a path: \`data.items[*].id\`.`,
     ),
-    headers: list(problems.headerValueProblem, `\`name:value\` of headers: ${what}`),
-    querystring: list(problems.argumentProblem, `\`name:value\` of arguments of the query: ${what}`),
+    headers: list(headerValueProblem, `\`name:value\` of headers: ${what}`),
+    querystring: list(argumentProblem, `\`name:value\` of arguments of the query: ${what}`),
   };
 }
 
@@ -42,9 +50,9 @@ export const config = record({
   ),
   rename: record(
     {
-      body: list(problems.fieldRenameProblem, '`old:new` of fields of the body; in JSON the old name may be a path.'),
-      headers: list(problems.headerRenameProblem, '`old:new` of headers.'),
-      querystring: list(problems.argumentRenameProblem, '`old:new` of arguments of the query.'),
+      body: list(fieldRenameProblem, '`old:new` of fields of the body; in JSON the old name may be a path.'),
+      headers: list(headerRenameProblem, '`old:new` of headers.'),
+      querystring: list(argumentRenameProblem, '`old:new` of arguments of the query.'),
     },
     { description: 'What gets another name, and keeps its value.' },
   ),
@@ -52,7 +60,7 @@ export const config = record({
     {
       ...values(onlyThere),
       uri: string({
-        custom: problems.uriProblem,
+        custom: uriProblem,
         description:
           'Path of the request to the backend, a template; the path of the service does not go before it, the query stays. Values ' +
           'are percent-encoded, slashes too; those of `uri_captures` and of `path(...)` keep theirs.',

@@ -1,15 +1,20 @@
-import { jsonFieldProblem, namedValue, templateProblem, unsafePath } from '../../plugin-sdk/index.ts';
+import { jsonFieldProblem } from './json-field.ts';
+import { namedValue } from './named-value.ts';
+import { templateProblem, unsafePath } from './templates.ts';
 
 /*
- * What is wrong with an element of the configuration, in Kong's words where Kong looks; null when nothing is.
+ * What is wrong with an element of a transformer's configuration, in Kong's words where Kong looks; null when nothing is.
  */
+
+/** What the templates are over; see `TemplateOptions`. */
+type Over = 'request' | 'answer';
 
 const headerShape = /^[A-Za-z0-9_-]+$/;
 const control = /[\0-\x08\x0a-\x1f\x7f]/;
 const hostShape = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 /** `name:value` of a header, whose value is a template. */
-export function headerValueProblem(text: string): string | null {
+export function headerValueProblem(text: string, over: Over = 'request'): string | null {
   const pair = namedValue(text);
   if (pair === null) return `'${text}' is not a valid header`;
   const { name, value } = pair;
@@ -18,7 +23,7 @@ export function headerValueProblem(text: string): string | null {
   if (control.test(value)) return `the value of '${name}' has a control character`;
   if (name.toLowerCase() === 'host' && !value.includes('$(') && !isHost(value.trim()))
     return `invalid hostname: ${value}`;
-  return valueProblem(value);
+  return valueProblem(value, over);
 }
 
 export function headerRenameProblem(text: string): string | null {
@@ -29,9 +34,9 @@ export function headerRenameProblem(text: string): string | null {
 }
 
 /** `name:value` of a query argument. */
-export function argumentProblem(text: string): string | null {
+export function argumentProblem(text: string, over: Over = 'request'): string | null {
   const { name = text, value = '' } = namedValue(text) ?? {};
-  return value === '' ? `key '${name}' has no value` : valueProblem(value);
+  return value === '' ? `key '${name}' has no value` : valueProblem(value, over);
 }
 
 export function argumentRenameProblem(text: string): string | null {
@@ -40,8 +45,8 @@ export function argumentRenameProblem(text: string): string | null {
 }
 
 /** `name:value` of a field of the body, whose name may be a path. */
-export function fieldProblem(text: string): string | null {
-  return argumentProblem(text) ?? jsonFieldProblem(namedValue(text)?.name ?? '');
+export function fieldProblem(text: string, over: Over = 'request'): string | null {
+  return argumentProblem(text, over) ?? jsonFieldProblem(namedValue(text)?.name ?? '');
 }
 
 export function fieldRenameProblem(text: string): string | null {
@@ -67,11 +72,27 @@ export function hasControl(text: string): boolean {
   return control.test(text);
 }
 
-function valueProblem(value: string): string | null {
-  const problem = templateProblem(value);
+function valueProblem(value: string, over: Over): string | null {
+  const problem = templateProblem(value, { over });
   return problem === null ? null : unsupported(value, problem);
 }
 
 function unsupported(value: string, problem: string): string {
   return `value '${value}' is not in supported format, error:${problem}`;
+}
+
+const framing: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** True for a name that is one of a header, and not of one that the gateway writes to frame a message. */
+export function isPluginsHeader(name: string): boolean {
+  return headerShape.test(name) && !framing.has(name.toLowerCase());
 }
