@@ -19,6 +19,7 @@ describe('the cache', () => {
 
   before(async () => {
     rig = await startRig({
+      settings: { plugins: ['proxy-cache', 'key-auth'] },
       script: async (connection) => {
         for (;;) {
           const request = await connection.readRequest();

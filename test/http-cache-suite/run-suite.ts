@@ -42,7 +42,7 @@ export async function runSuite(): Promise<readonly TestResult[]> {
   const origin = createServer(answer);
   await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
   const { port } = origin.address() as AddressInfo;
-  await using gateway = await startTestGateway();
+  await using gateway = await startTestGateway({ settings: { plugins: ['proxy-cache'] } });
   await configure(gateway, port);
   await runTests(suites, plainFetch, false, gateway.proxyUrl, 1000);
   origin.closeAllConnections();
