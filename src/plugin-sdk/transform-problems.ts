@@ -1,3 +1,4 @@
+import { JsonValueError, type JsonValueType, jsonValue } from './json-changes.ts';
 import { jsonFieldProblem } from './json-field.ts';
 import { namedValue } from './named-value.ts';
 import { templateProblem, unsafePath } from './templates.ts';
@@ -95,4 +96,17 @@ const framing: ReadonlySet<string> = new Set([
 /** True for a name that is one of a header, and not of one that the gateway writes to frame a message. */
 export function isPluginsHeader(name: string): boolean {
   return headerShape.test(name) && !framing.has(name.toLowerCase());
+}
+
+/** `name:value` whose value, when it is known now, must be of this type. */
+export function jsonValueProblem(text: string, type: JsonValueType): string | null {
+  const pair = namedValue(text);
+  if (pair === null || type === 'string' || pair.value.includes('$(')) return null;
+  try {
+    jsonValue(`'${pair.name}'`, pair.value, type);
+    return null;
+  } catch (error) {
+    if (error instanceof JsonValueError) return error.message;
+    throw error;
+  }
 }

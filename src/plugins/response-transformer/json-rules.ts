@@ -1,0 +1,105 @@
+import {
+  bodyFault,
+  changeJson,
+  type HeaderFilterContext,
+  type JsonChange,
+  mediaType,
+  namedValues,
+  OffThreadError,
+  type Reply,
+  type ResponseContext,
+  type ResponseWithBody,
+  refuse,
+  resolved,
+  type TransformValues,
+} from '../../plugin-sdk/index.ts';
+import type { ResponseTransformerConfig } from './schema.ts';
+
+export function changesJson({ remove, rename, replace, add, append }: ResponseTransformerConfig): boolean {
+  return remove.json.length + rename.json.length + replace.json.length + add.json.length + append.json.length > 0;
+}
+
+/** Also parts of an answer: `concerns` lets none of them pass that may be JSON. */
+export function concerns({ response }: HeaderFilterContext): boolean {
+  const type = mediaType(response.header('content-type'));
+  if (type === null) return false;
+  return type.isJson || (response.status === 206 && type.type === 'multipart/byteranges');
+}
+
+/** Changes the body of an answer that `concerns`. */
+export function jsonChange(
+  config: ResponseTransformerConfig,
+  values: TransformValues,
+): (context: ResponseContext) => undefined | Reply | Promise<undefined | Reply> {
+  const changes = changeList(config, values);
+  return (context) => {
+    const { response } = context;
+    const body = response.body();
+    if (body.byteLength === 0) return undefined;
+    const refusal = unreadable(response, body, config.max_body_size);
+    if (refusal !== null) return refusal;
+    try {
+      const changed = changeJson(body, changes(values.render(context)));
+      if (changed instanceof Promise) return finishLater(response, changed);
+      return finish(response, changed);
+    } catch (error) {
+      return failure(error);
+    }
+  };
+}
+
+/** What cannot be read does not pass unchanged. */
+function unreadable(response: ResponseWithBody, body: Uint8Array, most: number): Reply | null {
+  if (body.byteLength > most) return refuse(502, 'The answer of the backend is too large to be changed');
+  if (response.status === 206) return refuse(502, 'A part of a JSON answer cannot be changed');
+  const coding = response.header('content-encoding');
+  if (coding === null || coding.toLowerCase() === 'identity') return null;
+  return refuse(502, 'The answer of the backend has a content coding that is not supported');
+}
+
+async function finishLater(
+  response: ResponseWithBody,
+  pending: Promise<Uint8Array | null>,
+): Promise<undefined | Reply> {
+  try {
+    return finish(response, await pending);
+  } catch (error) {
+    return failure(error);
+  }
+}
+
+/** Other bytes than those that the backend's validators and digests are of (RFC 9110 8.8.3.3, RFC 9530). */
+function finish(response: ResponseWithBody, changed: Uint8Array | null): undefined {
+  if (changed === null) return;
+  response.setBody(changed);
+  const etag = response.header('etag');
+  if (etag?.startsWith('"') === true) response.setHeader('ETag', `W/${etag}`);
+  for (const name of ['Content-MD5', 'Digest', 'Content-Digest', 'Repr-Digest', 'Accept-Ranges']) {
+    response.removeHeader(name);
+  }
+}
+
+function failure(error: unknown): Reply {
+  const fault = bodyFault(error);
+  if (fault !== null) return refuse(502, `In the answer of the backend ${fault}`);
+  if (error instanceof OffThreadError) return refuse(503, 'Too many large bodies at a time', { 'Retry-After': '1' });
+  throw error;
+}
+
+function changeList(
+  config: ResponseTransformerConfig,
+  values: TransformValues,
+): (rendered: readonly string[]) => readonly JsonChange[] {
+  const before: readonly JsonChange[] = [
+    ...config.remove.json.map((name) => ({ kind: 'remove', name }) as const),
+    ...namedValues(config.rename.json).map(({ name, value }) => ({ kind: 'rename', name, to: value }) as const),
+  ];
+  const sets = (['replace', 'add', 'append'] as const).flatMap((kind) => {
+    const { json, json_types: types } = config[kind];
+    return values.rules(json).map((rule, at) => ({ ...rule, kind, type: types[at] ?? 'string' }));
+  });
+  return (rendered) => [
+    ...before,
+    ...sets.map(({ kind, name, value, type }) => ({ kind, name, value: resolved(value, rendered), type })),
+  ];
+}

@@ -1,0 +1,9 @@
+/** Whether a status is one of `200`, `200-299` and the like; an empty list takes all. */
+export function statusMatcher(texts: readonly string[]): (status: number) => boolean {
+  if (texts.length === 0) return () => true;
+  const ranges = texts.map((text) => {
+    const [first = '', last = first] = text.split('-');
+    return [Number(first), Number(last)] as const;
+  });
+  return (status) => ranges.some(([first, last]) => status >= first && status <= last);
+}
