@@ -317,7 +317,7 @@ describe('aggregate: failures through a gateway', () => {
     ['/huge-bad', { max_body_size: 10_000_000 }, 502, 'malformed'],
     ['/cut', {}, 502, 'bad-answer'],
     ['/slow', { query: { hang: '1' }, timeout: 100 }, 504, 'timeout'],
-    ['/gone', { service: 'no-such-service' }, 500, 'misconfigured'],
+    ['/gone', { service: 'no-such-service' }, 503, 'misconfigured'],
     ['/refused', { service: null, url: 'refused' }, 502, 'unreachable'],
   ];
   for (const [path, more, status, reason] of faults) {

@@ -133,7 +133,7 @@ describe('aggregate: calls', () => {
       },
     );
     const [call] = calls;
-    assert.equal(call?.query, 'q=x%26y%3D%23&odd%20name=a&b');
+    assert.equal(call?.query, 'q=x%26y%3D%23&odd%20name=a%26b');
     assert.equal(call.path, '/x/a%2Fb');
     assert.deepEqual(call.to, { service: 's' });
     assert.deepEqual([...(call.pass as Set<string>)], ['authorization']);
@@ -255,7 +255,7 @@ describe('aggregate: values of others in calls', () => {
       ],
     };
     const { response, json } = await run(config, { '/a': () => answered('"../admin"') });
-    assert.deepEqual([response.status, json['part'], json['reason']], [502, 'b', 'unsafe-path']);
+    assert.deepEqual([response.status, json['part'], json['reason']], [502, 'b', 'unsafe-value']);
   });
 
   test('cannot end a header line', async () => {
@@ -287,6 +287,8 @@ describe('aggregate: failures', () => {
     ['is too late', timeout, 504, 'timeout'],
     ['cannot be reached', new CallFailed('unreachable', 502, 'secret address'), 502, 'unreachable'],
     ['is too large', new CallFailed('too-large', 502, 'secret'), 502, 'too-large'],
+    ['has no service', new CallFailed('no-service', 503, 'secret'), 503, 'misconfigured'],
+    ['answers a part', () => answered('{}', 206), 502, 'status'],
     ['has no address', new CallFailed('no-target', 503, 'secret'), 503, 'no-target'],
     ['answers 500', () => answered('secret', 500), 502, 'status'],
     ['answers 404', () => answered('secret', 404), 502, 'status'],
@@ -490,6 +492,12 @@ describe('aggregate: headers', () => {
       assert.deepEqual(headers['cache-control'], [expected]);
     });
   }
+
+  test('an answer varies by the headers that it is made of', async () => {
+    const config = { requests: [{ name: 'a', path: '/a', query: { l: '{headers.X-Lang}' } }] };
+    assert.deepEqual((await run(config, { '/a': 1 })).response.headers['vary'], ['x-lang']);
+    assert.equal((await run(parts, with_({}, {}))).response.headers['vary'], undefined);
+  });
 
   test('an answer varies as those parts do that see the header', async () => {
     const vary = { 'cache-control': 'max-age=9', vary: 'Accept-Language, Cookie', age: '4' };

@@ -68,18 +68,20 @@ export function mergedCacheControl(plan: Plan, outcomes: readonly Outcome[]): st
   return lines.join(', ');
 }
 
-/** Names of the passed headers by which a part's answer varies; `*` when it may vary by anything. */
+/** Names of the client's headers by which the answer varies: in a reference, or passed on and told by a part. `*`: by anything. */
 export function mergedVary(plan: Plan, outcomes: readonly Outcome[]): readonly string[] {
   const names = new Set<string>();
   for (const [index, outcome] of outcomes.entries()) {
-    if (outcome.kind !== 'there' || outcome.answer === null) continue;
     const { pass, references } = plan.parts[index]!;
-    const used = new Set(pass);
-    for (const { reference } of references) if (reference.from === 'header') used.add(reference.name);
-    for (const name of listOf(outcome.answer, 'vary')) {
-      if (name === '*') return ['*'];
-      if (used.has(name)) names.add(name);
-    }
+    for (const { reference } of references) if (reference.from === 'header') names.add(reference.name);
+    if (outcome.kind !== 'there') continue;
+    // Of the many answers of an `each` none is kept.
+    if (outcome.answer === null) for (const name of pass) names.add(name);
+    else
+      for (const name of listOf(outcome.answer, 'vary')) {
+        if (name === '*') return ['*'];
+        if (pass.has(name)) names.add(name);
+      }
   }
   return [...names];
 }

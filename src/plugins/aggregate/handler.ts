@@ -1,32 +1,27 @@
-import {
-  type AccessContext,
-  backendReply,
-  type JsonObject,
-  type JsonValue,
-  type PluginPhases,
-  type Reply,
-} from '../../plugin-sdk/index.ts';
-import { addNamedHeaders, mergedCacheControl, mergedVary } from './answer-headers.ts';
+import type { AccessContext, JsonValue, PluginPhases, PluginTools, Reply } from '../../plugin-sdk/index.ts';
 import { readClientBody } from './client-body.ts';
-import { place } from './compose.ts';
-import type { LargeTexts } from './large-text.ts';
-import { allTooLarge, type Outcome, type PartFailure } from './outcome.ts';
-import type { Part } from './part.ts';
-import { compilePlan, type Plan } from './plan.ts';
+import { documentReply, failureReply } from './document.ts';
+import { compilePlan } from './plan.ts';
 import { Run, type RunEnd } from './run.ts';
 import type { AggregateConfig } from './schema.ts';
 
-const json: readonly [string, string] = ['Content-Type', 'application/json; charset=utf-8'];
-const noStore: readonly [string, string] = ['Cache-Control', 'no-store'];
-
-export function aggregate(config: AggregateConfig): PluginPhases {
+export function aggregate(config: AggregateConfig, tools: PluginTools): PluginPhases {
   const plan = compilePlan(config);
   const limits = { timeout: config.timeout, maxBytes: config.max_body_size, maxCalls: config.max_calls };
+  const warned = new Set<string>();
+
+  /** An operator's mistake that no client can do anything about. */
+  function missing(part: string): void {
+    if (warned.has(part)) return;
+    warned.add(part);
+    tools.log.warn(`the service of the part '${part}' does not exist`);
+  }
 
   function run(context: AccessContext, body: JsonValue | undefined): Promise<Reply> {
     const end: RunEnd = {
-      complete: (outcomes, texts) => composed(context, config, plan, outcomes, texts),
-      failed: (part, failure) => failedWhole(context, part, failure),
+      complete: (outcomes, texts) => documentReply(context, config, plan, outcomes, texts),
+      failed: (part, failure) => failureReply(context, part, failure),
+      missing,
     };
     return new Run(plan, limits, context, body, end).reply();
   }
@@ -37,77 +32,4 @@ export function aggregate(config: AggregateConfig): PluginPhases {
   }
 
   return { access: (context) => (plan.readsBody ? readAndRun(context) : run(context, undefined)) };
-}
-
-/** The document, or the failure of a part that does not fit into it. */
-function composed(
-  context: AccessContext,
-  config: AggregateConfig,
-  plan: Plan,
-  outcomes: readonly Outcome[],
-  texts: LargeTexts,
-): Reply {
-  const root: JsonObject = {};
-  const failures: JsonValue[] = [];
-  for (const index of plan.placement) {
-    const part = plan.parts[index]!;
-    const outcome = outcomes[index]!;
-    if (outcome.kind === 'failed') failures.push(entry(part, outcome.failure));
-    if (outcome.kind === 'there') for (const failure of outcome.failures) failures.push(entry(part, failure));
-    if (part.config.hidden || place(root, part.target, outcome.kind === 'there' ? outcome.value : null)) continue;
-    if (part.config.required) return failedWhole(context, part, noPlace);
-    failures.push(entry(part, noPlace));
-  }
-  if (failures.length > 0) {
-    place(root, [config.errors_field], failures);
-    context.log('aggregate_errors', failures);
-  }
-  const body = texts.write(root);
-  if (body.byteLength > config.max_body_size) return failedWhole(context, plan.parts.at(-1)!, allTooLarge);
-  return backendReply({
-    status: 200,
-    headers: headersOf(config, plan, outcomes, failures.length === 0),
-    body,
-    fresh: true,
-  });
-}
-
-const noPlace: PartFailure = {
-  reason: 'no-place',
-  status: 502,
-  message: 'there is no place for it in the document: what is there, or the part itself, is not an object',
-};
-
-function headersOf(
-  config: AggregateConfig,
-  plan: Plan,
-  outcomes: readonly Outcome[],
-  complete: boolean,
-): readonly (readonly [string, string])[] {
-  const headers: [string, string][] = [[...json], ['X-Aggregate-Complete', String(complete)]];
-  if (config.response_headers !== null) addNamedHeaders(headers, config.response_headers, plan, outcomes);
-  if (!complete) headers.push([...noStore]);
-  else if (config.cache_control === 'merge') {
-    const vary = mergedVary(plan, outcomes);
-    headers.push(vary[0] === '*' ? [...noStore] : ['Cache-Control', mergedCacheControl(plan, outcomes)]);
-    if (vary.length > 0) headers.push(['Vary', vary.join(', ')]);
-  }
-  return headers;
-}
-
-function entry(part: Part, { reason, message, index }: PartFailure): JsonObject {
-  return { part: part.name, ...(index === undefined ? null : { index }), reason, message };
-}
-
-/** Names the part, and nothing of what its backend said. */
-function failedWhole(context: AccessContext, part: Part, failure: PartFailure): Reply {
-  const { reason, status, message } = failure;
-  context.log('aggregate_errors', [entry(part, failure)]);
-  const body = JSON.stringify({
-    message: `The part '${part.name}' of the answer failed: ${message}`,
-    part: part.name,
-    reason,
-    request_id: context.request.id,
-  });
-  return backendReply({ status, headers: [json, noStore], body, fresh: true });
 }

@@ -9,7 +9,9 @@ export type MadeCall = { readonly call: Made } | { readonly failure: PartFailure
 
 type Made = Omit<BackendCall, 'timeout' | 'maxBytes'>;
 
+/** Characters of a query, and of a header. */
 const longestQuery = 8_192;
+const longestHeader = 8_192;
 
 export function makeCall(part: Part, sources: Sources, item: Item | null): MadeCall {
   if (part.constant !== null) return part.constant;
@@ -27,6 +29,12 @@ export function makeCall(part: Part, sources: Sources, item: Item | null): MadeC
   if (body === undefined) return missing(part.body?.references ?? [], sources, item);
   const { to, pass, config } = part;
   const headers = headersOf(part.headers, sources, item);
+  if (headers.some(([, value]) => value.length > longestHeader)) {
+    return unsafe(
+      part.headers.flatMap(({ value }) => value.references),
+      'a value for its headers is too long',
+    );
+  }
   const call: Made = { ...to, method: config.method, path, query, pass, headers };
   return { call: body === null ? call : { ...call, body: Buffer.from(body) } };
 }
@@ -72,7 +80,7 @@ function missing(references: readonly Reference[], sources: Sources, item: Item 
 }
 
 function unsafe(references: readonly Reference[], message: string): MadeCall {
-  return { failure: { reason: 'unsafe-path', status: references.some(isOfClient) ? 400 : 502, message } };
+  return { failure: { reason: 'unsafe-value', status: references.some(isOfClient) ? 400 : 502, message } };
 }
 
 function isOfClient(reference: Reference | undefined): boolean {

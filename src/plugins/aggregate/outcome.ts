@@ -8,7 +8,7 @@ export type FailureReason =
   | 'malformed'
   | 'media-type'
   | 'missing-value'
-  | 'unsafe-path'
+  | 'unsafe-value'
   | 'dependency'
   | 'not-a-list'
   | 'too-many'
@@ -57,7 +57,7 @@ const callMessages: Readonly<Record<CallFailure, string>> = {
 
 export function callFailure({ reason, status }: CallFailed): PartFailure {
   const message = callMessages[reason];
-  if (reason === 'no-service') return { reason: 'misconfigured', status: 500, message };
+  if (reason === 'no-service') return { reason: 'misconfigured', status, message };
   return { reason, status: status >= 500 && status <= 504 ? status : 502, message };
 }
 

@@ -85,7 +85,7 @@ export function compilePart(config: PartConfig, report: Report): Part {
   const { body, when, each } = config;
   const query = Object.entries(config.query ?? {}).map(([name, text]) => ({
     name: percentEncoded(name),
-    value: template('query', () => compileTemplate(text, percentEncoded)),
+    value: template('query', () => compileTemplate(text, percentEncoded, { encodeAll: true })),
   }));
   const condition = when === null ? null : field('when', null, () => compileCondition(when));
   if (condition !== null) references.push({ field: 'when', reference: condition.reference });
@@ -158,7 +158,7 @@ function compilePath(text: string): Template {
   if (!pathText.test(literal)) throw new TemplateError('it has a character that cannot stand in a path');
   if (literal.includes('//')) throw new TemplateError('must not have empty segments');
   if (/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(literal)) throw new TemplateError('must not have dot segments');
-  return compileTemplate(text, percentEncoded, false);
+  return compileTemplate(text, percentEncoded, { allowEmpty: false });
 }
 
 /** What the part does not say itself is added: what it accepts, and what its body is. */

@@ -19,6 +19,8 @@ export interface Plan {
   readonly indexOf: ReadonlyMap<string, number>;
   /** The order in which parts are put into the document: one that lies within another comes after it. */
   readonly placement: readonly number[];
+  /** The answer may depend on headers of the client. */
+  readonly varies: boolean;
   /** A template names the client's body. */
   readonly readsBody: boolean;
 }
@@ -64,7 +66,10 @@ function compile(config: PlanConfig, report: Report): Plan {
   const depth = (index: number): number => parts[index]!.target.length;
   const placement = [...parts.keys()].sort((a, b) => depth(a) - depth(b) || a - b);
   const readsBody = parts.some(({ references }) => references.some(({ reference }) => reference.from === 'body'));
-  return { parts: opened, needs, dependents, indexOf, placement, readsBody };
+  const varies = parts.some(
+    ({ pass, references }) => pass.size > 0 || references.some(({ reference }) => reference.from === 'header'),
+  );
+  return { varies, parts: opened, needs, dependents, indexOf, placement, readsBody };
 }
 
 /** Which members of a part's value the targets of others lead into. */

@@ -42,7 +42,7 @@ const inThread = offThread<[Uint8Array, LargeJob], Awaited<ReturnType<typeof con
 /** At once, unless it is large or XML. Never rejects because of what is in the answer. */
 export function readAnswer(part: Part, answer: BackendAnswer, texts: LargeTexts): ReadAnswer | Promise<ReadAnswer> {
   const { status, body } = answer;
-  if (status < 200 || status >= 300) {
+  if (status < 200 || status >= 300 || status === 206) {
     if (part.nullOnStatus.has(status)) return none;
     const passed = part.passStatus.has(status) ? status : status === 504 ? 504 : 502;
     return failed('status', `its backend answered ${status}`, passed);

@@ -25,6 +25,8 @@ export interface RunLimits {
 export interface RunEnd {
   complete(outcomes: readonly Outcome[], texts: LargeTexts): Reply;
   failed(part: Part, failure: PartFailure): Reply;
+  /** The service of this part does not exist. */
+  missing(part: string): void;
 }
 
 /** The answer of one call. */
@@ -110,8 +112,14 @@ export class Run implements Sources {
     const call = { ...made.call, timeout: time, maxBytes: Math.max(1, Math.min(own, room)) };
     this.context.call(call).then(
       (answer) => this.#guarded(() => this.#read(part, answer, done)),
-      (error: unknown) => this.#guarded(() => done(rejected(error, own > room))),
+      (error: unknown) => this.#guarded(() => this.#rejected(part, error, own > room, done)),
     );
+  }
+
+  #rejected(part: Part, error: unknown, ofAll: boolean, done: (outcome: CallOutcome) => void): void {
+    if (!(error instanceof CallFailed)) throw error;
+    if (error.reason === 'no-service') this.#end.missing(part.name);
+    done({ kind: 'failed', failure: error.reason === 'too-large' && ofAll ? allTooLarge : callFailure(error) });
   }
 
   #tooManyCalls(): PartFailure {
@@ -206,12 +214,6 @@ export class Run implements Sources {
     for (const dependent of this.#plan.dependents[index]!)
       if (--this.#waitsFor[dependent]! === 0) this.#start(dependent);
   }
-}
-
-function rejected(error: unknown, ofAll: boolean): CallOutcome {
-  if (!(error instanceof CallFailed)) throw error;
-  if (error.reason === 'too-large' && ofAll) return { kind: 'failed', failure: allTooLarge };
-  return { kind: 'failed', failure: callFailure(error) };
 }
 
 function withAnswer(read: ReadAnswer, answer: BackendAnswer): CallOutcome {

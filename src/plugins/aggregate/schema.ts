@@ -64,7 +64,7 @@ export const config = record(
       default: 'none',
       one_of: ['none', 'merge'],
       description:
-        'What the answer says of caching: nothing, or the strictest of what the parts say. A part that says nothing must be asked again. An incomplete answer always says `no-store`.',
+        'What the answer says of caching: nothing, or the strictest of what the parts say. A part that says nothing must be asked again. An incomplete answer always says `no-store`, and with `merge` so does one with `each`.',
     }),
   },
   {

@@ -10,11 +10,23 @@ export interface Template {
 
 const reference = /\{([^{}]*)\}/g;
 
+export interface TemplateOptions {
+  /** False: an empty value counts as none. Default: true. */
+  readonly allowEmpty?: boolean;
+  /** What stands beside the references is encoded, too. Default: false. */
+  readonly encodeAll?: boolean;
+}
+
 /**
- * Reads `/users/{user.body.id}`: what stands in braces is a reference, `encode` makes its value safe for the place. Without
- * `allowEmpty` an empty value counts as none. Throws a `TemplateError`.
+ * Reads `/users/{user.body.id}`: what stands in braces is a reference, `encode` makes its value safe for the place. Throws a
+ * `TemplateError`.
  */
-export function compileTemplate(text: string, encode: (value: string) => string, allowEmpty = true): Template {
+export function compileTemplate(
+  text: string,
+  encode: (value: string) => string,
+  { allowEmpty = true, encodeAll = false }: TemplateOptions = {},
+): Template {
+  const literal = (piece: string): string => (encodeAll ? encode(withoutBraces(piece)) : withoutBraces(piece));
   const literals: string[] = [];
   const references: Reference[] = [];
   let from = 0;
@@ -37,7 +49,7 @@ export function compileTemplate(text: string, encode: (value: string) => string,
   return { references, fill };
 }
 
-function literal(text: string): string {
+function withoutBraces(text: string): string {
   if (/[{}]/.test(text)) throw new TemplateError('a brace has no counterpart');
   return text;
 }
