@@ -113,7 +113,7 @@ before(async () => {
   await once(closed, 'listening');
   refused = `http://127.0.0.1:${(closed.address() as { port: number }).port}`;
   closed.close();
-  gateway = await startTestGateway({ settings: { plugins: ['aggregate', 'key-auth'] } });
+  gateway = await startTestGateway({ settings: { plugins: ['aggregate', 'compression', 'key-auth', 'proxy-cache'] } });
   for (const { url, server } of backends) {
     const name = ['users', 'orders', 'others'][backends.findIndex((one) => one.server === server)] ?? '';
     await write('PUT', `/services/${name}`, { url, retries: 0 });
@@ -464,5 +464,34 @@ describe('aggregate: large answers', () => {
     const requests = [1, 2].map((id) => ({ ...huge, name: `h${id}`, path: '/huge', required: false }));
     const { response, json } = await ask(await composite({ requests, max_body_size: 1_000_000 }));
     assert.deepEqual([response.status, json['reason']], [502, 'too-large']);
+  });
+});
+
+describe('aggregate: what other plugins do with the document', () => {
+  test('proxy-cache keeps a whole one, and none that lacks a part', async () => {
+    const good = { name: 'good', service: 'others', path: '/kept' };
+    const cached = async (requests: readonly Config[]) => {
+      const path = await composite({ requests });
+      await write('POST', `/routes${path}/plugins`, {
+        name: 'proxy-cache',
+        config: { strategy: 'memory', cache_ttl: 60, content_type: ['application/json; charset=utf-8'] },
+      });
+      const first = await ask(path);
+      const second = await ask(path);
+      assert.equal(first.text, second.text);
+      return second.response.headers.get('x-cache-status');
+    };
+    const before = asked.filter(({ url }) => url === '/kept').length;
+    assert.equal(await cached([good]), 'Hit');
+    assert.equal(asked.filter(({ url }) => url === '/kept').length, before + 1);
+    assert.notEqual(await cached([good, { ...good, name: 'bad', path: '/500', required: false }]), 'Hit');
+    assert.equal(asked.filter(({ url }) => url === '/kept').length, before + 3);
+  });
+
+  test('compression packs it', async () => {
+    const path = await composite({ requests: [{ name: 'xml', service: 'others', path: '/huge-xml' }] });
+    await write('POST', `/routes${path}/plugins`, { name: 'compression', config: {} });
+    const { response, json } = await ask(path, { headers: { 'Accept-Encoding': 'gzip' } });
+    assert.deepEqual([response.headers.get('content-encoding'), Object.keys(json)], ['gzip', ['xml']]);
   });
 });

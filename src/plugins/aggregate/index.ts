@@ -1,4 +1,4 @@
-import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
+import { definePlugin } from '../../plugin-sdk/index.ts';
 import { aggregate } from './handler.ts';
 import { compilePlan } from './plan.ts';
 import type { AggregateConfig } from './schema.ts';
@@ -7,7 +7,8 @@ export default definePlugin<AggregateConfig>({
   name: 'aggregate',
   version: '1.0.0',
   priority: 90,
-  protocols: httpProtocols,
+  protocols: ['http', 'https'],
+  scopes: ['route', 'service'],
   schema: () => import('./schema.ts'),
   needs: (config) => (compilePlan(config).readsBody ? { requestBody: { maxBytes: config.max_request_body } } : {}),
   setup: aggregate,
