@@ -1,0 +1,73 @@
+import type {
+  PluginAdminAnswer,
+  PluginAdminRequest,
+  PluginAdminRoute,
+  PluginAdminTools,
+} from '../../plugin-sdk/index.ts';
+import { requestFault } from './faults.ts';
+import { HeadMask } from './head-mask.ts';
+import { RuleSets } from './rule-sets.ts';
+import { config as configSchema, type DataMaskingConfig, rulesProblem } from './schema.ts';
+
+/** Longest sample, in characters. */
+const mostSample = 262_144;
+
+export function adminRoutes(tools: PluginAdminTools): readonly PluginAdminRoute[] {
+  return [
+    {
+      path: '/data-masking/preview',
+      operations: {
+        POST: {
+          summary: 'Shows a sample as rules mask it; nothing is stored',
+          handle: (request) => preview(request, tools),
+        },
+      },
+    },
+  ];
+}
+
+async function preview({ body }: PluginAdminRequest, tools: PluginAdminTools): Promise<PluginAdminAnswer> {
+  const found = await configOf(body, tools);
+  if (typeof found === 'string') return badRequest(found);
+  const { body: sample = '', content_type: type = 'application/json', query = '', direction = 'response' } = body;
+  if (typeof sample !== 'string' || typeof type !== 'string' || typeof query !== 'string') {
+    return badRequest('body, content_type and query are texts');
+  }
+  if (sample.length > mostSample) return badRequest(`a sample has ${mostSample} characters at most`);
+  if (direction !== 'request' && direction !== 'response') return badRequest('direction is request or response');
+  const sets = new RuleSets(found);
+  const { masker, head } = sets.of(direction, 0);
+  try {
+    const masked = masker === null || sample === '' ? sample : await masker.mask(type, Buffer.from(sample));
+    const shown = typeof masked === 'string' ? masked : Buffer.from(masked).toString();
+    const inLogs = new HeadMask(sets.rules, true);
+    return {
+      status: 200,
+      json: { body: shown, query: head?.query?.(query) ?? query, logged_query: inLogs.query?.(query) ?? query },
+    };
+  } catch (error) {
+    if (requestFault(error) === null) throw error;
+    return badRequest((error as Error).message);
+  }
+}
+
+/** The configuration that is given or that an instance has; a text says why there is none. */
+async function configOf(
+  { config, plugin }: PluginAdminRequest['body'],
+  tools: PluginAdminTools,
+): Promise<DataMaskingConfig | string> {
+  if (typeof plugin === 'string') {
+    const row = await tools.find('plugins', plugin);
+    return row?.['name'] === 'data-masking' ? (row['config'] as DataMaskingConfig) : 'there is no such plugin';
+  }
+  const parsed = configSchema.zod.safeParse(config);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return `config.${issue?.path.join('.')}: ${issue?.message}`;
+  }
+  return rulesProblem(parsed.data) ?? parsed.data;
+}
+
+function badRequest(message: string): PluginAdminAnswer {
+  return { status: 400, json: { message } };
+}
