@@ -45,7 +45,7 @@ export interface SharedStore {
   /** Whether a value that was got is still what its key has. The cheapest of all; true counts as a hit. Time is not looked at. */
   isCurrent(version: number): boolean;
   /**
-   * False: it is larger than a quarter of the store, or there was no room or no lock to be had. What the key had before is
+   * False: it is larger than half of the store, or there was no room or no lock to be had. What the key had before is
    * gone in any case. A TypeError for keys of more than 512 bytes with the namespace, or with characters beyond latin1.
    */
   put(key: string, value: SharedStoreValue): boolean;

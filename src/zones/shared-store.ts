@@ -35,8 +35,8 @@ const patienceInPause = 0.25;
 const pagesAtOnce = 256;
 /** Readings of an entry that is changed again and again. */
 const mostTries = 4;
-/** An entry takes a quarter of the store at most. */
-const mostShare = 4;
+/** An entry takes half of the store at most. */
+const mostShare = 2;
 /** Slots between two looks at the clock, and milliseconds of one step, when all entries are gone through. */
 const slotsAtOnce = 256;
 const stepTime = 1;

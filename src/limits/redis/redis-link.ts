@@ -186,8 +186,13 @@ export function releaseRedis(options: RedisOptions, use: RedisUse = 'counters'):
 
 /** Resolves with the server's answer: texts as strings, or as they are. */
 function send(client: Redis, binary: boolean, command: RedisArguments): Promise<unknown> {
-  const [name, ...rest] = command as [string, ...(string | number | Buffer)[]];
+  const [name, ...rest] = command.map(toSend) as [string, ...(string | number | Buffer)[]];
   return binary ? client.callBuffer(name, ...rest) : client.call(name, ...rest);
+}
+
+/** The client library would write other byte arrays as lists of numbers. */
+function toSend(one: string | number | Uint8Array): string | number | Buffer {
+  return one instanceof Uint8Array && !Buffer.isBuffer(one) ? Buffer.from(one.buffer, one.byteOffset, one.length) : one;
 }
 
 function identityOf(options: RedisOptions, use: RedisUse): string {

@@ -55,12 +55,12 @@ export function answerStoreContract(name: string, { open, tooLarge, skip = false
     it('gives back what was put, in all workers', async () => {
       const [one, two] = stores(2) as [AnswerStore, AnswerStore];
       const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, at) => (at * 7) % 256));
-      for (const body of [Buffer.alloc(0), Buffer.from([0, 255, 13, 10]), bytes]) {
+      for (const body of [Buffer.alloc(0), Buffer.from([0, 255, 13, 10]), bytes, new Uint8Array([1, 2, 200])]) {
         const entry = entryOf({ body, tags: ['a', 'b c', '\u00e9'], url: 'https://example.com/a?b=%20' });
         assert.equal(await one.put(keyOf('k'), entry), true);
         for (const store of [two, one, two, one]) {
           const found = await store.get(keyOf('k'));
-          assert.deepEqual({ ...found, body: Buffer.from(found?.body ?? []) }, entry);
+          assert.deepEqual({ ...found, body: Buffer.from(found?.body ?? []) }, { ...entry, body: Buffer.from(body) });
         }
       }
       assert.equal(await one.get(keyOf('other')), null);

@@ -62,6 +62,11 @@ export function readLabels(meta: Buffer): { readonly tags: readonly string[]; re
   return { tags: tagsOf(meta, urlEnd), url: meta.toString('utf8', headEnd, urlEnd) };
 }
 
+/** A copy of the checksum of what `encodeMeta` made with one. */
+export function checksumOf(meta: Buffer): Uint8Array {
+  return new Uint8Array(meta.subarray(4, 8));
+}
+
 /** NUL stands between tags, and can be in none: a header has no control characters. */
 export function tagText(tags: readonly string[]): string {
   return tags.length === 0 ? '' : `\0${tags.join('\0')}\0`;

@@ -9,7 +9,7 @@ const shared = new SharedArrayBuffer(8 * megabyte);
 
 answerStoreContract('answers in memory', {
   open: (instance, worker) => memoryStore(shared, { instance, worker }),
-  tooLarge: 2 * megabyte,
+  tooLarge: 4 * megabyte,
 });
 
 test('an answer that is current is not copied again', () => {

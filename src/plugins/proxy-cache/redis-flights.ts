@@ -27,30 +27,25 @@ interface Flight {
  */
 export class RedisFlights {
   readonly #server: RedisServer;
-  readonly #nameOf: (key: string) => string;
+  readonly #namesOf: (key: string) => readonly [flight: string, entry: string];
   readonly #worker = randomBytes(9).toString('base64url');
   readonly #flights = new Map<string, Flight>();
   #count = 0;
 
-  constructor(server: RedisServer, nameOf: (key: string) => string) {
+  constructor(server: RedisServer, namesOf: (key: string) => readonly [flight: string, entry: string]) {
     this.#server = server;
-    this.#nameOf = nameOf;
+    this.#namesOf = namesOf;
   }
 
-  /** Rejects when the server does not answer. */
-  async board(key: string, lease: number): Promise<FlightWait | null> {
+  /** `seen`: the checksum of the entry that the caller has seen, '' for none. Rejects when the server does not answer. */
+  async board(key: string, lease: number, seen: Uint8Array | string): Promise<FlightWait | null> {
     const known = this.#flights.get(key);
     if (known !== undefined) return (wait) => ended(known, wait);
     const flight = this.#begin(key);
     try {
-      const [left, leader] = (await this.#server.run(
-        boardScript,
-        [this.#nameOf(key)],
-        [flight.name, Math.max(1, Math.ceil(lease))],
-      )) as [number, Buffer?];
-      flight.leads = left === 0;
-      if (flight.leads || leader === undefined) this.#trust(key, flight, lease);
-      else void this.#watch(key, flight, leader, performance.now() + left);
+      const args = [flight.name, Math.max(1, Math.ceil(lease)), seen];
+      const answer = await this.#server.run(boardScript, this.#namesOf(key), args);
+      this.#boarded(key, flight, lease, answer as [number, Buffer?]);
     } catch (error) {
       this.#finish(key, flight);
       throw error;
@@ -63,7 +58,7 @@ export class RedisFlights {
     if (flight?.leads !== true) return;
     this.#finish(key, flight);
     // When Redis is away, its flights are over with their lease.
-    this.#server.run(landScript, [this.#nameOf(key)], [flight.name]).catch(() => {});
+    this.#server.run(landScript, this.#namesOf(key), [flight.name]).catch(() => {});
   }
 
   /** Nobody waits any longer. */
@@ -77,6 +72,17 @@ export class RedisFlights {
     const flight = { name: `${this.#worker}/${this.#count}`, leads: false, over: promise, end: resolve };
     this.#flights.set(key, flight);
     return flight;
+  }
+
+  #boarded(key: string, flight: Flight, lease: number, [left, leader]: readonly [number, Buffer?]): void {
+    if (left < 0) {
+      this.#finish(key, flight);
+    } else if (leader === undefined) {
+      flight.leads = true;
+      this.#trust(key, flight, lease);
+    } else {
+      void this.#watch(key, flight, leader, performance.now() + left);
+    }
   }
 
   #finish(key: string, flight: Flight): void {
@@ -97,7 +103,7 @@ export class RedisFlights {
         const left = leaseEnd - performance.now();
         await sleep(left > 0 ? Math.min(pause, left) : 1);
         if (this.#flights.get(key) !== flight) return;
-        if ((await this.#server.run(flyingScript, [this.#nameOf(key)], [leader])) !== 1) break;
+        if ((await this.#server.run(flyingScript, this.#namesOf(key), [leader])) !== 1) break;
       }
     } catch {
       // The callers look again, and are told then that Redis is away.

@@ -133,10 +133,13 @@ return ids
 `);
 
 /**
- * KEYS: flight. ARGV: who asks, milliseconds of the lease. Returns 0 when the asker leads, as it does where something else
- * stands; else for how long the leader is trusted, and its name.
+ * KEYS: flight, entry. ARGV: who asks, milliseconds of the lease, the checksum of the entry that the asker has seen ('': none).
+ * Returns 0 when the asker leads, as it does where something else stands; -1 when there is another entry by now: a flight has
+ * landed since the asker looked; else for how long the leader is trusted, and its name.
  */
 export const boardScript = redisScript(`
+local entry = redis.pcall('HGET', KEYS[2], 'm')
+if type(entry) == 'string' and string.sub(entry, 5, 8) ~= ARGV[3] then return { -1 } end
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return { 0 } end
 local left, leader = redis.call('PTTL', KEYS[1]), redis.pcall('GET', KEYS[1])
 if left < 0 or type(leader) ~= 'string' then return { 0 } end

@@ -1,4 +1,5 @@
 import {
+  BoundedCache,
   openRedis,
   type RedisOptions,
   type RedisScript,
@@ -6,7 +7,7 @@ import {
   RedisUnavailable,
 } from '../../plugin-sdk/index.ts';
 import type { AnswerStore, PurgeTarget, StoredEntry } from './answer-store.ts';
-import { decodeEntry, encodeMeta, mostMetaBytes, tagText } from './entry-codec.ts';
+import { checksumOf, decodeEntry, encodeMeta, mostMetaBytes, tagText } from './entry-codec.ts';
 import { type FlightWait, RedisFlights } from './redis-flights.ts';
 import * as scripts from './redis-scripts.ts';
 import { StoreUnavailable } from './store-unavailable.ts';
@@ -36,20 +37,22 @@ class RedisStore implements AnswerStore {
   readonly #server: RedisServer;
   readonly #options: RedisStoreOptions;
   readonly #flights: RedisFlights;
+  /** Checksums of what was got of late: a flight may land between a look and the boarding. */
+  readonly #seen = new BoundedCache<string, Uint8Array | string>(4096);
   #waiting = 0;
 
   constructor(server: RedisServer, options: RedisStoreOptions) {
     this.#server = server;
     this.#options = options;
     const { instance } = options;
-    this.#flights = new RedisFlights(server, (key) => nameIn(instance, `f:${key}`));
+    this.#flights = new RedisFlights(server, (key) => [nameIn(instance, `f:${key}`), this.#entryName(key)]);
   }
 
   async get(key: string): Promise<StoredEntry | null> {
     const { maxBytes } = this.#options;
     const answer = await this.#run(scripts.getScript, [this.#entryName(key)], [mostMetaBytes, maxBytes]);
-    if (!Array.isArray(answer)) return null;
-    const [meta, body] = answer as readonly unknown[];
+    const [meta, body] = Array.isArray(answer) ? (answer as readonly unknown[]) : [];
+    this.#seen.set(key, Buffer.isBuffer(meta) ? checksumOf(meta) : '');
     if (!Buffer.isBuffer(meta) || !Buffer.isBuffer(body)) return null;
     const entry = decodeEntry(meta, body, true);
     return entry === null || entry.expires <= Date.now() ? null : entry;
@@ -87,7 +90,7 @@ class RedisStore implements AnswerStore {
 
   async board(key: string, lease: number): Promise<FlightWait | null> {
     try {
-      return await this.#flights.board(key, lease);
+      return await this.#flights.board(key, lease, this.#seen.get(key) ?? '');
     } catch (error) {
       throw unavailable(error);
     }
