@@ -42,7 +42,7 @@ export class Arrivals {
     }
     const block = response.block();
     const judgement = judge(arrivalOf(passage, facts, response.status, block, now), this.#parts.policy);
-    if (judgement === null) {
+    if (judgement === null || response.bodyLength > this.#parts.policy.maxBody) {
       this.#unkept(passage, facts, response.status);
       return null;
     }
@@ -74,10 +74,15 @@ export class Arrivals {
     judgement: Judgement,
     block: HeaderBlock,
     came: number,
-  ): AnswerTap {
+  ): AnswerTap | null {
     const { keeper, policy, budget } = this.#parts;
     const { place } = facts;
-    const reserved = keeper.reserve(place, judgement, (name) => request.headerValues(name));
+    const { moment } = passage;
+    const reserved = keeper.reserve(place, judgement, moment, (name) => request.headerValues(name));
+    if (reserved === null) {
+      this.#parts.land(passage);
+      return null;
+    }
     // The client is told the key if it is known in time.
     if (typeof reserved === 'string') passage.key = reserved;
     else {
@@ -85,13 +90,13 @@ export class Arrivals {
       // It is waited for at the end; that it fails is no unhandled rejection until then.
       reserved.catch(() => {});
     }
-    const keeping = { place, status: response.status, block, judgement, came };
+    const keeping = { place, status: response.status, block, judgement, moment, came };
     return new Collector({
       limit: policy.maxBody,
       budget,
       complete: (body) => {
-        const put = () => soon(reserved, (key) => keeper.put(key, { ...keeping, body }));
-        soon(settled(this.#parts, put), () => this.#parts.land(passage));
+        const put = () => soon(reserved, (key) => key === null || keeper.put(key, { ...keeping, body }));
+        this.#landAfter(passage, settled(this.#parts, put));
       },
       failed: (broken) => {
         if (broken) this.#parts.land(passage);
@@ -111,7 +116,7 @@ export class Arrivals {
     const { keeper, policy, server } = this.#parts;
     const { request, response } = context;
     const confirmation = response.block();
-    const block = updatedLines(answer.block, confirmation);
+    const block = updatedLines(answer.block, confirmation, policy.cookies, now);
     const judgement = judge(arrivalOf(passage, facts, answer.status, block, now), policy);
     let fresh = { ...answer, age: 0, storedAt: now, block: keptLines(block, policy, now) };
     if (judgement === null) {
@@ -120,13 +125,15 @@ export class Arrivals {
     } else {
       fresh = { ...fresh, ...judgement };
       const { status } = answer;
-      const keeping = { place: facts.place, status, block, body: entry.body, judgement, came: now, tags: entry.tags };
+      const { place } = facts;
+      const { moment } = passage;
+      const keeping = { place, status, block, body: entry.body, judgement, moment, came: now, tags: entry.tags };
       const put = () =>
         soon(
-          keeper.reserve(facts.place, judgement, (name) => request.headerValues(name)),
-          (place) => keeper.put(place, keeping),
+          keeper.reserve(place, judgement, moment, (name) => request.headerValues(name)),
+          (reserved) => reserved === null || keeper.put(reserved, keeping),
         );
-      soon(settled(this.#parts, put), () => this.#parts.land(passage));
+      this.#landAfter(passage, settled(this.#parts, put));
     }
     // Cookies are for the one who asked.
     if (policy.cookies !== 'store') {
@@ -135,6 +142,14 @@ export class Arrivals {
     passage.told = true;
     const wishes = facts.conditional ? { block: request.block(), method: request.method } : null;
     return server.reply({ key, entry, answer: fresh }, 'Refresh', now, wishes);
+  }
+
+  /** Others look again once it is kept. If there was no room for it they would find nothing, one after the other. */
+  #landAfter(passage: Passage, kept: boolean | Promise<boolean>): void {
+    soon(kept, (done) => {
+      if (!done) this.#parts.flights.separate(passage.flight, failingFor);
+      this.#parts.land(passage);
+    });
   }
 
   #serveStale({ request }: BaseContext, passage: Passage, facts: RequestFacts, stale: Kept, now: number): Reply {
@@ -174,7 +189,7 @@ export class Arrivals {
 
 function arrivalOf(passage: Passage, facts: RequestFacts, status: number, block: HeaderBlock, came: number) {
   const personal = facts.place.who !== '';
-  return { status, block, authorized: facts.authorized, personal, asked: passage.began, came };
+  return { status, block, authorized: facts.authorized, personal, asked: passage.asked, came };
 }
 
 /** A HEAD tells of another representation than the one that is kept (RFC 9111 4.3.5). */

@@ -2,7 +2,6 @@ import { type BackendAnswerContext, normalisePath } from '../../plugin-sdk/index
 import type { Address } from './keys.ts';
 import { type CacheParts, settled } from './parts.ts';
 import { addressOf } from './request-facts.ts';
-import { soon } from './soon.ts';
 
 const safe: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
 
@@ -14,17 +13,17 @@ export function invalidate(context: BackendAnswerContext, parts: CacheParts): vo
   const { request, response } = context;
   if (safe.has(request.method) || response.status < 200 || response.status >= 400) return;
   const target = addressOf(context);
-  purge(target, parts);
+  forget(target, parts);
   for (const name of ['location', 'content-location']) {
     const place = response.header(name);
     const other = place === null ? null : sameOrigin(place, target);
-    if (other !== null) purge(other, parts);
+    if (other !== null) forget(other, parts);
   }
 }
 
-function purge(address: Address, parts: CacheParts): void {
+function forget(address: Address, parts: CacheParts): void {
   const key = parts.keys.key(address);
-  settled(parts, () => soon(parts.store.purge({ key }), () => true));
+  settled(parts, () => parts.keeper.makeUseless(key, address));
 }
 
 /** The address of a reference, or null when it is of another origin or none at all. */

@@ -40,7 +40,8 @@ const token = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 export function judge(arrival: Arrival, policy: CachePolicy): Judgement | null {
   const { status, block } = arrival;
   if (!policy.statuses.has(status) || status < 200 || status === 206 || status === 304) return null;
-  if (!policy.keepsType(lineOf(block, 'content-type')) || lineOf(block, 'content-range') !== null) return null;
+  const type = lineOf(block, 'content-type');
+  if (!policy.keepsType(type) || endless.test(type ?? '') || lineOf(block, 'content-range') !== null) return null;
   if (policy.cookies === 'bypass' && setsCookies(block)) return null;
   const control = parseCacheControl(listOf(block, 'cache-control'));
   if (isForbidden(control, arrival, policy)) return null;
@@ -68,6 +69,9 @@ const understood: ReadonlySet<number> = new Set([
   ...[400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 425, 426],
   ...[428, 429, 431, 451, 500, 501, 502, 503, 504, 505, 511],
 ]);
+
+/** Types of answers that are conversations: nobody is to wait for their end. */
+const endless = /^(?:text\/event-stream|application\/grpc)/i;
 
 function setsCookies(block: HeaderBlock): boolean {
   return cookieFields.some((name) => lineOf(block, name) !== null);
@@ -183,9 +187,16 @@ const notUpdated: ReadonlySet<string> = new Set([
   'etag',
 ]);
 
-/** The lines of a kept answer with those of the 304 that confirmed it. */
-export function updatedLines(kept: HeaderBlock, confirmation: HeaderBlock): HeaderBlock {
-  const fresh = keepLines(confirmation, (name) => !notUpdated.has(name));
+/** The lines of a kept answer with those of the 304 that confirmed it: without its cookies, unless they are for all. */
+export function updatedLines(
+  kept: HeaderBlock,
+  confirmation: HeaderBlock,
+  cookies: CachePolicy['cookies'],
+  now: number,
+): HeaderBlock {
+  const all = cookies === 'store';
+  let fresh = keepLines(confirmation, (name) => !notUpdated.has(name) && (all || !cookieFields.includes(name)));
+  if (lineOf(fresh, 'date') === null) fresh += `Date: ${new Date(now).toUTCString()}\r\n`;
   const replaced = namesOf(fresh);
   return keepLines(kept, (name) => !replaced.has(name)) + fresh;
 }

@@ -3,9 +3,10 @@ import type { HeaderBlock } from '../../plugin-sdk/index.ts';
 import type { AnswerStore, StoredEntry } from './answer-store.ts';
 import { type Finder, unkeptMark } from './finder.ts';
 import { type Judgement, keptLines, tagsOf } from './judge.ts';
-import { type Place, urlOf, variantKey } from './keys.ts';
+import { type Address, type Place, urlOf, variantKey } from './keys.ts';
+import { moment } from './moment.ts';
 import type { CachePolicy } from './policy.ts';
-import type { Soon } from './soon.ts';
+import { type Soon, soon } from './soon.ts';
 import { type AnswerIndex, encodeAnswer, encodeIndex } from './stored-answer.ts';
 
 /** An answer that is to be kept. */
@@ -16,7 +17,9 @@ export interface Keeping {
   readonly block: HeaderBlock;
   readonly body: Uint8Array;
   readonly judgement: Judgement;
-  /** Milliseconds since the epoch. */
+  /** The moment when the backend was asked. */
+  readonly moment: number;
+  /** When it answered, milliseconds since the epoch. */
   readonly came: number;
   /** Tags when the lines name none: of the answer that this one confirms. */
   readonly tags?: readonly string[];
@@ -28,6 +31,12 @@ type Headers = (name: string) => readonly string[];
 const indexMargin = 86_400_000;
 
 const nothing = new Uint8Array(0);
+
+/** Stands for some time, with the moment, where something was made useless: what was asked for before is not to be kept. */
+const uselessMark = 'P1 ';
+
+/** How long, in milliseconds. */
+const uselessFor = 10_000;
 
 /** Puts answers where the finder looks for them. */
 export class Keeper {
@@ -43,17 +52,26 @@ export class Keeper {
 
   /**
    * The key at which such an answer is kept, and what has to stand at the key of its address to be found there. An answer that
-   * is put under a key got before its address was purged is not found any more, unless it is the only one of its address.
+   * is put under a key got before its address was purged is not found any more, unless it is the only one of its address. Null: it
+   * is not to be kept. `asked`: the moment when the backend was.
    */
-  reserve(place: Place, judgement: Judgement, headers: Headers): Soon<string> {
-    const at = this.#store.get(place.key);
-    return at instanceof Promise
-      ? at.then((entry) => this.#reserveBeside(entry, place, judgement, headers))
-      : this.#reserveBeside(at, place, judgement, headers);
+  reserve(place: Place, judgement: Judgement, asked: number, headers: Headers): Soon<string | null> {
+    return soon(this.#store.get(place.key), (entry) =>
+      isUseless(entry, asked) ? null : this.#reserveBeside(entry, place, judgement, headers),
+    );
   }
 
+  /** `key`: from `reserve`. False: there was no room. */
   put(key: string, keeping: Keeping): Soon<boolean> {
-    return this.#store.put(key, this.#entry(keeping));
+    const put = (): Soon<boolean> => this.#store.put(key, this.#entry(keeping));
+    if (key !== keeping.place.key) return put();
+    return soon(this.#store.get(key), (entry) => isUseless(entry, keeping.moment) || put());
+  }
+
+  /** What is kept of an address is of no use any more, nor what is on its way from there. */
+  makeUseless(key: string, address: Address): Soon<boolean> {
+    const entry = { body: nothing, expires: Date.now() + uselessFor, tags: [], url: urlOf(address) };
+    return this.#store.put(key, { ...entry, head: `${uselessMark}${moment()}` });
   }
 
   /** Notes for some milliseconds that nothing is kept at this key. */
@@ -103,6 +121,10 @@ export class Keeper {
       url: urlOf(place.address),
     };
   }
+}
+
+function isUseless(entry: StoredEntry | null, asked: number): boolean {
+  return entry?.head.startsWith(uselessMark) === true && Number(entry.head.slice(uselessMark.length)) >= asked;
 }
 
 /** The same object when nothing has to change. Names only come to it: answers of one address differ in what they name. */

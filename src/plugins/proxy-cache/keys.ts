@@ -43,7 +43,7 @@ export class AddressKeys {
     const text = `${scheme}://${host} ${port} ${place.length} ${place}${this.#query(query)}`;
     const known = this.#known.get(text);
     if (known !== undefined) return known;
-    const key = hash('sha256', `${this.#policy.instanceId} ${text}`, 'hex');
+    const key = hash('sha256', `${this.#policy.space}\n${text}`, 'hex');
     this.#known.set(text, key);
     return key;
   }

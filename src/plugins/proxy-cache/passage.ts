@@ -6,8 +6,10 @@ import type { CacheStatus } from './served.ts';
 /** One request's way past the cache. A hit that comes at once has none. */
 export class Passage {
   readonly facts: RequestFacts | null;
-  /** Milliseconds since the epoch. */
-  readonly began: number;
+  /** When the backend is asked, milliseconds since the epoch. */
+  asked: number;
+  /** The same as a moment. */
+  moment = 0;
   status: CacheStatus;
   /** Shown to the client; '' when there is none. */
   key = '';
@@ -24,9 +26,9 @@ export class Passage {
   /** The request is over. */
   over = false;
 
-  constructor(facts: RequestFacts | null, began: number) {
+  constructor(facts: RequestFacts | null, asked: number) {
     this.facts = facts;
-    this.began = began;
+    this.asked = asked;
     this.status = facts === null ? 'Bypass' : 'Miss';
   }
 }

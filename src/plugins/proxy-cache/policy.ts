@@ -3,7 +3,10 @@ import { parseSize } from './sizes.ts';
 
 /** The configuration as the rules read it: compiled once. Times are in seconds, sizes in bytes. */
 export interface CachePolicy {
-  readonly instanceId: string;
+  /**
+   * Goes into all keys: the instance, and what of its configuration decides who may have what. Changed, it begins with nothing.
+   */
+  readonly space: string;
   readonly methods: ReadonlySet<string>;
   readonly statuses: ReadonlySet<number>;
   readonly keepsType: (contentType: string | null) => boolean;
@@ -37,7 +40,7 @@ export interface CachePolicy {
 export function cachePolicy(config: ProxyCacheConfig, instanceId: string): CachePolicy {
   const shown = config.response_headers;
   return {
-    instanceId,
+    space: `${instanceId} ${JSON.stringify(rulesOf(config))}`,
     methods: new Set(config.request_method),
     statuses: new Set(config.response_code),
     keepsType: typeTest(config.content_type),
@@ -60,6 +63,11 @@ export function cachePolicy(config: ProxyCacheConfig, instanceId: string): Cache
     cookies: config.set_cookie,
     ignoresNoStore: config.ignore_no_store,
   };
+}
+
+function rulesOf(config: ProxyCacheConfig): readonly unknown[] {
+  const { cache_control, ignore_uri_case, vary_query_params, vary_headers, set_cookie, ignore_no_store } = config;
+  return [cache_control, ignore_uri_case, vary_query_params, vary_headers, set_cookie, ignore_no_store];
 }
 
 export function maxBody(config: ProxyCacheConfig): number {

@@ -20,6 +20,7 @@ interface Setting {
   readonly store?: MapStore;
   readonly calls?: (call: BackendCall) => BackendAnswer | Promise<BackendAnswer>;
   readonly who?: boolean;
+  readonly held?: boolean;
 }
 
 /** Names the consumer that the header `x-who` names. */
@@ -38,11 +39,24 @@ const named = definePlugin({
   }),
 });
 
-function cache({ config = {}, store = new MapStore(), calls, who = false }: Setting = {}): PluginTest {
+let hold: () => Promise<undefined> = async () => undefined;
+
+/** Holds requests with `x-held` back where the backend would be asked. */
+const holding = definePlugin({
+  name: 'holding',
+  version: '1.0.0',
+  priority: 50,
+  protocols: httpProtocols,
+  schema: async () => ({ config: (await import('../../plugin-sdk/schema.ts')).record({}) }) as never,
+  setup: () => ({ access: ({ request }) => (request.header('x-held') === null ? undefined : hold()) }),
+});
+
+function cache(setting: Setting = {}): PluginTest {
+  const { config = {}, store = new MapStore(), calls, who = false, held = false } = setting;
   return testPlugin(cachePlugin(store), {
     config: { strategy: 'memory', ...config },
     ...(calls === undefined ? {} : { calls }),
-    ...(who ? { beside: [{ plugin: named }] } : {}),
+    beside: [...(who ? [{ plugin: named }] : []), ...(held ? [{ plugin: holding }] : [])],
   });
 }
 
@@ -137,6 +151,14 @@ describe('an answer', () => {
     const refreshed = await test.request({ backend: backend({}, 'three') });
     assert.deepEqual([status(refreshed), refreshed.response.body], ['Refresh', 'three']);
     assert.deepEqual(await statuses(test, {}), ['Hit']);
+  });
+
+  it('that has no end is not kept, nor waited for', async () => {
+    const events = { backend: backend({ 'Content-Type': 'text/event-stream' }) };
+    assert.deepEqual(await statuses(cache({ config: { content_type: ['*/*'] } }), events, events), [
+      'Bypass',
+      'Bypass',
+    ]);
   });
 
   it('is not kept for its status, its type, or the method of its request', async () => {
@@ -257,6 +279,12 @@ describe('the key', () => {
       'Hit',
       'Hit',
     ]);
+    // A consumer may be an application, whose users only the backend knows.
+    const user = (token: string) => {
+      const { headers, ...rest } = by('ada', '/users', 'max-age=60');
+      return { ...rest, headers: { ...headers, Authorization: token } };
+    };
+    assert.deepEqual(await statuses(test, user('a'), user('b'), user('a')), ['Miss', 'Miss', 'Hit']);
     const shared = (who: string) => by(who, '/all', 'public');
     assert.deepEqual(await statuses(test, shared('ada'), shared('bob')), ['Miss', 'Hit']);
     assert.deepEqual(await statuses(test, { path: '/none' }, { ...own('ada'), path: '/none' }), ['Miss', 'Miss']);
@@ -366,6 +394,29 @@ describe('validation', () => {
       ['Hit', 'whole', 'new', 'kept'],
     );
     assert.equal(hit.response.header('age'), '29');
+  });
+
+  it('counts the age anew from a 304 without a date', async () => {
+    const test = cache({ config });
+    await test.request({ backend: first() });
+    pass(20);
+    await test.request({ backend: { status: 304 } });
+    pass(5);
+    const hit = await test.request({});
+    assert.deepEqual([status(hit), hit.response.header('age')], ['Hit', '5']);
+  });
+
+  it('gives the cookies of a 304 to the one who asked, and keeps them from others', async () => {
+    const test = cache({ config });
+    await test.request({ backend: first() });
+    pass(20);
+    const asking = await test.request({ backend: backend({ 'Set-Cookie': 'session=1' }, '', 304) });
+    const other = await test.request({});
+    assert.deepEqual(
+      [asking, other].map((one) => one.response.header('set-cookie')),
+      ['session=1', null],
+    );
+    assert.equal(status(other), 'Hit');
   });
 
   it('of no-cache happens before each use', async () => {
@@ -499,6 +550,27 @@ describe('unsafe methods', () => {
     assert.deepEqual(await statuses(test, ...all), ['Miss', 'Miss', 'Hit', 'Hit']);
     await test.request(post(303, { 'Content-Location': 'http://test.example/list/c' }));
     assert.deepEqual(await statuses(test, ...all), ['Miss', 'Hit', 'Miss', 'Hit']);
+  });
+
+  it('make useless what is on its way, too', async () => {
+    for (const vary of [{}, { Vary: 'kind' }]) {
+      const test = cache({ held: true });
+      const asked = Promise.withResolvers<void>();
+      const going = Promise.withResolvers<undefined>();
+      hold = () => {
+        asked.resolve();
+        return going.promise;
+      };
+      // The answer was made before the change and comes after it.
+      const first = test.request({ headers: { 'x-held': '1' }, backend: backend(vary, 'old') });
+      await asked.promise;
+      await test.request({ method: 'PUT', backend: backend({}, '', 204) });
+      going.resolve(undefined);
+      await first;
+      pass(1);
+      assert.equal((await test.request({ backend: backend(vary, 'new') })).response.body, 'new');
+      assert.deepEqual(await statuses(test, {}), ['Hit']);
+    }
   });
 
   it('take all variants', async () => {

@@ -8,7 +8,7 @@ const single = /^bytes=(\d{0,15})-(\d{0,15})$/i;
  * a server may always do.
  */
 export function bodyRange(range: string, length: number): BodyRange {
-  const match = single.exec(range.replaceAll(/[ \t]/g, ''));
+  const match = single.exec(range);
   if (match === null) return null;
   const [, from = '', to = ''] = match;
   if (from === '' && to === '') return null;

@@ -1,6 +1,7 @@
 import { type AccessContext, type Reply, refuse } from '../../plugin-sdk/index.ts';
 import type { Finding, Kept } from './finder.ts';
 import type { Wait } from './flights.ts';
+import { moment } from './moment.ts';
 import type { CacheParts } from './parts.ts';
 import { Passage, passageKey } from './passage.ts';
 import { Refresher } from './refresher.ts';
@@ -144,6 +145,8 @@ function bypass(context: AccessContext): undefined {
 
 /** The backend is asked: whether what is kept still holds, or for the whole, which others can use, too. */
 function goOn(context: AccessContext, facts: RequestFacts, way: Passage): undefined {
+  way.asked = Date.now();
+  way.moment = moment();
   if (!facts.retrieves) return;
   const { stale } = way;
   const range = facts.conditional && context.request.header('range') !== null;

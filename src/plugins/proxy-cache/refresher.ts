@@ -1,6 +1,7 @@
 import { type AccessContext, type BackendAnswer, CallFailed } from '../../plugin-sdk/index.ts';
 import type { Kept } from './finder.ts';
 import { type Judgement, judge, updatedLines } from './judge.ts';
+import { moment } from './moment.ts';
 import { type CacheParts, settled } from './parts.ts';
 import type { RequestFacts } from './request-facts.ts';
 import { type Soon, soon } from './soon.ts';
@@ -40,6 +41,7 @@ export class Refresher {
     context.upstream.removeHeader('Range');
     context.upstream.removeHeader('If-Range');
     const asked = Date.now();
+    const began = moment();
     const headers = capturedHeaders(context);
     context
       .call({
@@ -49,7 +51,7 @@ export class Refresher {
         keepCoding: true,
         detached: true,
       })
-      .then((answer) => this.#arrived(facts, kept, answer, asked, headers))
+      .then((answer) => this.#arrived(facts, kept, answer, { asked, began }, headers))
       .catch((error: unknown) => {
         // Served stale until it may no longer be; then the clients learn of it.
         if (!(error instanceof CallFailed)) this.#parts.storeFailed(error);
@@ -64,14 +66,14 @@ export class Refresher {
     facts: RequestFacts,
     kept: Kept,
     answer: BackendAnswer,
-    asked: number,
+    { asked, began }: { readonly asked: number; readonly began: number },
     headers: (name: string) => readonly string[],
   ): Promise<void> {
     const { policy, keeper, store } = this.#parts;
     const confirmed = answer.status === 304;
     if (isFailure(answer.status)) return;
     const came = Date.now();
-    const block = confirmed ? updatedLines(kept.answer.block, answer.block()) : answer.block();
+    const block = confirmed ? updatedLines(kept.answer.block, answer.block(), policy.cookies, came) : answer.block();
     const status = confirmed ? kept.answer.status : answer.status;
     const personal = facts.place.who !== '';
     const judgement: Judgement | null = judge(
@@ -84,8 +86,9 @@ export class Refresher {
     }
     const body = confirmed ? kept.entry.body : answer.body;
     const tags = confirmed ? kept.entry.tags : [];
-    const key = await keeper.reserve(facts.place, judgement, headers);
-    await keeper.put(key, { place: facts.place, status, block, body, judgement, came, tags });
+    const { place } = facts;
+    const key = await keeper.reserve(place, judgement, began, headers);
+    if (key !== null) await keeper.put(key, { place, status, block, body, judgement, moment: began, came, tags });
   }
 }
 

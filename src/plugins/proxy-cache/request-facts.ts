@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { AccessContext, BaseContext, ClientView } from '../../plugin-sdk/index.ts';
+import type { AccessContext, BaseContext } from '../../plugin-sdk/index.ts';
 import { type CacheControl, noDirectives, parseCacheControl } from './cache-control.ts';
 import { type Address, type AddressKeys, type Place, separator } from './keys.ts';
 import type { CachePolicy } from './policy.ts';
@@ -40,13 +40,14 @@ export function requestFacts(
   const control =
     special && policy.heeds ? parseCacheControl(request.headerValues('cache-control').join(', ')) : noDirectives;
   if (control.noStore || control.noCache) return null;
-  const who = identityOf(context.client);
+  const authorized = special && hasAuthorization.test(block);
+  const who = identityOf(context, authorized);
   if (who === null) return null;
   return {
     place: placeOf(context, keys, policy, who, body),
     control,
     conditional: special && conditions.test(block),
-    authorized: special && hasAuthorization.test(block),
+    authorized,
     retrieves,
   };
 }
@@ -87,15 +88,18 @@ function placeOf(
 }
 
 /**
- * Whom the backend is told that the request is from. Of those that no consumer stands for, the credential, or the subject of
- * their claims; null: it is somebody, and nothing says who.
+ * Whom the backend is told that the request is from: the consumer, or the credential of those that none stands for, with the
+ * subject of their claims. With an `Authorization` that, too: a consumer may be an application, and the user of it be known to the
+ * backend only. Null: it is somebody, and nothing says who.
  */
-function identityOf({ consumer, credential, details }: ClientView): string | null {
+function identityOf({ client, request }: BaseContext, authorized: boolean): string | null {
+  const { consumer, credential, details } = client;
   if (consumer === null && credential === null && details === null) return '';
   const subject = details?.claims?.['sub'];
-  const about = typeof subject === 'string' ? `${separator}${subject.replaceAll(/[\n\x1f]/g, ' ')}` : '';
+  let about = typeof subject === 'string' ? `${separator}${JSON.stringify(subject)}` : '';
+  if (authorized) about += `${separator}${request.headerValues('authorization').join(separator)}`;
   if (consumer !== null) return `consumer ${consumer.id}${about}`;
   const name = credential?.id ?? credential?.identifier ?? null;
-  if (name === null) return about === '' ? null : `subject${about}`;
+  if (name === null) return about === '' ? null : `somebody${about}`;
   return `credential ${name}${about}`;
 }
