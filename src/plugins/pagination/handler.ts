@@ -1,0 +1,169 @@
+import {
+  type AccessContext,
+  contextKey,
+  type HeaderFilterContext,
+  mediaType,
+  OffThreadError,
+  offThread,
+  type PluginPhases,
+  type PluginTools,
+  type Reply,
+  type ResponseContext,
+  refuse,
+  sharedSecret,
+} from '../../plugin-sdk/index.ts';
+import { type Ask, AskReader } from './ask.ts';
+import type { CursorSecret } from './cursors.ts';
+import { goesByToken, mappingOf, styles } from './exactness.ts';
+import { withoutPagingLinks } from './foreign-links.ts';
+import { linkValue } from './links.ts';
+import { withArguments } from './query.ts';
+import { type Fault, type Job, type Page, readPage, rewriteAnswer } from './rewrite.ts';
+import type { PaginationConfig } from './schema.ts';
+import { badAnswer, walkTo } from './walk.ts';
+import { type Window, windowFor } from './window.ts';
+
+interface Paging {
+  readonly ask: Ask;
+  readonly window: Window;
+}
+
+const pagingKey = contextKey<Paging>('page');
+
+/** Bytes; a larger answer is read and written in another thread. 256 KiB take some 10 ms. */
+const largeBody = 262_144;
+const module = new URL('./rewrite.ts', import.meta.url);
+const rewriteApart = offThread<[Uint8Array, Job], Page | Fault>(module, 'rewriteAnswer');
+const readApart = offThread<Parameters<typeof readPage>, ReturnType<typeof readPage>>(module, 'readPage');
+
+/** Of the whole answer of the backend, which is not what the client gets. */
+const ofOtherBytes = ['Accept-Ranges', 'Content-MD5', 'Digest', 'Content-Digest', 'Repr-Digest'];
+
+export function paginate(config: PaginationConfig, tools: PluginTools): PluginPhases {
+  const { backend, client } = config;
+  const secret: CursorSecret = {
+    secret: config.secret ?? sharedSecret(tools.zone('secret')),
+    purpose: `pagination ${tools.instanceId}`,
+  };
+  const reader = new AskReader(config, secret);
+  // Those of the backend, too: a client must not send them past the gateway.
+  const allNames = new Set(
+    [...styles, 'limit' as const].flatMap((style) => [backend[`${style}_name`], client[`${style}_name`]]),
+  );
+  const givesCursors = config.clients.includes('cursor');
+
+  function access(context: AccessContext): undefined | Reply | Promise<undefined | Reply> {
+    const { request, route } = context;
+    if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
+    const ask = reader.read(request, route?.id ?? '');
+    if ('problem' in ask) return refuse(400, ask.problem);
+    context.upstream.removeQueryArguments(allNames);
+    context.upstream.removeHeader('Range');
+    context.upstream.removeHeader('If-Range');
+    const offset = ask.from !== null && 'offset' in ask.from ? ask.from.offset : 0;
+    if (goesByToken(backend.style) && offset > 0 && request.method === 'GET') return walk(context, ask, offset);
+    return send(context, ask, windowFor(ask, config));
+  }
+
+  function send(context: AccessContext, ask: Ask, window: ReturnType<typeof windowFor>): Reply | undefined {
+    if ('problem' in window) return refuse(400, window.problem);
+    const { upstream } = context;
+    const query = upstream.query();
+    upstream.setQuery(withArguments(query === '' ? [] : [query], window.sent));
+    context.set(pagingKey, { ask, window });
+    return undefined;
+  }
+
+  async function walk(context: AccessContext, ask: Ask, offset: number): Promise<Reply | undefined> {
+    const query = context.upstream.query();
+    const read = (...given: Parameters<typeof readPage>) =>
+      given[0].byteLength > largeBody ? readApart(...given) : readPage(...given);
+    const end = await walkTo(context, offset, { config, query, read }).catch(tooBusy);
+    if ('reply' in end) return end.reply;
+    const from = 'token' in end ? { token: end.token } : null;
+    const window = windowFor({ ...ask, from }, config);
+    if ('problem' in window) return refuse(400, window.problem);
+    if ('ended' in end) {
+      // Nothing of it is on the page that was asked for.
+      const beyond = Number.POSITIVE_INFINITY;
+      context.set(pagingKey, { ask, window: { ...window, asked: beyond, skip: beyond, offset } });
+      return end.ended;
+    }
+    return send(context, ask, { ...window, offset });
+  }
+
+  function wantsBody(context: HeaderFilterContext): boolean {
+    const { response, request } = context;
+    if (context.get(pagingKey) === undefined || request.method !== 'GET') return false;
+    if (response.source !== 'upstream' || response.status !== 200) return false;
+    return mediaType(response.header('content-type'))?.isJson === true;
+  }
+
+  function response(context: ResponseContext): undefined | Reply | Promise<undefined | Reply> {
+    const paging = context.get(pagingKey);
+    if (paging === undefined) return undefined;
+    if (context.response.header('content-encoding') !== null) return bad('its content coding is not known');
+    const job = jobFor(context, paging);
+    const body = context.response.body();
+    if (body.byteLength <= largeBody) return finish(context, paging, job, rewriteAnswer(body, job));
+    return rewriteApart(body, job).then(
+      (result) => finish(context, paging, job, result),
+      (error) => tooBusy(error).reply,
+    );
+  }
+
+  /** The other thread has too much to do. */
+  function tooBusy(error: unknown): { readonly reply: Reply } {
+    if (!(error instanceof OffThreadError)) throw error;
+    tools.log.warn('an answer could not be paged', { error });
+    return { reply: refuse(503, 'The answer could not be paged in time') };
+  }
+
+  function jobFor({ response }: ResponseContext, { ask, window }: Paging): Job {
+    const { asked, skip, take, offset, token } = window;
+    const walks = mappingOf(ask.style, backend.style) === 'walk';
+    const header = backend.total_header === null ? null : response.header(backend.total_header);
+    const expires = config.cursor_ttl === 0 ? null : Math.floor(Date.now() / 1000) + config.cursor_ttl;
+    return {
+      backend: formOf(backend),
+      client: { items: client.items, next_cursor: givesCursors ? client.next_cursor : null, total: client.total },
+      asked,
+      skip,
+      take,
+      offset,
+      token,
+      total: header !== null && /^\d{1,15}$/.test(header) ? Number(header) : null,
+      wantsWhole: walks || ask.style === 'page' || backend.style === 'page',
+      wantsNoMore: walks || backend.style === 'page',
+      cursor: givesCursors ? { secret, list: ask.list, expires } : null,
+    };
+  }
+
+  function finish(context: ResponseContext, { ask }: Paging, job: Job, result: Page | Fault): Reply | undefined {
+    if ('fault' in result) return bad(result.fault);
+    const { response, request } = context;
+    response.setBody(Buffer.from(result.text));
+    for (const name of ofOtherBytes) response.removeHeader(name);
+    const tag = response.header('etag');
+    // With a 304 a client would go on with cursors that are over.
+    if (config.cursor_ttl > 0) for (const name of ['ETag', 'Last-Modified']) response.removeHeader(name);
+    else if (tag?.startsWith('"')) response.setHeader('ETag', `W/${tag}`);
+    const foreign = withoutPagingLinks(response.headerValues('link'));
+    const own = config.links ? [linkValue(request.rawPath, ask, result, job, config)] : [];
+    if (foreign.length + own.length === 0) response.removeHeader('Link');
+    else response.setHeader('Link', [...foreign, ...own].join(', '));
+    return undefined;
+  }
+
+  function bad(fault: string): Reply {
+    tools.count('bad_answers');
+    tools.log.warn(`the backend's answer cannot be paged: ${fault}`);
+    return badAnswer(fault);
+  }
+
+  return { access, wantsBody, response };
+}
+
+function formOf({ style, items, next_cursor, key, total, has_more }: PaginationConfig['backend']): Job['backend'] {
+  return { style, items, next_cursor, key, total, has_more };
+}
