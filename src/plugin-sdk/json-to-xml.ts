@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonScalar, type JsonValue } from '
 import { XmlLimitError, XmlMappingError } from './xml-errors.ts';
 import { type CompiledXmlMapping, compiledMapping, hint, type XmlMapping } from './xml-mapping.ts';
 import { hasOnlyXmlCharacters } from './xml-names.ts';
+import { XmlNamespaces } from './xml-namespaces.ts';
 import type { PathState } from './xml-paths.ts';
-import { XmlScope } from './xml-scope.ts';
 import {
   schemaInstanceNamespace,
   type XmlAttribute,
@@ -25,6 +25,7 @@ class TreeMaker {
   readonly #mapping: CompiledXmlMapping;
   /** Numbers of the members and elements on the way to the current one, for messages. */
   readonly #trail: number[] = [];
+  readonly #namespaces = new XmlNamespaces();
   #nodes = 0;
   #size = 0;
   /** The prefix `xsi` is used without being declared. */
@@ -38,7 +39,7 @@ class TreeMaker {
     const { root, namespaces, hints } = this.#mapping;
     const [name, content] = root === null ? this.#onlyMember(value) : [root, value];
     const declared = Object.entries(namespaces).map(([prefix, uri]) => declaration(prefix, uri));
-    const element = this.#element(name, content, XmlScope.outermost, hints?.next(name) ?? null, declared);
+    const element = this.#element(name, content, hints?.next(name) ?? null, declared);
     if (this.#usesNil) element.attributes.push(declaration('xsi', schemaInstanceNamespace));
     return element;
   }
@@ -58,7 +59,6 @@ class TreeMaker {
   #element(
     memberName: string,
     value: JsonValue,
-    outer: XmlScope,
     hints: PathState | null,
     declared: readonly XmlAttribute[],
   ): XmlElement {
@@ -68,12 +68,13 @@ class TreeMaker {
     this.#count(2 * name.length + 5);
     const members = isJsonObject(value) ? value : null;
     const attributes = members === null ? [...declared] : this.#attributes(members, declared);
-    const scope = this.#scope(outer, attributes);
-    for (let at = 0; at < attributes.length; at++) attributes[at] = this.#bound(attributes[at] as XmlAttribute, scope);
+    this.#namespaces.open();
+    for (const one of attributes) if (isDeclaration(one)) this.#declare(one);
+    for (let at = 0; at < attributes.length; at++) attributes[at] = this.#bound(attributes[at] as XmlAttribute);
     if (attributes.length > 1) this.#refuseDuplicates(attributes);
     const colon = name.indexOf(':');
     const prefix = colon < 0 ? '' : name.slice(0, colon);
-    const uri = this.#resolve(scope, prefix);
+    const uri = this.#resolve(prefix);
     const children: XmlNode[] = [];
     const element: XmlElement = {
       kind: 'element',
@@ -84,31 +85,32 @@ class TreeMaker {
       attributes,
       children,
     };
-    if (members !== null) this.#content(members, children, scope, hints);
-    else if (Array.isArray(value)) this.#elements(this.#mapping.itemName, value, children, scope, hints);
-    else if (value === null) this.#null(element, scope);
+    if (members !== null) this.#content(members, children, hints);
+    else if (Array.isArray(value)) this.#elements(this.#mapping.itemName, value, children, hints);
+    else if (value === null) this.#null(element);
     else this.#text(value as JsonScalar, children, hints);
+    this.#namespaces.close();
     return element;
   }
 
-  #content(members: JsonObject, children: XmlNode[], scope: XmlScope, hints: PathState | null): void {
+  #content(members: JsonObject, children: XmlNode[], hints: PathState | null): void {
     const { textName, contentName, attributePrefix } = this.#mapping;
     const ordered = Object.hasOwn(members, contentName);
     let place = 0;
     for (const name of Object.keys(members)) {
       const value = members[name] as JsonValue;
       this.#trail.push(++place);
-      if (name === contentName) this.#ordered(value, children, scope, hints);
+      if (name === contentName) this.#ordered(value, children, hints);
       else if (!name.startsWith(attributePrefix)) {
         if (ordered) throw this.#refusal('content in its order does not go together with other content');
         if (name === textName) this.#text(this.#scalar(value, 'a text'), children, hints);
-        else this.#member(name, value, children, scope, hints);
+        else this.#member(name, value, children, hints);
       }
       this.#trail.pop();
     }
   }
 
-  #ordered(value: JsonValue, children: XmlNode[], scope: XmlScope, hints: PathState | null): void {
+  #ordered(value: JsonValue, children: XmlNode[], hints: PathState | null): void {
     if (!Array.isArray(value)) throw this.#refusal('content in its order must be an array');
     let place = 0;
     for (const one of value) {
@@ -119,29 +121,23 @@ class TreeMaker {
         const name = names[0];
         if (names.length !== 1 || name === undefined || this.#isReserved(name))
           throw this.#refusal('an element in its order must be an object with one member');
-        this.#member(name, one[name] as JsonValue, children, scope, hints);
+        this.#member(name, one[name] as JsonValue, children, hints);
       }
       this.#trail.pop();
     }
   }
 
-  #member(name: string, value: JsonValue, children: XmlNode[], scope: XmlScope, hints: PathState | null): void {
-    if (Array.isArray(value)) this.#elements(name, value, children, scope, hints);
-    else children.push(this.#element(name, value, scope, hints?.next(name) ?? null, none));
+  #member(name: string, value: JsonValue, children: XmlNode[], hints: PathState | null): void {
+    if (Array.isArray(value)) this.#elements(name, value, children, hints);
+    else children.push(this.#element(name, value, hints?.next(name) ?? null, none));
   }
 
-  #elements(
-    name: string,
-    values: readonly JsonValue[],
-    children: XmlNode[],
-    scope: XmlScope,
-    hints: PathState | null,
-  ): void {
+  #elements(name: string, values: readonly JsonValue[], children: XmlNode[], hints: PathState | null): void {
     const below = hints?.next(name) ?? null;
     let place = 0;
     for (const value of values) {
       this.#trail.push(++place);
-      children.push(this.#element(name, value, scope, below, none));
+      children.push(this.#element(name, value, below, none));
       this.#trail.pop();
     }
   }
@@ -171,18 +167,15 @@ class TreeMaker {
     return [...declared.filter(({ name }) => !own.some((one) => one.name === name)), ...own];
   }
 
-  #scope(outer: XmlScope, attributes: readonly XmlAttribute[]): XmlScope {
-    try {
-      return outer.with(attributes);
-    } catch (error) {
-      throw this.#refusal((error as Error).message);
-    }
+  #declare({ prefix, local, value }: XmlAttribute): void {
+    const problem = this.#namespaces.declare(prefix === '' ? '' : local, value.trim());
+    if (problem !== null) throw this.#refusal(problem);
   }
 
-  #bound(attribute: XmlAttribute, scope: XmlScope): XmlAttribute {
+  #bound(attribute: XmlAttribute): XmlAttribute {
     if (attribute.uri !== '') return attribute;
-    if (attribute.prefix === 'xmlns' || attribute.name === 'xmlns') return { ...attribute, uri: xmlnsNamespace };
-    return attribute.prefix === '' ? attribute : { ...attribute, uri: this.#resolve(scope, attribute.prefix) };
+    if (isDeclaration(attribute)) return { ...attribute, uri: xmlnsNamespace };
+    return attribute.prefix === '' ? attribute : { ...attribute, uri: this.#resolve(attribute.prefix) };
   }
 
   #refuseDuplicates(attributes: readonly XmlAttribute[]): void {
@@ -194,9 +187,9 @@ class TreeMaker {
     }
   }
 
-  #null(element: XmlElement, scope: XmlScope): void {
+  #null(element: XmlElement): void {
     if (this.#mapping.nulls === 'empty') return;
-    const uri = this.#resolve(scope, 'xsi');
+    const uri = this.#resolve('xsi');
     if (uri !== schemaInstanceNamespace) throw this.#refusal('the prefix xsi has another meaning here');
     element.attributes.push({ name: 'xsi:nil', prefix: 'xsi', local: 'nil', uri, value: 'true' });
   }
@@ -208,8 +201,8 @@ class TreeMaker {
     children.push({ kind: 'text', text, cdata: hints !== null && (hints.flags & hint.cdata) !== 0 });
   }
 
-  #resolve(scope: XmlScope, prefix: string): string {
-    const uri = scope.resolve(prefix);
+  #resolve(prefix: string): string {
+    const uri = this.#namespaces.resolve(prefix);
     if (uri !== null) return uri;
     if (prefix === 'xsi' && this.#mapping.nulls === 'nil') {
       this.#usesNil = true;
@@ -257,6 +250,10 @@ const none: readonly XmlAttribute[] = Object.freeze([]);
 
 function beyond(what: string): XmlLimitError {
   return new XmlLimitError(what, null);
+}
+
+function isDeclaration({ name, prefix }: XmlAttribute): boolean {
+  return prefix === 'xmlns' || name === 'xmlns';
 }
 
 function declaration(prefix: string, uri: string): XmlAttribute {

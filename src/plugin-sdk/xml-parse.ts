@@ -1,8 +1,10 @@
-import { SaxesParser, type SaxesTagNS } from 'saxes';
+import { SaxesParser, type SaxesTagPlain } from 'saxes';
 import { BodySyntaxError, positionIn, type TextPosition } from './body-syntax-error.ts';
 import { decodeXml } from './xml-encoding.ts';
 import { XmlLimitError } from './xml-errors.ts';
-import type { XmlAttribute, XmlDocument, XmlElement, XmlNode } from './xml-tree.ts';
+import { isQName } from './xml-names.ts';
+import { XmlNamespaces } from './xml-namespaces.ts';
+import { type XmlAttribute, type XmlDocument, type XmlElement, type XmlNode, xmlnsNamespace } from './xml-tree.ts';
 
 /** What a document may hold, beside the limit of its bytes. */
 export interface XmlLimits {
@@ -43,7 +45,7 @@ export function parseXml(body: Uint8Array | string, options: ParseXmlOptions = {
 }
 
 /** What the parser is told; XML 1.1 allows characters that this one's readers do not expect. */
-const parserOptions = Object.freeze({ xmlns: true, forceXMLVersion: true, defaultXMLVersion: '1.0' } as const);
+const parserOptions = Object.freeze({ xmlns: false, forceXMLVersion: true, defaultXMLVersion: '1.0' } as const);
 
 /**
  * At most six handlers are set on a parser itself: with one more it becomes a slow object to the engine, and 100 KB take 10 ms
@@ -66,6 +68,7 @@ class DocumentReader extends SaxesParser<typeof parserOptions> {
   #siblings: XmlNode[] = this.#before;
   #root: XmlElement | null = null;
   #nodes = 0;
+  readonly #namespaces = new XmlNamespaces();
 
   constructor(text: string, limits: XmlLimits, comments: boolean) {
     super(parserOptions);
@@ -77,6 +80,7 @@ class DocumentReader extends SaxesParser<typeof parserOptions> {
     this.on('cdata', (found) => this.#addText(found, true));
     this.on('processinginstruction', ({ target, body }) => {
       this.#count();
+      if (target.includes(':')) this.fail('a malformed name');
       this.#siblings.push({ kind: 'instruction', target, text: body });
     });
     if (comments) {
@@ -99,42 +103,80 @@ class DocumentReader extends SaxesParser<typeof parserOptions> {
     throw new BodySyntaxError('XML', withoutQuotes(message), this.#place());
   }
 
-  #openElement({ name, prefix, local, uri, attributes }: SaxesTagNS): void {
+  #openElement({ name, attributes }: SaxesTagPlain): void {
     const { maxDepth } = this.#limits;
     if (this.#open.length === 0 && this.xmlDecl.version !== undefined && this.xmlDecl.version !== '1.0')
       this.fail('its version is not 1.0');
     if (this.#open.length >= maxDepth) throw this.#beyond(`is nested deeper than ${maxDepth} levels`);
     this.#count();
     this.#checkName(name);
-    const element: XmlElement = {
-      kind: 'element',
-      name,
-      prefix,
-      local,
-      uri,
-      attributes: this.#attributes(attributes),
-      children: [],
-    };
+    this.#namespaces.open();
+    const list = this.#attributes(attributes);
+    const colon = name.indexOf(':');
+    const prefix = colon < 0 ? '' : name.slice(0, colon);
+    const uri = this.#uriOf(prefix);
+    const local = name.slice(colon + 1);
+    const element: XmlElement = { kind: 'element', name, prefix, local, uri, attributes: list, children: [] };
     if (this.#open.length === 0) this.#root = element;
     else this.#siblings.push(element);
     this.#open.push(element);
     this.#siblings = element.children;
   }
 
-  #attributes(attributes: SaxesTagNS['attributes']): XmlAttribute[] {
+  #attributes(attributes: SaxesTagPlain['attributes']): XmlAttribute[] {
     const { maxAttributes } = this.#limits;
-    const list: XmlAttribute[] = [];
+    let count = 0;
     for (const name in attributes) {
       this.#count();
       this.#checkName(name);
-      if (list.length >= maxAttributes) throw this.#beyond(`has more than ${maxAttributes} attributes in an element`);
-      list.push(attributes[name] as XmlAttribute);
+      if (++count > maxAttributes) throw this.#beyond(`has more than ${maxAttributes} attributes in an element`);
+      if (name.startsWith('xmlns')) this.#declare(name, attributes[name] as string);
     }
+    const list: XmlAttribute[] = [];
+    let prefixed = 0;
+    for (const name in attributes) {
+      const colon = name.indexOf(':');
+      const prefix = colon < 0 ? '' : name.slice(0, colon);
+      let uri = '';
+      if (name === 'xmlns' || prefix === 'xmlns') uri = xmlnsNamespace;
+      else if (prefix !== '') {
+        uri = this.#uriOf(prefix);
+        prefixed++;
+      }
+      list.push({ name, prefix, local: name.slice(colon + 1), uri, value: attributes[name] as string });
+    }
+    if (prefixed > 1) this.#refuseDuplicates(list);
     return list;
+  }
+
+  /** `xmlns` and `xmlns:prefix`; other names may begin so, too. */
+  #declare(name: string, value: string): void {
+    const prefix = name === 'xmlns' ? '' : name.startsWith('xmlns:') ? name.slice(6) : null;
+    if (prefix === null) return;
+    const problem = this.#namespaces.declare(prefix, value.trim());
+    if (problem !== null) this.fail(problem);
+  }
+
+  #uriOf(prefix: string): string {
+    const uri = this.#namespaces.resolve(prefix);
+    if (uri === null) this.fail('a prefix is not bound to a namespace');
+    return uri ?? '';
+  }
+
+  /** Of one name in one namespace, by different prefixes. */
+  #refuseDuplicates(attributes: readonly XmlAttribute[]): void {
+    const seen = new Set<string>();
+    for (const { prefix, uri, local } of attributes) {
+      if (prefix === '') continue;
+      const key = `${uri} ${local}`;
+      if (seen.has(key)) this.fail('an attribute occurs twice');
+      seen.add(key);
+    }
   }
 
   #closeElement(): void {
     this.#open.pop();
+    this.#namespaces.close();
     this.#siblings = this.#open.at(-1)?.children ?? this.#after;
   }
 
@@ -155,6 +197,7 @@ class DocumentReader extends SaxesParser<typeof parserOptions> {
 
   #checkName(name: string): void {
     const { maxNameLength } = this.#limits;
+    if (name.includes(':') && !isQName(name)) this.fail('a malformed name');
     if (name.length > maxNameLength) throw this.#beyond(`has a name of more than ${maxNameLength} characters`);
   }
 
