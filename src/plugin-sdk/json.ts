@@ -68,11 +68,16 @@ function textOf(body: Uint8Array): string {
   return bytes.toString('utf8', marked ? 3 : 0);
 }
 
-/** Sixteen digits, with a point among them or not, or an exponent: only such a number may read as another one. */
-const manyDigits = /\d[\d.]{15}|\d[eE][+-]?\d/;
+/**
+ * Sixteen digits, with a point among them or not, or an exponent, where a number may stand: only such a one may read as another. In
+ * strings both are common: card numbers, hexadecimal identifiers.
+ */
+const manyDigits = /[[:,]\s*-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
+/** The same where the whole text is a number. */
+const onlyNumber = /^\s*-?\d[\d.eE]/;
 
 function mayLoseDigits(text: string): boolean {
-  return manyDigits.test(text);
+  return manyDigits.test(text) || onlyNumber.test(text);
 }
 
 function keepDigits(_name: string, value: unknown, { source }: { readonly source?: string }): unknown {
@@ -83,7 +88,7 @@ function keepDigits(_name: string, value: unknown, { source }: { readonly source
 /** Counted before parsing: neither the parser nor what walks the value later has to fear for its stack. */
 function refuseDepth(text: string, most: number): void {
   // As deep as there are opening brackets, at most.
-  if (text.length <= most) return;
+  if (text.length <= most || !hasMoreBrackets(text, most)) return;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at);
@@ -93,6 +98,15 @@ function refuseDepth(text: string, most: number): void {
         throw new BodySyntaxError('JSON', `it is nested deeper than ${most} levels`, positionIn(text, at));
     } else if (char === 0x5d || char === 0x7d) depth--;
   }
+}
+
+/** In strings too: it is the quick question. */
+function hasMoreBrackets(text: string, most: number): boolean {
+  let count = 0;
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) if (++count > most) return true;
+  }
+  return false;
 }
 
 /** Index of the quotation mark that ends the string, or of the end of the text. */
