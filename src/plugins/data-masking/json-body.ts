@@ -66,9 +66,9 @@ export class JsonMasker {
   }
 
   #walk(value: JsonValue, seen: JsonValue, root: JsonValue, state: JsonPathState): JsonValue {
-    const rules = state.accepts.map((at) => this.#rules[at] as Rule);
+    const rules = state.accepts.length === 0 ? noRules : state.accepts.map((at) => this.#rules[at] as Rule);
     // What is replaced as a whole is not looked into.
-    if (value !== null && rules.some(({ search }) => search === null)) return maskedAt(value, rules);
+    if (rules.some(takesWhole) && value !== null) return maskedAt(value, rules);
     if (!state.ends) {
       if (Array.isArray(value)) this.#walkArray(value, seen as JsonArray, root, state);
       else if (isJsonObject(value)) this.#walkObject(value, seen as JsonObject, root, state);
@@ -97,6 +97,12 @@ export class JsonMasker {
       if (masked !== value) setMember(object, name, masked);
     }
   }
+}
+
+const noRules: readonly Rule[] = [];
+
+function takesWhole({ search }: Rule): boolean {
+  return search === null;
 }
 
 /** By each of the rules, up to the first that takes it as a whole. */
