@@ -9,6 +9,8 @@ export * from './body-reply.ts';
 export { checkSchema, compileSchema, type SchemaCheck, type Violation } from './compile-schema.ts';
 export type { Dialect } from './dialect.ts';
 export * from './media-ranges.ts';
+export * from './parameters.ts';
 export { type PreparedSchema, type PrepareOptions, prepareSchema } from './prepare-schema.ts';
 export { pointerStep, SchemaError } from './schema-error.ts';
 export * from './schema-of-text.ts';
+export { anyShape, type Shape, scalarOf, shapeOf } from './shape.ts';

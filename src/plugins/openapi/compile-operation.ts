@@ -1,0 +1,189 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-sdk/index.ts';
+import {
+  type BodyJudge,
+  bodyJudge,
+  compileParameter,
+  compileSchema,
+  type Parameter,
+  type ParameterPlace,
+  type ParameterStyle,
+  type PreparedSchema,
+  pointerStep,
+  type SchemaCheck,
+  SchemaError,
+  type Shape,
+  shapeOf,
+  stylesOf,
+} from '../../plugin-sdk/json-schema/index.ts';
+import type { Direction } from './bundle-schema.ts';
+import type { OperationSource } from './read-operations.ts';
+import { type Located, resolved } from './references.ts';
+
+/** How bodies of one media type are checked. */
+export interface BodyRule {
+  /** `application/json`, `image/*`. */
+  readonly range: string;
+  readonly judge: BodyJudge | null;
+  /** Of forms. */
+  readonly form: { readonly shape: Shape; readonly check: SchemaCheck } | null;
+}
+
+export interface Operation {
+  readonly source: OperationSource;
+  readonly parameters: readonly Parameter[];
+  /** Names of query arguments that are declared; null: an object takes any. */
+  readonly queryNames: ReadonlySet<string> | null;
+  /** Null: it takes none. */
+  readonly body: { readonly required: boolean; readonly rules: readonly BodyRule[] } | null;
+  /** By `200`, `2XX` and `default`. `rules` is null for answers without a declared content. */
+  readonly responses: ReadonlyMap<string, { readonly rules: readonly BodyRule[] | null }>;
+}
+
+/** Gives the schema at a place of the document, ready for the validator. */
+export type Bundle = (schema: Located, direction: Direction) => PreparedSchema;
+
+/** Compiles what is checked of one operation. Throws a `SchemaError` with the place in the document. */
+export function compileOperation(document: JsonObject, source: OperationSource, bundle: Bundle): Operation {
+  const compiler = new OperationCompiler(document, bundle);
+  const parameters = source.parameters.flatMap((one) => compiler.parameter(one));
+  return {
+    source,
+    parameters,
+    queryNames: queryNames(parameters),
+    body: compiler.requestBody(source),
+    responses: compiler.responses(source),
+  };
+}
+
+/** OpenAPI: definitions of these headers as parameters are ignored. */
+const ignoredHeaders = new Set(['accept', 'content-type', 'authorization']);
+
+class OperationCompiler {
+  readonly #document: JsonObject;
+  readonly #bundle: Bundle;
+
+  constructor(document: JsonObject, bundle: Bundle) {
+    this.#document = document;
+    this.#bundle = bundle;
+  }
+
+  parameter({ value, pointer }: Located<JsonObject>): readonly Parameter[] {
+    const { name, in: place, style, explode, required, schema, content, allowEmptyValue } = value;
+    if (place === 'header' && ignoredHeaders.has(String(name).toLowerCase())) return [];
+    const known = stylesOf[place as ParameterPlace];
+    if (style !== undefined && !known.includes(style as ParameterStyle)) {
+      throw new SchemaError(`${pointer}/style`, `must be one of ${known.join(', ')} in a ${place}`);
+    }
+    if (place === 'path' && required !== true) throw new SchemaError(pointer, 'a parameter of a path must be required');
+    if ((schema === undefined) === (content === undefined)) {
+      throw new SchemaError(pointer, 'a parameter needs either a schema or a content');
+    }
+    const described =
+      content === undefined
+        ? { value: schema as JsonValue, pointer: `${pointer}/schema` }
+        : this.#only(content, pointer);
+    const prepared = described === null ? null : this.#bundle(described, 'request');
+    const options = {
+      name: String(name),
+      in: place as ParameterPlace,
+      required: required === true,
+      ...(style !== undefined && { style: style as ParameterStyle }),
+      ...(typeof explode === 'boolean' && { explode }),
+      allowEmpty: allowEmptyValue === true,
+      json: content !== undefined && prepared !== null,
+      schema: prepared,
+    };
+    return [at(pointer, () => compileParameter(options))];
+  }
+
+  requestBody({ operation, pointer }: OperationSource): Operation['body'] {
+    const { requestBody } = operation;
+    if (requestBody === undefined) return null;
+    const body = resolved(this.#document, { value: requestBody, pointer: `${pointer}/requestBody` });
+    const rules = this.#rules(body, 'request');
+    if (rules === null) throw new SchemaError(body.pointer, 'a body needs a content');
+    return { required: body.value['required'] === true, rules };
+  }
+
+  responses({ operation, pointer }: OperationSource): Operation['responses'] {
+    const { responses = {} } = operation;
+    const place = `${pointer}/responses`;
+    if (!isJsonObject(responses)) throw new SchemaError(place, 'must be an object');
+    const found = new Map<string, { readonly rules: readonly BodyRule[] | null }>();
+    for (const [status, value] of Object.entries(responses)) {
+      if (status.startsWith('x-')) continue;
+      const where = place + pointerStep(status);
+      if (!/^(?:[1-5](?:\d\d|XX)|default)$/.test(status))
+        throw new SchemaError(where, 'must be a status, 2XX or default');
+      found.set(status, { rules: this.#rules(resolved(this.#document, { value, pointer: where }), 'response') });
+    }
+    return found;
+  }
+
+  /** The schema of a content with one JSON type; null: it has none, or is of another type. */
+  #only(content: JsonValue, pointer: string): Located | null {
+    const entries = isJsonObject(content) ? Object.entries(content) : [];
+    const [range, media] = entries[0] ?? [];
+    if (range === undefined || entries.length > 1)
+      throw new SchemaError(`${pointer}/content`, 'must have one media type');
+    const schema = isJsonObject(media) ? media['schema'] : undefined;
+    if (schema === undefined || !isJsonRange(range)) return null;
+    return { value: schema, pointer: `${pointer}/content${pointerStep(range)}/schema` };
+  }
+
+  #rules({ value, pointer }: Located<JsonObject>, direction: Direction): readonly BodyRule[] | null {
+    const { content } = value;
+    if (content === undefined) return null;
+    if (!isJsonObject(content)) throw new SchemaError(`${pointer}/content`, 'must be an object');
+    const rules = Object.entries(content).map(([name, media]) => {
+      const where = `${pointer}/content${pointerStep(name)}`;
+      if (!isJsonObject(media)) throw new SchemaError(where, 'must be an object');
+      return this.#rule(name, media['schema'], where, direction);
+    });
+    // The most concrete range goes first.
+    return rules.sort((a, b) => stars(a.range) - stars(b.range));
+  }
+
+  #rule(name: string, schema: JsonValue | undefined, pointer: string, direction: Direction): BodyRule {
+    const range = (name.split(';')[0] ?? '').trim().toLowerCase();
+    if (!/^[^\s/]+\/[^\s/]+$/.test(range)) throw new SchemaError(pointer, 'is not a media type');
+    if (schema === undefined) return { range, judge: null, form: null };
+    const place = `${pointer}/schema`;
+    const prepared = this.#bundle({ value: schema, pointer: place }, direction);
+    const isForm = range === 'application/x-www-form-urlencoded';
+    return at(place, () => ({
+      range,
+      judge: isJsonRange(range) ? bodyJudge(prepared) : null,
+      form: isForm ? { shape: shapeOf(prepared), check: compileSchema(prepared) } : null,
+    }));
+  }
+}
+
+function isJsonRange(range: string): boolean {
+  return /^(?:application\/json\b|[^/]+\/[^;]*\+json\b)/i.test(range);
+}
+
+function stars(range: string): number {
+  return range === '*/*' ? 2 : range.endsWith('/*') ? 1 : 0;
+}
+
+function queryNames(parameters: readonly Parameter[]): ReadonlySet<string> | null {
+  const names = new Set<string>();
+  for (const { in: place, name, shape, style, explode, json } of parameters) {
+    if (place !== 'query') continue;
+    if (json || !shape.types.has('object') || style !== 'form' || !explode) names.add(name);
+    else if (shape.members.size === 0 || shape.others !== null) return null;
+    else for (const member of shape.members.keys()) names.add(member);
+  }
+  return names;
+}
+
+/** What the validator says of a schema, with its place. */
+function at<T>(pointer: string, compile: () => T): T {
+  try {
+    return compile();
+  } catch (error) {
+    if (error instanceof SchemaError && error.pointer === '') throw new SchemaError(pointer, error.reason);
+    throw error;
+  }
+}

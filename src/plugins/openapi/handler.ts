@@ -1,0 +1,127 @@
+import {
+  type AccessContext,
+  contextKey,
+  type PluginPhases,
+  type PluginTools,
+  type Reply,
+  type ResponseHeadView,
+  refuse,
+} from '../../plugin-sdk/index.ts';
+import { answerChecks, bodyType, type Expectation, inRanges, SchemaError } from '../../plugin-sdk/json-schema/index.ts';
+import { type Api, type LazyOperation, openApi } from './api.ts';
+import { checkRequest, type Refusal } from './check-request.ts';
+import type { Operation } from './compile-operation.ts';
+import { mockReply } from './mock.ts';
+import type { PathMatch } from './path-table.ts';
+import type { OpenApiConfig } from './schema.ts';
+
+const chosen = contextKey<LazyOperation>('openapi operation');
+
+export function checkApi(config: OpenApiConfig, tools: PluginTools): PluginPhases {
+  const api = opened(config, tools);
+  // A file may have gone or changed since the plugin was configured.
+  if (api === null) {
+    return config.mode === 'enforce' || config.mock
+      ? { access: () => refuse(503, 'The OpenAPI document cannot be used') }
+      : {};
+  }
+  const found = refusals(config, tools);
+  return {
+    ...answerPhases(config, tools),
+    access(context) {
+      const match = api.table.match(context.request.path);
+      if (match === null) return found(context, unknownPath);
+      const operation = operationOf(match, context.request.method);
+      if (operation === null) return found(context, otherMethod(match));
+      context.set(chosen, operation);
+      if (config.response_mode === 'enforce') context.upstream.removeHeader('range');
+      return checked(context, api, operation, match, config, found);
+    },
+  };
+}
+
+const unknownPath: Refusal = { reply: refuse(404, 'There is no such path'), rule: 'path' };
+
+function opened(config: OpenApiConfig, tools: PluginTools): Api | null {
+  try {
+    return openApi(config);
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    tools.log.error('the OpenAPI document cannot be used', { reason: error.message });
+    return null;
+  }
+}
+
+/** HEAD is GET without the body. */
+function operationOf({ operations }: PathMatch<LazyOperation>, method: string): LazyOperation | null {
+  return operations.get(method) ?? (method === 'HEAD' ? operations.get('GET') : undefined) ?? null;
+}
+
+function otherMethod({ operations }: PathMatch<LazyOperation>): Refusal {
+  const methods = new Set(operations.keys());
+  if (methods.has('GET')) methods.add('HEAD');
+  return {
+    reply: refuse(405, 'The path does not have this method', { Allow: [...methods].join(', ') }),
+    rule: 'method',
+  };
+}
+
+type Found = (context: AccessContext, refusal: Refusal) => Reply | undefined;
+
+function checked(
+  context: AccessContext,
+  api: Api,
+  operation: LazyOperation,
+  match: PathMatch<LazyOperation>,
+  config: OpenApiConfig,
+  found: Found,
+): Reply | undefined | Promise<Reply | undefined> {
+  const end = (refusal: Refusal | null): Reply | undefined => {
+    const reply = refusal === null ? undefined : found(context, refusal);
+    if (reply !== undefined || !config.mock) return reply;
+    return mockReply(api.document, operation.source, context.request);
+  };
+  if (config.mode === 'off') return end(null);
+  const refusal = checkRequest(context, operation.compiled(), match.parameters, config);
+  return refusal instanceof Promise ? refusal.then(end) : end(refusal);
+}
+
+const quietTime = 60_000;
+
+/** Counts, and gives the refusal unless it is only to be reported. */
+function refusals({ mode }: OpenApiConfig, tools: PluginTools): Found {
+  let quietUntil = 0;
+  return (context, { reply, rule }) => {
+    if (mode === 'off') return undefined;
+    tools.count('wrong_requests');
+    context.log('openapi', rule);
+    if (mode === 'enforce') return reply;
+    const now = performance.now();
+    if (now < quietUntil) return undefined;
+    quietUntil = now + quietTime;
+    tools.log.warn('a request that would be refused has passed', { route: context.route?.name ?? null, rule });
+    return undefined;
+  };
+}
+
+function answerPhases(
+  { response_mode: mode, max_body_size: maxBytes }: OpenApiConfig,
+  tools: PluginTools,
+): PluginPhases {
+  if (mode === 'off') return {};
+  return answerChecks(
+    { mode, maxBytes, expect: (context) => expectation(context.get(chosen)?.compiled() ?? null, context.response) },
+    tools,
+  );
+}
+
+function expectation(operation: Operation | null, response: ResponseHeadView): Expectation {
+  if (operation === null) return null;
+  const status = String(response.status);
+  const described = [status, `${status[0]}XX`, 'default'].map((name) => operation.responses.get(name)).find(Boolean);
+  if (described === undefined) return { fault: 'its status is not declared' };
+  if (described.rules === null) return null;
+  const type = bodyType(response.headerValues('content-type'));
+  const rule = type === null ? undefined : described.rules.find(({ range }) => inRanges([range], type.type));
+  return rule === undefined ? { fault: 'its content type is not declared' } : rule.judge;
+}

@@ -1,0 +1,89 @@
+import { readFileSync, statSync } from 'node:fs';
+import { LineCounter, parseDocument } from 'yaml';
+import { BodySyntaxError, isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../plugin-sdk/index.ts';
+import { SchemaError } from '../../plugin-sdk/json-schema/index.ts';
+
+/** Bytes of a document. */
+export const largestDocument = 4_194_304;
+const mostLevels = 200;
+const mostValues = 500_000;
+
+/** Reads a document of OpenAPI 3.0 or 3.1, JSON or YAML. Throws a `SchemaError` that says what is wrong and where. */
+export function readDocument(text: string): JsonObject {
+  if (text.length > largestDocument) throw new SchemaError('', `it is larger than ${largestDocument} bytes`);
+  const value = /^\s*\{/.test(text) ? fromJson(text) : fromYaml(text);
+  if (!isJsonObject(value)) throw new SchemaError('', 'it is not an OpenAPI document');
+  const { openapi, swagger } = value;
+  if (swagger !== undefined) throw new SchemaError('/swagger', 'Swagger 2.0 has to be converted to OpenAPI 3 first');
+  if (typeof openapi !== 'string' || !/^3\.[01]\.\d+/.test(openapi)) {
+    throw new SchemaError('/openapi', 'must be a version of OpenAPI 3.0 or 3.1, as a text');
+  }
+  return value;
+}
+
+/** Reads it from a file of this machine. What the file holds shows in no message. */
+export function readDocumentFile(path: string): JsonObject {
+  let text: string;
+  try {
+    const facts = statSync(path);
+    if (!facts.isFile()) throw new SchemaError('', 'the file is not a regular one');
+    if (facts.size > largestDocument) throw new SchemaError('', `the file is larger than ${largestDocument} bytes`);
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof SchemaError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    throw new SchemaError('', `the file cannot be read (${code ?? 'unknown reason'})`);
+  }
+  return readDocument(text);
+}
+
+function fromJson(text: string): JsonValue {
+  try {
+    parseJson(text, { maxDepth: mostLevels });
+    return JSON.parse(text) as JsonValue;
+  } catch (error) {
+    if (error instanceof BodySyntaxError) {
+      // A document in YAML may begin with a bracket too.
+      if (/^\s*\{\s*[^"\s}]/.test(text)) return fromYaml(text);
+      throw new SchemaError('', error.message.replace('the body is', 'it is'));
+    }
+    throw error;
+  }
+}
+
+function fromYaml(text: string): JsonValue {
+  const lines = new LineCounter();
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    stringKeys: true,
+    logLevel: 'silent',
+  });
+  const [error] = document.errors;
+  if (error !== undefined) {
+    const { line, col } = lines.linePos(error.pos[0]);
+    throw new SchemaError('', `it is not valid YAML: ${error.code} (line ${line}, column ${col})`);
+  }
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: 1000 });
+  } catch {
+    throw new SchemaError('', 'it has too many YAML aliases');
+  }
+  refuseSize(value);
+  return value as JsonValue;
+}
+
+/** Aliases can make little text a large value, or one that contains itself. */
+function refuseSize(value: unknown): void {
+  let count = 0;
+  const visit = (one: unknown, level: number): void => {
+    if (typeof one !== 'object' || one === null) return;
+    if (level > mostLevels) throw new SchemaError('', `it is nested deeper than ${mostLevels} levels`);
+    for (const member of Object.values(one)) {
+      if (++count > mostValues) throw new SchemaError('', `it has more than ${mostValues} values`);
+      visit(member, level + 1);
+    }
+  };
+  visit(value, 0);
+}
