@@ -29,7 +29,7 @@ before(async () => {
   });
   await cached('plain', {});
   await cached('heeding', { cache_control: true });
-  await cached('patient', { coalescing_wait: 20 });
+  await cached('patient', { coalescing_wait: 300 });
 });
 after(() => rig.close());
 afterEach(async () => {
@@ -111,7 +111,7 @@ describe('the cache', () => {
 });
 
 describe('coalescing', () => {
-  it('makes one request of a hundred, on all workers', async () => {
+  it('makes one request of a hundred, on all workers', { timeout: 10_000 }, async () => {
     const held = gate();
     script = async () => {
       await held.open;
@@ -128,18 +128,22 @@ describe('coalescing', () => {
     assert.equal(answers.filter(({ cache }) => cache === 'Miss').length, 1);
   });
 
-  it('lets all go at once when the answer is not for them', async () => {
+  it('lets all go at once when the answer is not for them', { timeout: 10_000 }, async () => {
     const held = gate();
     const all = gate();
     let coming = 0;
-    script = async () => {
-      // The first is held until the others wait; they are answered only once all of them have come.
-      if (++coming === 1) await held.open;
-      else {
-        if (coming === 20) all.let();
+    script = async ({ connection }) => {
+      const own = `${json}Cache-Control: no-store\r\n`;
+      if (++coming === 1) {
+        // Its head says that it is not kept. It ends only once all have come.
+        await held.open;
+        connection.write(`HTTP/1.1 200 OK\r\n${own}Content-Length: 1\r\n\r\n`);
         await all.open;
+        return '0';
       }
-      return answer(`${++serial}`, `${json}Cache-Control: no-store\r\n`);
+      if (coming === 20) all.let();
+      await all.open;
+      return answer(`${++serial}`, own);
     };
     const waiting = times(20, () => ask('/patient/not-kept'));
     await until(() => coming === 1);
@@ -149,7 +153,7 @@ describe('coalescing', () => {
     assert.equal(asked('/patient/not-kept'), 20);
   });
 
-  it('goes on with another one when the first gives up', async () => {
+  it('goes on with another one when the first gives up', { timeout: 10_000 }, async () => {
     const first = gate();
     script = async () => {
       if (asked('/patient/gone') === 1) await first.open;
