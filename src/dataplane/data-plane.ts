@@ -245,6 +245,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
           request: maskedRequestLine(
             request.slice(0, Math.max(0, Math.min(request.indexOf('\r\n'), 2048))),
             this.snapshots.current.globalPlan.secretArguments,
+            this.snapshots.current.globalPlan.logMasks,
           ),
           status: error.status,
           bodyBytesSent: Buffer.byteLength(body),
@@ -332,7 +333,8 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
         request: `${head.method} ${maskedTarget(head.target, secretArguments, logMasks)} HTTP/${head.httpVersion}`,
         status: x.status,
         bodyBytesSent: x.bytesSent,
-        referer: referer === null ? null : maskedTarget(referer, secretArguments, logMasks),
+        referer:
+          referer === null ? null : maskedField('referer', maskedTarget(referer, secretArguments, logMasks), logMasks),
         userAgent: userAgent === null ? null : maskedField('user-agent', userAgent, logMasks),
         requestId: x.id,
       }),

@@ -117,8 +117,9 @@ function maskedHeaders(x: Exchange, block: string): Record<string, string | read
   const result = single(headerMap(block));
   for (const [name, value] of Object.entries(result)) {
     if (isSecretHeader(name, secretHeaders)) result[name] = redacted;
-    else if (name === 'referer') result[name] = maskedTarget(String(value), secretArguments, logMasks);
-    else if (logMasks.length > 0) result[name] = maskedValues(name, value ?? '', logMasks);
+    else if (name === 'referer') {
+      result[name] = maskedField(name, maskedTarget(String(value), secretArguments, logMasks), logMasks);
+    } else if (logMasks.length > 0) result[name] = maskedValues(name, value ?? '', logMasks);
   }
   return result;
 }

@@ -39,3 +39,17 @@ test('the line of a broken request is masked too', () => {
   assert.equal(maskedRequestLine('GET /?k-e-y=s3cret HTTP/1.1', own), 'GET /?k-e-y=REDACTED HTTP/1.1');
   assert.equal(maskedRequestLine('GET /a', own), 'GET /a');
 });
+
+test('masks of plugins apply to targets and to lines of broken requests; what cannot be masked is not shown', () => {
+  const masks = [{ query: (query: string) => query.replace('ada', '***') }];
+  assert.equal(maskedTarget('/a?apikey=1&name=ada', own, masks), '/a?apikey=REDACTED&name=***');
+  assert.equal(maskedRequestLine('GET /?name=ada HTTP/9', own, masks), 'GET /?name=*** HTTP/9');
+  const failing = [
+    {
+      query: () => {
+        throw new Error('broken');
+      },
+    },
+  ];
+  assert.equal(maskedTarget('/a?name=ada', own, failing), '/a?REDACTED');
+});

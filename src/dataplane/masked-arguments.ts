@@ -53,9 +53,13 @@ export function isSecretArgument(name: string, own: ReadonlySet<string>): boolea
 export function maskedTarget(target: string, own: ReadonlySet<string>, masks: readonly LogMask[] = []): string {
   const mark = target.indexOf('?');
   if (mark < 0) return target;
-  let query = maskedQuery(target.slice(mark + 1), own);
+  return target.slice(0, mark + 1) + maskedByAll(target.slice(mark + 1), own, masks);
+}
+
+function maskedByAll(text: string, own: ReadonlySet<string>, masks: readonly LogMask[]): string {
+  let query = maskedQuery(text, own);
   for (const one of masks) query = one.query === undefined ? query : safely(() => one.query?.(query));
-  return target.slice(0, mark + 1) + query;
+  return query;
 }
 
 /** The value of a header field, name in lower case, as logs may show it. */
@@ -75,12 +79,12 @@ function safely(mask: () => string | undefined): string {
 }
 
 /** The same for the first line of what may be no request at all. */
-export function maskedRequestLine(line: string, own: ReadonlySet<string>): string {
+export function maskedRequestLine(line: string, own: ReadonlySet<string>, masks: readonly LogMask[] = []): string {
   const mark = line.indexOf('?');
   if (mark < 0) return line;
   const version = line.lastIndexOf(' HTTP/');
   const end = version > mark ? version : line.length;
-  return line.slice(0, mark + 1) + maskedQuery(line.slice(mark + 1, end), own) + line.slice(end);
+  return line.slice(0, mark + 1) + maskedByAll(line.slice(mark + 1, end), own, masks) + line.slice(end);
 }
 
 /** Names are compared decoded, as plugins read them. */
