@@ -151,7 +151,7 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
 
     logMask: {
       ...(logs.query === null ? {} : { query: logs.query }),
-      ...(logs.names.length === 0 && !logs.allHeaders ? {} : { header: (name, value) => logs.header(name, value) }),
+      ...(logs.isEmpty ? {} : { header: (name, value) => loggedHeader(logs, name, value) }),
     },
   };
 
@@ -231,6 +231,15 @@ function maskAnswerHead({ response }: HeaderFilterContext, head: HeadMask): void
 function onlyType({ response }: HeaderFilterContext | ResponseContext): string | null {
   const types = response.headerValues('content-type');
   return types.length === 1 ? (types[0] as string) : null;
+}
+
+/** Fields that hold addresses, whose queries are like that of the request. */
+const addresses: ReadonlySet<string> = new Set(['referer', 'location', 'content-location']);
+
+function loggedHeader(logs: HeadMask, name: string, value: string): string {
+  const masked = logs.header(name, value);
+  const mark = addresses.has(name) ? masked.indexOf('?') : -1;
+  return mark < 0 || logs.query === null ? masked : masked.slice(0, mark + 1) + logs.query(masked.slice(mark + 1));
 }
 
 function isEventStream(type: string): boolean {
