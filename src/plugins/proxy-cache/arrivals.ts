@@ -146,9 +146,14 @@ export class Arrivals {
 
   /** Others look again once it is kept. If there was no room for it they would find nothing, one after the other. */
   #landAfter(passage: Passage, kept: boolean | Promise<boolean>): void {
+    const { flights } = this.#parts;
+    const { flight } = passage;
+    // The request may be over before the store has it: its log phase must not land.
+    passage.flight = '';
     soon(kept, (done) => {
-      if (!done) this.#parts.flights.separate(passage.flight, failingFor);
-      this.#parts.land(passage);
+      if (flight === '') return;
+      if (!done) flights.separate(flight, failingFor);
+      flights.land(flight);
     });
   }
 
@@ -176,9 +181,10 @@ export class Arrivals {
       this.#parts.land(passage);
       return;
     }
+    passage.flight = '';
     soon(
       settled(this.#parts, () => keeper.markUnkept(flight, facts.place, span)),
-      () => this.#parts.land(passage),
+      () => flights.land(flight),
     );
   }
 
