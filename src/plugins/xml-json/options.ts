@@ -3,6 +3,9 @@ import type { ConvertOptions } from './convert.ts';
 import { type Format, otherFormat } from './formats.ts';
 import type { XmlJsonConfig } from './schema.ts';
 
+/** Characters. Each MiB that comes back from the other thread is copied by this one. */
+const mostOutput = 32 * 1024 * 1024;
+
 /** What the phases read of the configuration, computed once. */
 export interface XmlJsonOptions {
   readonly backend: Format;
@@ -91,6 +94,6 @@ function mappingOf({
     mixed: mapping.mixed,
     invalidNames: mapping.invalid_names,
     limits: { maxDepth, maxNodes },
-    maxOutput: 8 * size,
+    maxOutput: Math.min(8 * size, mostOutput),
   };
 }

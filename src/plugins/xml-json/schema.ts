@@ -185,9 +185,10 @@ export const config = record({
   max_body_size: integer({
     required: true,
     default: 1_048_576,
-    between: [1, 67_108_864],
+    between: [1, 16_777_216],
     unit: 'bytes',
-    description: 'Largest body that is converted. Beyond it a client gets 413, for a backend 502.',
+    description:
+      'Largest body that is converted. Beyond it a client gets 413, for a backend 502. XML that is made of JSON may be eight times as large, up to 32 MiB.',
   }),
   max_depth: integer({
     required: true,
