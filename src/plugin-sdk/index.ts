@@ -76,6 +76,7 @@ export {
 export { type LimiterGuard, limiterGuard } from './limiter-guard.ts';
 export type * from './limits.ts';
 export { LimiterUnavailable, redisOptions } from './limits.ts';
+export { listElements } from './list-elements.ts';
 export { type MediaType, mediaType } from './media-type.ts';
 export { type NamedValue, namedValue } from './named-value.ts';
 export { OffThreadError, type OffThreadOptions, offThread } from './off-thread.ts';

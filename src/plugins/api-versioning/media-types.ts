@@ -1,4 +1,4 @@
-import { mediaType } from '../../plugin-sdk/index.ts';
+import { listElements, mediaType } from '../../plugin-sdk/index.ts';
 import { looksLikeVersion } from './version-names.ts';
 import type { VersionTable } from './versions.ts';
 
@@ -8,8 +8,6 @@ export interface MediaTypeRules {
   readonly table: VersionTable;
 }
 
-/** Elements of a list; commas within quotation marks separate nothing. */
-const element = /(?:[^,"]|"(?:[^"\\]|\\.)*")+/g;
 const mostElements = 64;
 
 /**
@@ -19,8 +17,8 @@ const mostElements = 64;
 export function acceptedVersion(field: string, rules: MediaTypeRules): string | null {
   let best = 0;
   let version: string | null = null;
-  for (const text of (field.match(element) ?? []).slice(0, mostElements)) {
-    const type = mediaType(text.trim());
+  for (const text of listElements(field).slice(0, mostElements)) {
+    const type = mediaType(text);
     if (type === null) continue;
     const weight = weightOf(type.parameter('q'));
     if (weight <= best) continue;

@@ -1,11 +1,15 @@
-const element = /<[^<>]*>(?:[^",<]|"(?:[^"\\]|\\.)*")*/g;
-const paging =
-  /;\s*rel\s*=\s*(?:"[^"]*\b(?:next|prev|previous|first|last)\b[^"]*"|(?:next|prev|previous|first|last)\b)/i;
+import { listElements } from '../../plugin-sdk/index.ts';
+
+const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i;
+const paging = new Set(['next', 'prev', 'previous', 'first', 'last']);
 
 /** What a `Link` of the backend says beside its own pages, which are not the client's. */
 export function withoutPagingLinks(values: readonly string[]): readonly string[] {
-  return values
-    .flatMap((value) => value.match(element) ?? [])
-    .map((link) => link.trim())
-    .filter((link) => !paging.test(link));
+  return values.flatMap(listElements).filter((link) => !isOfPages(link));
+}
+
+function isOfPages(link: string): boolean {
+  const found = relation.exec(link.slice(link.indexOf('>') + 1));
+  if (found === null) return false;
+  return (found[1] ?? found[2] ?? '').split(/\s+/).some((name) => paging.has(name.toLowerCase()));
 }
