@@ -58,6 +58,23 @@ export const commands: readonly CommandDescription[] = [
     load: async () => (await import('./check.ts')).check,
   },
   {
+    name: 'import',
+    summary: 'Make services and routes of an OpenAPI document, in a running gateway',
+    argument: 'openapi <file>',
+    options: [
+      { name: 'admin', value: 'url', description: 'the Admin API (http://127.0.0.1:8001)' },
+      { name: 'token', value: 'token', description: 'of the Admin API; else SLUICEGATE_ADMIN_TOKEN' },
+      { name: 'dry-run', description: 'change nothing; print it in the declarative format' },
+      { name: 'name', short: 'n', value: 'name', description: 'of the service (title of the document)' },
+      { name: 'server', short: 's', value: 'number|url', description: 'where the service is (1: the first server)' },
+      { name: 'route-prefix', value: 'text', description: 'before the names of routes, which are operationIds' },
+      { name: 'tags', value: 'a,b', description: 'of all that is made' },
+      { name: 'validate', description: 'the service gets the openapi plugin with the document' },
+    ],
+    takesSettings: false,
+    load: async () => (await import('./import-api.ts')).importApi,
+  },
+  {
     name: 'version',
     summary: 'Print the version',
     options: [{ name: 'all', short: 'a', description: 'also those of what it runs on' }],

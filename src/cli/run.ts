@@ -32,7 +32,7 @@ async function dispatch(argv: readonly string[], options: RunOptions & Pick<Comm
     out(commandHelp(command));
     return 0;
   }
-  const most = command.argument === undefined ? 0 : 1;
+  const most = command.argument?.split(' ').length ?? 0;
   const extra = parsed.positionals[most];
   if (extra !== undefined) throw new CliError(`unexpected argument '${extra}' (see sluicegate ${command.name} --help)`);
   const execute = await command.load();

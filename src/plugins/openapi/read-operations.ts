@@ -118,10 +118,13 @@ function basePathsOf(
   );
   const servers = owner === undefined ? [] : listOf(owner.value['servers'], `${owner.pointer}/servers`);
   if (servers.length === 0) return [''];
-  const paths = servers.map((server, at) => serverUrl(server, `${owner?.pointer ?? ''}/servers/${at}`));
-  return [
-    ...new Set(paths.map((url) => url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*|^\/\/[^/]*/i, '').replace(/[/?#]*$/, ''))),
-  ];
+  const urls = servers.map((server, at) => serverUrl(server, `${owner?.pointer ?? ''}/servers/${at}`));
+  return [...new Set(urls.map(serverPath))];
+}
+
+/** `/v1` of `https://example.com/v1/`; '' for the root. */
+export function serverPath(url: string): string {
+  return url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*|^\/\/[^/]*/i, '').replace(/[/?#]*$/, '');
 }
 
 /** The URL of a server with the defaults of its variables. */

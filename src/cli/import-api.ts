@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { SchemaError } from '../plugin-sdk/json-schema/schema-error.ts';
+import { readDocument } from '../plugins/openapi/read-document.ts';
+import { CliError } from './cli-error.ts';
+import type { CommandContext } from './command.ts';
+import { AdminClient } from './import/admin-client.ts';
+import { applyPlan } from './import/apply-plan.ts';
+import { declarativeText } from './import/declarative-text.ts';
+import { planOf } from './import/plan.ts';
+
+/** `import openapi <file>`: services and routes of an OpenAPI document, put into a running gateway. */
+export async function importApi(context: CommandContext): Promise<number> {
+  const [kind, file] = context.arguments.positionals;
+  if (kind !== 'openapi' || file === undefined)
+    throw new CliError('give the kind and a file: sluicegate import openapi <file>');
+  const { options } = context.arguments;
+  const text = contentOf(resolve(context.cwd, file), file);
+  const plan = refusable(file, () =>
+    planOf(readDocument(text), text, {
+      name: textOption(options, 'name'),
+      server: textOption(options, 'server'),
+      routePrefix: textOption(options, 'route-prefix') ?? '',
+      tags: (textOption(options, 'tags') ?? '').split(',').filter((tag) => tag !== ''),
+      validate: options['validate'] === true,
+    }),
+  );
+  if (options['dry-run'] === true) {
+    context.out(declarativeText(plan));
+    return 0;
+  }
+  const address = textOption(options, 'admin') ?? 'http://127.0.0.1:8001';
+  const token = textOption(options, 'token') ?? context.env['SLUICEGATE_ADMIN_TOKEN'] ?? null;
+  await applyPlan(plan, new AdminClient(address, token), context.out);
+  return 0;
+}
+
+function textOption(options: CommandContext['arguments']['options'], name: string): string | null {
+  const value = options[name];
+  return typeof value === 'string' ? value : null;
+}
+
+function contentOf(path: string, shown: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CliError(`cannot read ${shown}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function refusable<T>(file: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof SchemaError ? new CliError(`${file}: ${error.message}`) : error;
+  }
+}

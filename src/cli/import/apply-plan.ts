@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-sdk/json.ts';
+import { CliError } from '../cli-error.ts';
+import type { AdminClient } from './admin-client.ts';
+import type { Plan } from './plan.ts';
+
+type Outcome = 'created' | 'updated' | 'unchanged';
+
+/**
+ * Writes what differs. What is there already keeps the fields that the document says nothing about. A second run finds nothing
+ * to do.
+ */
+export async function applyPlan(plan: Plan, admin: AdminClient, out: (line: string) => void): Promise<void> {
+  const counts: Record<Outcome, number> = { created: 0, updated: 0, unchanged: 0 };
+  const put = async (what: string, path: string, fields: JsonObject): Promise<string> => {
+    const { outcome, id } = await writeEntity(admin, path, fields);
+    counts[outcome]++;
+    if (outcome !== 'unchanged') out(`${what}: ${outcome}`);
+    return id;
+  };
+  const servicePath = `/services/${encodeURIComponent(plan.service)}`;
+  const serviceId = await put(`service ${plan.service}`, servicePath, plan.fields);
+  const service = { service: { id: serviceId } };
+  for (const { id, fields } of plan.plugins) {
+    await put(`plugin ${fields['name']} of ${plan.service}`, `/plugins/${id}`, { ...fields, ...service });
+  }
+  for (const route of plan.routes) {
+    const path = `/routes/${encodeURIComponent(route.name)}`;
+    await refuseForeign(admin, path, route.name, serviceId);
+    const routeId = await put(`route ${route.name}`, path, { ...route.fields, ...service });
+    for (const { id, fields } of route.plugins) {
+      await put(`plugin ${fields['name']} of ${route.name}`, `/plugins/${id}`, { ...fields, route: { id: routeId } });
+    }
+  }
+  await tellLeftOvers(plan, admin, servicePath, out);
+  out(`${counts.created} created, ${counts.updated} updated, ${counts.unchanged} unchanged`);
+}
+
+async function writeEntity(
+  admin: AdminClient,
+  path: string,
+  fields: JsonObject,
+): Promise<{ readonly outcome: Outcome; readonly id: string }> {
+  const known = await admin.find(path);
+  if (known === null) return { outcome: 'created', id: String((await admin.write('PUT', path, fields))['id']) };
+  const changed = Object.entries(fields).filter(([name, value]) => !covers(known[name] ?? null, value));
+  if (changed.length > 0) await admin.write('PATCH', path, Object.fromEntries(changed));
+  return { outcome: changed.length > 0 ? 'updated' : 'unchanged', id: String(known['id']) };
+}
+
+/** True when the value holds all that is wanted; a record may have more fields, as defaults. An empty list may be shown as null. */
+function covers(value: JsonValue, wanted: JsonValue): boolean {
+  if (Array.isArray(wanted) && wanted.length === 0 && value === null) return true;
+  if (!isJsonObject(wanted) || !isJsonObject(value)) return isDeepStrictEqual(value, wanted);
+  return Object.entries(wanted).every(([name, one]) => covers(value[name] ?? null, one));
+}
+
+async function refuseForeign(admin: AdminClient, path: string, name: string, serviceId: string): Promise<void> {
+  const service = (await admin.find(path))?.['service'];
+  if (service === undefined || (isJsonObject(service) && service['id'] === serviceId)) return;
+  throw new CliError(`there is a route ${name} of another service: choose other names by --route-prefix`);
+}
+
+/** Routes that an earlier document had. They are the operator's to remove. */
+async function tellLeftOvers(
+  plan: Plan,
+  admin: AdminClient,
+  servicePath: string,
+  out: (line: string) => void,
+): Promise<void> {
+  const names = new Set(plan.routes.map(({ name }) => name));
+  let next: string | null = `${servicePath}/routes?size=1000`;
+  while (next !== null) {
+    const page: JsonObject | null = await admin.find(next);
+    for (const route of Array.isArray(page?.['data']) ? page['data'] : []) {
+      const name = isJsonObject(route) ? route['name'] : null;
+      if (typeof name === 'string' && !names.has(name)) out(`route ${name}: not in the document, left as it is`);
+    }
+    next = typeof page?.['next'] === 'string' ? page['next'] : null;
+  }
+}
