@@ -35,7 +35,7 @@ export function makeCall(part: Part, sources: Sources, item: Item | null): MadeC
       'a value for its headers is too long',
     );
   }
-  const call: Made = { ...to, method: config.method, path, query, pass, headers };
+  const call: Made = { ...to, ...(pass.size === 0 ? null : { pass }), method: config.method, path, query, headers };
   return { call: body === null ? call : { ...call, body: Buffer.from(body) } };
 }
 
