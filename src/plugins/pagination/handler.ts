@@ -9,6 +9,7 @@ import {
   type PluginTools,
   type Reply,
   type ResponseContext,
+  type ResponseHeadEdit,
   refuse,
   sharedSecret,
 } from '../../plugin-sdk/index.ts';
@@ -93,8 +94,8 @@ export function paginate(config: PaginationConfig, tools: PluginTools): PluginPh
   }
 
   function wantsBody(context: HeaderFilterContext): boolean {
-    const { response, request } = context;
-    if (context.get(pagingKey) === undefined || request.method !== 'GET') return false;
+    const { response } = context;
+    if (context.get(pagingKey) === undefined) return false;
     if (response.source !== 'upstream' || response.status !== 200) return false;
     return mediaType(response.header('content-type'))?.isJson === true;
   }
@@ -102,7 +103,12 @@ export function paginate(config: PaginationConfig, tools: PluginTools): PluginPh
   function response(context: ResponseContext): undefined | Reply | Promise<undefined | Reply> {
     const paging = context.get(pagingKey);
     if (paging === undefined) return undefined;
-    if (context.response.header('content-encoding') !== null) return bad('its content coding is not known');
+    const coding = context.response.header('content-encoding')?.trim().toLowerCase() ?? '';
+    if (coding !== '' && coding !== 'identity') return bad('its content coding is not known');
+    if (context.request.method === 'HEAD') {
+      tidy(context.response);
+      return undefined;
+    }
     const job = jobFor(context, paging);
     const body = context.response.body();
     if (body.byteLength <= largeBody) return finish(context, paging, job, rewriteAnswer(body, job));
@@ -143,16 +149,21 @@ export function paginate(config: PaginationConfig, tools: PluginTools): PluginPh
     if ('fault' in result) return bad(result.fault);
     const { response, request } = context;
     response.setBody(Buffer.from(result.text));
-    for (const name of ofOtherBytes) response.removeHeader(name);
-    const tag = response.header('etag');
-    // With a 304 a client would go on with cursors that are over.
-    if (config.cursor_ttl > 0) for (const name of ['ETag', 'Last-Modified']) response.removeHeader(name);
-    else if (tag?.startsWith('"')) response.setHeader('ETag', `W/${tag}`);
+    tidy(response);
     const foreign = withoutPagingLinks(response.headerValues('link'));
     const own = config.links ? [linkValue(request.rawPath, ask, result, job, config)] : [];
     if (foreign.length + own.length === 0) response.removeHeader('Link');
     else response.setHeader('Link', [...foreign, ...own].join(', '));
     return undefined;
+  }
+
+  /** What the backend says of its own bytes does not hold for the client's. */
+  function tidy(response: ResponseHeadEdit): void {
+    for (const name of ofOtherBytes) response.removeHeader(name);
+    const tag = response.header('etag');
+    // With a 304 a client would go on with cursors that are over.
+    if (config.cursor_ttl > 0) for (const name of ['ETag', 'Last-Modified']) response.removeHeader(name);
+    else if (tag?.startsWith('"')) response.setHeader('ETag', `W/${tag}`);
   }
 
   function bad(fault: string): Reply {

@@ -37,8 +37,11 @@ const backend = createServer((incoming, outgoing) => {
   const next = start + limit < all.length ? `after:${start + limit}` : null;
   const told = query.has('total') ? { total: all.length } : {};
   const body = JSON.stringify({ data: list, ...told, ...(style === 'cursor' ? { nextCursor: next } : {}) });
-  const coded = style === 'zipped';
-  outgoing.writeHead(200, { 'Content-Type': 'application/json', ...(coded ? { 'Content-Encoding': 'gzip' } : {}) });
+  const bytes = style === 'zipped' ? gzipSync(body) : Buffer.from(body);
+  outgoing.setHeader('Content-Type', 'application/json').setHeader('Content-Length', bytes.byteLength);
+  if (style === 'zipped') outgoing.setHeader('Content-Encoding', 'gzip');
+  outgoing.end(bytes);
+});
   outgoing.end(coded ? gzipSync(body) : body);
 });
 
@@ -215,6 +218,12 @@ test('pages over a backend that only goes on, by asking for all before, within t
     const after = await ask(`/${name}?size_of_page=20&cursor=${next}`);
     assert.equal(after.body.data[0]?.id, 60);
   }
+});
+
+test('HEAD tells nothing of a length that GET would not have', async () => {
+  const answer = await fetch(`${rig.gateway.proxyUrl}/offset?p=2`, { method: 'HEAD' });
+  assert.deepEqual([answer.status, answer.headers.get('content-length')], [200, null]);
+  assert.equal((await fetch(`${rig.gateway.proxyUrl}/offset?p=0`, { method: 'HEAD' })).status, 400);
 });
 
 test('answers with a content coding, and large ones in another thread', async () => {

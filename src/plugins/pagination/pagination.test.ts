@@ -219,6 +219,12 @@ test('an answer that is not as said is a 502 that says where, and shows nothing 
   }
 });
 
+test('content codings that nobody knows are a 502, and none is none', async () => {
+  const ask = asking({ backend: { style: 'offset' } });
+  assert.equal((await ask('/', answered({ data: [] }, { 'Content-Encoding': 'snappy' }))).response.status, 502);
+  assert.equal((await ask('/', answered({ data: [] }, { 'Content-Encoding': 'identity' }))).response.status, 200);
+});
+
 test('what is no list of JSON passes untouched', async () => {
   const ask = asking({ backend: { style: 'offset' } });
   const html = await ask('/', { headers: { 'Content-Type': 'text/html' }, body: '<p>' });
