@@ -19,17 +19,16 @@ const rangeShape = /^[ \t]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+\/[!#$%&'*+\-.^_`|~0-9A-
 const qualityShape = /;[ \t]*[qQ]=([^;, \t]*)/;
 const qualityValue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** What a client accepts. Made of the values of its `Accept` fields; without any it accepts everything. */
+/** What a client accepts: all values of its `Accept` fields, joined by commas. Who says nothing accepts everything. */
 export class Accepted {
   readonly #ranges: readonly Range[];
   /** There is no `Accept`. */
   readonly silent: boolean;
 
-  constructor(values: readonly string[]) {
-    this.silent = values.length === 0;
-    this.#ranges = values
-      .flatMap((value) => value.split(','))
-      .slice(0, mostRanges)
+  constructor(accept: string) {
+    this.silent = accept.trim() === '';
+    this.#ranges = accept
+      .split(',', mostRanges)
       .map(rangeOf)
       .filter((range) => range !== null);
   }

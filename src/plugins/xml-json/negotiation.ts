@@ -1,4 +1,4 @@
-import { type BaseContext, contextKey, mediaType } from '../../plugin-sdk/index.ts';
+import { type BaseContext, BoundedCache, mediaType } from '../../plugin-sdk/index.ts';
 import { Accepted, compareLikings, type Liking } from './accept.ts';
 import { type Format, formatOf } from './formats.ts';
 import type { XmlJsonOptions } from './options.ts';
@@ -9,22 +9,66 @@ export interface Wanted {
   readonly type: string;
 }
 
+/** What an `Accept` says. */
+interface Choice {
+  /** Null: neither format. */
+  readonly preferred: Wanted | null;
+  /** It likes both equally. */
+  readonly equal: boolean;
+  readonly json: Wanted;
+  readonly xml: Wanted;
+}
+
+const mostChoices = 256;
+const longestAccept = 512;
+
 /**
- * By the `Accept` of the client; where it likes both equally by what it has sent, or else by the configuration. Null: it accepts
- * neither.
+ * What clients are to get: by their `Accept`; where they like both equally by what they have sent, or else by the configuration.
+ * Most clients send one of a few values, so what was read lately is remembered.
  */
-export function wantedBy(context: BaseContext, options: XmlJsonOptions): Wanted | null {
-  const { client, types } = options;
-  const { request } = context;
-  const accepted = new Accepted(request.headerValues('accept'));
+export class Wishes {
+  readonly #options: XmlJsonOptions;
+  /** Not negotiated, and with one type only. */
+  readonly #fixed: Wanted | null;
+  readonly #choices = new BoundedCache<string, Choice>(mostChoices);
+
+  constructor(options: XmlJsonOptions) {
+    this.#options = options;
+    const { client, types } = options;
+    const type = client === null ? undefined : types[client][0];
+    const one = client !== null && type !== undefined && types[client].length === 1;
+    this.#fixed = one ? Object.freeze({ format: client, type }) : null;
+  }
+
+  /** Null: the client accepts neither format. */
+  of({ request }: BaseContext): Wanted | null {
+    if (this.#fixed !== null) return this.#fixed;
+    const choice = this.#choiceOf(request.headerValues('accept'));
+    const { client, preferred } = this.#options;
+    if (client !== null) return choice[client];
+    if (!choice.equal) return choice.preferred;
+    return choice[formatOf(mediaType(request.header('content-type'))) ?? preferred];
+  }
+
+  #choiceOf(values: readonly string[]): Choice {
+    const accept = values.join(',');
+    const known = this.#choices.get(accept);
+    if (known !== undefined) return known;
+    const made = choose(new Accepted(accept), this.#options);
+    if (accept.length <= longestAccept) this.#choices.set(accept, made);
+    return made;
+  }
+}
+
+function choose(accepted: Accepted, { types }: XmlJsonOptions): Choice {
   const json = best(accepted, types.json);
   const xml = best(accepted, types.xml);
-  if (client !== null) return { format: client, type: (client === 'json' ? json : xml).type };
-  if (json.liking.quality === 0 && xml.liking.quality === 0) return null;
   const order = compareLikings(json.liking, xml.liking);
-  const equal = order === 0 ? (formatOf(mediaType(request.header('content-type'))) ?? options.preferred) : null;
-  const format = equal ?? (order > 0 ? 'json' : 'xml');
-  return { format, type: (format === 'json' ? json : xml).type };
+  const some = json.liking.quality > 0 || xml.liking.quality > 0;
+  const wantedJson: Wanted = Object.freeze({ format: 'json', type: json.type });
+  const wantedXml: Wanted = Object.freeze({ format: 'xml', type: xml.type });
+  const preferred = some ? (order > 0 ? wantedJson : wantedXml) : null;
+  return { preferred, equal: some && order === 0, json: wantedJson, xml: wantedXml };
 }
 
 function best(accepted: Accepted, types: readonly string[]): { readonly type: string; readonly liking: Liking } {
@@ -34,20 +78,4 @@ function best(accepted: Accepted, types: readonly string[]): { readonly type: st
     if (compareLikings(liking, found.liking) > 0) found = { type, liking };
   }
   return found;
-}
-
-/** Wanted by this request, kept by instance. */
-export class Wishes {
-  readonly #options: XmlJsonOptions;
-  readonly #key = contextKey<Wanted | 'neither'>('xml-json');
-
-  constructor(options: XmlJsonOptions) {
-    this.#options = options;
-  }
-
-  of(context: BaseContext): Wanted | null {
-    const known = context.get(this.#key) ?? wantedBy(context, this.#options) ?? 'neither';
-    context.set(this.#key, known);
-    return known === 'neither' ? null : known;
-  }
 }

@@ -88,6 +88,8 @@ describe('answers of an XML backend', () => {
   const choices: readonly (readonly [what: string, headers: Readonly<Record<string, string>>, 'json' | 'xml'])[] = [
     ['nothing said', {}, 'xml'],
     ['anything', { Accept: '*/*' }, 'xml'],
+    ['an empty list', { Accept: '' }, 'xml'],
+    ['what cannot be read, and JSON', { Accept: 'a, json, text/xml;q=2, application/json;q=0.1, -' }, 'json'],
     ['JSON better', { Accept: 'application/xml;q=0.5, application/json' }, 'json'],
     ['XML better', { Accept: 'application/xml, application/json;q=0.9' }, 'xml'],
     ['a browser', { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }, 'xml'],
