@@ -72,5 +72,8 @@ async function configure(admin: AdminClient): Promise<void> {
     name: 'data-masking',
     config: { rules: paths.map((path) => ({ path, action: 'replace' })) },
   });
-  await admin.write('POST', '/routes/converted/plugins', { name: 'xml-json', config: { response: 'xml-to-json' } });
+  await admin.write('POST', '/routes/converted/plugins', {
+    name: 'xml-json',
+    config: { backend: 'xml', client: 'json' },
+  });
 }
