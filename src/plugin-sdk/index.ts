@@ -116,6 +116,13 @@ export {
   unsafePath,
 } from './templates.ts';
 export * from './transform-problems.ts';
-export { namedValues, resolved, TransformValues, type ValueRule, type ValueSource } from './transform-values.ts';
+export {
+  headerText,
+  namedValues,
+  resolved,
+  TransformValues,
+  type ValueRule,
+  type ValueSource,
+} from './transform-values.ts';
 export { addVary } from './vary.ts';
 export { type Turn, WaitingRoom } from './waiting-room.ts';

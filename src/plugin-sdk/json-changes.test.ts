@@ -72,7 +72,9 @@ test('an empty body is an empty object; what is no JSON says where', () => {
   );
 });
 
-test('names that are no paths are refused', () => {
+test('names that are no paths are refused, but for those of forms', () => {
+  for (const name of ['a[]', 'a[b][c]', 'a[b-c]']) assert.equal(jsonFieldProblem(name), null);
+  for (const name of ['a[', 'a[].b', "a['b", '[x]']) assert.notEqual(jsonFieldProblem(name), null, name);
   assert.match(jsonFieldProblem('a..b') ?? '', /is not a path: character 2/);
   for (const name of ['a', 'first name', 'a[0].b', "['a.b']", '$id']) assert.equal(jsonFieldProblem(name), null);
 });

@@ -16,14 +16,18 @@ export interface JsonField {
 
 const known = new BoundedCache<string, JsonField>(2048);
 
+/** `tags[]`, `user[name]`: as forms have them; no path. */
+const formName = /^[^.[\]]+(?:\[(?!-?\d+\]|\*\])[^.[\]'"]*\])+$/;
+
 /**
- * A name without `.` and `[` is a member of the document, if that is an object. Any other is a path (`compileJsonPath`), but a member of
+ * A name without `.` and `[`, and one of a form (`tags[]`), is a member of the document, if that is an object. Any other is a path (`compileJsonPath`), but a member of
  * the document that bears this very name goes before it; `['a.b']` is never a path. Throws a `JsonPathError`.
  */
 export function jsonField(name: string): JsonField {
   let field = known.get(name);
   if (field === undefined) {
-    field = /[.[]/.test(name) ? new PathField(name, compileJsonPath(name)) : new Member(name);
+    const plain = !/[.[]/.test(name) || formName.test(name);
+    field = plain ? new Member(name) : new PathField(name, compileJsonPath(name));
     known.set(name, field);
   }
   return field;

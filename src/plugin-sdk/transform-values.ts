@@ -1,3 +1,4 @@
+import { utf8AsLatin1 } from '../util/latin1.ts';
 import { type NamedValue, namedValue } from './named-value.ts';
 import { compileTemplate, type Template, type TemplateContext } from './templates.ts';
 
@@ -61,4 +62,11 @@ export function namedValues(texts: readonly string[]): readonly NamedValue[] {
 /** The value of a rule, among the rendered ones. */
 export function resolved(source: ValueSource, rendered: readonly string[]): string {
   return typeof source === 'string' ? source : (rendered[source] as string);
+}
+
+const beyondAscii = /[^\0-\x7f]/;
+
+/** A text as the value of a header: its bytes in UTF-8, one char for each. Without, what is latin1 by chance would be sent as that. */
+export function headerText(text: string): string {
+  return beyondAscii.test(text) ? utf8AsLatin1(text) : text;
 }

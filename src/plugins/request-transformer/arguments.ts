@@ -25,51 +25,54 @@ export function argumentChange(texts: RuleTexts, values: TransformValues): Argum
   const add = values.rules(texts.add);
   const append = values.rules(texts.append);
   return (text, rendered) => {
-    const list = readArguments(text).filter(({ name }) => !gone.has(name));
-    for (const { name, value } of rename) renameArgument(list, name, value);
-    for (const rule of replace) replaceArgument(list, rule.name, resolved(rule.value, rendered));
-    for (const rule of add) if (!list.some(({ name }) => name === rule.name)) addArgument(list, rule, rendered);
-    for (const rule of append) addArgument(list, rule, rendered);
+    let list = readArguments(text).filter(({ name }) => !gone.has(name));
+    for (const { name, value } of rename) list = renamed(list, name, value);
+    for (const rule of replace) list = replaced(list, rule.name, resolved(rule.value, rendered));
+    for (const rule of add) if (!list.some(({ name }) => name === rule.name)) list.push(argument(rule, rendered));
+    for (const rule of append) list.push(argument(rule, rendered));
     return list.map(({ pair }) => pair).join('&');
   };
 }
 
 interface Argument {
-  name: string;
+  readonly name: string;
   /** As it is sent. */
-  pair: string;
+  readonly pair: string;
 }
+
+/** Longer names are those of no rule; decoding one of a megabyte would hold up others. */
+const longestName = 4096;
 
 function readArguments(text: string): Argument[] {
   if (text === '') return [];
   return text.split('&').map((pair) => {
     const equals = pair.indexOf('=');
-    return { name: decodeArgument(equals < 0 ? pair : pair.slice(0, equals)), pair };
+    const name = equals < 0 ? pair : pair.slice(0, equals);
+    return { name: name.length > longestName ? name : decodeArgument(name), pair };
   });
 }
 
-function renameArgument(list: Argument[], old: string, name: string): void {
-  if (old === name || !list.some((one) => one.name === old)) return;
-  for (let at = list.length - 1; at >= 0; at--) {
-    const one = list[at] as Argument;
-    if (one.name === name) list.splice(at, 1);
-    if (one.name !== old) continue;
-    const equals = one.pair.indexOf('=');
-    one.name = name;
-    one.pair = encode(name) + (equals < 0 ? '' : one.pair.slice(equals));
-  }
+function renamed(list: Argument[], old: string, name: string): Argument[] {
+  if (old === name || !list.some((one) => one.name === old)) return list;
+  return list
+    .filter((one) => one.name !== name)
+    .map((one) => {
+      if (one.name !== old) return one;
+      const equals = one.pair.indexOf('=');
+      return { name, pair: encode(name) + (equals < 0 ? '' : one.pair.slice(equals)) };
+    });
 }
 
 /** Of several of the name one is left. */
-function replaceArgument(list: Argument[], name: string, value: string): void {
+function replaced(list: Argument[], name: string, value: string): Argument[] {
   const first = list.findIndex((one) => one.name === name);
-  if (first < 0) return;
-  (list[first] as Argument).pair = `${encode(name)}=${encode(value)}`;
-  for (let at = list.length - 1; at > first; at--) if (list[at]?.name === name) list.splice(at, 1);
+  if (first < 0) return list;
+  list[first] = { name, pair: `${encode(name)}=${encode(value)}` };
+  return list.filter((one, at) => at <= first || one.name !== name);
 }
 
-function addArgument(list: Argument[], { name, value }: ValueRule, rendered: readonly string[]): void {
-  list.push({ name, pair: `${encode(name)}=${encode(resolved(value, rendered))}` });
+function argument({ name, value }: ValueRule, rendered: readonly string[]): Argument {
+  return { name, pair: `${encode(name)}=${encode(resolved(value, rendered))}` };
 }
 
 function encode(text: string): string {

@@ -26,7 +26,11 @@ export function transformRequest(config: RequestTransformerConfig, { log }: Plug
       const rendered = values.render(context);
       const refusal = changeHeaders?.(context, rendered);
       if (refusal !== undefined) return refusal;
-      if (changeQuery !== null) upstream.setQuery(changeQuery(upstream.query(), rendered));
+      if (changeQuery !== null) {
+        const query = upstream.query();
+        const changed = changeQuery(query, rendered);
+        if (changed !== query) upstream.setQuery(changed);
+      }
       if (uri !== null) {
         const path = pathFrom(resolved(uri, rendered));
         if (path === null) return refuse(400, 'The path that this request gives for the backend is not a safe one');

@@ -1,6 +1,7 @@
 import {
   type AccessContext,
   hasControl,
+  headerText,
   isHost,
   isPluginsHeader,
   type NamedValue,
@@ -46,18 +47,18 @@ export function headerChange(
       if (!isThere(context, lower) && !alwaysThere.has(lower)) continue;
       const text = resolved(value, rendered);
       if (isUnfit(lower, text)) return unfit(name);
-      upstream.setHeader(name, text);
+      upstream.setHeader(name, headerText(text));
     }
     for (const { name, lower, value } of add) {
       if (isThere(context, lower)) continue;
       const text = resolved(value, rendered);
       if (isUnfit(lower, text)) return unfit(name);
-      upstream.setHeader(name, text);
+      upstream.setHeader(name, headerText(text));
     }
     for (const { name, lower, value } of append) {
       const text = resolved(value, rendered);
       if (isUnfit(lower, text)) return unfit(name);
-      upstream.addHeader(name, text);
+      upstream.addHeader(name, headerText(text));
     }
     return undefined;
   };

@@ -135,6 +135,16 @@ test('the query: what no rule names stays byte for byte', async () => {
   assert.equal(upstream.query, 'k%65pt=%41+x&new=%7e&twice=once&flag&added=a%20b%26c%3Dd&kept=more');
 });
 
+test('texts beyond ASCII are sent in UTF-8, whether they are latin1 or not', async () => {
+  const config = { add: { headers: ['X-Fixed:é', 'X-Query:$(query_params.x)', 'X-Copy:$(headers.x_in)'] } };
+  const bytes = (text: string) => Buffer.from(text).toString('latin1');
+  const upstream = await send(config, { path: '/?x=%C3%A9', headers: { 'X-In': bytes('é→') } });
+  assert.deepEqual(
+    ['x-fixed', 'x-query', 'x-copy'].map((name) => upstream.header(name)),
+    [bytes('é'), bytes('é'), bytes('é→')],
+  );
+});
+
 test('JSON: names, paths, and digits that a double cannot hold', async () => {
   const config = {
     remove: { body: ['secret', 'items[*].internal'] },
@@ -181,6 +191,26 @@ test('what is neither JSON nor a form is left alone, unread', async () => {
     const upstream = await send(config, { method: 'POST', headers: { 'Content-Type': type }, body: '{"b":' });
     assert.equal(upstream.body === null || upstream.body === '{"b":', true, type);
   }
+});
+
+test('names as forms have them are names, in JSON too', async () => {
+  const config = { remove: { body: ['tags[]', 'user[name]'] }, add: { body: ['list[]:1'] } };
+  const form = { method: 'POST', headers: formHeaders, body: 'tags%5B%5D=1&user[name]=2&k=3' };
+  assert.equal((await send(config, form)).body, 'k=3&list%5B%5D=1');
+  const body = '{"tags[]":1,"tags":[2],"user":{"name":3}}';
+  const upstream = await send(config, { method: 'POST', headers: jsonHeaders, body });
+  assert.equal(upstream.body, '{"tags":[2],"user":{"name":3},"list[]":"1"}');
+});
+
+test('a form of many fields, or of one with a very long name, holds nobody up', async () => {
+  const config = { remove: { body: ['gone'] }, rename: { body: ['a:b'] }, replace: { body: ['b:1'] } };
+  const many = { method: 'POST', headers: formHeaders, body: Array.from({ length: 9999 }, () => 'a=1').join('&') };
+  assert.equal((await send(config, many)).body, 'b=1');
+  const body = `${'%41'.repeat(1_000_000)}=1&gone=1`;
+  const begin = performance.now();
+  assert.equal((await send(config, { method: 'POST', headers: formHeaders, body })).body?.length, 3_000_002);
+  assert.ok(performance.now() - begin < 1000);
+  assert.equal(await status(config, { method: 'POST', headers: formHeaders, body: '&'.repeat(10_000) }), 413);
 });
 
 test('an urlencoded form', async () => {

@@ -1,6 +1,7 @@
 import {
   type HeaderFilterContext,
   headerNames,
+  headerText,
   type PluginPhases,
   type ResponseHeadEdit,
 } from '../../plugin-sdk/index.ts';
@@ -49,7 +50,7 @@ function setter(
   headers: ReadonlyMap<string, readonly [string, string]>,
   when: ResponseHeadersConfig['when'],
 ): (response: ResponseHeadEdit) => void {
-  const list = [...headers].map(([lower, [name, value]]) => ({ lower, name, value }));
+  const list = [...headers].map(([lower, [name, value]]) => ({ lower, name, value: headerText(value) }));
   if (when === 'absent') {
     return (response) => {
       for (const { lower, name, value } of list) if (response.header(lower) === null) response.setHeader(name, value);

@@ -1,6 +1,7 @@
 import {
   type HeaderFilterContext,
   hasControl,
+  headerText,
   isPluginsHeader,
   type NamedValue,
   namedValues,
@@ -39,7 +40,7 @@ export function headerChange(
     }
     for (const { name, value } of append) {
       const text = resolved(value, rendered);
-      if (!hasControl(text)) response.addHeader(name, text);
+      if (!hasControl(text)) response.addHeader(name, headerText(text));
     }
   };
 }
@@ -52,7 +53,7 @@ function isUsable(name: string, log: PluginLogger): boolean {
 
 /** Values of clients come in by templates: one that cannot stand in a header is left out. */
 function set(response: ResponseHeadEdit, name: string, text: string): void {
-  if (!hasControl(text)) response.setHeader(name, text);
+  if (!hasControl(text)) response.setHeader(name, headerText(text));
 }
 
 function renameHeader(response: ResponseHeadEdit, { name, value }: NamedValue): void {
