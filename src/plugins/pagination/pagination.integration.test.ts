@@ -42,8 +42,6 @@ const backend = createServer((incoming, outgoing) => {
   if (style === 'zipped') outgoing.setHeader('Content-Encoding', 'gzip');
   outgoing.end(bytes);
 });
-  outgoing.end(coded ? gzipSync(body) : body);
-});
 
 function startOf(style: Style, query: URLSearchParams, all: readonly Item[], limit: number): number {
   if (style === 'page') return (Number(query.get('page') ?? 1) - 1) * limit;
