@@ -102,3 +102,40 @@ test('the examples of the README', async () => {
   const { body } = JSON.parse(order?.output ?? '{}') as { body: string };
   assert.equal(body, '{"customer":{"email":"ada@example.com"},"items":[{"sku":"a"}],"meta":{"channel":"web"}}');
 });
+
+test('attacks: nothing of a path, a query or a consumer becomes a line or another path', async () => {
+  const captures = await route(
+    { replace: { uri: '/new/$(uri_captures.rest)/end' }, add: { headers: ['X-Rest:$(uri_captures.rest)'] } },
+    { paths: ['~/captured/(?<rest>.*)$'] },
+  );
+  const base = captures.slice(0, captures.lastIndexOf('/'));
+  const target = async (path: string) => {
+    const response = await fetch(`${base}/captured/${path}`);
+    if (response.status !== 200) return response.status;
+    const { target: sent, headers } = (await response.json()) as { target: string; headers: string[] };
+    assert.equal(headers.filter((line) => line.startsWith('x-evil')).length, 0);
+    return sent;
+  };
+  assert.equal(await target('a/b%20c'), '/new/a/b%20c/end');
+  assert.equal(await target('a%2Fb'), '/new/a%2Fb/end');
+  assert.equal(await target('a%0d%0aX-Evil:%201'), '/new/a%0D%0AX-Evil:%201/end');
+  assert.equal(await target('a%3Fx=1%23f'), '/new/a%3Fx=1%23f/end');
+  for (const path of ['%2e%2e%2fadmin', 'a%2f..%2fb', 'a%5c..%5cb', '..%3b%2fadmin']) {
+    assert.equal(await target(path), 400, path);
+  }
+
+  const consumer = await route({
+    add: { headers: ['X-Path:/home/$(consumer.username)'] },
+    replace: { uri: '/home/$(consumer.username)' },
+  });
+  const name = consumer.slice(consumer.lastIndexOf('/') + 1);
+  await rig.write('POST', `/routes/${name}/plugins`, { name: 'key-auth' });
+  for (const [at, username] of ['../root', 'a\r\nX-Evil: 1', 'a b?c#d'].entries()) {
+    const { id } = await rig.write('POST', '/consumers', { username });
+    await rig.write('POST', `/consumers/${id}/key-auth`, { key: `evil-${at}` });
+  }
+  const ask = async (apikey: string) => fetch(consumer, { headers: { apikey } });
+  assert.equal((await ask('evil-0')).status, 400);
+  assert.ok((await ask('evil-1')).status >= 400);
+  assert.equal(((await (await ask('evil-2')).json()) as { target: string }).target, '/home/a%20b%3Fc%23d');
+});
