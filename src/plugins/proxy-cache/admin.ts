@@ -9,6 +9,7 @@ import type {
 import { shownEntry } from './admin-view.ts';
 import type { AnswerStore, PurgeTarget, StoredEntry } from './answer-store.ts';
 import type { ProxyCacheConfig } from './schema.ts';
+import { StoreUnavailable } from './store-unavailable.ts';
 import { openAdminStore } from './stores.ts';
 
 const cacheKey = /^[0-9a-f]{64}$/;
@@ -25,7 +26,7 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
           { name: 'prefix', description: 'Only answers whose URL begins so: `http://example.com/list`.' },
           { name: 'plugin', description: 'Only of the plugin instance with this id.' },
         ],
-        handle: (request) => purge(request, tools),
+        handle: (request) => available(() => purge(request, tools)),
       },
     },
   },
@@ -34,12 +35,12 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
     operations: {
       GET: {
         summary: 'An answer that is kept.',
-        handle: async (request) => show(request, await instancesOf(tools), tools),
+        handle: (request) => available(async () => show(request, await instancesOf(tools), tools)),
       },
       DELETE: {
         summary: 'Removes an answer.',
         status: 204,
-        handle: async (request) => remove(request, await instancesOf(tools), tools),
+        handle: (request) => available(async () => remove(request, await instancesOf(tools), tools)),
       },
     },
   },
@@ -48,16 +49,26 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
     operations: {
       GET: {
         summary: 'An answer that an instance keeps.',
-        handle: async (request) => show(request, await named(request, tools), tools),
+        handle: (request) => available(async () => show(request, await named(request, tools), tools)),
       },
       DELETE: {
         summary: 'Removes an answer that an instance keeps.',
         status: 204,
-        handle: async (request) => remove(request, await named(request, tools), tools),
+        handle: (request) => available(async () => remove(request, await named(request, tools), tools)),
       },
     },
   },
 ];
+
+/** What the work answers, or 503 while a store does not. */
+async function available(work: () => Promise<PluginAdminAnswer | null>): Promise<PluginAdminAnswer | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return { status: 503, json: { message: 'the store of a cache does not answer' } };
+  }
+}
 
 async function instancesOf(tools: PluginAdminTools): Promise<readonly EntityRow[]> {
   const rows = await tools.all('plugins');

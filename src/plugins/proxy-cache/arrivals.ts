@@ -91,7 +91,8 @@ export class Arrivals {
       reserved.catch(() => {});
     }
     const keeping = { place, status: response.status, block, judgement, moment, came };
-    return new Collector({
+    const collector = new Collector({
+      length: response.bodyLength,
       limit: policy.maxBody,
       budget,
       complete: (body) => {
@@ -103,6 +104,9 @@ export class Arrivals {
         else this.#unkept(passage, facts, 200);
       },
     });
+    if (response.bodyLength !== 0) return collector;
+    collector.end();
+    return null;
   }
 
   /** What is kept holds on: it is the answer, with the lines of the 304 (RFC 9111 4.3.4). */

@@ -6,6 +6,8 @@ export interface Budget {
 }
 
 export interface CollectorOptions {
+  /** Bytes of the body, -1: not known. With the last of them it is complete, before the client can have it. */
+  readonly length: number;
   /** Largest body, in bytes. */
   readonly limit: number;
   /** Shared by all that are under way in a worker. */
@@ -37,11 +39,18 @@ export class Collector implements AnswerTap {
     budget.left -= size;
     this.#size += size;
     this.#pieces.push(Buffer.copyBytesFrom(piece));
+    if (this.#size === this.#options.length) this.end();
   }
 
   end(): void {
     const pieces = this.#pieces;
     if (pieces === null) return;
+    const { length } = this.#options;
+    // Never what is less than was announced, whatever the reason.
+    if (length >= 0 && this.#size !== length) {
+      this.aborted();
+      return;
+    }
     this.#release();
     this.#options.complete(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
   }

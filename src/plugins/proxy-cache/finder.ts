@@ -1,4 +1,3 @@
-import { BoundedCache } from '../../plugin-sdk/index.ts';
 import type { AnswerStore, StoredEntry } from './answer-store.ts';
 import { type Place, variantKey } from './keys.ts';
 import type { Soon } from './soon.ts';
@@ -38,10 +37,8 @@ export const unkeptMark = 'U1';
 /** Looks for answers: at the key of the address, and by way of the index where there is one. */
 export class Finder {
   readonly #store: AnswerStore;
-  readonly #read = new BoundedCache<
-    string,
-    { readonly head: string; readonly value: StoredAnswer | AnswerIndex | null }
-  >(4096);
+  /** Stores that remember entries give the same object as long as nothing has changed. */
+  readonly #read = new WeakMap<StoredEntry, StoredAnswer | AnswerIndex | null>();
 
   constructor(store: AnswerStore) {
     this.#store = store;
@@ -54,17 +51,17 @@ export class Finder {
       : this.#atAddress(place, entry, headers);
   }
 
-  /** What stands at the key, read. Texts that did not change since are not read again. */
-  value(key: string, entry: StoredEntry): StoredAnswer | AnswerIndex | null {
-    const known = this.#read.get(key);
-    if (known !== undefined && known.head === entry.head) return known.value;
+  /** What an entry says, read once. */
+  value(entry: StoredEntry): StoredAnswer | AnswerIndex | null {
+    const known = this.#read.get(entry);
+    if (known !== undefined) return known;
     const value = decode(entry.head);
-    this.#read.set(key, { head: entry.head, value });
+    this.#read.set(entry, value);
     return value;
   }
 
   #atAddress(place: Place, entry: StoredEntry | null, headers: Headers): Soon<Finding> {
-    const value = entry === null ? null : this.value(place.key, entry);
+    const value = entry === null ? null : this.value(entry);
     if (entry === null || value === null) {
       return { kept: null, key: placeOf(place), unkept: entry?.head === unkeptMark };
     }
@@ -91,7 +88,7 @@ export class Finder {
 
   #at(key: string, place: Place): Soon<Finding> {
     const read = (entry: StoredEntry | null): Finding => {
-      const value = entry === null ? null : this.value(key, entry);
+      const value = entry === null ? null : this.value(entry);
       if (entry === null || value?.kind !== 'answer' || value.owner !== place.owner) {
         return { kept: null, key, unkept: entry?.head === unkeptMark };
       }

@@ -116,7 +116,7 @@ function expiry(life: Life, { block, came }: Arrival, policy: CachePolicy): numb
   const stale = Math.max(life.staleWhileRevalidate, life.staleIfError);
   const again = hasValidator(block) ? Math.max(validatable, life.freshFor) : 0;
   const kept = policy.storageTtl >= 0 ? policy.storageTtl : fresh + Math.max(stale, again);
-  return Math.ceil(came + Math.max(kept, fresh + stale) * 1000);
+  return Math.ceil(came + kept * 1000);
 }
 
 export function hasValidator(block: HeaderBlock): boolean {
@@ -126,8 +126,10 @@ export function hasValidator(block: HeaderBlock): boolean {
 /** Null: it cannot be told which requests the answer is for. */
 function varyNames(block: HeaderBlock): readonly string[] | null {
   const list = listOf(block, 'vary');
-  if (list === null) return [];
-  const names = new Set<string>();
+  const coded = lineOf(block, 'content-encoding') !== null;
+  if (list === null) return coded ? codedNames : [];
+  // Many backends forget to say so; clients that cannot read the coding would get it.
+  const names = new Set<string>(coded ? codedNames : []);
   for (const member of list.split(',')) {
     const name = member.trim().toLowerCase();
     if (name === '') continue;
@@ -137,6 +139,8 @@ function varyNames(block: HeaderBlock): readonly string[] | null {
   }
   return [...names].sort();
 }
+
+const codedNames: readonly string[] = ['accept-encoding'];
 
 /** Tags of an answer, each once. */
 export function tagsOf(block: HeaderBlock, policy: CachePolicy): readonly string[] {

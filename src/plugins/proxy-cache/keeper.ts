@@ -86,7 +86,7 @@ export class Keeper {
   }
 
   #reserveBeside(entry: StoredEntry | null, place: Place, judgement: Judgement, headers: Headers): Soon<string> {
-    const value = entry === null ? null : this.#finder.value(place.key, entry);
+    const value = entry === null ? null : this.#finder.value(entry);
     const forAll = place.who === '' || judgement.isPublic;
     if (value?.kind !== 'index' && forAll && judgement.vary.length === 0) {
       if (value === null || value.owner === place.owner) return place.key;

@@ -28,6 +28,9 @@ export interface Place {
 /** Stands between the parts of a text, in none of which it can occur: field values and targets have no control bytes. */
 export const separator = '\x1f';
 
+/** Longer addresses are not remembered: nobody is to fill the memory with them. */
+const longestKnown = 512;
+
 /** Turns addresses into keys; those of late are remembered. */
 export class AddressKeys {
   readonly #policy: CachePolicy;
@@ -44,7 +47,7 @@ export class AddressKeys {
     const known = this.#known.get(text);
     if (known !== undefined) return known;
     const key = hash('sha256', `${this.#policy.space}\n${text}`, 'hex');
-    this.#known.set(text, key);
+    if (text.length <= longestKnown) this.#known.set(text, key);
     return key;
   }
 

@@ -187,6 +187,13 @@ describe('an answer', () => {
     );
   });
 
+  it('goes after storage_ttl, fresh or not', async () => {
+    const test = cache({ config: { cache_ttl: 30, storage_ttl: 10 } });
+    await test.request({ backend: backend({ ETag: '"1"' }) });
+    pass(11);
+    assert.deepEqual(await statuses(test, {}), ['Miss']);
+  });
+
   it('that is larger than the bound streams on and is not kept', async () => {
     const store = new MapStore();
     const test = cache({ store, config: { max_body: '1k' } });
@@ -256,6 +263,8 @@ describe('the key', () => {
   it('holds the body of a POST', async () => {
     const test = cache({ config: { request_method: ['GET', 'POST'] } });
     const post = (body: string): TestRequest => ({ method: 'POST', body });
+    const typed = { ...post('b'), headers: { 'content-type': 'text/xml' } };
+    assert.deepEqual(await statuses(test, post('t'), { ...typed, body: 't' }), ['Miss', 'Miss']);
     assert.deepEqual(await statuses(test, post('a'), post('b'), post('b'), {}, post('b')), [
       'Miss',
       'Miss',
@@ -306,6 +315,12 @@ describe('Vary', () => {
     ]);
     assert.equal((await test.request(language('de'))).response.body, 'de');
     assert.deepEqual(await statuses(test, { backend: backend({ Vary: 'Accept-Language' }) }), ['Miss']);
+  });
+
+  it('is taken for said of answers with a content coding', async () => {
+    const test = cache();
+    const coded = { headers: { 'accept-encoding': 'gzip' }, backend: backend({ 'Content-Encoding': 'gzip' }) };
+    assert.deepEqual(await statuses(test, coded, coded, {}), ['Miss', 'Hit', 'Miss']);
   });
 
   it('with a star, with what is no name, or with too many names is not kept', async () => {

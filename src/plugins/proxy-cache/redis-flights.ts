@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RedisServer } from '../../plugin-sdk/index.ts';
 import type { FlightEnd } from './answer-store.ts';
+import type { LastLooks } from './last-looks.ts';
 import { boardScript, flyingScript, landScript } from './redis-scripts.ts';
 
 export type FlightWait = (wait: number) => Promise<FlightEnd>;
@@ -37,15 +38,17 @@ export class RedisFlights {
     this.#namesOf = namesOf;
   }
 
-  /** `seen`: the checksum of the entry that the caller has seen, '' for none. Rejects when the server does not answer. */
-  async board(key: string, lease: number, seen: Uint8Array | string): Promise<FlightWait | null> {
+  /** Rejects when the server does not answer. */
+  async board(key: string, lease: number, looks: LastLooks): Promise<FlightWait | null> {
     const known = this.#flights.get(key);
     if (known !== undefined) return (wait) => ended(known, wait);
     const flight = this.#begin(key);
     try {
-      const args = [flight.name, Math.max(1, Math.ceil(lease)), seen];
+      const args = [flight.name, Math.max(1, Math.ceil(lease)), looks.seen(key)];
       const answer = await this.#server.run(boardScript, this.#namesOf(key), args);
-      this.#boarded(key, flight, lease, answer as [number, Buffer?]);
+      const [left, leader] = answer as [number, Buffer?];
+      if (left < 0) looks.forget(key);
+      this.#boarded(key, flight, lease, left, leader);
     } catch (error) {
       this.#finish(key, flight);
       throw error;
@@ -74,7 +77,7 @@ export class RedisFlights {
     return flight;
   }
 
-  #boarded(key: string, flight: Flight, lease: number, [left, leader]: readonly [number, Buffer?]): void {
+  #boarded(key: string, flight: Flight, lease: number, left: number, leader: Buffer | undefined): void {
     if (left < 0) {
       this.#finish(key, flight);
     } else if (leader === undefined) {

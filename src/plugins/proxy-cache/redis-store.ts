@@ -1,5 +1,4 @@
 import {
-  BoundedCache,
   openRedis,
   type RedisOptions,
   type RedisScript,
@@ -8,6 +7,7 @@ import {
 } from '../../plugin-sdk/index.ts';
 import type { AnswerStore, PurgeTarget, StoredEntry } from './answer-store.ts';
 import { checksumOf, decodeEntry, encodeMeta, mostMetaBytes, tagText } from './entry-codec.ts';
+import { LastLooks } from './last-looks.ts';
 import { type FlightWait, RedisFlights } from './redis-flights.ts';
 import * as scripts from './redis-scripts.ts';
 import { StoreUnavailable } from './store-unavailable.ts';
@@ -37,8 +37,7 @@ class RedisStore implements AnswerStore {
   readonly #server: RedisServer;
   readonly #options: RedisStoreOptions;
   readonly #flights: RedisFlights;
-  /** Checksums of what was got of late: a flight may land between a look and the boarding. */
-  readonly #seen = new BoundedCache<string, Uint8Array | string>(4096);
+  readonly #looks = new LastLooks();
   #waiting = 0;
 
   constructor(server: RedisServer, options: RedisStoreOptions) {
@@ -52,7 +51,7 @@ class RedisStore implements AnswerStore {
     const { maxBytes } = this.#options;
     const answer = await this.#run(scripts.getScript, [this.#entryName(key)], [mostMetaBytes, maxBytes]);
     const [meta, body] = Array.isArray(answer) ? (answer as readonly unknown[]) : [];
-    this.#seen.set(key, Buffer.isBuffer(meta) ? checksumOf(meta) : '');
+    this.#looks.saw(key, Buffer.isBuffer(meta) ? checksumOf(meta) : '');
     if (!Buffer.isBuffer(meta) || !Buffer.isBuffer(body)) return null;
     const entry = decodeEntry(meta, body, true);
     return entry === null || entry.expires <= Date.now() ? null : entry;
@@ -90,7 +89,7 @@ class RedisStore implements AnswerStore {
 
   async board(key: string, lease: number): Promise<FlightWait | null> {
     try {
-      return await this.#flights.board(key, lease, this.#seen.get(key) ?? '');
+      return await this.#flights.board(key, lease, this.#looks);
     } catch (error) {
       throw unavailable(error);
     }

@@ -52,6 +52,8 @@ export function requestFacts(
   };
 }
 
+const bodyFields = ['content-type', 'content-encoding', 'content-language'];
+
 /** The address of a request, as the key tells it. */
 export function addressOf({ request }: BaseContext): Address {
   const host = request.header('host');
@@ -79,7 +81,11 @@ function placeOf(
   if (request.rawPath !== request.path) owner += `${separator}raw ${request.rawPath}`;
   const { changes } = context.upstream;
   if (changes !== '') owner += `${separator}sent ${hash('sha256', changes, 'base64url')}`;
-  if (body !== null && body.byteLength > 0) owner += `${separator}body ${hash('sha256', body, 'base64url')}`;
+  if (body !== null && body.byteLength > 0) {
+    owner += `${separator}body ${hash('sha256', body, 'base64url')}`;
+    // The same bytes may mean different things.
+    for (const name of bodyFields) owner += `${separator}${request.headerValues(name).join()}`;
+  }
   for (const name of policy.headers) {
     owner += `${separator}${name}`;
     for (const value of request.headerValues(name)) owner += `:${value}`;

@@ -85,7 +85,8 @@ export const config = record({
     description: 'Only these arguments of the query are part of the key. Default: all of them.',
   }),
   vary_headers: array(headerName({ description: 'Name of a header of requests.' }), {
-    description: 'Headers of requests whose values are part of the key. What `Vary` of an answer names always is.',
+    description:
+      'Headers of requests whose values are part of the key. What `Vary` of an answer names always is, and `Accept-Encoding` of those with a `Content-Encoding`.',
   }),
   response_headers: record(
     {
