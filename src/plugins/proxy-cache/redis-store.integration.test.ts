@@ -112,6 +112,21 @@ describe('a Redis server', { skip }, () => {
     store.land(keyOf('k'));
   });
 
+  it('lets nobody lead who looked before a flight landed, but once', async () => {
+    const instance = `other-${++others}`;
+    const [one, two] = [open(redis, {}, instance), open(redis, { timeout: 1001 }, instance)];
+    const key = keyOf('k');
+    assert.equal(await two.get(key), null);
+    assert.equal(await one.board(key, 20_000), null);
+    await one.put(key, entryOf());
+    one.land(key);
+    const wait = await two.board(key, 20_000);
+    assert.equal(await wait?.(5000), 'done');
+    assert.notEqual(await two.get(key), null);
+    assert.equal(await two.board(key, 20_000), null, 'what it has seen by now is not what it wants');
+    two.land(key);
+  });
+
   it('rejects while it is away, at once when that is known, and works again afterwards', async () => {
     const server = await startRedis();
     try {

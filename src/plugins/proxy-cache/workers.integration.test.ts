@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { startBackend, type TestBackend } from '../../../test/support/backend.ts';
+import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
+import { skipWithoutRedis, startRedis } from '../../../test/support/redis.ts';
+import { until } from '../../../test/support/until.ts';
+
+/** What the workers of a node have together; Redis what nodes have. */
+
+const faulty = join(import.meta.dirname, '../../../test/fixtures/plugins/faulty.ts');
+
+let gateway: TestGateway;
+let backend: TestBackend;
+const held = new Set<ServerResponse>();
+let served = 0;
+let here: Address;
+
+before(async () => {
+  backend = await startBackend({
+    handler: (request, response) => {
+      served++;
+      const body = `answer ${served}`;
+      response.setHeader('Surrogate-Key', 'all');
+      if (request.url?.startsWith('/held') !== true) {
+        response.end(body);
+        return;
+      }
+      held.add(response);
+      response.on('close', () => held.delete(response));
+    },
+  });
+  gateway = await startTestGateway({ settings: { workers: 3, plugins: ['proxy-cache', faulty] } });
+  here = { host: '127.0.0.1', port: gateway.proxyPort };
+  await setUp(gateway, {});
+  await created(gateway, '/routes', { name: 'faulty', paths: ['/faulty'] });
+  await created(gateway, '/routes/faulty/plugins', { name: 'faulty' });
+});
+after(async () => {
+  await gateway.stop();
+  await backend.close();
+});
+
+async function created(node: TestGateway, path: string, body: Readonly<Record<string, unknown>>): Promise<void> {
+  const answer = await node.admin('POST', path, body);
+  assert.equal(answer.status, 201, JSON.stringify(answer.body));
+}
+
+/** The same ids on all nodes, as with a database that they share. */
+async function setUp(node: TestGateway, config: Readonly<Record<string, unknown>>): Promise<void> {
+  const id = '8c2f7f0e-1111-4222-8333-444455556666';
+  await created(node, '/services', { id, name: 's', url: backend.url });
+  await created(node, '/services/s/routes', { id, name: 'cached', paths: ['/'], strip_path: false });
+  const common = {
+    strategy: 'memory',
+    content_type: ['*/*'],
+    memory: { size: '1m' },
+    max_body: '64k',
+    coalescing_wait: 20,
+  };
+  await created(node, '/routes/cached/plugins', { id, name: 'proxy-cache', config: { ...common, ...config } });
+}
+
+interface Got {
+  readonly text: string;
+  readonly status: string;
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A connection that is kept, and the worker at its other end. */
+interface Connection extends Address {
+  readonly agent: Agent;
+  readonly worker: string;
+}
+
+async function openWorker(): Promise<Connection> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const { text } = await getOn({ ...here, agent, worker: '' }, '/faulty');
+  return { ...here, agent, worker: text };
+}
+
+/** On a connection of its own, so that all workers get some. */
+function get(node: Address, path: string): Promise<Got> {
+  return getOn(node, path);
+}
+
+async function getOn(node: Address | Connection, path: string, headers: OutgoingHttpHeaders = {}): Promise<Got> {
+  const options = { host: node.host, port: node.port, path, agent: 'agent' in node ? node.agent : (false as const) };
+  const message = await new Promise<IncomingMessage>((resolve, reject) => {
+    request({ ...options, headers: { Host: 'example.com', ...headers } }, resolve)
+      .on('error', reject)
+      .end();
+  });
+  const text = Buffer.concat(await message.toArray()).toString();
+  return { text, status: String(message.headers['x-cache-status']) };
+}
+
+function getMany(node: Address, path: string, count: number): Promise<readonly Got[]> {
+  return Promise.all(Array.from({ length: count }, () => get(node, path)));
+}
+
+async function zoneFacts(): Promise<Readonly<Record<string, unknown>>> {
+  const { body } = await gateway.admin('GET', '/status');
+  return (body['zones'] as Record<string, unknown>[]).find(({ kind }) => kind === 'store') ?? {};
+}
+
+test('an answer that one worker has kept all others give', async () => {
+  const { text } = await get(here, '/kept');
+  const answers = await getMany(here, '/kept', 40);
+  assert.deepEqual([...new Set(answers.map((one) => `${one.text} ${one.status}`))], [`${text} Hit`]);
+});
+
+test('a hundred requests at once on all workers make one of the backend', async () => {
+  const before = served;
+  const answers = getMany(here, '/held/at-once', 100);
+  await until(() => held.size === 1);
+  for (const response of held) response.end('together');
+  assert.deepEqual([...new Set((await answers).map(({ text }) => text))], ['together']);
+  assert.equal(served - before, 1);
+});
+
+test('when the worker that leads dies, those of the others go on, and what was kept stays', async () => {
+  await get(here, '/stays');
+  const leader = await openWorker();
+  const led = getOn(leader, '/held/dies').catch(() => null);
+  await until(() => held.size === 1);
+  const [first] = held;
+  const followers = await Promise.all(Array.from({ length: 12 }, openWorker));
+  const waiting = followers.filter(({ worker }) => worker !== leader.worker);
+  const answers = waiting.map((one) => getOn(one, '/held/dies'));
+  // On a connection of its own, as the worker answers one request after the other.
+  let killer = await openWorker();
+  for (let tries = 0; killer.worker !== leader.worker; tries++) {
+    assert.ok(tries < 200, 'a connection to the leading worker');
+    killer.agent.destroy();
+    killer = await openWorker();
+  }
+  await getOn(killer, '/faulty', { 'X-Fail': 'exit' }).catch(() => null);
+  assert.equal(await led, null);
+  const later = get(here, '/held/dies');
+  await until(() => held.size === 1 && !held.has(first as ServerResponse));
+  for (const response of held) response.end('after all');
+  for (const got of await Promise.all([...answers, later])) assert.equal(got.text, 'after all');
+  assert.equal((await get(here, '/stays')).status, 'Hit');
+  for (const one of [leader, killer, ...followers]) one.agent.destroy();
+});
+
+test('the control plane purges what all workers have, copies too, and tells the fill', async () => {
+  const before = await zoneFacts();
+  assert.equal(before['plugin'], 'proxy-cache');
+  assert.equal(before['bytes'], 2 ** 20);
+  await getMany(here, '/purged', 20);
+  const filled = await zoneFacts();
+  assert.ok(Number(filled['used']) > Number(before['used']) && Number(filled['taken']) > Number(before['taken']));
+  assert.ok(Number(filled['hits']) >= 19 && Number(filled['capacity']) >= Number(filled['taken']));
+  assert.equal(filled['evictions'], 0);
+  const [{ text }] = (await getMany(here, '/purged', 1)) as [Got];
+  assert.equal((await gateway.admin('DELETE', '/proxy-cache?tag=all')).status, 200);
+  const answers = await getMany(here, '/purged', 20);
+  assert.ok(answers.every((one) => one.text !== text));
+});
+
+test('more than fits makes room, within the bound', async () => {
+  for (let at = 0; at < 1500; at += 50) {
+    await Promise.all(Array.from({ length: 50 }, (_, one) => get(here, `/more/${at + one}`)));
+  }
+  const { used, taken, capacity, evictions } = await zoneFacts();
+  assert.ok(Number(evictions) > 0 && Number(taken) <= Number(capacity) && Number(used) > 0);
+});
+
+test('two nodes have one cache in Redis: kept, fetched and purged once', {
+  skip: skipWithoutRedis(),
+  timeout: 60_000,
+}, async () => {
+  const redis = await startRedis();
+  const nodes: TestGateway[] = [];
+  const addresses: Address[] = [];
+  try {
+    for (const host of ['127.0.0.1', '127.0.0.2']) {
+      // The port is part of the key.
+      const env = { SLUICEGATE_PROXY_LISTEN: `${host}:${addresses[0]?.port ?? 0}` };
+      const node = await startTestGateway({ settings: { workers: 2, plugins: ['proxy-cache'] }, env });
+      nodes.push(node);
+      addresses.push({ host, port: node.proxyPort });
+      await setUp(node, { strategy: 'redis', redis: { host: redis.host, port: redis.port } });
+    }
+    const [one, two] = addresses as [Address, Address];
+    const before = served;
+    const answers = Promise.all([getMany(one, '/held/redis', 30), getMany(two, '/held/redis', 30)]);
+    await until(() => held.size === 1);
+    for (const response of held) response.end('for both');
+    const texts = (await answers).flat().map(({ text }) => text);
+    assert.deepEqual([...new Set(texts)], ['for both']);
+    assert.equal(served - before, 1);
+    assert.equal((await get(two, '/held/redis')).status, 'Hit');
+    assert.equal((await nodes[0]?.admin('DELETE', '/proxy-cache'))?.status, 204);
+    await get(one, '/kept');
+    const again = get(two, '/held/redis');
+    await until(() => held.size === 1);
+    for (const response of held) response.end('anew');
+    assert.equal((await again).text, 'anew');
+    await redis.kill();
+    assert.deepEqual(
+      (await getMany(one, '/plain', 5)).map(({ status }) => status),
+      Array(5).fill('Bypass'),
+    );
+    await until(async () => {
+      const status = await nodes[0]?.admin('GET', '/status');
+      const counts = status?.body['plugins'] as Record<string, Record<string, number>> | undefined;
+      return (counts?.['proxy-cache']?.['store_failures'] ?? 0) > 0;
+    });
+  } finally {
+    for (const node of nodes) await node.stop();
+    await redis.stop();
+  }
+});
