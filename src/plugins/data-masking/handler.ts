@@ -65,7 +65,7 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
   }
 
   function masked(masker: BodyMasker, selection: Selection, contentType: string, body: Uint8Array) {
-    if (body.byteLength <= threadSize(masker, masker.typeOf(contentType).format)) return masker.mask(contentType, body);
+    if (body.byteLength <= threadSize(masker)) return masker.mask(contentType, body);
     return maskOffThread(configText, selection, contentType, body);
   }
 

@@ -97,6 +97,8 @@ test('a path that cannot be used is refused with the reason', () => {
     '$[?match(@.a, @.b)]',
     '$[?match(@.a, "(")]',
     '$[?nothing(@.a)]',
+    '$[?@..a]',
+    '$[?count($.*) > 1]',
     '$[?search(@.a, "(?=a)")]',
   ]) {
     assert.throws(() => new JsonMasker(compileRules([ruleConfig({ json_paths: [path] })], null)), Error, path);

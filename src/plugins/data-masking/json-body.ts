@@ -1,6 +1,5 @@
 import {
   BodySyntaxError,
-  isJsonNumber,
   isJsonObject,
   type JsonArray,
   type JsonNumber,
@@ -18,13 +17,14 @@ import { utf8Text } from './text-coding.ts';
 /** Masks JSON bodies. Always writes them anew: of a name that occurs twice the first value would else stay. */
 export class JsonMasker {
   readonly #rules: readonly Rule[];
-  /** Those that look through the whole body. */
-  readonly #searching: readonly Rule[];
+  /** Those that look through the whole body, by their bits. */
+  readonly #everywhere: number;
   readonly #paths: JsonPaths | null;
+  readonly #lists = new Map<number, readonly Rule[]>();
 
   constructor(rules: readonly Rule[]) {
     this.#rules = rules;
-    this.#searching = rules.filter(({ inBodies }) => inBodies);
+    this.#everywhere = rules.reduce((bits, { inBodies }, at) => (inBodies ? bits | (1 << at) : bits), 0);
     const lists = rules.map(({ config }) => config.json_paths ?? []);
     this.#paths = lists.every((list) => list.length === 0) ? null : compileJsonPaths(lists);
   }
@@ -39,15 +39,11 @@ export class JsonMasker {
   }
 
   text(text: string): string {
-    let value = parseJson(text);
+    const value = parseJson(text);
     const paths = this.#paths;
-    if (paths !== null) {
-      // Filters see what was sent: neither what other rules made of it, nor numbers that are kept as text.
-      const seen = paths.filters ? (JSON.parse(text) as JsonValue) : value;
-      value = this.#walk(value, seen, seen, paths.start);
-    }
-    for (const rule of this.#searching) value = searched(value, rule);
-    return jsonText(value);
+    // Filters see what was sent: neither what other rules made of it, nor numbers that are kept as text.
+    const seen = paths?.filters === true ? (JSON.parse(text) as JsonValue) : value;
+    return jsonText(this.#walk(value, seen, seen, paths?.start ?? null, this.#everywhere));
   }
 
   /** The lines of newline-delimited JSON. */
@@ -65,96 +61,99 @@ export class JsonMasker {
     return Buffer.from(masked.join('\n'));
   }
 
-  #walk(value: JsonValue, seen: JsonValue, root: JsonValue, state: JsonPathState): JsonValue {
-    const rules = state.accepts.length === 0 ? noRules : state.accepts.map((at) => this.#rules[at] as Rule);
-    // What is replaced as a whole is not looked into.
-    if (rules.some(takesWhole) && value !== null) return maskedAt(value, rules);
-    if (!state.ends) {
-      if (Array.isArray(value)) this.#walkArray(value, seen as JsonArray, root, state);
-      else if (isJsonObject(value)) this.#walkObject(value, seen as JsonObject, root, state);
+  /**
+   * Returns what goes in the place of the value. `seen`, `root`: the same place and the whole, as filters see them. `state`: null when no
+   * path leads here. `active`: bits of the rules that look through everything here.
+   */
+  #walk(value: JsonValue, seen: JsonValue, root: JsonValue, state: JsonPathState | null, active: number): JsonValue {
+    let bits = active;
+    let taking: Rule | null = null;
+    if (state !== null && state.accepts.length > 0) {
+      for (const at of state.accepts) {
+        const rule = this.#rules[at] as Rule;
+        if (rule.search !== null) bits |= 1 << at;
+        else {
+          taking = rule;
+          break;
+        }
+      }
     }
-    return rules.length === 0 ? value : maskedAt(value, rules);
+    const isArray = Array.isArray(value);
+    if (!isArray && !isJsonObject(value)) return this.#scalar(value, bits, taking);
+    // What is replaced as a whole is not looked into.
+    if (taking !== null) return taking.maskOther(jsonText(value));
+    const next = state === null || state.ends ? null : state;
+    if (next === null && bits === 0) return value;
+    if (isArray) return this.#array(value, seen as JsonArray, root, next, bits);
+    return this.#object(value, seen as JsonObject, root, next, bits);
   }
 
-  #walkArray(array: JsonArray, seen: JsonArray, root: JsonValue, state: JsonPathState): void {
-    if (!state.elements) return;
+  #array(array: JsonArray, seen: JsonArray, root: JsonValue, state: JsonPathState | null, bits: number): JsonArray {
+    if (bits === 0 && !(state as JsonPathState).elements) return array;
     for (let at = 0; at < array.length; at++) {
       const child = seen[at] as JsonValue;
-      const next = state.element(at, array.length, child, root);
-      if (next.ends && next.accepts.length === 0) continue;
-      array[at] = this.#walk(array[at] as JsonValue, child, root, next);
+      const next = state?.element(at, array.length, child, root) ?? null;
+      array[at] = this.#walk(array[at] as JsonValue, child, root, next, bits);
     }
+    return array;
   }
 
-  #walkObject(object: JsonObject, seen: JsonObject, root: JsonValue, state: JsonPathState): void {
-    for (const name of state.every ? Object.keys(object) : state.names) {
+  #object(
+    object: JsonObject,
+    seen: JsonObject,
+    root: JsonValue,
+    state: JsonPathState | null,
+    bits: number,
+  ): JsonObject {
+    for (const name of bits !== 0 || state === null || state.every ? Object.keys(object) : state.names) {
       if (!Object.hasOwn(object, name)) continue;
       const child = seen[name] as JsonValue;
-      const next = state.member(name, child, root);
-      if (next.ends && next.accepts.length === 0) continue;
+      const next = state?.member(name, child, root) ?? null;
       const value = object[name] as JsonValue;
-      const masked = this.#walk(value, child, root, next);
+      const masked = this.#walk(value, child, root, next, bits);
       if (masked !== value) setMember(object, name, masked);
     }
+    return bits === 0 ? object : withMaskedNames(object, this.#rulesOf(bits));
+  }
+
+  /** By the rules in their order, up to the one that takes the whole. Null hides nothing. */
+  #scalar(value: JsonScalar, bits: number, taking: Rule | null): JsonValue {
+    const isText = typeof value === 'string';
+    if (!isText && (typeof value === 'boolean' || value === null)) {
+      return taking === null || value === null ? value : taking.maskOther(String(value));
+    }
+    const text = isText ? value : numberText(value);
+    let masked = text;
+    for (const rule of this.#rulesOf(bits)) masked = rule.maskText(masked);
+    if (taking !== null) return taking.maskText(masked);
+    return masked === text ? value : masked;
+  }
+
+  #rulesOf(bits: number): readonly Rule[] {
+    if (bits === 0) return noRules;
+    let list = this.#lists.get(bits);
+    if (list === undefined) {
+      list = this.#rules.filter((_, at) => (bits & (1 << at)) !== 0);
+      if (this.#lists.size < 1000) this.#lists.set(bits, list);
+    }
+    return list;
   }
 }
 
 const noRules: readonly Rule[] = [];
 
-function takesWhole({ search }: Rule): boolean {
-  return search === null;
-}
-
-/** By each of the rules, up to the first that takes it as a whole. */
-function maskedAt(value: JsonValue, rules: readonly Rule[]): JsonValue {
-  let result = value;
-  for (const rule of rules) {
-    if (rule.search === null) return whole(result, rule);
-    result = searched(result, rule);
-  }
-  return result;
-}
-
-/** Null hides nothing. */
-function whole(value: JsonValue, rule: Rule): JsonValue {
-  if (value === null) return value;
-  if (typeof value === 'string') return rule.maskText(value);
-  return isJsonNumber(value) ? rule.maskText(numberText(value)) : rule.maskOther(jsonText(value));
-}
-
 function numberText(value: number | JsonNumber): string {
   return typeof value === 'number' ? String(value) : value.rawJSON;
 }
 
-/** Looks through a value and all that is in it. */
-function searched(value: JsonValue, rule: Rule): JsonValue {
-  if (typeof value === 'string') return rule.maskText(value);
-  if (Array.isArray(value)) {
-    for (let at = 0; at < value.length; at++) value[at] = searched(value[at] as JsonValue, rule);
-    return value;
-  }
-  if (!isJsonObject(value)) return searchedScalar(value, rule);
-  if (rule.config.mask_names) return withMaskedNames(value, rule);
-  for (const name of Object.keys(value)) {
-    const child = value[name] as JsonValue;
-    const masked = searched(child, rule);
-    if (masked !== child) setMember(value, name, masked);
-  }
-  return value;
-}
-
-function searchedScalar(value: JsonScalar, rule: Rule): JsonValue {
-  if (!isJsonNumber(value)) return value;
-  const text = numberText(value);
-  const masked = rule.maskText(text);
-  return masked === text ? value : masked;
-}
-
-function withMaskedNames(object: JsonObject, rule: Rule): JsonObject {
+/** The same object when no rule masks a name of it. */
+function withMaskedNames(object: JsonObject, rules: readonly Rule[]): JsonObject {
+  const masking = rules.filter(({ config }) => config.mask_names);
+  if (masking.length === 0) return object;
   const result: JsonObject = {};
   const turns = new Map<string, number>();
   for (const name of Object.keys(object)) {
-    const masked = rule.maskText(name);
+    const masked = masking.reduce((text, rule) => rule.maskText(text), name);
     let free = masked;
     // Members that are called alike from now on are all kept.
     while (masked !== name && (Object.hasOwn(result, free) || Object.hasOwn(object, free))) {
@@ -162,7 +161,7 @@ function withMaskedNames(object: JsonObject, rule: Rule): JsonObject {
       turns.set(masked, turn);
       free = `${masked} (${turn})`;
     }
-    setMember(result, free, searched(object[name] as JsonValue, rule));
+    setMember(result, free, object[name] as JsonValue);
   }
   return result;
 }

@@ -131,20 +131,22 @@ function isCostly(expression: Expression): boolean {
     return expression.args.map(isCostly).includes(true);
   }
   if (expression instanceof kinds.FilterQuery) {
-    const { segments } = expression.path;
-    const plain = segments.every(
-      (segment) =>
-        !isDeep(segment) &&
-        segment.selectors.every((one) => !(one instanceof library().jsonpath.selectors.FilterSelector)),
-    );
-    for (const { selectors } of segments) {
-      for (const one of selectors) {
-        if (one instanceof library().jsonpath.selectors.FilterSelector) isCostly(one.expression);
-      }
-    }
-    return !plain || (expression instanceof kinds.RootQuery && !expression.path.singularQuery());
+    checkQuery(expression);
+    return false;
   }
   return false;
+}
+
+/** A filter is asked for each value: what it looks at must be little. */
+function checkQuery(query: InstanceType<Library['jsonpath']['expressions']['FilterQuery']>): void {
+  const { expressions: kinds, selectors } = library().jsonpath;
+  if (query.path.segments.some(isDeep)) throw new Error('a filter cannot look at all that is below (`..`)');
+  if (query instanceof kinds.RootQuery && !query.path.singularQuery()) {
+    throw new Error('what a filter compares with from the root (`$`) must be one value');
+  }
+  for (const segment of query.path.segments) {
+    for (const one of segment.selectors) if (one instanceof selectors.FilterSelector) isCostly(one.expression);
+  }
 }
 
 function compiledPattern(pattern: string, whole: boolean): void {

@@ -13,12 +13,13 @@ import type { Rule } from './rules.ts';
 /** Masks XML bodies. Comments are dropped, texts that stand next to each other become one, the encoding becomes UTF-8. */
 export class XmlMasker {
   readonly #rules: readonly Rule[];
-  readonly #searching: readonly Rule[];
+  /** Those that look through the whole body, by their bits. */
+  readonly #everywhere: number;
   readonly #paths: PathState | null;
 
   constructor(rules: readonly Rule[]) {
     this.#rules = rules;
-    this.#searching = rules.filter(({ inBodies }) => inBodies);
+    this.#everywhere = rules.reduce((bits, { inBodies }, at) => (inBodies ? bits | (1 << at) : bits), 0);
     const flagged = rules.flatMap(({ config }, at) =>
       (config.xml_paths ?? []).map((path) => [withoutPrefixes(path), 1 << at] as const),
     );
@@ -27,61 +28,60 @@ export class XmlMasker {
 
   body(bytes: Uint8Array, contentType: string): Uint8Array {
     const document = parseXml(bytes, { contentType });
-    for (const node of [...document.before, ...document.after]) this.#node(node, null);
-    this.#element(document.root, this.#paths);
+    for (const node of [...document.before, ...document.after]) this.#node(node, null, this.#everywhere);
+    this.#element(document.root, this.#paths, this.#everywhere);
     return Buffer.from(xmlText(document));
   }
 
-  #element(element: XmlElement, above: PathState | null): void {
+  /** `above`: the state of the element around it. `active`: bits of the rules that look through everything here. */
+  #element(element: XmlElement, above: PathState | null, active: number): void {
     const state = above?.next(element.local) ?? null;
+    const flags = state?.flags ?? 0;
+    const bits = this.#searching(active | flags);
     for (const attribute of element.attributes) {
       if (isNamespaceDeclaration(attribute)) continue;
-      const at = state?.next(`@${attribute.local}`) ?? null;
-      attribute.value = this.#text(attribute.value, this.#rulesAt(at));
+      const own = state?.next(`@${attribute.local}`).flags ?? 0;
+      attribute.value = this.#text(attribute.value, bits | own);
     }
-    const rules = this.#rulesAt(state);
-    const taking = rules.findIndex(({ search }) => search === null);
+    const taking = this.#rules.findIndex(({ search }, at) => search === null && (flags & (1 << at)) !== 0);
     if (taking >= 0) {
-      this.#take(element, rules.slice(0, taking + 1));
+      this.#take(element, this.#rules[taking] as Rule, bits | (1 << taking));
       return;
     }
     element.children = joined(element.children);
-    for (const child of element.children) this.#node(child, state);
-    for (const rule of rules) searchElement(element, rule);
+    for (const child of element.children) this.#node(child, state, bits);
   }
 
-  #node(node: XmlNode, state: PathState | null): void {
-    if (node.kind === 'element') this.#element(node, state);
-    else node.text = this.#text(node.text, []);
+  #node(node: XmlNode, state: PathState | null, bits: number): void {
+    if (node.kind === 'element') this.#element(node, state, bits);
+    else node.text = this.#text(node.text, bits);
   }
 
   /** The element has a text in the place of all that is in it. */
-  #take(element: XmlElement, rules: readonly Rule[]): void {
-    const rule = rules.at(-1) as Rule;
+  #take(element: XmlElement, rule: Rule, bits: number): void {
     if (element.children.length === 0) return;
     const plain = element.children.every((child) => child.kind === 'text');
     const text = plain ? (joined(element.children)[0] as XmlText).text : element.children.map(nodeText).join('');
-    const masked = plain ? rules.reduce((value, one) => one.maskText(value), text) : rule.maskOther(text);
+    const masked = plain ? this.#text(text, bits) : rule.maskOther(text);
     element.children = masked === '' ? [] : [{ kind: 'text', text: masked, cdata: false }];
   }
 
-  #text(text: string, rules: readonly Rule[]): string {
+  /** By the rules of these bits in their order, up to the first that takes the whole. */
+  #text(text: string, bits: number): string {
     let masked = text;
-    for (const rule of rules) {
+    for (let at = 0; bits >> at !== 0; at++) {
+      if ((bits & (1 << at)) === 0) continue;
+      const rule = this.#rules[at] as Rule;
       masked = rule.maskText(masked);
       if (rule.search === null) return masked;
     }
-    for (const rule of this.#searching) masked = rule.maskText(masked);
     return masked;
   }
 
-  #rulesAt(state: PathState | null): readonly Rule[] {
-    if (state === null || state.flags === 0) return none;
-    return this.#rules.filter((_, at) => (state.flags & (1 << at)) !== 0);
+  #searching(bits: number): number {
+    return this.#rules.reduce((kept, { search }, at) => (search === null ? kept & ~(1 << at) : kept), bits);
   }
 }
-
-const none: readonly Rule[] = [];
 
 /** Prefixes are the sender's choice: names are compared without them. */
 function withoutPrefixes(path: string): string {
@@ -98,16 +98,6 @@ function joined(children: readonly XmlNode[]): XmlNode[] {
     else result.push(child);
   }
   return result;
-}
-
-function searchElement(element: XmlElement, rule: Rule): void {
-  for (const attribute of element.attributes) {
-    if (!isNamespaceDeclaration(attribute)) attribute.value = rule.maskText(attribute.value);
-  }
-  for (const child of element.children) {
-    if (child.kind === 'element') searchElement(child, rule);
-    else child.text = rule.maskText(child.text);
-  }
 }
 
 function nodeText(node: XmlNode): string {
