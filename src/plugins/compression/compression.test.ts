@@ -130,6 +130,8 @@ test('leaves alone what is not to be compressed', async () => {
     assert.equal(response.header('content-encoding'), backend.headers?.['Content-Encoding'] ?? null);
     assert.equal(response.header('vary'), null);
   }
+  const asked = { 'Accept-Encoding': 'gzip', 'Cache-Control': 'max-age=0, no-transform' };
+  assert.equal((await ask(plain(), asked)).response.body, text);
   const { response } = await ask({ status: 204, headers: { 'Content-Type': 'text/plain' } });
   assert.equal(response.header('content-encoding'), null);
 });

@@ -42,7 +42,7 @@ export function compress(config: CompressionConfig): PluginPhases {
     if (!rule.eligible || length === 0 || isSettled(response)) return null;
     addVary(response, 'Accept-Encoding');
     const { coding, mustCode } = preferenceOf(acceptEncoding(request.headerValues('accept-encoding')));
-    if (coding === null) return null;
+    if (coding === null || forbidsChanges(request.headerValues('cache-control'))) return null;
     if (length >= 0 && length < leastBytes && !mustCode) return null;
     return { coding, live: rule.live || response.header('x-accel-buffering')?.toLowerCase() === 'no' };
   }
@@ -89,7 +89,12 @@ function isSettled(response: ResponseHeadEdit): boolean {
   const codings = response.headerValues('content-encoding');
   if (codings.some((value) => value.trim() !== '' && value.trim().toLowerCase() !== 'identity')) return true;
   if (response.header('content-range') !== null) return true;
-  return response.headerValues('cache-control').some((value) => noTransform.test(value));
+  return forbidsChanges(response.headerValues('cache-control'));
+}
+
+/** RFC 9111 5.2.1.6 and 5.2.2.6: on either side. */
+function forbidsChanges(cacheControl: readonly string[]): boolean {
+  return cacheControl.some((value) => noTransform.test(value));
 }
 
 const noTransform = /(?:^|,)[ \t]*no-transform[ \t]*(?:$|,)/i;
