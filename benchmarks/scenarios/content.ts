@@ -70,7 +70,7 @@ async function configure(admin: AdminClient): Promise<void> {
   const paths = ['$.people[*].email', '$.people[*].card', '$.people[*].phone', '$.owner.name', '$.owner.iban'];
   await admin.write('POST', '/routes/masked/plugins', {
     name: 'data-masking',
-    config: { rules: paths.map((path) => ({ path, action: 'replace' })) },
+    config: { rules: [{ name: 'people', json_paths: paths, direction: 'response' }] },
   });
   await admin.write('POST', '/routes/converted/plugins', {
     name: 'xml-json',
