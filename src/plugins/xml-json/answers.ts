@@ -15,7 +15,7 @@ import { formatOf } from './formats.ts';
 import type { Wanted, Wishes } from './negotiation.ts';
 import type { XmlJsonOptions } from './options.ts';
 import { bodyDigests } from './requests.ts';
-import { faultHttpStatus, type SoapFault } from './soap.ts';
+import { type FaultCode, faultHttpStatus } from './soap.ts';
 
 /** What is said of a backend's answer that cannot be converted. */
 const invalid = 'An invalid response was received from the upstream server';
@@ -105,11 +105,11 @@ export class Answers {
     return undefined;
   }
 
-  #statusOf({ code, subcode }: SoapFault): number {
+  #statusOf({ main, sub }: FaultCode): number {
     const { faultStatuses } = this.#options;
-    if (subcode !== null && Object.hasOwn(faultStatuses, subcode)) return faultStatuses[subcode] as number;
-    if (Object.hasOwn(faultStatuses, code)) return faultStatuses[code] as number;
-    return code === 'Sender' ? 400 : code === 'Receiver' ? 500 : 502;
+    if (sub !== null && Object.hasOwn(faultStatuses, sub)) return faultStatuses[sub] as number;
+    if (Object.hasOwn(faultStatuses, main)) return faultStatuses[main] as number;
+    return main === 'Sender' ? 400 : main === 'Receiver' ? 500 : 502;
   }
 
   #correctHead(response: ResponseHeadEdit, { format, type }: Wanted): void {

@@ -13,7 +13,7 @@ import {
   xmlText,
   xmlToJson,
 } from '../../plugin-sdk/xml.ts';
-import { envelope, faultEnvelope, headerElements, openEnvelope, type SoapFault, type SoapVersion } from './soap.ts';
+import { envelope, type FaultCode, faultEnvelope, headerElements, openEnvelope, type SoapVersion } from './soap.ts';
 
 /** How an instance converts. Plain data: it goes to another thread with each large body. */
 export interface ConvertOptions {
@@ -27,8 +27,8 @@ export interface ConvertOptions {
 
 export interface Conversion {
   readonly body: Uint8Array;
-  /** The body is this fault. */
-  readonly fault: SoapFault | null;
+  /** The body is a fault with this code. */
+  readonly fault: FaultCode | null;
 }
 
 export interface XmlBody {
@@ -64,7 +64,7 @@ export function toJson({ bytes, contentType, request }: XmlBody, options: Conver
   const document = parseXml(bytes, { contentType, limits: mapping.limits });
   if (options.soap === null) return { body: utf8(jsonText(xmlToJson(document, mapping))), fault: null };
   const opened = openEnvelope(document, mapping, request);
-  if (opened.kind === 'fault') return { body: utf8(jsonText(opened.fault.body)), fault: opened.fault };
+  if (opened.kind === 'fault') return { body: utf8(jsonText(opened.body)), fault: opened.code };
   return { body: utf8(jsonText(bodyValue(opened.elements, mapping))), fault: null };
 }
 

@@ -57,9 +57,13 @@ export class Requests {
     return this.#convert(context, contentType);
   }
 
-  /** A body that turns out to be empty fits everywhere. */
-  async #unfit(context: AccessContext): Promise<undefined | Reply> {
-    if ((await context.body()).byteLength === 0) return undefined;
+  #unfit(context: AccessContext): undefined | Reply | Promise<undefined | Reply> {
+    const refusal = this.#unsupported();
+    if (tellsBody(context)) return refusal;
+    return context.body().then((body) => (body.byteLength === 0 ? undefined : refusal));
+  }
+
+  #unsupported(): Reply {
     const { json, xml } = this.#options.types;
     const accepted = [...json, ...xml].join(', ');
     return refuse(415, `Unsupported media type: there is ${accepted}`, { Accept: accepted });
@@ -107,10 +111,16 @@ function isUtf8(charset: string | null): boolean {
   return charset === null || charset === 'utf-8' || charset === 'utf8' || charset === 'us-ascii';
 }
 
-function mayHaveBody({ request }: AccessContext): boolean {
+/** The head says that there is one. */
+function tellsBody({ request }: AccessContext): boolean {
   const length = request.header('content-length');
-  if (length !== null) return length !== '0';
-  if (request.header('transfer-encoding') !== null) return true;
-  // HTTP/2 need not tell a length.
-  return request.httpVersion === '2' && request.method !== 'GET' && request.method !== 'HEAD';
+  return length === null ? request.header('transfer-encoding') !== null : length !== '0';
+}
+
+/** HTTP/2 need not tell. */
+function mayHaveBody(context: AccessContext): boolean {
+  const { request } = context;
+  if (tellsBody(context)) return true;
+  if (request.httpVersion !== '2' || request.header('content-length') !== null) return false;
+  return request.method !== 'GET' && request.method !== 'HEAD';
 }

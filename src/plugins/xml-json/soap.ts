@@ -22,18 +22,21 @@ const namespaces: Readonly<Record<SoapVersion, string>> = {
   '1.2': 'http://www.w3.org/2003/05/soap-envelope',
 };
 
-export interface SoapFault {
-  /** Local name of its code: `Client` and `Server` of SOAP 1.1 are told as `Sender` and `Receiver`. */
-  readonly code: string;
+export interface FaultCode {
+  /** Local name: `Client` and `Server` of SOAP 1.1 are told as `Sender` and `Receiver`. */
+  readonly main: string;
   /** Local name of the inmost subcode (1.2), or what follows a dot in the code (1.1); null: none. */
-  readonly subcode: string | null;
+  readonly sub: string | null;
+}
+
+interface Fault {
+  readonly kind: 'fault';
+  readonly code: FaultCode;
   /** As JSON, for the client. */
   readonly body: JsonObject;
 }
 
-export type OpenedEnvelope =
-  | { readonly kind: 'body'; readonly elements: readonly XmlElement[] }
-  | { readonly kind: 'fault'; readonly fault: SoapFault };
+export type OpenedEnvelope = { readonly kind: 'body'; readonly elements: readonly XmlElement[] } | Fault;
 
 /**
  * Takes the body out of an envelope of either version. Throws an `XmlMappingError` for a document that is no envelope, and for a request
@@ -50,7 +53,7 @@ export function openEnvelope({ root }: XmlDocument, mapping: CompiledXmlMapping,
   const elements = childElements(body);
   const fault = elements.find((child) => child.local === 'Fault' && child.uri === uri);
   if (fault === undefined) return { kind: 'body', elements };
-  return { kind: 'fault', fault: uri === namespaces['1.1'] ? fault11(fault, mapping) : fault12(fault, mapping) };
+  return uri === namespaces['1.1'] ? fault11(fault, mapping) : fault12(fault, mapping);
 }
 
 function mustUnderstand(root: XmlElement): boolean {
@@ -62,50 +65,46 @@ function mustUnderstand(root: XmlElement): boolean {
 }
 
 /** SOAP 1.1, 4.4: its children have no namespace. */
-function fault11(fault: XmlElement, mapping: CompiledXmlMapping): SoapFault {
-  const [main = '', ...more] = localName(textIn(fault, 'faultcode')).split('.');
-  const code = main === 'Client' ? 'Sender' : main === 'Server' ? 'Receiver' : main;
-  const subcode = more.length === 0 ? null : more.join('.');
-  return made(
-    code,
-    subcode,
-    textIn(fault, 'faultstring'),
-    textIn(fault, 'faultactor'),
-    child(fault, 'detail'),
-    mapping,
-  );
+function fault11(fault: XmlElement, mapping: CompiledXmlMapping): Fault {
+  const [code = '', ...more] = localName(textIn(fault, 'faultcode')).split('.');
+  const main = code === 'Client' ? 'Sender' : code === 'Server' ? 'Receiver' : code;
+  const parts = {
+    message: textIn(fault, 'faultstring'),
+    actor: textIn(fault, 'faultactor'),
+    detail: child(fault, 'detail'),
+  };
+  return made({ main, sub: more.length === 0 ? null : more.join('.') }, parts, mapping);
 }
 
 /** SOAP 1.2, part 1, 5.4. */
-function fault12(fault: XmlElement, mapping: CompiledXmlMapping): SoapFault {
-  const codeElement = child(fault, 'Code');
-  let subcode: string | null = null;
-  let inner = codeElement === null ? null : child(codeElement, 'Subcode');
+function fault12(fault: XmlElement, mapping: CompiledXmlMapping): Fault {
+  const code = child(fault, 'Code');
+  let sub: string | null = null;
+  let inner = code === null ? null : child(code, 'Subcode');
   while (inner !== null) {
-    subcode = localName(textIn(inner, 'Value'));
+    sub = localName(textIn(inner, 'Value'));
     inner = child(inner, 'Subcode');
   }
-  const code = codeElement === null ? '' : localName(textIn(codeElement, 'Value'));
+  const main = code === null ? '' : localName(textIn(code, 'Value'));
   const reason = child(fault, 'Reason');
-  const text = reason === null ? '' : textIn(reason, 'Text');
-  return made(code, subcode, text, textIn(fault, 'Role'), child(fault, 'Detail'), mapping);
+  const message = reason === null ? '' : textIn(reason, 'Text');
+  return made({ main, sub }, { message, actor: textIn(fault, 'Role'), detail: child(fault, 'Detail') }, mapping);
 }
 
-function made(
-  code: string,
-  subcode: string | null,
-  message: string,
-  actor: string,
-  detail: XmlElement | null,
-  mapping: CompiledXmlMapping,
-): SoapFault {
-  const body: JsonObject = { message: message === '' ? 'SOAP fault' : message, code };
-  if (subcode !== null) body['subcode'] = subcode;
+interface FaultParts {
+  readonly message: string;
+  readonly actor: string;
+  readonly detail: XmlElement | null;
+}
+
+function made(code: FaultCode, { message, actor, detail }: FaultParts, mapping: CompiledXmlMapping): Fault {
+  const body: JsonObject = { message: message === '' ? 'SOAP fault' : message, code: code.main };
+  if (code.sub !== null) body['subcode'] = code.sub;
   if (actor !== '') body['actor'] = actor;
   const details = detail === null ? [] : childElements(detail);
   if (details.length > 0) body['detail'] = elementsToJson(details, mapping);
   else if (detail !== null && ownText(detail).trim() !== '') body['detail'] = ownText(detail);
-  return { code, subcode, body };
+  return { kind: 'fault', code, body };
 }
 
 function child(element: XmlElement, local: string): XmlElement | null {
