@@ -86,7 +86,8 @@ export class Arrivals {
     // The client is told the key if it is known in time.
     if (typeof reserved === 'string') passage.key = reserved;
     else {
-      passage.key = '';
+      const usual = passage.indexed || (passage.key === place.key && judgement.vary.length === 0);
+      if (!usual) passage.key = '';
       // It is waited for at the end; that it fails is no unhandled rejection until then.
       reserved.catch(() => {});
     }

@@ -14,6 +14,8 @@ export interface Finding {
   readonly kept: Kept | null;
   /** Where the answer to the request is, or would be, as far as one can tell. */
   readonly key: string;
+  /** The index says so. */
+  readonly indexed: boolean;
   /** What is at this key is known not to be kept: nobody waits for it. */
   readonly unkept: boolean;
 }
@@ -63,13 +65,13 @@ export class Finder {
   #atAddress(place: Place, entry: StoredEntry | null, headers: Headers): Soon<Finding> {
     const value = entry === null ? null : this.value(entry);
     if (entry === null || value === null) {
-      return { kept: null, key: placeOf(place), unkept: entry?.head === unkeptMark };
+      return { kept: null, key: placeOf(place), indexed: false, unkept: entry?.head === unkeptMark };
     }
     if (value.kind === 'index') return this.#variant(place, value, headers);
     const mine = value.owner === place.owner && (place.who === '' || value.isPublic);
     // Another's answer is there: what comes now will make an index of it.
-    if (!mine) return { kept: null, key: privateKey(place), unkept: false };
-    return { kept: { key: place.key, entry, answer: value }, key: place.key, unkept: false };
+    if (!mine) return { kept: null, key: privateKey(place), indexed: false, unkept: false };
+    return { kept: { key: place.key, entry, answer: value }, key: place.key, indexed: false, unkept: false };
   }
 
   #variant(place: Place, index: AnswerIndex, headers: Headers): Soon<Finding> {
@@ -90,9 +92,9 @@ export class Finder {
     const read = (entry: StoredEntry | null): Finding => {
       const value = entry === null ? null : this.value(entry);
       if (entry === null || value?.kind !== 'answer' || value.owner !== place.owner) {
-        return { kept: null, key, unkept: entry?.head === unkeptMark };
+        return { kept: null, key, indexed: true, unkept: entry?.head === unkeptMark };
       }
-      return { kept: { key, entry, answer: value }, key, unkept: false };
+      return { kept: { key, entry, answer: value }, key, indexed: true, unkept: false };
     };
     const entry = this.#store.get(key);
     return entry instanceof Promise ? entry.then(read) : read(entry);

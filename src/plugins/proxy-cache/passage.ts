@@ -13,6 +13,8 @@ export class Passage {
   status: CacheStatus;
   /** Shown to the client; '' when there is none. */
   key = '';
+  /** That is where the answer will be if it needs no other place than others of its address. */
+  indexed = false;
   /** What is kept, but needs the backend's word. */
   stale: Kept | null = null;
   /** The backend is asked whether that still holds: a 304 is for the cache. */

@@ -60,7 +60,7 @@ export class Reception {
   #decide(
     context: AccessContext,
     facts: RequestFacts,
-    { kept, key, unkept }: Finding,
+    { kept, key, indexed, unkept }: Finding,
     deadline: number,
     passage: Passage | null,
   ): Outcome {
@@ -76,6 +76,7 @@ export class Reception {
     const way = passage ?? new Passage(facts, now);
     if (passage === null) context.set(passageKey, way);
     way.key = key;
+    way.indexed = indexed;
     way.unkept = unkept;
     if (facts.control.onlyIfCached) return refuse(504, 'The upstream server is timing out');
     way.stale = kept;
