@@ -99,7 +99,7 @@ describe('masking through a gateway', () => {
   });
 
   it('requests are masked on their way, or refused', async () => {
-    const post = (type: string, body: BodyInit) =>
+    const post = (type: string, body: string) =>
       fetch(`${rig.gateway.proxyUrl}/open?name=ada&x=1`, {
         method: 'POST',
         headers: { 'Content-Type': type, 'X-Name': 'ada', Range: 'bytes=0-1', connection: 'close' },

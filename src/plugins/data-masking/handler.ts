@@ -147,7 +147,7 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
     },
 
     // Fields behind the body are not looked into; only clients that ask for them get any.
-    ...(masksFields(sets) ? { bodyFilter: withoutTrailers } : {}),
+    ...(masksAnswers || masksFields(sets) ? { bodyFilter: withoutTrailers } : {}),
 
     logMask: {
       ...(logs.query === null ? {} : { query: logs.query }),
@@ -202,9 +202,15 @@ function concerned(masker: BodyMasker, { response }: HeaderFilterContext): boole
 }
 
 function maskRequestHead({ request, upstream }: AccessContext, head: HeadMask): void {
+  const underscores = underscored.test(request.block());
   for (const name of fieldsOf(head, () => request.headers())) {
-    const masked = head.headers(name, upstream.headerValues(name));
-    if (masked === null) continue;
+    const values = upstream.headerValues(name);
+    const masked = head.headers(name, values);
+    if (masked === null) {
+      // Many backends cannot tell X_Name from X-Name; what is removed here is both.
+      if (underscores && values.length === 0 && name.includes('-')) upstream.removeHeader(name);
+      continue;
+    }
     upstream.removeHeader(name);
     for (const [at, value] of masked.entries()) {
       if (at === 0) upstream.setHeader(name, value);
@@ -216,6 +222,9 @@ function maskRequestHead({ request, upstream }: AccessContext, head: HeadMask): 
   const masked = head.query(query);
   if (masked !== query) upstream.setQuery(masked);
 }
+
+/** A name of a field that has one. */
+const underscored = /^[^:\r\n_]*_[^:\r\n]*:/m;
 
 function maskAnswerHead({ response }: HeaderFilterContext, head: HeadMask): void {
   for (const name of fieldsOf(head, () => response.headers())) {

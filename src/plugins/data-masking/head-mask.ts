@@ -18,7 +18,7 @@ export class HeadMask {
     this.allHeaders = rules.some((rule) => rule.inHeaders || searches(rule));
     this.#field = fieldMask(
       rules,
-      ({ config }) => config.headers?.map((name) => name.toLowerCase()) ?? null,
+      ({ config }) => config.headers?.map((name) => name.toLowerCase().replaceAll('_', '-')) ?? null,
       (rule) => rule.inHeaders || searches(rule),
     );
     const queries = rules.some(
@@ -36,10 +36,10 @@ export class HeadMask {
     return this.names.length === 0 && !this.allHeaders && this.query === null;
   }
 
-  /** A value, one char for each byte. `name` in lower case. */
+  /** A value, one char for each byte. `name` in lower case; underscores in it count as hyphens. */
   header(name: string, value: string): string {
     const text = beyondAscii.test(value) ? Buffer.from(value, 'latin1').toString('utf8') : value;
-    const masked = this.#field(name, text);
+    const masked = this.#field(name.includes('_') ? name.replaceAll('_', '-') : name, text);
     if (masked === text) return value;
     return masked === value || !beyondAscii.test(masked) ? masked : Buffer.from(masked).toString('latin1');
   }
