@@ -46,7 +46,8 @@ function endFlights({ words, geometry }: StoreMemory, thread: number): void {
 
 /**
  * Makes the pages' owners and the counts anew from the slots and from what living threads are writing: the thread that had
- * the lock ended amid a change of them. What cannot be whole is dropped. About a millisecond for 64 MiB.
+ * the lock ended amid a change of them. What cannot be whole is dropped. Takes some milliseconds for 64 MiB, in which writers
+ * give up; readers do not wait.
  */
 class Repair {
   readonly #store: StoreMemory;

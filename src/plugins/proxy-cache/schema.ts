@@ -75,7 +75,7 @@ export const config = record({
       size: string({
         required: true,
         default: '64m',
-        custom: size('256k', '4g'),
+        custom: size('256k', '2g'),
         description: 'Size of the memory. When it is full, answers that were not asked for lately go.',
       }),
     },
