@@ -25,9 +25,8 @@ const apart = offThread<[string, Uint8Array, number], readonly Violation[]>(
 const right: Verdict = Object.freeze({ kind: 'right' });
 const busy: Verdict = Object.freeze({ kind: 'busy' });
 
-/** Judges JSON bodies by a schema, which is compiled at once. Throws a `SchemaError`. */
-export function bodyJudge(prepared: PreparedSchema): BodyJudge {
-  const check = compileSchema(prepared);
+/** Judges JSON bodies by a schema. `check`: the same schema, compiled; default: it is compiled at once, or throws a `SchemaError`. */
+export function bodyJudge(prepared: PreparedSchema, check: SchemaCheck = compileSchema(prepared)): BodyJudge {
   let text: string | null = null;
   return (body, most) => {
     if (body.byteLength <= largestHere) return judgeHere(check, body, most);

@@ -51,7 +51,19 @@ const options: Options = {
 export function compileSchema(prepared: PreparedSchema): SchemaCheck {
   const first = compiled(prepared, false);
   let all: ValidateFunction | null = null;
+  return schemaCheck(
+    () => first,
+    () => {
+      all ??= compiled(prepared, true);
+      return all;
+    },
+  );
+}
+
+/** `first` stops at the first violation, `all` does not. */
+export function schemaCheck(firstOf: () => ValidateFunction, allOf: () => ValidateFunction): SchemaCheck {
   return (value, size, most) => {
+    const first = firstOf();
     allowSteps(size);
     try {
       if (first(value)) return [];
@@ -61,8 +73,7 @@ export function compileSchema(prepared: PreparedSchema): SchemaCheck {
     }
     const errors = first.errors ?? [];
     if (most <= 1 || size > mostForAll) return violations(errors, most);
-    all ??= compiled(prepared, true);
-    return violations(allErrors(all, value, size) ?? errors, most);
+    return violations(allErrors(allOf(), value, size) ?? errors, most);
   };
 }
 
@@ -86,12 +97,20 @@ function allErrors(all: ValidateFunction, value: unknown, size: number): readonl
 }
 
 function compiled({ core, schema }: PreparedSchema, all: boolean): ValidateFunction {
-  const ajv = newAjv(core, { ...options, allErrors: all });
+  return compileWith(newValidator(core, all), schema);
+}
+
+/** Throws a `SchemaError`. */
+export function compileWith(ajv: Ajv, schema: PreparedSchema['schema']): ValidateFunction {
   try {
     return ajv.compile(schema);
   } catch (error) {
     throw new SchemaError('', error instanceof Error ? error.message : String(error));
   }
+}
+
+export function newValidator(core: CoreDialect, all: boolean): Ajv {
+  return newAjv(core, { ...options, allErrors: all });
 }
 
 function newAjv(core: CoreDialect, chosen: Options): Ajv {

@@ -13,4 +13,5 @@ export * from './parameters.ts';
 export { type PreparedSchema, type PrepareOptions, prepareSchema } from './prepare-schema.ts';
 export { pointerStep, SchemaError } from './schema-error.ts';
 export * from './schema-of-text.ts';
+export { SchemaSet } from './schema-set.ts';
 export { anyShape, type Shape, scalarOf, shapeOf } from './shape.ts';

@@ -1,4 +1,5 @@
-import type { Ajv } from 'ajv';
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
+import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import { stepKeyword } from './prepare-schema.ts';
 
 /**
@@ -36,6 +37,22 @@ export function addKeywords(ajv: Ajv): void {
 function step(): boolean {
   if (--stepsLeft < 0) throw new StepsSpent();
   return true;
+}
+
+/** Lets `$ref` lead to what `validatorOf` gives for it, when it is needed. */
+export function referTo(ajv: Ajv, validatorOf: (ref: string) => ValidateFunction): void {
+  const follow: {
+    (ref: string, value: unknown, parent: unknown, place: DataValidationCxt): boolean;
+    errors?: ErrorObject[];
+  } = (ref, value, _parent, place) => {
+    step();
+    const validate = validatorOf(ref);
+    if (validate(value, place)) return true;
+    follow.errors = validate.errors ?? [];
+    return false;
+  };
+  ajv.removeKeyword('$ref');
+  ajv.addKeyword({ keyword: '$ref', schemaType: 'string', errors: 'full', validate: follow as never });
 }
 
 /** In time linear in the text of the items; comparing each with each would not be. */

@@ -25,9 +25,11 @@ export interface ParameterOptions {
   readonly json?: boolean;
   /** Null: any value is right. */
   readonly schema: PreparedSchema | null;
+  /** The same schema, compiled. Default: it is compiled at once. */
+  readonly check?: SchemaCheck;
 }
 
-export interface Parameter extends Required<Omit<ParameterOptions, 'schema'>> {
+export interface Parameter extends Required<Omit<ParameterOptions, 'schema' | 'check'>> {
   readonly shape: Shape;
   readonly check: SchemaCheck | null;
 }
@@ -51,7 +53,7 @@ export function compileParameter(options: ParameterOptions): Parameter {
     allowEmpty: options.allowEmpty ?? false,
     json: options.json ?? false,
     shape: schema === null ? anyShape : shapeOf(schema),
-    check: schema === null ? null : compileSchema(schema),
+    check: schema === null ? null : (options.check ?? compileSchema(schema)),
   };
 }
 

@@ -68,6 +68,10 @@ class Preparation {
   }
 
   #keyword(out: JsonObject, name: string, value: JsonValue, pointer: string, level: number): void {
+    if (this.#dialect.startsWith('openapi') && ofResources.has(name)) {
+      if (name.endsWith('Ref')) throw new SchemaError(pointer, 'only $ref is followed in a document');
+      return;
+    }
     if (name === 'id') out['$id'] = value;
     else if (name === '$ref') out[name] = this.#reference(value, pointer);
     else if (name === 'format') this.#format(out, value, pointer);
@@ -129,6 +133,18 @@ class Preparation {
     });
   }
 }
+
+/** What makes a schema a resource of its own. */
+const ofResources = new Set([
+  '$id',
+  '$anchor',
+  '$dynamicAnchor',
+  '$dynamicRef',
+  '$recursiveAnchor',
+  '$recursiveRef',
+  '$defs',
+  'definitions',
+]);
 
 /** Once the exclusive bounds were switches beside the bounds. */
 function exclusiveBounds(out: JsonObject): void {

@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../plugin-sdk/index.ts';
+import { type JsonObject, offThread } from '../../plugin-sdk/index.ts';
 import { SchemaError } from '../../plugin-sdk/json-schema/index.ts';
-import { SchemaBundler } from './bundle-schema.ts';
+import { type Direction, SchemaBundler } from './bundle-schema.ts';
 import { compileOperation, type Operation } from './compile-operation.ts';
 import { PathTable } from './path-table.ts';
-import { readDocument, readDocumentFile } from './read-document.ts';
+import { isYaml, readDocument, readDocumentFile } from './read-document.ts';
 import { type OperationSource, readOperations } from './read-operations.ts';
 
 /** An operation that is compiled when the first request for it comes: a document may have thousands. */
@@ -24,13 +24,26 @@ export interface ApiConfig {
   readonly base_path: string | null;
 }
 
-/** Reads the document. Throws a `SchemaError`. */
-export function openApi(config: ApiConfig): Api {
-  const document = documentOf(config);
-  const bundler = new SchemaBundler(document);
+/** Reads the document, a large one in YAML in a thread of its own. Throws or rejects with an error that tells what is wrong. */
+export function openApi(config: ApiConfig): Api | Promise<Api> {
+  const text = textOf(config);
+  if (text.length < slowYaml || !isYaml(text)) return apiOf(readDocument(text), config);
+  return readApart(text).then((document) => apiOf(document, config));
+}
+
+/** Characters from which reading YAML would hold up other requests: some 2 us for each. */
+const slowYaml = 16_384;
+const readApart = offThread<[string], JsonObject>(new URL('./read-document.ts', import.meta.url), 'readDocument', {
+  deadline: 60_000,
+});
+
+function apiOf(document: JsonObject, config: ApiConfig): Api {
+  const bundlers = bundlersOf(document);
   const table = new PathTable<LazyOperation>();
   for (const source of readOperations(document)) {
-    const operation = lazily(source, () => compileOperation(document, source, (...args) => bundler.bundle(...args)));
+    const operation = lazily(source, () =>
+      compileOperation(document, source, (place, way) => bundlers[way].bundle(place)),
+    );
     const basePaths = config.base_path === null ? source.basePaths : [config.base_path.replace(/\/$/, '')];
     for (const base of basePaths) table.add(base + source.template, source.method, operation, source.pointer);
   }
@@ -40,10 +53,12 @@ export function openApi(config: ApiConfig): Api {
 /** What is wrong with the document, all of it; null: nothing. For the control plane. */
 export function apiProblem(config: ApiConfig): string | null {
   try {
-    const { document } = openApi(config);
-    const bundler = new SchemaBundler(document);
+    const document = readDocument(textOf(config));
+    // What paths cannot be told apart shows when they are put into the table.
+    apiOf(document, config);
+    const bundlers = bundlersOf(document);
     for (const source of readOperations(document)) {
-      compileOperation(document, source, (...args) => bundler.checked(...args));
+      compileOperation(document, source, (place, way) => bundlers[way].checked(place));
     }
     return null;
   } catch (error) {
@@ -52,8 +67,12 @@ export function apiProblem(config: ApiConfig): string | null {
   }
 }
 
-function documentOf({ document, file }: ApiConfig): JsonObject {
-  if (document !== null) return readDocument(document);
+function bundlersOf(document: JsonObject): Readonly<Record<Direction, SchemaBundler>> {
+  return { request: new SchemaBundler(document, 'request'), response: new SchemaBundler(document, 'response') };
+}
+
+function textOf({ document, file }: ApiConfig): string {
+  if (document !== null) return document;
   if (file !== null) return readDocumentFile(file);
   throw new SchemaError('', 'there is no document');
 }

@@ -1,82 +1,128 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-sdk/index.ts';
 import {
   checkSchema,
+  compileSchema,
   type Dialect,
   type PreparedSchema,
   prepareSchema,
+  type SchemaCheck,
   SchemaError,
+  SchemaSet,
 } from '../../plugin-sdk/json-schema/index.ts';
 import { type Located, lookUp, resolved } from './references.ts';
 
 /** Which way a value goes decides about `readOnly` and `writeOnly`. */
 export type Direction = 'request' | 'response';
 
-const mostDefinitions = 2_000;
+/** A schema of the document: on its own with all that it refers to, and compiled. */
+export interface Bundle {
+  readonly prepared: PreparedSchema;
+  readonly check: SchemaCheck;
+}
 
-/** A schema of the document with all that it refers to, on its own. Throws a `SchemaError` with the place in the document. */
+interface Definition {
+  readonly place: Located;
+  /** Null: not prepared yet. */
+  schema: PreparedSchema['schema'] | null;
+  /** It counts across references, which a `SchemaSet` does not. */
+  isWhole: boolean;
+  /** Names of those that it refers to. */
+  readonly references: Set<string>;
+}
+
+/** The schemas of a document for one direction. Those that many refer to are prepared and compiled once. */
 export class SchemaBundler {
   readonly #document: JsonObject;
+  readonly #direction: Direction;
   readonly #dialect: Dialect;
-
   /** Where the schema of schemas expects other schemas. */
-  readonly #home: '$defs' | 'definitions';
+  readonly #home: '#/$defs/' | '#/definitions/';
+  readonly #names = new Map<string, string>();
+  readonly #definitions = new Map<string, Definition>();
+  readonly #set: SchemaSet;
+  readonly #checked = new Set<string>();
 
-  constructor(document: JsonObject) {
+  constructor(document: JsonObject, direction: Direction) {
     this.#document = document;
+    this.#direction = direction;
     this.#dialect = String(document['openapi']).startsWith('3.1') ? 'openapi-3.1' : 'openapi-3.0';
-    this.#home = this.#dialect === 'openapi-3.1' ? '$defs' : 'definitions';
+    this.#home = this.#dialect === 'openapi-3.1' ? '#/$defs/' : '#/definitions/';
+    this.#set = new SchemaSet(this.#core, (name) => this.#schema(name));
   }
 
-  bundle(schema: Located, direction: Direction): PreparedSchema {
-    return this.#bundle(schema, direction).prepared;
+  /** Throws a `SchemaError` with the place in the document. */
+  bundle(place: Located): Bundle {
+    const name = this.#nameOf(place);
+    const definitions: JsonObject = {};
+    const home = this.#home.slice(2, -1);
+    let isOwn = true;
+    for (const one of this.#reachable(name)) {
+      const schema = this.#schema(one);
+      definitions[one.slice(this.#home.length)] = schema;
+      isOwn &&= !(this.#definitions.get(one) as Definition).isWhole;
+    }
+    const prepared = { core: this.#core, schema: { $ref: name, [home]: definitions } };
+    return { prepared, check: isOwn ? this.#set.check(name) : compileSchema(prepared) };
   }
 
   /** The same, refused when the schema of schemas does not allow it. For the control plane. */
-  checked(schema: Located, direction: Direction): PreparedSchema {
-    const { prepared, places } = this.#bundle(schema, direction);
-    try {
-      checkSchema(prepared);
-    } catch (error) {
-      if (!(error instanceof SchemaError)) throw error;
-      const [, at = '', rest = ''] = /^\/(?:\$defs|definitions)\/(\d+)(.*)$/s.exec(error.pointer) ?? [];
-      throw new SchemaError((places[Number(at)] ?? schema.pointer) + rest, error.reason);
+  checked(place: Located): Bundle {
+    for (const name of this.#reachable(this.#nameOf(place))) {
+      if (this.#checked.has(name)) continue;
+      this.#checked.add(name);
+      const { pointer } = (this.#definitions.get(name) as Definition).place;
+      try {
+        checkSchema({ core: this.#core, schema: this.#schema(name) });
+        this.#set.compile(name);
+      } catch (error) {
+        throw error instanceof SchemaError ? new SchemaError(pointer + error.pointer, error.reason) : error;
+      }
     }
-    return prepared;
+    return this.bundle(place);
   }
 
-  #bundle(
-    schema: Located,
-    direction: Direction,
-  ): { readonly prepared: PreparedSchema; readonly places: readonly string[] } {
-    const places: string[] = [schema.pointer];
-    const waiting: Located[] = [schema];
-    const definitions: JsonObject = {};
-    const rewriteRef = (ref: string, pointer: string): string => {
-      const target = lookUp(this.#document, ref, pointer);
-      let at = places.indexOf(target.pointer);
-      if (at < 0) {
-        at = places.push(target.pointer) - 1;
-        waiting.push(target);
-        if (at >= mostDefinitions)
-          throw new SchemaError(pointer, `the schema refers to more than ${mostDefinitions} others`);
-      }
-      return `#/${this.#home}/${at}`;
+  get #core(): PreparedSchema['core'] {
+    return this.#dialect === 'openapi-3.1' ? '2020-12' : 'draft-07';
+  }
+
+  #nameOf(place: Located): string {
+    const known = this.#names.get(place.pointer);
+    if (known !== undefined) return known;
+    const name = `${this.#home}${this.#names.size}`;
+    this.#names.set(place.pointer, name);
+    this.#definitions.set(name, { place, schema: null, isWhole: false, references: new Set() });
+    return name;
+  }
+
+  #schema(name: string): PreparedSchema['schema'] {
+    const definition = this.#definitions.get(name) as Definition;
+    if (definition.schema !== null) return definition.schema;
+    const { value, pointer } = definition.place;
+    const rewriteRef = (ref: string, at: string): string => {
+      const target = this.#nameOf(lookUp(this.#document, ref, at));
+      definition.references.add(target);
+      return target;
     };
-    const options = { dialect: this.#dialect, rewriteRef, mayMiss: (one: JsonValue) => this.#mayMiss(one, direction) };
-    let core: PreparedSchema['core'] = 'draft-07';
-    for (let at = 0; at < waiting.length; at++) {
-      const { value, pointer } = waiting[at] as Located;
-      const prepared = prepareSchema(value, { ...options, pointer });
-      definitions[String(at)] = prepared.schema;
-      core = prepared.core;
+    const mayMiss = (member: JsonValue): boolean => this.#mayMiss(member);
+    definition.schema = prepareSchema(value, { dialect: this.#dialect, pointer, rewriteRef, mayMiss }).schema;
+    definition.isWhole = JSON.stringify(definition.schema).includes('"unevaluated');
+    return definition.schema;
+  }
+
+  /** The schema of this name and all that it leads to. */
+  #reachable(name: string): ReadonlySet<string> {
+    const found = new Set([name]);
+    for (const one of found) {
+      this.#schema(one);
+      for (const reference of (this.#definitions.get(one) as Definition).references) found.add(reference);
     }
-    return { prepared: { core, schema: { $ref: `#/${this.#home}/0`, [this.#home]: definitions } }, places };
+    return found;
   }
 
   /** A client need not send what only the backend sets, and the other way. */
-  #mayMiss(member: JsonValue, direction: Direction): boolean {
+  #mayMiss(member: JsonValue): boolean {
     if (!isJsonObject(member)) return false;
     const { value } = resolved(this.#document, { value: member, pointer: '' });
-    return value[direction === 'request' ? 'readOnly' : 'writeOnly'] === true;
+    return value[this.#direction === 'request' ? 'readOnly' : 'writeOnly'] === true;
   }
 }

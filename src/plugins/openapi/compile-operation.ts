@@ -3,11 +3,9 @@ import {
   type BodyJudge,
   bodyJudge,
   compileParameter,
-  compileSchema,
   type Parameter,
   type ParameterPlace,
   type ParameterStyle,
-  type PreparedSchema,
   pointerStep,
   type SchemaCheck,
   SchemaError,
@@ -15,7 +13,7 @@ import {
   shapeOf,
   stylesOf,
 } from '../../plugin-sdk/json-schema/index.ts';
-import type { Direction } from './bundle-schema.ts';
+import type { Bundle, Direction } from './bundle-schema.ts';
 import type { OperationSource } from './read-operations.ts';
 import { type Located, resolved } from './references.ts';
 
@@ -40,10 +38,10 @@ export interface Operation {
 }
 
 /** Gives the schema at a place of the document, ready for the validator. */
-export type Bundle = (schema: Located, direction: Direction) => PreparedSchema;
+export type Bundles = (schema: Located, direction: Direction) => Bundle;
 
 /** Compiles what is checked of one operation. Throws a `SchemaError` with the place in the document. */
-export function compileOperation(document: JsonObject, source: OperationSource, bundle: Bundle): Operation {
+export function compileOperation(document: JsonObject, source: OperationSource, bundle: Bundles): Operation {
   const compiler = new OperationCompiler(document, bundle);
   const parameters = source.parameters.flatMap((one) => compiler.parameter(one));
   return {
@@ -60,9 +58,9 @@ const ignoredHeaders = new Set(['accept', 'content-type', 'authorization']);
 
 class OperationCompiler {
   readonly #document: JsonObject;
-  readonly #bundle: Bundle;
+  readonly #bundle: Bundles;
 
-  constructor(document: JsonObject, bundle: Bundle) {
+  constructor(document: JsonObject, bundle: Bundles) {
     this.#document = document;
     this.#bundle = bundle;
   }
@@ -82,7 +80,7 @@ class OperationCompiler {
       content === undefined
         ? { value: schema as JsonValue, pointer: `${pointer}/schema` }
         : this.#only(content, pointer);
-    const prepared = described === null ? null : this.#bundle(described, 'request');
+    const bundle = described === null ? null : this.#bundle(described, 'request');
     const options = {
       name: String(name),
       in: place as ParameterPlace,
@@ -90,10 +88,11 @@ class OperationCompiler {
       ...(style !== undefined && { style: style as ParameterStyle }),
       ...(typeof explode === 'boolean' && { explode }),
       allowEmpty: allowEmptyValue === true,
-      json: content !== undefined && prepared !== null,
-      schema: prepared,
+      json: content !== undefined && bundle !== null,
+      schema: bundle?.prepared ?? null,
+      ...(bundle !== null && { check: bundle.check }),
     };
-    return [at(pointer, () => compileParameter(options))];
+    return [compileParameter(options)];
   }
 
   requestBody({ operation, pointer }: OperationSource): Operation['body'] {
@@ -148,14 +147,13 @@ class OperationCompiler {
     const range = (name.split(';')[0] ?? '').trim().toLowerCase();
     if (!/^[^\s/]+\/[^\s/]+$/.test(range)) throw new SchemaError(pointer, 'is not a media type');
     if (schema === undefined) return { range, judge: null, form: null };
-    const place = `${pointer}/schema`;
-    const prepared = this.#bundle({ value: schema, pointer: place }, direction);
+    const { prepared, check } = this.#bundle({ value: schema, pointer: `${pointer}/schema` }, direction);
     const isForm = range === 'application/x-www-form-urlencoded';
-    return at(place, () => ({
+    return {
       range,
-      judge: isJsonRange(range) ? bodyJudge(prepared) : null,
-      form: isForm ? { shape: shapeOf(prepared), check: compileSchema(prepared) } : null,
-    }));
+      judge: isJsonRange(range) ? bodyJudge(prepared, check) : null,
+      form: isForm ? { shape: shapeOf(prepared), check } : null,
+    };
   }
 }
 
@@ -176,14 +174,4 @@ function queryNames(parameters: readonly Parameter[]): ReadonlySet<string> | nul
     else for (const member of shape.members.keys()) names.add(member);
   }
   return names;
-}
-
-/** What the validator says of a schema, with its place. */
-function at<T>(pointer: string, compile: () => T): T {
-  try {
-    return compile();
-  } catch (error) {
-    if (error instanceof SchemaError && error.pointer === '') throw new SchemaError(pointer, error.reason);
-    throw error;
-  }
 }

@@ -7,7 +7,7 @@ import {
   type ResponseHeadView,
   refuse,
 } from '../../plugin-sdk/index.ts';
-import { answerChecks, bodyType, type Expectation, inRanges, SchemaError } from '../../plugin-sdk/json-schema/index.ts';
+import { answerChecks, bodyType, type Expectation, inRanges } from '../../plugin-sdk/json-schema/index.ts';
 import { type Api, type LazyOperation, openApi } from './api.ts';
 import { checkRequest, type Refusal } from './check-request.ts';
 import type { Operation } from './compile-operation.ts';
@@ -18,39 +18,61 @@ import type { OpenApiConfig } from './schema.ts';
 const chosen = contextKey<LazyOperation>('openapi operation');
 
 export function checkApi(config: OpenApiConfig, tools: PluginTools): PluginPhases {
-  const api = opened(config, tools);
-  // A file may have gone or changed since the plugin was configured.
-  if (api === null) {
-    return config.mode === 'enforce' || config.mock
-      ? { access: () => refuse(503, 'The OpenAPI document cannot be used') }
-      : {};
+  const opening = opened(config, tools);
+  let api = opening instanceof Promise ? null : opening;
+  if (opening instanceof Promise) {
+    void opening.then((found) => {
+      api = found;
+    });
   }
   const found = refusals(config, tools);
   return {
     ...answerPhases(config, tools),
     access(context) {
-      const match = api.table.match(context.request.path);
-      if (match === null) return found(context, unknownPath);
-      const operation = operationOf(match, context.request.method);
-      if (operation === null) return found(context, otherMethod(match));
-      context.set(chosen, operation);
-      if (config.response_mode === 'enforce') context.upstream.removeHeader('range');
-      return checked(context, api, operation, match, config, found);
+      if (api !== null) return accessWith(api, context, config, found);
+      if (!(opening instanceof Promise)) return withoutDocument(config);
+      return opening.then((read) =>
+        read === null ? withoutDocument(config) : accessWith(read, context, config, found),
+      );
     },
   };
 }
 
-const unknownPath: Refusal = { reply: refuse(404, 'There is no such path'), rule: 'path' };
-
-function opened(config: OpenApiConfig, tools: PluginTools): Api | null {
-  try {
-    return openApi(config);
-  } catch (error) {
-    if (!(error instanceof SchemaError)) throw error;
-    tools.log.error('the OpenAPI document cannot be used', { reason: error.message });
+/** Null: it cannot be used. A file may have gone or changed since the plugin was configured. */
+function opened(config: OpenApiConfig, tools: PluginTools): Api | null | Promise<Api | null> {
+  const failed = (error: unknown): null => {
+    const reason = error instanceof Error ? error.message : 'unknown';
+    tools.log.error('the OpenAPI document cannot be used', { reason });
     return null;
+  };
+  try {
+    const opening = openApi(config);
+    return opening instanceof Promise ? opening.catch(failed) : opening;
+  } catch (error) {
+    return failed(error);
   }
 }
+
+function withoutDocument({ mode, mock }: OpenApiConfig): Reply | undefined {
+  return mode === 'enforce' || mock ? refuse(503, 'The OpenAPI document cannot be used') : undefined;
+}
+
+function accessWith(
+  api: Api,
+  context: AccessContext,
+  config: OpenApiConfig,
+  found: Found,
+): Reply | undefined | Promise<Reply | undefined> {
+  const match = api.table.match(context.request.path);
+  if (match === null) return found(context, unknownPath);
+  const operation = operationOf(match, context.request.method);
+  if (operation === null) return found(context, otherMethod(match));
+  context.set(chosen, operation);
+  if (config.response_mode === 'enforce') context.upstream.removeHeader('range');
+  return checked(context, api, operation, match, config, found);
+}
+
+const unknownPath: Refusal = { reply: refuse(404, 'There is no such path'), rule: 'path' };
 
 /** HEAD is GET without the body. */
 function operationOf({ operations }: PathMatch<LazyOperation>, method: string): LazyOperation | null {

@@ -185,6 +185,17 @@ describe('documents', () => {
   });
 });
 
+test('a large document in YAML is read in another thread', async () => {
+  const large = `${shop}# ${'x'.repeat(20_000)}\n`;
+  const tester = plugin({}, large);
+  const answers = await Promise.all([1, 2].map(() => tester.request({ path: '/v1/orders?limit=0' })));
+  assert.deepEqual(
+    answers.map(({ response }) => response.status),
+    [400, 400],
+  );
+  assert.equal((await tester.request({ path: '/v1/orders' })).response.status, 200);
+});
+
 describe('paths and methods', () => {
   test('the most concrete template wins', async () => {
     const { record } = await plugin({ mode: 'report' }).request({ path: '/v1/orders/latest', method: 'DELETE' });

@@ -11,7 +11,7 @@ const mostValues = 500_000;
 /** Reads a document of OpenAPI 3.0 or 3.1, JSON or YAML. Throws a `SchemaError` that says what is wrong and where. */
 export function readDocument(text: string): JsonObject {
   if (text.length > largestDocument) throw new SchemaError('', `it is larger than ${largestDocument} bytes`);
-  const value = /^\s*\{/.test(text) ? fromJson(text) : fromYaml(text);
+  const value = isYaml(text) ? fromYaml(text) : fromJson(text);
   if (!isJsonObject(value)) throw new SchemaError('', 'it is not an OpenAPI document');
   const { openapi, swagger } = value;
   if (swagger !== undefined) throw new SchemaError('/swagger', 'Swagger 2.0 has to be converted to OpenAPI 3 first');
@@ -21,20 +21,23 @@ export function readDocument(text: string): JsonObject {
   return value;
 }
 
-/** Reads it from a file of this machine. What the file holds shows in no message. */
-export function readDocumentFile(path: string): JsonObject {
-  let text: string;
+/** True for what does not begin as JSON; slow to read. */
+export function isYaml(text: string): boolean {
+  return !/^\s*\{/.test(text);
+}
+
+/** The text of a file of this machine. What the file holds shows in no message. */
+export function readDocumentFile(path: string): string {
   try {
     const facts = statSync(path);
     if (!facts.isFile()) throw new SchemaError('', 'the file is not a regular one');
     if (facts.size > largestDocument) throw new SchemaError('', `the file is larger than ${largestDocument} bytes`);
-    text = readFileSync(path, 'utf8');
+    return readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof SchemaError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     throw new SchemaError('', `the file cannot be read (${code ?? 'unknown reason'})`);
   }
-  return readDocument(text);
 }
 
 function fromJson(text: string): JsonValue {
