@@ -64,6 +64,7 @@ export {
 } from './json.ts';
 export { changeJsonBody, type JsonChange, JsonValueError, type JsonValueType, jsonValue } from './json-changes.ts';
 export { type JsonField, jsonField, jsonFieldProblem } from './json-field.ts';
+export { hasRepeatedNames } from './json-names.ts';
 export { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
 export {
   type LabelledCount,

@@ -78,3 +78,18 @@ test('names that are no paths are refused, but for those of forms', () => {
   assert.match(jsonFieldProblem('a..b') ?? '', /is not a path: character 2/);
   for (const name of ['a', 'first name', 'a[0].b', "['a.b']", '$id']) assert.equal(jsonFieldProblem(name), null);
 });
+
+test('a name that is there twice hides nothing', () => {
+  const remove: JsonChange = { kind: 'remove', name: 'user.role' };
+  assert.equal(changed('{"user":{"role":"admin"},"user":{"n":1}}', remove), '{"user":{"n":1}}');
+  assert.equal(changed('{"a":[{"b":1,"b":2}]}', remove), '{"a":[{"b":2}]}');
+  assert.equal(changed('{"__proto__":1,"__proto__":{"user":1}}', remove), '{"__proto__":{"user":1}}');
+  for (const body of [
+    '{"a:b\\\\":"c:\\"d:","e":[{},{"f":{"__proto__":{"g":1}}}]}',
+    '[]',
+    '1',
+    '{"n":12345678901234567890}',
+  ]) {
+    assert.equal(changed(body, remove), null, body);
+  }
+});

@@ -1,5 +1,6 @@
 import { isJsonNumber, type JsonValue, jsonText, parseJson } from './json.ts';
 import { jsonField } from './json-field.ts';
+import { hasRepeatedNames } from './json-names.ts';
 
 export type JsonValueType = 'string' | 'number' | 'boolean';
 
@@ -23,14 +24,15 @@ export class JsonValueError extends Error {
 }
 
 /**
- * The body after the changes, in their order; null when they change nothing, so that it can stay as it is, byte by byte. An empty
- * body is taken for `{}`. Throws a `BodySyntaxError` or a `JsonValueError`.
+ * The body after the changes, in their order; null when they change nothing, so that it can stay as it is, byte by byte. One in which an
+ * object has a name twice is written anew all the same: a rule has looked at one of the two only. An empty body is taken for `{}`. Throws a `BodySyntaxError` or a `JsonValueError`.
  */
 export function changeJsonBody(body: Uint8Array, changes: readonly JsonChange[]): Uint8Array | null {
   const root = body.byteLength === 0 ? {} : parseJson(body);
   let count = 0;
   for (const change of changes) count += apply(root, change);
-  return count === 0 ? null : Buffer.from(jsonText(root));
+  if (count === 0 && (body.byteLength === 0 || !hasRepeatedNames(body, root))) return null;
+  return Buffer.from(jsonText(root));
 }
 
 /** The same over a body in shared memory; so is the result. For `changeJson`, in a thread. */

@@ -28,6 +28,7 @@ export class BodyChange {
   readonly #json: (rendered: readonly string[]) => readonly JsonChange[];
   /** Fields of a form go into the query. */
   readonly #toQuery: boolean;
+  readonly #most: number;
 
   constructor(config: RequestTransformerConfig, values: TransformValues) {
     this.#rules = bodyRules(config);
@@ -35,6 +36,7 @@ export class BodyChange {
     this.#multipart = multipartChange(this.#rules, values);
     this.#json = jsonChanges(this.#rules, values);
     this.#toQuery = movesForm(config);
+    this.#most = config.max_body_size;
   }
 
   /** Whether the body of this request is one that is read. */
@@ -46,6 +48,8 @@ export class BodyChange {
 
   async apply(context: AccessContext, type: MediaType, rendered: readonly string[]): Promise<Reply | undefined> {
     const body = await context.decodedBody();
+    // The body is shared with plugins that may take a larger one.
+    if (body.byteLength > this.#most) return refuse(413, 'Request body too large to be changed');
     if (type.isJson) return this.#changeJson(context, body, rendered);
     return type.isForm ? this.#changeForm(context, body, rendered) : this.#changeParts(context, body, rendered);
   }
