@@ -127,7 +127,7 @@ export const config = record({
   max_body: string({
     required: true,
     default: '1m',
-    custom: size('1k', '64m'),
+    custom: size('1k', '16m'),
     description:
       'Answers with larger bodies are not kept. Request bodies, where they are part of the key, have this limit, too.',
   }),
