@@ -13,7 +13,7 @@ import { eventStream } from './body-types.ts';
 import { exceptionsOf } from './exceptions.ts';
 import { requestFault, responseFault } from './faults.ts';
 import { fieldsOf, HeadMask } from './head-mask.ts';
-import type { Selection } from './mask-body.ts';
+import { type Selection, sharedCopy } from './mask-body.ts';
 import type { BodyMasker } from './masker.ts';
 import { concernsBodies, type RuleSet, RuleSets } from './rule-sets.ts';
 import type { DataMaskingConfig } from './schema.ts';
@@ -64,9 +64,14 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
     return sets.of('response', context.get(liftedKey) ?? 0);
   }
 
-  function masked(masker: BodyMasker, selection: Selection, contentType: string, body: Uint8Array) {
+  function masked(
+    masker: BodyMasker,
+    selection: Selection,
+    contentType: string,
+    body: Uint8Array,
+  ): Uint8Array | Promise<Uint8Array> {
     if (body.byteLength <= threadSize(masker)) return masker.mask(contentType, body);
-    return maskOffThread(configText, selection, contentType, body);
+    return maskOffThread(configText, selection, contentType, sharedCopy(body)).then((result) => Buffer.from(result));
   }
 
   function enter(context: AccessContext, lifted: number): undefined | Promise<Reply | undefined> {
@@ -183,7 +188,10 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
         if (rules.masker === null) return undefined;
         if (response.status === 206)
           return refused(refuse(502, 'The answer cannot be masked: it is a part'), 'it is a part');
-        if (response.header('content-encoding') !== null && response.body().byteLength > 0) {
+        const unknown = response
+          .headerValues('content-encoding')
+          .some((value) => !/^[ \t]*(?:identity)?[ \t]*$/i.test(value));
+        if (unknown && response.body().byteLength > 0) {
           return refused(
             refuse(502, 'The answer cannot be masked: its coding is not known'),
             'its coding is not known',
