@@ -132,3 +132,12 @@ test('a head that lists very many hop-by-hop names is read in a moment', () => {
   assert.ok(head instanceof ParsedRequest);
   assert.equal(head.forwardBlock, 'a:\r\n'.repeat(900));
 });
+
+test('a copy of a head has all of it', () => {
+  const head = new ParsedRequest();
+  for (const [at, [name, value]] of Object.entries(head).entries()) {
+    Object.assign(head, { [name]: typeof value === 'string' ? `text ${at}` : typeof value === 'number' ? at : !value });
+  }
+  assert.deepEqual(head.copy(), head);
+  assert.notEqual(head.copy(), head);
+});

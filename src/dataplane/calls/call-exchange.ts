@@ -1,4 +1,5 @@
-import { ParsedRequest, withoutFields } from '../../http1/parse-request.ts';
+import { headerValue } from '../../http1/header-block.ts';
+import { type ParsedRequest, withoutFields } from '../../http1/parse-request.ts';
 import { buildPlan } from '../../plugin-runner/build-plan.ts';
 import type { BackendCall } from '../../plugin-sdk/calls.ts';
 import { composeUpstreamPath, normalisePath } from '../../router/path.ts';
@@ -7,6 +8,7 @@ import { monotonic } from '../../util/clock.ts';
 import type { Downstream } from '../downstream.ts';
 import { framing, refuseFraming } from '../editable-headers.ts';
 import { Exchange } from '../exchange.ts';
+import { headerLine, lowerName } from '../header-edits.ts';
 import { UpstreamPolicy } from '../upstream-policy.ts';
 import { requestEdits } from '../upstream-request-edit.ts';
 
@@ -38,16 +40,13 @@ export function callExchange(
     if (call.pass === 'all') made.requestEdits = x.requestEdits?.copy() ?? null;
   }
   setPath(made, x, call, service);
-  for (const [name, value] of call.headers ?? []) {
-    refuseFraming(name);
-    requestEdits(made).set(name, value);
-  }
+  for (const [name, value] of call.headers ?? []) setHeader(made, call, name, value);
   made.policy = policyOf(x, call, service, own);
   return made;
 }
 
 function callHead(x: Exchange, { method = 'GET', pass, to }: BackendCall): ParsedRequest {
-  const head = Object.assign(new ParsedRequest(), x.head);
+  const head = x.head.copy();
   head.method = method;
   head.bodyLength = 0;
   head.expectContinue = false;
@@ -73,6 +72,27 @@ function onlyFields(block: string, names: ReadonlySet<string>): string {
     start = next;
   }
   return kept;
+}
+
+/** Headers that calls often have, and that the gateway itself never writes. */
+const besides: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-language',
+  'authorization',
+  'content-type',
+  'user-agent',
+]);
+
+function setHeader(made: Exchange, { pass }: BackendCall, name: string, value: string): void {
+  const { head } = made;
+  const lower = lowerName(name);
+  // Nothing else can have a line of this name: there is nothing to edit.
+  if (pass === undefined && besides.has(lower) && headerValue(head.forwardBlock, lower) === null) {
+    head.forwardBlock += headerLine(name, value);
+    return;
+  }
+  refuseFraming(name);
+  requestEdits(made).set(name, value);
 }
 
 function setPath(made: Exchange, x: Exchange, { path, query, to }: BackendCall, service: RuntimeService): void {
@@ -102,7 +122,8 @@ function setQuery(made: Exchange, query: string): void {
 function policyOf(x: Exchange, { timeout }: BackendCall, service: RuntimeService, own: boolean): UpstreamPolicy {
   const policy = new UpstreamPolicy();
   const timeouts = (own ? x.policy?.timeouts : null) ?? service.timeouts;
-  policy.timeouts = { ...timeouts, total: timeout };
+  const { connect, send, firstByte, idle } = timeouts;
+  policy.timeouts = { connect, send, firstByte, idle, total: timeout };
   if (own) policy.upstream = x.policy?.upstream ?? null;
   return policy;
 }
