@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue, setMember } from '../../plugin-sdk/index.
 import { absent, type Outcome, type PartFailure } from './outcome.ts';
 import type { Part } from './part.ts';
 import { type Reference, resolve } from './reference.ts';
-import type { CallOutcome, Run } from './run.ts';
+import type { Run } from './run.ts';
 
 /** Makes the call of a part for each element of a list, a few at a time, and gives the answers in the list's order. */
 export function runEach(run: Run, part: Part, list: Reference, done: (outcome: Outcome) => void): void {
@@ -82,7 +82,7 @@ class FanOut {
     return ended;
   }
 
-  #settled(index: number, outcome: CallOutcome): void {
+  #settled(index: number, outcome: Outcome): void {
     if (this.#over) return;
     const { config } = this.#part;
     if (outcome.kind === 'failed') {

@@ -43,6 +43,7 @@ export type Outcome =
   | { readonly kind: 'absent' }
   | { readonly kind: 'failed'; readonly failure: PartFailure };
 
+export const noFailures: readonly PartFailure[] = Object.freeze([]);
 export const absent: Outcome = Object.freeze({ kind: 'absent' });
 
 const callMessages: Readonly<Record<CallFailure, string>> = {

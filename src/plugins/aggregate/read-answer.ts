@@ -9,19 +9,11 @@ import {
 import { bodyFault } from '../../plugin-sdk/xml-errors.ts';
 import { type BodyFormat, convert, type convertLarge, type LargeJob } from './convert.ts';
 import type { LargeTexts } from './large-text.ts';
-import type { PartFailure } from './outcome.ts';
+import { absent, noFailures, type Outcome, type PartFailure } from './outcome.ts';
 import type { Part } from './part.ts';
-
-/** An answer as a value; what others refer to in it is asked of `raw` when it is small, of `referred` when it is not. */
-export type ReadAnswer =
-  | { readonly kind: 'there'; readonly raw: JsonValue; readonly value: JsonValue; readonly referred: Referred | null }
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'failed'; readonly failure: PartFailure };
 
 /** Values of a large answer, by their paths. */
 export type Referred = ReadonlyMap<string, JsonValue>;
-
-const none: ReadAnswer = Object.freeze({ kind: 'absent' });
 
 /** Bytes that are read in the thread that serves clients: about 10 ms of its time at most. */
 const largestInline: Readonly<Record<BodyFormat, number>> = {
@@ -40,30 +32,30 @@ const inThread = offThread<[Uint8Array, LargeJob], Awaited<ReturnType<typeof con
 );
 
 /** At once, unless it is large or XML. Never rejects because of what is in the answer. */
-export function readAnswer(part: Part, answer: BackendAnswer, texts: LargeTexts): ReadAnswer | Promise<ReadAnswer> {
+export function readAnswer(part: Part, answer: BackendAnswer, texts: LargeTexts): Outcome | Promise<Outcome> {
   const { status, body } = answer;
   if (status < 200 || status >= 300 || status === 206) {
-    if (part.nullOnStatus.has(status)) return none;
+    if (part.nullOnStatus.has(status)) return absent;
     const passed = part.passStatus.has(status) ? status : status === 504 ? 504 : 502;
     return failed('status', `its backend answered ${status}`, passed);
   }
-  if (body.byteLength === 0) return there(part, null, body, texts);
+  if (body.byteLength === 0) return there(part, null, answer, texts);
   if (answer.header('content-encoding') !== null) {
     return failed('media-type', 'the answer has an unknown content coding');
   }
   const contentType = answer.header('content-type');
   const format = formatOf(part.config.format, contentType);
   if (format === null) return failed('media-type', 'the answer is neither JSON nor XML');
-  if (body.byteLength > largestInline[format]) return readLarge(part, body, { format, contentType }, texts);
+  if (body.byteLength > largestInline[format]) return readLarge(part, answer, { format, contentType }, texts);
   if (format === 'json') {
     try {
-      return there(part, parseJson(body), body, texts);
+      return there(part, parseJson(body), answer, texts);
     } catch (error) {
       return malformed(error);
     }
   }
   return convert(body, { format, contentType, xml: part.xml }).then(
-    (value) => there(part, value, body, texts),
+    (value) => there(part, value, answer, texts),
     malformed,
   );
 }
@@ -76,40 +68,41 @@ function formatOf(wanted: 'auto' | BodyFormat, contentType: string | null): Body
   return type.isJson ? 'json' : type.isXml ? 'xml' : null;
 }
 
-function there(part: Part, raw: JsonValue, { byteLength }: Uint8Array, texts: LargeTexts): ReadAnswer {
+function there(part: Part, raw: JsonValue, answer: BackendAnswer, texts: LargeTexts): Outcome {
   const shaped = part.shape === null ? raw : part.shape(raw);
-  const value = byteLength > largestValue ? texts.hold(shaped, part.opening) : shaped;
-  return { kind: 'there', raw, value, referred: null };
+  const value = answer.body.byteLength > largestValue ? texts.hold(shaped, part.opening) : shaped;
+  return { kind: 'there', raw, value, referred: null, answer, failures: noFailures };
 }
 
 async function readLarge(
   part: Part,
-  body: Uint8Array,
+  answer: BackendAnswer,
   { format, contentType }: { readonly format: BodyFormat; readonly contentType: string | null },
   texts: LargeTexts,
-): Promise<ReadAnswer> {
+): Promise<Outcome> {
   const { xml, shapeConfig, opening, referred } = part;
   try {
     const job = { format, contentType, xml, shape: shapeConfig, opening, references: referred };
-    const { skeleton, references } = await inThread(body, job);
+    const { skeleton, references } = await inThread(answer.body, job);
     if (references.length > mostReferred) {
       return failed('too-large', 'what other parts refer to in its answer is too large');
     }
     const values = parseJson(references) as readonly JsonValue[][];
     const found = new Map<string, JsonValue>();
     for (const [at, [value]] of values.entries()) if (value !== undefined) found.set(referred[at]!, value);
-    return { kind: 'there', raw: null, value: texts.valueOf(skeleton), referred: found };
+    const value = texts.valueOf(skeleton);
+    return { kind: 'there', raw: null, value, referred: found, answer, failures: noFailures };
   } catch (error) {
     return malformed(error);
   }
 }
 
-function malformed(error: unknown): ReadAnswer {
+function malformed(error: unknown): Outcome {
   if (bodyFault(error) !== null) return failed('malformed', (error as Error).message);
   if (error instanceof OffThreadError) return failed('too-large', 'its answer could not be read in time');
   throw error;
 }
 
-function failed(reason: PartFailure['reason'], message: string, status = 502): ReadAnswer {
+function failed(reason: PartFailure['reason'], message: string, status = 502): Outcome {
   return { kind: 'failed', failure: { reason, status, message } };
 }

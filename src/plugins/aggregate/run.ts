@@ -11,7 +11,7 @@ import { makeCall } from './make-call.ts';
 import { absent, allTooLarge, callFailure, type Outcome, type PartFailure, tooLate } from './outcome.ts';
 import type { Part } from './part.ts';
 import type { Plan } from './plan.ts';
-import { type ReadAnswer, readAnswer } from './read-answer.ts';
+import { readAnswer } from './read-answer.ts';
 import { at, type Item, type PartValue, type Sources } from './reference.ts';
 
 export interface RunLimits {
@@ -28,11 +28,6 @@ export interface RunEnd {
   /** The service of this part does not exist. */
   missing(part: string): void;
 }
-
-/** The answer of one call. */
-export type CallOutcome =
-  | (Extract<ReadAnswer, { kind: 'there' }> & { readonly answer: BackendAnswer })
-  | Exclude<ReadAnswer, { kind: 'there' }>;
 
 const pending: Outcome = Object.freeze({ kind: 'absent' });
 
@@ -92,7 +87,7 @@ export class Run implements Sources {
   }
 
   /** One call of a part; never rejects. */
-  call(part: Part, item: Item | null, done: (outcome: CallOutcome) => void): void {
+  call(part: Part, item: Item | null, done: (outcome: Outcome) => void): void {
     const made = makeCall(part, this, item);
     if ('failure' in made) {
       done({ kind: 'failed', failure: made.failure });
@@ -116,7 +111,7 @@ export class Run implements Sources {
     );
   }
 
-  #rejected(part: Part, error: unknown, ofAll: boolean, done: (outcome: CallOutcome) => void): void {
+  #rejected(part: Part, error: unknown, ofAll: boolean, done: (outcome: Outcome) => void): void {
     if (!(error instanceof CallFailed)) throw error;
     if (error.reason === 'no-service') this.#end.missing(part.name);
     done({ kind: 'failed', failure: error.reason === 'too-large' && ofAll ? allTooLarge : callFailure(error) });
@@ -131,18 +126,18 @@ export class Run implements Sources {
     };
   }
 
-  #read(part: Part, answer: BackendAnswer, done: (outcome: CallOutcome) => void): void {
+  #read(part: Part, answer: BackendAnswer, done: (outcome: Outcome) => void): void {
     this.#bytes += answer.body.byteLength;
     if (this.#bytes > this.#limits.maxBytes) {
       done({ kind: 'failed', failure: allTooLarge });
       return;
     }
     const read = readAnswer(part, answer, this.#texts);
-    if (!(read instanceof Promise)) done(withAnswer(read, answer));
-    else this.#readLater(read, answer, done);
+    if (!(read instanceof Promise)) done(read);
+    else this.#readLater(read, done);
   }
 
-  #readLater(read: Promise<ReadAnswer>, answer: BackendAnswer, done: (outcome: CallOutcome) => void): void {
+  #readLater(read: Promise<Outcome>, done: (outcome: Outcome) => void): void {
     let late = false;
     const timer = setTimeout(() => {
       late = true;
@@ -151,7 +146,7 @@ export class Run implements Sources {
     read.then(
       (outcome) => {
         clearTimeout(timer);
-        if (!late) this.#guarded(() => done(withAnswer(outcome, answer)));
+        if (!late) this.#guarded(() => done(outcome));
       },
       (error: unknown) => {
         clearTimeout(timer);
@@ -186,7 +181,7 @@ export class Run implements Sources {
     } else if (part.each !== null) {
       runEach(this, part, part.each, (outcome) => this.#settle(index, outcome));
     } else {
-      this.call(part, null, (outcome) => this.#settle(index, outcomeOf(outcome)));
+      this.call(part, null, (outcome) => this.#settle(index, outcome));
     }
   }
 
@@ -214,12 +209,4 @@ export class Run implements Sources {
     for (const dependent of this.#plan.dependents[index]!)
       if (--this.#waitsFor[dependent]! === 0) this.#start(dependent);
   }
-}
-
-function withAnswer(read: ReadAnswer, answer: BackendAnswer): CallOutcome {
-  return read.kind === 'there' ? { ...read, answer } : read;
-}
-
-function outcomeOf(outcome: CallOutcome): Outcome {
-  return outcome.kind === 'there' ? { ...outcome, failures: [] } : outcome;
 }
