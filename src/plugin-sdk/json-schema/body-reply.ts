@@ -11,11 +11,16 @@ export function surelyWithoutBody({ request }: AccessContext): boolean {
 }
 
 /** The refusal of a body; null: it is right. */
-export function bodyRefusal(verdict: Verdict, requestId: string, verbose: boolean): Reply | null {
+export function bodyRefusal(
+  verdict: Verdict,
+  requestId: string,
+  verbose: boolean,
+  message = 'the request body is not valid',
+): Reply | null {
   if (verdict.kind === 'right') return null;
   if (verdict.kind === 'syntax') return refuse(400, verdict.message);
   if (verdict.kind === 'busy') return refuse(503, 'The request body could not be checked in time');
-  return violationReply('the request body is not valid', verdict.violations, requestId, verbose);
+  return violationReply(message, verdict.violations, requestId, verbose);
 }
 
 /** 400 with a list of what is wrong and where. */

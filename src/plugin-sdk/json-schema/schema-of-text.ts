@@ -10,7 +10,7 @@ export const longestSchema = 524_288;
 
 /** Reads a schema that stands in a field. `usual`: the dialect of one without `$schema`. Throws a `SchemaError`. */
 export function schemaOfText(text: string, usual: Dialect): PreparedSchema {
-  const schema = parsed(text);
+  const schema = textAsJson(text);
   return prepareSchema(schema, { dialect: dialectIn(schema, usual) });
 }
 
@@ -27,7 +27,8 @@ export function schemaProblem(text: string, usual: Dialect): string | null {
   }
 }
 
-function parsed(text: string): JsonValue {
+/** Throws a `SchemaError` that tells where the text breaks off being JSON. */
+export function textAsJson(text: string): JsonValue {
   try {
     // Numbers beyond a double bound nothing that a double could tell.
     parseJson(text, { maxDepth: 256 });

@@ -1,0 +1,34 @@
+import type { JsonValue } from '../../plugin-sdk/index.ts';
+import {
+  type Dialect,
+  type PreparedSchema,
+  prepareSchema,
+  schemaOfText,
+  textAsJson,
+} from '../../plugin-sdk/json-schema/index.ts';
+import { fromKongSchema } from './kong-schema.ts';
+
+/** Kong's names of the formats. */
+export const versions = ['kong', 'draft4', 'draft6', 'draft7', 'draft201909', 'draft202012'] as const;
+export type Version = (typeof versions)[number];
+
+const dialects: Readonly<Record<Version, Dialect>> = {
+  kong: 'draft-04',
+  draft4: 'draft-04',
+  draft6: 'draft-06',
+  draft7: 'draft-07',
+  draft201909: '2019-09',
+  draft202012: '2020-12',
+};
+
+/** The schema of bodies. Throws a `SchemaError`. */
+export function bodySchema(text: string, version: Version): PreparedSchema {
+  if (version !== 'kong') return schemaOfText(text, dialects[version]);
+  const fields: JsonValue = textAsJson(text);
+  return prepareSchema(fromKongSchema(fields), { dialect: 'draft-07' });
+}
+
+/** The schema of a parameter, which is JSON Schema whatever the format of bodies is. Throws a `SchemaError`. */
+export function parameterSchema(text: string, version: Version): PreparedSchema {
+  return schemaOfText(text, dialects[version]);
+}

@@ -1,0 +1,127 @@
+import {
+  checkSchema,
+  compileParameter,
+  compileSchema,
+  longestSchema,
+  SchemaError,
+  stylesOf,
+} from '../../plugin-sdk/json-schema/index.ts';
+import { array, boolean, type EntityCheck, type Infer, integer, record, set, string } from '../../plugin-sdk/schema.ts';
+import { bodySchema, parameterSchema, versions } from './compile-config.ts';
+
+const parameter = record(
+  {
+    in: string({ required: true, one_of: ['query', 'header', 'path'], description: 'Where the parameter stands.' }),
+    name: string({
+      required: true,
+      len_max: 200,
+      description: 'Its name. In a path: of a named capture of the path of the route.',
+    }),
+    required: boolean({ required: true, default: false, description: 'A request without it is refused.' }),
+    style: string({
+      one_of: ['label', 'form', 'matrix', 'simple', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
+      description: 'How lists and objects are written, as in OpenAPI. Null: `form` in queries, else `simple`.',
+    }),
+    explode: boolean({ description: 'Lists and objects are written in parts, as in OpenAPI. Null: true with `form`.' }),
+    schema: string({ len_max: 65_536, description: 'JSON Schema of its value, as JSON text. Null: any value.' }),
+  },
+  { description: 'A parameter.' },
+);
+
+export const config = record({
+  body_schema: string({
+    len_max: longestSchema,
+    description: 'Schema of request bodies, as JSON text in the format of `version`. Null: bodies are not checked.',
+  }),
+  parameter_schema: array(parameter, { len_max: 200, description: 'Parameters that are checked.' }),
+  version: string({
+    required: true,
+    default: 'kong',
+    one_of: versions,
+    description:
+      "Format of the schemas: JSON Schema, or Kong's own list of fields (for bodies; parameters are draft4 then).",
+  }),
+  allowed_content_types: set(
+    string({
+      match: /^[^\s;]+\/[^\s;]+ *(?:;.*)?$/,
+      err: 'must be a media type, with or without parameters',
+      description: 'A media type.',
+    }),
+    {
+      required: true,
+      default: ['application/json'],
+      description:
+        'Types of request bodies, when `body_schema` is set; `application/*` and `*/*` stand for many. Those in JSON are checked, others pass.',
+    },
+  ),
+  content_type_parameter_validation: boolean({
+    required: true,
+    default: true,
+    description:
+      'An allowed type that names parameters (`; charset=utf-8`) takes only those. Off: parameters do not count.',
+  }),
+  verbose_response: boolean({
+    required: true,
+    default: false,
+    description: 'Refusals tell what is wrong and where.',
+  }),
+  max_body_size: integer({
+    required: true,
+    default: 1_048_576,
+    between: [1, 67_108_864],
+    unit: 'bytes',
+    description: 'Largest body of a request, when `body_schema` is set. 413 beyond. Kong has no such field.',
+  }),
+});
+
+export type RequestValidatorConfig = Infer<typeof config>;
+
+export const checks: readonly EntityCheck[] = [
+  { at_least_one_of: ['config.body_schema', 'config.parameter_schema'] },
+  {
+    custom_entity_check: {
+      field_sources: ['config'],
+      fn: ({ config: value }) => problemsOf(value as RequestValidatorConfig),
+    },
+  },
+];
+
+function problemsOf(given: RequestValidatorConfig): Readonly<Record<string, string>> | null {
+  const problems: Record<string, string> = {};
+  const { body_schema: body, version } = given;
+  const told = (field: string, problem: string | null): void => {
+    if (problem !== null) problems[`config.${field}`] = problem;
+  };
+  if (body !== null)
+    told(
+      'body_schema',
+      problemOf(() => check(bodySchema(body, version))),
+    );
+  for (const [at, one] of (given.parameter_schema ?? []).entries()) {
+    const { schema, style, in: place } = one;
+    const field = `parameter_schema.${at}`;
+    if (style !== null && !stylesOf[place].includes(style)) told(`${field}.style`, `a ${place} is not written so`);
+    else if (schema !== null)
+      told(
+        `${field}.schema`,
+        problemOf(() => check(parameterSchema(schema, version))),
+      );
+  }
+  return Object.keys(problems).length === 0 ? null : problems;
+}
+
+function check(prepared: Parameters<typeof compileSchema>[0]): void {
+  checkSchema(prepared);
+  compileParameter({ in: 'query', name: '', required: false, schema: prepared });
+  compileSchema(prepared);
+}
+
+function problemOf(work: () => void): string | null {
+  try {
+    work();
+    return null;
+  } catch (error) {
+    if (error instanceof SchemaError) return `is not a usable schema: ${error.message}`;
+    throw error;
+  }
+}
