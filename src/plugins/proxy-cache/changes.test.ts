@@ -135,6 +135,24 @@ describe('coalescing', () => {
     );
   });
 
+  it('validates once for all who wait, also what is to be validated before each use', async () => {
+    const store = new MapStore();
+    const test = cache({ store, config: heeding, held: true });
+    const answer = { 'Cache-Control': 'no-cache', ETag: '"1"' };
+    const { response } = await test.request({ backend: backend(answer) });
+    const key = response.header('x-cache-key') ?? '';
+    const going = Promise.withResolvers<undefined>();
+    heldBack.at = () => going.promise;
+    const first = test.request({ headers: { 'x-held': '1' }, backend: backend(answer, '', 304) });
+    await until(() => store.flights.has(key));
+    const others = [test.request({}), test.request({})];
+    await until(() => store.flights.get(key)?.length === 2);
+    pass(1);
+    going.resolve(undefined);
+    assert.equal(status(await first), 'Refresh');
+    for (const other of await Promise.all(others)) assert.deepEqual([other.upstream, status(other)], [null, 'Hit']);
+  });
+
   it('ends when the wait is over', async () => {
     const store = new MapStore();
     const test = cache({ store, config: { coalescing_wait: 0.02 } });

@@ -6,6 +6,8 @@ import type { CacheStatus } from './served.ts';
 /** One request's way past the cache. A hit that comes at once has none. */
 export class Passage {
   readonly facts: RequestFacts | null;
+  /** When it came, milliseconds since the epoch. */
+  readonly came: number;
   /** When the backend is asked, milliseconds since the epoch. */
   asked: number;
   /** The same as a moment. */
@@ -28,9 +30,10 @@ export class Passage {
   /** The request is over. */
   over = false;
 
-  constructor(facts: RequestFacts | null, asked: number) {
+  constructor(facts: RequestFacts | null, came: number) {
     this.facts = facts;
-    this.asked = asked;
+    this.came = came;
+    this.asked = came;
     this.status = facts === null ? 'Bypass' : 'Miss';
   }
 }

@@ -1,4 +1,5 @@
 import { type AccessContext, type Reply, refuse } from '../../plugin-sdk/index.ts';
+import { noDirectives } from './cache-control.ts';
 import type { Finding, Kept } from './finder.ts';
 import type { Wait } from './flights.ts';
 import { moment } from './moment.ts';
@@ -66,7 +67,9 @@ export class Reception {
   ): Outcome {
     const now = Date.now();
     if (kept !== null) {
-      const use = useOf(kept.answer, facts.control, now);
+      // What came while the request waited was asked for with it: nobody has to ask again, one after the other.
+      const awaited = passage !== null && kept.answer.storedAt > passage.came && facts.control === noDirectives;
+      const use = awaited ? 'now' : useOf(kept.answer, facts.control, now);
       if (use === 'now') return this.#serve(context, facts, kept, now, passage);
       if (use === 'meanwhile' && facts.retrieves && context.request.method === 'GET') {
         const begun = this.#refresher.refresh(context, facts, kept);
