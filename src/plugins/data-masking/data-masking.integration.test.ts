@@ -160,10 +160,11 @@ describe('masking through a gateway', () => {
     for (const path of ['/open', '/named', '/open/broken', '/open/part'])
       await (await get(path + query, headers)).text();
     await (await get(`/named${query}`, { ...headers, As: 'ada' })).text();
-    await exchangeOne(
+    const upgrade = await exchangeOne(
       rig.port,
       `GET /open${query} HTTP/1.1\r\nHost: a\r\nX-Name: ${secret}\r\nUpgrade: websocket\r\nConnection: upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
     );
+    assert.equal(upgrade.status, 400);
     await until(async () => ((await logsOf(rig.gateway.prefix))['access.log'] ?? '').split('name=***').length > 6);
     for (const [name, text] of Object.entries(await logsOf(rig.gateway.prefix)))
       assert.ok(!text.includes(secret), name);

@@ -263,8 +263,10 @@ function isEventStream(type: string): boolean {
   return type.trimStart().toLowerCase().startsWith(eventStream);
 }
 
-function isUpgrade({ request }: AccessContext): boolean {
-  return request.header('upgrade') !== null && /websocket/i.test(request.header('upgrade') ?? '');
+/** Over HTTP/2 a WebSocket has no such field, but the key that the gateway made for the backend. */
+function isUpgrade({ request, upstream }: AccessContext): boolean {
+  if (request.header('upgrade') === null) return upstream.headerValues('sec-websocket-key').length > 0;
+  return request.headerValues('connection').some((value) => /(?:^|,)[ \t]*upgrade[ \t]*(?:,|$)/i.test(value));
 }
 
 const charsetParameter = /;[ \t]*charset=(?:"[^"]*"|[^;\s]*)/i;
