@@ -212,4 +212,8 @@ test('a configuration that cannot work is refused, and the field is named', asyn
   }
   const unknown = await plugin.check({ requests: [user], response_headers: [{ part: 'x', names: ['A'] }] });
   assert.equal(unknown.ok, false);
+  for (const name of ['Content-Length', 'ETag', 'Cache-Control', 'Expires']) {
+    const own = await plugin.check({ requests: [user], response_headers: [{ part: 'user', names: [name] }] });
+    assert.equal(own.ok, false, name);
+  }
 });
