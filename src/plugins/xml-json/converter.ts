@@ -1,5 +1,7 @@
+import { Buffer } from 'node:buffer';
 import { offThread, type PluginTools } from '../../plugin-sdk/index.ts';
 import { type Conversion, type ConvertOptions, toJson, toXml, type XmlBody } from './convert.ts';
+import { sharedCopy } from './convert-shared.ts';
 
 /**
  * Bytes up to which a body is converted at once; what is larger goes to another thread. The worst that this many can hold (elements of
@@ -10,9 +12,11 @@ export const atOnce = Object.freeze({ xml: 32 * 1024, json: 16 * 1024 });
 /** Milliseconds for one body in the other thread. */
 const deadline = 10_000;
 
-const here = new URL('./convert.ts', import.meta.url);
-const toJsonThere = offThread<[XmlBody, ConvertOptions], Conversion>(here, 'toJson', { deadline });
-const toXmlThere = offThread<[Uint8Array, ConvertOptions, number | null], Conversion>(here, 'toXml', { deadline });
+const there = new URL('./convert-shared.ts', import.meta.url);
+const toJsonThere = offThread<[XmlBody, ConvertOptions], Conversion>(there, 'toJsonShared', { deadline });
+const toXmlThere = offThread<[Uint8Array, ConvertOptions, number | null], Conversion>(there, 'toXmlShared', {
+  deadline,
+});
 
 /** Converts bodies, each where it is not in the way of other requests. */
 export class Converter {
@@ -28,13 +32,17 @@ export class Converter {
   toJson(body: XmlBody): Conversion | Promise<Conversion> {
     if (body.bytes.byteLength <= atOnce.xml) return toJson(body, this.#options);
     this.#count('other_thread');
-    return toJsonThere(body, this.#options);
+    return toJsonThere({ ...body, bytes: sharedCopy(body.bytes) }, this.#options).then(ownCopy);
   }
 
   /** `failed`: the status of an answer that becomes a SOAP fault; null: none. */
   toXml(bytes: Uint8Array, failed: number | null): Conversion | Promise<Conversion> {
     if (bytes.byteLength <= atOnce.json) return toXml(bytes, this.#options, failed);
     this.#count('other_thread');
-    return toXmlThere(bytes, this.#options, failed);
+    return toXmlThere(sharedCopy(bytes), this.#options, failed).then(ownCopy);
   }
+}
+
+function ownCopy(conversion: Conversion): Conversion {
+  return { ...conversion, body: Buffer.from(conversion.body) };
 }

@@ -185,7 +185,7 @@ export const config = record({
   max_body_size: integer({
     required: true,
     default: 1_048_576,
-    between: [1, 16_777_216],
+    between: [1, 8_388_608],
     unit: 'bytes',
     description:
       'Largest body that is converted. Beyond it a client gets 413, for a backend 502. XML that is made of JSON may be eight times as large, up to 32 MiB.',
@@ -199,7 +199,7 @@ export const config = record({
   max_nodes: integer({
     required: true,
     default: 250_000,
-    between: [1, 10_000_000],
+    between: [1, 500_000],
     description: 'Most elements, attributes and texts together.',
   }),
   mapping,
