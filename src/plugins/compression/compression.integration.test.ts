@@ -78,7 +78,7 @@ const pages: Readonly<Record<string, (outgoing: ServerResponse, headers: Incomin
 before(async () => {
   await new Promise<void>((resolve) => backend.listen(0, '127.0.0.1', resolve));
   const { port } = backend.address() as AddressInfo;
-  rig = await startRig({ settings: { plugins: ['compression'], workers: 1 } });
+  rig = await startRig({ settings: { plugins: ['compression', 'request-termination'], workers: 1 } });
   await rig.write('PATCH', '/services/backend', { host: '127.0.0.1', port });
   await rig.write('POST', '/services/backend/plugins', { name: 'compression' });
 });
@@ -182,6 +182,18 @@ test('a transfer that breaks off is not made to look complete', async () => {
   const { headers, complete } = await ask('/broken', 'gzip');
   assert.equal(headers['content-encoding'], 'gzip');
   assert.equal(complete, false);
+});
+
+test('a large answer that a plugin gives as a whole', async () => {
+  await rig.write('PUT', '/services/backend/routes/whole', { paths: ['/whole'] });
+  const text = Array.from({ length: 60_000 }, (_, at) => `line ${at}`).join(' ');
+  await rig.write('POST', '/routes/whole/plugins', {
+    name: 'request-termination',
+    config: { status_code: 200, content_type: 'text/plain', body: text },
+  });
+  const { headers, body, complete } = await ask('/whole', 'gzip');
+  assert.deepEqual([headers['content-encoding'], headers['content-length'], complete], ['gzip', undefined, true]);
+  assert.equal(zlib.gunzipSync(body).toString(), text);
 });
 
 test('small answers are left as they are, but for a client that takes no others', async () => {

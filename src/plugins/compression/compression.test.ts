@@ -4,10 +4,11 @@ import zlib from 'node:zlib';
 import { type TestBackend, type TestOutcome, testPlugin } from '../../plugin-sdk/testing.ts';
 import { type Coding, preferredCoding } from './accept-encoding.ts';
 import { Encoder } from './encoder.ts';
+import { Engines } from './engines.ts';
 import compression from './index.ts';
 
 const decoders = { gzip: zlib.gunzipSync, br: zlib.brotliDecompressSync, zstd: zlib.zstdDecompressSync };
-const levels = { gzip: 5, br: 4, zstd: 3 };
+const engines = new Engines({ gzip: 5, br: 4, zstd: 3 });
 const all: readonly Coding[] = ['zstd', 'br', 'gzip'];
 const text = 'It was the best of times. '.repeat(400);
 
@@ -59,7 +60,9 @@ test('every coding gives back what went in, whatever the pieces and flushes', ()
   for (const coding of all) {
     for (const size of [1, 100, 16_384, 65_536, 65_537, 300_000]) {
       for (const flush of [false, true]) {
-        const encoder = new Encoder(coding, levels);
+        // The length, none, and one that turns out to be wrong.
+        const told = size === 100 ? body.byteLength : size === 16_384 ? 16 : -1;
+        const encoder = new Encoder(coding, engines, told);
         const out: Uint8Array[] = [];
         const length = size === 1 ? 500 : body.byteLength;
         for (let at = 0; at < length; at += size) {
@@ -76,8 +79,28 @@ test('every coding gives back what went in, whatever the pieces and flushes', ()
   }
 });
 
+test('an engine that is used again compresses as it did, after a body that was given up, too', () => {
+  const body = Buffer.from(text);
+  for (const coding of all) {
+    const own = new Engines({ gzip: 9, br: 7, zstd: 9 });
+    const whole = (length: number): Buffer => {
+      const encoder = new Encoder(coding, own, length);
+      const first = encoder.write(body, false) ?? new Uint8Array(0);
+      return Buffer.concat([first, encoder.end() ?? new Uint8Array(0)]);
+    };
+    const fresh = whole(-1);
+    new Encoder(coding, own, -1).write(body, true);
+    const given = new Encoder(coding, own, -1);
+    given.write(body, false);
+    given.close();
+    for (let round = 0; round < 20; round++) assert.ok(whole(-1).equals(fresh), coding);
+    assert.ok(decoders[coding](whole(body.byteLength)).equals(body));
+    own.close();
+  }
+});
+
 test('an empty body is a valid empty stream', () => {
-  for (const coding of all) assert.equal(decoders[coding](new Encoder(coding, levels).end() ?? '').byteLength, 0);
+  for (const coding of all) assert.equal(decoders[coding](new Encoder(coding, engines, 0).end() ?? '').byteLength, 0);
 });
 
 test('compresses, and the head tells so', async () => {

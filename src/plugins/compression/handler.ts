@@ -10,7 +10,8 @@ import {
 } from '../../plugin-sdk/index.ts';
 import { type Coding, type Preference, preferredCoding } from './accept-encoding.ts';
 import { typeRules } from './content-types.ts';
-import { Encoder, type Levels } from './encoder.ts';
+import { Encoder } from './encoder.ts';
+import { Engines } from './engines.ts';
 import type { CompressionConfig } from './schema.ts';
 
 interface Choice {
@@ -27,9 +28,9 @@ const ofOtherBytes = ['Accept-Ranges', 'Content-MD5', 'Digest', 'Content-Digest'
 
 export function compress(config: CompressionConfig): PluginPhases {
   const { min_bytes: leastBytes } = config;
-  const levels: Levels = { gzip: config.gzip_level, br: config.br_level, zstd: config.zstd_level };
+  const engines = new Engines({ gzip: config.gzip_level, br: config.br_level, zstd: config.zstd_level });
   // Node's engines are used in a way that it does not document: better that nothing starts than that answers break.
-  for (const coding of config.codings) tryOut(coding, levels);
+  for (const coding of config.codings) tryOut(coding, engines);
   const ruleOf = typeRules(config);
   const preferenceOf = preferences(config.codings);
 
@@ -64,7 +65,7 @@ export function compress(config: CompressionConfig): PluginPhases {
       if (choice === undefined) return null;
       // The length of the compressed body is not known, so none is told.
       if (context.request.method === 'HEAD') return noBody;
-      const encoder = new Encoder(choice.coding, levels);
+      const encoder = new Encoder(choice.coding, engines, context.response.bodyLength);
       context.set(encoderKey, encoder);
       return {
         chunk: (piece) => encoder.write(piece, choice.live),
@@ -73,13 +74,14 @@ export function compress(config: CompressionConfig): PluginPhases {
     },
     // Of a transfer that was broken off.
     log: (context) => context.get(encoderKey)?.close(),
+    dispose: () => engines.close(),
   };
 }
 
 const noBody: BodyTransform = { chunk: () => null, end: () => null };
 
-function tryOut(coding: Coding, levels: Levels): void {
-  const encoder = new Encoder(coding, levels);
+function tryOut(coding: Coding, engines: Engines): void {
+  const encoder = new Encoder(coding, engines, 16);
   const piece = encoder.write(new Uint8Array(16), true);
   if (piece === null || encoder.end() === null) throw new Error(`this version of Node.js cannot stream ${coding}`);
 }
