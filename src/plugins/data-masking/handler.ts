@@ -12,9 +12,10 @@ import {
 import { eventStream } from './body-types.ts';
 import { exceptionsOf } from './exceptions.ts';
 import { requestFault, responseFault } from './faults.ts';
-import { fieldsOf, HeadMask } from './head-mask.ts';
+import { HeadMask } from './head-mask.ts';
 import { type Selection, sharedCopy } from './mask-body.ts';
 import type { BodyMasker } from './masker.ts';
+import { loggedHeader, maskAnswerHead, maskRequestHead, masksFields, withoutTrailers } from './message-heads.ts';
 import { concernsBodies, type RuleSet, RuleSets } from './rule-sets.ts';
 import type { DataMaskingConfig } from './schema.ts';
 import { threadSize } from './thread-size.ts';
@@ -77,7 +78,7 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
   function enter(context: AccessContext, lifted: number): undefined | Promise<Reply | undefined> {
     context.set(liftedKey, lifted);
     const answers = sets.of('response', lifted);
-    if (answers.masker !== null) withoutConditions(context.upstream, tagsOf(answers));
+    if (answers.masker !== null) withoutConditions(context, tagsOf(answers));
     const { head, masker } = sets.of('request', lifted);
     if (head !== null) maskRequestHead(context, head);
     return masker === null ? undefined : maskRequestBody(context, masker, lifted);
@@ -209,54 +210,10 @@ function concerned(masker: BodyMasker, { response }: HeaderFilterContext): boole
   return type === null ? response.header('etag') !== null : masker.typeOf(type).format !== 'pass';
 }
 
-function maskRequestHead({ request, upstream }: AccessContext, head: HeadMask): void {
-  const underscores = underscored.test(request.block());
-  for (const name of fieldsOf(head, () => request.headers())) {
-    const values = upstream.headerValues(name);
-    const masked = head.headers(name, values);
-    if (masked === null) {
-      // Many backends cannot tell X_Name from X-Name; what is removed here is both.
-      if (underscores && values.length === 0 && name.includes('-')) upstream.removeHeader(name);
-      continue;
-    }
-    upstream.removeHeader(name);
-    for (const [at, value] of masked.entries()) {
-      if (at === 0) upstream.setHeader(name, value);
-      else upstream.addHeader(name, value);
-    }
-  }
-  if (head.query === null) return;
-  const query = upstream.query();
-  const masked = head.query(query);
-  if (masked !== query) upstream.setQuery(masked);
-}
-
-/** A name of a field that has one. */
-const underscored = /^[^:\r\n_]*_[^:\r\n]*:/m;
-
-function maskAnswerHead({ response }: HeaderFilterContext, head: HeadMask): void {
-  for (const name of fieldsOf(head, () => response.headers())) {
-    const masked = head.headers(name, response.headerValues(name));
-    if (masked === null) continue;
-    // First, so that nothing is left if a value cannot be written.
-    response.removeHeader(name);
-    for (const value of masked) response.addHeader(name, value);
-  }
-}
-
 /** Null: there is none, or more than one. */
 function onlyType({ response }: HeaderFilterContext | ResponseContext): string | null {
   const types = response.headerValues('content-type');
   return types.length === 1 ? (types[0] as string) : null;
-}
-
-/** Fields that hold addresses, whose queries are like that of the request. */
-const addresses: ReadonlySet<string> = new Set(['referer', 'location', 'content-location']);
-
-function loggedHeader(logs: HeadMask, name: string, value: string): string {
-  const masked = logs.header(name, value);
-  const mark = addresses.has(name) ? masked.indexOf('?') : -1;
-  return mark < 0 || logs.query === null ? masked : masked.slice(0, mark + 1) + logs.query(masked.slice(mark + 1));
 }
 
 function isEventStream(type: string): boolean {
@@ -275,16 +232,4 @@ const charsetParameter = /;[ \t]*charset=(?:"[^"]*"|[^;\s]*)/i;
 function noteEncoding(contentType: string | null, set: (value: string) => void): void {
   if (contentType === null || !/^[^;]*[/+]xml[ \t]*;/i.test(contentType) || !charsetParameter.test(contentType)) return;
   set(contentType.replace(charsetParameter, '; charset=utf-8'));
-}
-
-function masksFields({ rules }: RuleSets): boolean {
-  return rules.some(
-    ({ config, inHeaders }) =>
-      config.direction !== 'request' && config.direction !== 'log' && (inHeaders || (config.headers?.length ?? 0) > 0),
-  );
-}
-
-function withoutTrailers({ request }: HeaderFilterContext) {
-  if (!/(?:^|,)[ \t]*trailers[ \t]*(?:$|[,;])/i.test(request.header('te') ?? '')) return null;
-  return { chunk: (piece: Uint8Array) => piece, end: () => null, keepsTrailers: true };
 }

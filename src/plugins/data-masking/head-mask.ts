@@ -13,7 +13,7 @@ export class HeadMask {
   /** `everywhere`: kinds and patterns are looked for in all headers and arguments, whatever the rules say. */
   constructor(rules: readonly Rule[], everywhere = false) {
     const named = rules.flatMap(({ config }) => config.headers ?? []).map((name) => name.toLowerCase());
-    this.names = [...new Set(named)];
+    this.names = [...new Set(named)].filter((name) => !framing.has(name));
     const searches = (rule: Rule) => everywhere && rule.search !== null;
     this.allHeaders = rules.some((rule) => rule.inHeaders || searches(rule));
     this.#field = fieldMask(
@@ -56,17 +56,29 @@ export class HeadMask {
   }
 }
 
+/** The gateway writes them itself, and no plugin can. */
+const framing: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
 const beyondAscii = /[^\0-\x7f]/;
 
 /** They tell how a message is read or where it goes: nothing is looked for in them unless a rule names them. */
 const ownFields: ReadonlySet<string> = new Set([
+  ...framing,
   'accept',
   'accept-encoding',
   'age',
   'allow',
   'cache-control',
   'content-encoding',
-  'content-length',
   'content-type',
   'date',
   'etag',

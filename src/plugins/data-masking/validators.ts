@@ -1,4 +1,4 @@
-import type { HeaderFilterContext, UpstreamRequestEdit } from '../../plugin-sdk/index.ts';
+import type { AccessContext, HeaderFilterContext } from '../../plugin-sdk/index.ts';
 
 /**
  * Entity tags of masked answers: the backend's with a mark of the rules behind it, weak because the bytes are others. An answer that
@@ -30,14 +30,15 @@ export class MarkedTags {
   }
 }
 
+const conditions = /^(?:range|if[-_](?:range|modified[-_]since|none[-_]match)):/im;
+
 /** A part of a body cannot be masked, and what a client has of other rules is not what it would get now. */
-export function withoutConditions(upstream: UpstreamRequestEdit, tags: MarkedTags): void {
+export function withoutConditions({ request, upstream }: AccessContext, tags: MarkedTags): void {
+  if (!conditions.test(request.block())) return;
   upstream.removeHeader('Range');
   upstream.removeHeader('If-Range');
   upstream.removeHeader('If-Modified-Since');
-  const known = upstream.headerValues('if-none-match');
-  if (known.length === 0) return;
-  const asked = tags.asked(known.join(', '));
+  const asked = tags.asked(upstream.headerValues('if-none-match').join(', '));
   if (asked === null) upstream.removeHeader('If-None-Match');
   else upstream.setHeader('If-None-Match', asked);
 }
