@@ -111,6 +111,8 @@ export function paginate(config: PaginationConfig, tools: PluginTools): PluginPh
     }
     const job = jobFor(context, paging);
     const body = context.response.body();
+    // Another plugin may take larger ones.
+    if (body.byteLength > config.max_body_bytes) return bad(`it is larger than ${config.max_body_bytes} bytes`);
     if (body.byteLength <= largeBody) return finish(context, paging, job, rewriteAnswer(body, job));
     return rewriteApart(body, job).then(
       (result) => finish(context, paging, job, result),
