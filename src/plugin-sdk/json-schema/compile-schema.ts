@@ -43,7 +43,6 @@ const options: Options = {
   logger: false,
   meta: false,
   validateSchema: false,
-  addUsedSchema: false,
   code: { regExp },
 };
 
