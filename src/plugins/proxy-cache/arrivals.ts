@@ -37,7 +37,7 @@ export class Arrivals {
     if (stale !== null) {
       if (passage.validating && response.status === 304) return this.#confirmed(context, passage, facts, stale, now);
       if (isFailure(response.status) && servesErrors(stale.answer, now)) {
-        return this.#serveStale(context, passage, facts, stale, now);
+        return this.#serveStale(passage, facts, stale, now);
       }
     }
     const block = response.block();
@@ -61,14 +61,14 @@ export class Arrivals {
     const now = Date.now();
     const { stale } = passage;
     if (stale !== null && servesErrors(stale.answer, now)) {
-      return this.#serveStale(context, passage, passage.facts, stale, now);
+      return this.#serveStale(passage, passage.facts, stale, now);
     }
     this.#unkept(passage, passage.facts, 503);
     return null;
   }
 
   #collect(
-    { request, response }: BackendAnswerContext,
+    { response }: BackendAnswerContext,
     passage: Passage,
     facts: RequestFacts,
     judgement: Judgement,
@@ -78,7 +78,7 @@ export class Arrivals {
     const { keeper, policy, budget } = this.#parts;
     const { place } = facts;
     const { moment } = passage;
-    const reserved = keeper.reserve(place, judgement, moment, (name) => request.headerValues(name));
+    const reserved = keeper.reserve(place, judgement, moment, passage.headers);
     if (reserved === null) {
       this.#parts.land(passage);
       return null;
@@ -119,7 +119,7 @@ export class Arrivals {
     now: number,
   ): Reply {
     const { keeper, policy, server } = this.#parts;
-    const { request, response } = context;
+    const { response } = context;
     const confirmation = response.block();
     const block = updatedLines(answer.block, confirmation, policy.cookies, now);
     const judgement = judge(arrivalOf(passage, facts, answer.status, block, now), policy);
@@ -135,7 +135,7 @@ export class Arrivals {
       const keeping = { place, status, block, body: entry.body, judgement, moment, came: now, tags: entry.tags };
       const put = () =>
         soon(
-          keeper.reserve(place, judgement, moment, (name) => request.headerValues(name)),
+          keeper.reserve(place, judgement, moment, passage.headers),
           (reserved) => reserved === null || keeper.put(reserved, keeping),
         );
       this.#landAfter(passage, settled(this.#parts, put));
@@ -145,8 +145,7 @@ export class Arrivals {
       for (const cookie of linesOf(confirmation, 'set-cookie')) fresh.block += `Set-Cookie: ${cookie}\r\n`;
     }
     passage.told = true;
-    const wishes = facts.conditional ? { block: request.block(), method: request.method } : null;
-    return server.reply({ key, entry, answer: fresh }, 'Refresh', now, wishes);
+    return server.reply({ key, entry, answer: fresh }, 'Refresh', now, facts.wishes);
   }
 
   /** Others look again once it is kept. If there was no room for it they would find nothing, one after the other. */
@@ -162,13 +161,12 @@ export class Arrivals {
     });
   }
 
-  #serveStale({ request }: BaseContext, passage: Passage, facts: RequestFacts, stale: Kept, now: number): Reply {
+  #serveStale(passage: Passage, facts: RequestFacts, stale: Kept, now: number): Reply {
     // Whoever waits would only fail, too: they are served the same, each at once.
     this.#parts.flights.separate(passage.flight, failingFor);
     this.#parts.land(passage);
     passage.told = true;
-    const wishes = facts.conditional ? { block: request.block(), method: request.method } : null;
-    return this.#parts.server.reply(stale, 'Hit', now, wishes);
+    return this.#parts.server.reply(stale, 'Hit', now, facts.wishes);
   }
 
   /** The answer is not for the cache: nobody is to wait for it, nor for the next ones. */

@@ -40,6 +40,25 @@ const named = definePlugin({
   }),
 });
 
+/** Sends the backend what `x-sent` says as `x-kind`, and no `Range`. */
+const changing = definePlugin({
+  name: 'changing',
+  version: '1.0.0',
+  priority: 801,
+  protocols: httpProtocols,
+  schema: async () => ({ config: (await import('../../plugin-sdk/schema.ts')).record({}) }) as never,
+  setup: () => ({
+    access({ request, upstream }) {
+      const sent = request.header('x-sent');
+      if (sent === null) return undefined;
+      upstream.setHeader('x-kind', sent);
+      upstream.removeHeader('x-sent');
+      upstream.removeHeader('range');
+      return undefined;
+    },
+  }),
+});
+
 /** Where requests with `x-held` wait. */
 export const heldBack = { at: async (): Promise<undefined> => undefined };
 
@@ -58,7 +77,7 @@ export function cache(setting: Setting = {}): PluginTest {
   return testPlugin(cachePlugin(store), {
     config: { strategy: 'memory', ...config },
     ...(calls === undefined ? {} : { calls }),
-    beside: [...(who ? [{ plugin: named }] : []), ...(held ? [{ plugin: holding }] : [])],
+    beside: [{ plugin: changing }, ...(who ? [{ plugin: named }] : []), ...(held ? [{ plugin: holding }] : [])],
   });
 }
 

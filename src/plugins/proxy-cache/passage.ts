@@ -1,7 +1,10 @@
 import { contextKey } from '../../plugin-sdk/index.ts';
 import type { Kept } from './finder.ts';
 import type { RequestFacts } from './request-facts.ts';
+import type { HeaderValues } from './request-headers.ts';
 import type { CacheStatus } from './served.ts';
+
+const noHeaders: HeaderValues = () => [];
 
 /** One request's way past the cache. A hit that comes at once has none. */
 export class Passage {
@@ -13,6 +16,8 @@ export class Passage {
   /** The same as a moment. */
   moment = 0;
   status: CacheStatus;
+  /** The headers that may choose the answer. */
+  headers: HeaderValues = noHeaders;
   /** Shown to the client; '' when there is none. */
   key = '';
   /** That is where the answer will be if it needs no other place than others of its address. */

@@ -246,6 +246,28 @@ describe('Vary', () => {
     assert.deepEqual(await statuses(test, { backend: backend({ Vary: 'Accept-Language' }) }), ['Miss']);
   });
 
+  it('means what the backend gets, which plugins may have changed', async () => {
+    const test = cache();
+    const sent = (value: string, more = {}): TestRequest => ({
+      headers: { 'x-sent': value, 'x-kind': 'same', ...more },
+      backend: backend({ Vary: 'x-kind' }, value),
+    });
+    assert.deepEqual(await statuses(test, sent('a'), sent('b'), sent('a')), ['Miss', 'Miss', 'Hit']);
+    // A part that a plugin does not want.
+    const { response } = await test.request(sent('a', { Range: 'bytes=0-0' }));
+    assert.deepEqual([response.status, response.header('x-cache-status')], [200, 'Hit']);
+  });
+
+  it('of the address of the client keeps clients apart', async () => {
+    const test = cache();
+    const from = (clientIp: string): TestRequest => ({ clientIp, backend: backend({ Vary: 'X-Forwarded-For' }) });
+    assert.deepEqual(await statuses(test, from('192.0.2.1'), from('192.0.2.2'), from('192.0.2.1')), [
+      'Miss',
+      'Miss',
+      'Hit',
+    ]);
+  });
+
   it('is taken for said of answers with a content coding', async () => {
     const test = cache();
     const coded = { headers: { 'accept-encoding': 'gzip' }, backend: backend({ 'Content-Encoding': 'gzip' }) };

@@ -7,6 +7,7 @@ import type { CacheParts } from './parts.ts';
 import { Passage, passageKey } from './passage.ts';
 import { Refresher } from './refresher.ts';
 import { type RequestFacts, requestFacts } from './request-facts.ts';
+import { choosingHeaders } from './request-headers.ts';
 import { type Soon, soon } from './soon.ts';
 import { useOf } from './use.ts';
 import { askWhether, removeConditions } from './validation.ts';
@@ -54,7 +55,7 @@ export class Reception {
   }
 
   #find(context: AccessContext, facts: RequestFacts): Soon<Finding> {
-    return this.#parts.finder.find(facts.place, (name) => context.request.headerValues(name));
+    return this.#parts.finder.find(facts.place, choosingHeaders(context));
   }
 
   /** `passage`: of a request that has waited already. */
@@ -70,14 +71,17 @@ export class Reception {
       // What came while the request waited was asked for with it: nobody has to ask again, one after the other.
       const awaited = passage !== null && kept.answer.storedAt > passage.came && facts.control === noDirectives;
       const use = awaited ? 'now' : useOf(kept.answer, facts.control, now);
-      if (use === 'now') return this.#serve(context, facts, kept, now, passage);
+      if (use === 'now') return this.#serve(facts, kept, now, passage);
       if (use === 'meanwhile' && facts.retrieves && context.request.method === 'GET') {
         const begun = this.#refresher.refresh(context, facts, kept);
-        return soon(begun, () => this.#serve(context, facts, kept, now, passage));
+        return soon(begun, () => this.#serve(facts, kept, now, passage));
       }
     }
     const way = passage ?? new Passage(facts, now);
-    if (passage === null) context.set(passageKey, way);
+    if (passage === null) {
+      way.headers = choosingHeaders(context);
+      context.set(passageKey, way);
+    }
     way.key = key;
     way.indexed = indexed;
     way.unkept = unkept;
@@ -87,10 +91,9 @@ export class Reception {
     return this.#join(context, facts, way, deadline);
   }
 
-  #serve({ request }: AccessContext, facts: RequestFacts, kept: Kept, now: number, passage: Passage | null): Reply {
+  #serve(facts: RequestFacts, kept: Kept, now: number, passage: Passage | null): Reply {
     if (passage !== null) passage.told = true;
-    const wishes = facts.conditional ? { block: request.block(), method: request.method } : null;
-    return this.#parts.server.reply(kept, 'Hit', now, wishes);
+    return this.#parts.server.reply(kept, 'Hit', now, facts.wishes);
   }
 
   /** Leads, or waits for the one that does. */
@@ -102,7 +105,7 @@ export class Reception {
       !policy.coalesces ||
       way.unkept ||
       request.method === 'HEAD' ||
-      (facts.conditional && request.header('range') !== null) ||
+      facts.ranged ||
       Date.now() >= deadline ||
       flights.isSeparate(key);
     if (alone) return goOn(context, facts, way);
@@ -153,7 +156,6 @@ function goOn(context: AccessContext, facts: RequestFacts, way: Passage): undefi
   way.moment = moment();
   if (!facts.retrieves) return;
   const { stale } = way;
-  const range = facts.conditional && context.request.header('range') !== null;
   if (stale !== null) way.validating = askWhether(context, stale);
-  if (facts.conditional && !way.validating && !range) removeConditions(context);
+  if (facts.wishes !== null && !way.validating && !facts.ranged) removeConditions(context);
 }

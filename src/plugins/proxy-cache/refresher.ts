@@ -4,6 +4,7 @@ import { type Judgement, judge, updatedLines } from './judge.ts';
 import { moment } from './moment.ts';
 import { type CacheParts, settled } from './parts.ts';
 import type { RequestFacts } from './request-facts.ts';
+import { choosingHeaders, type HeaderValues } from './request-headers.ts';
 import { type Soon, soon } from './soon.ts';
 import { isFailure } from './use.ts';
 import { askWhether, removeConditions } from './validation.ts';
@@ -42,7 +43,7 @@ export class Refresher {
     context.upstream.removeHeader('If-Range');
     const asked = Date.now();
     const began = moment();
-    const headers = capturedHeaders(context);
+    const headers = choosingHeaders(context);
     context
       .call({
         pass: 'all',
@@ -67,7 +68,7 @@ export class Refresher {
     kept: Kept,
     answer: BackendAnswer,
     { asked, began }: { readonly asked: number; readonly began: number },
-    headers: (name: string) => readonly string[],
+    headers: HeaderValues,
   ): Promise<void> {
     const { policy, keeper, store } = this.#parts;
     const confirmed = answer.status === 304;
@@ -90,10 +91,4 @@ export class Refresher {
     const key = await keeper.reserve(place, judgement, began, headers);
     if (key !== null) await keeper.put(key, { place, status, block, body, judgement, moment: began, came, tags });
   }
-}
-
-/** The request's headers, to be read when it is over. */
-function capturedHeaders({ request }: AccessContext): (name: string) => readonly string[] {
-  const all = request.headers();
-  return (name) => all[name] ?? [];
 }

@@ -1,15 +1,20 @@
 import { hash } from 'node:crypto';
 import type { AccessContext, BaseContext } from '../../plugin-sdk/index.ts';
 import { type CacheControl, noDirectives, parseCacheControl } from './cache-control.ts';
+import { lineOf } from './header-lines.ts';
 import { type Address, type AddressKeys, type Place, separator } from './keys.ts';
 import type { CachePolicy } from './policy.ts';
+import { conditionLines } from './request-headers.ts';
+import type { Wishes } from './served.ts';
 
 /** What the cache has to know of a request. */
 export interface RequestFacts {
   readonly place: Place;
   readonly control: CacheControl;
-  /** It asks for a part, or on a condition. */
-  readonly conditional: boolean;
+  /** Asked for beside the whole: a part, or an answer on a condition. */
+  readonly wishes: Wishes | null;
+  /** It asks for a part. */
+  readonly ranged: boolean;
   readonly authorized: boolean;
   /** `GET` or `HEAD`. */
   readonly retrieves: boolean;
@@ -43,10 +48,12 @@ export function requestFacts(
   const authorized = special && hasAuthorization.test(block);
   const who = identityOf(context, authorized);
   if (who === null) return null;
+  const wished = special && conditions.test(block) ? conditionLines(context) : '';
   return {
     place: placeOf(context, keys, policy, who, body),
     control,
-    conditional: special && conditions.test(block),
+    wishes: wished === '' ? null : { block: wished, method },
+    ranged: wished !== '' && lineOf(wished, 'range') !== null,
     authorized,
     retrieves,
   };
@@ -84,11 +91,13 @@ function placeOf(
   if (body !== null && body.byteLength > 0) {
     owner += `${separator}body ${hash('sha256', body, 'base64url')}`;
     // The same bytes may mean different things.
-    for (const name of bodyFields) owner += `${separator}${request.headerValues(name).join()}`;
+    for (const name of bodyFields) owner += `${separator}${context.upstream.headerValues(name).join()}`;
   }
   for (const name of policy.headers) {
     owner += `${separator}${name}`;
+    // As the client sent it, and as the backend gets it.
     for (const value of request.headerValues(name)) owner += `:${value}`;
+    for (const value of context.upstream.headerValues(name)) owner += `>${value}`;
   }
   return { key: keys.key(address), owner, who, address };
 }
