@@ -36,7 +36,7 @@ for (const [name, bytes, keys, mostBytes] of [
     const seed = Number(process.env['STORE_SEED'] ?? randomInt(2 ** 31));
     t.diagnostic(`STORE_SEED=${seed}`);
     const memory = new SharedArrayBuffer(bytes);
-    const operations = mostBytes > 2 ** 20 ? 1000 : 25_000;
+    const operations = mostBytes > 2 ** 20 ? 300 : 10_000;
     const threads = [0, 1, 2, 3].map((worker) =>
       start({ memory, worker, seed: seed + worker * 7919, keys, mostBytes, operations }),
     );
@@ -86,6 +86,37 @@ test('threads that are ended at any moment leave a store that is whole and that 
     if (round % 7 !== 0) assert.ok(value !== null);
   }
   t.diagnostic(`${held} of 40 ended with the lock; 40 gets took ${worst.toFixed(1)} ms at most`);
+});
+
+test('while threads are ended, those that live read and write what is whole', async (t) => {
+  const seed = Number(process.env['STORE_SEED'] ?? randomInt(2 ** 31));
+  t.diagnostic(`STORE_SEED=${seed}`);
+  const random = chances(seed);
+  const memory = new SharedArrayBuffer(512 * kibibyte);
+  const common = { memory, keys: 40, mostBytes: 60 * kibibyte, operations: 0 };
+  const living = start({ ...common, worker: 0, seed });
+  let failure: unknown = null;
+  living.once('error', (error) => {
+    failure = error;
+  });
+  await once(living, 'message');
+  let repairs = 0;
+  for (let round = 0; round < 30; round++) {
+    const dying = start({ ...common, worker: 1, seed: seed + round });
+    await once(dying, 'message');
+    await sleep(random() * 8);
+    await dying.terminate();
+    if (Atomics.load(new Int32Array(memory), Header.lock) === threadNumber(1)) repairs++;
+    recoverStore(memory, 1);
+  }
+  const { hits } = sharedStore(memory, { worker: 'control-plane' }).stats();
+  await sleep(20);
+  assert.ok(sharedStore(memory, { worker: 'control-plane' }).stats().hits > hits, 'the living thread goes on');
+  await living.terminate();
+  recoverStore(memory, 0);
+  assert.equal(failure, null);
+  audit(memory);
+  t.diagnostic(`${repairs} of 30 ended with the lock`);
 });
 
 test('followers in other threads go on when the leading thread is ended', async () => {
