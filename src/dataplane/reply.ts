@@ -98,7 +98,11 @@ export function answer(x: Exchange, status: number, block: string, body: Uint8Ar
   if (body === null || body.byteLength === 0) {
     x.downstream.sendHead(x, 0);
     x.downstream.sendEnd(x, '');
-  } else sendWhole(x, body, { bodilessLength: body.byteLength, end: () => x.downstream.sendEnd(x, '') });
+    return;
+  }
+  // Filters would change the body that a GET gets, and its length with it.
+  const bodilessLength = x.plan.bodyFilter.length > 0 ? -1 : body.byteLength;
+  sendWhole(x, body, { bodilessLength, end: () => x.downstream.sendEnd(x, '') });
 }
 
 const invalidName = /[^!#$%&'*+\-.^_`|~0-9A-Za-z]|^$/;
