@@ -51,20 +51,21 @@ async function checkBody(
   required: boolean,
   refusal: Refusal,
 ): Promise<Reply | undefined> {
+  const type = bodyType(context.request.headerValues('content-type'));
+  const typed = type !== null && inRanges(config.content_types, type.type);
+  // Where a body must be, one of another type need not be read to be refused.
+  if (!typed && required) return refusal(context, otherType(config), 'content-type');
   const body = await context.decodedBody();
   if (body.byteLength === 0) return required ? refusal(context, refuse(400, missing), 'required') : undefined;
   if (body.byteLength > config.max_body_size) return refuse(413, 'Payload too large');
-  const type = bodyType(context.request.headerValues('content-type'));
-  if (type === null || !inRanges(config.content_types, type.type)) {
-    return refusal(
-      context,
-      refuse(415, `the content type must be ${config.content_types.join(' or ')}`),
-      'content-type',
-    );
-  }
+  if (!typed) return refusal(context, otherType(config), 'content-type');
   const verdict = await judge(body, config.max_errors);
   const reply = bodyRefusal(verdict, context.request.id, config.verbose);
   return reply === null ? undefined : refusal(context, reply, ruleOf(verdict));
+}
+
+function otherType({ content_types: types }: BodyValidatorConfig): Reply {
+  return refuse(415, `the content type must be ${types.join(' or ')}`);
 }
 
 function ruleOf(verdict: Verdict): string {

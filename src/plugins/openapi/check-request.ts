@@ -61,15 +61,16 @@ function undeclared(source: ParameterSource, names: ReadonlySet<string> | null):
 async function checkBody(context: AccessContext, { body }: Operation, config: OpenApiConfig): Promise<Refusal | null> {
   const type = bodyType(context.request.headerValues('content-type'));
   const rule = type === null ? undefined : body?.rules.find(({ range }) => inRanges([range], type.type));
+  const types = body?.rules.map(({ range }) => range).join(' or ');
+  const otherType: Refusal = { reply: refuse(415, `the content type must be ${types}`), rule: 'body content-type' };
+  if (rule === undefined && body?.required === true && type !== null) return otherType;
   // With HTTP/2 only the body itself tells whether there is one.
   if (rule === undefined || rule.judge !== null || rule.form !== null) {
     const bytes = await context.decodedBody();
     if (bytes.byteLength === 0) return body?.required === true ? missingBody : null;
     if (bytes.byteLength > config.max_body_size) return { reply: refuse(413, 'Payload too large'), rule: 'body size' };
     if (body === null) return { reply: refuse(400, 'the operation takes no body'), rule: 'body undeclared' };
-    if (rule !== undefined) return judged(context, rule, bytes, config);
-    const types = body.rules.map(({ range }) => range).join(' or ');
-    return { reply: refuse(415, `the content type must be ${types}`), rule: 'body content-type' };
+    return rule === undefined ? otherType : judged(context, rule, bytes, config);
   }
   return null;
 }

@@ -76,15 +76,17 @@ async function checkBody(
   config: RequestValidatorConfig,
   refusal: (reply: Reply) => Reply,
 ): Promise<Reply | undefined> {
+  const types = context.request.headerValues('content-type');
+  const type = types.length === 1 ? mediaType(types[0] as string) : null;
+  // Another charset would let the backend read other text.
+  const isRight = type !== null && isAllowed(type) && (!type.isJson || bodyType(types) !== null);
+  // Where a body must be, one of another type need not be read to be refused.
+  if (!isRight && types.length > 0 && needsBody(context)) return refusal(refuse(415, wrongType));
   const body = await context.decodedBody();
   if (body.byteLength === 0) return needsBody(context) ? refusal(refuse(400, wrongBody)) : undefined;
   if (body.byteLength > config.max_body_size) return refuse(413, 'Payload too large');
-  const types = context.request.headerValues('content-type');
-  const type = types.length === 1 ? mediaType(types[0] as string) : null;
-  if (type === null || !isAllowed(type)) return refusal(refuse(415, wrongType));
+  if (!isRight) return refusal(refuse(415, wrongType));
   if (!type.isJson) return undefined;
-  // Another charset would let the backend read other text.
-  if (bodyType(types) === null) return refusal(refuse(415, wrongType));
   const verdict = await judge(body, mostErrors);
   const reply = bodyRefusal(verdict, context.request.id, config.verbose_response, wrongBody);
   return reply === null ? undefined : refusal(reply);
