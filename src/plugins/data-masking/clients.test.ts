@@ -97,6 +97,13 @@ test('conditions are told the backend in its own tags, parts are not asked for',
     assert.equal(second.upstream?.header(name), null, name);
   assert.equal(second.response.status, 304);
   assert.equal(second.response.header('etag'), tag);
+  const image = await send(
+    rules,
+    { backend: { headers: { 'Content-Type': 'image/png', ETag: '"1"', Digest: 'x' }, body: 'PNG' } },
+    { pass_types: ['image/*'] },
+  );
+  assert.match(image.response.header('etag') ?? '', /^W\/"1-m/);
+  assert.equal(image.response.header('digest'), 'x');
   const foreign = await send(rules, { headers: { 'If-None-Match': '"x,y", *' } });
   assert.equal(foreign.upstream?.header('if-none-match'), null);
 });

@@ -140,6 +140,28 @@ describe('masking through a gateway', () => {
     assert.notEqual(answers[0]?.etag, answers[1]?.etag);
   });
 
+  it('a part or a condition, answered from the cache, is right by what the client has', async () => {
+    const first = await get('/cached/public', { As: 'bob' });
+    const tag = first.headers.get('etag') ?? '';
+    assert.equal(await first.text(), masked);
+    const part = await get('/cached/public', { As: 'bob', Range: 'bytes=0-9' });
+    assert.equal(part.status, 200);
+    assert.equal(await part.text(), masked);
+    // fetch would ask for a fresh answer besides.
+    const ask = (as: string) =>
+      exchangeOne(
+        rig.port,
+        `GET /cached/public HTTP/1.1\r\nHost: 127.0.0.1:${rig.port}\r\nAs: ${as}\r\nIf-None-Match: ${tag}\r\n\r\n`,
+      );
+    const same = await ask('bob');
+    assert.equal(same.status, 304);
+    assert.equal(same.get('etag'), tag);
+    // By other rules it would be another body.
+    const other = await ask('ada');
+    assert.equal(other.status, 200);
+    assert.match(other.body, /"name":"ada"/);
+  });
+
   it('an exception ends with the membership', async () => {
     const text = async () => (await get('/named', { As: 'ada' })).text();
     assert.match(await text(), /"name":"ada"/);

@@ -146,7 +146,7 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
       const rules = answerRules(context);
       if (context.response.source === 'upstream') {
         const { masker } = rules;
-        if (masker !== null && concerned(masker, context)) markAnswer(context, tagsOf(rules));
+        if (masker !== null) markAnswer(context, tagsOf(rules), masker.typeOf(onlyType(context)).format !== 'pass');
         if (differs) keepPrivate(context);
       }
       if (rules.head !== null) maskAnswerHead(context, rules.head);
@@ -202,12 +202,6 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
       },
     };
   }
-}
-
-/** Not those that pass, also where an answer tells no type because it has no body. */
-function concerned(masker: BodyMasker, { response }: HeaderFilterContext): boolean {
-  const type = response.header('content-type');
-  return type === null ? response.header('etag') !== null : masker.typeOf(type).format !== 'pass';
 }
 
 /** Null: there is none, or more than one. */

@@ -54,14 +54,18 @@ const ofOtherBytes = [
   'Signature-Input',
 ];
 
-/** Of an answer whose body is masked, was it sent or not (HEAD, 304). */
-export function markAnswer({ response }: HeaderFilterContext, tags: MarkedTags): void {
+/**
+ * Of any answer where bodies are masked, was one sent or not (HEAD, 304): what has no mark is not asked for again. `others`: the bytes
+ * are not those of the backend.
+ */
+export function markAnswer({ response }: HeaderFilterContext, tags: MarkedTags, others: boolean): void {
   const tag = response.header('etag');
   if (tag !== null) {
     const marked = tags.marked(tag);
     if (marked === null) response.removeHeader('ETag');
     else response.setHeader('ETag', marked);
   }
+  if (!others) return;
   for (const name of ofOtherBytes) if (response.header(name) !== null) response.removeHeader(name);
 }
 
