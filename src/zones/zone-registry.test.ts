@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { definePlugin } from '../plugin-sdk/define-plugin.ts';
+import type { ZoneKind } from '../plugin-sdk/limits.ts';
 import type { SnapshotDelta } from '../workers/messages.ts';
 import { ZoneRegistry } from './zone-registry.ts';
 
-const sized = definePlugin<{ readonly bytes: number; readonly zone: string }>({
+const sized = definePlugin<{ readonly bytes: number; readonly zone: string; readonly kind?: ZoneKind }>({
   name: 'sized',
   version: '1.0.0',
   priority: 1,
   protocols: ['http'],
   schema: () => Promise.reject(new Error('not asked for')),
-  zones: ({ bytes, zone }) => [{ name: zone, bytes }],
+  zones: ({ bytes, zone, kind = 'table' }) => [{ name: zone, bytes, kind }],
   setup: () => ({}),
 });
 
@@ -49,6 +50,18 @@ test('a disabled instance has none; sizes that cannot be are left out', () => {
   const zones = registry();
   assert.equal(zones.change(delta([row('a', 4096, 'z', { enabled: false })])), null);
   for (const bytes of [0, 4095, 1.5, Number.NaN, 2 ** 40]) assert.equal(zones.change(delta([row('a', bytes)])), null);
+});
+
+test('zones are listed with their kind, and a store that is too small for one is left out', () => {
+  const zones = registry();
+  const store = (id: string, bytes: number) => ({ id, config: { bytes, zone: id, kind: 'store' } });
+  zones.change(delta([row('a', 4096), store('b', 262_144), store('c', 262_143)]));
+  assert.deepEqual(
+    zones.list().map(({ name, kind }) => `${name} ${kind}`),
+    ['z table', 'b store'],
+  );
+  assert.equal(zones.find('b', 'b')?.byteLength, 262_144);
+  assert.equal(zones.find('c', 'c'), null);
 });
 
 test('a zone that there is no memory for does not stop the others', (t) => {

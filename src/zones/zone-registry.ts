@@ -2,6 +2,7 @@ import type { Row } from '../entities/entity.ts';
 import type { Plugin } from '../plugin-sdk/define-plugin.ts';
 import type { ZoneKind, ZoneRequest } from '../plugin-sdk/limits.ts';
 import type { SnapshotDelta, ZoneChanges } from '../workers/messages.ts';
+import { leastStoreBytes } from './store-layout.ts';
 
 interface Zone {
   readonly kind: ZoneKind;
@@ -105,11 +106,15 @@ export class ZoneRegistry {
     if (row['enabled'] === false) return [];
     try {
       const requests = this.#plugins.get(String(row['name']))?.zones(row['config'], row.id) ?? [];
-      return requests.filter(({ bytes }) => Number.isInteger(bytes) && bytes >= leastBytes && bytes <= mostBytes);
+      return requests.filter(isPossible);
     } catch {
       return [];
     }
   }
+}
+
+function isPossible({ bytes, kind }: ZoneRequest): boolean {
+  return Number.isInteger(bytes) && bytes >= (kind === 'store' ? leastStoreBytes : leastBytes) && bytes <= mostBytes;
 }
 
 function allocate(bytes: number): SharedArrayBuffer | null {
