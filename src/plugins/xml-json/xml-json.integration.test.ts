@@ -180,7 +180,7 @@ describe('through a gateway', () => {
 });
 
 describe('beside a cache', () => {
-  it('one stored answer serves both formats', async () => {
+  it('one stored answer serves both formats, and no part of it as the whole', async () => {
     let asked = 0;
     await using backend = await startBackend({
       handler: (_, response) => {
@@ -206,6 +206,9 @@ describe('beside a cache', () => {
     const xml = await get({ Accept: 'text/xml' });
     assert.equal(xml.headers.get('x-cache-status'), 'Hit');
     assert.equal(await xml.text(), order);
+    const part = await get({ Accept: 'application/json', Range: 'bytes=0-3' });
+    assert.equal(part.status, 200);
+    assert.deepEqual(await part.json(), orderJson);
     const unchanged = await get({ Accept: 'application/json', 'If-None-Match': 'W/"1"' });
     assert.equal(unchanged.status, 304);
     assert.equal(unchanged.headers.get('etag'), 'W/"1"');
