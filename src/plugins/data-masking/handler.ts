@@ -1,5 +1,6 @@
 import {
   type AccessContext,
+  type BaseContext,
   contextKey,
   type HeaderFilterContext,
   offThread,
@@ -21,7 +22,7 @@ import type { DataMaskingConfig } from './schema.ts';
 import { threadSize } from './thread-size.ts';
 import { keepPrivate, MarkedTags, markAnswer, withoutConditions } from './validators.ts';
 
-/** Which rules do not hold for the client; not set when the request was refused before. */
+/** Which rules do not hold for the client. */
 const liftedKey = contextKey<number>('lifted rules');
 
 type OffThreadMask = (
@@ -61,8 +62,18 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
     return known;
   }
 
-  function answerRules(context: HeaderFilterContext | ResponseContext): RuleSet {
-    return sets.of('response', context.get(liftedKey) ?? 0);
+  function answerRules(context: BaseContext): RuleSet {
+    return sets.of('response', liftedFor(context));
+  }
+
+  /** When a plugin before this one has answered, `access` did not run: then only what is known at once lifts a rule. */
+  function liftedFor(context: BaseContext): number {
+    const known = context.get(liftedKey);
+    if (known !== undefined) return known;
+    const lifted = exceptions === null || context.client.consumer === null ? 0 : exceptions(context);
+    const bits = typeof lifted === 'number' ? lifted : 0;
+    context.set(liftedKey, bits);
+    return bits;
   }
 
   function masked(
@@ -114,7 +125,7 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
     if (masker === null || body.byteLength === 0) return undefined;
     const contentType = onlyType(context);
     try {
-      const lifted = context.get(liftedKey) ?? 0;
+      const lifted = liftedFor(context);
       response.setBody(await masked(masker, { direction: 'response', lifted }, contentType ?? '', body));
       noteEncoding(contentType, (value) => response.setHeader('Content-Type', value));
       return undefined;
@@ -173,7 +184,7 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
       // Before it would be collected: such an answer has no end.
       backendAnswer(context) {
         if (!masksAnswers || context.response.status >= 300) return null;
-        const { masker } = sets.of('response', context.get(liftedKey) ?? 0);
+        const { masker } = sets.of('response', liftedFor(context));
         const type = context.response.header('content-type');
         if (masker === null || type === null || !isEventStream(type)) return null;
         if (masker.typeOf(type).format === 'pass') return null;
