@@ -9,6 +9,7 @@ export * from './body-reply.ts';
 export { checkSchema, compileSchema, type SchemaCheck, type Violation } from './compile-schema.ts';
 export type { Dialect } from './dialect.ts';
 export * from './media-ranges.ts';
+export * from './parameter-styles.ts';
 export { formValue } from './parameter-values.ts';
 export * from './parameters.ts';
 export { type PreparedSchema, type PrepareOptions, prepareSchema } from './prepare-schema.ts';

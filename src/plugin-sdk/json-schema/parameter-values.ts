@@ -1,6 +1,7 @@
 import { cookieValues } from '../cookies.ts';
 import { type JsonObject, type JsonValue, setMember } from '../json.ts';
-import type { Parameter, ParameterSource, ParameterStyle } from './parameters.ts';
+import type { ParameterStyle } from './parameter-styles.ts';
+import type { Parameter, ParameterSource } from './parameters.ts';
 import { type Decode, decodeArgument, decodePercent, latin1, type RawArgument, rawArguments } from './raw-arguments.ts';
 import { anyShape, type Shape, scalarOf } from './shape.ts';
 import { readStrictJson } from './strict-json.ts';

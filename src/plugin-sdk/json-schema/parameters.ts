@@ -1,13 +1,10 @@
 import type { RequestView } from '../contexts.ts';
 import { compileSchema, type SchemaCheck, type Violation } from './compile-schema.ts';
+import { type ParameterPlace, type ParameterStyle, stylesOf } from './parameter-styles.ts';
 import { Fault, parameterValue } from './parameter-values.ts';
 import type { PreparedSchema } from './prepare-schema.ts';
 import type { RawArgument } from './raw-arguments.ts';
 import { anyShape, type Shape, shapeOf } from './shape.ts';
-
-export type ParameterPlace = 'path' | 'query' | 'header' | 'cookie';
-/** Of OpenAPI. */
-export type ParameterStyle = 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject' | 'simple' | 'label' | 'matrix';
 
 export interface ParameterOptions {
   readonly name: string;
@@ -31,14 +28,6 @@ export interface Parameter extends Required<Omit<ParameterOptions, 'schema' | 'c
   readonly shape: Shape;
   readonly check: SchemaCheck | null;
 }
-
-/** Styles that each place knows. */
-export const stylesOf: Readonly<Record<ParameterPlace, readonly ParameterStyle[]>> = {
-  path: ['simple', 'label', 'matrix'],
-  query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
-  header: ['simple'],
-  cookie: ['form'],
-};
 
 /** Throws a `SchemaError` when the schema cannot be used. */
 export function compileParameter(options: ParameterOptions): Parameter {

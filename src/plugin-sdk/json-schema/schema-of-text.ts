@@ -5,9 +5,6 @@ import { type Dialect, dialectOf } from './dialect.ts';
 import { type PreparedSchema, prepareSchema } from './prepare-schema.ts';
 import { SchemaError } from './schema-error.ts';
 
-/** Characters of a schema as text. */
-export const longestSchema = 524_288;
-
 /** Reads a schema that stands in a field. `usual`: the dialect of one without `$schema`. Throws a `SchemaError`. */
 export function schemaOfText(text: string, usual: Dialect): PreparedSchema {
   const schema = textAsJson(text);

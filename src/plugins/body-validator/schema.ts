@@ -1,4 +1,6 @@
-import { longestSchema, mediaRangePattern, schemaProblem } from '../../plugin-sdk/json-schema/index.ts';
+import { mediaRangePattern } from '../../plugin-sdk/json-schema/media-ranges.ts';
+import { longestSchema } from '../../plugin-sdk/json-schema/schema-limits.ts';
+import { loadNow } from '../../plugin-sdk/load-now.ts';
 import { boolean, type EntityCheck, type Infer, integer, record, set, string } from '../../plugin-sdk/schema.ts';
 
 export const config = record({
@@ -79,17 +81,10 @@ export const checks: readonly EntityCheck[] = [
   {
     custom_entity_check: {
       field_sources: ['config'],
-      fn: ({ config }) => problemsOf(config as BodyValidatorConfig),
+      fn: ({ config: given }) => {
+        const { problemsOf } = loadNow<typeof import('./problems.ts')>(import.meta.filename, './problems');
+        return problemsOf(given as BodyValidatorConfig);
+      },
     },
   },
 ];
-
-function problemsOf(config: BodyValidatorConfig): Readonly<Record<string, string>> | null {
-  const problems: Record<string, string> = {};
-  for (const field of ['schema', 'response_schema'] as const) {
-    const text = config[field];
-    const problem = text === null ? null : schemaProblem(text, config.version);
-    if (problem !== null) problems[`config.${field}`] = `is not a usable JSON Schema: ${problem}`;
-  }
-  return Object.keys(problems).length === 0 ? null : problems;
-}

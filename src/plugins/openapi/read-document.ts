@@ -2,9 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { LineCounter, parseDocument } from 'yaml';
 import { BodySyntaxError, isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../plugin-sdk/index.ts';
 import { SchemaError } from '../../plugin-sdk/json-schema/index.ts';
+import { largestDocument } from './largest-document.ts';
 
-/** Bytes of a document. */
-export const largestDocument = 4_194_304;
 const mostLevels = 200;
 const mostValues = 500_000;
 

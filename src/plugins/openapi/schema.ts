@@ -1,6 +1,7 @@
+import { loadNow } from '../../plugin-sdk/load-now.ts';
 import { boolean, type EntityCheck, type Infer, integer, record, string } from '../../plugin-sdk/schema.ts';
-import { type ApiConfig, apiProblem } from './api.ts';
-import { largestDocument } from './read-document.ts';
+import type { ApiConfig } from './api.ts';
+import { largestDocument } from './largest-document.ts';
 
 export const config = record({
   document: string({
@@ -73,6 +74,7 @@ export const checks: readonly EntityCheck[] = [
       fn: ({ config: value }) => {
         const given = value as ApiConfig;
         if ((given.document === null) === (given.file === null)) return null;
+        const { apiProblem } = loadNow<typeof import('./api.ts')>(import.meta.filename, './api');
         const problem = apiProblem(given);
         if (problem === null) return null;
         return { [given.document === null ? 'config.file' : 'config.document']: `cannot be used: ${problem}` };

@@ -7,10 +7,7 @@ import {
   textAsJson,
 } from '../../plugin-sdk/json-schema/index.ts';
 import { fromKongSchema } from './kong-schema.ts';
-
-/** Kong's names of the formats. */
-export const versions = ['kong', 'draft4', 'draft6', 'draft7', 'draft201909', 'draft202012'] as const;
-export type Version = (typeof versions)[number];
+import type { Version } from './versions.ts';
 
 const dialects: Readonly<Record<Version, Dialect>> = {
   kong: 'draft-04',

@@ -1,13 +1,7 @@
-import {
-  checkSchema,
-  compileParameter,
-  compileSchema,
-  longestSchema,
-  SchemaError,
-  stylesOf,
-} from '../../plugin-sdk/json-schema/index.ts';
+import { longestSchema } from '../../plugin-sdk/json-schema/schema-limits.ts';
+import { loadNow } from '../../plugin-sdk/load-now.ts';
 import { array, boolean, type EntityCheck, type Infer, integer, record, set, string } from '../../plugin-sdk/schema.ts';
-import { bodySchema, parameterSchema, versions } from './compile-config.ts';
+import { versions } from './versions.ts';
 
 const parameter = record(
   {
@@ -81,47 +75,10 @@ export const checks: readonly EntityCheck[] = [
   {
     custom_entity_check: {
       field_sources: ['config'],
-      fn: ({ config: value }) => problemsOf(value as RequestValidatorConfig),
+      fn: ({ config: given }) => {
+        const { problemsOf } = loadNow<typeof import('./problems.ts')>(import.meta.filename, './problems');
+        return problemsOf(given as RequestValidatorConfig);
+      },
     },
   },
 ];
-
-function problemsOf(given: RequestValidatorConfig): Readonly<Record<string, string>> | null {
-  const problems: Record<string, string> = {};
-  const { body_schema: body, version } = given;
-  const told = (field: string, problem: string | null): void => {
-    if (problem !== null) problems[`config.${field}`] = problem;
-  };
-  if (body !== null)
-    told(
-      'body_schema',
-      problemOf(() => check(bodySchema(body, version))),
-    );
-  for (const [at, one] of (given.parameter_schema ?? []).entries()) {
-    const { schema, style, in: place } = one;
-    const field = `parameter_schema.${at}`;
-    if (style !== null && !stylesOf[place].includes(style)) told(`${field}.style`, `a ${place} is not written so`);
-    else if (schema !== null)
-      told(
-        `${field}.schema`,
-        problemOf(() => check(parameterSchema(schema, version))),
-      );
-  }
-  return Object.keys(problems).length === 0 ? null : problems;
-}
-
-function check(prepared: Parameters<typeof compileSchema>[0]): void {
-  checkSchema(prepared);
-  compileParameter({ in: 'query', name: '', required: false, schema: prepared });
-  compileSchema(prepared);
-}
-
-function problemOf(work: () => void): string | null {
-  try {
-    work();
-    return null;
-  } catch (error) {
-    if (error instanceof SchemaError) return `is not a usable schema: ${error.message}`;
-    throw error;
-  }
-}

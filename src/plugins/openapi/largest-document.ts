@@ -1,0 +1,2 @@
+/** Bytes of a document. */
+export const largestDocument = 4_194_304;
