@@ -14,10 +14,10 @@ export type Verdict =
 export type BodyJudge = (body: Uint8Array, most: number) => Verdict | Promise<Verdict>;
 
 /**
- * Bytes above which a body is checked in another thread. Measured: arrays of small objects take about 70 ns for each byte with
- * reading and checking, so this is some 18 ms.
+ * Bytes above which a body is checked in another thread. Measured: reading and checking take 10 to 60 ns for each byte, so 6 ms, and
+ * some 50 ms for the worst that steps allow (`keywords.ts`).
  */
-const largestHere = 256 * 1024;
+const largestHere = 98_304;
 const apart = offThread<[string, Uint8Array, number], readonly Violation[]>(
   new URL('./judge-body.ts', import.meta.url),
   'judgeBodyApart',

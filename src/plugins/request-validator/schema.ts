@@ -62,7 +62,7 @@ export const config = record({
   max_body_size: integer({
     required: true,
     default: 1_048_576,
-    between: [1, 67_108_864],
+    between: [1, 8_388_608],
     unit: 'bytes',
     description: 'Largest body of a request, when `body_schema` is set. 413 beyond. Kong has no such field.',
   }),
