@@ -78,6 +78,8 @@ export class JsonPathState {
   readonly #always: Place[] = [];
   readonly #conditions: Condition[] = [];
   readonly #next = new Map<string, JsonPathState>();
+  /** The same by the names of members, where there are no conditions. */
+  readonly #members = new Map<string, JsonPathState>();
 
   constructor(states: States, places: readonly Place[]) {
     this.#states = states;
@@ -108,16 +110,19 @@ export class JsonPathState {
 
   /** To a member. `child` and `root` are what filters see. */
   member(name: string, child: JsonValue, root: JsonValue): JsonPathState {
-    const known = this.#named.has(name);
-    let key = known ? `.${name}` : '';
-    if (this.#conditions.length > 0) key = `${this.#conditionsOf(-1, 0, child, root)}${key}`;
-    return this.#next.get(key) ?? this.#make(key, known ? (this.#named.get(name) as Place[]) : []);
+    const known = this.#named.get(name);
+    if (this.#conditions.length === 0) {
+      if (known === undefined) return this.#next.get('') ?? this.#make('', none);
+      return this.#members.get(name) ?? this.#makeMember(name, known);
+    }
+    const key = this.#conditionsOf(-1, 0, child, root) + (known === undefined ? '' : `.${name}`);
+    return this.#next.get(key) ?? this.#make(key, known ?? none);
   }
 
   /** To an element of an array of this length. */
   element(index: number, length: number, child: JsonValue, root: JsonValue): JsonPathState {
     const key = this.#conditions.length === 0 ? '' : this.#conditionsOf(index, length, child, root);
-    return this.#next.get(key) ?? this.#make(key, []);
+    return this.#next.get(key) ?? this.#make(key, none);
   }
 
   /** Which of the conditions hold, by their numbers: `0,2`. An index of -1 stands for a member. */
@@ -127,6 +132,12 @@ export class JsonPathState {
       if (holds(selector, index, length, child, root)) text += `${at},`;
     }
     return text;
+  }
+
+  #makeMember(name: string, named: readonly Place[]): JsonPathState {
+    const state = this.#states.of([...this.#always, ...named]);
+    this.#members.set(name, state);
+    return state;
   }
 
   #make(key: string, named: readonly Place[]): JsonPathState {
@@ -141,6 +152,8 @@ export class JsonPathState {
     return state;
   }
 }
+
+const none: readonly Place[] = [];
 
 function holds(
   selector: Condition['selector'],

@@ -251,7 +251,7 @@ const hostile: readonly (readonly [name: string, unit: string])[] = [
 
 test('the time is linear in the text, whatever it is', () => {
   for (const [name, unit] of hostile) {
-    const text = unit.repeat(Math.ceil(100_000 / unit.length));
+    const text = unit.repeat(Math.ceil(50_000 / unit.length));
     for (const [kind, find] of Object.entries(kinds)) {
       const start = performance.now();
       find(text);

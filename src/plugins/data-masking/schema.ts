@@ -138,7 +138,7 @@ export const config = record({
   max_request_body: integer({
     required: true,
     default: mebibyte,
-    between: [1024, 32 * mebibyte],
+    between: [1024, 8 * mebibyte],
     unit: 'bytes',
     description:
       'Largest request body that is masked, after its content coding is taken off; a larger one is answered with 413.',
@@ -146,7 +146,7 @@ export const config = record({
   max_response_body: integer({
     required: true,
     default: 8 * mebibyte,
-    between: [1024, 32 * mebibyte],
+    between: [1024, 8 * mebibyte],
     unit: 'bytes',
     description:
       'Largest body of an answer that is masked, after its content coding is taken off; a larger one makes a 502.',
