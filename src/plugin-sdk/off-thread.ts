@@ -45,6 +45,8 @@ const usualDeadline = 5_000;
  * A function of a module, run in a thread beside this one so that a large body does not hold up the others: `module` exports
  * it under `name`. Arguments and result are copied. What it throws is thrown here with the same name, message and fields. Calls wait for each
  * other; rejects with an `OffThreadError` when there are too many.
+ *
+ * Texts of 8 MiB at most: JSON can take thirty times its size, and a thread whose memory runs out ends the process.
  */
 export function offThread<A extends readonly unknown[], R>(
   module: URL,

@@ -202,7 +202,7 @@ describe('aggregate: order of the calls', () => {
 });
 
 describe('aggregate: large answers', () => {
-  const huge = { service: 'others', max_body_size: 10_000_000 };
+  const huge = { service: 'others', max_body_size: 8_000_000 };
 
   test('are read in another thread, and give the same', async () => {
     const path = await rig.composite({

@@ -73,7 +73,7 @@ export const request = record(
     max_body_size: integer({
       required: true,
       default: 1_048_576,
-      between: [1, 67_108_864],
+      between: [1, 8_388_608],
       unit: 'bytes',
       description: 'Largest body of an answer. A larger one is a failure.',
     }),

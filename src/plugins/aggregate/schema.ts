@@ -18,7 +18,7 @@ export const config = record(
     max_body_size: integer({
       required: true,
       default: 8_388_608,
-      between: [1, 67_108_864],
+      between: [1, 8_388_608],
       unit: 'bytes',
       description: 'Largest sum of the bodies of all answers, and largest document. Beyond it the client gets 502.',
     }),
@@ -31,7 +31,7 @@ export const config = record(
     max_request_body: integer({
       required: true,
       default: 1_048_576,
-      between: [1, 67_108_864],
+      between: [1, 8_388_608],
       unit: 'bytes',
       description: "Largest body of the client's request. It is read only when a template names `{body}`.",
     }),

@@ -27,7 +27,7 @@ before(async () => {
   const config = { schema: JSON.stringify(order), max_body_size: 100_000 };
   for (const [name, more] of Object.entries({
     requests: config,
-    lists: { schema: JSON.stringify(list), max_body_size: 10_000_000 },
+    lists: { schema: JSON.stringify(list), max_body_size: 8_000_000 },
     reported: { response_schema: JSON.stringify(order), max_body_size: 100_000 },
     enforced: { response_schema: JSON.stringify(order), response_mode: 'enforce', max_body_size: 100_000 },
   })) {

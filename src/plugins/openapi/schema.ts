@@ -46,7 +46,7 @@ export const config = record({
   max_body_size: integer({
     required: true,
     default: 1_048_576,
-    between: [1, 67_108_864],
+    between: [1, 8_388_608],
     unit: 'bytes',
     description:
       'Largest body of a request (413 beyond), and of an answer that is checked: a larger one passes unchecked, or is answered with 502 when `response_mode` is `enforce`.',

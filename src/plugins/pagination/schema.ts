@@ -159,7 +159,7 @@ export const config = record({
   max_body_bytes: integer({
     required: true,
     default: 1_048_576,
-    between: [1024, 16_777_216],
+    between: [1024, 8_388_608],
     description: 'The largest answer of the backend, in bytes, its content coding taken off. A larger one is a 502.',
   }),
 });

@@ -73,7 +73,7 @@ export const config = record({
   max_body_size: integer({
     required: true,
     default: 8_388_608,
-    between: [1, 33_554_432],
+    between: [1, 8_388_608],
     unit: 'bytes',
     description: 'Largest body that is changed, without its content coding. A larger one is answered with 413.',
   }),
