@@ -18,7 +18,7 @@ const names: ReadonlyMap<string, Encoding> = new Map<string, Encoding>([
 
 /**
  * The characters of a document: by its byte order mark, the charset parameter of its `Content-Type`, the declaration in it, or
- * UTF-8, in this order (RFC 7303 3.2). A mark and a parameter that contradict each other are refused. Throws an `XmlEncodingError` for any
+ * UTF-8, in this order (RFC 7303 3.2). A mark that the parameter contradicts, or without one the declaration, is refused. Throws an `XmlEncodingError` for any
  * other encoding, a `BodySyntaxError` for bytes that are none of it.
  */
 export function decodeXml(body: Uint8Array, contentType: string | null): string {
@@ -29,9 +29,12 @@ export function decodeXml(body: Uint8Array, contentType: string | null): string 
   if (marked !== null) {
     const encoding = marked === 'utf-8' ? 'utf-8' : 'utf-16';
     if (told !== null && told !== encoding) throw new XmlEncodingError('the byte order mark contradicts the charset');
-    return marked === 'utf-8' ? utf8(bytes.subarray(3)) : utf16(bytes.subarray(2), marked);
+    const text = marked === 'utf-8' ? utf8(bytes.subarray(3)) : utf16(bytes.subarray(2), marked);
+    if (told === null && (declaredIn(text.slice(0, 256)) ?? encoding) !== encoding)
+      throw new XmlEncodingError('the byte order mark contradicts the declaration');
+    return text;
   }
-  const encoding = told ?? declared(bytes) ?? 'utf-8';
+  const encoding = told ?? declaredIn(bytes.toString('latin1', 0, 256)) ?? 'utf-8';
   if (encoding === 'utf-8') return utf8(bytes);
   if (encoding === 'iso-8859-1') return bytes.toString('latin1');
   if (encoding === 'us-ascii') return ascii(bytes);
@@ -53,8 +56,8 @@ function markOf(bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' | null {
 
 const declaration = /^<\?xml\s[^>]{0,200}?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]{0,40})["']/;
 
-function declared(bytes: Buffer): Encoding | null {
-  const name = declaration.exec(bytes.toString('latin1', 0, 256))?.[1];
+function declaredIn(start: string): Encoding | null {
+  const name = declaration.exec(start)?.[1];
   return name === undefined ? null : known(name.toLowerCase());
 }
 

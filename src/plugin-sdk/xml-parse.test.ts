@@ -20,6 +20,9 @@ const refused: Readonly<Record<string, readonly [text: string, where: string]>> 
   'a CDATA section behind the root': ['<a/><![CDATA[x]]>', 'line 1, column 13'],
   'a control character': ['<a>\x01</a>', 'line 1, column 4'],
   'a reference to a control character': ['<a>&#1;</a>', 'line 1, column 7'],
+  'a reference without a number': ['<a>&#;</a>', 'line 1, column 6'],
+  'a hexadecimal reference without a number': ['<a b="&#x;"/>', 'line 1, column 10'],
+  'a reference that is no number': ['<a>&#12a;</a>', 'line 1, column 9'],
   'a reference to nothing': ['<a>&#x110000;</a>', 'line 1, column 13'],
   'a reference to a surrogate': ['<a>&#xD800;</a>', 'line 1, column 11'],
   'U+FFFF': ['<a>\uffff</a>', 'line 1, column 4'],
@@ -159,6 +162,8 @@ describe('encodings', () => {
     ['another declared one', Buffer.from(`${declared('EBCDIC-CP-US')}<a/>`), null],
     ['UTF-16 without a mark', Buffer.from('<a/>', 'utf16le'), 'text/xml; charset=utf-16'],
     ['UTF-16 declared in bytes', Buffer.from(`${declared('UTF-16')}<a/>`), null],
+    ['a mark that the declaration contradicts', Buffer.from(`\ufeff${declared('iso-8859-1')}<a/>`), 'text/xml'],
+    ['a mark of UTF-16 that the declaration contradicts', utf16(`${declared('utf-8')}<a/>`, true), null],
     ['a mark that contradicts', Buffer.from('\ufeff<a/>'), 'text/xml; charset=iso-8859-1'],
   ];
   for (const [what, bytes, contentType] of unknown) {

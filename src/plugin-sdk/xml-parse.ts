@@ -92,10 +92,20 @@ class DocumentReader extends SaxesParser<typeof parserOptions> {
   }
 
   read(): XmlDocument {
-    this.write(this.#text).close();
+    this.#parse();
     const root = this.#root;
     if (root === null) throw new BodySyntaxError('XML', 'there is no root element', null);
     return { kind: 'document', before: this.#before, root, after: this.#after };
+  }
+
+  #parse(): void {
+    try {
+      this.write(this.#text).close();
+    } catch (error) {
+      // It makes a character of a reference that has no number (`&#;`) without looking at it.
+      if (error instanceof RangeError) this.fail('malformed character entity');
+      throw error;
+    }
   }
 
   /** The parser calls it for whatever is not well-formed, and would go on. */
