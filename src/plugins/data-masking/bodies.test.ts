@@ -166,6 +166,9 @@ test('parts of bodies and streams of events are refused', async () => {
   });
   assert.equal(part.response.status, 502);
   assert.equal(await answered(rules, 'text/event-stream', 'data: {"a":1}\n\n'), 502);
+  const headers = { 'Content-Type': 'Text/Event-Stream; charset=utf-8' };
+  const failing = await send(rules, { backend: { status: 500, headers, body: 'data: {"a":1}\n\n' } });
+  assert.equal(failing.response.status, 502);
   assert.equal(
     await answered(rules, 'text/event-stream', 'data: 1\n\n', { pass_types: ['text/event-stream'] }),
     'data: 1\n\n',

@@ -183,8 +183,7 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
 
       // Before it would be collected: such an answer has no end.
       backendAnswer(context) {
-        if (!masksAnswers || context.response.status >= 300) return null;
-        const { masker } = sets.of('response', liftedFor(context));
+        const { masker } = answerRules(context);
         const type = context.response.header('content-type');
         if (masker === null || type === null || !isEventStream(type)) return null;
         if (masker.typeOf(type).format === 'pass') return null;

@@ -21,8 +21,8 @@ export interface RuleSet {
 export class RuleSets {
   readonly rules: readonly Rule[];
   readonly #config: DataMaskingConfig;
-  readonly #request = new BoundedCache<number, RuleSet>(64);
-  readonly #response = new BoundedCache<number, RuleSet>(64);
+  readonly #request = new BoundedCache<number, RuleSet>(1024);
+  readonly #response = new BoundedCache<number, RuleSet>(1024);
 
   constructor(config: DataMaskingConfig) {
     this.#config = config;
