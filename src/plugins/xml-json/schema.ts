@@ -133,7 +133,7 @@ const soap = record(
       referenceable: true,
       encrypted: true,
       custom: (text: string) => problemOf(() => headerElements(text)),
-      description: 'XML elements for the header of the envelopes that are made.',
+      description: 'XML elements for the header of the envelopes that are made; `soap` is the prefix of the envelope.',
     }),
     fault_statuses: map(
       string({ len_min: 1, description: 'Local name of a code or subcode, such as `Sender`, `Receiver`, `NotFound`.' }),

@@ -24,11 +24,15 @@ describe('JSON clients of a SOAP backend', () => {
   const call = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"id":7}' };
 
   it('send envelopes of SOAP 1.1', async (t) => {
-    const soap = { version: '1.1', action: 'urn:users#Get', header: '<k:key xmlns:k="urn:k">s</k:key>' };
+    const soap = {
+      version: '1.1',
+      action: 'urn:users#Get',
+      header: '<k:key xmlns:k="urn:k" soap:mustUnderstand="1">s</k:key>',
+    };
     const { upstream } = await plugin(t, { backend: 'xml', mapping, soap }).request(call);
     assert.equal(
       upstream?.body,
-      `${declaration}<soap:Envelope xmlns:soap="${soap11}"><soap:Header><k:key xmlns:k="urn:k">s</k:key></soap:Header>` +
+      `${declaration}<soap:Envelope xmlns:soap="${soap11}"><soap:Header><k:key xmlns:k="urn:k" soap:mustUnderstand="1">s</k:key></soap:Header>` +
         '<soap:Body><GetUser xmlns="urn:users"><id>7</id></GetUser></soap:Body></soap:Envelope>',
     );
     assert.equal(upstream?.header('content-type'), 'text/xml; charset=utf-8');

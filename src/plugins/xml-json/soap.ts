@@ -120,9 +120,10 @@ function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }
 
-/** Elements of a text, for the header of envelopes. Throws what `parseXml` throws. */
+/** Elements of a text, for the header of envelopes, whose prefix `soap` they may use. Throws what `parseXml` throws. */
 export function headerElements(text: string): readonly XmlNode[] {
-  return text.trim() === '' ? [] : childElements(parseXml(`<header>${text}</header>`).root);
+  if (text.trim() === '') return [];
+  return childElements(parseXml(`<header xmlns:soap="${namespaces['1.1']}">${text}</header>`).root);
 }
 
 /** An envelope around these. */
