@@ -106,6 +106,18 @@ test('routes of another service are not taken', async () => {
   assert.equal((await cli(document(), '--name', 'other', '--route-prefix', 'other-')).code, 0);
 });
 
+test('a token is sent, and asked for when it is missing', async () => {
+  await using guarded = await startTestGateway({ settings: { adminToken: 'secret-token' } });
+  const missing = await cli(document(), '--admin', guarded.adminUrl);
+  assert.deepEqual(missing, {
+    code: 1,
+    output: 'Error: the Admin API asks for a token: give it by --token or SLUICEGATE_ADMIN_TOKEN\n',
+  });
+  const { code, output } = await cli(document(), '--admin', guarded.adminUrl, '--token', 'secret-token');
+  assert.equal(code, 0, output);
+  assert.doesNotMatch(output, /secret-token/);
+});
+
 test('what the Admin API refuses is told', async () => {
   const { code, output } = await cli(document(), '--name', 'bad name/x');
   assert.equal(code, 1);

@@ -7,7 +7,9 @@ export function judgeBody(check: SchemaCheck, body: Uint8Array, most: number): r
   return check(readStrictJson(body), body.byteLength, most);
 }
 
-const mostKept = 50;
+/** Characters of schemas whose compiled form is kept. */
+const mostKept = 8_000_000;
+let keptSize = 0;
 const kept = new Map<string, SchemaCheck>();
 
 /** The same in a thread of its own, which remembers what it compiled. `schema`: a `PreparedSchema` as JSON. */
@@ -15,7 +17,8 @@ export function judgeBodyApart(schema: string, body: Uint8Array, most: number): 
   let check = kept.get(schema);
   if (check === undefined) {
     check = compileSchema(JSON.parse(schema) as PreparedSchema);
-    if (kept.size >= mostKept) kept.clear();
+    if (keptSize > mostKept) kept.clear();
+    keptSize = (kept.size === 0 ? 0 : keptSize) + schema.length;
     kept.set(schema, check);
   }
   return judgeBody(check, body, most);

@@ -52,6 +52,20 @@ function apiOf(document: JsonObject, config: ApiConfig): Api {
 
 /** What is wrong with the document, all of it; null: nothing. For the control plane. */
 export function apiProblem(config: ApiConfig): string | null {
+  if (config.document === null) return newProblem(config);
+  // The plugin is checked on each change of it, and a large document takes a second.
+  const key = `${config.base_path ?? ''} ${config.document}`;
+  if (key !== lastKey) {
+    lastProblem = newProblem(config);
+    lastKey = key;
+  }
+  return lastProblem;
+}
+
+let lastKey = '';
+let lastProblem: string | null = null;
+
+function newProblem(config: ApiConfig): string | null {
   try {
     const document = readDocument(textOf(config));
     // What paths cannot be told apart shows when they are put into the table.
