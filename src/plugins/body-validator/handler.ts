@@ -51,10 +51,11 @@ async function checkBody(
   required: boolean,
   refusal: Refusal,
 ): Promise<Reply | undefined> {
-  const type = bodyType(context.request.headerValues('content-type'));
+  const types = context.request.headerValues('content-type');
+  const type = bodyType(types);
   const typed = type !== null && inRanges(config.content_types, type.type);
   // Where a body must be, one of another type need not be read to be refused.
-  if (!typed && required) return refusal(context, otherType(config), 'content-type');
+  if (!typed && types.length > 0 && required) return refusal(context, otherType(config), 'content-type');
   const body = await context.decodedBody();
   if (body.byteLength === 0) return required ? refusal(context, refuse(400, missing), 'required') : undefined;
   if (body.byteLength > config.max_body_size) return refuse(413, 'Payload too large');
