@@ -67,13 +67,18 @@ export function schemaCheck(firstOf: () => ValidateFunction, allOf: () => Valida
     try {
       if (first(value)) return [];
     } catch (error) {
-      if (!(error instanceof StepsSpent)) throw error;
-      return [{ pointer: '', rule: 'steps', message: error.message }];
+      if (!isSpent(error)) throw error;
+      return [{ pointer: '', rule: 'steps', message: new StepsSpent().message }];
     }
     const errors = first.errors ?? [];
     if (most <= 1 || size > mostForAll) return violations(errors, most);
     return violations(allErrors(allOf(), value, size) ?? errors, most);
   };
+}
+
+/** A schema that leads to itself without a step into the value spends the stack first. */
+function isSpent(error: unknown): boolean {
+  return error instanceof StepsSpent || error instanceof RangeError;
 }
 
 /** Refuses what the schema of schemas does not allow. For the control plane. Throws a `SchemaError`. */
@@ -90,7 +95,7 @@ function allErrors(all: ValidateFunction, value: unknown, size: number): readonl
   try {
     return all(value) ? null : (all.errors ?? null);
   } catch (error) {
-    if (error instanceof StepsSpent) return null;
+    if (isSpent(error)) return null;
     throw error;
   }
 }

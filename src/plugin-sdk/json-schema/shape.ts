@@ -11,7 +11,8 @@ export interface Shape {
   readonly others: Shape | null;
 }
 
-const mostLevels = 6;
+/** Schemas that one is made of may refer to each other. */
+const mostParts = 200;
 const nothing: Shape = Object.freeze({ types: new Set<string>(), items: null, members: new Map(), others: null });
 
 export function shapeOf({ schema }: PreparedSchema): Shape {
@@ -19,37 +20,40 @@ export function shapeOf({ schema }: PreparedSchema): Shape {
 }
 
 function shape(schema: JsonValue, root: JsonValue, level: number): Shape {
-  if (!isJsonObject(schema) || level > mostLevels) return nothing;
+  if (!isJsonObject(schema)) return nothing;
   const types = new Set<string>();
   const members = new Map<string, Shape>();
   let items: Shape | null = null;
   let others: Shape | null = null;
-  for (const part of partsOf(schema, root, 0)) {
+  for (const part of partsOf(schema, root)) {
     for (const type of typesOf(part)) types.add(type);
+    // Texts hold a value, its members, and lists of them: nothing deeper.
+    if (level > 1) continue;
     const { properties, items: itemSchema, additionalProperties: rest } = part;
+    if (isJsonObject(itemSchema)) items ??= shape(itemSchema, root, level + 1);
+    if (level > 0) continue;
     if (isJsonObject(properties)) {
       for (const [name, member] of Object.entries(properties)) members.set(name, shape(member, root, level + 1));
     }
-    if (isJsonObject(itemSchema)) items ??= shape(itemSchema, root, level + 1);
     if (isJsonObject(rest)) others ??= shape(rest, root, level + 1);
   }
   return { types, items, members, others };
 }
 
 /** The schema itself, and those that it is made of. */
-function partsOf(schema: JsonObject, root: JsonValue, level: number): readonly JsonObject[] {
-  if (level > mostLevels) return [schema];
-  const inner: JsonObject[] = [];
-  for (const name of ['allOf', 'anyOf', 'oneOf']) {
-    const list = schema[name];
-    if (Array.isArray(list)) inner.push(...list.filter(isJsonObject));
+function partsOf(schema: JsonObject, root: JsonValue): ReadonlySet<JsonObject> {
+  const parts = new Set([schema]);
+  for (const part of parts) {
+    if (parts.size > mostParts) break;
+    for (const name of ['allOf', 'anyOf', 'oneOf']) {
+      const list = part[name];
+      if (Array.isArray(list)) for (const one of list) if (isJsonObject(one)) parts.add(one);
+    }
+    const { $ref } = part;
+    const target = typeof $ref === 'string' ? targetOf($ref, root) : undefined;
+    if (isJsonObject(target)) parts.add(target);
   }
-  const { $ref } = schema;
-  if (typeof $ref === 'string') {
-    const target = targetOf($ref, root);
-    if (isJsonObject(target)) inner.push(target);
-  }
-  return [schema, ...inner.flatMap((part) => partsOf(part, root, level + 1))];
+  return parts;
 }
 
 function typesOf({ type, enum: list, const: only }: JsonObject): readonly string[] {

@@ -197,6 +197,11 @@ describe('time', () => {
     assert.match(body, /"rule":"steps"/);
   });
 
+  test('a schema that is nothing but itself', async () => {
+    assert.match(await within(500, { $ref: '#' }, '{}'), /"rule":"steps"/);
+    assert.match(await within(500, { allOf: [{ $ref: '#' }, { $ref: '#' }] }, '{}'), /"rule":"steps"/);
+  });
+
   test('distinct items of a long list', async () => {
     assert.match(await within(500, { uniqueItems: true }, `[${'{},'.repeat(80_000)}{}]`), /uniqueItems/);
     const different = `[${Array.from({ length: 20_000 }, (_, at) => `{"id":${at}}`).join()}]`;

@@ -185,6 +185,28 @@ describe('documents', () => {
   });
 });
 
+test('a form of many members that contain themselves is read', async () => {
+  const members = Array.from(
+    { length: 60 },
+    (_, at) => `m${at}: { anyOf: [{ $ref: "#/components/schemas/N" }, { type: integer }] }`,
+  );
+  const own = `${shop}    N: { anyOf: [{ $ref: "#/components/schemas/N" }, { type: object, properties: { ${members.join()} } }] }\n`;
+  const document = own.replace(
+    'schema: { type: object, required: [n],',
+    'schema: { allOf: [{ $ref: "#/components/schemas/N" }], required: [n],',
+  );
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const begun = performance.now();
+  const { response } = await plugin({}, document).request({
+    path: '/v1/forms',
+    method: 'POST',
+    headers,
+    body: 'n=1&m1=2',
+  });
+  assert.ok(performance.now() - begun < 1_000, `${performance.now() - begun} ms`);
+  assert.equal(response.status, 400);
+});
+
 test('a large document in YAML is read in another thread', async () => {
   const large = `${shop}# ${'x'.repeat(20_000)}\n`;
   const tester = plugin({}, large);
