@@ -23,13 +23,16 @@ export function authenticateByPassword(config: BasicAuthConfig, tools: PluginToo
     anonymous: config.anonymous,
     attempt: (context) => logins.attempt(context),
   });
+  const hide = ({ request, upstream }: AccessContext): void => {
+    if (!config.hide_credentials) return;
+    for (const name of basicHeaders(request)) upstream.removeHeader(name);
+  };
   return {
     access(context) {
-      if (config.hide_credentials) {
-        for (const name of basicHeaders(context.request)) context.upstream.removeHeader(name);
-      }
+      hide(context);
       return authenticate(context);
     },
+    skipped: hide,
     dispose() {
       users.close();
       releaseHashPool();

@@ -10,17 +10,26 @@ import {
 import { Directory } from './directory.ts';
 import { escapeDnValue } from './distinguished-name.ts';
 import type { LdapServer } from './ldap-connection.ts';
-import { credentialsOf, decodeLogin } from './login.ts';
+import { credentialsOf, decodeLogin, hasScheme } from './login.ts';
 import type { LdapAuthConfig } from './schema.ts';
 import { VerifiedLogins } from './verified-logins.ts';
 
 const longest = 2 ** 31 - 1;
+const fields = ['authorization', 'proxy-authorization'] as const;
 
 /** Logins at an LDAP directory. */
 export function authenticateByLdap(config: LdapAuthConfig, tools: PluginTools): PluginPhases {
   const logins = new DirectoryLogins(config, tools);
+  const authenticate = authAccess(tools, {
+    anonymous: config.anonymous,
+    attempt: (context) => logins.attempt(context),
+  });
   return {
-    access: authAccess(tools, { anonymous: config.anonymous, attempt: (context) => logins.attempt(context) }),
+    access(context) {
+      logins.hide(context);
+      return authenticate(context);
+    },
+    skipped: (context) => logins.hide(context),
     dispose: () => logins.close(),
   };
 }
@@ -62,6 +71,15 @@ class DirectoryLogins {
     const username = this.#verified.usernameOf(this.#verified.keyOf(first));
     if (username !== null) return this.#accept(context, username);
     return this.#ask(context, first, proxy === null ? null : own);
+  }
+
+  /** Whoever the client turns out to be, and however: the login is none of the backend's business. */
+  hide({ request, upstream }: AccessContext): void {
+    if (!this.#config.hide_credentials) return;
+    for (const name of fields) {
+      const values = request.headerValues(name);
+      if (values.some((value) => hasScheme(value, this.#scheme))) upstream.removeHeader(name);
+    }
   }
 
   close(): void {

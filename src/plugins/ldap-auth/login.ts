@@ -18,8 +18,13 @@ const control = /[\x00-\x1f\x7f-\x9f]/;
 export function credentialsOf(values: readonly string[], scheme: string): string | null {
   const value = values[0];
   if (value === undefined || values.length > 1 || value.length > maxField) return null;
-  if (value.charCodeAt(scheme.length) !== 0x20 || value.slice(0, scheme.length).toLowerCase() !== scheme) return null;
+  if (!hasScheme(value, scheme)) return null;
   return value.slice(scheme.length + 1).trim();
+}
+
+/** The field is of this scheme, which is in lower case. */
+export function hasScheme(value: string, scheme: string): boolean {
+  return value.charCodeAt(scheme.length) === 0x20 && value.slice(0, scheme.length).toLowerCase() === scheme;
 }
 
 /** `user:password` in base64. Null when it is not that, or when a part is empty or could be misread by a server. */

@@ -37,12 +37,17 @@ export function authenticateByCertificate(config: MtlsAuthConfig, tools: PluginT
   const access = authAccess(tools, { anonymous: config.anonymous, attempt });
   return {
     access(context) {
-      // What a client sends under these names is never true, whoever it turns out to be.
-      context.upstream.removeHeader('X-Client-Cert-Dn');
-      context.upstream.removeHeader('X-Client-Cert-San');
+      strip(context);
       return access(context);
     },
+    skipped: strip,
   };
+}
+
+/** What a client sends under these names is never true, whoever it turns out to be. */
+function strip({ upstream }: AccessContext): void {
+  upstream.removeHeader('X-Client-Cert-Dn');
+  upstream.removeHeader('X-Client-Cert-San');
 }
 
 function identify(context: AccessContext, owner: Owner | null): Outcome {

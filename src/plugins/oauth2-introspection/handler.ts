@@ -35,11 +35,19 @@ export function introspectTokens(config: IntrospectionConfig, tools: PluginTools
     attempt: (context) => introspection.attempt(context),
   });
   const own = ownHeaders(config);
+  /** Also when another plugin was enough: what the client says itself is never true, and its token no business of the backend. */
+  const strip = ({ request, upstream }: AccessContext): void => {
+    for (const name of own) upstream.removeHeader(name);
+    if (!config.hide_credentials) return;
+    if (bearerToken(request) !== null) upstream.removeHeader('authorization');
+    upstream.removeQueryArguments(tokenArguments);
+  };
   return {
     access(context) {
-      for (const name of own) context.upstream.removeHeader(name);
+      strip(context);
       return access(context);
     },
+    skipped: strip,
   };
 }
 

@@ -16,16 +16,25 @@ export type ReadToken = (context: AccessContext) => string | null | Promise<stri
 
 export function accessTokenReader(config: OAuth2Config): ReadToken {
   const headerName = config.auth_header_name.toLowerCase();
-  const hide = config.hide_credentials;
+  const hide = tokenHider(config);
   return (context) => {
     const { request } = context;
     const header = request.header(headerName);
     const inQuery = request.query === '' ? null : request.queryArgument(argument);
-    if (hide && header !== null) context.upstream.removeHeader(headerName);
-    if (hide && inQuery !== null) context.upstream.removeQueryArguments(argumentNames);
+    hide(context);
     if (header !== null) return usable(credentials.exec(header)?.[1] ?? header);
     if (inQuery !== null) return usable(inQuery);
-    return isReadableForm(context) ? inForm(context, hide) : null;
+    return isReadableForm(context) ? inForm(context, config.hide_credentials) : null;
+  };
+}
+
+/** Takes tokens out of header and query of what the backend gets, with `hide_credentials`. */
+export function tokenHider(config: OAuth2Config): (context: AccessContext) => void {
+  const headerName = config.auth_header_name.toLowerCase();
+  return ({ request, upstream }) => {
+    if (!config.hide_credentials) return;
+    upstream.removeHeader(headerName);
+    if (request.query !== '') upstream.removeQueryArguments(argumentNames);
   };
 }
 

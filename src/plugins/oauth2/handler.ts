@@ -1,4 +1,5 @@
 import type { AccessContext, PluginNeeds, PluginPhases, PluginTools, Reply } from '../../plugin-sdk/index.ts';
+import { tokenHider } from './access-token.ts';
 import { answer, refusals, refuseMethod } from './answers.ts';
 import { authorize } from './authorize.ts';
 import { ClientAuthenticator } from './client.ts';
@@ -27,6 +28,7 @@ export function authorizeClients(config: OAuth2Config, tools: PluginTools): Plug
       if (method !== 'POST') return refuseMethod(method, endpoint, config.realm);
       return serve(config, tools, clients, context, endpoint);
     },
+    skipped: tokenHider(config),
   };
 }
 

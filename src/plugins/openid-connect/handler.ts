@@ -50,6 +50,7 @@ export function authenticateByOpenId(config: OpenIdConfig, tools: PluginTools): 
   });
   return {
     access: (context) => openId.prepare(context) ?? authenticate(context),
+    skipped: (context) => openId.hide(context),
     ...(openId.hasSessions ? { headerFilter: addCookies } : {}),
   };
 }
@@ -93,11 +94,19 @@ class OpenIdConnect {
     Promise.resolve(provider.state()).catch(() => {});
   }
 
+  /** What the backend must not get, whoever the client is. */
+  hide(context: AccessContext): void {
+    this.#admission.strip(context);
+    if (this.#sessions !== null) context.upstream.removeCookies(this.#cookieNames);
+    if (this.#config.hide_credentials && bearerToken(context.request) !== null) {
+      context.upstream.removeHeader('authorization');
+    }
+  }
+
   /** What is done whoever the client is. */
   prepare(context: AccessContext): Promise<Outcome> | undefined {
-    this.#admission.strip(context);
+    this.hide(context);
     if (this.#sessions === null) return undefined;
-    context.upstream.removeCookies(this.#cookieNames);
     const { request } = context;
     if (this.#logins?.isCallback(context) === true) return this.#logins.orUnavailable(this.#logins.finish(context));
     const { logout_path: path, logout_methods: methods } = this.#config;
