@@ -25,6 +25,9 @@ export interface Pending {
   neededVersion: number;
 }
 
+/** Clients choose what is missing: as many values of a megabyte each would take all memory. Nothing real is so long. */
+const longestMissing = 1024;
+
 /**
  * Answers to the questions about one field of one entity. Absences have a place of their own, so that a flood of wrong
  * keys cannot push the right ones out.
@@ -52,8 +55,8 @@ export class AnswerTable {
 
   set(value: string, answer: Answer): void {
     this.forget(value);
-    if (answer.rows.length === 0) this.#missing.set(value, answer);
-    else this.#found.set(value, answer);
+    if (answer.rows.length > 0) this.#found.set(value, answer);
+    else if (value.length <= longestMissing) this.#missing.set(value, answer);
   }
 
   /** The answer for this value is out of date. */

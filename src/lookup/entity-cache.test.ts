@@ -69,6 +69,16 @@ test('an absence is remembered until a row with that value comes', async () => {
   assert.ok(cache.find(keys, 'key', 'k') instanceof Promise);
 });
 
+test('what is too long for a key is not kept in memory when there is no such row', async () => {
+  const { cache, asked } = start();
+  const long = 'k'.repeat(100_000);
+  await known(cache, asked, long, []);
+  assert.ok(cache.find(keys, 'key', long) instanceof Promise);
+  asked.at(-1)!.answer([key('1', long)]);
+  await cache.find(keys, 'key', long);
+  assert.ok(!(cache.find(keys, 'key', long) instanceof Promise));
+});
+
 test('a row that changed or went is asked for again, by whatever it was found', async () => {
   const { cache, asked } = start();
   await known(cache, asked, 'k', [key('1', 'k')]);
