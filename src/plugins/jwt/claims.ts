@@ -25,8 +25,10 @@ export function claimsChecker(config: JwtConfig): CheckClaims {
     if (longest > 0 && isNumber(expiry) && expiry - now > longest && problems['exp'] === undefined) {
       problems['exp'] = 'exceeds maximum allowed expiration';
     }
-    if (issuers !== null && issuers.length > 0 && !issuers.includes(String(claims['iss'])))
+    const issuer = claims['iss'];
+    if (issuers !== null && issuers.length > 0 && !(typeof issuer === 'string' && issuers.includes(issuer))) {
       problems['iss'] = 'not allowed';
+    }
     if (audiences !== null && audiences.length > 0 && !meets(claims['aud'], audiences)) problems['aud'] = 'not allowed';
     for (const _name in problems) return problems;
     return null;

@@ -23,8 +23,10 @@ export function tokenFinder(config: JwtConfig): (context: AccessContext) => Foun
     if (request.query !== '') for (const name of parameters) for (const value of argument(request, name)) take(value);
     if (cookies.length > 0) for (const name of cookies) for (const value of cookieValues(request, name)) take(value);
     for (const name of headers) {
-      const token = bearer(request.header(name));
-      if (token !== null) take(token);
+      for (const value of request.headerValues(name)) {
+        const token = bearer(value);
+        if (token !== null) take(token);
+      }
     }
     return found;
   };
@@ -36,8 +38,8 @@ function argument(request: RequestView, name: string): readonly string[] {
 
 const scheme = /^bearer +/i;
 
-function bearer(value: string | null): string | null {
-  if (value === null || (value.charCodeAt(0) | 32) !== 98) return null;
+function bearer(value: string): string | null {
+  if ((value.charCodeAt(0) | 32) !== 98) return null;
   const match = scheme.exec(value);
   return match === null ? null : value.slice(match[0].length).trimEnd();
 }

@@ -100,6 +100,12 @@ test('the token is found in query, cookies and headers as configured', async () 
   assert.equal((await plugin.request(bearer(good))).response.status, 401);
   const two = await plugin.request({ path: `/?jwt=${good}x`, headers: { 'x-token': `Bearer ${good}` } });
   assert.equal(two.response.body, '{"message":"Multiple tokens provided"}');
+  const lines = { 'x-token': [`Bearer ${good}`, `Bearer ${good}x`] };
+  assert.equal((await plugin.request({ headers: lines })).response.body, '{"message":"Multiple tokens provided"}');
+  assert.equal(
+    (await plugin.request({ headers: { 'x-token': [`Bearer ${good}`, `Bearer ${good}`] } })).response.status,
+    200,
+  );
   const empty = await plugin.request({ path: '/?jwt' });
   assert.equal(empty.response.body, '{"message":"Unrecognizable token"}');
   const basic = await guard().request({ headers: { authorization: 'Basic YTpi' } });
