@@ -4,6 +4,7 @@ import { isLookedUp } from './rows.ts';
 import type { OAuth2Config } from './schema.ts';
 
 const argument = 'access_token';
+const none: readonly string[] = [];
 const argumentNames = new Set([argument]);
 const credentials = /^(?:bearer|token) +(\S+) *$/i;
 const form = /^application\/x-www-form-urlencoded[ \t]*(?:;|$)/i;
@@ -19,11 +20,11 @@ export function accessTokenReader(config: OAuth2Config): ReadToken {
   const hide = tokenHider(config);
   return (context) => {
     const { request } = context;
-    const header = request.header(headerName);
-    const inQuery = request.query === '' ? null : request.queryArgument(argument);
+    const headers = request.headerValues(headerName);
+    const inQuery = request.query === '' ? none : (request.queryArguments()[argument] ?? none);
     hide(context);
-    if (header !== null) return usable(credentials.exec(header)?.[1] ?? header);
-    if (inQuery !== null) return usable(inQuery);
+    if (headers.length > 0) return only(headers.map((header) => credentials.exec(header)?.[1] ?? header));
+    if (inQuery.length > 0) return only(inQuery);
     return isReadableForm(context) ? inForm(context, config.hide_credentials) : null;
   };
 }
@@ -43,7 +44,7 @@ async function inForm(context: AccessContext, hide: boolean): Promise<string | n
   const body = await context.body();
   const values = bodyArguments(type, body)?.get(argument) ?? [];
   if (hide && values.length > 0) context.upstream.setBody(withoutBodyArguments(type, body, argumentNames));
-  return usable(values[0] ?? null);
+  return only(values);
 }
 
 /** A form that is too large to be looked into has no token; a larger one of unknown length is refused. */
@@ -52,7 +53,10 @@ function isReadableForm({ request }: AccessContext): boolean {
   return type !== null && form.test(type) && Number(request.header('content-length') ?? 0) <= maxBodyBytes;
 }
 
-function usable(token: string | null): string | null {
-  if (token === null || token === '') return null;
+/** Of several, the backend could take another one for the token than the gateway. */
+function only(tokens: readonly string[]): string | null {
+  const [token = '', ...more] = tokens;
+  if (more.length > 0) return '';
+  if (token === '') return null;
   return isLookedUp(token) ? token : '';
 }

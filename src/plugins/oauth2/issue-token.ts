@@ -23,7 +23,7 @@ export async function issueToken(
   entities: PluginTools['entities'],
   { client, serviceId, userId, scope, refreshable }: TokenRequest,
 ): Promise<IssuedToken> {
-  const lifetime = Math.floor(config.token_expiration);
+  const lifetime = tokenLifetime(config);
   const refreshToken = refreshable && lifetime > 0 ? randomToken() : null;
   const row = await entities.insert('oauth2_tokens', {
     credential: { id: client.row.id },
@@ -31,11 +31,11 @@ export async function issueToken(
     token_type: 'bearer',
     access_token: randomToken(),
     refresh_token: refreshToken,
-    expires_in: Math.max(0, lifetime),
+    expires_in: lifetime,
     authenticated_userid: userId,
     scope,
     // Without a refresh token nothing is left of it when it has expired.
-    ttl: refreshToken === null ? Math.max(0, lifetime) : refreshLifetime(config),
+    ttl: refreshToken === null ? lifetime : refreshLifetime(config),
   });
   return { row, shown: shownToken(row) };
 }
@@ -49,7 +49,7 @@ export async function renewToken(
 ): Promise<IssuedToken | null> {
   const row = await entities.update('oauth2_tokens', token.id, {
     access_token: randomToken(),
-    expires_in: Math.max(0, Math.floor(config.token_expiration)),
+    expires_in: tokenLifetime(config),
     scope,
     created_at: Math.floor(Date.now() / 1000),
     ttl: refreshLifetime(config),
@@ -68,6 +68,11 @@ function shownToken(row: EntityRow): Readonly<Record<string, unknown>> {
   };
 }
 
+/** Whole seconds, rounded up: a part of one must not become 0, which is for ever. */
+function tokenLifetime(config: OAuth2Config): number {
+  return Math.max(0, Math.ceil(config.token_expiration));
+}
+
 function refreshLifetime(config: OAuth2Config): number {
-  return Math.floor(config.refresh_token_ttl);
+  return Math.ceil(config.refresh_token_ttl);
 }

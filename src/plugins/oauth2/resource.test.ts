@@ -133,6 +133,22 @@ test('with a bad token: 401, always the same', async () => {
   assert.deepEqual([response.status, JSON.parse(response.body)], [401, invalid]);
 });
 
+test('two tokens in one place are none', async () => {
+  const server = serverWith();
+  for (const request of [
+    { headers: { Authorization: ['Bearer good', 'Bearer other'] } },
+    { path: '/api?access_token=good&access_token=other' },
+    {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: 'access_token=good&access_token=x',
+    },
+  ]) {
+    const { response } = await server.call(null, request);
+    assert.deepEqual([response.status, JSON.parse(response.body)], [401, invalid], JSON.stringify(request));
+  }
+});
+
 test('a token expires at its second, also when it is known already', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: 1_700_000_000_000 });
   const server = serverWith();

@@ -328,6 +328,8 @@ test('refresh: a token that may be used again stays, and the access token change
 });
 
 test('tokens that do not expire come without a refresh token', async () => {
+  const brief = await new Server({ token_expiration: 0.5 }).tokens();
+  assert.equal(brief['expires_in'], 1, 'a part of a second is not for ever');
   const tokens = await new Server({ token_expiration: 0 }).tokens();
   assert.deepEqual(Object.keys(tokens).sort(), ['access_token', 'token_type']);
 });
