@@ -124,8 +124,9 @@ function tokenOf({ request }: AccessContext): string | null {
   return inHeader !== null || inQuery.length > 1 ? '' : (inQuery[0] ?? '');
 }
 
+/** The path as it is routed and forwarded: written in another way it could look like one that is allowed. */
 function askedFor({ request }: AccessContext): AskedFor {
-  return { path: request.rawPath, method: request.method };
+  return { path: request.path, method: request.method };
 }
 
 function expiryOf({ claims }: ActiveToken): number | null {

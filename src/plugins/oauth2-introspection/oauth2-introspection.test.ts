@@ -174,12 +174,17 @@ test('with introspect_request the server is told of the request, and its answer 
     ['/yes', 200],
     ['/no', 401],
     ['/yes', 200],
+    // It is told of the path that the backend gets: what else is written in the line could hide where it leads.
+    ['/yes/../no', 401],
+    ['/yes/..//%6e%6f2', 401],
+    ['/%79es', 200],
   ] as const) {
-    assert.equal((await plugin.request({ path, headers: bearer('t') })).response.status, status);
+    assert.equal((await plugin.request({ path, headers: bearer('t') })).response.status, status, path);
   }
   assert.deepEqual(seen, [
     ['GET', '/yes', '1'],
     ['GET', '/no', '1'],
+    ['GET', '/no2', '1'],
   ]);
 });
 
