@@ -454,6 +454,30 @@ test('another login within a session takes its place', async () => {
   assert.equal(user(await browser.ask()), 'bob');
 });
 
+test('a session of a login without consumer and credential id is not that of another such login', async () => {
+  const directory = definePlugin<Record<string, never>>({
+    name: 'directory',
+    version: '1.0.0',
+    priority: 1200,
+    protocols: httpProtocols,
+    schema: { config: record({}) },
+    setup: () => ({
+      access(context) {
+        const name = context.request.header('x-user');
+        if (name !== null) context.authenticate(null, { id: null, identifier: name });
+        return undefined;
+      },
+    }),
+  });
+  const gate = testPlugin(session, { config: { secret }, beside: [{ plugin: directory }] });
+  const browser = new Browser(gate);
+  await browser.logIn('ada');
+  await browser.logIn('bob');
+  const { upstream } = await browser.ask();
+  assert.equal(upstream?.header('x-credential-identifier'), 'bob');
+  assert.deepEqual(setCookies(await browser.ask({ headers: { 'X-User': 'bob' } })), []);
+});
+
 test('without a secret the workers agree on one', async () => {
   const gate = testPlugin(session, { beside: [{ plugin: door }], entities: { consumers: [ada, nobody] } });
   const browser = new Browser(gate);

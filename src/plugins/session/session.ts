@@ -40,9 +40,11 @@ export function renewed(session: Session, now: number): Session {
   return { ...session, id: newId(), renewedAt: now, usedAt: now };
 }
 
-/** True when the client is the one that the session is of. */
+/** True when the client is the one that the session is of. Credentials without an id (of directories, tokens) have a name. */
 export function isOf(session: Session, { consumer, credential }: ClientView): boolean {
-  return (consumer?.id ?? null) === session.consumerId && (credential?.id ?? null) === session.credentialId;
+  const id = credential?.id ?? null;
+  if ((consumer?.id ?? null) !== session.consumerId || id !== session.credentialId) return false;
+  return id !== null || (credential?.identifier ?? null) === session.identifier;
 }
 
 export function encodeSession(session: Session): string {
