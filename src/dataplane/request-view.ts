@@ -53,6 +53,14 @@ export class ExchangeRequestView implements RequestView {
     return this.#exchange.head.httpVersion;
   }
 
+  get bodyLength(): number {
+    return this.#exchange.head.bodyLength;
+  }
+
+  get upgrade(): string {
+    return this.#exchange.head.upgrade;
+  }
+
   header(name: string): string | null {
     return headerValue(this.#exchange.head.block, name.toLowerCase());
   }

@@ -22,6 +22,10 @@ export interface RequestView {
   /** The query as sent, without the question mark; '' when absent. */
   readonly query: string;
   readonly httpVersion: '1.0' | '1.1' | '2';
+  /** Bytes of the body as the head tells them; -1: there may be one, of unknown length; 0: there is none. HTTP/2 needs no header for any of them. */
+  readonly bodyLength: number;
+  /** The protocol that the client wants to change to, `websocket` also where HTTP/2 opens one by CONNECT; '' for none. */
+  readonly upgrade: string;
   /** First value of a header (any case), or null. */
   header(name: string): string | null;
   /** All values of a header, in order. */

@@ -31,10 +31,9 @@ export class Reception {
     if (!this.#parts.policy.methods.has(method)) return bypass(context);
     if (method === 'GET' || method === 'HEAD') return this.#lookUp(context, null);
     // A body of unknown size is not read: the answer cannot be told from those to other bodies.
-    if (request.header('transfer-encoding') !== null) return bypass(context);
-    const length = Number(request.header('content-length') ?? 0);
-    if (length === 0) return this.#lookUp(context, null);
-    if (!(length <= this.#parts.policy.maxBody)) return bypass(context);
+    const { bodyLength } = request;
+    if (bodyLength === 0) return this.#lookUp(context, null);
+    if (bodyLength < 0 || bodyLength > this.#parts.policy.maxBody) return bypass(context);
     return context.body().then((body) => this.#lookUp(context, body));
   }
 

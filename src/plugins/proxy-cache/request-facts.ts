@@ -21,12 +21,11 @@ export interface RequestFacts {
 }
 
 /** Lines that hardly any request has, looked for in one go; which of them there are is found out only then. */
-const unusual = /^(?:cache-control|if-[a-z-]+|range|upgrade|authorization|content-length|transfer-encoding):/im;
+const unusual = /^(?:cache-control|if-[a-z-]+|range|upgrade|authorization):/im;
 const conditions = /^(?:if-(?:none-match|modified-since|range)|range):/im;
 /** Conditions that only the backend can judge (RFC 9111 4.3.2), changes of protocol. */
 const forBackend = /^(?:if-match|if-unmodified-since|upgrade):/im;
 const hasAuthorization = /^authorization:/im;
-const hasBody = /^(?:content-length:[ \t]*0*[1-9]|transfer-encoding:)/im;
 
 /** Facts of a request that may be answered from the cache; null: it is none of the cache's business. */
 export function requestFacts(
@@ -41,7 +40,8 @@ export function requestFacts(
   const block = request.block();
   const special = unusual.test(block);
   // A body of a GET means nothing; but what a backend makes of it must not be given to others (RFC 9110 9.3.1).
-  if (special && (forBackend.test(block) || (retrieves && hasBody.test(block)))) return null;
+  if (retrieves && request.bodyLength !== 0) return null;
+  if (request.upgrade !== '' || (special && forBackend.test(block))) return null;
   const control =
     special && policy.heeds ? parseCacheControl(request.headerValues('cache-control').join(', ')) : noDirectives;
   if (control.noStore || control.noCache) return null;

@@ -52,7 +52,7 @@ export function mirrorRequests(config: RequestMirrorConfig, tools: PluginTools):
       if (methods !== null && !methods.has(request.method)) return undefined;
       if (share < 1 && Math.random() >= share) return undefined;
       // A tunnel cannot be copied.
-      if (request.header('upgrade') !== null) return undefined;
+      if (request.upgrade !== '' || request.header('upgrade') !== null) return undefined;
       const size = bodySize(context);
       if (size === 0) {
         send(context, null);
@@ -73,10 +73,5 @@ export function mirrorRequests(config: RequestMirrorConfig, tools: PluginTools):
 
 /** Bytes; Infinity when they are not declared. */
 function bodySize({ request }: AccessContext): number {
-  if (request.header('transfer-encoding') !== null) return Number.POSITIVE_INFINITY;
-  const length = request.header('content-length');
-  if (length !== null) return Number(length);
-  // HTTP/2 needs no length: only methods that have a body by nature are taken to have one.
-  const may = request.httpVersion === '2' && !['GET', 'HEAD', 'OPTIONS', 'DELETE', 'TRACE'].includes(request.method);
-  return may ? Number.POSITIVE_INFINITY : 0;
+  return request.bodyLength < 0 ? Number.POSITIVE_INFINITY : request.bodyLength;
 }

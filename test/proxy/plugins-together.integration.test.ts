@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openHttp2 } from '../support/http2-client.ts';
+import { type Http2Rig, startHttp2Rig } from '../support/http2-rig.ts';
+import { answer, type BackendRequest } from '../support/raw-backend.ts';
+import { openWebSocket } from '../support/websocket-client.ts';
+
+type Config = Readonly<Record<string, unknown>>;
+
+const json = 'Content-Type: application/json\r\n';
+const memory = { dictionary_name: 'answers', size: '16m' };
+
+let rig: Http2Rig;
+let script: (request: BackendRequest) => string | null | Promise<string | null>;
+let serial = 0;
+
+/** Tells what the backend has got, and how many answers there were before. */
+const echo = ({ method, target, body }: BackendRequest): string =>
+  answer(JSON.stringify({ serial: ++serial, method, target, body: body.toString() }), json);
+
+before(async () => {
+  rig = await startHttp2Rig({
+    script: async (connection) => {
+      for (;;) {
+        const request = await connection.readRequest();
+        const bytes = await script(request);
+        if (bytes === null) connection.reset();
+        else connection.write(bytes);
+      }
+    },
+  });
+});
+after(() => rig.close());
+
+/** A route `/<name>` with these plugins. */
+async function route(name: string, plugins: Readonly<Record<string, Config>>): Promise<void> {
+  await rig.write('PUT', `/services/backend/routes/${name}`, { paths: [`/${name}`], strip_path: false });
+  for (const [plugin, config] of Object.entries(plugins)) {
+    await rig.write('POST', `/routes/${name}/plugins`, { name: plugin, config });
+  }
+}
+
+const cache = (config: Config = {}): Config => ({ strategy: 'memory', memory, ...config });
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly cache: string | null;
+}
+
+async function ask(path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET'): Promise<Answer> {
+  const response = await fetch(rig.gateway.proxyUrl + path, { headers, method });
+  const { status } = response;
+  return {
+    status,
+    headers: response.headers,
+    text: await response.text(),
+    cache: response.headers.get('x-cache-status'),
+  };
+}
+
+const asked = (path: string): number => rig.backend.requests.filter(({ target }) => target.startsWith(path)).length;
+
+describe('the cache and HTTP/2, where a body needs no length', () => {
+  before(() => route('lengths', { 'proxy-cache': cache({ request_method: ['GET', 'HEAD', 'POST'] }) }));
+
+  it('does not give the answer to one body to another', async () => {
+    script = echo;
+    await using client = await openHttp2(rig.port);
+    for (const body of ['one', 'two', 'one']) {
+      const got = await client.request('/lengths/post', { headers: { ':method': 'POST' }, body });
+      assert.equal(JSON.parse(got.body.toString()).body, body);
+    }
+  });
+
+  it('does not keep what a backend makes of the body of a GET', async () => {
+    script = echo;
+    await using client = await openHttp2(rig.port);
+    const poison = await client.request('/lengths/get', { headers: { ':method': 'GET' }, body: 'poison' });
+    assert.equal(JSON.parse(poison.body.toString()).body, 'poison');
+    const got = await client.request('/lengths/get');
+    assert.equal(JSON.parse(got.body.toString()).body, '');
+    assert.equal(got.headers['x-cache-status'], 'Miss');
+  });
+
+  it('lets a WebSocket through to the backend', async () => {
+    script = (request) => (request.get('upgrade') === undefined ? echo(request) : answer('', '', '403 Forbidden'));
+    await ask('/lengths/socket');
+    await assert.rejects(openWebSocket('HTTP/2', rig.gateway, '/lengths/socket'), /answered 403/);
+  });
+});
