@@ -50,3 +50,31 @@ test('what does not fit is asked for by each', async () => {
   assert.equal(await one.find('q', 5000, async () => long), long);
   assert.equal(await other.find('q', 5000, async () => 'short'), 'short');
 });
+
+test('a slot that another worker takes while it is read gives nobody the session of another', async (t) => {
+  const memory = new SharedArrayBuffer(sharedAnswersSize);
+  const answers = new SharedAnswers(memory);
+  assert.equal(await answers.find('q', 5000, async () => 'of q'), 'of q');
+  const words = new Int32Array(memory);
+  const at = words.findIndex((word, index) => index % 4096 === 0 && word !== 0);
+  const load = Atomics.load.bind(Atomics) as (array: Int32Array, index: number) => number;
+  let step = 0;
+  t.mock.method(Atomics, 'load', (array: Int32Array, index: number) => {
+    const value = load(array, index);
+    if (index === at && step === 0) {
+      // The other worker claims the slot, and is about to write its key.
+      step = 1;
+      words[at] = 1;
+      words[at + 1]! += 1;
+    } else if (index === at + 2 && step === 1) {
+      // It has its answer.
+      step = 2;
+      words.fill(0, at + 4, at + 8);
+      Buffer.from(memory).write('of p', at * 4 + 32);
+      words[at] = 3;
+    }
+    return value;
+  });
+  assert.equal(await answers.find('q', 5000, async () => 'asked anew'), 'asked anew');
+  assert.equal(step, 2);
+});

@@ -36,9 +36,10 @@ export class SharedAnswers {
     const at = (key.readUInt32LE(16) % slots) * (slotBytes / 4);
     const end = performance.now() + patience;
     for (let tries = 0; tries < 1000; tries += 1) {
+      // Before the state: whoever takes the slot from now on is seen at the end.
+      const sequence = Atomics.load(this.#words, at + 1);
       const state = Atomics.load(this.#words, at);
       if (state === claiming) continue;
-      const sequence = Atomics.load(this.#words, at + 1);
       const isOurs = this.#hasKey(at, key) && this.#isFresh(at);
       if (state === done && isOurs) {
         const text = this.#read(at);
