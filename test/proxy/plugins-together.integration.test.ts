@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { openHttp2 } from '../support/http2-client.ts';
 import { type Http2Rig, startHttp2Rig } from '../support/http2-rig.ts';
 import { answer, type BackendRequest } from '../support/raw-backend.ts';
+import { until } from '../support/until.ts';
 import { openWebSocket } from '../support/websocket-client.ts';
 
 type Config = Readonly<Record<string, unknown>>;
@@ -88,5 +89,26 @@ describe('the cache and HTTP/2, where a body needs no length', () => {
     script = (request) => (request.get('upgrade') === undefined ? echo(request) : answer('', '', '403 Forbidden'));
     await ask('/lengths/socket');
     await assert.rejects(openWebSocket('HTTP/2', rig.gateway, '/lengths/socket'), /answered 403/);
+  });
+});
+
+describe('the last good answers of a circuit breaker', () => {
+  it('are of the version that the client has asked for', async () => {
+    await route('versions', {
+      'api-versioning': {
+        sources: ['header'],
+        versions: [
+          { name: '1', path_prefix: '/v1' },
+          { name: '2', path_prefix: '/v2' },
+        ],
+      },
+      'circuit-breaker': { fallback: 'stale', min_calls: 2, window: 2, pause: 30, pause_max: 30, per: ['service'] },
+    });
+    script = echo;
+    const version = (name: string): Promise<Answer> => ask('/versions/page', { 'x-api-version': name });
+    assert.equal(JSON.parse((await version('1')).text).target, '/v1/versions/page');
+    script = () => answer('', '', '500 Internal Server Error');
+    await until(async () => (await version('1')).status === 200);
+    assert.equal((await version('2')).status, 503);
   });
 });

@@ -50,7 +50,8 @@ async function isKept(
     schema: () => import('./schema.ts'),
     setup: () => ({
       access: (context) => {
-        found = stale.find(context.request, false) !== null;
+        stale.note(context);
+        found = stale.find(context) !== null;
         return undefined;
       },
       backendAnswer: (context) => stale.keep(context),

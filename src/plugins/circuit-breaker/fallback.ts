@@ -22,8 +22,7 @@ export function fallbackOf(
     }
     case 'stale':
       return (context) => () => {
-        const { consumer, credential } = context.client;
-        const found = stale?.find(context.request, consumer !== null || credential !== null) ?? null;
+        const found = stale?.find(context) ?? null;
         return found === null ? null : { reply: found };
       };
     default:

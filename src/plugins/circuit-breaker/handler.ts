@@ -52,6 +52,7 @@ export function breakCircuits(config: CircuitBreakerConfig, tools: PluginTools):
   const phases: PluginPhases = {
     access(context) {
       const { service } = context;
+      stale?.note(context);
       if (!perService || service === null) {
         guard(context, false);
         return undefined;

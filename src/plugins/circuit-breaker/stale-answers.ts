@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import {
+  type AccessContext,
   type AnswerTap,
   type BackendAnswerContext,
   backendReply,
+  contextKey,
   type Reply,
-  type RequestView,
   type SharedStore,
 } from '../../plugin-sdk/index.ts';
 
@@ -27,10 +28,16 @@ export class StaleAnswers {
     this.#options = options;
   }
 
+  /** Notes what is asked for: what plugins change later must not make a difference between this request and the next. */
+  note(context: AccessContext): void {
+    const key = keyOf(context);
+    if (key !== null) context.set(placeKey, key);
+  }
+
   /** The last good answer to this request; null: there is none that may be shown. */
-  find(request: RequestView, identified: boolean): Reply | null {
-    const key = keyOf(request, identified);
-    const kept = key === null ? null : this.#options.store.get(key);
+  find(context: AccessContext): Reply | null {
+    const key = context.get(placeKey);
+    const kept = key === undefined ? null : this.#options.store.get(key);
     if (kept === null) return null;
     const since = kept.expires - this.#options.maxAge;
     const age = Math.max(0, Math.floor((Date.now() - since) / 1000));
@@ -40,9 +47,9 @@ export class StaleAnswers {
 
   /** Takes a copy of the answer while it passes; null: it is not to be kept. */
   keep(context: BackendAnswerContext): AnswerTap | null {
-    const { request, response, client } = context;
-    const key = keyOf(request, client.consumer !== null || client.credential !== null);
-    if (key === null || response.status !== 200 || !mayBeKept(response)) return null;
+    const { response } = context;
+    const key = context.get(placeKey);
+    if (key === undefined || response.status !== 200 || !mayBeKept(response)) return null;
     const { store, maxAge, maxBody } = this.#options;
     const block = withoutAge(response.block());
     let pieces: Buffer[] = [];
@@ -71,15 +78,23 @@ function withoutAge(block: string): string {
   return block.replace(/^(?:age|warning):[^\r]*\r\n/gim, '');
 }
 
+const placeKey = contextKey<string>('stale answer');
+
 /** Null: the answer may be meant for one client only. */
-function keyOf(request: RequestView, identified: boolean): string | null {
-  if (request.method !== 'GET' || identified) return null;
+function keyOf({ request, client, route, upstream }: AccessContext): string | null {
+  if (request.method !== 'GET' || request.bodyLength !== 0) return null;
+  if (client.consumer !== null || client.credential !== null || client.details !== null) return null;
   if (request.header('authorization') !== null || request.header('cookie') !== null) return null;
   if (request.header('range') !== null) return null;
-  const accepted = ['accept', 'accept-encoding', 'accept-language'].map((name) => request.header(name) ?? '');
-  const parts = [request.scheme, request.host, String(request.port), request.rawPath, request.query, ...accepted];
-  return createHash('sha256').update(parts.join('\n'), 'latin1').digest('base64url');
+  const { scheme, host, port, rawPath, query } = request;
+  // Routes, versions and rewrites may be chosen by what stands nowhere else in the key.
+  const parts = [scheme, host, String(port), rawPath, query, route?.id ?? '', upstream.changes];
+  for (const name of varying) parts.push(upstream.headerValues(name).join());
+  return createHash('sha256').update(parts.join('\n')).digest('base64url');
 }
+
+/** An answer may vary by these. */
+const varying: readonly string[] = ['accept', 'accept-encoding', 'accept-language'];
 
 function mayBeKept(response: BackendAnswerContext['response']): boolean {
   if (response.header('set-cookie') !== null) return false;
@@ -87,5 +102,5 @@ function mayBeKept(response: BackendAnswerContext['response']): boolean {
   if (/(?:^|[\s,])(?:no-store|private|no-cache)(?:$|[\s,=])/.test(control)) return false;
   // What else it varies by is not in the key.
   const vary = response.headerValues('vary').flatMap((line) => line.toLowerCase().split(/[\s,]+/));
-  return vary.every((name) => ['', 'accept', 'accept-encoding', 'accept-language'].includes(name));
+  return vary.every((name) => name === '' || varying.includes(name));
 }
