@@ -79,11 +79,12 @@ for (const door of doors)
       );
     });
 
+    // The plugin might have made another body of what a GET gets, so nobody knows its length (RFC 9110 8.6).
     it('when a plugin collects answers that have no body but tell its length', async () => {
       await using rig = await startMeddled('buffer');
       assert.equal((await askTwice(door, rig, 'GET', '/plain')).body, 'plain');
-      assert.equal((await askTwice(door, rig, 'HEAD', '/plain')).get('Content-Length'), '5');
-      assert.equal((await askTwice(door, rig, 'GET', '/unchanged')).get('Content-Length'), '700');
+      assert.equal((await askTwice(door, rig, 'HEAD', '/plain')).get('Content-Length'), undefined);
+      assert.equal((await askTwice(door, rig, 'GET', '/unchanged')).get('Content-Length'), undefined);
     });
 
     it('when a plugin replies with a status that ends no request', async () => {
