@@ -164,6 +164,8 @@ export class Exchange {
   grpcTimeout = 0;
   /** What plugins said of attempts and time-outs. */
   policy: UpstreamPolicy | null = null;
+  /** Place in the plan of the plugin whose access phase runs, or ran last. */
+  accessAt = 0;
   /** Made for a client without one, to hash on (consistent hashing); the answer sets it. */
   hashCookie: { readonly name: string; readonly value: string } | null = null;
   /** Targets that failed in this request; the balancer passes them over. */

@@ -102,6 +102,11 @@ export class RequestContext
     return this.#exchange.details;
   }
 
+  get followed(): boolean {
+    const { plan, accessAt } = this.#exchange;
+    return accessAt + 1 < plan.access.length;
+  }
+
   get<T>(key: ContextKey<T>): T | undefined {
     if (this.#firstKey === key.symbol) return this.#firstValue as T;
     return this.#values?.get(key.symbol) as T | undefined;

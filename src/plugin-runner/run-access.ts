@@ -20,6 +20,7 @@ function runFrom(exchange: Exchange, context: RequestContext, first: number): Ph
   while (at < exchange.plan.access.length) {
     const instance = exchange.plan.access[at]!;
     const { consumer, credential, alternatives } = exchange;
+    exchange.accessAt = at;
     let result: PhaseResult;
     try {
       if (alternatives?.settled === true && alternatives.names.has(instance.name)) instance.phases.skipped?.(context);

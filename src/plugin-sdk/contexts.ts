@@ -221,6 +221,8 @@ export type NoneOf = (
 /** After routing, before the backend is contacted. Return a `Reply` to answer now. */
 export interface AccessContext extends BaseContext {
   readonly upstream: UpstreamRequestEdit;
+  /** Other plugins have their access phase after this one: they may change the request, or answer it themselves. */
+  readonly followed: boolean;
   /**
    * Names the consumer and credential of this request; sets or clears the identity headers. A consumer without a
    * credential is the anonymous one.

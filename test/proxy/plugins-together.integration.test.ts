@@ -112,3 +112,23 @@ describe('the last good answers of a circuit breaker', () => {
     assert.equal((await version('2')).status, 503);
   });
 });
+
+describe('composed answers in the cache', () => {
+  it('are composed anew when they are stale, never replaced by what the service itself says', async () => {
+    await route('composed', {
+      'proxy-cache': cache({ cache_ttl: 1, stale_while_revalidate: 300, content_type: ['*/*'] }),
+      aggregate: { requests: [{ name: 'part', path: '/composed-part' }] },
+    });
+    script = echo;
+    const first = await ask('/composed/page');
+    assert.equal(first.cache, 'Miss');
+    const seen = new Set<string>();
+    await until(async () => {
+      const got = await ask('/composed/page');
+      seen.add(got.text);
+      return seen.size > 2;
+    });
+    for (const text of seen) assert.deepEqual(Object.keys(JSON.parse(text)), ['part']);
+    assert.equal(asked('/composed/page'), 0);
+  });
+});

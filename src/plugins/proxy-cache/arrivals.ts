@@ -36,7 +36,7 @@ export class Arrivals {
     const now = Date.now();
     if (stale !== null) {
       if (passage.validating && response.status === 304) return this.#confirmed(context, passage, facts, stale, now);
-      if (isFailure(response.status) && servesErrors(stale.answer, now)) {
+      if (isFailure(response.status) && (passage.renewing || servesErrors(stale.answer, now))) {
         return this.#serveStale(passage, facts, stale, now);
       }
     }
@@ -60,7 +60,7 @@ export class Arrivals {
     if (passage === undefined || passage.facts === null) return null;
     const now = Date.now();
     const { stale } = passage;
-    if (stale !== null && servesErrors(stale.answer, now)) {
+    if (stale !== null && (passage.renewing || servesErrors(stale.answer, now))) {
       return this.#serveStale(passage, passage.facts, stale, now);
     }
     this.#unkept(passage, passage.facts, 503);

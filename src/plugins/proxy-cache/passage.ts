@@ -24,6 +24,8 @@ export class Passage {
   indexed = false;
   /** What is kept, but needs the backend's word. */
   stale: Kept | null = null;
+  /** What is kept may be used for now: it is renewed in the course of this request. */
+  renewing = false;
   /** The backend is asked whether that still holds: a 304 is for the cache. */
   validating = false;
   /** Others wait for this request at this key. */

@@ -254,6 +254,8 @@ describe('the Admin API', () => {
     for (const query of ['tag=a&prefix=b', 'tag=', 'prefix=']) {
       assert.equal((await admin('DELETE', `/proxy-cache?${query}`)).status, 400, query);
     }
+    const slip = await admin('DELETE', '/proxy-cache?perfix=http://a.example/');
+    assert.deepEqual([slip.status, slip.body], [400, { message: "unknown query argument 'perfix'" }]);
     assert.equal((await admin('DELETE', '/proxy-cache?plugin=7f6b8c1e-0000-4000-8000-000000000000')).status, 404);
   });
 });

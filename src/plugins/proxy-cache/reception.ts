@@ -3,7 +3,7 @@ import { noDirectives } from './cache-control.ts';
 import type { Finding, Kept } from './finder.ts';
 import type { Wait } from './flights.ts';
 import { moment } from './moment.ts';
-import type { CacheParts } from './parts.ts';
+import { type CacheParts, settled } from './parts.ts';
 import { Passage, passageKey } from './passage.ts';
 import { Refresher } from './refresher.ts';
 import { type RequestFacts, requestFacts } from './request-facts.ts';
@@ -72,15 +72,12 @@ export class Reception {
       const use = awaited ? 'now' : useOf(kept.answer, facts.control, now);
       if (use === 'now') return this.#serve(facts, kept, now, passage);
       if (use === 'meanwhile' && facts.retrieves && context.request.method === 'GET') {
+        if (context.followed) return this.#takeTurns(context, facts, kept, now, passage);
         const begun = this.#refresher.refresh(context, facts, kept);
         return soon(begun, () => this.#serve(facts, kept, now, passage));
       }
     }
-    const way = passage ?? new Passage(facts, now);
-    if (passage === null) {
-      way.headers = choosingHeaders(context);
-      context.set(passageKey, way);
-    }
+    const way = passage ?? newPassage(context, facts, now);
     way.key = key;
     way.indexed = indexed;
     way.unkept = unkept;
@@ -93,6 +90,27 @@ export class Reception {
   #serve(facts: RequestFacts, kept: Kept, now: number, passage: Passage | null): Reply {
     if (passage !== null) passage.told = true;
     return this.#parts.server.reply(kept, 'Hit', now, facts.wishes);
+  }
+
+  /**
+   * What the backend alone says is not what there is to keep where other plugins come after this one. So one client waits for the
+   * whole of it, and the others have what is kept.
+   */
+  #takeTurns(context: AccessContext, facts: RequestFacts, kept: Kept, now: number, passage: Passage | null): Outcome {
+    const { key } = kept;
+    const { flights } = this.#parts;
+    if (flights.isSeparate(key)) return this.#serve(facts, kept, now, passage);
+    let leads = false;
+    const seat = settled(this.#parts, () => soon(flights.board(key), (wait) => (leads = wait === null)));
+    return soon(seat, () => {
+      if (!leads) return this.#serve(facts, kept, now, passage);
+      const way = passage ?? newPassage(context, facts, now);
+      way.key = key;
+      way.stale = kept;
+      way.renewing = true;
+      way.status = 'Refresh';
+      return this.#seated(context, facts, way, now, null);
+    });
   }
 
   /** Leads, or waits for the one that does. */
@@ -143,6 +161,13 @@ export class Reception {
       return goOn(context, facts, way);
     }
   }
+}
+
+function newPassage(context: AccessContext, facts: RequestFacts, now: number): Passage {
+  const passage = new Passage(facts, now);
+  passage.headers = choosingHeaders(context);
+  context.set(passageKey, passage);
+  return passage;
 }
 
 function bypass(context: AccessContext): undefined {
