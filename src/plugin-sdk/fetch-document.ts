@@ -58,6 +58,12 @@ export function fetchDocument(url: string, options: FetchOptions): Promise<Fetch
   });
 }
 
+/** A URL as logs may show it: without user, password and query, which can hold secrets. */
+export function shownUrl(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
+
 function endingOf(deadline: AbortSignal, timeout: number): string {
   return deadline.aborted ? `no answer in ${timeout} ms` : 'given up';
 }

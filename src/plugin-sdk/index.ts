@@ -46,7 +46,7 @@ export {
   type EntityRow,
   foreignIdOf,
 } from './entity-access.ts';
-export { type FetchedDocument, type FetchOptions, fetchDocument } from './fetch-document.ts';
+export { type FetchedDocument, type FetchOptions, fetchDocument, shownUrl } from './fetch-document.ts';
 export { type HeaderNames, headerNames } from './header-names.ts';
 export { type IpSet, ipSet } from './ip-set.ts';
 export {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, test } from 'node:test';
@@ -151,6 +152,21 @@ test('keys that must not be used are left out', async () => {
   assert.equal(await status(plugin, byFirst({}, { kid: 'pinned' })), 401, 'the key says by which algorithm');
   const hmac = tokenOf('HS256', first.pem, {}, { kid: 'one' });
   assert.equal(await status(plugin, hmac), 401, 'a public key is no secret');
+});
+
+test('keys that are too short for their algorithm are left out (RFC 7518 3.3)', async () => {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+  publish(firstKey, { ...publicKey.export({ format: 'jwk' }), kid: 'short' });
+  assert.equal(await status(guard(), tokenOf('RS256', privateKey, { sub: 'user-7' }, { kid: 'short' })), 401);
+});
+
+test('the log shows no secret of the address', async () => {
+  answer = { status: 500, body: '' };
+  const plugin = guard({ jwks_uri: `${uri.replace('//', '//user:pass@')}?token=abc` });
+  assert.equal(await status(plugin, byFirst()), 503);
+  const lines = JSON.stringify(plugin.logLines);
+  assert.ok(lines.includes(uri));
+  assert.doesNotMatch(lines, /user|pass|abc/);
 });
 
 test('without a name there must be one key only', async () => {

@@ -1,5 +1,5 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import { fetchDocument, type PluginTools } from '../../plugin-sdk/index.ts';
+import { fetchDocument, type PluginTools, shownUrl } from '../../plugin-sdk/index.ts';
 import { type Algorithm, algorithmOf } from './algorithms.ts';
 
 export interface KeySetOptions {
@@ -22,6 +22,8 @@ interface Key {
 /** Keys of one set at most, and bytes of the document. */
 const mostKeys = 100;
 const mostBytes = 512 * 1024;
+/** RFC 7518 section 3.3. */
+const leastRsaBits = 2048;
 
 /** The issuer's keys are not known, and cannot be had now. */
 export class KeysUnavailable extends Error {
@@ -105,7 +107,7 @@ export class KeySet {
     } catch (error) {
       this.#tools.count('jwks_failures');
       this.#tools.log.error('the key set cannot be fetched', {
-        jwks_uri: uri,
+        jwks_uri: shownUrl(uri),
         error: error instanceof Error ? error.message : String(error),
         known_keys: this.#keys.length,
       });
@@ -140,6 +142,7 @@ function parseKey(jwk: unknown): Key | null {
   if (alg !== undefined && algorithmOf(alg) === null) return null;
   try {
     const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
+    if (key.asymmetricKeyType === 'rsa' && (key.asymmetricKeyDetails?.modulusLength ?? 0) < leastRsaBits) return null;
     return { id: typeof kid === 'string' ? kid : null, key, algorithm: typeof alg === 'string' ? alg : null };
   } catch {
     return null;

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { fetchDocument, type PluginTools } from '../../plugin-sdk/index.ts';
+import { fetchDocument, type PluginTools, shownUrl } from '../../plugin-sdk/index.ts';
 import { type Crl, readCrl } from './crl.ts';
 
 export interface CrlSourceOptions {
@@ -71,7 +71,8 @@ export class CrlSource {
     this.#nextTry = now + cooldown;
     tools.count('crl_failures');
     const reason = error instanceof Error ? error.message : String(error);
-    tools.log.error('a certificate revocation list is not to be had', { place, reason });
+    const shown = isUrl(place) ? shownUrl(place) : place;
+    tools.log.error('a certificate revocation list is not to be had', { place: shown, reason });
   }
 
   /** A list that is the same as the last one is not parsed again. */
@@ -83,7 +84,7 @@ export class CrlSource {
 
   async #bytes(): Promise<Buffer> {
     const { place, timeout } = this.#options;
-    if (!/^https?:/i.test(place)) {
+    if (!isUrl(place)) {
       if ((await stat(place)).size > maxBytes) throw new Error(`the file is larger than ${maxBytes} bytes`);
       return await readFile(place);
     }
@@ -91,4 +92,8 @@ export class CrlSource {
     if (status !== 200) throw new Error(`${new URL(place).origin} answered ${status}`);
     return body;
   }
+}
+
+function isUrl(place: string): boolean {
+  return /^https?:/i.test(place);
 }
