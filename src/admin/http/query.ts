@@ -6,11 +6,13 @@ export interface Query {
   first(key: string): string | undefined;
   /** Every value of that key, in order. */
   all(key: string): readonly string[];
+  /** Every key, in order; one that comes several times is there as often. */
+  keys(): readonly string[];
 }
 
 export const maxArguments = 1000;
 
-const empty: Query = { first: () => undefined, all: () => [] };
+const empty: Query = { first: () => undefined, all: () => [], keys: () => [] };
 
 /** Throws Kong's `Too many arguments` above 1000 of them. */
 export function parseQuery(url: string): Query {
@@ -21,5 +23,6 @@ export function parseQuery(url: string): Query {
   return {
     first: (key) => parameters.get(key) ?? undefined,
     all: (key) => parameters.getAll(key),
+    keys: () => [...parameters.keys()],
   };
 }

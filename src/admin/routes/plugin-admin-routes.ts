@@ -4,7 +4,7 @@ import type { AdminOptions } from '../contract.ts';
 import type { AdminContext } from '../crud/admin-context.ts';
 import { findEntity } from '../crud/find-entity.ts';
 import type { AdminRequest, AdminRoute, Answer, Method, Operation } from '../http/admin-route.ts';
-import { notFound } from '../http/http-error.ts';
+import { notFound, plainError } from '../http/http-error.ts';
 import { eachRow } from '../lists/each-row.ts';
 
 /** Rows that `all` and `list` give at most. */
@@ -35,6 +35,7 @@ function operationOf(method: Method, operation: PluginAdminOperation): Operation
   const { summary, status = 200, queryParameters = [], handle } = operation;
   return {
     async handle(request: AdminRequest): Promise<Answer> {
+      if (method === 'DELETE') refuseSlips(request, queryParameters);
       const answer = await handle({
         params: request.params,
         query: (name) => request.query.first(name) ?? null,
@@ -51,6 +52,12 @@ function operationOf(method: Method, operation: PluginAdminOperation): Operation
       queryParameters,
     },
   };
+}
+
+/** A filter whose name has a slip filters nothing, and far more would go than was meant. */
+function refuseSlips({ query }: AdminRequest, known: readonly { readonly name: string }[]): void {
+  const unknown = query.keys().find((key) => !known.some(({ name }) => name === key));
+  if (unknown !== undefined) throw plainError(400, `unknown query argument '${unknown}'`);
 }
 
 function toolsFor(context: AdminContext, node: Pick<PluginAdminTools, 'background' | 'zone'>): PluginAdminTools {
