@@ -5,6 +5,7 @@ export { normalisePath } from '../router/path.ts';
 export { BoundedCache } from '../util/bounded-cache.ts';
 export { compileRegex } from '../util/linear-regex.ts';
 export { type MultipartPart, multipartParts } from '../util/multipart.ts';
+export { nowAndThen } from '../util/now-and-then.ts';
 export { parseRate } from '../util/rate.ts';
 export { addressGroup } from './address-group.ts';
 export type * from './admin-routes.ts';

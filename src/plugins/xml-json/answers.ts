@@ -1,6 +1,7 @@
 import {
   type HeaderFilterContext,
   mediaType,
+  nowAndThen,
   OffThreadError,
   type PluginTools,
   type Reply,
@@ -26,12 +27,16 @@ export class Answers {
   readonly #wishes: Wishes;
   readonly #converter: Converter;
   readonly #log: PluginTools['log'];
+  readonly #report: (reason: string) => void;
 
   constructor(options: XmlJsonOptions, wishes: Wishes, converter: Converter, log: PluginTools['log']) {
     this.#options = options;
     this.#wishes = wishes;
     this.#converter = converter;
     this.#log = log;
+    this.#report = nowAndThen(10_000, (reason, unsaid) =>
+      log.warn(`the answer of a backend cannot be converted: ${reason}`, { unsaid }),
+    );
   }
 
   wantsBody(context: HeaderFilterContext): boolean {
@@ -50,8 +55,8 @@ export class Answers {
       this.#correctHead(response, wanted);
       return undefined;
     }
-    if (response.status === 206) return refuse(502, `${invalid}: a part of a document cannot be converted`);
-    if (response.header('content-encoding') !== null) return refuse(502, `${invalid}: its content coding is unknown`);
+    if (response.status === 206) return this.#bad('a part of a document cannot be converted');
+    if (response.header('content-encoding') !== null) return this.#bad('its content coding is unknown');
     const bytes = response.body();
     if (bytes.byteLength === 0) return undefined;
     return this.#convert(context, bytes, wanted);
@@ -128,6 +133,11 @@ export class Answers {
       return refuse(503, 'Service temporarily unavailable', { 'Retry-After': '1' });
     }
     if (bodyFault(error) === null) throw error;
-    return refuse(502, `${invalid}: ${(error as Error).message}`);
+    return this.#bad((error as Error).message);
+  }
+
+  #bad(reason: string): Reply {
+    this.#report(reason);
+    return refuse(502, `${invalid}: ${reason}`);
   }
 }

@@ -221,4 +221,15 @@ export const checks: readonly EntityCheck[] = [
       },
     },
   },
+  {
+    custom_entity_check: {
+      field_sources: ['config.soap'],
+      fn: (value) => {
+        const { soap: s } = (value['config'] ?? {}) as { readonly soap?: XmlJsonConfig['soap'] };
+        if (s === undefined || s === null || s.version !== null) return null;
+        if (s.action === null && s.header === null && s.fault_statuses === null) return null;
+        return { 'config.soap.version': 'required when other fields of soap are set' };
+      },
+    },
+  },
 ];

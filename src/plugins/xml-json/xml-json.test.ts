@@ -51,6 +51,9 @@ describe('the configuration', () => {
     [{ soap: { header: '<a>' } }, /not valid XML/],
     [{ soap: { header: '<!DOCTYPE a><a/>' } }, /not valid XML/],
     [{ soap: { action: 'a"b' } }, /action/],
+    [{ soap: { action: 'urn:a' } }, /version = "required when other fields of soap are set"/],
+    [{ soap: { header: '<a/>' } }, /version = "required/],
+    [{ soap: { fault_statuses: { NotFound: 404 } } }, /version = "required/],
     [{ max_body_size: 0 }, /max_body_size/],
   ];
   for (const [config, message] of refused) {
@@ -172,12 +175,16 @@ describe('answers of an XML backend', () => {
   });
 
   it('are 502 with the place when they are malformed, and show nothing of it', async (t) => {
-    const { response } = await plugin(t, { backend: 'xml', client: 'json' }).request({
-      backend: answering('text/xml', '<secret>\n<a></b></secret>'),
-    });
+    const test = plugin(t, { backend: 'xml', client: 'json' });
+    const { response } = await test.request({ backend: answering('text/xml', '<secret>\n<a></b></secret>') });
     assert.equal(response.status, 502);
     assert.match(response.body, /line 2, column/);
     assert.doesNotMatch(response.body, /secret/);
+    await test.request({ backend: answering('text/xml', '<secret>\n<a></b></secret>') });
+    // The operator learns of it, once for many.
+    assert.equal(test.logLines.length, 1);
+    assert.match(JSON.stringify(test.logLines), /not valid XML.*line 2, column/);
+    assert.doesNotMatch(JSON.stringify(test.logLines), /secret/);
   });
 
   it('have the same heads for HEAD and 304', async (t) => {
