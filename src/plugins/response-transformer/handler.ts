@@ -22,7 +22,7 @@ export function transformResponse(config: ResponseTransformerConfig, { log }: Pl
   if (!changesJson(config)) return phases;
   phases.access = askForOneRange;
   phases.wantsBody = (context) => isMeant(context.response.status) && concerns(context);
-  phases.response = jsonChange(config, new TransformValues('answer'));
+  phases.response = jsonChange(config, new TransformValues('answer'), log);
   return phases;
 }
 

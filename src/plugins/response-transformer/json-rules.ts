@@ -5,7 +5,9 @@ import {
   type JsonChange,
   mediaType,
   namedValues,
+  nowAndThen,
   OffThreadError,
+  type PluginTools,
   type Reply,
   type ResponseContext,
   type ResponseWithBody,
@@ -30,17 +32,31 @@ export function concerns({ response }: HeaderFilterContext): boolean {
 export function jsonChange(
   config: ResponseTransformerConfig,
   values: TransformValues,
+  log: PluginTools['log'],
 ): (context: ResponseContext) => undefined | Reply | Promise<undefined | Reply> {
   const changes = changeList(config, values);
+  const report = nowAndThen(10_000, (reason, unsaid) => log.warn(reason, { unsaid }));
+  const bad = (reason: string): Reply => {
+    report(reason);
+    return refuse(502, reason);
+  };
+
+  function failure(error: unknown): Reply {
+    const fault = bodyFault(error);
+    if (fault !== null) return bad(`In the answer of the backend ${fault}`);
+    if (error instanceof OffThreadError) return refuse(503, 'Too many large bodies at a time', { 'Retry-After': '1' });
+    throw error;
+  }
+
   return (context) => {
     const { response } = context;
     const body = response.body();
     if (body.byteLength === 0) return undefined;
-    const refusal = unreadable(response, body, config.max_body_size);
-    if (refusal !== null) return refusal;
+    const reason = unreadable(response, body, config.max_body_size);
+    if (reason !== null) return bad(reason);
     try {
       const changed = changeJson(body, changes(values.render(context)));
-      if (changed instanceof Promise) return finishLater(response, changed);
+      if (changed instanceof Promise) return changed.then((bytes) => finish(response, bytes)).catch(failure);
       return finish(response, changed);
     } catch (error) {
       return failure(error);
@@ -49,23 +65,12 @@ export function jsonChange(
 }
 
 /** What cannot be read does not pass unchanged. */
-function unreadable(response: ResponseWithBody, body: Uint8Array, most: number): Reply | null {
-  if (body.byteLength > most) return refuse(502, 'The answer of the backend is too large to be changed');
-  if (response.status === 206) return refuse(502, 'A part of a JSON answer cannot be changed');
+function unreadable(response: ResponseWithBody, body: Uint8Array, most: number): string | null {
+  if (body.byteLength > most) return 'The answer of the backend is too large to be changed';
+  if (response.status === 206) return 'A part of a JSON answer cannot be changed';
   const coding = response.header('content-encoding');
   if (coding === null || coding.toLowerCase() === 'identity') return null;
-  return refuse(502, 'The answer of the backend has a content coding that is not supported');
-}
-
-async function finishLater(
-  response: ResponseWithBody,
-  pending: Promise<Uint8Array | null>,
-): Promise<undefined | Reply> {
-  try {
-    return finish(response, await pending);
-  } catch (error) {
-    return failure(error);
-  }
+  return 'The answer of the backend has a content coding that is not supported';
 }
 
 /** Other bytes than those that the backend's validators and digests are of (RFC 9110 8.8.3.3, RFC 9530). */
@@ -77,13 +82,6 @@ function finish(response: ResponseWithBody, changed: Uint8Array | null): undefin
   for (const name of ['Content-MD5', 'Digest', 'Content-Digest', 'Repr-Digest', 'Accept-Ranges']) {
     response.removeHeader(name);
   }
-}
-
-function failure(error: unknown): Reply {
-  const fault = bodyFault(error);
-  if (fault !== null) return refuse(502, `In the answer of the backend ${fault}`);
-  if (error instanceof OffThreadError) return refuse(503, 'Too many large bodies at a time', { 'Retry-After': '1' });
-  throw error;
 }
 
 function changeList(

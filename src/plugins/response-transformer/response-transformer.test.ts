@@ -43,6 +43,7 @@ test('what cannot work is refused', async () => {
     [{ add: { json: ['a:1'], json_types: ['float'] } }, /expected one of: boolean, number, string/],
     [{ add: { json: ['a:yes', 'b:1'], json_types: ['boolean'] } }, /the value for 'a' is not a boolean/],
     [{ if_status: ['20'] }, /invalid value: 20/],
+    [{ if_status: ['299-200'] }, /a range must begin with the lower status/],
   ];
   for (const [config, reason] of cases) assert.match(await problem(config), reason);
   assert.equal(await problem({ add: { json: ['a:$(response.status)'], json_types: ['number'] } }), 'accepted');
@@ -130,10 +131,14 @@ test('JSON that cannot be read never passes unchanged', async () => {
     [{ status: 206, headers: { 'Content-Type': 'multipart/byteranges; boundary=x' }, body: '--x' }, /part of a JSON/],
   ];
   for (const [backend, reason] of cases) {
-    const { status, body } = await send(config, backend, { headers: { accept: 'application/json' } });
+    const { request, logLines } = testPlugin(responseTransformer, { config });
+    const { status, body } = (await request({ headers: { accept: 'application/json' }, backend })).response;
     assert.equal(status, 502);
     assert.match(body, reason);
     assert.doesNotMatch(body, /oops|secret/);
+    // The operator learns of it.
+    assert.match(JSON.stringify(logLines), reason);
+    assert.doesNotMatch(JSON.stringify(logLines), /oops|secret/);
   }
 });
 

@@ -7,6 +7,7 @@ import {
   jsonValueProblem,
 } from '../../plugin-sdk/index.ts';
 import { array, type EntityCheck, type Infer, integer, record, string } from '../../plugin-sdk/schema.ts';
+import { statusesProblem } from './statuses.ts';
 
 /** A list that may be empty and is never null. */
 function list(custom: ((text: string) => string | null) | null, description: string) {
@@ -48,7 +49,7 @@ export const config = record({
   replace: record(values('set where something of the name is there.'), { description: 'What gets another value.' }),
   add: record(values('set where nothing of the name is there.'), { description: 'What is set if it is not there.' }),
   append: record(values('added beside what is there.'), { description: 'What is added in any case.' }),
-  if_status: array(string({ match: /^[1-5]\d\d(-[1-5]\d\d)?$/ }), {
+  if_status: array(string({ match: /^[1-5]\d\d(-[1-5]\d\d)?$/, custom: statusesProblem }), {
     required: true,
     default: [],
     description: 'Answers that are changed: statuses and ranges, `200-299`, `404`. Empty: all.',

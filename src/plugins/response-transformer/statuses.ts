@@ -1,3 +1,9 @@
+/** What is wrong with one of them, whose form is right; null: nothing. */
+export function statusesProblem(text: string): string | null {
+  const [first = '', last = first] = text.split('-');
+  return Number(first) > Number(last) ? 'a range must begin with the lower status' : null;
+}
+
 /** Whether a status is one of `200`, `200-299` and the like; an empty list takes all. */
 export function statusMatcher(texts: readonly string[]): (status: number) => boolean {
   if (texts.length === 0) return () => true;
