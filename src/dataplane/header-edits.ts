@@ -59,9 +59,14 @@ export class HeaderEdits {
 
   /** The block after the changes: lines left as they were, then lines added, each in order. */
   applyTo(block: string): string {
-    let text = this.#dropped.length === 0 ? block : this.#keptLines(block);
+    let text = this.keptOf(block);
     for (const { name, value } of this.#added) text += `${name}: ${value}\r\n`;
     return text;
+  }
+
+  /** The lines of the block that stay. */
+  keptOf(block: string): string {
+    return this.#dropped.length === 0 ? block : this.#keptLines(block);
   }
 
   /** First value after the changes, or null. `lowerName` must be lower case. */

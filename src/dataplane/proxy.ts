@@ -53,7 +53,7 @@ export class RequestProxy implements ResponseListener {
       replyError(x, errors.payloadTooLarge, this.#options);
       return;
     }
-    if (x.requestBody === null && x.head.bodyLength !== 0) x.body = new RequestBody();
+    if (x.requestBody === null && x.head.bodyLength !== 0) x.body = new RequestBody(x);
     this.#attempts.start(x);
   }
 

@@ -1,6 +1,7 @@
 import type { UpstreamLink } from '../upstream/upstream-link.ts';
 import { monotonic } from '../util/clock.ts';
 import type { RequestBodySink } from './downstream.ts';
+import type { Exchange } from './exchange.ts';
 
 /** What has been sent is kept up to here, so that it can be sent again to another target. */
 const maxKeptBytes = 65_536;
@@ -15,6 +16,11 @@ export class RequestBody implements RequestBodySink {
   #keptSize = 0;
   #lost = false;
   #trailers = '';
+  readonly #exchange: Pick<Exchange, 'requestEdits'>;
+
+  constructor(exchange: Pick<Exchange, 'requestEdits'>) {
+    this.#exchange = exchange;
+  }
 
   /** False once more has been sent than is kept. */
   get replayable(): boolean {
@@ -41,13 +47,19 @@ export class RequestBody implements RequestBodySink {
   bodyEnd(trailers: string): void {
     this.completeMono = monotonic();
     this.#trailers = trailers;
-    this.link?.bodyEnd(trailers);
+    this.link?.bodyEnd(this.#allowed());
   }
 
   /** Sends through `link` from here on, what is kept first. */
   attach(link: UpstreamLink): void {
     this.link = link;
     for (const piece of this.#kept) link.bodyData(piece, 0, piece.byteLength);
-    if (this.completeMono > 0) link.bodyEnd(this.#trailers);
+    if (this.completeMono > 0) link.bodyEnd(this.#allowed());
+  }
+
+  /** What plugins took out of the head, or said themselves, does not come back behind the body. */
+  #allowed(): string {
+    if (this.#trailers === '') return '';
+    return this.#exchange.requestEdits?.keptOf(this.#trailers) ?? this.#trailers;
   }
 }

@@ -70,6 +70,29 @@ describe('identity headers from a client', () => {
   });
 });
 
+describe('headers that a plugin takes out of the request', () => {
+  let rig: Rig;
+  before(async () => {
+    rig = await startRig({ settings: { plugins: ['key-auth'] } });
+    await rig.write('PUT', '/consumers/ada', {});
+    await rig.write('POST', '/consumers/ada/key-auth', { key: 'key-of-ada' });
+    const config = { hide_credentials: true, key_names: ['x-own-key'] };
+    await rig.write('POST', '/services/backend/plugins', { name: 'key-auth', config });
+  });
+  after(() => rig.close());
+
+  it('do not come back in trailers, however they are written', async () => {
+    const trailers = 'X-Own-Key: key-of-ada\r\nx_own_key: key-of-ada\r\nX-Sum: 1\r\n';
+    const response = await exchangeOne(
+      rig.port,
+      `POST / HTTP/1.1\r\nHost: a\r\nX-Own-Key: key-of-ada\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n${trailers}\r\n`,
+      'POST',
+    );
+    assert.equal(response.status, 200);
+    assert.equal(rig.backend.requests.at(-1)?.trailers.trim(), 'X-Sum: 1');
+  });
+});
+
 describe('identity headers where plugins say who the client is', () => {
   let rig: Rig;
   let key = '';
