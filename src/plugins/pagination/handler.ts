@@ -3,6 +3,7 @@ import {
   contextKey,
   type HeaderFilterContext,
   mediaType,
+  nowAndThen,
   OffThreadError,
   offThread,
   type PluginPhases,
@@ -21,7 +22,7 @@ import { linkValue } from './links.ts';
 import { withArguments } from './query.ts';
 import { type Fault, type Job, type Page, readPage, rewriteAnswer } from './rewrite.ts';
 import type { PaginationConfig } from './schema.ts';
-import { badAnswer, walkTo } from './walk.ts';
+import { walkTo } from './walk.ts';
 import { type Window, windowFor } from './window.ts';
 
 interface Paging {
@@ -52,6 +53,9 @@ export function paginate(config: PaginationConfig, tools: PluginTools): PluginPh
     [...styles, 'limit' as const].flatMap((style) => [backend[`${style}_name`], client[`${style}_name`]]),
   );
   const givesCursors = config.clients.includes('cursor');
+  const report = nowAndThen(10_000, (fault, unsaid) =>
+    tools.log.warn(`the backend's answer cannot be paged: ${fault}`, { unsaid }),
+  );
 
   function access(context: AccessContext): undefined | Reply | Promise<undefined | Reply> {
     const { request, route } = context;
@@ -79,7 +83,7 @@ export function paginate(config: PaginationConfig, tools: PluginTools): PluginPh
     const query = context.upstream.query();
     const read = (...given: Parameters<typeof readPage>) =>
       given[0].byteLength > largeBody ? readApart(...given) : readPage(...given);
-    const end = await walkTo(context, offset, { config, query, read }).catch(tooBusy);
+    const end = await walkTo(context, offset, { config, query, read, bad }).catch(tooBusy);
     if ('reply' in end) return end.reply;
     const from = 'token' in end ? { token: end.token } : null;
     const window = windowFor({ ...ask, from }, config);
@@ -170,8 +174,8 @@ export function paginate(config: PaginationConfig, tools: PluginTools): PluginPh
 
   function bad(fault: string): Reply {
     tools.count('bad_answers');
-    tools.log.warn(`the backend's answer cannot be paged: ${fault}`);
-    return badAnswer(fault);
+    report(fault);
+    return refuse(502, `The backend's answer cannot be paged: ${fault}`);
   }
 
   return { access, wantsBody, response };

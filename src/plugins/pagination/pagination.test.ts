@@ -137,7 +137,7 @@ test('a cursor is of its list, and of nobody else', async () => {
   for (const cursor of [forged, `${nextCursor}A`, nextCursor.slice(1), nextCursor.toUpperCase()]) {
     assert.equal((await ask(`/users?sort=name&q=1&cursor=${cursor}`)).response.status, 400);
   }
-  const other = asking({ backend: { style: 'offset' }, secret: 'another secret' });
+  const other = asking({ backend: { style: 'offset' }, secret: 'another secret of it' });
   assert.equal((await other(`/users?sort=name&q=1&cursor=${nextCursor}`)).response.status, 400);
 });
 
@@ -217,6 +217,29 @@ test('an answer that is not as said is a 502 that says where, and shows nothing 
     assert.match(response.body, message);
     assert.ok(!response.body.includes('secret'));
   }
+});
+
+test('bad answers on the way to a page are counted and told to the operator, once for many', async () => {
+  const test = testPlugin(plugin, {
+    config: { clients: ['page', 'cursor'], approximate: ['page'], backend: { style: 'cursor' } },
+    calls: () => ({
+      status: 200,
+      header: () => null,
+      headerValues: () => [],
+      headers: () => ({}),
+      block: () => '',
+      body: Buffer.from('{"data": [secret'),
+    }),
+  });
+  for (let n = 0; n < 2; n++) assert.equal((await test.request({ path: '/?page=2' })).response.status, 502);
+  assert.equal(test.counts.get('pagination.bad_answers'), 2);
+  assert.equal(test.logLines.length, 1);
+  assert.match(test.logLines[0]?.message ?? '', /line 1, column 11/);
+});
+
+test('a secret that can be guessed is refused', async () => {
+  const checked = await testPlugin(plugin).check({ backend: { style: 'offset' }, secret: 'x' });
+  assert.match(checked.ok ? 'accepted' : checked.message, /secret: length must be at least 16/);
 });
 
 test('content codings that nobody knows are a 502, and none is none', async () => {

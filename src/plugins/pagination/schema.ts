@@ -151,10 +151,11 @@ export const config = record({
   }),
   secret: string({
     auto: true,
+    len_min: 16,
     referenceable: true,
     encrypted: true,
     description:
-      'Cursors are encrypted with it; with another one, all are void. Null: a random one of each node, until it stops. Set it where there are several nodes.',
+      'Cursors are encrypted with it; with another one, all are void. Null: a random one of each node, until it stops. Set it where there are several nodes, to 16 characters or more.',
   }),
   max_body_bytes: integer({
     required: true,

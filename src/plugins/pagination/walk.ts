@@ -15,6 +15,8 @@ export interface WalkParts {
   readonly query: string;
   /** At once, or in another thread. */
   read(body: Uint8Array, form: AnswerForm, asked: number): PageFacts | Promise<PageFacts>;
+  /** What the client is told of an answer that cannot be used. */
+  bad(fault: string): Reply;
 }
 
 type PageFacts = ReturnType<typeof readPage>;
@@ -38,9 +40,9 @@ export async function walkTo(context: AccessContext, offset: number, parts: Walk
     const answer = await ask(context, parts, asked, token);
     if ('reply' in answer) return answer;
     const page = await parts.read(answer.body, backend, asked);
-    if ('fault' in page) return { reply: badAnswer(page.fault) };
+    if ('fault' in page) return { reply: parts.bad(page.fault) };
     at += page.count;
-    if (at > offset) return { reply: badAnswer('it has more items than were asked for') };
+    if (at > offset) return { reply: parts.bad('it has more items than were asked for') };
     if (page.token === null || page.token === token) {
       return { ended: backendReply({ status: 200, headers: answer.block(), body: answer.body, fresh: false }) };
     }
@@ -48,11 +50,6 @@ export async function walkTo(context: AccessContext, offset: number, parts: Walk
   }
   if (token === null || at < offset) return { reply: refuse(400, 'The page is too far from the beginning') };
   return { token };
-}
-
-/** What the client is told of an answer that cannot be used. */
-export function badAnswer(fault: string): Reply {
-  return refuse(502, `The backend's answer cannot be paged: ${fault}`);
 }
 
 async function ask(
