@@ -31,10 +31,10 @@ async function preview({ body }: PluginAdminRequest, tools: PluginAdminTools): P
   if (typeof found === 'string') return badRequest(found);
   const { body: sample = '', content_type: type = 'application/json', query = '', direction = 'response' } = body;
   if (typeof sample !== 'string' || typeof type !== 'string' || typeof query !== 'string') {
-    return badRequest('body, content_type and query are texts');
+    return badRequest('body, content_type and query must be strings');
   }
-  if (sample.length > mostSample) return badRequest(`a sample has ${mostSample} characters at most`);
-  if (direction !== 'request' && direction !== 'response') return badRequest('direction is request or response');
+  if (sample.length > mostSample) return badRequest(`body must not be longer than ${mostSample} characters`);
+  if (direction !== 'request' && direction !== 'response') return badRequest('direction must be request or response');
   const sets = new RuleSets(found);
   const { masker, head } = sets.of(direction, 0);
   try {
@@ -58,7 +58,9 @@ async function configOf(
 ): Promise<DataMaskingConfig | string> {
   if (typeof plugin === 'string') {
     const row = await tools.find('plugins', plugin);
-    return row?.['name'] === 'data-masking' ? (row['config'] as DataMaskingConfig) : 'there is no such plugin';
+    return row?.['name'] === 'data-masking'
+      ? (row['config'] as DataMaskingConfig)
+      : 'plugin must be the id of a data-masking plugin';
   }
   const parsed = configSchema.zod.safeParse(config);
   if (!parsed.success) {

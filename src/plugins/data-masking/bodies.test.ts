@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { testPlugin } from '../../plugin-sdk/testing.ts';
+import plugin from './index.ts';
 import { answered, form, json, type Rules, send, sent } from './testing/send.ts';
 
 const email = [{ kinds: ['email'] }];
@@ -173,4 +175,14 @@ test('parts of bodies and streams of events are refused', async () => {
     await answered(rules, 'text/event-stream', 'data: 1\n\n', { pass_types: ['text/event-stream'] }),
     'data: 1\n\n',
   );
+});
+
+test('answers that cannot be masked are told to the operator, once for many, and without what is in them', async () => {
+  const { request, logLines, counts } = testPlugin(plugin, { config: { rules: [{ name: 'a', kinds: ['email'] }] } });
+  const backend = { headers: { 'Content-Type': 'application/json' }, body: '{"a": secret' };
+  for (let n = 0; n < 3; n++) assert.equal((await request({ backend })).response.status, 502);
+  assert.equal(counts.get('data-masking.refused_answers'), 3);
+  assert.equal(logLines.length, 1);
+  assert.match(logLines[0]?.message ?? '', /cannot be masked.*line 1, column 7/);
+  assert.doesNotMatch(JSON.stringify(logLines), /secret/);
 });

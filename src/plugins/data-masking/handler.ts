@@ -3,6 +3,7 @@ import {
   type BaseContext,
   contextKey,
   type HeaderFilterContext,
+  nowAndThen,
   offThread,
   type PluginPhases,
   type PluginTools,
@@ -43,6 +44,9 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
   const configText = JSON.stringify(config);
   const logs = new HeadMask(sets.rules, true);
   const tags = new Map<string, MarkedTags>();
+  const report = nowAndThen(10_000, (reason, unsaid) =>
+    tools.log.warn(`an answer cannot be masked and was not sent: ${reason}`, { unsaid }),
+  );
   /** Some client gets other answers than another one. */
   const differs = config.rules.some(
     ({ direction, except_groups }) =>
@@ -138,7 +142,7 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
 
   function refused(fault: Reply, reason: string): Reply {
     tools.count('refused_answers');
-    tools.log.warn(`an answer cannot be masked and was not sent: ${reason}`);
+    report(reason);
     return fault;
   }
 
