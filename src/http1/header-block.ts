@@ -41,7 +41,8 @@ const none: readonly string[] = Object.freeze([]);
 /** Offset of the line whose name is `name` (lower case), at or after the line that starts at `from`; -1 when none. */
 function findHeader(block: string, name: string, from: number): number {
   const length = name.length;
-  const first = name.charCodeAt(0);
+  // Of letters without their case; other characters that it makes equal are told apart by the whole name.
+  const first = name.charCodeAt(0) | 32;
   for (let start = from; start < block.length; ) {
     if (
       block.charCodeAt(start + length) === 58 &&
