@@ -96,6 +96,8 @@ async function ask(path: string, request: Parameters<ReturnType<typeof plugin>['
 
 describe('documents', () => {
   const cases: readonly (readonly [string, string, RegExp])[] = [
+    ['no paths', 'openapi: 3.0.0', /\/paths: there is no operation/],
+    ['no operations', 'openapi: 3.1.0\npaths: {/a: {summary: x}}', /\/paths: there is no operation/],
     ['broken YAML', 'openapi: 3.0.0\npaths: [', /not valid YAML.*line 2/],
     ['broken JSON', '{"openapi": "3.0.0",}', /not valid JSON.*line 1, column 21/],
     ['a repeated key', 'openapi: 3.0.0\npaths: {}\npaths: {}', /line 3/],

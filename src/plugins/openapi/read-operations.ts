@@ -39,6 +39,8 @@ export function readOperations(document: JsonObject): readonly OperationSource[]
     operations.push(...operationsOf(document, template, resolved(document, { value: item, pointer })));
     if (operations.length > mostOperations) throw new SchemaError(pointer, `more than ${mostOperations} operations`);
   }
+  // Every request would be answered with 404.
+  if (operations.length === 0) throw new SchemaError('/paths', 'there is no operation');
   for (const { id, pointer } of operations) {
     if (id !== null && ids.has(id))
       throw new SchemaError(`${pointer}/operationId`, 'another operation has the same one');
