@@ -168,6 +168,7 @@ test('a configuration that cannot work is refused, and the field is named', asyn
     [[user, user], /another part is called 'user'/],
     [[{ name: 'a' }], /path/],
     [[{ name: 'a', path: '/{b.body.id}' }], /there is no part 'b'/],
+    [[{ name: 'a', path: '/{id' }], /a brace has no counterpart/],
     [[{ name: 'a', path: '/{a.body.id}' }], /these parts wait for each other: 'a'/],
     [
       [

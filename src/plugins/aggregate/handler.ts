@@ -14,7 +14,8 @@ export function aggregate(config: AggregateConfig, tools: PluginTools): PluginPh
   function missing(part: string): void {
     if (warned.has(part)) return;
     warned.add(part);
-    tools.log.warn(`the service of the part '${part}' does not exist`);
+    const service = config.requests.find(({ name }) => name === part)?.service ?? 'that of the route';
+    tools.log.warn(`the service of the part '${part}' does not exist`, { service });
   }
 
   function run(context: AccessContext, body: JsonValue | undefined): Promise<Reply> {

@@ -155,6 +155,7 @@ const pathText = /^(?:[A-Za-z0-9\-._~!$&'()*+,/:;=@]|%[0-9A-Fa-f]{2})*$/;
 
 function compilePath(text: string): Template {
   const literal = text.replace(/\{[^{}]*\}/g, 'x');
+  if (/[{}]/.test(literal)) throw new TemplateError('a brace has no counterpart');
   if (!pathText.test(literal)) throw new TemplateError('it has a character that cannot stand in a path');
   if (literal.includes('//')) throw new TemplateError('must not have empty segments');
   if (/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(literal)) throw new TemplateError('must not have dot segments');
