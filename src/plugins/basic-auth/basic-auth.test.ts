@@ -306,3 +306,13 @@ describe('a credentials file', () => {
     assert.match(test.logLines[0]?.message ?? '', /cannot be read/);
   });
 });
+
+it('a client that has a network of addresses has one share of the checks', async () => {
+  const row = { consumer: { id: alice.id }, username: 'al', password: '$1$abcdefgh$G//4keteveJp0qb8z2DxG/' };
+  const test = started({}, { entities: { consumers: [alice], basicauth_credentials: [row] } });
+  const from = async (clientIp: string, password: string): Promise<number> =>
+    (await test.request({ clientIp, headers: login('al', password) })).response.status;
+  const guesses = Array.from({ length: 300 }, (_, at) => from(`2001:db8::${at.toString(16)}`, `guess ${at}`));
+  assert.equal(await from('192.0.2.1', 'mine'), 401);
+  assert.ok((await Promise.all(guesses)).includes(503));
+});

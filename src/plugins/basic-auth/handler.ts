@@ -1,5 +1,6 @@
 import {
   type AccessContext,
+  addressGroup,
   authAccess,
   type ConsumerView,
   type PluginPhases,
@@ -14,6 +15,9 @@ import type { BasicAuthConfig } from './schema.ts';
 import { fileUsers, storedUsers, type User, type UserSource } from './user-sources.ts';
 
 type Outcome = Reply | undefined;
+
+/** Addresses of IPv6 that begin alike are of one client, or it could take all threads by changing its own. */
+const ipv6Prefix = 64;
 
 export function authenticateByPassword(config: BasicAuthConfig, tools: PluginTools): PluginPhases {
   const { credentials_file: file } = config;
@@ -66,7 +70,8 @@ class Logins {
 
   #check(context: AccessContext, login: BasicCredentials, user: User): Outcome | Promise<Outcome> {
     const { account, decoy } = user;
-    const result = this.#checks.check({ ...login, account, decoy, client: context.client.ip });
+    const client = addressGroup(context.client.ip, ipv6Prefix);
+    const result = this.#checks.check({ ...login, account, decoy, client });
     if (!(result instanceof Promise)) return this.#settle(context, user, result);
     return result.then((settled) =>
       settled === true ? this.#stillValid(context, login, user) : this.#settle(context, user, settled),

@@ -18,7 +18,7 @@ export interface PasswordAttempt {
   readonly account: Account | null;
   /** A costly hash that the password is compared with when there is nothing costly to compare it with. */
   readonly decoy: string | null;
-  /** The client's address. */
+  /** Whose share of the checks it takes: the client's address, or its network. */
   readonly client: string;
 }
 
