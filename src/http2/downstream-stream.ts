@@ -143,7 +143,9 @@ export class DownstreamStream implements Downstream, BodyOwner {
     const status = exchange.status === 101 ? 200 : exchange.status;
     const fields = responseFields(status, this.#session.host.responseBlock(exchange));
     this.#bodyless = isBodyless(head.method, status) || status === 205;
-    if (bodyLength >= 0 && status !== 204 && exchange.status !== 101) fields.push('content-length', String(bodyLength));
+    // Of a 205 no body is sent (RFC 9110 15.3.6), and clients compare.
+    const length = status === 205 ? 0 : bodyLength;
+    if (length >= 0 && status !== 204 && exchange.status !== 101) fields.push('content-length', String(length));
     this.#withTrailers = bodyLength < 0 && head.trailers && !this.#bodyless;
     this.#head = fields;
   }

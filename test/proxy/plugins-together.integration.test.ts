@@ -132,3 +132,16 @@ describe('composed answers in the cache', () => {
     assert.equal(asked('/composed/page'), 0);
   });
 });
+
+describe('answers of 205, which have no body with HTTP/2', () => {
+  it('end in order, from the backend and from the cache', async () => {
+    await route('reset', { 'proxy-cache': cache({ response_code: [205] }) });
+    script = () => answer('{"a":1}', json, '205 Reset Content');
+    await using client = await openHttp2(rig.port);
+    for (const status of ['Miss', 'Hit']) {
+      const got = await client.request('/reset/page');
+      assert.deepEqual([got.status, got.code, got.headers['x-cache-status']], [205, 0, status]);
+      assert.equal(got.headers['content-length'], '0');
+    }
+  });
+});
