@@ -1,6 +1,8 @@
 import type { PluginAdminRoute, PluginAdminTools } from '../../plugin-sdk/index.ts';
 import type { ShownCircuit } from './background.ts';
 
+const states = ['closed', 'open', 'half-open', 'ramp'];
+
 export function adminRoutes(tools: PluginAdminTools): readonly PluginAdminRoute[] {
   const list = async (): Promise<readonly ShownCircuit[]> =>
     ((await tools.background('list')) as readonly ShownCircuit[] | null) ?? [];
@@ -10,9 +12,12 @@ export function adminRoutes(tools: PluginAdminTools): readonly PluginAdminRoute[
       operations: {
         GET: {
           summary: 'Circuits of this node that have ever opened: state, reason, the last transitions',
-          queryParameters: [{ name: 'state', description: 'Only those in this state: closed, open, half-open, ramp' }],
+          queryParameters: [{ name: 'state', description: `Only those in this state: ${states.join(', ')}` }],
           async handle(request) {
             const state = request.query('state');
+            if (state !== null && !states.includes(state)) {
+              return { status: 400, json: { message: `state must be one of: ${states.join(', ')}` } };
+            }
             const circuits = await list();
             return {
               status: 200,

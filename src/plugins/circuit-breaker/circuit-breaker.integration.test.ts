@@ -167,6 +167,9 @@ test('tells of its circuits', async () => {
       (circuit) => circuit['name'] === name && circuit['kind'] === 'target' && circuit['reason'] === 'error-ratio',
     );
   });
+  const slip = await rig.gateway.admin('GET', '/circuit-breakers?state=opened');
+  assert.equal(slip.status, 400);
+  assert.deepEqual(slip.body, { message: 'state must be one of: closed, open, half-open, ramp' });
   await until(async () => {
     const { body } = await rig.gateway.admin('GET', '/status');
     const counts = (body['plugins'] as Record<string, Record<string, number>>)['circuit-breaker'] ?? {};
