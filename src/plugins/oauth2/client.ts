@@ -1,5 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { type EntityRow, equalSecrets, type PluginTools, type RequestView } from '../../plugin-sdk/index.ts';
+import {
+  addressGroup,
+  type EntityRow,
+  equalSecrets,
+  type PluginTools,
+  type RequestView,
+} from '../../plugin-sdk/index.ts';
 import { isRefusal, type Refusal, refusals } from './answers.ts';
 import { isHashed, matchesHash } from './hash-secret.ts';
 import type { Parameters } from './parameters.ts';
@@ -19,6 +25,8 @@ export interface ClientClaim {
 export type ClientOutcome = Client | Refusal | 'busy';
 
 const maxHeaderLength = 8192;
+/** Addresses of IPv6 that begin alike are of one client. */
+const ipv6Prefix = 64;
 const basic = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i;
 
 /** Null when the request names no client, or two different ones. */
@@ -59,7 +67,7 @@ function spellings(text: string): readonly string[] {
 /** Authenticates clients. Hashes are checked a few at a time, in threads of the pool; what was verified is remembered. */
 export class ClientAuthenticator {
   readonly #entities: PluginTools['entities'];
-  readonly #gate = new Gate(2, 64);
+  readonly #gate = new Gate(2, 64, 32);
 
   constructor(tools: PluginTools) {
     this.#entities = tools.entities;
@@ -74,24 +82,25 @@ export class ClientAuthenticator {
     return null;
   }
 
-  async authenticate(claim: ClientClaim | null): Promise<ClientOutcome> {
+  /** `address`: the one that it comes from, which has a share of the checks. */
+  async authenticate(claim: ClientClaim | null, address: string): Promise<ClientOutcome> {
     const client = claim === null ? null : await this.find(claim.ids);
     if (claim === null || client === null) return refusals.client;
     const given = claim.secrets?.filter((secret) => secret !== '') ?? [];
     if (client.isPublic) return given.length > 0 ? refusals.publicSecret : client;
     if (client.secret === null || given.length === 0) return refusals.client;
-    const proven = await this.#prove(client.row, client.secret, given);
+    const proven = await this.#prove(client.row, client.secret, given, addressGroup(address, ipv6Prefix));
     if (proven === 'busy') return 'busy';
     return proven ? client : refusals.client;
   }
 
-  async #prove(row: EntityRow, stored: string, given: readonly string[]): Promise<boolean | 'busy'> {
+  async #prove(row: EntityRow, stored: string, given: readonly string[], from: string): Promise<boolean | 'busy'> {
     if (!isHashed(stored)) return given.map((secret) => equalSecrets(stored, secret)).includes(true);
     for (const secret of given) {
       const known = remembered(row, secret);
       if (known === true) return true;
       if (known === false) continue;
-      const matches = await this.#gate.run(() => matchesHash(stored, secret));
+      const matches = await this.#gate.run(from, () => matchesHash(stored, secret));
       if (matches === null) return 'busy';
       remember(row, secret, matches);
       if (matches) return true;
@@ -133,30 +142,33 @@ function digestOf(secret: string): string {
   return createHmac('sha256', digestKey).update(secret).digest('base64');
 }
 
-/** Lets a few tasks run at a time and a bounded number wait. */
+/** Lets a few tasks run at a time and a bounded number wait, of one client no more than its share. */
 class Gate {
   #free: number;
   readonly #capacity: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #share: number;
+  readonly #waiting: { readonly from: string; readonly start: () => void }[] = [];
 
-  constructor(atOnce: number, capacity: number) {
+  constructor(atOnce: number, capacity: number, share: number) {
     this.#free = atOnce;
     this.#capacity = capacity;
+    this.#share = share;
   }
 
   /** Null when too many wait already. */
-  async run<T>(task: () => Promise<T>): Promise<T | null> {
+  async run<T>(from: string, task: () => Promise<T>): Promise<T | null> {
     if (this.#free > 0) this.#free -= 1;
     else {
       if (this.#waiting.length >= this.#capacity) return null;
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      if (this.#waiting.filter((one) => one.from === from).length >= this.#share) return null;
+      await new Promise<void>((start) => this.#waiting.push({ from, start }));
     }
     try {
       return await task();
     } finally {
       const next = this.#waiting.shift();
       if (next === undefined) this.#free += 1;
-      else next();
+      else next.start();
     }
   }
 }

@@ -25,13 +25,18 @@ export type Granted = Readonly<Record<string, unknown>> | Refusal;
 type GrantHandler = (work: TokenWork, client: Client) => Promise<Granted>;
 
 /** The token endpoint (RFC 6749 3.2). */
-export async function token(work: TokenWork, clients: ClientAuthenticator, request: RequestView): Promise<Reply> {
+export async function token(
+  work: TokenWork,
+  clients: ClientAuthenticator,
+  request: RequestView,
+  address: string,
+): Promise<Reply> {
   const { config, parameters } = work;
   if (parameters.malformed) return answer(400, refusals.malformed, null);
   const state = parameters.get('state');
   const handler = grantHandler(config, parameters.get('grant_type'));
   if (handler === null) return answer(400, refusals.grantType, state);
-  const client = await clients.authenticate(readClaim(request, parameters));
+  const client = await clients.authenticate(readClaim(request, parameters), address);
   if (client === 'busy') return busy(state);
   if (!isClient(client)) return refuseClient(client, state, isBasic(request));
   const granted = await handler(work, client);
