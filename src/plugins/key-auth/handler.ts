@@ -38,7 +38,8 @@ export function authenticateByKey(config: KeyAuthConfig, tools: PluginTools): Pl
     access(context) {
       // Also when another plugin has authenticated the client already: the key is still none of the backend's business.
       attempts.hide(context);
-      return authenticate(context);
+      const isKnown = config.anonymous !== null && context.client.credential !== null;
+      return isKnown && config.key_in_body ? attempts.hideInBody(context) : authenticate(context);
     },
     skipped: (context) => attempts.hide(context),
   };
@@ -78,12 +79,20 @@ class KeyAttempts {
       return this.run(context, null);
     }
     return context.body().then((body) => {
-      if (this.#config.hide_credentials) {
-        const hidden = withoutBodyArguments(type, body, this.#names);
-        if (hidden !== body) context.upstream.setBody(hidden);
-      }
+      if (this.#config.hide_credentials) this.#setHidden(context, type, body);
       return this.run(context, bodyArguments(type, body));
     });
+  }
+
+  hideInBody(context: AccessContext): undefined | Promise<undefined> {
+    const type = context.request.header('content-type');
+    if (!hasBodyArguments(type)) return undefined;
+    return context.body().then((body) => this.#setHidden(context, type, body));
+  }
+
+  #setHidden({ upstream }: AccessContext, type: string | null, body: Uint8Array): undefined {
+    const hidden = withoutBodyArguments(type, body, this.#names);
+    if (hidden !== body) upstream.setBody(hidden);
   }
 
   hide({ upstream }: AccessContext): void {

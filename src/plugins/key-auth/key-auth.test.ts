@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
+import { record } from '../../plugin-sdk/schema.ts';
 import { testPlugin } from '../../plugin-sdk/testing.ts';
 import { hashKey } from './hash-key.ts';
 import keyAuth from './index.ts';
@@ -211,6 +213,25 @@ describe('a key that is hidden', () => {
       assert.equal(response.status, 200);
       assert.equal(upstream?.body, expected);
     }
+  });
+  it('is removed from the body, also when another plugin has authenticated the client', async () => {
+    const door = definePlugin({
+      name: 'door',
+      version: '1.0.0',
+      priority: 1500,
+      protocols: httpProtocols,
+      schema: { config: record({}) },
+      setup: () => ({
+        access(context) {
+          context.authenticate(null, { id: 'a', identifier: 'a' });
+          return undefined;
+        },
+      }),
+    });
+    const plugin = withKeys({ ...config, anonymous: 'guest' }, { beside: [{ plugin: door }] });
+    const { upstream } = await plugin.request({ method: 'POST', headers: form, body: 'apikey=secret-1&a=1' });
+    assert.equal(upstream?.header('x-credential-identifier'), 'a');
+    assert.equal(upstream?.body, 'a=1');
   });
   it('stays where no key is looked for', async () => {
     const { upstream } = await withKeys({ hide_credentials: true, key_in_query: false }).request({
