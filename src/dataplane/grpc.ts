@@ -23,9 +23,9 @@ const codes: Readonly<Record<number, number>> = {
   504: 4,
 };
 
-/** Kong's table: the code for a status that the gateway answers with. */
+/** Kong's table: the code for a status that the gateway answers with. A call that is sent elsewhere has not been made. */
 export function grpcCode(status: number): number {
-  return codes[status] ?? (status >= 500 ? 13 : status >= 400 ? 3 : 0);
+  return codes[status] ?? (status >= 500 ? 13 : status >= 400 ? 3 : status >= 300 ? 2 : 0);
 }
 
 /** A gRPC call: HTTP/2, and the media type says so. Others get errors in a format of their own. */

@@ -145,3 +145,24 @@ describe('answers of 205, which have no body with HTTP/2', () => {
     }
   });
 });
+
+describe('a gRPC call', () => {
+  it('that is redirected has not succeeded', async () => {
+    await rig.write('PUT', '/services/calls', {
+      protocol: 'grpc',
+      host: '127.0.0.1',
+      port: rig.backend.port,
+      path: null,
+    });
+    await rig.write('PUT', '/services/calls/routes/calls', { protocols: ['grpc'], paths: ['/calls.Service'] });
+    await rig.write('POST', '/routes/calls/plugins', {
+      name: 'redirect',
+      config: { location: 'http://127.0.0.1/' },
+    });
+    await using client = await openHttp2(rig.port);
+    const headers = { ':method': 'POST', 'content-type': 'application/grpc', te: 'trailers' };
+    const got = await client.request('/calls.Service/Call', { headers, body: Buffer.alloc(5) });
+    assert.equal(got.status, 301);
+    assert.equal(got.headers['grpc-status'], '2');
+  });
+});
