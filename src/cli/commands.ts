@@ -37,7 +37,7 @@ export const commands: readonly CommandDescription[] = [
   },
   {
     name: 'reload',
-    summary: 'Let a running gateway open its log files anew',
+    summary: 'Make a running gateway reopen its log files',
     options: [conf, prefix],
     takesSettings: true,
     load: async () => (await import('./reload.ts')).reload,
@@ -59,7 +59,7 @@ export const commands: readonly CommandDescription[] = [
   },
   {
     name: 'import',
-    summary: 'Make services and routes of an OpenAPI document, in a running gateway',
+    summary: 'Create the services and routes of an OpenAPI document in a running gateway',
     argument: 'openapi <file>',
     options: [
       { name: 'admin', value: 'url', description: 'the Admin API (http://127.0.0.1:8001)' },

@@ -88,6 +88,8 @@ test('a second run changes nothing; what was set by hand stays', async () => {
   assert.equal(code, 0, output);
   assert.equal(output.trim(), '0 created, 0 updated, 6 unchanged');
   assert.deepEqual((await gateway.admin('GET', '/services/shop')).body, before);
+  const untagged = await cli(document(), '--validate');
+  assert.equal(untagged.output.trim(), '0 created, 0 updated, 6 unchanged', 'tags stay when none are given');
 });
 
 test('a changed document changes what differs, and tells what is left over', async () => {
@@ -103,6 +105,7 @@ test('routes of another service are not taken', async () => {
   const { code, output } = await cli(document(), '--name', 'other');
   assert.equal(code, 1);
   assert.match(output, /^Error: there is a route listOrders of another service: .*--route-prefix/m);
+  assert.equal((await gateway.admin('GET', '/services/other')).status, 404, 'nothing is written before');
   assert.equal((await cli(document(), '--name', 'other', '--route-prefix', 'other-')).code, 0);
 });
 
@@ -119,7 +122,7 @@ test('a token is sent, and asked for when it is missing', async () => {
 });
 
 test('what the Admin API refuses is told', async () => {
-  const { code, output } = await cli(document(), '--name', 'bad name/x');
+  const { code, output } = await cli(document(), '--name', 'bad name/x', '--route-prefix', 'bad-');
   assert.equal(code, 1);
   assert.match(output, /^Error: PUT \/services\/bad%20name%2Fx: 400 /m);
 });

@@ -13,7 +13,7 @@ import { planOf } from './import/plan.ts';
 export async function importApi(context: CommandContext): Promise<number> {
   const [kind, file] = context.arguments.positionals;
   if (kind !== 'openapi' || file === undefined)
-    throw new CliError('give the kind and a file: sluicegate import openapi <file>');
+    throw new CliError('usage: sluicegate import openapi <file> (see sluicegate import --help)');
   const { options } = context.arguments;
   const text = contentOf(resolve(context.cwd, file), file);
   const plan = refusable(file, () =>

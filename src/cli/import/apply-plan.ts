@@ -19,15 +19,14 @@ export async function applyPlan(plan: Plan, admin: AdminClient, out: (line: stri
     return id;
   };
   const servicePath = `/services/${encodeURIComponent(plan.service)}`;
+  await refuseForeign(plan, admin, servicePath);
   const serviceId = await put(`service ${plan.service}`, servicePath, plan.fields);
   const service = { service: { id: serviceId } };
   for (const { id, fields } of plan.plugins) {
     await put(`plugin ${fields['name']} of ${plan.service}`, `/plugins/${id}`, { ...fields, ...service });
   }
   for (const route of plan.routes) {
-    const path = `/routes/${encodeURIComponent(route.name)}`;
-    await refuseForeign(admin, path, route.name, serviceId);
-    const routeId = await put(`route ${route.name}`, path, { ...route.fields, ...service });
+    const routeId = await put(`route ${route.name}`, routePath(route.name), { ...route.fields, ...service });
     for (const { id, fields } of route.plugins) {
       await put(`plugin ${fields['name']} of ${route.name}`, `/plugins/${id}`, { ...fields, route: { id: routeId } });
     }
@@ -55,10 +54,18 @@ function covers(value: JsonValue, wanted: JsonValue): boolean {
   return Object.entries(wanted).every(([name, one]) => covers(value[name] ?? null, one));
 }
 
-async function refuseForeign(admin: AdminClient, path: string, name: string, serviceId: string): Promise<void> {
-  const service = (await admin.find(path))?.['service'];
-  if (service === undefined || (isJsonObject(service) && service['id'] === serviceId)) return;
-  throw new CliError(`there is a route ${name} of another service: choose other names by --route-prefix`);
+/** Before anything is written. */
+async function refuseForeign(plan: Plan, admin: AdminClient, servicePath: string): Promise<void> {
+  const serviceId = (await admin.find(servicePath))?.['id'];
+  for (const { name } of plan.routes) {
+    const service = (await admin.find(routePath(name)))?.['service'];
+    if (service === undefined || (isJsonObject(service) && service['id'] === serviceId)) continue;
+    throw new CliError(`there is a route ${name} of another service: choose other names by --route-prefix`);
+  }
+}
+
+function routePath(name: string): string {
+  return `/routes/${encodeURIComponent(name)}`;
 }
 
 /** Routes that an earlier document had. They are the operator's to remove. */

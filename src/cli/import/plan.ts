@@ -54,10 +54,13 @@ export function planOf(document: JsonObject, text: string, options: PlanOptions)
   });
   const own = pluginsOf(document, '', `service ${service}`, tags);
   if (options.validate) {
-    own.push({ id: idOf(`service ${service} openapi`), fields: { name: 'openapi', config: { document: text }, tags } });
+    own.push({
+      id: idOf(`service ${service} openapi`),
+      fields: { name: 'openapi', config: { document: text }, ...tagged(tags) },
+    });
   }
   const defaults = defaultsOf(document, 'x-kong-service-defaults', '');
-  return { service, fields: { ...server.address, tags, ...defaults }, plugins: own, routes };
+  return { service, fields: { ...server.address, ...tagged(tags), ...defaults }, plugins: own, routes };
 }
 
 function routeOf(
@@ -76,11 +79,16 @@ function routeOf(
     methods: method === 'GET' && !declared.includes('head') ? ['GET', 'HEAD'] : [method],
     regex_priority: routePriority(template),
     strip_path: false,
-    tags: [...new Set([...tags, ...textsOf(operation['x-kong-tags'])])],
+    ...tagged([...new Set([...tags, ...textsOf(operation['x-kong-tags'])])]),
     ...defaultsOf(document, 'x-kong-route-defaults', ''),
     ...defaultsOf(operation, 'x-kong-route-defaults', pointer),
   };
   return { name, fields, plugins: pluginsOf(operation, pointer, `route ${name}`, tags) };
+}
+
+/** Without any, those that were given by hand stay. */
+function tagged(tags: readonly string[]): JsonObject {
+  return tags.length === 0 ? {} : { tags: [...tags] };
 }
 
 interface Server {
@@ -134,7 +142,7 @@ function pluginsOf(owner: JsonObject, pointer: string, of: string, tags: readonl
     const name = /^x-kong-plugin-(.+)$/.exec(key)?.[1];
     if (name === undefined) return [];
     if (!isJsonObject(value)) throw new SchemaError(pointer + pointerStep(key), 'must be an object');
-    const fields: JsonObject = { tags: [...tags], ...value };
+    const fields: JsonObject = { ...tagged(tags), ...value };
     fields['name'] ??= name;
     return [{ id: idOf(`${of} ${name}`), fields }];
   });
