@@ -63,7 +63,7 @@ export function redisServer() {
       ssl_verify: boolean({ default: false, description: "Verifies the server's certificate." }),
       server_name: sni({ description: 'Name sent to the server in the TLS handshake. Default: `host`.' }),
     },
-    { description: 'The server of the policy `redis`.' },
+    { description: 'The Redis server.' },
   );
 }
 

@@ -114,15 +114,14 @@ export const config = record({
     required: true,
     default: 0,
     between: [0, 2_592_000],
-    description:
-      'So long after its time an answer is still used, while it is fetched anew. An answer can say so itself.',
+    description: 'How long a stale answer is still used, while it is fetched again. An answer can say so itself.',
   }),
   stale_if_error: seconds({
     required: true,
     default: 0,
     between: [0, 2_592_000],
     description:
-      'So long after its time an answer is used when the backend fails or answers 500, 502, 503 or 504. An answer can say so itself.',
+      'How long a stale answer is still used when the backend fails or answers 500, 502, 503 or 504. An answer can say so itself.',
   }),
   max_body: string({
     required: true,
