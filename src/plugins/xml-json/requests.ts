@@ -34,7 +34,9 @@ export class Requests {
     const wanted = this.#wishes.of(context);
     if (wanted === null) {
       if (!refuses) return undefined;
-      return refuse(406, `Not acceptable: there is ${[...types.json, ...types.xml].join(', ')}`, { Vary: 'Accept' });
+      return refuse(406, `Not acceptable: available are ${[...types.json, ...types.xml].join(', ')}`, {
+        Vary: 'Accept',
+      });
     }
     if (wanted.format === backend) return undefined;
     context.upstream.setHeader('Accept', backendAccept);
@@ -66,7 +68,7 @@ export class Requests {
   #unsupported(): Reply {
     const { json, xml } = this.#options.types;
     const accepted = [...json, ...xml].join(', ');
-    return refuse(415, `Unsupported media type: there is ${accepted}`, { Accept: accepted });
+    return refuse(415, `Unsupported media type: use one of ${accepted}`, { Accept: accepted });
   }
 
   async #convert(context: AccessContext, contentType: string | null): Promise<undefined | Reply> {
