@@ -151,7 +151,7 @@ export const request = record(
       default: 'keep',
       one_of: ['keep', 'first', 'list'],
       description:
-        'Makes one of many or a list of one: `first` element of a list, null of an empty one; `list` with one element of what is none.',
+        '`first`: a list becomes its first element, an empty one null. `list`: what is not a list becomes one with a single element.',
     }),
     pick: array(string(), {
       description: 'Keeps these members only: `id`, `address.city`. Lists on the way are gone through.',
