@@ -133,6 +133,46 @@ describe('composed answers in the cache', () => {
   });
 });
 
+describe('a stale answer that plugins after the cache have a part in', () => {
+  it('is renewed by one client, which has it, too, when the backend fails', async () => {
+    await route('turns', {
+      'proxy-cache': cache({ cache_ttl: 1, stale_while_revalidate: 300 }),
+      compression: { decompress_requests: true },
+    });
+    script = echo;
+    const { text } = await ask('/turns/page');
+    let open = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    script = async () => {
+      await held;
+      return answer('', '', '500 Internal Server Error');
+    };
+    let leader: Promise<Answer> = ask('/turns/page');
+    // Until it is stale, nobody leads.
+    await until(async () => {
+      if (asked('/turns/page') > 1) return true;
+      await leader;
+      leader = ask('/turns/page');
+      await until(async () => asked('/turns/page') > 1 || (await Promise.race([leader, null])) !== null);
+      return asked('/turns/page') > 1;
+    });
+    const others = await Promise.all([ask('/turns/page'), ask('/turns/page')]);
+    assert.deepEqual(
+      others.map((one) => [one.status, one.cache, one.text]),
+      [
+        [200, 'Hit', text],
+        [200, 'Hit', text],
+      ],
+    );
+    open();
+    const led = await leader;
+    assert.deepEqual([led.status, led.text], [200, text]);
+    assert.equal(asked('/turns/page'), 2);
+  });
+});
+
 describe('answers of 205, which have no body with HTTP/2', () => {
   it('end in order, from the backend and from the cache', async () => {
     await route('reset', { 'proxy-cache': cache({ response_code: [205] }) });
