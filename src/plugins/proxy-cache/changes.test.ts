@@ -105,6 +105,21 @@ describe('stale answers', () => {
 });
 
 describe('coalescing', () => {
+  it('looks again before it leads: another worker may have landed between its look and its boarding', async () => {
+    const store = new MapStore();
+    const test = cache({ store });
+    assert.equal(status(await test.request({ backend: backend() })), 'Miss');
+    const [entry] = [...store.entries];
+    store.entries.clear();
+    const board = store.board.bind(store);
+    store.board = (key) => {
+      if (entry !== undefined) store.entries.set(...entry);
+      return board(key);
+    };
+    assert.equal(status(await test.request({ backend: backend() })), 'Hit');
+    assert.equal(store.flights.size, 0, 'nobody is kept waiting');
+  });
+
   it('lands when the answer is kept, is not kept, or never comes', async () => {
     const store = new MapStore();
     const test = cache({ store });

@@ -127,7 +127,12 @@ export class Reception {
       flights.isSeparate(key);
     if (alone) return goOn(context, facts, way);
     const seat = flights.board(key);
-    if (!(seat instanceof Promise)) return this.#seated(context, facts, way, deadline, seat);
+    if (!(seat instanceof Promise)) {
+      const landed = seat === null && way.stale === null ? this.#landed(context, facts) : null;
+      if (landed === null) return this.#seated(context, facts, way, deadline, seat);
+      flights.land(key);
+      return this.#serve(facts, landed, Date.now(), way);
+    }
     return seat.then(
       (wait) => this.#seated(context, facts, way, deadline, wait),
       (error: unknown) => {
@@ -135,6 +140,13 @@ export class Reception {
         return goOn(context, facts, way);
       },
     );
+  }
+
+  /** What another worker has kept between the look for it and the boarding of its flight; Redis tells by itself. */
+  #landed(context: AccessContext, facts: RequestFacts): Kept | null {
+    const found = this.#find(context, facts);
+    if (found instanceof Promise || found.kept === null) return null;
+    return useOf(found.kept.answer, facts.control, Date.now()) === 'now' ? found.kept : null;
   }
 
   #seated(context: AccessContext, facts: RequestFacts, way: Passage, deadline: number, wait: Wait | null): Outcome {

@@ -27,14 +27,30 @@ export class Refresher {
     const { key } = kept;
     if (this.#busy.has(key)) return;
     this.#busy.add(key);
-    const begin = (free: boolean): void => {
-      if (free) this.#fetch(context, facts, kept);
-      else this.#busy.delete(key);
+    const begin = (free: boolean): Soon<void> => {
+      if (!free) {
+        this.#busy.delete(key);
+        return;
+      }
+      return soon(this.#isRenewed(kept), (renewed) => {
+        if (!renewed) {
+          this.#fetch(context, facts, kept);
+          return;
+        }
+        this.#busy.delete(key);
+        this.#parts.flights.land(key);
+      });
     };
     return soon(
       settled(this.#parts, () => soon(this.#parts.flights.board(key), (wait) => wait === null)),
       begin,
     );
+  }
+
+  /** Another worker may have landed between the look and the boarding. */
+  #isRenewed({ key, entry }: Kept): Soon<boolean> {
+    const { store } = this.#parts;
+    return settled(this.#parts, () => soon(store.get(key), (now) => now !== null && now.head !== entry.head));
   }
 
   #fetch(context: AccessContext, facts: RequestFacts, kept: Kept): void {
