@@ -153,6 +153,14 @@ export class Attempts {
     this.giveUp(x, errors.noTarget);
   }
 
+  /** An answer that had begun, and that the client has seen nothing of, cannot be used. */
+  spoiled(x: Exchange, error: ErrorEntry): void {
+    this.#parts.counters[Counter.upstreamFailed]!++;
+    this.#parts.failures.failed(x, error);
+    this.release(x);
+    this.giveUp(x, error);
+  }
+
   /** No attempt follows: the error is the answer, unless a plugin has another one. */
   giveUp(x: Exchange, error: ErrorEntry): void {
     const reply = x.plan.backendFailure.length === 0 ? null : runBackendFailure(x, error.status);

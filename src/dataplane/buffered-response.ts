@@ -1,4 +1,4 @@
-import { errors } from '../errors.ts';
+import { type ErrorEntry, errors } from '../errors.ts';
 import { headerMap } from '../http1/header-block.ts';
 import { type BodyReaders, runHeaderFilter, runResponse } from '../plugin-runner/phases.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
@@ -13,6 +13,8 @@ export interface BufferedResponseParts {
   readonly readers: BodyReaders;
   readonly options: ProxyOptions;
   readonly unexpected: (x: Exchange, error: unknown) => void;
+  /** Answers with an error: what the backend has sent cannot be used. Default: only that. */
+  readonly spoiled?: (error: ErrorEntry) => void;
 }
 
 /** A backend's answer collected for the `response` phase, up to a bound. */
@@ -76,7 +78,9 @@ export class BufferedResponse {
   #undecodable(x: Exchange, error: unknown): void {
     if (!(error instanceof ContentCodingError)) throw error;
     if (x.finished || x.clientAborted) return;
-    replyError(x, error.fault === 'too-large' ? errors.responseTooLarge : errors.badResponse, this.#parts.options);
+    const reason = error.fault === 'too-large' ? errors.responseTooLarge : errors.badResponse;
+    if (this.#parts.spoiled === undefined) replyError(x, reason, this.#parts.options);
+    else this.#parts.spoiled(reason);
   }
 
   #run(x: Exchange, body: Buffer, trailers: string): void {

@@ -93,8 +93,8 @@ export class RequestProxy implements ResponseListener {
     if (plan.responseBodyLimit > 0 && (bodyless || head.bodyLength !== 0)) {
       const readers = bodyReaders(x);
       if (readers.limit > 0) {
-        const { unexpected } = this;
-        x.buffered = new BufferedResponse({ readers, options: this.#options, unexpected }, bodyless);
+        const parts = { ...this.#standIn, readers, spoiled: (error: ErrorEntry) => this.#attempts.spoiled(x, error) };
+        x.buffered = new BufferedResponse(parts, bodyless);
         return;
       }
     }
@@ -137,7 +137,7 @@ export class RequestProxy implements ResponseListener {
         x.upstream = null;
         x.buffered = null;
         this.#endTap(x, false);
-        replyError(x, errors.responseTooLarge, this.#options);
+        this.#attempts.spoiled(x, errors.responseTooLarge);
       }
       return;
     }
@@ -202,7 +202,7 @@ export class RequestProxy implements ResponseListener {
       x.buffered = null;
       x.replacement = null;
       this.#endTap(x, false);
-      this.#attempts.giveUp(x, error);
+      this.#attempts.spoiled(x, error);
       return;
     }
     this.#attempts.linkFailed(x, error, silent, reused);

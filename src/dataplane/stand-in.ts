@@ -27,9 +27,9 @@ export function answerWith(x: Exchange, reply: Reply, parts: StandInParts): void
 
 /** The answer takes the way of a backend's: all that plugins do to those they do to this one. */
 function standIn(x: Exchange, reply: Reply, { block, fresh }: BackendReply, parts: StandInParts): void {
-  // Told as an answer that came at once.
+  // One that no call was made for is told as an answer that came at once.
   if (x.upstreamStartedMono === 0) x.upstreamStartedMono = monotonic();
-  if (x.firstByteMono === 0) x.firstByteMono = x.upstreamStartedMono;
+  if (x.firstByteMono === 0) x.firstByteMono = monotonic();
   x.status = reply.status;
   x.reason = '';
   x.responseSource = 'upstream';

@@ -1,5 +1,6 @@
 import { type BackendAnswer, type BackendCall, CallFailed } from '../../plugin-sdk/calls.ts';
 import type { RuntimeService } from '../../snapshot/runtime.ts';
+import { monotonic } from '../../util/clock.ts';
 import type { BackendCaller, Exchange } from '../exchange.ts';
 import type { RequestProxy } from '../proxy.ts';
 import { OpenCall } from './open-call.ts';
@@ -23,6 +24,8 @@ export class BackendCalls implements BackendCaller {
     return new Promise((resolve, reject) => {
       const open = new OpenCall(x, call, this.#proxy, resolve, reject);
       if (call.detached !== true) {
+        // What the client waits for is the backends' time, as if the gateway had passed the request on.
+        if (x.upstreamStartedMono === 0) x.upstreamStartedMono = monotonic();
         x.calls ??= new Set();
         x.calls.add(open);
       }
