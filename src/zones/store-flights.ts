@@ -4,8 +4,13 @@ import { Flight, flightWays, flightWords, Header } from './store-layout.ts';
 import { StoreLock } from './store-lock.ts';
 import type { StoreMemory } from './store-memory.ts';
 
-/** Milliseconds that a caller waits for the lock before it leads without anybody knowing. */
-const patience = 2;
+/**
+ * Milliseconds that a caller waits for the lock before it leads without anybody knowing: as long as a thread that holds it may be
+ * kept from its processor. When that was not enough the holder may have ended, and for a while less is waited.
+ */
+const patience = 25;
+const pause = 50;
+const patienceInPause = 1;
 /** Milliseconds by which the clocks of two threads differ at most. */
 const clockMargin = 1;
 
@@ -21,6 +26,7 @@ export class StoreFlights {
   readonly #clock: () => number;
   /** Of the flight that `#find` returned. */
   #generation = 0;
+  #pausedUntil = 0;
 
   constructor(memory: StoreMemory, hash: KeyHash, thread: number, clock: () => number) {
     this.#memory = memory;
@@ -33,7 +39,7 @@ export class StoreFlights {
   board(key: string, lease: number): FlightWait | null {
     const bucket = this.#bucketOf(key);
     const now = this.#clock();
-    if (!this.#lock.take(patience)) return null;
+    if (!this.#take()) return null;
     const flight = this.#find(bucket);
     const generation = this.#generation;
     const isFlying = flight >= 0 && this.#leaseEnd(flight) > now;
@@ -52,6 +58,13 @@ export class StoreFlights {
     if (words[flight + Flight.leader] !== this.#thread) return;
     if (Atomics.compareExchange(words, flight, generation, generation + 1) === generation)
       Atomics.notify(words, flight);
+  }
+
+  #take(): boolean {
+    const now = performance.now();
+    if (this.#lock.take(now < this.#pausedUntil ? patienceInPause : patience)) return true;
+    this.#pausedUntil = performance.now() + pause;
+    return false;
   }
 
   #bucketOf(key: string): number {
