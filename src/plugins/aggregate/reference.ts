@@ -141,8 +141,10 @@ export function resolve(reference: Reference, sources: Sources, item: Item | nul
     case 'query':
       return sources.context.request.queryArgument(reference.name) ?? undefined;
     case 'header': {
-      const value = sources.context.request.header(reference.name);
-      return value === null ? undefined : utf8Of(value);
+      const { request, upstream } = sources.context;
+      // As a backend would get it: what clients say of who they are is not among that.
+      const value = reference.name === 'host' ? request.header('host') : upstream.headerValues(reference.name)[0];
+      return value === undefined || value === null ? undefined : utf8Of(value);
     }
     case 'consumer':
       return consumerField(sources.context, reference.name);

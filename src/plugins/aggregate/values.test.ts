@@ -24,6 +24,16 @@ describe('aggregate: values of others in calls', () => {
     });
   }
 
+  test('a header that tells who the client is cannot be claimed by the client', async () => {
+    const config = {
+      requests: [
+        { name: 'a', url: 'http://a.test', path: '/a', query: { u: '{headers.x-consumer-id}', l: '{headers.x-lang}' } },
+      ],
+    };
+    const { calls } = await run(config, { '/a': 1 }, { headers: { 'X-Consumer-ID': 'somebody-else', 'X-Lang': 'en' } });
+    assert.equal(calls[0]?.query, 'l=en');
+  });
+
   for (const sent of [
     '..',
     '.',
