@@ -166,8 +166,8 @@ describe('aggregate: order of the calls', () => {
     const path = await rig.composite({
       requests: [
         part('c', 0, '/order/c/{a.status}/{b.status}'),
-        part('a', 120, '/order/a'),
-        part('b', 120, '/order/b'),
+        part('a', 400, '/order/a'),
+        part('b', 400, '/order/b'),
       ],
     });
     const before = performance.now();
@@ -176,7 +176,7 @@ describe('aggregate: order of the calls', () => {
     assert.equal(response.status, 200);
     const urls = rig.asked.map(({ url }) => url.split('?')[0]).filter((url) => url?.startsWith('/order/'));
     assert.equal(urls.at(-1), '/order/c/200/200');
-    assert.ok(took < 230, `${took} ms: they were asked one after the other`);
+    assert.ok(took < 780, `${took} ms: they were asked one after the other`);
   });
 
   test('fans out over a list, bounded', async () => {

@@ -143,7 +143,7 @@ describe('a Redis server', { skip }, () => {
       for (const call of calls) {
         const before = performance.now();
         await assert.rejects(async () => await call(), StoreUnavailable);
-        assert.ok(performance.now() - before < 200);
+        assert.ok(performance.now() - before < 1000);
       }
       store.land(keyOf('k'));
       await server.restart();
