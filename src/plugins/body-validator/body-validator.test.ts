@@ -193,32 +193,32 @@ describe('time', () => {
       $ref: '#/$defs/n',
       $defs: { n: { type: 'object', oneOf: [branch, { ...branch, minProperties: 0 }] } },
     };
-    const body = await within(500, schema, `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`);
+    const body = await within(2_000, schema, `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`);
     assert.match(body, /"rule":"steps"/);
   });
 
   test('a schema that is nothing but itself', async () => {
-    assert.match(await within(500, { $ref: '#' }, '{}'), /"rule":"steps"/);
-    assert.match(await within(500, { allOf: [{ $ref: '#' }, { $ref: '#' }] }, '{}'), /"rule":"steps"/);
+    assert.match(await within(2_000, { $ref: '#' }, '{}'), /"rule":"steps"/);
+    assert.match(await within(2_000, { allOf: [{ $ref: '#' }, { $ref: '#' }] }, '{}'), /"rule":"steps"/);
   });
 
   test('distinct items of a long list', async () => {
-    assert.match(await within(500, { uniqueItems: true }, `[${'{},'.repeat(80_000)}{}]`), /uniqueItems/);
+    assert.match(await within(2_000, { uniqueItems: true }, `[${'{},'.repeat(80_000)}{}]`), /uniqueItems/);
     const different = `[${Array.from({ length: 20_000 }, (_, at) => `{"id":${at}}`).join()}]`;
-    assert.equal(await within(500, { uniqueItems: true }, different), '');
+    assert.equal(await within(2_000, { uniqueItems: true }, different), '');
     assert.equal(
-      await within(500, { uniqueItems: true }, '[1,"1",[1],["1"],{"a":1},{"a":"1"},true,null,"null","[1]"]'),
+      await within(2_000, { uniqueItems: true }, '[1,"1",[1],["1"],{"a":1},{"a":"1"},true,null,"null","[1]"]'),
       '',
     );
-    assert.match(await within(500, { uniqueItems: true }, '[{"a":1,"b":2},{"b":2,"a":1}]'), /uniqueItems/);
+    assert.match(await within(2_000, { uniqueItems: true }, '[{"a":1,"b":2},{"b":2,"a":1}]'), /uniqueItems/);
   });
 
   test('patterns that backtrack elsewhere', async () => {
     for (const pattern of ['^(a+)+$', '^(a|a)*$', '(x+x+)+y']) {
-      await within(500, { pattern }, JSON.stringify(`${'a'.repeat(50_000)}!`));
+      await within(2_000, { pattern }, JSON.stringify(`${'a'.repeat(50_000)}!`));
     }
-    await within(500, { format: 'email' }, JSON.stringify(`a@${'a-'.repeat(50_000)}`));
-    await within(500, { format: 'url' }, JSON.stringify(`http://${'a-'.repeat(50_000)}!`));
+    await within(2_000, { format: 'email' }, JSON.stringify(`a@${'a-'.repeat(50_000)}`));
+    await within(2_000, { format: 'url' }, JSON.stringify(`http://${'a-'.repeat(50_000)}!`));
   });
 });
 

@@ -109,14 +109,14 @@ export function registerChangeTests(bench: StoreBench): void {
     const called = nextCall(store);
     await insertRow(store, 'services', testRow());
     await called;
-    assert.equal(await seen[0], 1);
     unsubscribe();
-    // It may be told more than once of a commit, and asks each time.
-    const calls = (await Promise.all(seen)).length;
+    // It may be told more often than there are commits, and asks each time.
+    const versions = await Promise.all(seen);
+    assert.equal(versions.at(-1), 1);
     const calledAgain = nextCall(store);
     await insertRow(store, 'services', testRow());
     await calledAgain;
-    assert.equal(seen.length, calls);
+    assert.equal(seen.length, versions.length);
   });
 
   it('goes on calling the other subscribers when one throws', async () => {
