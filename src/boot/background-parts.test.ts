@@ -5,6 +5,7 @@ import type { ErrorLog } from '../observability/error-log.ts';
 import type { BackgroundInstance, BackgroundTools } from '../plugin-sdk/background.ts';
 import { definePlugin, httpProtocols } from '../plugin-sdk/index.ts';
 import { record } from '../plugin-sdk/schema.ts';
+import { testSettings } from '../plugin-sdk/testing.ts';
 import type { SnapshotDelta } from '../workers/messages.ts';
 import { BackgroundParts, type BackgroundPartsOptions } from './background-parts.ts';
 
@@ -37,7 +38,8 @@ function rig() {
     plugins: new Map([[plugin.name, plugin]]),
     zone: () => null,
     store: {} as BackgroundPartsOptions['store'],
-    settings: { hashKeys: false, trustedCertificates: null },
+    settings: testSettings,
+    metrics: () => Promise.resolve([]),
     nodeId: 'node',
     log,
   });

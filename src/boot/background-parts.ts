@@ -14,6 +14,7 @@ export interface BackgroundPartsOptions {
   readonly plugins: ReadonlyMap<string, Plugin>;
   readonly store: BackgroundStore;
   readonly zone: BackgroundTools['zone'];
+  readonly metrics: BackgroundTools['metrics'];
   readonly settings: PluginSettings;
   readonly nodeId: string;
   readonly log: ErrorLog;
@@ -133,8 +134,9 @@ class BackgroundPart {
   async #start() {
     const background = await this.#plugin.loadBackground();
     if (background === null) return null;
-    const { settings, nodeId, store, zone } = this.#options;
+    const { settings, nodeId, store, zone, metrics } = this.#options;
     const ending = new AbortController();
-    return { part: background({ log: this.#log, settings, nodeId, store, zone, signal: ending.signal }), ending };
+    const tools = { log: this.#log, settings, nodeId, store, zone, metrics, signal: ending.signal };
+    return { part: background(tools), ending };
   }
 }

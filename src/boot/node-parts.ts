@@ -11,6 +11,7 @@ import { TicketKeys } from '../tls/ticket-keys.ts';
 import { collectAtRest } from '../util/collect-at-rest.ts';
 import type { SnapshotDelta, SnapshotFailure } from '../workers/messages.ts';
 import { createNodeFacts } from '../workers/node-facts.ts';
+import { pluginSettings } from '../workers/plugin-settings.ts';
 import { Supervisor, type SupervisorLog } from '../workers/supervisor.ts';
 import { Counter, createCounters, sumCounter } from '../zones/counters.ts';
 import { recoverMemory, zoneFill } from '../zones/zone-kinds.ts';
@@ -204,12 +205,12 @@ export class NodeParts {
       import('./background-parts.ts'),
       import('./background-store.ts'),
     ]);
-    const { hashKeys, trustedCertificates } = this.#options.settings;
     this.#background = new BackgroundPartsClass({
       plugins,
-      store: backgroundStore({ store, entities, hashKeys, published }),
-      settings: { hashKeys, trustedCertificates },
+      store: backgroundStore({ store, entities, hashKeys: this.#options.settings.hashKeys, published }),
+      settings: pluginSettings(this.#options.settings),
       zone: (instance, name) => this.#zones?.find(instance, name) ?? null,
+      metrics: () => Promise.resolve([]),
       nodeId: this.#options.nodeId,
       log: logs.node,
     });

@@ -24,6 +24,7 @@ import type { Downstream } from './downstream.ts';
 import type { HeaderEdits } from './header-edits.ts';
 import type { RequestBody } from './request-body.ts';
 import type { RequestContext } from './request-context.ts';
+import type { TraceRecorder } from './trace-recorder.ts';
 import type { UpstreamPolicy } from './upstream-policy.ts';
 
 /** Carries the calls of plugins to backends. */
@@ -104,6 +105,10 @@ export class Exchange {
   /** Client address after real-ip rules; scheme, host and port as forwarded by a trusted peer. */
   clientIp: string;
   clientScheme: 'http' | 'https';
+  /** What happens to the request is recorded; null: it is not. */
+  trace: TraceRecorder | null = null;
+  /** The random number of the request; -1: not drawn. */
+  draw = -1;
   /** Filled by the router (RouteMatch). */
   route: RuntimeRoute | null = null;
   matchedPath = '';
@@ -247,4 +252,10 @@ export class Exchange {
     this.failedTargets ??= [];
     this.failedTargets.push(target);
   }
+}
+
+/** The random number that decides about the exchange by rate: from 0 to below 1, the same whoever asks. */
+export function drawOf(x: Exchange): number {
+  if (x.draw < 0) x.draw = Math.random();
+  return x.draw;
 }

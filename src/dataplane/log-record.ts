@@ -23,14 +23,14 @@ export function logRecord(x: Exchange): Record<string, unknown> {
       ...(peer.tls === null
         ? {}
         : { tls: { version: peer.tls.version, cipher: peer.tls.cipher, client_verify: 'NONE' } }),
-      size: requestLineSize(head) + head.block.length + 2 + x.bytesReceived,
+      size: requestBytes(x),
     },
     upstream_uri: maskedTarget(x.upstreamUri, secretArguments, logMasks),
     upstream_status: upstreamStatus(x),
     response: {
       status: x.status,
       headers: maskedHeaders(x, responseBlock(x)),
-      size: statusText(x.status, x.reason).length + responseBlock(x).length + 2 + x.bytesSent,
+      size: responseBytes(x),
     },
     latencies: latencies(x),
     ...(route === null ? {} : { tries: tries(x), route: withoutNulls(route.row) }),
@@ -53,8 +53,15 @@ export function logRecord(x: Exchange): Record<string, unknown> {
   };
 }
 
-function requestLineSize(head: Exchange['head']): number {
-  return head.method.length + head.target.length + ' '.length * 2 + 'HTTP/1.1\r\n'.length;
+/** Head and body of the request. */
+export function requestBytes({ head, bytesReceived }: Exchange): number {
+  const line = head.method.length + head.target.length + ' '.length * 2 + 'HTTP/1.1\r\n'.length;
+  return line + head.block.length + 2 + bytesReceived;
+}
+
+/** Head and body of the answer. */
+export function responseBytes(x: Exchange): number {
+  return statusText(x.status, x.reason).length + responseBlock(x).length + 2 + x.bytesSent;
 }
 
 function responseBlock(x: Exchange): string {

@@ -11,6 +11,7 @@ import type {
   IdentityDetails,
   LogContext,
   NoneOf,
+  RequestMeasures,
   RequestView,
   ResponseContext,
   RewriteContext,
@@ -18,9 +19,11 @@ import type {
   ServiceView,
   UpstreamRequestEdit,
 } from '../plugin-sdk/contexts.ts';
+import type { Trace } from '../plugin-sdk/trace.ts';
 import { contentCodings, decodeContent } from '../util/content-coding.ts';
 import { collectBody } from './collect-body.ts';
-import type { Exchange } from './exchange.ts';
+import { drawOf, type Exchange } from './exchange.ts';
+import { ExchangeMeasures } from './exchange-measures.ts';
 import { identityLines } from './identity-lines.ts';
 import { logRecord } from './log-record.ts';
 import { ExchangeRequestView } from './request-view.ts';
@@ -40,6 +43,7 @@ export class RequestContext
   #values: Map<symbol, unknown> | null = null;
   #logFields: Record<string, unknown> | null = null;
   #record: Record<string, unknown> | null = null;
+  #measures: ExchangeMeasures | null = null;
   #body: Promise<Uint8Array> | null = null;
   #decoded: Promise<Uint8Array> | null = null;
 
@@ -189,6 +193,19 @@ export class RequestContext
     const x = this.#exchange;
     if (x.peer.calls !== null) return x.peer.calls.call(x, call);
     return Promise.reject(new CallFailed('no-service', 503, 'there is no way to backends'));
+  }
+
+  get trace(): Trace | null {
+    return this.#exchange.trace;
+  }
+
+  get draw(): number {
+    return drawOf(this.#exchange);
+  }
+
+  get measures(): RequestMeasures {
+    this.#measures ??= new ExchangeMeasures(this.#exchange);
+    return this.#measures;
   }
 
   record(): Readonly<Record<string, unknown>> {

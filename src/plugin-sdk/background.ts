@@ -1,5 +1,6 @@
 import type { PluginLogger, PluginSettings } from './define-plugin.ts';
 import type { EntityRow } from './entity-access.ts';
+import type { MetricFamily } from './metrics.ts';
 
 /** A configured instance of the plugin that is enabled. `config` is validated and has its defaults. */
 export interface BackgroundInstance<C = unknown> {
@@ -47,6 +48,8 @@ export interface BackgroundTools {
   readonly store: BackgroundStore;
   /** Memory of a zone that this instance declared; null when there is none. */
   zone(instanceId: string, name: string): SharedArrayBuffer | null;
+  /** All numbers of the node, of its core and of all plugins: those of `GET /metrics`. */
+  metrics(): Promise<readonly MetricFamily[]>;
   /** Aborted when the part is stopped: whatever it waits for is to be given up. */
   readonly signal: AbortSignal;
 }

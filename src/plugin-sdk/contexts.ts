@@ -3,6 +3,7 @@ import type { AttemptWatcher, RetryPolicy, UpstreamTimeouts } from './attempts.t
 import type { BackendAnswer, BackendCall } from './calls.ts';
 import type { HeaderNames } from './header-names.ts';
 import type { HeaderBlock, Reply } from './reply.ts';
+import type { Trace } from './trace.ts';
 
 /** The request as the client sent it. Reads are lazy; nothing is parsed that no plugin asks for. */
 export interface RequestView {
@@ -132,6 +133,10 @@ export interface BaseContext {
   set<T>(key: ContextKey<T>, value: T): void;
   /** Adds a field to the log record. */
   log(field: string, value: unknown): void;
+  /** What is recorded of this request; null: it is not (`needs.trace`). */
+  readonly trace: Trace | null;
+  /** A random number from 0 to below 1, the same in all phases of a request: decisions by rate are made with it. */
+  readonly draw: number;
 }
 
 /** A typed place in the context, made once with `contextKey<T>('name')`. */
@@ -332,9 +337,33 @@ export interface ResponseContext extends BaseContext {
   readonly response: ResponseWithBody;
 }
 
+/** What was measured of a finished request; reading it costs nothing. Times are milliseconds, with fractions. */
+export interface RequestMeasures {
+  /** Since the epoch. */
+  readonly startedAt: number;
+  /** From the first byte of the request to the end of the answer. */
+  readonly total: number;
+  /** Until a backend was first asked, or until the answer when none was (Kong's `kong` latency). */
+  readonly gateway: number;
+  /** Until a backend's first byte (Kong's `proxy` latency); -1: none was asked. */
+  readonly upstream: number;
+  /** From that byte to the end. */
+  readonly receive: number;
+  /** Heads and bodies, as in the log record. */
+  readonly bytesReceived: number;
+  readonly bytesSent: number;
+  /** What the backend answered; 0: none did. */
+  readonly upstreamStatus: number;
+  /** Attempts made at backends. */
+  readonly tries: number;
+  /** The client went away before the answer was complete. */
+  readonly aborted: boolean;
+}
+
 /** After the answer has gone. Read only. */
 export interface LogContext extends BaseContext {
   readonly response: ResponseHeadView;
+  readonly measures: RequestMeasures;
   /** The log record in Kong's format, made on the first call and shared by all plugins. */
   record(): Readonly<Record<string, unknown>>;
 }
@@ -354,6 +383,23 @@ export interface StreamContext {
   readonly serverName: string;
   readonly route: RouteView;
   readonly service: ServiceView | null;
+}
+
+/** A stream that is over. Read only. */
+export interface StreamLogContext extends StreamContext {
+  /** What was measured: times in milliseconds, bytes from and to the client. */
+  readonly measures: {
+    readonly startedAt: number;
+    readonly total: number;
+    readonly gateway: number;
+    readonly bytesReceived: number;
+    readonly bytesSent: number;
+    /** As nginx: 200, 400, 403, 500, 502, 503. */
+    readonly status: number;
+    readonly source: 'upstream' | 'gateway';
+  };
+  /** The log record in Kong's format for streams, made on the first call and shared by all plugins. */
+  record(): Readonly<Record<string, unknown>>;
 }
 
 /** Rewrites what would stand in a log. Called for each line that is written, so it must be quick; must not throw. */
@@ -391,6 +437,8 @@ export interface PluginPhases {
   bodyFilter?(context: HeaderFilterContext): BodyTransform | null;
   response?(context: ResponseContext): undefined | Reply | Promise<undefined | Reply>;
   log?(context: LogContext): void;
+  /** For each stream in the scope of an instance whose `protocols` name one of theirs, when it is over. */
+  streamLog?(context: StreamLogContext): void;
   /** What logs show of requests that this instance runs for, also of those refused before its turn. */
   readonly logMask?: LogMask;
   /**
@@ -398,6 +446,10 @@ export interface PluginPhases {
    * the stream is closed.
    */
   accept?(context: StreamContext): boolean;
+  /**
+   * The node ends and no request is left: what is still gathered is sent on. Not waited for longer than five seconds. `dispose` follows.
+   */
+  drain?(): Promise<void>;
   /** Frees what `setup` made; called when the instance's configuration was replaced and no request uses it any more. */
   dispose?(): void;
 }

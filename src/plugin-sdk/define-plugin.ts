@@ -6,6 +6,8 @@ import type { PluginBackgroundModule } from './background.ts';
 import type { PluginPhases } from './contexts.ts';
 import type { EntityAccess } from './entity-access.ts';
 import type { LimitTools, ZoneRequest } from './limits.ts';
+import type { PluginMetricsModule } from './metrics.ts';
+import type { TraceNeeds } from './trace.ts';
 
 export interface PluginLogger {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -50,6 +52,8 @@ export interface PluginSettings {
   readonly hashKeys: boolean;
   /** PEM file of the authorities to trust in other servers; null: the built-in ones. */
   readonly trustedCertificates: string | null;
+  /** What traces show (`tracing_instrumentations`), and the share of requests that have one (`tracing_sampling_rate`, 0 to 1). */
+  readonly tracing: { readonly instrumentations: ReadonlySet<string>; readonly samplingRate: number };
 }
 
 export interface PluginNeeds {
@@ -59,6 +63,8 @@ export interface PluginNeeds {
   readonly clientCertificate?: boolean;
   /** `stream`: `bodyFilter` is used. `buffer`: `response` gets the whole body, up to `maxBytes`, else 502. */
   readonly responseBody?: { readonly mode: 'stream' } | { readonly mode: 'buffer'; readonly maxBytes: number };
+  /** Requests are recorded (`context.trace`). */
+  readonly trace?: TraceNeeds;
   /** What no log may show, of any request: also of one that is refused before its turn, or sent to another route. */
   readonly secrets?: PluginSecrets;
 }
@@ -118,6 +124,8 @@ export interface PluginDescription<C> {
   readonly adminRoutes?: () => Promise<PluginAdminRoutes>;
   /** What it does beside the traffic. Loaded by the control plane only, when the first instance is enabled. */
   readonly background?: () => Promise<PluginBackgroundModule>;
+  /** Numbers that `GET /metrics` and the exporters of metrics show. Loaded by the control plane only, when somebody collects. */
+  readonly metrics?: () => Promise<PluginMetricsModule>;
   /**
    * Runs once for each instance and version of its configuration, never per request. `config` is validated, has its
    * defaults, keeps Kong's field names, and is frozen. Returns only the phases it uses.
@@ -140,6 +148,7 @@ export interface Plugin {
   loadAdminRoutes(): Promise<PluginAdminRoutes['adminRoutes'] | null>;
   readonly hasBackground: boolean;
   loadBackground(): Promise<PluginBackgroundModule['background'] | null>;
+  loadMetrics(): Promise<PluginMetricsModule['metrics'] | null>;
   setup(config: unknown, tools: PluginTools): PluginPhases;
 }
 
@@ -189,6 +198,7 @@ export function definePlugin<C>(description: PluginDescription<C>): Plugin {
     loadAdminRoutes: async () => (await description.adminRoutes?.())?.adminRoutes ?? null,
     hasBackground: description.background !== undefined,
     loadBackground: async () => (await description.background?.())?.background ?? null,
+    loadMetrics: async () => (await description.metrics?.())?.metrics ?? null,
     setup: (config, tools) => description.setup(config as C, tools),
   };
   Object.defineProperty(plugin, brand, { value: true });

@@ -37,7 +37,7 @@ export type { TestResponse } from './testing/test-client.ts';
 export type { ConfigCheck } from './testing/test-config.ts';
 export type { TestEntities } from './testing/test-entities.ts';
 export type { TestBackend, TestRequest } from './testing/test-exchange.ts';
-export { type TestLogLine, testNode } from './testing/test-host.ts';
+export { type TestLogLine, testNode, testSettings } from './testing/test-host.ts';
 
 export interface TestPluginOptions {
   /** Validated as the Admin API does; a bad one makes `request` reject. Default: empty, so the defaults. */

@@ -83,6 +83,7 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     sslCert: values.ssl_cert,
     sslCertKey: values.ssl_cert_key,
     trustedCertificates: trustedCertificates(values.lua_ssl_trusted_certificate, cwd),
+    tracing: { instrumentations: values.tracing_instrumentations, samplingRate: values.tracing_sampling_rate },
     public: { ...shown, prefix },
   };
   checkTogether(settings);

@@ -3,6 +3,7 @@ import type { SettingDefinition } from './definitions/definition.ts';
 import { dns } from './definitions/dns.ts';
 import { general } from './definitions/general.ts';
 import { listeners } from './definitions/listeners.ts';
+import { observability } from './definitions/observability.ts';
 import { proxy } from './definitions/proxy.ts';
 
 /** Every setting, in the groups and the order in which the reference lists them. */
@@ -10,11 +11,12 @@ export const settingGroups = [
   { title: 'General', settings: general },
   { title: 'Listeners and client connections', settings: listeners },
   { title: 'Proxying', settings: proxy },
+  { title: 'Logs, metrics, traces', settings: observability },
   { title: 'Name resolution', settings: dns },
   { title: 'Database', settings: database },
 ] as const;
 
-const all = { ...general, ...listeners, ...proxy, ...dns, ...database } as const;
+const all = { ...general, ...listeners, ...proxy, ...observability, ...dns, ...database } as const;
 
 export type SettingName = keyof typeof all;
 

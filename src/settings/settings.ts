@@ -132,6 +132,8 @@ export interface Settings {
   readonly sslCertKey: readonly string[];
   /** PEM file of the authorities trusted for upstream TLS (`lua_ssl_trusted_certificate`); null: the built-in ones. */
   readonly trustedCertificates: string | null;
+  /** What traces show, and the share of requests that have one. */
+  readonly tracing: { readonly instrumentations: ReadonlySet<string>; readonly samplingRate: number };
   /** Every known setting under its Kong name with its effective value, secrets as `******`: `configuration` of `GET /`. */
   readonly public: Readonly<Record<string, unknown>>;
 }

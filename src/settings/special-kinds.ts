@@ -183,3 +183,44 @@ export const tlsVersions: Kind<readonly SecureVersion[]> = {
   },
   show: (_value, text) => text,
 };
+
+/** Kong's names of what can be traced. */
+const instrumentationNames = [
+  'request',
+  'db_query',
+  'dns_query',
+  'router',
+  'http_client',
+  'balancer',
+  'plugin_rewrite',
+  'plugin_access',
+  'plugin_header_filter',
+] as const;
+
+export const instrumentations: Kind<ReadonlySet<string>> = {
+  label: `\`all\`, \`off\`, or a list of ${instrumentationNames.map((name) => `\`${name}\``).join(', ')}`,
+  parse(name, text) {
+    const entries = splitList(text);
+    if (entries.length === 1 && entries[0] === 'off') return new Set();
+    if (entries.length === 1 && entries[0] === 'all') return new Set(instrumentationNames);
+    const wrong = entries.find((entry) => !(instrumentationNames as readonly string[]).includes(entry));
+    if (wrong !== undefined) {
+      throw new SettingsError(
+        `${name} has an invalid value: '${wrong}' (all, off, ${instrumentationNames.join(', ')})`,
+      );
+    }
+    return new Set(entries);
+  },
+  show: (_value, text) => splitList(text),
+};
+
+/** From 0 to 1. */
+export const fraction: Kind<number> = {
+  label: 'number from 0 to 1',
+  parse(name, text) {
+    const value = /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= 0 && value <= 1)) throw new SettingsError(`${name} must be a number from 0 to 1, not '${text}'`);
+    return value;
+  },
+  show: (value) => value,
+};

@@ -10,6 +10,7 @@ import type { ZoneRequest } from '../plugin-sdk/limits.ts';
 import type { NameAnswer } from '../upstream/worker-names.ts';
 import { zoneKey } from '../zones/zone-registry.ts';
 import type { FromWorker, SnapshotDelta, WorkerBoot, ZoneChanges } from './messages.ts';
+import { pluginSettings } from './plugin-settings.ts';
 import { WorkerCounts } from './worker-counts.ts';
 
 /** What a worker has for its plugins, and what the control plane sends for it. */
@@ -25,10 +26,7 @@ export class WorkerPluginHost implements PluginHost {
   constructor(boot: WorkerBoot, log: PluginLogger, post: (message: FromWorker) => void) {
     this.log = log;
     this.node = Object.freeze({ id: boot.nodeId, hostname: hostname(), pid: process.pid, worker: boot.worker });
-    this.settings = Object.freeze({
-      hashKeys: boot.settings.hashKeys,
-      trustedCertificates: boot.settings.trustedCertificates,
-    });
+    this.settings = pluginSettings(boot.settings);
     this.#calls = new ControlPlaneCalls((id, call) => post({ type: 'call', id, call }));
     this.entities = new EntityCache({ ask: (call) => this.#calls.ask(call) });
     this.#counts = new WorkerCounts(post);

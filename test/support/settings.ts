@@ -129,6 +129,18 @@ function baseSettings(prefix: string): Settings {
     sslCert: [],
     sslCertKey: [],
     trustedCertificates: null,
+    tracing: {
+      instrumentations: new Set([
+        'request',
+        'router',
+        'dns_query',
+        'balancer',
+        'plugin_rewrite',
+        'plugin_access',
+        'plugin_header_filter',
+      ]),
+      samplingRate: 0.01,
+    },
     public: {},
     prefix,
   };

@@ -24,6 +24,12 @@ export const testNode: PluginNode = Object.freeze({
   worker: 0,
 });
 
+export const testSettings: PluginSettings = Object.freeze({
+  hashKeys: false,
+  trustedCertificates: null,
+  tracing: { instrumentations: new Set<string>(), samplingRate: 0 },
+});
+
 /** What a worker has for its plugins, without a worker. */
 export function testHost(options: TestHostOptions, logLines: TestLogLine[], counts: Map<string, number>): PluginHost {
   const zones = new Map<string, SharedArrayBuffer>();
@@ -31,7 +37,7 @@ export function testHost(options: TestHostOptions, logLines: TestLogLine[], coun
   return {
     log: collector(logLines),
     node: testNode,
-    settings: { hashKeys: false, trustedCertificates: null, ...options.settings },
+    settings: { ...testSettings, ...options.settings },
     entities: testEntities(options.entities ?? {}, options.slowEntities ?? false),
     zone(plugin, { name, bytes }) {
       const key = `${plugin}/${name}/${bytes}`;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { testSettings } from '../../plugin-sdk/testing.ts';
 import { background } from './background.ts';
 import { challengeCertificate } from './certificates.ts';
 import { memoryStore } from './memory-store.fixture.ts';
@@ -17,7 +18,8 @@ function rig(t: TestContext, change: Partial<AcmeConfig> = {}) {
   const write = (message: string) => lines.push(message);
   const part = background({
     log: { debug: write, info: write, warn: write, error: write },
-    settings: { hashKeys: false, trustedCertificates: null },
+    settings: testSettings,
+    metrics: () => Promise.resolve([]),
     zone: () => null,
     nodeId: 'one',
     store,
