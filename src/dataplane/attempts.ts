@@ -73,7 +73,7 @@ export class Attempts {
     const upstream = policy?.upstream ?? service.upstream;
     x.balanced = upstream;
     let target: RuntimeTarget | null = service.target;
-    if (upstream !== null) target = this.#parts.query.pick(x, upstream);
+    if (upstream !== null) target = this.#pick(x, upstream);
     else if (policy !== null && policy.admits !== null && !policy.admits(target)) target = null;
     if (target === null) {
       this.#noAddress(x, upstream);
@@ -85,6 +85,15 @@ export class Attempts {
     else if (target.ip !== null)
       this.#sendTo(x, service, target, target.ip, target.port, this.#source(x, service, target));
     else this.#sendToName(x, service, target);
+  }
+
+  #pick(x: Exchange, upstream: RuntimeUpstream): RuntimeTarget | null {
+    const { trace } = x;
+    if (trace === null) return this.#parts.query.pick(x, upstream);
+    const span = trace.begin('balancer', upstream.name);
+    const target = this.#parts.query.pick(x, upstream);
+    trace.end(span, target === null ? { failed: true } : { host: target.host, port: target.port });
+    return target;
   }
 
   /** The source of an address that is fixed. */
@@ -118,7 +127,9 @@ export class Attempts {
   #waitForName(x: Exchange, name: string, absent: () => void): void {
     const serial = ++x.attemptSerial;
     x.nameWaits++;
+    const span = x.trace === null ? -1 : x.trace.begin('dns', name);
     this.#parts.names.resolve(name, (found) => {
+      x.trace?.end(span, { found });
       if (!this.#current(x, serial)) return;
       this.#guarded(x, () => (found && x.nameWaits <= maxNameWaits ? this.#attempt(x) : absent()));
     });
@@ -194,6 +205,7 @@ export class Attempts {
       if (retries !== null) policy.limitTry(retries.tryTimeout, now, () => this.#guarded(x, () => this.#tryOver(x)));
     }
     const pooled = source.take();
+    x.trace?.attemptBegins({ try: x.tries, ip, port, host: target.host, pooled: pooled !== null });
     if (pooled !== null) {
       this.#parts.counters[Counter.upstreamReused]!++;
       this.#send(x, service, target, pooled, now);
@@ -205,9 +217,11 @@ export class Attempts {
 
   #connect(x: Exchange, service: RuntimeService, target: RuntimeTarget, source: UpstreamSource): void {
     const serial = ++x.attemptSerial;
+    x.trace?.connectBegins();
     source.connect(
       timeoutsOf(x).connect,
       (link) => {
+        x.trace?.connectEnds();
         if (this.#current(x, serial)) this.#guarded(x, () => this.#send(x, service, target, link, monotonic()));
         else source.giveBack(link);
       },
@@ -245,6 +259,7 @@ export class Attempts {
 
   /** The head of an answer has come. True: it is not the final one, and another attempt is under way. */
   answered(x: Exchange, status: number): boolean {
+    x.trace?.attemptIs({ status });
     const upstream = x.balanced;
     const target = x.target as RuntimeTarget;
     if (upstream !== null) {
@@ -301,6 +316,7 @@ export class Attempts {
     counters[Counter.upstreamFailed]!++;
     this.#parts.failures.failed(x, error);
     x.attemptSerial++;
+    x.trace?.attemptIs({ failed: true, status: error.status, cause: error.code });
     x.failAttempt(error.status);
     this.release(x);
     if (balanced !== null && target !== null && balanced.passive !== null) {
@@ -373,6 +389,7 @@ export class Attempts {
 
   /** The attempt's address serves one request less. */
   release(x: Exchange): void {
+    x.trace?.attemptEnds();
     if (x.heldSlot === 0) return;
     this.#parts.zone.end(x.heldSlot);
     x.heldSlot = 0;

@@ -6,18 +6,20 @@ import { STATUS_CODES } from 'node:http';
 import { errors } from '../errors.ts';
 import { headerMap, headerValues } from '../http1/header-block.ts';
 import { beginPlugins, runAccess, runRewrite } from '../plugin-runner/phases.ts';
+import type { TraceRule } from '../plugin-runner/trace-rule.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import { normalisePath } from '../router/path.ts';
 import type { RouteQuery } from '../router/router.ts';
 import type { RuntimeRoute } from '../snapshot/runtime.ts';
 import { believePeer, clientHost, type TrustedPeers } from './client-address.ts';
-import type { Exchange } from './exchange.ts';
+import { drawOf, type Exchange } from './exchange.ts';
 import { grpcLines, hasGrpcType } from './grpc.ts';
 import type { ProxyOptions } from './options.ts';
 import type { RequestProxy } from './proxy.ts';
 import { answer, replyError, replyWith } from './reply.ts';
 import { gatewayBlock } from './response-head.ts';
 import { answerWith, type StandInParts } from './stand-in.ts';
+import { TraceRecorder } from './trace-recorder.ts';
 
 export class RequestHandler {
   readonly #options: ProxyOptions;
@@ -34,6 +36,7 @@ export class RequestHandler {
   }
 
   handle(x: Exchange): void {
+    if (x.snapshot.tracing !== null) beginTrace(x, x.snapshot.tracing);
     if (x.peer.trusted) believePeer(x, this.#trusted, this.#options);
     const limit = this.#options.maxBodySize;
     if (limit > 0 && x.head.bodyLength > limit) {
@@ -53,7 +56,9 @@ export class RequestHandler {
   #route(x: Exchange): void {
     const query = this.#query;
     query.exchange = x;
+    const span = x.trace === null ? -1 : x.trace.begin('router');
     const found = x.snapshot.router.match(query, x);
+    x.trace?.end(span);
     query.exchange = null;
     if (!found) {
       if (!x.plan.empty) beginPlugins(x);
@@ -141,6 +146,12 @@ export class RequestHandler {
 
 const Step = { route: 0, forward: 1 } as const;
 type Step = (typeof Step)[keyof typeof Step];
+
+/** Records what happens to the exchange if the rule wants it. */
+function beginTrace(x: Exchange, { rate, headers }: TraceRule): void {
+  if (drawOf(x) >= rate && headers?.test(x.head.block) !== true) return;
+  x.trace = new TraceRecorder(x.startedAt - x.startedMono);
+}
 
 /** The exchange as the router asks it; one object for all requests of a worker. */
 class ExchangeQuery implements RouteQuery {

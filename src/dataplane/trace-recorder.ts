@@ -1,3 +1,4 @@
+import type { Reply } from '../plugin-sdk/reply.ts';
 import type { SpanKind, Trace, TraceSpan } from '../plugin-sdk/trace.ts';
 import { monotonic } from '../util/clock.ts';
 
@@ -13,13 +14,23 @@ const mostSpans = 256;
 
 /** Records what happens to one request. Spans are known by their number; -1 stands for one that found no place. */
 export class TraceRecorder implements Trace {
-  readonly spans: OpenSpan[] = [];
+  readonly spans: OpenSpan[];
   /** What the monotonic clock lacks to the time since the epoch. */
   readonly #offset: number;
+  /** Spans of which one at most is open. */
+  #plugin = -1;
+  #attempt = -1;
+  #connect = -1;
 
-  /** The start of the request, on both clocks. */
-  constructor(startedAt: number, startedMono: number) {
-    this.#offset = startedAt - startedMono;
+  /** `offset`: what the monotonic clock lacks to the time since the epoch. */
+  constructor(offset: number, spans: OpenSpan[] = []) {
+    this.#offset = offset;
+    this.spans = spans;
+  }
+
+  /** For a request to a backend beside the others: its spans are among the same. */
+  branch(): TraceRecorder {
+    return new TraceRecorder(this.#offset, this.spans);
   }
 
   begin(kind: SpanKind, name: string = kind, facts: Facts = {}): number {
@@ -32,6 +43,42 @@ export class TraceRecorder implements Trace {
     if (open === undefined || open.end > 0) return;
     open.end = this.#now();
     if (facts !== undefined) Object.assign(open.facts, facts);
+  }
+
+  pluginBegins(name: string, instance: string, phase: string): void {
+    this.#plugin = this.begin('plugin', name, { phase, instance });
+  }
+
+  pluginEnds(result: Reply | undefined): void {
+    this.end(this.#plugin, result === undefined ? undefined : { decided: `status ${result.status}` });
+  }
+
+  pluginFailed(): void {
+    this.end(this.#plugin, { decided: 'failed' });
+  }
+
+  attemptBegins(facts: Facts): void {
+    this.#attempt = this.begin('attempt', 'attempt', facts);
+  }
+
+  /** The attempt goes over a new connection. */
+  connectBegins(): void {
+    this.#connect = this.begin('connect');
+  }
+
+  connectEnds(facts?: Facts): void {
+    this.end(this.#connect, facts);
+  }
+
+  /** What is known of the attempt by now. */
+  attemptIs(facts: Facts): void {
+    const open = this.spans[this.#attempt];
+    if (open !== undefined && open.end === 0) Object.assign(open.facts, facts);
+  }
+
+  attemptEnds(): void {
+    this.end(this.#connect);
+    this.end(this.#attempt);
   }
 
   #now(): number {

@@ -43,8 +43,10 @@ export function runHeaderFilter(exchange: Exchange): void {
   if (headerFilter.length === 0) return;
   const context = beginPlugins(exchange);
   for (const instance of headerFilter) {
+    exchange.trace?.pluginBegins(instance.name, instance.id, 'headerFilter');
     try {
       instance.phases.headerFilter?.(context);
+      exchange.trace?.pluginEnds(undefined);
     } catch (error) {
       logFailure(exchange, instance, 'headerFilter', error);
     }
@@ -78,6 +80,7 @@ function runInOrder(
   const context = beginPlugins(exchange);
   for (let at = first; at < instances.length; at++) {
     const instance = instances[at]!;
+    exchange.trace?.pluginBegins(instance.name, instance.id, phase);
     let result: PhaseResult;
     try {
       result = step(instance, context);
@@ -86,16 +89,19 @@ function runInOrder(
     }
     if (isPromise(result))
       return goOnAfter(
+        exchange,
         result,
         () => runInOrder(exchange, instances, phase, step, at + 1),
         (error) => failedReply(exchange, instance, phase, error),
       );
+    exchange.trace?.pluginEnds(result);
     if (result !== undefined) return result;
   }
   return undefined;
 }
 
 async function goOnAfter(
+  exchange: Exchange,
   pending: Promise<Reply | undefined>,
   next: () => PhaseResult,
   failed: (error: unknown) => Reply,
@@ -106,5 +112,6 @@ async function goOnAfter(
   } catch (error) {
     return failed(error);
   }
+  exchange.trace?.pluginEnds(result);
   return result ?? next();
 }

@@ -16,6 +16,7 @@ export function logFailure(
   phase: keyof PluginPhases,
   error: unknown,
 ): void {
+  exchange.trace?.pluginFailed();
   instance.log.error('plugin failed', { phase, request_id: exchange.id, error });
 }
 
@@ -26,6 +27,7 @@ export function failedReply(
   phase: keyof PluginPhases,
   error: unknown,
 ): Reply {
+  exchange.trace?.pluginFailed();
   if (error instanceof RequestBodyTooLarge)
     return refuse(errors.payloadTooLarge.status, errors.payloadTooLarge.message);
   if (error instanceof ContentCodingError && phase === 'access') return codingRefusal(error);

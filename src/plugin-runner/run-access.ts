@@ -21,6 +21,7 @@ function runFrom(exchange: Exchange, context: RequestContext, first: number): Ph
     const instance = exchange.plan.access[at]!;
     const { consumer, credential, alternatives } = exchange;
     exchange.accessAt = at;
+    exchange.trace?.pluginBegins(instance.name, instance.id, 'access');
     let result: PhaseResult;
     try {
       if (alternatives?.settled === true && alternatives.names.has(instance.name)) instance.phases.skipped?.(context);
@@ -29,6 +30,7 @@ function runFrom(exchange: Exchange, context: RequestContext, first: number): Ph
       return failedReply(exchange, instance, 'access', error);
     }
     if (isPromise(result)) return goOnAfter(exchange, context, at, consumer, credential, result);
+    exchange.trace?.pluginEnds(result);
     at = followConsumer(exchange, at, consumer);
     if (exchange.alternatives === null) {
       if (result !== undefined) return result;
@@ -56,6 +58,7 @@ async function goOnAfter(
   } catch (error) {
     return failedReply(exchange, instance, 'access', error);
   }
+  exchange.trace?.pluginEnds(result);
   if (exchange.finished) return undefined;
   const next = followConsumer(exchange, at, consumer);
   if (exchange.alternatives === null) return result ?? runFrom(exchange, context, next);

@@ -87,6 +87,8 @@ export interface PluginTest {
   request(request?: TestRequest): Promise<TestOutcome>;
   /** Whether a stream of these facts is let in. */
   accept(stream?: Partial<StreamContext>): Promise<boolean>;
+  /** As when the node ends. */
+  drain(): Promise<void>;
   /** As when the instances are removed. */
   dispose(): Promise<void>;
 }
@@ -110,6 +112,9 @@ export function testPlugin(plugin: Plugin, options: TestPluginOptions = {}): Plu
     accept: async (stream = {}) => {
       const context = { ...plainStream, ...stream };
       return buildPlan(await ready()).accept.every((instance) => instance.phases.accept?.(context) === true);
+    },
+    drain: async () => {
+      for (const { phases } of await ready()) await phases.drain?.();
     },
     dispose: async () => {
       for (const instance of await ready()) retireInstance(instance);

@@ -3,8 +3,10 @@ import type { Row } from '../entities/entity.ts';
 import { createInstance, type PluginHost, retireInstance } from '../plugin-runner/instances.ts';
 import type { PluginInstance, PluginPlan } from '../plugin-runner/plan.ts';
 import { PlanBuilder, type PlanEntry } from '../plugin-runner/plan-builder.ts';
+import { type TraceRule, traceRule } from '../plugin-runner/trace-rule.ts';
 import type { Plugin } from '../plugin-sdk/define-plugin.ts';
 import { refuse } from '../plugin-sdk/reply.ts';
+import type { TraceNeeds } from '../plugin-sdk/trace.ts';
 import type { PlanEpoch, PlanSource } from './build-route.ts';
 import { concernsStreams } from './build-stream-route.ts';
 import { foreignId, isEnabled, text, texts } from './row-fields.ts';
@@ -26,6 +28,8 @@ export class PluginSet implements PlanSource {
   readonly #entries = new Map<string, Entry>();
   /** Ids of the instances that need the certificates of TLS clients. */
   readonly #certificateReaders = new Set<string>();
+  readonly #tracers = new Map<string, TraceNeeds>();
+  #tracing: TraceRule | null = null;
 
   constructor(plugins: ReadonlyMap<string, Plugin>, host: PluginHost) {
     this.#plugins = plugins;
@@ -38,6 +42,10 @@ export class PluginSet implements PlanSource {
 
   get wantsClientCertificates(): boolean {
     return this.#certificateReaders.size > 0;
+  }
+
+  get tracing(): TraceRule | null {
+    return this.#tracing;
   }
 
   ids(): Iterable<string> {
@@ -56,6 +64,7 @@ export class PluginSet implements PlanSource {
     this.#entries.set(row.id, { row, instance, broken: failure !== null });
     if (instance.needs.clientCertificate === true) this.#certificateReaders.add(row.id);
     else this.#certificateReaders.delete(row.id);
+    this.#setTracer(row.id, instance.needs.trace ?? null);
     const scope = {
       routeId: foreignId(row, 'route'),
       serviceId: foreignId(row, 'service'),
@@ -73,10 +82,26 @@ export class PluginSet implements PlanSource {
     if (entry === undefined) return;
     this.#entries.delete(id);
     this.#certificateReaders.delete(id);
+    this.#setTracer(id, null);
     this.builder.remove(id);
     this.streams.builder.remove(id);
     this.epoch.value++;
     retire(entry);
+  }
+
+  #setTracer(id: string, needs: TraceNeeds | null): void {
+    if (needs !== null) this.#tracers.set(id, needs);
+    else if (!this.#tracers.delete(id)) return;
+    this.#tracing = traceRule([...this.#tracers.values()], this.#host.settings.tracing.samplingRate);
+  }
+
+  /** Resolves when every instance has sent on what it had gathered, or after so many milliseconds. */
+  async drain(timeout: number): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, timeout);
+    const all = [...this.#entries.values()].map(({ instance }) => drained(instance));
+    await Promise.race([Promise.all(all), late]);
+    clearTimeout(timer);
   }
 
   /** Frees what every instance holds; nothing runs any more. */
@@ -93,6 +118,14 @@ export class PluginSet implements PlanSource {
       const failure = error instanceof Error ? error : new Error(String(error));
       return { instance: brokenInstance(row.id, name, this.#host), failure };
     }
+  }
+}
+
+async function drained({ phases, log }: PluginInstance): Promise<void> {
+  try {
+    await phases.drain?.();
+  } catch (error) {
+    log.error('plugin failed', { phase: 'drain', error });
   }
 }
 

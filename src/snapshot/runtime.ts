@@ -2,6 +2,7 @@ import type { SecureContext } from 'node:tls';
 import type { Balancer } from '../balancer/balancer.ts';
 import type { PassiveChecks } from '../balancer/health/health-config.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
+import type { TraceRule } from '../plugin-runner/trace-rule.ts';
 import type { UpstreamTimeouts } from '../plugin-sdk/attempts.ts';
 import type { RoutableRoute, Router } from '../router/router.ts';
 
@@ -100,6 +101,8 @@ export interface RuntimeSnapshot {
   readonly router: Router<RuntimeRoute>;
   /** Global plugins only: for requests that match no route. */
   readonly globalPlan: PluginPlan;
+  /** Which requests are recorded; null: none. */
+  readonly tracing: TraceRule | null;
   /** The plan of a route for an authenticated consumer; cached. */
   planFor(route: RuntimeRoute, consumerId: string): PluginPlan;
   /** The certificate for the server name that a TLS client asks for; null when no SNI entity names it. */

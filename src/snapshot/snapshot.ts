@@ -3,6 +3,7 @@ import type { AddressChanges } from '../balancer/upstream-addresses.ts';
 import type { Row } from '../entities/entity.ts';
 import type { PluginHost } from '../plugin-runner/instances.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
+import type { TraceRule } from '../plugin-runner/trace-rule.ts';
 import type { Plugin } from '../plugin-sdk/define-plugin.ts';
 import { createRouter } from '../router/indexed-router.ts';
 import type { Router } from '../router/router.ts';
@@ -93,6 +94,10 @@ export class LiveSnapshot implements StreamSnapshot {
     return this.#plugins.globalPlan;
   }
 
+  get tracing(): TraceRule | null {
+    return this.#plugins.tracing;
+  }
+
   planFor(route: RuntimeRoute, consumerId: string): PluginPlan {
     const { builder } = this.#plugins;
     return builder.mentions(consumerId) ? builder.planFor(route.id, route.service?.id ?? null, consumerId) : route.plan;
@@ -151,6 +156,11 @@ export class LiveSnapshot implements StreamSnapshot {
     this.#upstreams.takeAddresses(addresses);
     this.#settleUpstreams();
     this.#settleServices();
+  }
+
+  /** Resolves when all plugin instances have sent on what they gathered, or after so many milliseconds. */
+  drain(timeout: number): Promise<void> {
+    return this.#plugins.drain(timeout);
   }
 
   /** Frees what the plugin instances hold. */

@@ -12,6 +12,7 @@ import { WorkerNames } from '../upstream/worker-names.ts';
 import { workerCounters } from '../zones/counters.ts';
 import type { FromWorker, SnapshotDelta, ToWorker, WorkerBoot, ZoneChanges } from './messages.ts';
 import { WorkerPluginHost } from './plugin-host.ts';
+import { pluginDrainTimeout } from './plugin-settings.ts';
 import { WorkerLog } from './worker-log.ts';
 
 /** What a worker thread does with the messages of the control plane. */
@@ -181,6 +182,7 @@ export class DataPlaneWorker {
     await this.#loading;
     const plane = await this.#plane;
     await Promise.all([plane?.drain(timeout), this.#streams?.drain(timeout)]);
+    await this.#snapshot.drain(pluginDrainTimeout);
     this.#snapshot.close();
     this.#host.close();
     this.#end();

@@ -4,6 +4,7 @@ import type { LogLevel } from '../settings/settings.ts';
 import type { WorkerConfig } from '../snapshot/publisher.ts';
 import { Counter, resetGauges, workerCounters } from '../zones/counters.ts';
 import type { FromWorker, HealthMessage, SnapshotFailure, ToWorker, WorkerBoot } from './messages.ts';
+import { pluginDrainTimeout } from './plugin-settings.ts';
 import { WorkerHandle } from './worker-handle.ts';
 
 export interface SupervisorLog {
@@ -34,8 +35,8 @@ export interface SupervisorOptions {
 const settledAfter = 5000;
 const firstPause = 100;
 const longestPause = 10_000;
-/** What a worker gets beyond the time for its requests, to close and end. */
-const exitGrace = 1000;
+/** What a worker gets beyond the time for its requests: for its plugins, and to close and end. */
+const exitGrace = pluginDrainTimeout + 1000;
 
 /** Starts the data-plane workers, replaces those that die, and carries messages between the planes. */
 export class Supervisor {

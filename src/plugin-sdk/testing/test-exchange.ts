@@ -1,5 +1,6 @@
 import type { Downstream } from '../../dataplane/downstream.ts';
 import { type BackendCaller, type DownstreamPeer, Exchange } from '../../dataplane/exchange.ts';
+import { TraceRecorder } from '../../dataplane/trace-recorder.ts';
 import { type ParsedRequest, parseRequestHead } from '../../http1/parse-request.ts';
 import type { PluginPlan } from '../../plugin-runner/plan.ts';
 import { normalisePath } from '../../router/path.ts';
@@ -23,6 +24,10 @@ export interface TestRequest {
   readonly clientCertificates?: readonly Uint8Array[];
   /** False: no route matched. Default: true. */
   readonly routed?: boolean;
+  /** `context.draw`. Default: random. */
+  readonly draw?: number;
+  /** What happens to the request is recorded. Default: no. */
+  readonly traced?: boolean;
   /** The backend's answer. Default: 200 without a body. */
   readonly backend?: TestBackend;
 }
@@ -54,6 +59,8 @@ export function testExchange(
     Date.now(),
     performance.now(),
   );
+  if (request.draw !== undefined) exchange.draw = request.draw;
+  if (request.traced === true) exchange.trace = new TraceRecorder(exchange.startedAt - exchange.startedMono);
   exchange.path = normalisePath(head.rawPath) ?? head.rawPath;
   exchange.bytesReceived = bodyBytes(request).byteLength;
   if (request.routed !== false) {
@@ -116,6 +123,7 @@ function testSnapshot(plan: PluginPlan, planFor: (consumerId: string) => PluginP
     version: 1,
     router,
     globalPlan: plan,
+    tracing: null,
     planFor: (_, id) => planFor(id),
     certificateFor: () => null,
     upstream: () => null,
