@@ -28,15 +28,18 @@ export interface NodeFacts {
 export interface ZoneFacts {
   readonly plugin: string;
   readonly name: string;
-  /** `table`: counters of limits and circuits. `store`: entries of a cache. `raw`: the plugin's own, of which only the size is known. */
-  readonly kind: 'table' | 'store' | 'counts' | 'raw';
+  /**
+   * `table`: counters of limits and circuits. `store`: entries of a cache. `counts`: counts with labels. `series`: labelled numbers of
+   * metrics. `raw`: the plugin's own, of which only the size is known.
+   */
+  readonly kind: 'table' | 'store' | 'counts' | 'series' | 'raw';
   readonly bytes: number;
-  /** Keys that fit, and those that are there. */
+  /** Keys that fit, and those that are there; of series: places in use, one for each worker that has counted one. */
   readonly slots?: number;
   readonly used?: number;
   /** Keys that were thrown out for others since the zone was made. */
   readonly evictions?: number;
-  /** Of a store: bytes for entries, and those of them that are taken. */
+  /** Of a store and of series: bytes for entries, and those of them that are taken. */
   readonly capacity?: number;
   readonly taken?: number;
   readonly hits?: number;

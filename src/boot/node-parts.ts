@@ -159,7 +159,7 @@ export class NodeParts {
       import('./begin-config.ts'),
       import('./worker-calls.ts'),
     ]);
-    const zones = new ZoneRegistry(plugins);
+    const zones = new ZoneRegistry(plugins, settings.workers);
     this.#zones = zones;
     const { book, names } = await this.#openBook(opened, logs);
     const calls = new WorkerCallsClass({

@@ -136,11 +136,11 @@ export interface ConcurrencyLimiter {
 }
 
 /**
- * What is kept in a zone. `table`: counters of limiters and circuits. `store`: a `sharedStore`. `counts`: `labelledCounts`. `raw`: the
- * plugin's own; the gateway neither reads nor writes it, and the plugin sees to it that a worker that ends amid a write does no
+ * What is kept in a zone. `table`: counters of limiters and circuits. `store`: a `sharedStore`. `counts`: `labelledCounts`. `series`:
+ * labelled numbers (`seriesZone`), `bytes` for each worker of the node. `raw`: the plugin's own; the gateway neither reads nor writes it, and the plugin sees to it that a worker that ends amid a write does no
  * harm.
  */
-export type ZoneKind = 'table' | 'store' | 'counts' | 'raw';
+export type ZoneKind = 'table' | 'store' | 'counts' | 'series' | 'raw';
 
 /** Shared memory that a plugin asks for. What one plugin asks for by the same name and size is the same memory. */
 export interface ZoneRequest {

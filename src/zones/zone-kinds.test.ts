@@ -29,7 +29,12 @@ test('a store tells its fill, and is recovered as a store', () => {
   recoverMemory('store', memory, 1);
   assert.equal(store.board('k', 60_000), null, 'the flight of the worker that ended is over');
   const fill = zoneFill('store', memory);
-  assert.ok('capacity' in fill && fill.capacity > 400_000 && fill.slots === Math.floor(fill.capacity / 1024 / 16) * 16);
+  assert.ok(
+    'capacity' in fill &&
+      'slots' in fill &&
+      fill.capacity > 400_000 &&
+      fill.slots === Math.floor(fill.capacity / 1024 / 16) * 16,
+  );
   assert.deepEqual(
     { ...fill, capacity: 0, slots: 0 },
     { bytes: 512 * 1024, capacity: 0, taken: 3072, slots: 0, used: 1, evictions: 0, hits: 1, misses: 1 },

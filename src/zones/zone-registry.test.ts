@@ -74,3 +74,15 @@ test('a zone that there is no memory for does not stop the others', (t) => {
   const changed = zones.change(delta([row('a', 8192), row('b', 4096)]));
   assert.deepEqual(Object.keys(changed?.added ?? {}), ['sized/z/4096']);
 });
+
+test('memory for series is as large as all workers need together', () => {
+  const zones = new ZoneRegistry(new Map([['sized', sized]]), 3);
+  zones.change(delta([{ id: 'a', config: { bytes: 8192, zone: 's', kind: 'series' } }, row('b', 8192)]));
+  assert.deepEqual(
+    zones.list().map(({ kind, memory }) => [kind, memory.byteLength]),
+    [
+      ['series', 3 * 8192],
+      ['table', 8192],
+    ],
+  );
+});

@@ -33,12 +33,15 @@ export function zoneKey(plugin: string, { name, bytes }: ZoneRequest): string {
  */
 export class ZoneRegistry {
   readonly #plugins: ReadonlyMap<string, Plugin>;
+  readonly #workers: number;
   readonly #zones = new Map<string, Zone>();
   /** Keys by plugin instance. */
   readonly #wanted = new Map<string, readonly string[]>();
 
-  constructor(plugins: ReadonlyMap<string, Plugin>) {
+  /** `workers`: how many share each zone. */
+  constructor(plugins: ReadonlyMap<string, Plugin>, workers = 1) {
     this.#plugins = plugins;
+    this.#workers = workers;
   }
 
   /** Makes what the delta's plugin instances ask for and lets go what none wants any more; null: nothing changed. */
@@ -85,12 +88,17 @@ export class ZoneRegistry {
   }
 
   #make(key: string, request: ZoneRequest, added: Record<string, SharedArrayBuffer>): Zone | null {
-    const memory = allocate(request.bytes);
+    const memory = allocate(this.#bytesOf(request));
     if (memory === null) return null;
     const zone: Zone = { kind: request.kind ?? 'table', memory, users: new Set<string>() };
     this.#zones.set(key, zone);
     added[key] = zone.memory;
     return zone;
+  }
+
+  /** Of series each worker has its own share. */
+  #bytesOf({ kind, bytes }: ZoneRequest): number {
+    return kind === 'series' ? Math.min(bytes * this.#workers, mostBytes) : bytes;
   }
 
   /** Returns the keys of what the instance had. */
