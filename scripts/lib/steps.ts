@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { root } from './files.ts';
+import { killIfThere, processesBelow } from './processes.ts';
 
 export interface Step {
   readonly name: string;
@@ -11,6 +12,8 @@ export interface Step {
   readonly inspect?: (output: string) => string | null;
   /** Shows the last lines of the output even when all is well. */
   readonly summary?: (output: string) => string;
+  /** Milliseconds without any output after which it counts as hung, and is ended. Default: no end. */
+  readonly silence?: number;
 }
 
 /** Runs a script of the project with the Node that runs this one. */
@@ -42,10 +45,11 @@ export async function runTogether(steps: readonly Step[]): Promise<boolean> {
 
 async function runStep(step: Step, signal: AbortSignal): Promise<boolean> {
   const start = performance.now();
-  const { code, output } = await execute(step, signal);
+  const { code, output, hung } = await execute(step, signal);
   if (signal.aborted) return false;
   const text = stripVTControlCharacters(output);
-  const complaint = code === 0 ? (step.inspect?.(text) ?? null) : `exit code ${code}`;
+  let complaint = code === 0 ? (step.inspect?.(text) ?? null) : `exit code ${code}`;
+  if (hung !== null) complaint = `no output for ${(step.silence ?? 0) / 1000} s; still running: ${hung}`;
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   if (complaint !== null) {
     print(`${output.trimEnd()}\n\nFAILED  ${step.name}: ${complaint} (${seconds} s)`);
@@ -56,17 +60,35 @@ async function runStep(step: Step, signal: AbortSignal): Promise<boolean> {
   return true;
 }
 
-function execute(step: Step, signal: AbortSignal): Promise<{ code: number | null; output: string }> {
+interface Executed {
+  readonly code: number | null;
+  readonly output: string;
+  /** What was running when the step was ended for its silence; null: it was not. */
+  readonly hung: string | null;
+}
+
+function execute(step: Step, signal: AbortSignal): Promise<Executed> {
   return new Promise((resolve) => {
     const child = spawn(step.command, step.argv, { cwd: root, signal, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
+    let hung: string | null = null;
+    const watch = step.silence === undefined ? null : setTimeout(end, step.silence);
+    function end(): void {
+      const below = processesBelow(child.pid ?? 0);
+      hung = below.map(({ command }) => command).join('; ');
+      for (const { pid } of [...below, { pid: child.pid ?? 0 }]) killIfThere(pid);
+    }
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         output += text;
+        watch?.refresh();
       });
     }
-    child.on('error', (error) => resolve({ code: 1, output: output + error.message }));
-    child.on('close', (code) => resolve({ code, output }));
+    child.on('error', (error) => resolve({ code: 1, output: output + error.message, hung }));
+    child.on('close', (code) => {
+      if (watch !== null) clearTimeout(watch);
+      resolve({ code, output, hung });
+    });
   });
 }
 
