@@ -1,5 +1,6 @@
 import { afterEach, describe, it } from 'node:test';
 import type { EntityDefinition } from '../entities/entity.ts';
+import { registerAuditTests } from './contract/audit.contract.ts';
 import { registerChangeTests } from './contract/changes.contract.ts';
 import { registerConstraintTests } from './contract/constraints.contract.ts';
 import { registerCounterTests } from './contract/counters.contract.ts';
@@ -45,6 +46,7 @@ export function describeStore(
     describe('lists', () => registerListTests(bench));
     describe('changes', () => registerChangeTests(bench));
     describe('counters', () => registerCounterTests(bench));
+    describe('audit', () => registerAuditTests(bench));
     describe('migrations', () => registerMigrationTests(bench));
     it('answers a ping before and after it is migrated', async () => {
       const store = await bench.open(await places.newPlace());

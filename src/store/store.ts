@@ -1,5 +1,6 @@
 import type { Row } from '../entities/entity.ts';
 import type { Lease, LeaseRequest } from '../limits/lease.ts';
+import type { AuditRecord, AuditStore, RowChange } from './audit.ts';
 
 /** A place in a list ordered by `(created_at, id)`. */
 export interface Position {
@@ -79,6 +80,10 @@ export interface StoreWriter extends StoreReader {
   delete(entity: string, id: string): Promise<boolean>;
   /** Removes rows whose `expires_at` is over, of all entities, some thousands at most. Returns how many. */
   deleteExpired(): Promise<number>;
+  /** What this transaction has changed so far, in order; rows that went along with others stand before them. */
+  readonly changes: readonly RowChange[];
+  /** Keeps records of who changed what: they are there when the transaction is, and else not. No line in `changes`. */
+  audit(records: readonly AuditRecord[]): Promise<void>;
 }
 
 export interface InsertOptions {
@@ -117,7 +122,7 @@ export interface CounterStore {
   deleteExpiredCounters(): Promise<number>;
 }
 
-export interface Store extends StoreReader, CounterStore {
+export interface Store extends StoreReader, CounterStore, AuditStore {
   readonly kind: 'sqlite' | 'postgres';
   /** Creates or upgrades the tables; safe when several nodes do so at once. Throws `newer-store` on a store from a newer version. */
   migrate(): Promise<void>;

@@ -1,5 +1,6 @@
 import type { EntityDefinition, Row } from '../../entities/entity.ts';
 import type { Store, StoreWriter } from '../store.ts';
+import { deleteAudit, getAudit, listAudit } from './audit-records.ts';
 import { createChangeFeed } from './change-feed.ts';
 import { appendChanges, readChanges, readVersion } from './change-log.ts';
 import { type EntityTables, tableOf, toEntityTable, toRow } from './entity-table.ts';
@@ -77,6 +78,9 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
     readCounters: (keys) => readCounters(backend.counters, keys),
     resetCounters: (counters) => resetCounters(backend.counters, counters),
     deleteExpiredCounters: () => deleteExpiredCounters(backend),
+    listAudit: (query) => listAudit(backend.read, query),
+    getAudit: (id) => getAudit(backend.read, id),
+    deleteAudit: (before) => deleteAudit(backend, before),
     ping: () => backend.ping(),
     close: async () => {
       await feed.close();

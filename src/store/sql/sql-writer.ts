@@ -1,9 +1,10 @@
 import type { Row } from '../../entities/entity.ts';
+import type { RowChange } from '../audit.ts';
 import { StoreError, type StoreWriter } from '../store.ts';
-import type { PendingChange } from './change-log.ts';
+import { insertAudit } from './audit-records.ts';
 import { checkConstraints } from './check-constraints.ts';
 import { chunks } from './chunks.ts';
-import { deleteRows } from './delete-rows.ts';
+import { type DeletedRow, deleteRows } from './delete-rows.ts';
 import { type EntityTable, type EntityTables, tableOf, tagsOf, toColumns, toRow } from './entity-table.ts';
 import type { SqlTransaction } from './sql-backend.ts';
 import { createReader } from './sql-reader.ts';
@@ -11,7 +12,7 @@ import { createTurns } from './turns.ts';
 
 export interface SqlWriter extends StoreWriter {
   /** Waits for operations still running. Throws the first error of any operation: nothing may be committed then. */
-  finish(): Promise<readonly PendingChange[]>;
+  finish(): Promise<readonly RowChange[]>;
 }
 
 /** Expired rows that one transaction removes at most, so that it stays short. */
@@ -19,7 +20,7 @@ const expiredAtOnce = 1000;
 
 export function createWriter(transaction: SqlTransaction, tables: EntityTables, now: number): SqlWriter {
   const reader = createReader(transaction, tables);
-  const pending: PendingChange[] = [];
+  const pending: RowChange[] = [];
   let failure: { readonly error: unknown } | null = null;
   // One after another, so that each check sees what the operations before it wrote.
   const inTurn = createTurns();
@@ -49,7 +50,7 @@ export function createWriter(transaction: SqlTransaction, tables: EntityTables, 
       .execute();
     const ids = expired.map((columns) => String(columns['id']));
     const deleted = await deleteRows(transaction, tables, table.name, ids);
-    for (const row of deleted) pending.push({ ...row, operation: 'delete' });
+    for (const row of deleted) pending.push({ ...gone(row), cause: 'expired' });
     return ids.length;
   }
 
@@ -60,17 +61,17 @@ export function createWriter(transaction: SqlTransaction, tables: EntityTables, 
     await checkConstraints(transaction, table, row, columns, null);
     await transaction.insertInto(table.name).values(columns).execute();
     await insertTags(transaction, table, row);
-    pending.push({ entity: table.name, id: row.id, operation: 'upsert' });
-    return toRow(table, columns);
+    return upserted(table, null, toRow(table, columns));
   }
 
   async function update(table: EntityTable, row: Row): Promise<Row> {
-    const before = await transaction.selectFrom(table.name).selectAll().where('id', '=', row.id).executeTakeFirst();
-    if (before === undefined) throw new StoreError({ kind: 'not-found', entity: table.name, id: row.id });
+    const stored = await transaction.selectFrom(table.name).selectAll().where('id', '=', row.id).executeTakeFirst();
+    if (stored === undefined) throw new StoreError({ kind: 'not-found', entity: table.name, id: row.id });
     const columns = toColumns(table, row);
-    await checkConstraints(transaction, table, row, columns, before);
+    await checkConstraints(transaction, table, row, columns, stored);
+    const before = toRow(table, stored);
     await transaction.updateTable(table.name).set(columns).where('id', '=', row.id).execute();
-    if (before['created_at'] !== row.created_at || !sameTags(toRow(table, before), row)) {
+    if (before.created_at !== row.created_at || !sameTags(before, row)) {
       await transaction
         .deleteFrom('entity_tags')
         .where('entity', '=', table.name)
@@ -78,8 +79,30 @@ export function createWriter(transaction: SqlTransaction, tables: EntityTables, 
         .execute();
       await insertTags(transaction, table, row);
     }
-    pending.push({ entity: table.name, id: row.id, operation: 'upsert' });
-    return toRow(table, columns);
+    return upserted(table, before, toRow(table, columns));
+  }
+
+  function upserted(table: EntityTable, before: Row | null, after: Row): Row {
+    pending.push({
+      entity: table.name,
+      id: after.id,
+      operation: 'upsert',
+      before,
+      after,
+      cause: 'asked',
+      root: '',
+    });
+    return after;
+  }
+
+  async function remove(entity: string, id: string): Promise<boolean> {
+    const before = await reader.get(entity, id);
+    if (before === null) return false;
+    for (const row of await deleteRows(transaction, tables, entity, [id])) {
+      const asked = row.entity === entity && row.id === id;
+      pending.push(asked ? { ...gone(row), before } : { ...gone(row), cause: 'cascade', root: id });
+    }
+    return true;
   }
 
   return {
@@ -95,25 +118,25 @@ export function createWriter(transaction: SqlTransaction, tables: EntityTables, 
         const table = tableOf(tables, entity);
         return update(table, stamp(table, row, options?.renewCreatedAt === true ? now : row.created_at));
       }),
-    delete: (entity, id) =>
-      attempt(async () => {
-        if ((await reader.get(entity, id)) === null) return false;
-        const deleted = await deleteRows(transaction, tables, entity, [id]);
-        for (const row of deleted) pending.push({ ...row, operation: 'delete' });
-        return true;
-      }),
+    delete: (entity, id) => attempt(() => remove(entity, id)),
     deleteExpired: () =>
       attempt(async () => {
         let deleted = 0;
         for (const table of tables.values()) if (table.expires) deleted += await deleteExpired(table, expiredAtOnce);
         return deleted;
       }),
+    changes: pending,
+    audit: (records) => attempt(() => insertAudit(transaction, records)),
     finish: async () => {
       await inTurn(async () => undefined);
       if (failure !== null) throw failure.error;
       return pending;
     },
   };
+}
+
+function gone({ entity, id }: DeletedRow): RowChange {
+  return { entity, id, operation: 'delete', before: null, after: null, cause: 'asked', root: '' };
 }
 
 function sameTags(a: Row, b: Row): boolean {

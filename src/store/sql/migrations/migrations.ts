@@ -1,6 +1,7 @@
 import { bookkeeping } from './0001-bookkeeping.ts';
 import { limitCounters } from './0002-limit-counters.ts';
+import { audit } from './0003-audit.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration, in the order in which they run. */
-export const migrations: readonly Migration[] = [bookkeeping, limitCounters];
+export const migrations: readonly Migration[] = [bookkeeping, limitCounters, audit];
