@@ -1,6 +1,7 @@
 import { headerMap } from '../http1/header-block.ts';
 import type { LogMask } from '../plugin-sdk/contexts.ts';
 import { monotonic } from '../util/clock.ts';
+import { withoutNulls } from '../util/without-nulls.ts';
 import type { Exchange } from './exchange.ts';
 import { isSecretArgument, isSecretHeader, maskedField, maskedTarget, redacted } from './masked-arguments.ts';
 import { queryArguments } from './query-arguments.ts';
@@ -102,10 +103,6 @@ function tries(x: Exchange): readonly Readonly<Record<string, unknown>>[] {
 function attempt(startedAt: number, ip: string, port: number): Record<string, unknown> {
   const balancerStart = Math.floor(startedAt);
   return { balancer_start: balancerStart, balancer_start_ns: balancerStart * 1e6, ip, port };
-}
-
-function withoutNulls(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
 function listOrNull(list: readonly string[]): readonly string[] | null {

@@ -33,6 +33,7 @@ export function buildPlan(instances: readonly PluginInstance[], secrets = secret
     response: withPhase(all, 'response'),
     log: withPhase(all, 'log'),
     accept: withPhase(all, 'accept'),
+    streamLog: withPhase(all, 'streamLog'),
     leased: Object.freeze(all.filter((instance) => instance.lease !== null)),
     requestBodyLimit: largest(all, ({ needs }) => needs.requestBody?.maxBytes ?? 0),
     responseBodyLimit: largest(all, bodyLimit),

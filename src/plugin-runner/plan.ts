@@ -45,6 +45,7 @@ export interface PluginPlan extends SecretNames {
   readonly log: readonly PluginInstance[];
   /** Of streams. */
   readonly accept: readonly PluginInstance[];
+  readonly streamLog: readonly PluginInstance[];
   /** Instances that have a lease. */
   readonly leased: readonly PluginInstance[];
   /** Largest request body that a plugin of this plan may ask for; 0 when none may. */

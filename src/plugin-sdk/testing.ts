@@ -28,6 +28,7 @@ import { type ConfigCheck, checkConfig } from './testing/test-config.ts';
 import type { TestEntities } from './testing/test-entities.ts';
 import { headerLines, type TestRequest, testExchange } from './testing/test-exchange.ts';
 import { type TestLogLine, testHost } from './testing/test-host.ts';
+import { runStream, type TestStream, type TestStreamOutcome } from './testing/test-stream.ts';
 
 /*
  * Runs a plugin over requests without a socket, through the same context and phase loops as the gateway. For tests only.
@@ -38,6 +39,7 @@ export type { ConfigCheck } from './testing/test-config.ts';
 export type { TestEntities } from './testing/test-entities.ts';
 export type { TestBackend, TestRequest } from './testing/test-exchange.ts';
 export { type TestLogLine, testNode, testSettings } from './testing/test-host.ts';
+export type { TestStream, TestStreamOutcome } from './testing/test-stream.ts';
 
 export interface TestPluginOptions {
   /** Validated as the Admin API does; a bad one makes `request` reject. Default: empty, so the defaults. */
@@ -87,6 +89,8 @@ export interface PluginTest {
   request(request?: TestRequest): Promise<TestOutcome>;
   /** Whether a stream of these facts is let in. */
   accept(stream?: Partial<StreamContext>): Promise<boolean>;
+  /** A stream from its begin to its end. */
+  stream(stream?: TestStream): Promise<TestStreamOutcome>;
   /** As when the node ends. */
   drain(): Promise<void>;
   /** As when the instances are removed. */
@@ -116,6 +120,7 @@ export function testPlugin(plugin: Plugin, options: TestPluginOptions = {}): Plu
     drain: async () => {
       for (const { phases } of await ready()) await phases.drain?.();
     },
+    stream: async (stream = {}) => runStream(stream, await ready()),
     dispose: async () => {
       for (const instance of await ready()) retireInstance(instance);
     },

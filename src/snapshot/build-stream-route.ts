@@ -3,7 +3,7 @@ import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { StreamAddress, StreamProtocol } from '../router/stream-router.ts';
 import type { PlanSource } from './build-route.ts';
 import type { BoundRoute } from './route-table.ts';
-import { foreignId, text, texts } from './row-fields.ts';
+import { foreignId, shownRow, text, texts } from './row-fields.ts';
 import type { RuntimeService } from './runtime.ts';
 import type { RuntimeStreamRoute } from './runtime-stream.ts';
 
@@ -24,6 +24,7 @@ export class LiveStreamRoute implements RuntimeStreamRoute, BoundRoute {
   readonly snis: readonly string[] | null;
   readonly tags: readonly string[];
   readonly serviceId: string | null;
+  readonly stored: Row;
   service: RuntimeService | null = null;
   inRouter = false;
   refused = false;
@@ -40,7 +41,12 @@ export class LiveStreamRoute implements RuntimeStreamRoute, BoundRoute {
     this.snis = texts(row, 'snis');
     this.tags = texts(row, 'tags') ?? [];
     this.serviceId = foreignId(row, 'service');
+    this.stored = row;
     this.#plans = plans;
+  }
+
+  get row(): Readonly<Record<string, unknown>> {
+    return shownRow(this.stored);
   }
 
   get plan(): PluginPlan {

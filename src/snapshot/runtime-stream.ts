@@ -9,6 +9,8 @@ export interface RuntimeStreamRoute extends RoutableStream {
   readonly tags: readonly string[];
   /** The merged plugins of this route that run on streams. */
   readonly plan: PluginPlan;
+  /** The entity as the Admin API shows it, for log records. Made on each read. */
+  readonly row: Readonly<Record<string, unknown>>;
 }
 
 /** What the proxying of streams reads of a snapshot. */

@@ -2,7 +2,7 @@ import type { BalanceQuery, HashSource } from '../balancer/balancer.ts';
 import type { RuntimeService, RuntimeTarget } from '../snapshot/runtime.ts';
 import { monotonic } from '../util/clock.ts';
 import { Counter } from '../zones/counters.ts';
-import { Status } from './session.ts';
+import { type Session, Status } from './session.ts';
 import type { StreamParts } from './stream-parts.ts';
 
 /** Where one attempt goes. */
@@ -29,7 +29,7 @@ export class BackendSearch implements BalanceQuery {
   readonly admits = null;
   readonly #parts: StreamParts;
   readonly #service: RuntimeService;
-  readonly #clientIp: string;
+  readonly #session: Session;
   readonly #calls: SearchCalls;
   #target: RuntimeTarget | null = null;
   #startedMono = 0;
@@ -38,10 +38,10 @@ export class BackendSearch implements BalanceQuery {
   #nameWaits = 0;
   #closed = false;
 
-  constructor(parts: StreamParts, service: RuntimeService, clientIp: string, calls: SearchCalls) {
+  constructor(parts: StreamParts, service: RuntimeService, session: Session, calls: SearchCalls) {
     this.#parts = parts;
     this.#service = service;
-    this.#clientIp = clientIp;
+    this.#session = session;
     this.#calls = calls;
   }
 
@@ -87,6 +87,7 @@ export class BackendSearch implements BalanceQuery {
     this.#target = target;
     this.#tries++;
     this.#startedMono = monotonic();
+    this.#noteAttempt(ip, port);
     this.#parts.counters[Counter.upstreamOpened]!++;
     if (target.slot !== 0) {
       this.#parts.zone.begin(target.slot);
@@ -95,8 +96,15 @@ export class BackendSearch implements BalanceQuery {
     this.#calls.attempt({ ip, port, host: target.host });
   }
 
+  #noteAttempt(ip: string, port: number): void {
+    const session = this.#session;
+    if (session.askedMono === 0) session.askedMono = this.#startedMono;
+    session.attempts?.push({ startedAt: Date.now(), ip, port, failed: 0 });
+  }
+
   /** The address took the connection. */
   reached(): void {
+    this.#session.joined = true;
     const { upstream } = this.#service;
     if (this.#target === null) return;
     if (upstream === null) return;
@@ -125,12 +133,14 @@ export class BackendSearch implements BalanceQuery {
     const { upstream } = this.#service;
     counters[Counter.upstreamFailed]!++;
     this.#release();
+    const attempt = this.#session.attempts?.at(-1);
+    if (attempt !== undefined) attempt.failed = timedOut ? 504 : 502;
     if (this.#target === null || upstream === null || upstream.passive === null) return;
     reports.failed(upstream, this.#target, timedOut);
   }
 
   hashInput({ kind }: HashSource): string | null {
-    return kind === 'ip' ? this.#clientIp : null;
+    return kind === 'ip' ? this.#session.client.ip : null;
   }
 
   /** The stream is over: the address serves one less. */

@@ -12,6 +12,8 @@ export class RelaySide implements SocketOwner {
   partner: RelaySide | null = null;
   /** Bytes that came from it. */
   bytes = 0;
+  /** Bytes that were given to it. */
+  sent = 0;
   open = true;
   readonly #sendTimeout: number;
   readonly #touched: () => void;
@@ -36,6 +38,7 @@ export class RelaySide implements SocketOwner {
   /** False: it has enough, and calls for more by resuming the partner. The bytes are copied. */
   send(bytes: Uint8Array, length: number): boolean {
     if (!this.open || this.socket === null) return false;
+    this.sent += length;
     if (writeCopy(this.socket, bytes, 0, length)) return true;
     this.#expectProgress();
     return false;

@@ -1,4 +1,5 @@
 import type { ProxiedAddress } from '../listener/proxy-protocol.ts';
+import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { StreamProtocol } from '../router/stream-router.ts';
 import type { RuntimeService } from '../snapshot/runtime.ts';
 import type { RuntimeStreamRoute } from '../snapshot/runtime-stream.ts';
@@ -19,6 +20,16 @@ export const Status = Object.freeze({
   unavailable: 503,
 });
 
+/** One try at a backend. */
+export interface StreamAttempt {
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly ip: string;
+  readonly port: number;
+  /** 502: it was not reached, or broke off; 504: it took too long; 0: neither. */
+  failed: number;
+}
+
 /** One stream: who it is of, where it goes, and what is told of it in the end. */
 export class Session {
   readonly transport: 'tcp' | 'tls' | 'udp';
@@ -35,6 +46,18 @@ export class Session {
   /** Bytes from and to the client, without those of TLS that the gateway terminates. */
   bytesReceived = 0;
   bytesSent = 0;
+  /** Bytes from and to the backend. */
+  upstreamReceived = 0;
+  upstreamSent = 0;
+  /** When a backend was first asked, on the monotonic clock; 0: none was. */
+  askedMono = 0;
+  /** A backend was reached; of UDP: was sent something. */
+  joined = false;
+  /** The plugins that hear of the end; null: none does, and what only they would be told is not gathered. */
+  plan: PluginPlan | null = null;
+  attempts: StreamAttempt[] | null = null;
+  /** Of the TLS that the gateway terminated. */
+  tls: { readonly version: string; readonly cipher: string } | null = null;
 
   constructor(transport: Session['transport'], client: ProxiedAddress, localIp: string, localPort: number) {
     this.transport = transport;

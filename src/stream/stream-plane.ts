@@ -6,6 +6,7 @@ import { type LogSink, openLogSink } from '../observability/log-sink.ts';
 import type { ListenAddress } from '../settings/settings.ts';
 import { nowAndThen } from '../util/now-and-then.ts';
 import { Counter } from '../zones/counters.ts';
+import { runStreamLog } from './run-stream-log.ts';
 import { Session } from './session.ts';
 import { formatStreamLine } from './stream-log.ts';
 import type { StreamParts } from './stream-parts.ts';
@@ -122,6 +123,7 @@ export class StreamPlane {
     counters[Counter.bytesReceived]! += session.bytesReceived;
     counters[Counter.bytesSent]! += session.bytesSent;
     this.#log?.write(formatStreamLine(session));
+    runStreamLog(session);
     this.#streams.delete(stream);
     if (this.#streams.size === 0) this.#drained?.();
   }

@@ -81,6 +81,7 @@ export class TcpStream {
       if (this.#over) return;
       socket.on('error', ignore);
       this.#client = socket;
+      if (this.session.plan !== null) this.session.tls = tlsFacts(socket);
       if (agrees(socket, this.session.serverName)) this.#guarded(() => this.#connect(service));
       else this.#end(Status.badRequest);
     };
@@ -88,7 +89,7 @@ export class TcpStream {
   }
 
   #connect(service: RuntimeService): void {
-    this.#search = new BackendSearch(this.#options.parts, service, this.session.client.ip, {
+    this.#search = new BackendSearch(this.#options.parts, service, this.session, {
       attempt: (address) => this.#attempt(service, address),
       gaveUp: (status) => this.#end(status),
     });
@@ -162,8 +163,13 @@ export class TcpStream {
     this.#over = true;
     const { session } = this;
     session.status = status;
-    session.bytesReceived = this.#relay?.client.bytes ?? 0;
-    session.bytesSent = this.#relay?.backend.bytes ?? 0;
+    if (this.#relay !== null) {
+      const { client, backend } = this.#relay;
+      session.bytesReceived = client.bytes;
+      session.bytesSent = client.sent;
+      session.upstreamReceived = backend.bytes;
+      session.upstreamSent = backend.sent;
+    }
     this.#giveUp?.();
     this.#search?.close();
     this.#relay?.destroy();
@@ -179,6 +185,10 @@ function agrees(socket: TLSSocket, serverName: string): boolean {
   if (typeof name === 'string') return name.toLowerCase().replace(/\.$/, '') === serverName;
   // Node does not tell the name of a session of TLS 1.2 that goes on.
   return serverName === '' || socket.isSessionReused();
+}
+
+function tlsFacts(socket: TLSSocket): Session['tls'] {
+  return { version: socket.getProtocol() ?? '', cipher: socket.getCipher()?.name ?? '' };
 }
 
 interface Readable {

@@ -46,7 +46,7 @@ export class UdpSession {
     }
     this.#timeout = service.timeouts.idle;
     this.#touch();
-    this.#search = new BackendSearch(parts, service, session.client.ip, {
+    this.#search = new BackendSearch(parts, service, session, {
       attempt: (address) => this.#open(address),
       gaveUp: (status) => this.#end(status),
     });
@@ -58,11 +58,16 @@ export class UdpSession {
     if (this.#over) return;
     this.#options.session.bytesReceived += datagram.length;
     this.#touch();
-    if (this.#kept === null) this.#backend?.send(datagram, ignore);
+    if (this.#kept === null) this.#send(datagram);
     else if (this.#kept.length < mostKept && this.#keptBytes + datagram.length <= mostKeptBytes) {
       this.#kept.push(datagram);
       this.#keptBytes += datagram.length;
     }
+  }
+
+  #send(datagram: Buffer): void {
+    this.#options.session.upstreamSent += datagram.length;
+    this.#backend?.send(datagram, ignore);
   }
 
   #open({ ip, port }: BackendAddress): void {
@@ -77,12 +82,14 @@ export class UdpSession {
     backend.on('message', (datagram: Buffer) => {
       if (this.#over) return;
       this.#options.session.bytesSent += datagram.length;
+      this.#options.session.upstreamReceived += datagram.length;
       this.#touch();
       this.#options.answer(datagram);
     });
     backend.connect(port, ip, () => {
       if (this.#over) return;
-      for (const datagram of this.#kept ?? []) backend.send(datagram, ignore);
+      this.#options.session.joined = true;
+      for (const datagram of this.#kept ?? []) this.#send(datagram);
       this.#kept = null;
     });
   }

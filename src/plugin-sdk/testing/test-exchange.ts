@@ -144,7 +144,7 @@ const testTarget = {
   slot: 0,
 };
 
-const testService: RuntimeService = {
+export const testService: RuntimeService = {
   id: '7f6b8c1e-0000-4000-8000-000000000002',
   name: 'test-service',
   protocol: 'http',
