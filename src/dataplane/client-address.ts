@@ -1,29 +1,9 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { headerValues } from '../http1/header-block.ts';
+import type { TrustedPeers } from '../util/trusted-peers.ts';
 import type { Exchange } from './exchange.ts';
 import type { ProxyOptions } from './options.ts';
 import { hostName } from './request-message.ts';
-
-/** The set of `trusted_ips`. */
-export class TrustedPeers {
-  readonly #list = new BlockList();
-  readonly #none: boolean;
-
-  constructor(entries: readonly string[]) {
-    const addresses = entries.filter((entry) => !entry.startsWith('unix:'));
-    this.#none = addresses.length === 0;
-    for (const entry of addresses) {
-      const [ip, prefix] = entry.split('/') as [string, string | undefined];
-      const family = isIP(ip) === 6 ? 'ipv6' : 'ipv4';
-      if (prefix === undefined) this.#list.addAddress(ip, family);
-      else this.#list.addSubnet(ip, Number(prefix), family);
-    }
-  }
-
-  has(ip: string): boolean {
-    return !this.#none && isIP(ip) !== 0 && this.#list.check(ip, isIP(ip) === 6 ? 'ipv6' : 'ipv4');
-  }
-}
 
 /** Finds the client's address and scheme as a trusted peer tells them. Only for trusted peers. */
 export function believePeer(x: Exchange, trusted: TrustedPeers, options: ProxyOptions): void {

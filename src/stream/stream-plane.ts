@@ -1,10 +1,10 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { TrustedPeers } from '../dataplane/client-address.ts';
 import { expectProxyHeader } from '../listener/expect-proxy-header.ts';
 import { plainIp, remoteEnd } from '../listener/remote-end.ts';
 import { type LogSink, openLogSink } from '../observability/log-sink.ts';
 import type { ListenAddress } from '../settings/settings.ts';
 import { nowAndThen } from '../util/now-and-then.ts';
+import { TrustedPeers } from '../util/trusted-peers.ts';
 import { Counter } from '../zones/counters.ts';
 import { runStreamLog } from './run-stream-log.ts';
 import { Session } from './session.ts';
