@@ -44,7 +44,8 @@ export function meetsHeaderConditions(conditions: readonly HeaderCondition[], qu
   return true;
 }
 
-function meets(condition: HeaderCondition, sent: readonly string[]): boolean {
+/** Whether one of the values sent is allowed. */
+export function meets(condition: HeaderCondition, sent: readonly string[]): boolean {
   for (const value of sent) {
     if (condition.values.has(value.toLowerCase())) return true;
     for (const pattern of condition.patterns) if (pattern.test(value)) return true;

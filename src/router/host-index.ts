@@ -3,6 +3,7 @@ import { NameIndex } from './name-index.ts';
 import { RadixTrie } from './radix-trie.ts';
 import type { HostPattern } from './route-conditions.ts';
 import type { RoutableRoute } from './router.ts';
+import { matchesName } from './sni.ts';
 
 /** Candidates by path. */
 export type PathIndex<R extends RoutableRoute> = RadixTrie<CandidateSet<R>>;
@@ -49,7 +50,7 @@ export class HostIndex<R extends RoutableRoute> {
   collect(host: string, listenerPort: number, out: PathIndex<R>[]): number {
     const colon = portColon(host);
     const name = colon < 0 ? host : host.slice(0, colon);
-    const port = colon < 0 || colon === host.length - 1 ? listenerPort : Number(host.slice(colon + 1));
+    const port = portOf(host, colon, listenerPort);
     const names = this.names.collect(name, this.found);
     let count = 0;
     for (let i = 0; i < names; i++) {
@@ -65,6 +66,20 @@ export class HostIndex<R extends RoutableRoute> {
 interface PortIndex<R extends RoutableRoute> {
   any: PathIndex<R> | null;
   byPort: Map<number, PathIndex<R>> | null;
+}
+
+/** The port of a Host header whose colon is there; that of the listener when it has none. */
+function portOf(host: string, colon: number, listenerPort: number): number {
+  return colon < 0 || colon === host.length - 1 ? listenerPort : Number(host.slice(colon + 1));
+}
+
+/** Whether a Host header is one of the patterns, as the index finds it. */
+export function matchesHost(patterns: readonly HostPattern[], host: string, listenerPort: number): boolean {
+  if (host === '') return false;
+  const colon = portColon(host);
+  const name = colon < 0 ? host : host.slice(0, colon);
+  const port = portOf(host, colon, listenerPort);
+  return patterns.some((pattern) => (pattern.port === 0 || pattern.port === port) && matchesName(pattern.name, name));
 }
 
 /** The place of the colon before a numeric or empty port at the end, or -1. */

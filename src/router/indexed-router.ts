@@ -1,5 +1,6 @@
 import { CandidateSet } from './candidate-set.ts';
 import { type CompiledRoute, compileRoute, type Placement } from './compile-route.ts';
+import { explainMatch, type MatchExplanation } from './explain-match.ts';
 import { HostIndex, type PathIndex } from './host-index.ts';
 import { RadixTrie } from './radix-trie.ts';
 import type { RoutableRoute, RouteMatch, RouteQuery, Router } from './router.ts';
@@ -8,7 +9,7 @@ import { Selection } from './selection.ts';
 /** Above this number of pairs of host and path a route is indexed by host only and its paths are compared. */
 const MAX_PAIRS = 10_000;
 
-export function createRouter<R extends RoutableRoute>(): Router<R> {
+export function createRouter<R extends RoutableRoute>(): IndexedRouter<R> {
   return new IndexedRouter<R>();
 }
 
@@ -60,6 +61,11 @@ export class IndexedRouter<R extends RoutableRoute> implements Router<R> {
     }
     this.select(this.anyHost, query);
     return this.selection.finish(into);
+  }
+
+  /** Why the request matches what it matches. Looks at every route. */
+  explain(query: RouteQuery, most: number): MatchExplanation<R> {
+    return explainMatch(this.routes.values(), query, most);
   }
 
   private select(paths: PathIndex<R>, query: RouteQuery): void {
