@@ -152,6 +152,11 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
       const listener = await listen({
         address,
         reusePort: settings.workers > 1 || address.reuseport,
+        maxConnections: settings.workerConnections,
+        refused: () => {
+          this.#counters[Counter.connectionsAccepted]!++;
+          refused(`${address.listener}: a connection was closed: as many are open as one worker may have`);
+        },
         cert: settings.sslCert,
         key: settings.sslCertKey,
         policy: settings.tlsPolicy,

@@ -14,6 +14,9 @@ export interface ListenerOptions {
   readonly address: ListenAddress;
   /** Shared with other workers: the kernel spreads connections over all who listen. */
   readonly reusePort: boolean;
+  /** Connections that are open at once; one beyond them is closed, and `refused` told. */
+  readonly maxConnections: number;
+  readonly refused: () => void;
   /** PEM texts or files; needed by an address with `ssl`. */
   readonly cert: readonly string[];
   readonly key: readonly string[];
@@ -53,6 +56,8 @@ export interface Listener {
 export function listen(options: ListenerOptions): Promise<Listener> {
   const { address } = options;
   const server = address.ssl ? tlsServer(options) : plainServer(options);
+  server.maxConnections = options.maxConnections;
+  server.on('drop', options.refused);
   const pending = address.ssl ? new PendingHandshakes(server) : null;
   const closeWaiting = address.proxyProtocol ? expectProxyHeader(server, options.proxyHeader) : null;
   return new Promise((resolve, reject) => {

@@ -52,6 +52,7 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
       maxRequests: values.upstream_keepalive_max_requests,
       idleTimeout: values.upstream_keepalive_idle_timeout,
     },
+    workerConnections: values.nginx_events_worker_connections,
     keepaliveRequests: values.nginx_http_keepalive_requests,
     keepaliveTimeout: values.nginx_http_keepalive_timeout,
     clientHeaderTimeout: values.nginx_http_client_header_timeout,
@@ -83,6 +84,7 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     sslCert: values.ssl_cert,
     sslCertKey: values.ssl_cert_key,
     trustedCertificates: trustedCertificates(values.lua_ssl_trusted_certificate, cwd),
+    audit: { enabled: values.audit_log, retention: values.audit_retention },
     tracing: { instrumentations: values.tracing_instrumentations, samplingRate: values.tracing_sampling_rate },
     public: { ...shown, prefix },
   };

@@ -95,6 +95,8 @@ export interface Settings {
   };
   /** `nginx_http_keepalive_requests`: requests on one client connection. */
   readonly keepaliveRequests: number;
+  /** Client connections of each worker on one address. */
+  readonly workerConnections: number;
   /** `nginx_http_keepalive_timeout`: how long an idle client connection is kept. */
   readonly keepaliveTimeout: number;
   /** `nginx_http_client_header_timeout`. */
@@ -132,6 +134,8 @@ export interface Settings {
   readonly sslCertKey: readonly string[];
   /** PEM file of the authorities trusted for upstream TLS (`lua_ssl_trusted_certificate`); null: the built-in ones. */
   readonly trustedCertificates: string | null;
+  /** Records of who changed what: whether they are made, and for how long they are kept (0: for ever). */
+  readonly audit: { readonly enabled: boolean; readonly retention: number };
   /** What traces show, and the share of requests that have one. */
   readonly tracing: { readonly instrumentations: ReadonlySet<string>; readonly samplingRate: number };
   /** Every known setting under its Kong name with its effective value, secrets as `******`: `configuration` of `GET /`. */

@@ -88,6 +88,7 @@ function baseSettings(prefix: string): Settings {
     headersUpstream: new Set(['x-kong-request-id']),
     portMaps: {},
     upstreamKeepalive: { poolSize: 512, maxRequests: 10_000, idleTimeout: 60_000 },
+    workerConnections: 16_384,
     keepaliveRequests: 10_000,
     keepaliveTimeout: 65_000,
     clientHeaderTimeout: 60_000,
@@ -129,6 +130,7 @@ function baseSettings(prefix: string): Settings {
     sslCert: [],
     sslCertKey: [],
     trustedCertificates: null,
+    audit: { enabled: true, retention: 30 * 86_400_000 },
     tracing: {
       instrumentations: new Set([
         'request',

@@ -74,6 +74,12 @@ export const listeners = {
     'File of the authorities (PEM) that are trusted when a backend is reached by TLS; empty or `system` is the built-in list.',
     { aliases: ['ssl_trusted_certificate'] },
   ),
+  nginx_events_worker_connections: kong(
+    integer(1, 1_000_000),
+    '16384',
+    'How many client connections each worker has open at most on one address; what comes beyond that is closed at once.',
+    { aliases: ['nginx_worker_connections'] },
+  ),
   nginx_http_keepalive_requests: kong(
     integer(1, 1_000_000_000),
     '10000',
