@@ -141,3 +141,23 @@ test('a copy of a head has all of it', () => {
   assert.deepEqual(head.copy(), head);
   assert.notEqual(head.copy(), head);
 });
+
+test('fields that ask for an explanation are nowhere among the lines; those with an underscore are not even obeyed', () => {
+  const head = parsed(
+    lines(
+      'Host: a',
+      'X-Sluicegate-Debug-Token: s3cret',
+      'x-kong-request-debug-token:  other ',
+      'X_Sluicegate_Debug_Token: third',
+      'X-Sluicegate_Explain: 1',
+      'X-Sluicegate-Explain: dry',
+      'X-Kong-Request-Debug: *',
+      'X-Kong-Request-Debug-Log: true',
+      'X-Kong-Request-Debugs: stays',
+    ),
+  );
+  assert.equal(head.block, 'Host: a\r\nX-Kong-Request-Debugs: stays\r\n');
+  assert.equal(head.forwardBlock, 'X-Kong-Request-Debugs: stays\r\n');
+  assert.deepEqual(head.debug, { explain: ['dry'], requestDebug: ['*'], log: ['true'], tokens: ['s3cret', 'other'] });
+  assert.equal(parsed(lines('Host: a')).debug, null);
+});
