@@ -110,6 +110,7 @@ export class ParsedRequest implements RequestHead {
     head.forwardedPrefix = this.forwardedPrefix;
     head.realIp = this.realIp;
     head.forwarded = this.forwarded;
+    head.debug = this.debug;
     return head;
   }
 }
