@@ -102,7 +102,6 @@ function setPath(made: Exchange, x: Exchange, { path, query, to }: BackendCall, 
     made.matchedPath = x.matchedPath;
     made.upstreamPath = x.upstreamPath;
     made.pathInService = x.pathInService;
-    made.pathInService = x.pathInService;
     made.upstreamQuery = query ?? x.upstreamQuery;
     return;
   }
