@@ -111,3 +111,12 @@ test('an end of line hidden in a wide character does not get through', () => {
   edits.set('X-Text', 'a\u010d\u010ab');
   assert.doesNotMatch(edits.applyTo(''), /\r\n./);
 });
+
+test('a header that the block has not is set in the place of what plugins have set', () => {
+  const edits = new HeaderEdits(true);
+  edits.add('X_Trace', 'first');
+  edits.add('Other', '1');
+  edits.setAbsent('X-Trace', 'second');
+  assert.equal(edits.applyTo('Host: a\r\n'), 'Host: a\r\nOther: 1\r\nX-Trace: second\r\n');
+  assert.throws(() => edits.setAbsent('X-Trace', 'a\nb'), /control character/);
+});

@@ -39,6 +39,13 @@ export class HeaderEdits {
     this.#added.push(line);
   }
 
+  /** The same as `set` for a header of which the block has no line: it is not searched for one. */
+  setAbsent(name: string, value: string): void {
+    const line = addedHeader(name, value);
+    if (this.#added.length > 0) this.#removeAdded(this.#folded(line.lower));
+    this.#added.push(line);
+  }
+
   /** The same for several headers, whose names were looked at before. */
   setAll({ names, lower }: HeaderNames, values: readonly string[]): void {
     for (let at = 0; at < names.length; at++) {
@@ -89,6 +96,10 @@ export class HeaderEdits {
     const folded = this.#folded(lower);
     if (!this.#dropped.includes(folded)) this.#dropped.push(folded);
     this.#lengths |= 1 << (folded.length & 31);
+    this.#removeAdded(folded);
+  }
+
+  #removeAdded(folded: string): void {
     const added = this.#added;
     for (let at = added.length - 1; at >= 0; at--) if (this.#folded(added[at]!.lower) === folded) added.splice(at, 1);
   }

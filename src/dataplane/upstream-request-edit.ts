@@ -40,6 +40,11 @@ export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
     requestEdits(this.#exchange).set(name, value);
   }
 
+  setAbsentHeader(name: string, value: string): void {
+    refuseFraming(name);
+    requestEdits(this.#exchange).setAbsent(name, value);
+  }
+
   addHeader(name: string, value: string): void {
     refuseFraming(name);
     if (name.toLowerCase() === 'host') throw new Error('a request has one Host header: set it instead');
