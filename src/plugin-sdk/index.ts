@@ -50,6 +50,7 @@ export {
 } from './entity-access.ts';
 export { type FetchedDocument, type FetchOptions, fetchDocument, shownUrl } from './fetch-document.ts';
 export { type HeaderNames, headerNames } from './header-names.ts';
+export { type HttpSender, type HttpSenderOptions, httpSender, SenderFailed } from './http-sender.ts';
 export { type IpSet, ipSet } from './ip-set.ts';
 export {
   isJsonNumber,
@@ -80,10 +81,19 @@ export { type LimiterGuard, limiterGuard } from './limiter-guard.ts';
 export type * from './limits.ts';
 export { LimiterUnavailable, redisOptions } from './limits.ts';
 export { listElements } from './list-elements.ts';
+export { compileLogFields, type LogFields, type LogFieldsConfig, type LogSource, logLine } from './log-fields.ts';
 export { type MediaType, mediaType } from './media-type.ts';
 export { type NamedValue, namedValue } from './named-value.ts';
 export { OffThreadError, type OffThreadOptions, offThread } from './off-thread.ts';
 export { outageReporter } from './outage.ts';
+export {
+  DeliveryQueue,
+  DeliveryRefused,
+  type LegacyQueueFields,
+  type QueueOptions,
+  type QueueSettings,
+  queueSettings,
+} from './queue.ts';
 export { openRedis, type RedisScript, type RedisServer, RedisUnavailable, redisScript } from './redis.ts';
 export type * from './reply.ts';
 export { backendReply, refuse, reply, replyJson } from './reply.ts';

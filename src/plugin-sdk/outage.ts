@@ -1,7 +1,11 @@
 import type { PluginTools } from './define-plugin.ts';
 
 /** Counts failures of another server each time, and logs the same reason once a second at most. */
-export function outageReporter(tools: PluginTools, counter: string, message: string): (error: unknown) => void {
+export function outageReporter(
+  tools: Pick<PluginTools, 'log' | 'count'>,
+  counter: string,
+  message: string,
+): (error: unknown) => void {
   let lastReason = '';
   let quietUntil = 0;
   return (error) => {

@@ -1,0 +1,204 @@
+import { readFileSync } from 'node:fs';
+import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
+import { request as secureRequest, Agent as TlsAgent } from 'node:https';
+import { utf8AsLatin1 } from '../util/latin1.ts';
+
+export interface HttpSenderOptions {
+  /** `http` or `https`. Its userinfo becomes Basic authentication, unless `headers` has an `Authorization`. */
+  readonly url: string;
+  /** Default: POST. */
+  readonly method?: 'POST' | 'PUT' | 'PATCH';
+  /** Sent with each message; names in any case. Their values may be secrets: they are in no error. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Milliseconds until the connection is there, DNS and TLS included. */
+  readonly connectTimeout: number;
+  /** Milliseconds until the whole message has gone. */
+  readonly sendTimeout: number;
+  /** Milliseconds until the head of the answer is there, and then once more until its end. */
+  readonly readTimeout: number;
+  /** Milliseconds that an idle connection is kept; 0: as long as the receiver keeps it. Default 60,000. */
+  readonly keepalive?: number;
+  /** PEM file of the authorities to trust; null: the built-in ones. */
+  readonly trustedCertificates: string | null;
+}
+
+/** Sends messages to one address, over connections that are kept. */
+export interface HttpSender {
+  /**
+   * Resolves to the status, whatever it is: redirects are not followed, and the answer's body is dropped. Rejects with a
+   * `SenderFailed` when there is no answer in time. A message may come twice: when a kept connection breaks, nobody knows how far
+   * it got.
+   */
+  send(
+    body: string | Uint8Array,
+    contentType: string,
+    signal: AbortSignal,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<number>;
+  /** Ends the connections, also those in use. */
+  close(): void;
+}
+
+/** There was no answer. The message names the receiver and the reason; no path, query, credential or content. */
+export class SenderFailed extends Error {
+  override readonly name = 'SenderFailed';
+}
+
+/** More of an answer's body is not read to keep the connection. */
+const mostAnswerBytes = 65_536;
+
+/** Throws when the URL is none, or the file of the authorities cannot be read: to be called in `setup`. */
+export function httpSender(options: HttpSenderOptions): HttpSender {
+  const target = targetOf(options);
+  return {
+    send: (body, contentType, signal, headers = {}) =>
+      deliver(target, { body, signal, headers: { ...headers, 'Content-Type': contentType } }, true),
+    close: () => target.agent.destroy(),
+  };
+}
+
+interface Target {
+  readonly options: HttpSenderOptions;
+  readonly origin: string;
+  readonly isSecure: boolean;
+  readonly agent: PlainAgent | TlsAgent;
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Message {
+  readonly body: string | Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+function targetOf(options: HttpSenderOptions): Target {
+  const { url, headers = {}, keepalive = 60_000, trustedCertificates } = options;
+  const { protocol, username, password, hostname, port, pathname, search, origin } = parsed(url);
+  const isSecure = protocol === 'https:';
+  const pool = { keepAlive: true, maxFreeSockets: 4, timeout: keepalive };
+  const ca = trustedCertificates === null ? {} : { ca: readFileSync(trustedCertificates) };
+  const own = new Map([['user-agent', 'sluicegate']]);
+  if (username !== '' || password !== '') own.set('authorization', basicAuthorization(username, password));
+  for (const [name, value] of Object.entries(headers)) own.set(name.toLowerCase(), utf8AsLatin1(value));
+  return {
+    options,
+    origin,
+    isSecure,
+    agent: isSecure ? new TlsAgent({ ...pool, ...ca }) : new PlainAgent(pool),
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? (isSecure ? 443 : 80) : Number(port),
+    path: pathname + search,
+    headers: Object.fromEntries(own),
+  };
+}
+
+/** The address may hold a password: it is in no message. */
+function parsed(url: string): URL {
+  if (!URL.canParse(url)) throw new TypeError('the address to send to is not a URL');
+  const target = new URL(url);
+  if (target.protocol === 'http:' || target.protocol === 'https:') return target;
+  throw new TypeError('the address to send to must begin with http:// or https://');
+}
+
+function basicAuthorization(username: string, password: string): string {
+  const text = `${decoded(username)}:${decoded(password)}`;
+  return `Basic ${Buffer.from(text).toString('base64')}`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+async function deliver(target: Target, message: Message, mayRepeat: boolean): Promise<number> {
+  let exchange: Exchange | null = null;
+  try {
+    exchange = new Exchange(target, message);
+    return await exchange.status;
+  } catch (error) {
+    // The receiver has closed a kept connection just when it was to be used.
+    const again = mayRepeat && exchange?.metStaleConnection === true && !message.signal.aborted;
+    if (again) return deliver(target, message, false);
+    throw failure(target, error);
+  }
+}
+
+/** One message and its answer. */
+class Exchange {
+  readonly status: Promise<number>;
+  readonly #request: ClientRequest;
+  readonly #settle: PromiseWithResolvers<number>;
+  #deadline: NodeJS.Timeout | null = null;
+  #answered = false;
+
+  constructor(target: Target, { body, headers, signal }: Message) {
+    const { connectTimeout, sendTimeout, readTimeout, method = 'POST' } = target.options;
+    this.#settle = Promise.withResolvers();
+    this.status = this.#settle.promise;
+    const { host, port, path, agent } = target;
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
+    const fields = { ...target.headers, ...headers, 'Content-Length': String(length) };
+    this.#request = (target.isSecure ? secureRequest : plainRequest)(
+      { host, port, path, agent, method, headers: fields, signal },
+      (answer) => this.#read(answer, readTimeout),
+    );
+    this.#request.on('error', (error) => this.#end(error));
+    // An exchange that ends in a way that tells nothing else.
+    this.#request.on('close', () => this.#end(new Error('the connection was closed')));
+    this.#within(connectTimeout, 'no connection');
+    this.#request.on('socket', (socket) => {
+      const connected = () => this.#within(sendTimeout, 'the message was not taken');
+      if (this.#request.reusedSocket) connected();
+      else socket.once(target.isSecure ? 'secureConnect' : 'connect', connected);
+    });
+    this.#request.on('finish', () => {
+      if (!this.#answered) this.#within(readTimeout, 'no answer');
+    });
+    this.#request.end(body);
+  }
+
+  get metStaleConnection(): boolean {
+    return this.#request.reusedSocket && !this.#answered && this.#deadline !== null;
+  }
+
+  #within(milliseconds: number, what: string): void {
+    if (this.#deadline !== null) clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => {
+      this.#deadline = null;
+      this.#request.destroy(new Error(`${what} within ${milliseconds} ms`));
+    }, milliseconds).unref();
+  }
+
+  #read(answer: IncomingMessage, readTimeout: number): void {
+    this.#answered = true;
+    const status = answer.statusCode ?? 0;
+    let bytes = 0;
+    // The status is all that counts: a body that is too long, too slow or broken off only costs the connection.
+    this.#within(readTimeout, 'the answer did not end');
+    answer.on('data', (piece: Buffer) => {
+      bytes += piece.byteLength;
+      if (bytes > mostAnswerBytes) this.#request.destroy();
+    });
+    answer.on('error', () => {});
+    answer.on('close', () => this.#end(status));
+  }
+
+  #end(outcome: number | Error): void {
+    if (this.#deadline !== null) clearTimeout(this.#deadline);
+    if (typeof outcome === 'number') this.#settle.resolve(outcome);
+    else if (!this.#answered) this.#settle.reject(outcome);
+  }
+}
+
+/** What Node says can hold what the receiver has sent: one line of it, and not much. */
+function failure({ origin }: Target, error: unknown): SenderFailed {
+  const text = error instanceof Error ? (error.name === 'AbortError' ? 'given up' : error.message) : 'unknown';
+  const reason = (text || 'no connection').replace(/[^\x20-\x7e]+/g, ' ').slice(0, 200);
+  return new SenderFailed(`${origin}: ${reason}`, { cause: error });
+}

@@ -1,0 +1,117 @@
+import type { PluginTools } from './define-plugin.ts';
+import { type LogSource, LogView } from './log-fields/log-view.ts';
+import { compileLua } from './log-fields/lua.ts';
+import { fieldPath } from './log-fields/paths.ts';
+import { compileTemplate, type TemplateContext } from './templates.ts';
+
+export type { LogSource } from './log-fields/log-view.ts';
+
+/** What `logFields` of the schema makes. */
+export interface LogFieldsConfig {
+  readonly custom_fields?: Readonly<Record<string, string>> | null;
+  readonly custom_fields_by_lua?: Readonly<Record<string, string>> | null;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A field's value; undefined: it is not in the record. */
+type FieldValue = (view: LogView) => unknown;
+
+interface Node {
+  value: FieldValue | null;
+  readonly members: Map<string, Node>;
+}
+
+/** The fields that a configuration adds to records, takes out, or changes. */
+export interface LogFields {
+  /** The record with them. One that nothing is added to is given as it came; it is not to be changed. */
+  of(context: LogSource): Fields;
+  /** A record cannot be a line. */
+  unserialisable(): void;
+}
+
+/**
+ * Compiles `custom_fields` and `custom_fields_by_lua`; where both name a field the former wins. A field whose expression fails for
+ * some request is left out of its record, and counted as `fields_failed`. Throws a `TemplateError` for what the schema refuses.
+ */
+export function compileLogFields(config: LogFieldsConfig, tools: Pick<PluginTools, 'count'>): LogFields {
+  const root: Node = { value: null, members: new Map() };
+  const add = (name: string, value: FieldValue): void => {
+    nodeAt(root, name).value = (view) => {
+      try {
+        return value(view) ?? undefined;
+      } catch {
+        tools.count('fields_failed');
+        return undefined;
+      }
+    };
+  };
+  for (const [name, text] of Object.entries(config.custom_fields_by_lua ?? {})) add(name, compileLua(text));
+  for (const [name, text] of Object.entries(config.custom_fields ?? {})) add(name, templateValue(text));
+  const unserialisable = () => tools.count('records_unserialisable');
+  if (root.members.size === 0) return { of: (context) => context.record(), unserialisable };
+  return {
+    of(context) {
+      const record = context.record();
+      return changed(record, root, new LogView(context, record));
+    },
+    unserialisable,
+  };
+}
+
+/**
+ * The record with its custom fields as one line of JSON, without an end of line: JSON escapes them, so nothing that a client sends can
+ * begin a second one. Null when it cannot be one (a cycle, a BigInt): that is counted as `records_unserialisable`. Never throws.
+ */
+export function logLine(context: LogSource, fields: LogFields): string | null {
+  try {
+    return JSON.stringify(fields.of(context));
+  } catch {
+    fields.unserialisable();
+    return null;
+  }
+}
+
+/** A text that comes out empty is no value. */
+function templateValue(text: string): FieldValue {
+  const template = compileTemplate(text, { over: 'answer' });
+  if (template.constant !== null) {
+    const value = template.constant === '' ? undefined : template.constant;
+    return () => value;
+  }
+  // The view has all that expressions read.
+  return (view) => template.render(view as unknown as TemplateContext) || undefined;
+}
+
+function nodeAt(root: Node, name: string): Node {
+  let node = root;
+  for (const step of fieldPath(name)) {
+    let next = node.members.get(step);
+    if (next === undefined) {
+      next = { value: null, members: new Map() };
+      node.members.set(step, next);
+    }
+    node = next;
+  }
+  return node;
+}
+
+/** A copy of what changes; the record is shared by all plugins. */
+function changed(fields: Fields, node: Node, view: LogView): Fields {
+  const copy: Record<string, unknown> = { ...fields };
+  for (const [name, { value, members }] of node.members) {
+    const before = Object.hasOwn(copy, name) ? copy[name] : undefined;
+    let after = value === null ? before : value(view);
+    if (members.size > 0) after = withMembers(after, { value, members }, view);
+    // What is undefined is not written.
+    if (after !== before) copy[name] = after;
+  }
+  return copy;
+}
+
+/** Something that is no object gives way to one, unless nothing would be in it. */
+function withMembers(value: unknown, node: Node, view: LogView): unknown {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return changed(value as Fields, node, view);
+  const made = changed({}, node, view);
+  return Object.values(made).some((member) => member !== undefined) ? made : value;
+}
