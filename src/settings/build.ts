@@ -68,6 +68,8 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     overloadLag: values.overload_lag,
     overloadHeap: values.overload_heap,
     allowDebugHeader: values.allow_debug_header,
+    requestDebug: values.request_debug,
+    requestDebugToken: values.request_debug_token,
     errorDefaultType: values.error_default_type,
     plugins: values.plugins,
     nodeId: values.node_id,

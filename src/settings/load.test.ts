@@ -120,7 +120,7 @@ describe('wrong input', () => {
     [
       'an unknown header',
       { env: { KONG_HEADERS: 'X-Foo' } },
-      "headers has an invalid value: 'x-foo' (off, server_tokens, latency_tokens, Server, Via, X-Kong-Proxy-Latency, X-Kong-Upstream-Latency, X-Kong-Response-Latency, X-Kong-Admin-Latency, X-Kong-Upstream-Status, X-Kong-Request-Id) (set by KONG_HEADERS)",
+      "headers has an invalid value: 'x-foo' (off, server_tokens, latency_tokens, Server, Via, X-Kong-Proxy-Latency, X-Kong-Upstream-Latency, X-Kong-Response-Latency, X-Kong-Admin-Latency, X-Kong-Upstream-Status, X-Kong-Request-Id, Server-Timing) (set by KONG_HEADERS)",
     ],
     [
       'running without a database',

@@ -122,6 +122,10 @@ export interface Settings {
   readonly overloadLag: number;
   readonly overloadHeap: number;
   readonly allowDebugHeader: boolean;
+  /** Requests with the debug token are explained. */
+  readonly requestDebug: boolean;
+  /** Null: not configured; while a node runs it has one. */
+  readonly requestDebugToken: string | null;
   readonly errorDefaultType: 'text/plain' | 'text/html' | 'application/json' | 'application/xml';
   readonly plugins: readonly string[];
   readonly nodeId: string | null;

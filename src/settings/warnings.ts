@@ -3,6 +3,20 @@ import type { Settings } from './settings.ts';
 
 /** What is allowed and yet worth a line at start. */
 export function settingsWarnings(settings: Settings): readonly string[] {
+  return [...adminWarnings(settings), ...debugWarnings(settings)];
+}
+
+/** Characters of a token that nobody guesses. */
+const longEnough = 16;
+
+function debugWarnings({ requestDebug, requestDebugToken: token }: Settings): readonly string[] {
+  if (!requestDebug || token === null || token.length >= longEnough) return [];
+  return [
+    `request_debug_token is shorter than ${longEnough} characters: who guesses it is told how requests are served`,
+  ];
+}
+
+function adminWarnings(settings: Settings): readonly string[] {
   const wide = settings.adminListen.filter((address) => !isLoopback(address.ip));
   if (wide.length === 0 || settings.adminToken !== null) return [];
   const places = wide.map((address) => `${address.ip.includes(':') ? `[${address.ip}]` : address.ip}:${address.port}`);

@@ -104,6 +104,8 @@ function baseSettings(prefix: string): Settings {
     overloadLag: 300,
     overloadHeap: 92,
     allowDebugHeader: false,
+    requestDebug: true,
+    requestDebugToken: null,
     errorDefaultType: 'text/plain',
     plugins: ['bundled'],
     nodeId: null,

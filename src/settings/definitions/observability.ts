@@ -1,7 +1,14 @@
-import { fraction, instrumentations } from '../special-kinds.ts';
-import { kong } from './definition.ts';
+import { boolean, duration } from '../kinds.ts';
+import { bearerToken, fraction, instrumentations } from '../special-kinds.ts';
+import { kong, own } from './definition.ts';
 
 export const observability = {
+  audit_log: own(
+    boolean,
+    'on',
+    'Whether each write of the Admin API leaves a record of who changed what: `GET /audit`.',
+  ),
+  audit_retention: own(duration('s'), '30d', 'How long records of who changed what are kept; 0 is for ever.'),
   tracing_instrumentations: kong(
     instrumentations,
     'all',
@@ -12,5 +19,16 @@ export const observability = {
     '0.01',
     'The share of requests that have a trace, from 0 to 1, where neither the client nor the plugin decides.',
     { aliases: ['opentelemetry_tracing_sampling_rate'] },
+  ),
+  request_debug: kong(
+    boolean,
+    'on',
+    'Requests that carry the debug token and `X-Sluicegate-Explain` or `X-Kong-Request-Debug` are told what happened to them.',
+  ),
+  request_debug_token: kong(
+    bearerToken,
+    '',
+    'The debug token. None: a random one at each start, in the file `request_debug_token` of the prefix.',
+    { secret: true },
   ),
 } as const;

@@ -15,9 +15,10 @@ export const proxy = {
       'X-Kong-Admin-Latency',
       'X-Kong-Upstream-Status',
       'X-Kong-Request-Id',
+      'Server-Timing',
     ]),
     'server_tokens, latency_tokens, X-Kong-Request-Id',
-    'Headers that the gateway adds to answers.',
+    'Headers that the gateway adds to answers. `Server-Timing` tells how long the gateway and the backend took.',
   ),
   headers_upstream: kong(
     headerNames(['X-Kong-Request-Id']),
