@@ -8,6 +8,7 @@ import { registerListTests } from './contract/lists.contract.ts';
 import { registerMigrationTests } from './contract/migrations.contract.ts';
 import { registerRowTests } from './contract/rows.contract.ts';
 import type { BenchOptions, StoreBench } from './contract/store-bench.ts';
+import { registerUsageTests } from './contract/usage.contract.ts';
 import { testDefinitions } from './store.fixtures.ts';
 import type { Store } from './store.ts';
 
@@ -47,6 +48,7 @@ export function describeStore(
     describe('changes', () => registerChangeTests(bench));
     describe('counters', () => registerCounterTests(bench));
     describe('audit', () => registerAuditTests(bench));
+    describe('usage', () => registerUsageTests(bench));
     describe('migrations', () => registerMigrationTests(bench));
     it('answers a ping before and after it is migrated', async () => {
       const store = await bench.open(await places.newPlace());

@@ -1,6 +1,7 @@
 import type { Row } from '../entities/entity.ts';
 import type { Lease, LeaseRequest } from '../limits/lease.ts';
 import type { AuditRecord, AuditStore, RowChange } from './audit.ts';
+import type { UsageStore } from './usage-store.ts';
 
 /** A place in a list ordered by `(created_at, id)`. */
 export interface Position {
@@ -122,7 +123,7 @@ export interface CounterStore {
   deleteExpiredCounters(): Promise<number>;
 }
 
-export interface Store extends StoreReader, CounterStore, AuditStore {
+export interface Store extends StoreReader, CounterStore, AuditStore, UsageStore {
   readonly kind: 'sqlite' | 'postgres';
   /** Creates or upgrades the tables; safe when several nodes do so at once. Throws `newer-store` on a store from a newer version. */
   migrate(): Promise<void>;

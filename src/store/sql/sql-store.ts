@@ -12,6 +12,7 @@ import type { SqlBackend, SqlTransaction, StoreLog } from './sql-backend.ts';
 import { createReader } from './sql-reader.ts';
 import { createWriter } from './sql-writer.ts';
 import { createTurns } from './turns.ts';
+import { createUsageStore } from './usage-rows.ts';
 
 export interface SqlStoreOptions {
   readonly definitions: readonly EntityDefinition[];
@@ -81,6 +82,7 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
     listAudit: (query) => listAudit(backend.read, query),
     getAudit: (id) => getAudit(backend.read, id),
     deleteAudit: (before) => deleteAudit(backend, before),
+    ...createUsageStore(backend),
     ping: () => backend.ping(),
     close: async () => {
       await feed.close();

@@ -1,0 +1,194 @@
+import { monotonic } from '../../util/clock.ts';
+import { bucketOf } from './latency-sketch.ts';
+import { keyText, other, placeWithin, readKey } from './series-key.ts';
+import { mostKeyBytes, seriesIn, UsageHalf } from './usage-memory.ts';
+
+export type NameKind = 'route' | 'service' | 'consumer';
+
+/** What an id was called when it was counted. */
+export type UsageName = readonly [kind: NameKind, id: string, name: string];
+
+/** A finished request, as far as it is counted. */
+export interface CountedRequest {
+  readonly route: { readonly id: string; readonly name: string | null } | null;
+  readonly service: { readonly id: string; readonly name: string | null } | null;
+  readonly consumer: { readonly id: string; readonly username: string | null; readonly customId: string | null } | null;
+  /** '' unless a plugin named one. */
+  readonly apiVersion: string;
+  readonly status: number;
+  /** Milliseconds since the epoch, and on the monotonic clock. */
+  readonly startedAt: number;
+  readonly startedMono: number;
+  /** Monotonic clock; 0: never. */
+  readonly upstreamStartedMono: number;
+  readonly firstByteMono: number;
+}
+
+/** Milliseconds. */
+const minuteLength = 60_000;
+/** Requests that ended so long before the minute count in it: ends are known to the millisecond, and not in their order. */
+const tolerance = 1_000;
+/** Names that are remembered as told; beyond, they are told again. */
+const mostTold = 20_000;
+/** nginx's status for a client that went away before there was an answer. */
+const clientClosedRequest = 499;
+
+type Statuses = Map<number, number>;
+
+/** The requests of one route object that differ in nothing but the status. */
+interface Leaf {
+  readonly service: object | null;
+  readonly consumer: string;
+  readonly version: string;
+  readonly statuses: Statuses;
+}
+
+interface RoutePlaces {
+  /** The leaf of the last request: most follow one of the same kind. */
+  last: Leaf;
+  readonly leaves: Map<object | null, Map<string, Map<string, Leaf>>>;
+}
+
+/** Counts the finished requests of one worker. A request costs a few look-ups by reference and additions; no text is made for it. */
+export class UsageRecorder {
+  readonly #halves: readonly [UsageHalf, UsageHalf];
+  readonly #limit: number;
+  #half: UsageHalf;
+  #minute = 0;
+  #minuteEnd = 0;
+  /** Series that the minute may have: what earlier ones have left of the half. */
+  #room: number;
+  #leaves = 0;
+  readonly #routes = new Map<object | null, RoutePlaces>();
+  /** Blocks of the minute by the text of their key. */
+  readonly #places = new Map<string, number>();
+  readonly #told = new Map<string, string>();
+  #names: UsageName[] = [];
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#halves = [new UsageHalf(memory, 0), new UsageHalf(memory, 1)];
+    this.#half = this.#halves[0];
+    this.#limit = seriesIn(memory);
+    this.#room = this.#limit;
+  }
+
+  /** `bytesIn`, `bytesOut`: heads and bodies. */
+  record(x: CountedRequest, bytesIn: number, bytesOut: number): void {
+    const now = monotonic();
+    const latency = now - x.startedMono;
+    const ended = x.startedAt + latency;
+    if (ended >= this.#minuteEnd || ended < this.#minute - tolerance) this.#beginMinute(ended);
+    const place = this.#placeOf(x);
+    if (place < 0) {
+      this.#half.lose();
+      return;
+    }
+    const { upstreamStartedMono: asked, firstByteMono: answered } = x;
+    const upstream = asked === 0 ? -1 : (answered > 0 ? answered : now) - asked;
+    this.#half.add(place, bytesIn, bytesOut, latency, bucketOf(latency), upstream, bucketOf(upstream));
+  }
+
+  /** Goes on in the other half; the one so far is the reader's. Gives the names of ids that it has not told of. */
+  turn(half: 0 | 1): readonly UsageName[] {
+    this.#half = this.#halves[half];
+    this.#forget();
+    const names = this.#names;
+    this.#names = [];
+    return names;
+  }
+
+  #beginMinute(ended: number): void {
+    this.#minute = Math.floor(ended / minuteLength) * minuteLength;
+    this.#minuteEnd = this.#minute + minuteLength;
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.#room = this.#limit - this.#half.used;
+    this.#leaves = 0;
+    this.#routes.clear();
+    this.#places.clear();
+  }
+
+  #placeOf(x: CountedRequest): number {
+    const { statuses } = this.#leafOf(x);
+    const known = statuses.get(x.status);
+    if (known !== undefined) return known;
+    const place = this.#newPlace(x);
+    if (place >= 0) statuses.set(x.status, place);
+    return place;
+  }
+
+  #leafOf(x: CountedRequest): Leaf {
+    const { route, service, apiVersion } = x;
+    const consumer = x.consumer === null ? '' : x.consumer.id;
+    let places = this.#routes.get(route);
+    if (places !== undefined) {
+      const { last } = places;
+      if (last.service === service && last.consumer === consumer && last.version === apiVersion) return last;
+    }
+    const versions = places?.leaves.get(service) ?? new Map<string, Map<string, Leaf>>();
+    const consumers = versions.get(apiVersion) ?? new Map<string, Leaf>();
+    const known = consumers.get(consumer);
+    const leaf = known ?? { service, consumer, version: apiVersion, statuses: new Map() };
+    if (places === undefined) {
+      places = { last: leaf, leaves: new Map() };
+      this.#routes.set(route, places);
+    }
+    places.last = leaf;
+    if (known !== undefined) return leaf;
+    // What is remembered must not grow with the number of consumers: those beyond are looked up by text.
+    if (this.#leaves >= this.#limit) return leaf;
+    this.#leaves++;
+    places.leaves.set(service, versions);
+    versions.set(apiVersion, consumers);
+    consumers.set(consumer, leaf);
+    return leaf;
+  }
+
+  #newPlace(x: CountedRequest): number {
+    const key = keyText({
+      route: x.route?.id ?? '',
+      service: x.service?.id ?? '',
+      consumer: textOf(x.consumer?.id ?? ''),
+      version: textOf(x.apiVersion),
+      status: x.status === 0 ? clientClosedRequest : x.status,
+    });
+    const fits = Buffer.byteLength(key) <= mostKeyBytes;
+    const text = placeWithin(this.#places, fits ? key : keyText({ ...readKey(key), consumer: other }), this.#room);
+    const place = this.#blockOf(text);
+    if (place >= 0) this.#noteNames(x, text);
+    return place;
+  }
+
+  #blockOf(text: string): number {
+    const known = this.#places.get(text);
+    if (known !== undefined) return known;
+    const place = this.#half.take(this.#minute, text);
+    if (place >= 0) this.#places.set(text, place);
+    return place;
+  }
+
+  #noteNames({ route, service, consumer }: CountedRequest, text: string): void {
+    const key = readKey(text);
+    if (route !== null && key.route === route.id) this.#noteName('route', route.id, route.name);
+    if (service !== null && key.service === service.id) this.#noteName('service', service.id, service.name);
+    if (consumer !== null && key.consumer === consumer.id) {
+      this.#noteName('consumer', consumer.id, consumer.username ?? consumer.customId);
+    }
+  }
+
+  #noteName(kind: NameKind, id: string, name: string | null): void {
+    if (name === null || id === '') return;
+    const known = `${kind} ${id}`;
+    if (this.#told.get(known) === name) return;
+    if (this.#told.size >= mostTold) this.#told.clear();
+    this.#told.set(known, name);
+    this.#names.push([kind, id, name]);
+  }
+}
+
+/** What would be mistaken for the end of a part of a key is none. */
+function textOf(text: string): string {
+  return text.includes('\0') ? other : text;
+}
