@@ -100,7 +100,7 @@ export function logFields() {
     custom_fields: map(path, string({ len_min: 0, len_max: 4096, custom: customFieldProblem }), {
       len_max: 100,
       description:
-        'Fields to add to the record, or to take the place of some of it: by name, a template such as `$(headers.x-tenant)`. A dot in a name leads into an object (`request.headers.cookie`), `\\.` is a dot itself. A field whose text comes out empty is taken out, so an empty template takes a field out always. Values are as the record shows them: secrets stay masked.',
+        'Fields to add to the record, or to take the place of some of it: by name, a template such as `$(headers.x_tenant)`. A dot in a name leads into an object (`request.headers.cookie`), `\\.` is a dot itself. A field whose text comes out empty is taken out, so an empty template takes a field out always. Values are as the record shows them: secrets stay masked.',
     }),
     custom_fields_by_lua: map(path, string({ len_max: 4096, custom: luaProblem }), {
       len_max: 100,

@@ -36,7 +36,7 @@ export function luaProblem(text: string): string | null {
     return null;
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    return `no Lua runs here, and of what is read without it this is not: ${error.message}; write a template into custom_fields instead, such as $(headers.x-tenant)`;
+    return `no Lua runs here, and of what is read without it this is not: ${error.message}; write a template into custom_fields instead, such as $(headers.x_tenant)`;
   }
 }
 
