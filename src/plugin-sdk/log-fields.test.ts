@@ -54,7 +54,7 @@ test('templates add fields, replace them and take them out', () => {
       'app.name.short': 'sluice',
       'request.headers.cookie': '',
       'request.id': 'changed',
-      'response.headers': '$(response_headers['x-kind'])',
+      'response.headers': '$(response_headers["x-kind"])',
       'client_ip.number': 'not there any more',
       absent: '$(headers.x_absent)',
       upstream_uri: '',
