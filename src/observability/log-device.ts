@@ -1,4 +1,13 @@
-import { closeSync, constants, fstatSync, openSync, write as writeFile, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  type Stats,
+  stat as statFile,
+  write as writeFile,
+  writeSync,
+} from 'node:fs';
 import { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -10,7 +19,20 @@ export interface LogDevice {
   write(bytes: Buffer, offset: number): Promise<number>;
   /** Writes before it returns, as far as the place allows; false when it did not take all. */
   writeNow(bytes: Buffer): boolean;
+  /** Why it took nothing the last time; '' when nothing went wrong. */
+  readonly failure: string;
+  /** A regular file: others may write to it as well, and what they write may follow what was cut off here. */
+  readonly isFile: boolean;
+  /** Whether another file, or none, is at this path by now. */
+  hasMoved(path: string): Promise<boolean>;
   close(): void;
+}
+
+export interface DeviceOptions {
+  /** Folders that are missing are made. Default true. */
+  readonly makeFolder?: boolean;
+  /** Permissions of a new file, less the umask. Default 0640. */
+  readonly mode?: number;
 }
 
 const standardStreams: Readonly<Record<string, 1 | 2>> = { '/dev/stdout': 1, '/dev/stderr': 2 };
@@ -19,27 +41,28 @@ const standardStreams: Readonly<Record<string, 1 | 2>> = { '/dev/stdout': 1, '/d
  * Opens the place. `O_NONBLOCK` changes nothing for files; it keeps a named pipe without a reader from blocking the
  * thread. Throws when it cannot be opened.
  */
-export function openDevice(target: string): LogDevice {
+export function openDevice(target: string, options: DeviceOptions = {}): LogDevice {
   const standard = standardStreams[target];
   if (standard !== undefined) return openStandardStream(standard);
-  const fd = openForAppend(target);
-  return fstatSync(fd).isFile() ? new FileDevice(fd, true) : new PipeDevice(fd);
+  const fd = openForAppend(target, options);
+  const stats = fstatSync(fd);
+  return stats.isFile() ? new FileDevice(fd, true, stats) : new PipeDevice(fd);
 }
 
-function openForAppend(path: string): number {
+function openForAppend(path: string, { makeFolder: makes = true, mode = 0o640 }: DeviceOptions): number {
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
   try {
-    return openSync(path, flags, 0o640);
+    return openSync(path, flags, mode);
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
+    if (codeOf(error) !== 'ENOENT' || !makes) throw error;
     makeFolder(dirname(path));
-    return openSync(path, flags, 0o640);
+    return openSync(path, flags, mode);
   }
 }
 
 function openStandardStream(fd: 1 | 2): LogDevice {
   const stat = fstatSync(fd);
-  if (stat.isFile()) return new FileDevice(fd, false);
+  if (stat.isFile()) return new FileDevice(fd, false, stat);
   if (!stat.isSocket()) {
     try {
       // A description of our own: making the shared one non-blocking would surprise whoever else writes to it.
@@ -50,7 +73,18 @@ function openStandardStream(fd: 1 | 2): LogDevice {
       if (!stat.isFIFO()) return new StreamDevice(fd === 1 ? process.stdout : process.stderr);
     }
   }
-  return new StreamDevice(socketOn(fd));
+  return socketDevice(fd);
+}
+
+/** An event loop takes a descriptor once: all logs of a thread share it. */
+const socketDevices = new Map<number, StreamDevice>();
+
+function socketDevice(fd: number): LogDevice {
+  const known = socketDevices.get(fd);
+  if (known !== undefined && known.failure === '') return known;
+  const device = new StreamDevice(socketOn(fd));
+  socketDevices.set(fd, device);
+  return device;
 }
 
 function socketOn(fd: number): Socket {
@@ -62,18 +96,33 @@ function socketOn(fd: number): Socket {
 
 /** Regular files: the disk may be slow, so a thread of the pool writes. */
 class FileDevice implements LogDevice {
+  readonly isFile = true;
+  failure = '';
   readonly #fd: number;
   readonly #owned: boolean;
+  readonly #identity: Stats;
 
-  constructor(fd: number, owned: boolean) {
+  constructor(fd: number, owned: boolean, identity: Stats) {
     this.#fd = fd;
     this.#owned = owned;
+    this.#identity = identity;
   }
 
   write(bytes: Buffer, offset: number): Promise<number> {
     return new Promise((resolve) => {
       writeFile(this.#fd, bytes, offset, bytes.length - offset, null, (error, written) => {
+        this.failure = error === null ? '' : error.message;
         resolve(error === null ? written : -1);
+      });
+    });
+  }
+
+  hasMoved(path: string): Promise<boolean> {
+    if (!this.#owned) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      statFile(path, (error, { ino, dev }: Partial<Stats> = {}) => {
+        if (error !== null) resolve(error.code === 'ENOENT');
+        else resolve(ino !== this.#identity.ino || dev !== this.#identity.dev);
       });
     });
   }
@@ -97,6 +146,8 @@ const lineFeed = 10;
 
 /** Pipes, terminals and other devices, opened non-blocking: a write takes what fits and returns. */
 class PipeDevice implements LogDevice {
+  readonly isFile = false;
+  failure = '';
   readonly #fd: number;
 
   constructor(fd: number) {
@@ -111,6 +162,10 @@ class PipeDevice implements LogDevice {
     return this.#write(bytes, 0) === bytes.length;
   }
 
+  hasMoved(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
   close(): void {
     closeSync(this.#fd);
   }
@@ -122,7 +177,10 @@ class PipeDevice implements LogDevice {
         position += writeSync(this.#fd, bytes, position, pieceLength(bytes, position));
       }
     } catch (error) {
-      if (codeOf(error) !== 'EAGAIN' && position === offset) return -1;
+      if (codeOf(error) !== 'EAGAIN' && position === offset) {
+        this.failure = error instanceof Error ? error.message : String(error);
+        return -1;
+      }
     }
     return position - offset;
   }
@@ -139,27 +197,32 @@ function pieceLength(bytes: Buffer, start: number): number {
 
 /** Sockets (the standard output of services): a write resolves when the peer took it. */
 class StreamDevice implements LogDevice {
+  readonly isFile = false;
+  failure = '';
   readonly #stream: Writable;
-  #broken = false;
 
   constructor(stream: Writable) {
     this.#stream = stream;
-    stream.on('error', () => {
-      this.#broken = true;
+    stream.on('error', (error) => {
+      this.failure = error.message || 'the stream is broken';
     });
   }
 
   write(bytes: Buffer, offset: number): Promise<number> {
-    if (this.#broken) return Promise.resolve(-1);
+    if (this.failure !== '') return Promise.resolve(-1);
     return new Promise((resolve) => {
       this.#stream.write(bytes.subarray(offset), (error) => resolve(error ? -1 : bytes.length - offset));
     });
   }
 
   writeNow(bytes: Buffer): boolean {
-    if (this.#broken) return false;
+    if (this.failure !== '') return false;
     this.#stream.write(bytes);
     return true;
+  }
+
+  hasMoved(): Promise<boolean> {
+    return Promise.resolve(false);
   }
 
   close(): void {

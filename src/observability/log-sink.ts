@@ -1,4 +1,4 @@
-import type { LogDevice } from './log-device.ts';
+import type { DeviceOptions, LogDevice } from './log-device.ts';
 import { openDevice } from './log-device.ts';
 
 /**
@@ -22,13 +22,19 @@ export interface LogSink {
   close(timeout?: number): Promise<void>;
 }
 
-export interface LogSinkOptions {
+export interface LogSinkOptions extends DeviceOptions {
   /** Longest time that a line waits for others, in milliseconds. Default 150. */
   readonly interval?: number;
   /** Length of gathered lines at which they are written without waiting. Default 64 KiB. */
   readonly flushSize?: number;
   /** Most characters that are kept while the target does not take them. Default 4 MiB. */
   readonly capacity?: number;
+  /** Looks before it writes, in the background, whether the file was moved or removed, and goes on in a new one. Default false. */
+  readonly followsMoves?: boolean;
+  /** Told of lines that are lost, and why. Must not throw. */
+  readonly lost?: (lines: number, reason: string) => void;
+  /** Told that lines have been written. Must not throw. */
+  readonly written?: () => void;
 }
 
 /** `target` is an absolute path, `/dev/stdout`, `/dev/stderr` or `off`. */
@@ -48,6 +54,8 @@ const disabledSink: LogSink = Object.freeze({
 
 const fullDelay = 50;
 const reopenDelay = 1000;
+/** Milliseconds between two looks at whether the file was moved. */
+const lookDelay = 100;
 const lineFeed = 10;
 const nothing = Buffer.alloc(0);
 
@@ -63,6 +71,9 @@ class BufferedSink implements LogSink {
   #timer: NodeJS.Timeout | null = null;
   #device: LogDevice | null = null;
   #openedAt = Number.NEGATIVE_INFINITY;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  /** Why the place could not be opened. */
+  #openFailure = '';
   /** True when the last line in the file was cut, so that the next one must not continue it. */
   #torn = false;
   #closed = false;
@@ -70,9 +81,11 @@ class BufferedSink implements LogSink {
   readonly #interval: number;
   readonly #flushSize: number;
   readonly #capacity: number;
+  readonly #options: LogSinkOptions;
 
   constructor(target: string, options: LogSinkOptions) {
     this.#target = target;
+    this.#options = options;
     this.#interval = options.interval ?? 150;
     this.#flushSize = options.flushSize ?? 64 * 1024;
     this.#capacity = options.capacity ?? 4 * 1024 * 1024;
@@ -82,7 +95,7 @@ class BufferedSink implements LogSink {
   write(line: string): void {
     const kept = this.#pending.length + this.#batch.length - this.#offset;
     if (this.#closed || kept + line.length >= this.#capacity) {
-      this.dropped++;
+      this.#lose(1, this.#closed ? 'closed' : 'lines come faster than they are written');
       return;
     }
     this.#pending += `${line}\n`;
@@ -113,7 +126,7 @@ class BufferedSink implements LogSink {
     if (this.#writing !== null || this.#pending === '') return;
     const lines = this.#pendingLines;
     const bytes = this.#takePending();
-    if (this.#device?.writeNow(bytes) !== true) this.dropped += lines;
+    if (this.#device?.writeNow(bytes) !== true) this.#lose(lines, this.#failure);
   }
 
   async close(timeout = 1000): Promise<void> {
@@ -123,11 +136,14 @@ class BufferedSink implements LogSink {
     const timer = setTimeout(resolve, timeout);
     await Promise.race([this.flush(), late]);
     clearTimeout(timer);
-    this.#dropRest();
-    this.dropped += this.#pendingLines;
+    this.#dropRest('not written in time');
+    this.#lose(this.#pendingLines, 'not written in time');
     this.#takePending();
-    this.#device?.close();
+    const device = this.#device;
     this.#device = null;
+    // Under a write that hangs the number of the file could become another one's.
+    if (this.#writing === null) device?.close();
+    else void this.#writing.then(() => device?.close());
   }
 
   #schedule(): void {
@@ -143,32 +159,63 @@ class BufferedSink implements LogSink {
     if (this.#device === null && performance.now() - this.#openedAt > reopenDelay) this.#open();
     this.#batch = this.#takePending();
     this.#offset = 0;
-    this.#writing = this.#drain(this.#device).then(() => {
+    const drained = this.#options.followsMoves === true ? this.#follow() : this.#drain(this.#device);
+    this.#writing = drained.then(() => {
       this.#writing = null;
       if (this.#pending !== '') this.#schedule();
     });
   }
 
+  async #follow(): Promise<void> {
+    const device = this.#device;
+    const now = performance.now();
+    if (device !== null && now - this.#lookedAt >= lookDelay) {
+      this.#lookedAt = now;
+      // Meanwhile it may have been opened anew by others.
+      if ((await device.hasMoved(this.#target)) && this.#device === device) {
+        this.#open();
+        device.close();
+      }
+    }
+    return this.#drain(this.#device);
+  }
+
   async #drain(device: LogDevice | null): Promise<void> {
     while (this.#offset < this.#batch.length) {
       const written = device === null ? -1 : await device.write(this.#batch, this.#offset);
-      if (written < 0) return this.#dropRest();
+      if (written < 0) return this.#dropRest(this.#failure);
       this.#offset += written;
       if (written === 0) await pause(fullDelay);
     }
     this.#torn = false;
     this.#batch = nothing;
     this.#offset = 0;
+    this.#options.written?.();
   }
 
   /** Gives up what is left of the batch under way. */
-  #dropRest(): void {
-    this.#torn ||= this.#offset > 0 && this.#batch[this.#offset - 1] !== lineFeed;
-    for (let index = this.#offset; index < this.#batch.length; index++) {
-      if (this.#batch[index] === lineFeed) this.dropped++;
+  #dropRest(reason: string): void {
+    // Of a file that several workers write to, the line of another one may have been cut at the same moment.
+    this.#torn ||= this.#device?.isFile === true || (this.#offset > 0 && this.#batch[this.#offset - 1] !== lineFeed);
+    let lines = 0;
+    // What ends a torn line is none itself.
+    const first = this.#offset === 0 && this.#batch[0] === lineFeed ? 1 : this.#offset;
+    for (let index = first; index < this.#batch.length; index++) {
+      if (this.#batch[index] === lineFeed) lines++;
     }
     this.#batch = nothing;
     this.#offset = 0;
+    this.#lose(lines, reason);
+  }
+
+  #lose(lines: number, reason: string): void {
+    if (lines === 0) return;
+    this.dropped += lines;
+    this.#options.lost?.(lines, reason);
+  }
+
+  get #failure(): string {
+    return this.#device === null ? this.#openFailure : this.#device.failure;
   }
 
   #takePending(): Buffer {
@@ -182,10 +229,12 @@ class BufferedSink implements LogSink {
     this.#openedAt = performance.now();
     this.#torn = false;
     try {
-      this.#device = openDevice(this.#target);
-    } catch {
+      this.#device = openDevice(this.#target, this.#options);
+      this.#openFailure = '';
+    } catch (error) {
       // Tried again when there is something to write.
       this.#device = null;
+      this.#openFailure = error instanceof Error ? error.message : String(error);
     }
   }
 }

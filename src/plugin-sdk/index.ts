@@ -80,6 +80,7 @@ export {
 export { type LimiterGuard, limiterGuard } from './limiter-guard.ts';
 export type * from './limits.ts';
 export { LimiterUnavailable, redisOptions } from './limits.ts';
+export { type LineFile, type LineFileOptions, openLineFile } from './line-file.ts';
 export { listElements } from './list-elements.ts';
 export { compileLogFields, type LogFields, type LogFieldsConfig, type LogSource, logLine } from './log-fields.ts';
 export { type MediaType, mediaType } from './media-type.ts';

@@ -3,6 +3,7 @@ import { AddressZone } from '../balancer/address-zone.ts';
 import type { AddressChanges } from '../balancer/upstream-addresses.ts';
 import { WeightedSequence } from '../balancer/weighted-sequence.ts';
 import { type DataPlane, startDataPlane } from '../dataplane/data-plane.ts';
+import { reopenFiles } from '../observability/reopening.ts';
 import { PluginShelf } from '../plugin-runner/plugin-shelf.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { UpstreamTlsDefaults } from '../snapshot/build-tls.ts';
@@ -95,6 +96,7 @@ export class DataPlaneWorker {
       case 'reopen-logs':
         (await this.#plane)?.reopenLogs();
         this.#streams?.reopenLogs();
+        reopenFiles();
         break;
       case 'log-level':
         this.#log.level = message.level;
