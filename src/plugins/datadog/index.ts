@@ -1,0 +1,11 @@
+import { allProtocols, definePlugin } from '../../plugin-sdk/index.ts';
+import { tellDatadog } from './handler.ts';
+
+export default definePlugin({
+  name: 'datadog',
+  version: '1.0.0',
+  priority: 10,
+  protocols: allProtocols,
+  schema: () => import('./schema.ts'),
+  setup: tellDatadog,
+});

@@ -1,0 +1,71 @@
+import { legacyQueueFields, queueField } from '../../plugin-sdk/queue-fields.ts';
+import { array, type Infer, number, record, string } from '../../plugin-sdk/schema.ts';
+import {
+  agentHost,
+  agentPort,
+  consumerIdentifier,
+  metricPrefix,
+  sampleRateCheck,
+} from '../../plugin-sdk/statsd/stat-fields.ts';
+
+const common = { tags: ['app:kong'], consumer_identifier: 'custom_id' };
+
+const defaultMetrics = [
+  { name: 'request_count', stat_type: 'counter', sample_rate: 1, ...common },
+  { name: 'latency', stat_type: 'timer', ...common },
+  { name: 'request_size', stat_type: 'timer', ...common },
+  { name: 'response_size', stat_type: 'timer', ...common },
+  { name: 'upstream_latency', stat_type: 'timer', ...common },
+  { name: 'kong_latency', stat_type: 'timer', ...common },
+];
+
+/** What would end a tag, or the line. */
+const tagName = { not_match: /[\s\p{Cc}:|#,]/u, err: 'must not have spaces, control characters, or any of : | # ,' };
+
+const metric = record(
+  {
+    name: string({
+      required: true,
+      one_of: ['kong_latency', 'latency', 'request_count', 'request_size', 'response_size', 'upstream_latency'],
+      description:
+        'What is told: that there was a request, milliseconds (`latency`: all of it; `upstream_latency`: until the backend answered; `kong_latency`: within the gateway), or bytes.',
+    }),
+    stat_type: string({
+      required: true,
+      one_of: ['counter', 'gauge', 'histogram', 'meter', 'set', 'timer', 'distribution'],
+      description: 'What the agent makes of the values.',
+    }),
+    tags: array(
+      string({
+        match: /^[^\s\p{Cc}:|#,]+:[^\s\p{Cc}|#,]+$/u,
+        err: 'must be name:value, without spaces, control characters, and any of | # ,',
+      }),
+      { description: 'More tags, as `name:value`.' },
+    ),
+    sample_rate: number({
+      between: [0, 1],
+      description: 'Share of the requests of which it is told. Needed for `counter` and `gauge`. Null: all.',
+    }),
+    consumer_identifier: consumerIdentifier('How the consumer is named in its tag. Null: no tag for it.'),
+  },
+  { checks: [sampleRateCheck], description: 'One metric, and in what form it is sent.' },
+);
+
+export const config = record({
+  host: agentHost('the Datadog agent'),
+  port: agentPort('the agent'),
+  prefix: metricPrefix(),
+  service_name_tag: string({ default: 'name', ...tagName, description: 'Name of the tag with the service.' }),
+  status_tag: string({ default: 'status', ...tagName, description: 'Name of the tag with the status.' }),
+  consumer_tag: string({ default: 'consumer', ...tagName, description: 'Name of the tag with the consumer.' }),
+  ...legacyQueueFields(),
+  queue: queueField('requests'),
+  metrics: array(metric, {
+    required: true,
+    default: defaultMetrics,
+    len_max: 64,
+    description: 'What is sent of each request.',
+  }),
+});
+
+export type DatadogConfig = Infer<typeof config>;

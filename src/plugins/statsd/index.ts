@@ -1,0 +1,11 @@
+import { allProtocols, definePlugin } from '../../plugin-sdk/index.ts';
+import { tellStatsd } from './handler.ts';
+
+export default definePlugin({
+  name: 'statsd',
+  version: '1.0.0',
+  priority: 11,
+  protocols: allProtocols,
+  schema: () => import('./schema.ts'),
+  setup: tellStatsd,
+});

@@ -1,0 +1,81 @@
+import { openDatagrams } from '../../plugin-sdk/datagrams.ts';
+import type { PluginTools } from '../../plugin-sdk/index.ts';
+import { DeliveryQueue } from '../../plugin-sdk/queue.ts';
+import { queueLimits, queueSettings } from '../../plugin-sdk/queue-settings.ts';
+import { LineGatherer } from '../../plugin-sdk/statsd/line-gatherer.ts';
+import { LineConnection } from './line-connection.ts';
+import type { StatsdConfig } from './schema.ts';
+
+/** Where lines go. Taking them never waits and never throws. */
+export interface LineTarget {
+  add(line: string): void;
+  /** The lines since the last call belong together. */
+  endGroup(): void;
+  drain(): Promise<void>;
+  close(): void;
+}
+
+type TargetTools = Pick<PluginTools, 'log' | 'count'>;
+
+const connectionTimeout = 10_000;
+
+export function openLineTarget(config: StatsdConfig, tools: TargetTools): LineTarget {
+  return config.use_tcp === true ? tcpTarget(config, tools) : udpTarget(config, tools);
+}
+
+function placeOf(config: StatsdConfig) {
+  return { host: config.host ?? 'localhost', port: config.port ?? 8125 };
+}
+
+function udpTarget(config: StatsdConfig, tools: TargetTools): LineTarget {
+  const datagrams = openDatagrams({
+    ...placeOf(config),
+    log: tools.log,
+    count: (name, by) => tools.count(name, by),
+  });
+  const { maxBatchSize, delay } = queueLimits(queueSettings(config));
+  const gatherer = new LineGatherer({
+    packetSize: Math.floor(config.udp_packet_size ?? 0),
+    groups: maxBatchSize,
+    delay,
+    send: (packet) => datagrams.send(packet),
+  });
+  return {
+    add: (line) => gatherer.add(line),
+    endGroup: () => gatherer.endGroup(),
+    drain() {
+      gatherer.flush();
+      return datagrams.drain();
+    },
+    close() {
+      gatherer.flush();
+      datagrams.close();
+    },
+  };
+}
+
+/** Entries of the queue are the lines of one request, each with a line feed at its end. */
+function tcpTarget(config: StatsdConfig, tools: TargetTools): LineTarget {
+  const connection = new LineConnection({ ...placeOf(config), timeout: connectionTimeout });
+  const queue = new DeliveryQueue<string>({
+    settings: queueSettings(config),
+    send: (batch, signal) => connection.send(batch.join(''), signal),
+    tools,
+    what: 'metrics',
+  });
+  let group = '';
+  return {
+    add(line) {
+      group += `${line}\n`;
+    },
+    endGroup() {
+      if (group === '') return;
+      queue.push(group);
+      group = '';
+    },
+    drain: () => queue.drain(),
+    close() {
+      void queue.close().then(() => connection.close());
+    },
+  };
+}
