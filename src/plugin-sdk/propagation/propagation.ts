@@ -1,0 +1,98 @@
+import { contextKey } from '../context-key.ts';
+import type { AccessContext, BaseContext, UpstreamRequestEdit } from '../contexts.ts';
+import { aws } from './aws.ts';
+import { b3, b3Single } from './b3.ts';
+import { datadog } from './datadog.ts';
+import type { HeaderFormat, OutgoingTrace, RemoteTrace, TraceFormat } from './formats.ts';
+import { gcp } from './gcp.ts';
+import { jaeger } from './jaeger.ts';
+import { loggedId } from './logged-id.ts';
+import { ot } from './ot.ts';
+import { type PropagationRules, type PropagationSettings, propagationRules } from './rules.ts';
+import { traceparentOf, w3c } from './w3c.ts';
+
+/** What the first plugin that traces a request has decided; those after it join in. */
+const joinedTrace = contextKey<RemoteTrace>('trace');
+
+const forms: Readonly<Record<TraceFormat, HeaderFormat>> = {
+  w3c,
+  b3,
+  'b3-single': b3Single,
+  jaeger,
+  ot,
+  datadog,
+  aws,
+  gcp,
+};
+
+/** How a plugin reads and writes the headers of traces. Made once, in `setup`. Needs `needs.trace` with `traceHeaders`. */
+export class Propagation {
+  readonly #rules: PropagationRules;
+  readonly #inject: readonly TraceFormat[];
+  /** Writes in the form in which the client's trace came, too. */
+  readonly #preserves: boolean;
+  /** Without anything of the client, `traceparent` is all that is written. */
+  readonly #plain: boolean;
+
+  constructor(settings: PropagationSettings) {
+    this.#rules = propagationRules(settings);
+    const { inject, fallback, clear } = this.#rules;
+    this.#inject = inject.filter((format) => format !== 'preserve');
+    this.#preserves = inject.includes('preserve');
+    const usual = new Set(this.#preserves && fallback !== null ? [...this.#inject, fallback] : this.#inject);
+    this.#plain = clear.length === 0 && usual.size === 1 && usual.has('w3c');
+  }
+
+  /** What a tracing plugin before this one has decided, or what the client says; null: nothing that could be read. */
+  extract(context: BaseContext): RemoteTrace | null {
+    const joined = context.get(joinedTrace);
+    if (joined !== undefined) return joined;
+    // Requests with one of the headers are recorded, whatever they say.
+    if (context.trace === null) return null;
+    for (const format of this.#rules.extract) {
+      const found = forms[format].read(context.request);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  /** Tells the backend of the trace, and plugins after this one. */
+  inject(context: AccessContext, trace: OutgoingTrace): void {
+    const { upstream } = context;
+    if (this.#plain && trace.remote === null && context.trace === null) {
+      upstream.setAbsentHeader('traceparent', traceparentOf(trace));
+    } else {
+      for (const name of this.#rules.clear) upstream.removeHeader(name);
+      this.write(upstream, trace);
+    }
+    context.set(joinedTrace, joined(trace));
+  }
+
+  /** The headers alone: for another attempt, whose span is another one. */
+  write(upstream: UpstreamRequestEdit, trace: OutgoingTrace): void {
+    const kept = this.#kept(trace.remote);
+    if (kept !== null && !this.#inject.includes(kept)) forms[kept].write(trace, upstream);
+    for (const format of this.#inject) forms[format].write(trace, upstream);
+  }
+
+  /** The trace id in the forms in which the backend gets it, as Kong's log record has it. */
+  logged(trace: OutgoingTrace): Readonly<Record<string, string>> {
+    if (this.#plain && trace.remote === null) return { w3c: trace.traceId };
+    const kept = this.#kept(trace.remote);
+    const ids: Record<string, string> = {};
+    for (const format of kept === null ? this.#inject : [kept, ...this.#inject]) {
+      ids[format === 'b3-single' ? 'b3' : format] = loggedId(format, trace);
+    }
+    return ids;
+  }
+
+  #kept(remote: RemoteTrace | null): TraceFormat | null {
+    return this.#preserves ? (remote?.format ?? this.#rules.fallback) : null;
+  }
+}
+
+/** The trace as one that comes after it is to continue it. */
+function joined({ traceId, short, spanId, sampled, remote }: OutgoingTrace): RemoteTrace {
+  const { format = null, debug = false, state = '' } = remote ?? {};
+  return { format, traceId, short, spanId, sampled, debug, state };
+}
