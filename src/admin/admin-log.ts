@@ -3,6 +3,7 @@ export interface AdminLog {
   /** One finished request. Must not block. */
   access(entry: AccessEntry): void;
   error(message: string, cause: unknown): void;
+  warn(message: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
 /** What one line of the admin access log tells. Texts are as they came from outside. */

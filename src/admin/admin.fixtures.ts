@@ -25,6 +25,7 @@ export interface TestAdmin extends AsyncDisposable {
   readonly options: AdminOptions;
   readonly accessLog: readonly AccessEntry[];
   readonly errors: readonly { readonly message: string; readonly cause: unknown }[];
+  readonly warnings: readonly { readonly message: string; readonly fields: Readonly<Record<string, unknown>> }[];
   /** Versions that writes have waited for. */
   readonly published: readonly number[];
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestAnswer>;
@@ -87,6 +88,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
   const published: number[] = [];
   const accessLog: AccessEntry[] = [];
   const errors: { message: string; cause: unknown }[] = [];
+  const warnings: { message: string; fields: Readonly<Record<string, unknown>> }[] = [];
   let level: LogLevel = 'notice';
   const deps: AdminDependencies = {
     settings: testSettings({ prefix, settings }),
@@ -144,6 +146,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
     log: {
       access: (entry) => void accessLog.push(entry),
       error: (message, cause) => void errors.push({ message, cause }),
+      warn: (message, fields) => void warnings.push({ message, fields }),
     },
     pluginAdminRoutes: new Map(),
     pluginBackground: async () => null,
@@ -169,6 +172,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
     options,
     accessLog,
     errors,
+    warnings,
     published,
     call: (method, path, body, headers) => call(`http://127.0.0.1:${port}`, method, path, body, headers),
     async [Symbol.asyncDispose]() {

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { adminRoutes, statusRoutes } from './admin-routes.ts';
+import { createAuditLog } from './audit/audit-log.ts';
 import type { AdminDependencies, AdminOptions } from './contract.ts';
 import type { AdminRoute } from './http/admin-route.ts';
 import { createApp, type ServerOptions } from './http/create-app.ts';
@@ -39,9 +40,10 @@ export function createStatusApp(
   });
 }
 
-function common({ settings }: AdminDependencies, { log }: AdminOptions) {
+function common({ settings, store }: AdminDependencies, { log, entities }: AdminOptions) {
   return {
     log,
+    audit: createAuditLog({ settings, store, entities, log }),
     // Clients tell the flavour and the version of Kong by it.
     serverHeader: settings.headers.has('server') ? `kong/${kongVersion}` : null,
     latencyHeader: settings.headers.has('x-kong-admin-latency'),

@@ -7,16 +7,22 @@ const interval = 5000;
 /** Limits by the second leave many counters behind; so many rounds of removal at most each time. */
 const counterRounds = 200;
 
-/** Removes rows and counters whose time is over. They are never read anyway; this gives back their room. */
+/** So many rounds of removal of audit records at most each time. */
+const auditRounds = 20;
+
+/** Removes what is kept for a time, once that is over: rows, counters, audit records. */
 export class ExpiryJob {
   readonly #store: Store;
   readonly #log: ErrorLog;
+  readonly #auditRetention: number;
   readonly #timer: NodeJS.Timeout;
   #running = false;
 
-  constructor(store: Store, log: ErrorLog) {
+  /** `auditRetention`: milliseconds; 0 keeps records for ever. */
+  constructor(store: Store, log: ErrorLog, auditRetention: number) {
     this.#store = store;
     this.#log = log;
+    this.#auditRetention = auditRetention;
     this.#timer = setInterval(() => void this.run(), interval).unref();
   }
 
@@ -34,11 +40,20 @@ export class ExpiryJob {
       for (let round = 0; round < counterRounds; round++) {
         if ((await this.#store.deleteExpiredCounters()) === 0) break;
       }
+      await this.#trimAudit();
     } catch (error) {
       const away = error instanceof StoreError && error.detail.kind === 'unavailable';
-      if (!away) this.#log.error('expired entities cannot be removed', { err: error });
+      if (!away) this.#log.error('what has expired cannot be removed', { err: error });
     } finally {
       this.#running = false;
+    }
+  }
+
+  async #trimAudit(): Promise<void> {
+    if (this.#auditRetention === 0) return;
+    const before = Date.now() - this.#auditRetention;
+    for (let round = 0; round < auditRounds; round++) {
+      if ((await this.#store.deleteAudit(before)) === 0) return;
     }
   }
 }

@@ -31,6 +31,7 @@ export function openNodeLogs(settings: Settings): NodeLogs {
         if (access.enabled) access.write(formatAccessLine(entry));
       },
       error: (message, cause) => node.error(message, { err: cause }),
+      warn: (message, fields) => node.warn(message, fields),
     },
     level: (onChange) => ({
       get: () => node.level,

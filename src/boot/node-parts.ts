@@ -189,7 +189,7 @@ export class NodeParts {
     });
     this.#publisher = publisher;
     const background = await this.#openBackground(opened, logs, (version) => publisher.published(version));
-    this.#expiry = new ExpiryJob(store, logs.node);
+    this.#expiry = new ExpiryJob(store, logs.node, settings.audit.retention);
     const { signal } = this.#ending;
     await beginConfig({ settings, store, publisher, log: logs.node, signal, restoreLookups: () => calls.restore() });
     return opened;

@@ -22,6 +22,8 @@ export interface PluginAdminOperation {
   readonly status?: number;
   /** What it reads from the query, for the OpenAPI description. */
   readonly queryParameters?: readonly { readonly name: string; readonly description: string }[];
+  /** Changes nothing although it is no GET: leaves no audit record. Default: false. */
+  readonly readOnly?: boolean;
   /** Null: the plain 404 of the Admin API. */
   handle(request: PluginAdminRequest): Promise<PluginAdminAnswer | null>;
 }

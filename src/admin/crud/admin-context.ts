@@ -1,6 +1,7 @@
 import type { EntityDefinition, Row } from '../../entities/entity.ts';
 import type { EntityRegistry } from '../../entities/registry.ts';
 import type { Store, StoreReader, StoreWriter } from '../../store/store.ts';
+import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { ConfigPublisher } from '../contract.ts';
 
 /** What one entity does beside what all do. Everything runs inside the request's transaction. */
@@ -21,8 +22,11 @@ export interface AdminContext {
   readonly entities: EntityRegistry;
   /** The setting `hash_keys`. */
   readonly hashKeys: boolean;
-  /** One transaction; resolves when the workers route by it, so that a caller who reads 201 finds it routed. */
-  commit<T>(work: (writer: StoreWriter) => Promise<T>): Promise<T>;
+  /**
+   * One transaction, with the records of who asked for it; resolves when the workers route by it, so that a caller who reads
+   * 201 finds it routed.
+   */
+  commit<T>(request: { readonly trail: AuditTrail }, work: (writer: StoreWriter) => Promise<T>): Promise<T>;
   /** The definition of that schema name; an unknown one is a mistake in the code. */
   entity(name: string): EntityDefinition;
   extras(name: string): EntityExtras;
@@ -45,8 +49,12 @@ export function createAdminContext(parts: AdminContextParts): AdminContext {
     store,
     entities,
     hashKeys,
-    async commit(work) {
-      const { result, version } = await store.write(work);
+    async commit({ trail }, work) {
+      const { result, version } = await store.write(async (writer) => {
+        const done = await work(writer);
+        await trail.record(writer);
+        return done;
+      });
       await publisher.published(version);
       return result;
     },

@@ -20,7 +20,7 @@ export async function createHandler(
   request: AdminRequest,
 ): Promise<Answer> {
   const input = readInput(definition, request.body);
-  const json = await context.commit((writer) => insertEntity(context, writer, definition, input));
+  const json = await context.commit(request, (writer) => insertEntity(context, writer, definition, input));
   return { status: 201, json };
 }
 
@@ -40,7 +40,7 @@ export async function replaceHandler(
 ): Promise<Answer> {
   const segment = segmentOf(request, definition);
   const input = readInput(definition, request.body);
-  const json = await context.commit(async (writer) => {
+  const json = await context.commit(request, async (writer) => {
     const existing = await findEntity(context, writer, definition, segment);
     return putEntity(context, writer, definition, putTarget(segment), existing, input);
   });
@@ -53,7 +53,7 @@ export async function updateHandler(
   request: AdminRequest,
 ): Promise<Answer> {
   const segment = segmentOf(request, definition);
-  const json = await context.commit(async (writer) => {
+  const json = await context.commit(request, async (writer) => {
     const stored = await findEntity(context, writer, definition, segment);
     if (stored === null) throw missing(definition, segment);
     return patchEntity(context, writer, definition, stored, readInput(definition, request.body, stored));
@@ -68,8 +68,11 @@ export async function deleteHandler(
 ): Promise<Answer> {
   const segment = segmentOf(request, definition);
   // Deleting what is not there changes nothing, so it need not wait for the writers' turn.
-  if ((await findEntity(context, context.store, definition, segment)) === null) return noContent;
-  await context.commit(async (writer) => {
+  if ((await findEntity(context, context.store, definition, segment)) === null) {
+    request.trail.settled = true;
+    return noContent;
+  }
+  await context.commit(request, async (writer) => {
     const row = await findEntity(context, writer, definition, segment);
     if (row !== null) await removeEntity(context, writer, definition, row);
   });

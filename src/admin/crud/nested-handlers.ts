@@ -23,7 +23,7 @@ export async function listNested(context: AdminContext, nesting: Nesting, reques
 
 export async function createNested(context: AdminContext, nesting: Nesting, request: AdminRequest): Promise<Answer> {
   const { child, place } = nesting;
-  const json = await context.commit(async (writer) => {
+  const json = await context.commit(request, async (writer) => {
     const parent = await needParent(context, writer, nesting, request);
     const input = { ...readInput(child, request.body), [place.field]: { id: parent.id } };
     return insertEntity(context, writer, child, input);
@@ -40,7 +40,7 @@ export async function readNested(context: AdminContext, nesting: Nesting, reques
 export async function replaceNested(context: AdminContext, nesting: Nesting, request: AdminRequest): Promise<Answer> {
   const { child, place } = nesting;
   const segment = segmentOf(request, child);
-  const json = await context.commit(async (writer) => {
+  const json = await context.commit(request, async (writer) => {
     const parent = await needParent(context, writer, nesting, request);
     const existing = await findChild(context, writer, nesting, parent, segment);
     const named = place.key === undefined || idOf(segment) !== null ? {} : { [place.key]: segment };
@@ -53,7 +53,7 @@ export async function replaceNested(context: AdminContext, nesting: Nesting, req
 
 export async function updateNested(context: AdminContext, nesting: Nesting, request: AdminRequest): Promise<Answer> {
   const { child } = nesting;
-  const json = await context.commit(async (writer) => {
+  const json = await context.commit(request, async (writer) => {
     const stored = await needChild(context, writer, nesting, request);
     return patchEntity(context, writer, child, stored, readInput(child, request.body, stored));
   });
@@ -61,7 +61,7 @@ export async function updateNested(context: AdminContext, nesting: Nesting, requ
 }
 
 export async function deleteNested(context: AdminContext, nesting: Nesting, request: AdminRequest): Promise<Answer> {
-  await context.commit(async (writer) => {
+  await context.commit(request, async (writer) => {
     const row = await needChild(context, writer, nesting, request);
     await removeEntity(context, writer, nesting.child, row);
   });

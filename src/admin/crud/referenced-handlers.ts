@@ -28,7 +28,7 @@ export async function replaceReferenced(
 ): Promise<Answer> {
   const { owner, field, entity } = place;
   const input = readInput(entity, request.body);
-  const json = await context.commit(async (writer) => {
+  const json = await context.commit(request, async (writer) => {
     const row = await needEntity(context, writer, owner, segmentOf(request, owner));
     const id = referenceOf(row, field);
     if (id !== null) return putEntity(context, writer, entity, { id }, await writer.get(entity.name, id), input);
@@ -45,7 +45,7 @@ export async function updateReferenced(
   request: AdminRequest,
 ): Promise<Answer> {
   const { entity } = place;
-  const json = await context.commit(async (writer) => {
+  const json = await context.commit(request, async (writer) => {
     const stored = await needReferenced(context, writer, place, request);
     return patchEntity(context, writer, entity, stored, readInput(entity, request.body, stored));
   });

@@ -1,3 +1,4 @@
+import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { Query } from './query.ts';
 import type { RequestBody } from './request-body.ts';
 
@@ -11,6 +12,8 @@ export interface AdminRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: RequestBody;
+  /** Who asks, and the records that are made of it. */
+  readonly trail: AuditTrail;
 }
 
 export interface Answer {
@@ -39,6 +42,8 @@ export interface OperationNotes {
 
 export interface Operation {
   readonly handle: Handler;
+  /** Changes nothing, whatever the method: leaves no record. Default: only GET does not. */
+  readonly readOnly?: boolean;
   readonly notes: OperationNotes;
 }
 

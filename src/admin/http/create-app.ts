@@ -7,9 +7,13 @@ import {
   type FastifyRequest,
   fastify,
 } from 'fastify';
+import { nowAndThen } from '../../util/now-and-then.ts';
 import type { AdminLog } from '../admin-log.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
+import { AuditTrail } from '../audit/audit-trail.ts';
+import { anonymousActor, forwardedClient, tokenActor } from '../audit/origin.ts';
 import { answerOf } from '../errors.ts';
-import { type AdminRoute, type Answer, allowedMethods, type Method } from './admin-route.ts';
+import { type AdminRoute, type Answer, allowedMethods, type Method, type Operation } from './admin-route.ts';
 import { showsToken } from './bearer-token.ts';
 import { methodNotAllowed, notFound, plainError } from './http-error.ts';
 import { maskedUrl } from './masked-url.ts';
@@ -33,6 +37,8 @@ export interface AppOptions {
   readonly guiOrigins: readonly string[];
   /** Largest body in bytes; 0 is unlimited. */
   readonly maxBodySize: number;
+  /** Where records of writes go. */
+  readonly audit: AuditLog;
 }
 
 const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
@@ -66,7 +72,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   addGuards(app, options);
   addAccessLog(app, options.log);
-  for (const route of options.routes) register(app, route);
+  for (const route of options.routes) register(app, route, options);
   app.setNotFoundHandler(() => {
     throw notFound();
   });
@@ -109,8 +115,14 @@ function withoutWorkspace(url: string): string {
   return rest.startsWith('/') ? rest : url;
 }
 
+/** Time between two lines of the error log on wrong tokens, in milliseconds. */
+const refusalInterval = 10_000;
+
 function addGuards(app: FastifyInstance, options: AppOptions): void {
   const { token, serverHeader, latencyHeader } = options;
+  const refused = nowAndThen(refusalInterval, (peer, unsaid) =>
+    options.log.warn('a request to the Admin API showed no token, or a wrong one', { peer, unsaid }),
+  );
   const policy = createOriginPolicy({ guiOrigins: options.guiOrigins, tokenRequired: token !== null });
 
   app.addHook('onRequest', (request, reply, next) => {
@@ -126,6 +138,7 @@ function addGuards(app: FastifyInstance, options: AppOptions): void {
     // A browser asks with OPTIONS before it may send the token.
     if (token !== null && request.method !== 'OPTIONS' && !showsToken(request.headers, token)) {
       reply.header('www-authenticate', 'Bearer realm="admin"');
+      refused(request.ip);
       throw plainError(401, 'Unauthorized');
     }
     next();
@@ -184,17 +197,17 @@ interface RouteConfig {
   readonly secretParams?: readonly string[];
 }
 
-function register(app: FastifyInstance, route: AdminRoute): void {
+function register(app: FastifyInstance, route: AdminRoute, options: AppOptions): void {
   const allow = allowedMethods(route);
   app.route({
     method: [...everyMethod],
     url: route.path.replace(/\{([^}]+)\}/g, ':$1'),
     ...(route.secretParams === undefined ? {} : { config: { secretParams: route.secretParams } satisfies RouteConfig }),
-    handler: async (request, reply) => send(reply, await answer(route, allow, request)),
+    handler: async (request, reply) => send(reply, await answer(route, allow, request, options)),
   });
 }
 
-async function answer(route: AdminRoute, allow: string, request: FastifyRequest): Promise<Answer> {
+async function answer(route: AdminRoute, allow: string, request: FastifyRequest, options: AppOptions): Promise<Answer> {
   const { method } = request;
   if (method === 'OPTIONS') return preflight(allow, request);
   const operation = route.operations[(method === 'HEAD' ? 'GET' : method) as Method];
@@ -204,7 +217,31 @@ async function answer(route: AdminRoute, allow: string, request: FastifyRequest)
     ? await decodeBody(request.headers['content-type'], (request.body as Uint8Array | undefined) ?? new Uint8Array())
     : noBody;
   const path = request.url.replace(/\?.*$/s, '').replace(/(.)\/$/, '$1');
-  return operation.handle({ path, params: request.params as Readonly<Record<string, string>>, query, body });
+  const trail = trailOf(request, path, operation, options);
+  const params = request.params as Readonly<Record<string, string>>;
+  const result = await operation.handle({ path, params, query, body, trail });
+  if (method !== 'GET' && method !== 'HEAD' && operation.readOnly !== true && result.status < 400) {
+    await options.audit.afterwards(trail, query, body);
+  }
+  return result;
+}
+
+function trailOf(
+  request: FastifyRequest,
+  path: string,
+  { notes }: Operation,
+  { token, audit }: AppOptions,
+): AuditTrail {
+  const peer = request.ip;
+  const origin = {
+    actor: token === null ? anonymousActor : tokenActor,
+    peer,
+    client: forwardedClient(peer, request.headers['x-forwarded-for'], audit.trusted),
+    requestId: request.id,
+  };
+  const { method } = request;
+  const asked = { origin, method, path: loggedUrl(request, path), status: notes.status ?? 200 };
+  return new AuditTrail(asked, audit.entities);
 }
 
 function preflight(allow: string, request: FastifyRequest): Answer {

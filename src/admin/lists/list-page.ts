@@ -25,6 +25,8 @@ export interface ListLinks {
   readonly tags: string | undefined;
   /** Kong leaves `size` out of the links of nested lists. */
   readonly nested: boolean;
+  /** Other parameters that choose what is listed, to be carried on. Default: none. */
+  readonly filters?: readonly (readonly [name: string, value: string])[];
 }
 
 export interface ListBody {
@@ -85,6 +87,7 @@ function nextLink(request: ListRequest, links: ListLinks, token: string): string
   else if (request.style === 'page') parameters.push(`page=${request.page + 1}`);
   else parameters.push(`cursor=${token}`);
   if (links.tags !== undefined) parameters.push(`tags=${encodeURIComponent(links.tags)}`);
+  for (const [name, value] of links.filters ?? []) parameters.push(`${name}=${encodeURIComponent(value)}`);
   if (request.style === 'page') {
     if (request.sizeName !== null) parameters.push(`${request.sizeName}=${request.limit}`);
   } else if (request.style !== 'kong') parameters.push(`limit=${request.limit}`);

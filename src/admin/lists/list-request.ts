@@ -113,16 +113,20 @@ function readCursor(offset: string | undefined, cursor: string | undefined): Cur
 
 function readBefore(text: string): Before {
   if (uuid.test(text)) return { kind: 'item', id: text.toLowerCase() };
-  // In a query `+` is a space; a zone written `+02:00` without escaping arrives so.
-  const instant = readInstant(text.replace(/ (?=\d{2}:?\d{2}$)/, (space, at: number) => (at > 10 ? '+' : space)));
+  const instant = readInstant(text);
   if (instant !== null) return { kind: 'instant', milliseconds: instant };
   const decoded = decodeCursor(text);
   if (typeof decoded !== 'string' && decoded.direction === 'desc') return { kind: 'cursor', cursor: decoded };
   throw invalidOptions({ before: 'must be an ISO 8601 timestamp or the id of an item' });
 }
 
-/** Rows are kept by whole milliseconds, so a finer instant is rounded up: rows of that millisecond are before it. */
-function readInstant(text: string): number | null {
+/**
+ * Milliseconds since the epoch of an ISO 8601 timestamp in a query, or null when it is none. Rows are kept by whole milliseconds, so a
+ * finer instant is rounded up: rows of that millisecond are before it.
+ */
+export function readInstant(given: string): number | null {
+  // In a query `+` is a space; a zone written `+02:00` without escaping arrives so.
+  const text = given.replace(/ (?=\d{2}:?\d{2}$)/, (space, at: number) => (at > 10 ? '+' : space));
   if (!timestamp.test(text)) return null;
   const fraction = /\.(\d+)/.exec(text)?.[1] ?? '';
   const finer = /[1-9]/.test(fraction.slice(3)) ? 1 : 0;

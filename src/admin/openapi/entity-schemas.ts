@@ -4,7 +4,12 @@ import type { JsonObject } from './build-openapi.ts';
 
 /** For each entity: what it is, what a PATCH may hold, and a page of a list of it. */
 export function entitySchemas(entities: readonly EntityDefinition[]): JsonObject {
-  const schemas: Record<string, JsonObject> = { tags: tagSchema, tags_list: listOf('tags') };
+  const schemas: Record<string, JsonObject> = {
+    tags: tagSchema,
+    tags_list: listOf('tags'),
+    audit_records: auditSchema,
+    audit_records_list: listOf('audit_records'),
+  };
   for (const { name, schema } of entities) {
     const { required, ...change } = exportJsonSchema(schema);
     schemas[name] = required === undefined ? change : { ...change, required };
@@ -21,6 +26,39 @@ const tagSchema: JsonObject = {
     entity_name: { type: 'string', description: 'Schema name of the tagged entity.' },
     entity_id: { type: 'string', format: 'uuid' },
     tag: { type: 'string' },
+  },
+};
+
+const auditSchema: JsonObject = {
+  type: 'object',
+  required: ['id', 'at', 'actor', 'operation', 'method', 'path', 'status', 'request_id', 'peer', 'client'],
+  properties: {
+    id: { type: 'string', format: 'uuid' },
+    at: { type: 'integer', description: 'When, in milliseconds since the epoch.' },
+    actor: {
+      type: 'object',
+      description: 'Who: the name is stable and no secret.',
+      properties: { kind: { enum: ['token', 'anonymous'] }, name: { type: 'string' } },
+    },
+    operation: { enum: ['create', 'update', 'delete', 'action'], description: '`action`: what is no entity.' },
+    method: { type: 'string' },
+    path: { type: 'string', description: 'Without the query, secrets replaced.' },
+    status: { type: 'integer', description: 'Status that the success is answered with.' },
+    request_id: { type: 'string' },
+    peer: { type: 'string', description: "Address of the connection's other end." },
+    client: { type: 'string', description: 'Address of the client, as a trusted peer tells it.' },
+    entity: { type: ['string', 'null'], description: 'Schema name of what was changed.' },
+    entity_id: { type: ['string', 'null'] },
+    name: { type: ['string', 'null'], description: 'Its name or key, unless that is a secret.' },
+    before: { type: ['object', 'null'], description: 'The changed fields as they were; null for a new entity.' },
+    after: { type: ['object', 'null'], description: 'The changed fields as they are; null for a deleted entity.' },
+    cascade: {
+      type: 'object',
+      description: 'What else was deleted with it: how many, by schema name.',
+      additionalProperties: { type: 'integer' },
+    },
+    truncated: { type: 'boolean', description: 'Values were left out, because the record would be too long.' },
+    details: { type: 'object', description: 'Of an `action`: its query, and the names of the fields of its body.' },
   },
 };
 

@@ -22,9 +22,12 @@ function query(name: string, description: string, schema: JsonObject): JsonObjec
   return { name, in: 'query', description, schema };
 }
 
-/** Lists below another entity, and that of tags, do not filter by tags. */
+/** What is no entity has no tags. */
+const untagged: ReadonlySet<string> = new Set(['/tags', '/audit']);
+
+/** Lists below another entity, and those of what is no entity, do not filter by tags. */
 export function listParameterRefs(path: string): readonly JsonObject[] {
-  const filtered = /^\/[^/]+$/.test(path) && path !== '/tags';
+  const filtered = /^\/[^/]+$/.test(path) && !untagged.has(path);
   return Object.keys(listParameters)
     .filter((name) => name !== 'tags' || filtered)
     .map((name) => ({ $ref: `#/components/parameters/${name}` }));

@@ -57,7 +57,7 @@ async function replaceCertificate(context: AdminContext, request: AdminRequest):
   const segment = segmentOf(request, definition);
   const id = idOf(segment);
   const input = withSni(readInput(definition, request.body), id === null ? segment : null);
-  const json = await context.commit(async (writer) => {
+  const json = await context.commit(request, async (writer) => {
     const existing = await (id === null ? certificateOf(writer, segment) : writer.get('certificates', id));
     return putEntity(context, writer, definition, putTarget(segment), existing, input);
   });

@@ -32,8 +32,9 @@ function adminRoute({ path, operations }: PluginAdminRoute): AdminRoute {
 }
 
 function operationOf(method: Method, operation: PluginAdminOperation): Operation {
-  const { summary, status = 200, queryParameters = [], handle } = operation;
+  const { summary, status = 200, queryParameters = [], readOnly = false, handle } = operation;
   return {
+    readOnly,
     async handle(request: AdminRequest): Promise<Answer> {
       if (method === 'DELETE') refuseSlips(request, queryParameters);
       const answer = await handle({

@@ -35,7 +35,7 @@ function reading(path: string, read: (name: string) => ExportedSchema): AdminRou
 
 function validating(path: string, handle: (request: AdminRequest) => Answer): AdminRoute {
   const notes: OperationNotes = { summary: 'Check a body without storing it', answer: 'object', takesBody: true };
-  return { path, tag: 'schemas', operations: { POST: { handle, notes } } };
+  return { path, tag: 'schemas', operations: { POST: { handle, notes, readOnly: true } } };
 }
 
 /** Tags are no entity of their own, but have a schema. */

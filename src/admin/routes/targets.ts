@@ -57,7 +57,7 @@ async function listTargets(context: AdminContext, request: AdminRequest, directi
 
 async function createTarget(context: AdminContext, request: AdminRequest): Promise<Answer> {
   const targets = context.entity('targets');
-  const json = await context.commit(async (writer) => {
+  const json = await context.commit(request, async (writer) => {
     const upstream = await needUpstream(context, writer, request);
     const input = { ...readInput(targets, request.body), upstream: { id: upstream.id } };
     return insertEntity(context, writer, targets, input);
@@ -72,7 +72,7 @@ async function readTarget(context: AdminContext, request: AdminRequest): Promise
 
 async function updateTarget(context: AdminContext, request: AdminRequest): Promise<Answer> {
   const targets = context.entity('targets');
-  const json = await context.commit(async (writer) => {
+  const json = await context.commit(request, async (writer) => {
     const { target } = await needTarget(context, writer, request);
     return patchEntity(context, writer, targets, target, readInput(targets, request.body, target));
   });
@@ -80,7 +80,7 @@ async function updateTarget(context: AdminContext, request: AdminRequest): Promi
 }
 
 async function deleteTarget(context: AdminContext, request: AdminRequest): Promise<Answer> {
-  await context.commit(async (writer) => {
+  await context.commit(request, async (writer) => {
     const { target } = await needTarget(context, writer, request);
     await removeEntity(context, writer, context.entity('targets'), target);
   });

@@ -19,6 +19,7 @@ export function adminRoutes(tools: PluginAdminTools): readonly PluginAdminRoute[
       operations: {
         POST: {
           summary: 'Shows a sample as rules mask it; nothing is stored',
+          readOnly: true,
           handle: (request) => preview(request, tools),
         },
       },

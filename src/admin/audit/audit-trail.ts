@@ -1,0 +1,146 @@
+import type { EntityDefinition, Row } from '../../entities/entity.ts';
+import type { EntityRegistry } from '../../entities/registry.ts';
+import { schemaOf } from '../../entities/rows.ts';
+import type { AuditRecord, RowChange } from '../../store/audit.ts';
+import type { StoreWriter } from '../../store/store.ts';
+import { timedId } from '../../util/timed-id.ts';
+import { bounded, differenceOf } from './difference.ts';
+import type { Origin } from './origin.ts';
+import { looksSecret, redacted, redactFields } from './redact.ts';
+
+/** What a request is asked to do, for records of it. */
+export interface AuditedRequest {
+  readonly origin: Origin;
+  readonly method: string;
+  /** Without the query; secrets are replaced. */
+  readonly path: string;
+  /** Status that success is answered with. */
+  readonly status: number;
+}
+
+/** What `details` of a record of something that is no entity tells of the request. */
+export interface ActionDetails {
+  readonly query: Readonly<Record<string, string>>;
+  /** Names of the body's fields: values may be secrets, and nobody knows which. */
+  readonly fields: readonly string[];
+}
+
+/** Follows one request that writes, and makes its records. One is made for each row that it changes, or one for what is no row. */
+export class AuditTrail {
+  /** Nothing is to be recorded any more: it has been, or nothing has changed. */
+  settled = false;
+  readonly #request: AuditedRequest;
+  readonly #entities: EntityRegistry | null;
+
+  /** Without entities nothing is ever recorded. */
+  constructor(request: AuditedRequest, entities: EntityRegistry | null) {
+    this.#request = request;
+    this.#entities = entities;
+  }
+
+  /** One line for the error log, when there can be no record. */
+  get summary(): string {
+    const { origin, method, path } = this.#request;
+    return `${origin.actor.name} at ${origin.peer} asked for ${method} ${path} (request ${origin.requestId})`;
+  }
+
+  /** Keeps a record of everything that the transaction has changed. The last step of its work. */
+  async record(writer: StoreWriter): Promise<void> {
+    this.settled = true;
+    const entities = this.#entities;
+    if (entities === null || writer.changes.length === 0) return;
+    const records = writer.changes
+      .filter(({ cause }) => cause === 'asked')
+      .map((change, index) => this.#recordOf(entities, change, writer, index));
+    await writer.audit(records);
+  }
+
+  /** Keeps a record of what is no entity. */
+  async recordAction(writer: StoreWriter, details: ActionDetails): Promise<void> {
+    this.settled = true;
+    if (this.#entities === null) return;
+    await writer.audit([
+      {
+        ...this.#common(writer.now, 0),
+        entity: null,
+        entityId: null,
+        body: { ...this.#body(), operation: 'action', details: shownDetails(details) },
+      },
+    ]);
+  }
+
+  #recordOf(entities: EntityRegistry, change: RowChange, { now, changes }: StoreWriter, index: number): AuditRecord {
+    const definition = entities.byName(change.entity);
+    if (definition === undefined) throw new Error(`there is no entity '${change.entity}'`);
+    const row = change.after ?? change.before;
+    const body: Record<string, unknown> = {
+      ...this.#body(),
+      operation: change.operation === 'delete' ? 'delete' : change.before === null ? 'create' : 'update',
+      name: row === null ? null : nameOf(definition, row),
+      ...difference(definition, change),
+    };
+    if (change.operation === 'delete') {
+      const cascade = countsOf(changes.filter(({ cause, root }) => cause === 'cascade' && root === change.id));
+      if (Object.keys(cascade).length > 0) body['cascade'] = cascade;
+    }
+    return { ...this.#common(now, index), entity: change.entity, entityId: change.id, body };
+  }
+
+  #common(now: number, index: number): Pick<AuditRecord, 'id' | 'createdAt' | 'actor' | 'method' | 'requestId'> {
+    const { origin, method } = this.#request;
+    return { id: timedId(now, index), createdAt: now, actor: origin.actor.name, method, requestId: origin.requestId };
+  }
+
+  #body(): Record<string, unknown> {
+    const { origin, path, status } = this.#request;
+    return { actor: origin.actor, path, status, peer: origin.peer, client: origin.client };
+  }
+}
+
+function difference(definition: EntityDefinition, { before, after }: RowChange): Record<string, unknown> {
+  if (before === null || after === null) {
+    const { truncated, ...sides } = bounded(shown(definition, before, before), shown(definition, after, after));
+    return { ...sides, ...(truncated && { truncated }) };
+  }
+  const changed = differenceOf(before, after);
+  const { truncated, ...sides } = bounded(
+    shown(definition, before, changed.before),
+    shown(definition, after, changed.after),
+  );
+  return { ...sides, ...(truncated && { truncated }) };
+}
+
+/** Some fields of a row; how they are read depends on the whole of it. */
+function shown(
+  definition: EntityDefinition,
+  row: Row | null,
+  fields: Readonly<Record<string, unknown>> | null,
+): Record<string, unknown> | null {
+  return row === null || fields === null ? null : redactFields(schemaOf(definition, row), fields);
+}
+
+/** What people call it: the field that stands for the id in paths, or its name. Never a secret. */
+function nameOf({ endpointKey, schema }: EntityDefinition, row: Row): string | null {
+  const key = endpointKey !== null && schema.fields.get(endpointKey)?.meta.encrypted !== true ? row[endpointKey] : null;
+  const name = key ?? (schema.fields.get('name')?.meta.encrypted === true ? null : row['name']);
+  return typeof name === 'string' ? name.slice(0, longestText) : null;
+}
+
+function countsOf(changes: readonly RowChange[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { entity } of changes) counts[entity] = (counts[entity] ?? 0) + 1;
+  return counts;
+}
+
+const longestText = 1024;
+const mostArguments = 100;
+
+function shownDetails({ query, fields }: ActionDetails): Record<string, unknown> {
+  const shownQuery = Object.entries(query)
+    .slice(0, mostArguments)
+    .map(([name, value]) => [name.slice(0, longestText), looksSecret(name) ? redacted : value.slice(0, longestText)]);
+  return {
+    query: Object.fromEntries(shownQuery),
+    fields: fields.slice(0, mostArguments).map((name) => name.slice(0, longestText)),
+  };
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { array, map } from '../../schema/collections.ts';
+import { integer, type RecordSchema, string } from '../../schema/fields.ts';
+import { record } from '../../schema/record.ts';
+import { bounded, differenceOf } from './difference.ts';
+import { redactFields } from './redact.ts';
+
+const schema = record({
+  name: string({ description: 'Name.' }),
+  key: string({ encrypted: true, description: 'Key.' }),
+  url: string({ description: 'URL.' }),
+  pem: string({ description: 'PEM.' }),
+  ttl: integer({ description: 'TTL.' }),
+  secrets: array(string({ encrypted: true, description: 'Secret.' }), { description: 'Secrets.' }),
+  headers: map(string({ description: 'Name.' }), string({ description: 'Value.' }), { description: 'Headers.' }),
+  add: array(string({ description: 'Header.' }), { description: 'Added.' }),
+  config: record({
+    inner: record({ password: string({ encrypted: true, description: 'Password.' }) }),
+    minute: integer({ description: 'Requests.' }),
+  }),
+}) as RecordSchema;
+
+test('what the schema marks is replaced at every depth; what is unset stays so', () => {
+  assert.deepEqual(
+    redactFields(schema, {
+      name: 'a',
+      key: 'k1',
+      secrets: ['k2', 'k3'],
+      config: { inner: { password: 'k4' }, minute: 5, gone: { deep: 'k5' } },
+      ttl: 3,
+      expires_at: 17,
+      unknown: 'k6',
+      missing_token: 8,
+    }),
+    {
+      name: 'a',
+      key: 'REDACTED',
+      secrets: ['REDACTED', 'REDACTED'],
+      config: { inner: { password: 'REDACTED' }, minute: 5, gone: 'REDACTED' },
+      ttl: 3,
+      expires_at: 17,
+      unknown: 'REDACTED',
+      missing_token: 'REDACTED',
+    },
+  );
+  assert.deepEqual(redactFields(schema, { key: null, config: null }), { key: null, config: null });
+});
+
+test('what looks like a secret is replaced in fields that hold anything', () => {
+  assert.deepEqual(
+    redactFields(schema, {
+      url: 'redis://ada:p@ss@h.test/0?x=1',
+      pem: '-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----',
+      headers: { Authorization: 'Bearer k', 'x-api-key': 'k', Accept: 'text/html' },
+      add: ['Authorization: Basic k', 'X-Auth-Token:k', 'Accept:*/*'],
+    }),
+    {
+      url: 'redis://REDACTED@h.test/0?x=1',
+      pem: 'REDACTED',
+      headers: { Authorization: 'REDACTED', 'x-api-key': 'REDACTED', Accept: 'text/html' },
+      add: ['Authorization:REDACTED', 'X-Auth-Token:REDACTED', 'Accept:*/*'],
+    },
+  );
+});
+
+test('a difference holds what differs, records within likewise', () => {
+  const before = { a: 1, list: [1, 2], config: { x: 1, y: { z: 1, same: 2 } }, updated_at: 1, gone: true };
+  const after = { a: 1, list: [1, 3], config: { x: 1, y: { z: 2, same: 2 } }, updated_at: 2, fresh: { q: 1 } };
+  const difference = JSON.parse(JSON.stringify(differenceOf(before, after)));
+  assert.deepEqual(difference, {
+    before: { list: [1, 2], config: { y: { z: 1 } }, gone: true, fresh: null },
+    after: { list: [1, 3], config: { y: { z: 2 } }, gone: null, fresh: { q: 1 } },
+  });
+});
+
+test('a field named as a part of every object is only a field', () => {
+  const hostile = JSON.parse('{"__proto__": {"polluted": 1}}') as Record<string, unknown>;
+  const { after } = differenceOf({}, hostile);
+  assert.equal(JSON.stringify(after), '{"__proto__":{"polluted":1}}');
+  assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
+});
+
+test('the longest values go first, and only as many as must', () => {
+  const { before, after, truncated } = bounded({ a: 'x'.repeat(500), b: 'y'.repeat(40) }, { c: 'z'.repeat(90) }, 300);
+  assert.equal(truncated, true);
+  assert.deepEqual(before, { a: '502 bytes, left out', b: 'y'.repeat(40) });
+  assert.deepEqual(after, { c: 'z'.repeat(90) });
+});

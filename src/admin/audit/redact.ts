@@ -1,0 +1,76 @@
+import { isRecordSchema } from '../../schema/export.ts';
+import type { Field, RecordSchema } from '../../schema/fields.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What stands in a record for the value of a secret. */
+export const redacted = 'REDACTED';
+
+/**
+ * A row, or a part of one, as it may be kept for others to read: what the schema marks as a secret is replaced, and so is what
+ * looks like one in fields that may hold anything. A field that the schema does not know may be a secret, too.
+ */
+export function redactFields(schema: RecordSchema, fields: Fields): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      const field = schema.fields.get(name);
+      return [name, field === undefined ? unknownValue(name, value) : redactValue(field, name, value)];
+    }),
+  );
+}
+
+function redactValue(field: Field, name: string, value: unknown): unknown {
+  if (value === null || value === undefined) return value ?? null;
+  if (field.meta.encrypted === true) return redacted;
+  if (isRecordSchema(field)) return isFields(value) ? redactFields(field, value) : redacted;
+  const { elements, values } = field.meta;
+  if (Array.isArray(value)) {
+    return value.map((item) => (elements === undefined ? anyValue(name, item) : redactValue(elements, name, item)));
+  }
+  if (isFields(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => {
+        if (looksSecret(key)) return [key, redacted];
+        return [key, values === undefined ? anyValue(key, item) : redactValue(values, key, item)];
+      }),
+    );
+  }
+  return typeof value === 'string' ? redactText(value) : value;
+}
+
+/** Numbers and switches tell no secret; times that the store adds are among them. */
+function unknownValue(name: string, value: unknown): unknown {
+  if (value === null || typeof value === 'boolean') return value;
+  return typeof value === 'number' && !looksSecret(name) ? value : redacted;
+}
+
+function anyValue(name: string, value: unknown): unknown {
+  if (looksSecret(name)) return redacted;
+  if (typeof value === 'string') return redactText(value);
+  if (Array.isArray(value)) return value.map((item) => anyValue(name, item));
+  if (!isFields(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, anyValue(key, item)]));
+}
+
+/** Names of headers, arguments and settings that carry secrets by general use. */
+const secretName =
+  /^(?:authorization|proxy-authorization|cookie|set-cookie|jwt|(?:.*[-_.])?(?:api[-_]?key|access[-_]?key|private[-_]?key|secret|token|passwd|password|passphrase|credentials?))$/i;
+
+export function looksSecret(name: string): boolean {
+  return secretName.test(name);
+}
+
+const namedValue = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,256})\s*[:=]/;
+const userInfo = /([a-z][a-z0-9+.-]{0,31}:\/\/)[^/?#\s]*@/gi;
+
+/** `Authorization: Bearer ...` in a list of headers, the password in a URL, a private key. */
+function redactText(text: string): string {
+  const name = namedValue.exec(text);
+  if (name !== null && looksSecret(name[1] ?? '')) return `${name[0]}${redacted}`;
+  if (text.includes('PRIVATE KEY-----')) return redacted;
+  return text.includes('://') ? text.replace(userInfo, `$1${redacted}@`) : text;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

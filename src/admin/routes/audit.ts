@@ -1,0 +1,118 @@
+import type { AuditQuery, AuditRecord } from '../../store/audit.ts';
+import type { Store } from '../../store/store.ts';
+import { type AdminRequest, type AdminRoute, type Answer, ok } from '../http/admin-route.ts';
+import { notFound } from '../http/http-error.ts';
+import { invalidOptions } from '../lists/list-errors.ts';
+import { type ListSource, readListPage } from '../lists/list-page.ts';
+import { readInstant, readListRequest } from '../lists/list-request.ts';
+
+/** Arguments that choose records, and what each compares. */
+const filters = {
+  entity: 'entity',
+  id: 'entityId',
+  method: 'method',
+  actor: 'actor',
+  request_id: 'requestId',
+} as const;
+
+const parameters = [
+  { name: 'entity', description: 'Only changes of entities of this schema name: `routes`.' },
+  { name: 'id', description: 'Only changes of the entity of this id.' },
+  { name: 'method', description: 'Only requests with this method.' },
+  { name: 'actor', description: 'Only what this actor did: `admin-token`, `anonymous`.' },
+  { name: 'request_id', description: 'Only what the request with this id did.' },
+  { name: 'since', description: 'Only records of this ISO 8601 timestamp or later.' },
+];
+
+/** `/audit`: who changed what, when and from where. */
+export function auditRoutes(store: Store): readonly AdminRoute[] {
+  return [
+    {
+      path: '/audit',
+      tag: 'audit',
+      operations: {
+        GET: {
+          handle: (request) => listRecords(store, request),
+          notes: {
+            summary: 'Who changed what, newest first',
+            answer: 'list',
+            entity: 'audit_records',
+            queryParameters: parameters,
+          },
+        },
+      },
+    },
+    {
+      path: '/audit/{audit_records}',
+      tag: 'audit',
+      operations: {
+        GET: {
+          handle: async (request) => {
+            const record = await store.getAudit(request.params['audit_records'] ?? '');
+            if (record === null) throw notFound();
+            return ok(shown(record));
+          },
+          notes: { summary: 'One record of who changed what', answer: 'entity', entity: 'audit_records' },
+        },
+      },
+    },
+  ];
+}
+
+async function listRecords(store: Store, request: AdminRequest): Promise<Answer> {
+  const chosen = readFilters(request);
+  const source: ListSource<AuditRecord> = {
+    kongDirection: 'desc',
+    read: (page) => store.listAudit({ ...chosen.query, ...page }),
+    position: ({ createdAt, id }) => ({ createdAt, id }),
+    present: async (records) => records.map(shown),
+    async find(id) {
+      const record = await store.getAudit(id);
+      return record === null ? null : { createdAt: record.createdAt, id };
+    },
+  };
+  const links = { path: request.path, tags: undefined, nested: false, filters: chosen.given };
+  return ok(await readListPage(source, readListRequest(request.query), links));
+}
+
+interface Chosen {
+  readonly query: Pick<AuditQuery, 'where' | 'since'>;
+  readonly given: readonly (readonly [name: string, value: string])[];
+}
+
+function readFilters({ query }: AdminRequest): Chosen {
+  const where: Record<string, string> = {};
+  const given: [string, string][] = [];
+  for (const [name, field] of Object.entries(filters)) {
+    const value = query.first(name);
+    if (value === undefined) continue;
+    where[field] = name === 'method' ? value.toUpperCase() : name === 'id' ? value.toLowerCase() : value;
+    given.push([name, value]);
+  }
+  const since = query.first('since');
+  if (since === undefined) return { query: { where }, given };
+  const instant = readInstant(since);
+  if (instant === null) throw invalidOptions({ since: 'must be an ISO 8601 timestamp' });
+  return { query: { where, since: instant }, given: [...given, ['since', since]] };
+}
+
+/** In a fixed order, so that records read alike. */
+function shown({ id, createdAt, method, entity, entityId, requestId, body }: AuditRecord): Record<string, unknown> {
+  const { actor, operation, name = null, path, status, peer, client, ...rest } = body;
+  return {
+    id,
+    at: createdAt,
+    actor,
+    operation,
+    method,
+    path,
+    status,
+    request_id: requestId,
+    peer,
+    client,
+    entity,
+    entity_id: entityId,
+    name,
+    ...rest,
+  };
+}
