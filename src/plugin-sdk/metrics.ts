@@ -42,9 +42,28 @@ export interface PluginMetricsTools {
   instances(): readonly BackgroundInstance[];
   /** Memory of a zone that an instance declared; null when there is none. */
   zone(instanceId: string, name: string): SharedArrayBuffer | null;
+  /** The upstreams that the node balances over, and where their targets stand. */
+  upstreams(): Iterable<UpstreamState>;
 }
 
-/** What the module behind `metrics` exports: called on the control plane each time that somebody collects. Must not take long by itself. */
+export interface UpstreamState {
+  readonly name: string;
+  /** False: nothing could make an address unhealthy. */
+  readonly checked: boolean;
+  readonly targets: readonly TargetState[];
+}
+
+export interface TargetState {
+  readonly host: string;
+  readonly port: number;
+  /** Empty while its name has none. */
+  readonly addresses: readonly { readonly ip: string; readonly port: number; readonly healthy: boolean }[];
+}
+
+/**
+ * What the module behind `metrics` exports: called on the control plane each time that somebody collects. Must not take long by itself:
+ * what does goes into a promise, with pauses.
+ */
 export interface PluginMetricsModule {
-  readonly metrics: (tools: PluginMetricsTools) => readonly MetricFamily[];
+  readonly metrics: (tools: PluginMetricsTools) => readonly MetricFamily[] | Promise<readonly MetricFamily[]>;
 }

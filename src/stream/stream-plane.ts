@@ -111,6 +111,8 @@ export class StreamPlane {
     counters[Counter.connectionsAccepted]!++;
     counters[Counter.connectionsHandled]!++;
     counters[Counter.connectionsActive]!++;
+    counters[Counter.streamsAccepted]!++;
+    counters[Counter.streamsActive]!++;
     // A stream is always under way: it is none of those that wait for a request.
     counters[Counter.connectionsWriting]!++;
     this.#streams.add(stream);
@@ -119,6 +121,7 @@ export class StreamPlane {
   #ended(stream: { destroy(): void }, session: Session): void {
     const { counters } = this.#parts;
     counters[Counter.connectionsActive]!--;
+    counters[Counter.streamsActive]!--;
     counters[Counter.connectionsWriting]!--;
     counters[Counter.bytesReceived]! += session.bytesReceived;
     counters[Counter.bytesSent]! += session.bytesSent;

@@ -73,6 +73,11 @@ export class WorkerHandle {
     }
   }
 
+  /** What its event loop has done since it began, in milliseconds; read without asking the thread. */
+  get loop(): { readonly idle: number; readonly active: number } {
+    return this.#thread.performance.eventLoopUtilization();
+  }
+
   /** Resolves when the thread has ended. */
   exited(): Promise<void> {
     return this.#exited;

@@ -24,10 +24,14 @@ export const Counter = Object.freeze({
   logTaken: 12,
   /** Requests refused because of overload. */
   shed: 13,
+  /** Of the client connections: streams, TCP, TLS or UDP. */
+  streamsAccepted: 14,
   /** Gauges. */
   connectionsActive: 16,
   /** Client connections with a request in flight. */
   connectionsWriting: 17,
+  /** Of the active connections: streams. */
+  streamsActive: 18,
 });
 
 export type CounterName = keyof typeof Counter;

@@ -1,0 +1,24 @@
+import type { DnsFacts, NodeFacts } from '../../admin/contract.ts';
+
+/** Where the numbers of the node itself are. */
+export interface CoreFacts {
+  readonly node: Pick<NodeFacts, 'nodeId' | 'version' | 'pids' | 'connections' | 'memory' | 'zones' | 'pluginCounts'>;
+  /** Shared counters of the workers (zones/counters.ts). */
+  readonly counters: SharedArrayBuffer;
+  /** Workers that should run, and those that do. */
+  readonly workers: () => { readonly wanted: number; readonly running: readonly WorkerLoop[] };
+  /** How often a worker has died and was replaced. */
+  readonly restarts: () => number;
+  /** Rejects when the store cannot be reached. */
+  readonly ping: () => Promise<void>;
+  readonly dns: () => Promise<DnsFacts>;
+  /** Version of the config that workers have been sent, and entities that could not be built into it. */
+  readonly config: () => { readonly version: number; readonly failures: number };
+}
+
+/** What a worker's event loop has done since it began, in milliseconds. */
+export interface WorkerLoop {
+  readonly worker: number;
+  readonly idle: number;
+  readonly active: number;
+}

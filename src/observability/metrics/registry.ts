@@ -1,0 +1,105 @@
+import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
+import type { MetricFamily, PluginMetricsModule, PluginMetricsTools } from '../../plugin-sdk/metrics.ts';
+import { nowAndThen } from '../../util/now-and-then.ts';
+import type { SnapshotDelta } from '../../workers/messages.ts';
+import type { CoreFacts } from './core-facts.ts';
+import { counter, familyProblem } from './families.ts';
+import { kongFamilies } from './kong-families.ts';
+import { nodeFamilies } from './node-families.ts';
+import { PluginInstances } from './plugin-instances.ts';
+
+export interface MetricsRegistryOptions {
+  readonly plugins: ReadonlyMap<string, Plugin>;
+  readonly zone: PluginMetricsTools['zone'];
+  readonly upstreams: PluginMetricsTools['upstreams'];
+  readonly log: { warn(message: string, fields?: Readonly<Record<string, unknown>>): void };
+}
+
+/** Milliseconds between two lines in the error log about metrics that cannot be told. */
+const quiet = 60_000;
+
+/** All numbers of the node: its own and those of the plugins that have an instance. */
+export class MetricsRegistry {
+  readonly #options: MetricsRegistryOptions;
+  readonly #instances = new PluginInstances();
+  readonly #modules = new Map<string, Promise<PluginMetricsModule['metrics'] | null>>();
+  readonly #tell: (text: string) => void;
+  #core: CoreFacts | null = null;
+  #errors = 0;
+
+  constructor(options: MetricsRegistryOptions) {
+    this.#options = options;
+    this.#tell = nowAndThen(quiet, (error, unsaid) =>
+      options.log.warn('metrics are missing', { error, ...(unsaid === 0 ? {} : { more_errors: unsaid }) }),
+    );
+  }
+
+  /** The node's own numbers are there from now on. */
+  addCore(facts: CoreFacts): void {
+    this.#core = facts;
+  }
+
+  configChanged(delta: SnapshotDelta): void {
+    this.#instances.configChanged(delta);
+  }
+
+  /** An instance of the plugin is enabled. */
+  isInUse(plugin: string): boolean {
+    return this.#instances.has(plugin);
+  }
+
+  /** Every family once. What cannot be told is left out, and told of in the error log. */
+  async collect(): Promise<readonly MetricFamily[]> {
+    const parts = await Promise.all([
+      this.#part('the node', () => this.#coreFamilies()),
+      ...this.#instances.plugins().map((name) => this.#part(name, () => this.#pluginFamilies(name))),
+    ]);
+    const families = new Map<string, MetricFamily>();
+    for (const family of parts.flat()) {
+      const problem = families.has(family.name) ? `${family.name} is there twice` : familyProblem(family);
+      if (problem === null) families.set(family.name, family);
+      else this.failed(family.name, problem);
+    }
+    const errors = this.#errors;
+    const own = counter('sluicegate_metric_errors_total', 'Metrics that could not be told', [], [[errors]]);
+    return [...families.values(), own];
+  }
+
+  /** Series of a family could not be read. */
+  failed(family: string, error: unknown): void {
+    this.#errors++;
+    this.#tell(`${family}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+
+  async #part(name: string, collect: () => Promise<readonly MetricFamily[]>): Promise<readonly MetricFamily[]> {
+    try {
+      return await collect();
+    } catch (error) {
+      this.failed(name, error);
+      return [];
+    }
+  }
+
+  async #coreFamilies(): Promise<readonly MetricFamily[]> {
+    if (this.#core === null) return [];
+    return (await Promise.all([kongFamilies(this.#core), nodeFamilies(this.#core)])).flat();
+  }
+
+  async #pluginFamilies(name: string): Promise<readonly MetricFamily[]> {
+    const metrics = await this.#module(name);
+    if (metrics === null) return [];
+    const { zone, upstreams } = this.#options;
+    return metrics({ instances: () => this.#instances.of(name), zone, upstreams });
+  }
+
+  #module(name: string): Promise<PluginMetricsModule['metrics'] | null> {
+    let module = this.#modules.get(name);
+    if (module === undefined) {
+      module = this.#options.plugins.get(name)?.loadMetrics() ?? Promise.resolve(null);
+      this.#modules.set(name, module);
+      // Loaded again the next time.
+      module.catch(() => this.#modules.delete(name));
+    }
+    return module;
+  }
+}
