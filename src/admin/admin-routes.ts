@@ -10,6 +10,7 @@ import { dnsStatusRoute } from './routes/dns-status.ts';
 import { endpointsRoute } from './routes/endpoints.ts';
 import { fixedAnswerRoutes } from './routes/fixed-answers.ts';
 import { logLevelRoutes } from './routes/log-level.ts';
+import { metricsRoute } from './routes/metrics.ts';
 import { nodeInfoRoute } from './routes/node-info.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { pluginAdminRoutes } from './routes/plugin-admin-routes.ts';
@@ -27,6 +28,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     nodeInfoRoute(context, deps, options),
     statusRoute(deps),
     dnsStatusRoute(deps),
+    metricsRoute(deps),
     endpointsRoute(() => routes),
     openApiRoute(() => ({ routes, entities: options.entities.definitions, version: deps.node.version })),
     ...schemaRoutes(context, options.catalog),
@@ -49,6 +51,7 @@ export function statusRoutes(deps: AdminDependencies, options: AdminOptions): re
     statusRoute(deps),
     readyRoute(deps),
     dnsStatusRoute(deps),
+    metricsRoute(deps),
     readHealthRoute(context, deps),
     ...readTargetRoutes(context),
   ];

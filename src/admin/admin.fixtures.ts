@@ -119,6 +119,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
       pluginCounts: () => ({}),
       notReadyReason: () => null,
     },
+    metrics: { enabled: () => false, collect: async () => [], failed: () => {} },
     health: health ?? { stateOf: () => null, setHealth: async () => 'off' },
     dns: async () => ({
       servers: ['10.0.0.2:53'],

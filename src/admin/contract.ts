@@ -2,6 +2,7 @@ import type { NameState } from '../dns/types.ts';
 import type { PluginCatalog } from '../entities/plugin-catalog.ts';
 import type { EntityRegistry } from '../entities/registry.ts';
 import type { PluginAdminRoutes } from '../plugin-sdk/admin-routes.ts';
+import type { MetricFamily } from '../plugin-sdk/metrics.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
 import type { Store } from '../store/store.ts';
 import type { AdminLog } from './admin-log.ts';
@@ -138,6 +139,16 @@ export interface AdminDependencies {
   readonly node: NodeFacts;
   readonly dns: () => Promise<DnsFacts>;
   readonly health: HealthFacts;
+  readonly metrics: MetricsFacts;
+}
+
+/** All numbers of the node. */
+export interface MetricsFacts {
+  /** Somebody wants them: an instance of `prometheus` is enabled. */
+  enabled(): boolean;
+  collect(): Promise<readonly MetricFamily[]>;
+  /** Told of a family whose series could not be read. */
+  failed(family: string, error: unknown): void;
 }
 
 /** The level of the error log of the whole node, workers included; changed while it runs. */

@@ -22,6 +22,7 @@ import { ExpiryJob } from './expiry-job.ts';
 import type { NodeDns } from './node-dns.ts';
 import type { NodeHealth } from './node-health.ts';
 import type { NodeLogs } from './node-logs.ts';
+import type { NodeMetrics } from './node-metrics.ts';
 import type { NodeNames } from './node-names.ts';
 import type { OpenedStore } from './open-store.ts';
 import type { WorkerCalls } from './worker-calls.ts';
@@ -56,6 +57,8 @@ export class NodeParts {
   #zones: ZoneRegistry | null = null;
   #workerCalls: WorkerCalls | null = null;
   #background: BackgroundParts | null = null;
+  #metrics: NodeMetrics | null = null;
+  #restarts = 0;
   #expiry: ExpiryJob | null = null;
   #logs: NodeLogs | null = null;
   #store: Store | null = null;
@@ -162,6 +165,7 @@ export class NodeParts {
     const zones = new ZoneRegistry(plugins, settings.workers);
     this.#zones = zones;
     const { book, names } = await this.#openBook(opened, logs);
+    const metrics = await this.#openMetrics(opened, logs, book);
     const calls = new WorkerCallsClass({
       settings,
       opened,
@@ -177,6 +181,7 @@ export class NodeParts {
       calls.changed(delta);
       names.configChanged(delta);
       background.configChanged(delta);
+      metrics.configChanged(delta);
       this.#health?.configChanged(delta);
     };
     const publisher = new PublisherClass({
@@ -210,11 +215,24 @@ export class NodeParts {
       store: backgroundStore({ store, entities, hashKeys: this.#options.settings.hashKeys, published }),
       settings: pluginSettings(this.#options.settings),
       zone: (instance, name) => this.#zones?.find(instance, name) ?? null,
-      metrics: () => Promise.resolve([]),
+      metrics: () => this.#metrics?.collect() ?? Promise.resolve([]),
       nodeId: this.#options.nodeId,
       log: logs.node,
     });
     return this.#background;
+  }
+
+  async #openMetrics({ plugins }: OpenedStore, logs: NodeLogs, book: AddressBook): Promise<NodeMetrics> {
+    const { NodeMetrics: NodeMetricsClass } = await import('./node-metrics.ts');
+    if (this.#health === null) throw new Error('health comes before metrics');
+    this.#metrics = new NodeMetricsClass({
+      plugins,
+      zone: (instance, name) => this.#zones?.find(instance, name) ?? null,
+      log: logs.node,
+      book,
+      health: this.#health,
+    });
+    return this.#metrics;
   }
 
   /** Names, the addresses of upstreams, and their health. */
@@ -261,7 +279,9 @@ export class NodeParts {
     const { settings, nodeId } = this.#options;
     const dns = this.#dns;
     const health = this.#health;
-    if (this.#publisher === null || dns === null || health === null)
+    const publisher = this.#publisher;
+    const metrics = this.#metrics;
+    if (publisher === null || dns === null || health === null || metrics === null)
       throw new Error('the config comes before the Admin API');
     const { startAdmin, startStatus } = await import('../admin/start-admin.ts');
     const node = createNodeFacts({
@@ -271,7 +291,19 @@ export class NodeParts {
       zones: () => zoneFacts(this.#zones),
       pluginCounts: () => this.#pluginCounts.totals(),
     });
-    const dependencies = { settings, store, publisher: this.#publisher, node, dns: () => dns.facts(), health };
+    metrics.addCore({
+      node,
+      counters: this.#counters,
+      workers: () => ({
+        wanted: settings.workers,
+        running: this.#supervisor.running().map(({ number, loop }) => ({ worker: number, ...loop })),
+      }),
+      restarts: () => this.#restarts,
+      ping: () => store.ping(),
+      dns: () => dns.facts(),
+      config: () => ({ version: publisher.followed, failures: publisher.failures.size }),
+    });
+    const dependencies = { settings, store, publisher, node, dns: () => dns.facts(), health, metrics };
     const options: AdminOptions = {
       entities,
       catalog,
@@ -300,6 +332,7 @@ export class NodeParts {
   }
 
   #recoverZones(worker: number): void {
+    this.#restarts++;
     for (const { kind, memory } of this.#zones?.list() ?? []) recoverMemory(kind, memory, worker);
     forgetInFlight(this.#addressMemory, worker);
   }

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { Query } from './query.ts';
 import type { RequestBody } from './request-body.ts';
@@ -14,6 +15,8 @@ export interface AdminRequest {
   readonly body: RequestBody;
   /** Who asks, and the records that are made of it. */
   readonly trail: AuditTrail;
+  /** The `Accept` header; null when there is none. */
+  readonly accept: string | null;
 }
 
 export interface Answer {
@@ -22,6 +25,8 @@ export interface Answer {
   readonly json?: unknown;
   /** Sent as plain text instead of JSON. */
   readonly text?: string;
+  /** Sent while it is made, with this media type. Destroyed when nobody reads it: by HEAD, or because the client is gone. */
+  readonly stream?: { readonly type: string; readonly body: Readable };
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
+import { Readable } from 'node:stream';
 import {
   type FastifyHttpOptions,
   type FastifyInstance,
@@ -219,7 +220,7 @@ async function answer(route: AdminRoute, allow: string, request: FastifyRequest,
   const path = request.url.replace(/\?.*$/s, '').replace(/(.)\/$/, '$1');
   const trail = trailOf(request, path, operation, options);
   const params = request.params as Readonly<Record<string, string>>;
-  const result = await operation.handle({ path, params, query, body, trail });
+  const result = await operation.handle({ path, params, query, body, trail, accept: request.headers.accept ?? null });
   if (method !== 'GET' && method !== 'HEAD' && operation.readOnly !== true && result.status < 400) {
     await options.audit.afterwards(trail, query, body);
   }
@@ -259,7 +260,16 @@ function preflight(allow: string, request: FastifyRequest): Answer {
 function send(reply: FastifyReply, result: Answer): FastifyReply {
   reply.code(result.status);
   if (result.headers !== undefined) reply.headers(result.headers);
+  if (result.stream !== undefined) return sendStream(reply, result.stream);
   if (result.text !== undefined) return reply.type('text/plain; charset=utf-8').send(result.text);
   if (result.json === undefined) return reply.send();
   return reply.type(jsonType).send(JSON.stringify(result.json));
+}
+
+/** An answer to HEAD has no body: nothing of it is made. */
+function sendStream(reply: FastifyReply, { type, body }: NonNullable<Answer['stream']>): FastifyReply {
+  reply.type(type);
+  if (reply.request.method !== 'HEAD') return reply.send(body);
+  body.destroy();
+  return reply.send(Readable.from([]));
 }
