@@ -142,8 +142,9 @@ class Exchange {
     this.#settle = Promise.withResolvers();
     this.status = this.#settle.promise;
     const { host, port, path, agent } = target;
-    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
-    const fields = { ...target.headers, ...headers, 'Content-Length': String(length) };
+    // As bytes: Node would write the head in the encoding of a text that follows it.
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    const fields = { ...target.headers, ...headers, 'Content-Length': String(bytes.byteLength) };
     this.#request = (target.isSecure ? secureRequest : plainRequest)(
       { host, port, path, agent, method, headers: fields, signal },
       (answer) => this.#read(answer, readTimeout),
@@ -160,7 +161,7 @@ class Exchange {
     this.#request.on('finish', () => {
       if (!this.#answered) this.#within(readTimeout, 'no answer');
     });
-    this.#request.end(body);
+    this.#request.end(bytes);
   }
 
   get metStaleConnection(): boolean {
