@@ -95,6 +95,12 @@ test('keeps its connection, sends bytes, and tells every status without followin
   assert.equal(backend.requests[3]?.body, '\x01\x02\xff');
 });
 
+test('tells more of an answer when it is asked', async () => {
+  const backend = await receiver(answerEach(() => answer('partly', 'Retry-After: 3\r\n', '503 Service Unavailable')));
+  const { status, retryAfter, body } = await senderTo(backend.url).exchange('x', 'text/plain', never);
+  assert.deepEqual([status, retryAfter, Buffer.from(body).toString()], [503, '3', 'partly']);
+});
+
 test('a kept connection that the receiver has closed costs one more attempt, and no failure', async () => {
   const backend = await receiver(async (connection) => {
     await connection.readRequest();

@@ -22,6 +22,15 @@ export interface HttpSenderOptions {
   readonly trustedCertificates: string | null;
 }
 
+/** What came back. */
+export interface SenderAnswer {
+  readonly status: number;
+  /** The header `Retry-After` as it came, or null. */
+  readonly retryAfter: string | null;
+  /** What came of the body within 64 KiB and the time. */
+  readonly body: Uint8Array;
+}
+
 /** Sends messages to one address, over connections that are kept. */
 export interface HttpSender {
   /**
@@ -35,6 +44,13 @@ export interface HttpSender {
     signal: AbortSignal,
     headers?: Readonly<Record<string, string>>,
   ): Promise<number>;
+  /** The same, and resolves to more of the answer. */
+  exchange(
+    body: string | Uint8Array,
+    contentType: string,
+    signal: AbortSignal,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<SenderAnswer>;
   /** Ends the connections, also those in use. */
   close(): void;
 }
@@ -50,9 +66,11 @@ const mostAnswerBytes = 65_536;
 /** Throws when the URL is none, or the file of the authorities cannot be read: to be called in `setup`. */
 export function httpSender(options: HttpSenderOptions): HttpSender {
   const target = targetOf(options);
+  const exchange: HttpSender['exchange'] = (body, contentType, signal, headers = {}) =>
+    deliver(target, { body, signal, headers: { ...headers, 'Content-Type': contentType } }, true);
   return {
-    send: (body, contentType, signal, headers = {}) =>
-      deliver(target, { body, signal, headers: { ...headers, 'Content-Type': contentType } }, true),
+    send: async (body, contentType, signal, headers) => (await exchange(body, contentType, signal, headers)).status,
+    exchange,
     close: () => target.agent.destroy(),
   };
 }
@@ -116,11 +134,11 @@ function decoded(text: string): string {
   }
 }
 
-async function deliver(target: Target, message: Message, mayRepeat: boolean): Promise<number> {
+async function deliver(target: Target, message: Message, mayRepeat: boolean): Promise<SenderAnswer> {
   let exchange: Exchange | null = null;
   try {
     exchange = new Exchange(target, message);
-    return await exchange.status;
+    return await exchange.answer;
   } catch (error) {
     // The receiver has closed a kept connection just when it was to be used.
     const again = mayRepeat && exchange?.metStaleConnection === true && !message.signal.aborted;
@@ -131,16 +149,16 @@ async function deliver(target: Target, message: Message, mayRepeat: boolean): Pr
 
 /** One message and its answer. */
 class Exchange {
-  readonly status: Promise<number>;
+  readonly answer: Promise<SenderAnswer>;
   readonly #request: ClientRequest;
-  readonly #settle: PromiseWithResolvers<number>;
+  readonly #settle: PromiseWithResolvers<SenderAnswer>;
   #deadline: NodeJS.Timeout | null = null;
   #answered = false;
 
   constructor(target: Target, { body, headers, signal }: Message) {
     const { connectTimeout, sendTimeout, readTimeout, method = 'POST' } = target.options;
     this.#settle = Promise.withResolvers();
-    this.status = this.#settle.promise;
+    this.answer = this.#settle.promise;
     const { host, port, path, agent } = target;
     // As bytes: Node would write the head in the encoding of a text that follows it.
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
@@ -149,9 +167,9 @@ class Exchange {
       { host, port, path, agent, method, headers: fields, signal },
       (answer) => this.#read(answer, readTimeout),
     );
-    this.#request.on('error', (error) => this.#end(error));
+    this.#request.on('error', (error) => this.#fail(error));
     // An exchange that ends in a way that tells nothing else.
-    this.#request.on('close', () => this.#end(new Error('the connection was closed')));
+    this.#request.on('close', () => this.#fail(new Error('the connection was closed')));
     this.#within(connectTimeout, 'no connection');
     this.#request.on('socket', (socket) => {
       const connected = () => this.#within(sendTimeout, 'the message was not taken');
@@ -179,21 +197,30 @@ class Exchange {
   #read(answer: IncomingMessage, readTimeout: number): void {
     this.#answered = true;
     const status = answer.statusCode ?? 0;
+    const retryAfter = answer.headers['retry-after'] ?? null;
+    const pieces: Buffer[] = [];
     let bytes = 0;
-    // The status is all that counts: a body that is too long, too slow or broken off only costs the connection.
+    // The status is what counts: a body that is too long, too slow or broken off only costs the connection.
     this.#within(readTimeout, 'the answer did not end');
     answer.on('data', (piece: Buffer) => {
       bytes += piece.byteLength;
       if (bytes > mostAnswerBytes) this.#request.destroy();
+      else pieces.push(piece);
     });
     answer.on('error', () => {});
-    answer.on('close', () => this.#end(status));
+    answer.on('close', () => {
+      this.#end();
+      this.#settle.resolve({ status, retryAfter, body: Buffer.concat(pieces) });
+    });
   }
 
-  #end(outcome: number | Error): void {
+  #fail(error: Error): void {
+    this.#end();
+    if (!this.#answered) this.#settle.reject(error);
+  }
+
+  #end(): void {
     if (this.#deadline !== null) clearTimeout(this.#deadline);
-    if (typeof outcome === 'number') this.#settle.resolve(outcome);
-    else if (!this.#answered) this.#settle.reject(outcome);
   }
 }
 

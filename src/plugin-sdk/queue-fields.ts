@@ -1,5 +1,8 @@
 import { map } from '../schema/collections.ts';
-import { integer, number, string } from '../schema/fields.ts';
+import { headerName, url } from '../schema/common-fields.ts';
+import type { FieldOptions } from '../schema/field-meta.ts';
+import { type Field, integer, number, type Presence, string } from '../schema/fields.ts';
+import { headerNameProblem, urlProblem } from '../schema/formats.ts';
 import { record } from '../schema/record.ts';
 import { luaProblem } from './log-fields/lua.ts';
 import { fieldPathProblem } from './log-fields/paths.ts';
@@ -91,6 +94,50 @@ export function legacyQueueFields() {
       description: 'Deprecated: `queue.max_coalescing_delay`, and in its place when it is set.',
     }),
   };
+}
+
+/** Where something is sent to by `httpSender`. Userinfo in it is a secret. */
+export function endpointUrl<const O extends FieldOptions>(options: O): Field<Presence<string, O>> {
+  return url({ custom: endpointProblem, referenceable: true, encrypted: true, ...options }) as Field<
+    Presence<string, O>
+  >;
+}
+
+function endpointProblem(text: string): string | null {
+  const problem = urlProblem(text);
+  if (problem !== null) return problem;
+  if (!/^https?:/i.test(text)) return 'must begin with http:// or https://';
+  if (/[\0-\x20\x7f]/.test(text)) return 'must not have spaces or control characters';
+  return URL.canParse(text) ? null : 'host or port cannot be read';
+}
+
+/** Headers of all that is sent to such an address; Kong's messages for those that follow from it. */
+export function endpointHeaders(description: string) {
+  return map(headerName({ custom: headerProblem }), headerValue(), { description });
+}
+
+function headerValue() {
+  const match_none = [{ pattern: /[\0-\x08\x0a-\x1f\x7f]/, err: 'must not have control characters' }];
+  return string({ len_min: 0, referenceable: true, encrypted: true, match_none });
+}
+
+const madeHere: ReadonlyMap<string, string> = new Map(
+  [
+    'Host',
+    'Content-Length',
+    'Content-Type',
+    'Transfer-Encoding',
+    'Connection',
+    'Expect',
+    'Upgrade',
+    'TE',
+    'Trailer',
+  ].map((name) => [name.toLowerCase(), name]),
+);
+
+function headerProblem(text: string): string | null {
+  const name = madeHere.get(text.toLowerCase());
+  return name === undefined ? headerNameProblem(text) : `cannot contain '${name}' header`;
 }
 
 /** `custom_fields` and Kong's `custom_fields_by_lua`; `compileLogFields` takes them. */
