@@ -27,6 +27,7 @@ import type { ClientConnection, DownstreamHandler } from './downstream.ts';
 import { errorBody } from './error-body.ts';
 import type { DownstreamPeer, Exchange } from './exchange.ts';
 import { FailureLog } from './failure-log.ts';
+import { Explainer } from './explain/explainer.ts';
 import { RequestHandler } from './handle-request.ts';
 import { handshakeContext } from './handshake-context.ts';
 import { maskedField, maskedRequestLine, maskedTarget } from './masked-arguments.ts';
@@ -125,7 +126,10 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
     });
     this.#calls = new BackendCalls(this.#proxy, settings.trustedCertificates);
     this.#trusted = new TrustedPeers(settings.trustedIps);
-    this.#requests = new RequestHandler(this.#options, this.#proxy, this.#trusted);
+    const token = settings.requestDebugToken;
+    const explainer =
+      !settings.requestDebug || token === null ? null : new Explainer({ token, options: this.#options, zone, log });
+    this.#requests = new RequestHandler(this.#options, this.#proxy, this.#trusted, explainer);
     this.#overload = new Overload({
       maxLag: settings.overloadLag,
       maxHeap: settings.overloadHeap,

@@ -91,7 +91,8 @@ export type ResponseSource = 'upstream' | 'gateway';
 
 /** One request and its answer, from the first byte in to the last byte out. Fields only; the same shape for both engines. */
 export class Exchange {
-  readonly downstream: Downstream;
+  /** The client's side, or what stands before it when the request is explained. */
+  downstream: Downstream;
   readonly peer: DownstreamPeer;
   readonly head: ParsedRequest;
   readonly snapshot: RuntimeSnapshot;
