@@ -2,6 +2,7 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { claimPorts } from './boot/claim-ports.ts';
 import { clientCertificate, listenerCertificates } from './boot/listener-certificates.ts';
+import { debugTokenOf, writeAddresses } from './boot/node-files.ts';
 import { nodeIdOf } from './boot/node-id.ts';
 import { NodeParts } from './boot/node-parts.ts';
 import { preparePrefix } from './settings/prefix.ts';
@@ -65,7 +66,8 @@ export async function startGateway(
     adminListen: addresses.splice(0, adminListen.length),
     statusListen: addresses,
   };
-  const bound: Settings = { ...settings, ...certificates, ...listeners };
+  const requestDebugToken = debugTokenOf(settings);
+  const bound: Settings = { ...settings, ...certificates, ...listeners, requestDebugToken };
   const nodeId = nodeIdOf(settings.prefix, settings.nodeId);
   const parts = new NodeParts({ settings: bound, nodeId, compileCache, baseDirectory: process.cwd(), ownsProcess });
   try {
@@ -76,13 +78,15 @@ export async function startGateway(
   } finally {
     claimed.release();
   }
+  const bindings: GatewayAddresses = {
+    proxy: boundTo(bound.proxyListen),
+    stream: bound.streamListen.map(({ ip, port, ssl, udp }) => ({ ip, port, ssl, udp })),
+    admin: boundTo(bound.adminListen),
+    status: boundTo(bound.statusListen),
+  };
+  writeAddresses(settings.prefix, bindings);
   return {
-    addresses: {
-      proxy: boundTo(bound.proxyListen),
-      stream: bound.streamListen.map(({ ip, port, ssl, udp }) => ({ ip, port, ssl, udp })),
-      admin: boundTo(bound.adminListen),
-      status: boundTo(bound.statusListen),
-    },
+    addresses: bindings,
     stop: (graceful) => parts.stop(graceful),
     reopenLogs: () => parts.reopenLogs(),
   };

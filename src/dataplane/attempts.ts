@@ -92,7 +92,7 @@ export class Attempts {
     if (trace === null) return this.#parts.query.pick(x, upstream);
     const span = trace.begin('balancer', upstream.name);
     const target = this.#parts.query.pick(x, upstream);
-    trace.end(span, target === null ? { failed: true } : { host: target.host, port: target.port });
+    trace.end(span, target === null ? { failed: true } : { host: target.host, ip: target.ip ?? '', port: target.port });
     return target;
   }
 
@@ -187,6 +187,7 @@ export class Attempts {
     port: number,
     source: UpstreamSource,
   ): void {
+    if (x.trace?.stopsBefore({ host: target.host, ip, port }) === true) return;
     const now = monotonic();
     if (x.upstreamStartedMono === 0) x.upstreamStartedMono = now;
     x.tries++;

@@ -4,16 +4,16 @@
  */
 import { STATUS_CODES } from 'node:http';
 import { errors } from '../errors.ts';
-import { headerMap, headerValues } from '../http1/header-block.ts';
 import { beginPlugins, runAccess, runRewrite } from '../plugin-runner/phases.ts';
 import type { TraceRule } from '../plugin-runner/trace-rule.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import { normalisePath } from '../router/path.ts';
-import type { RouteQuery } from '../router/router.ts';
 import type { RuntimeRoute } from '../snapshot/runtime.ts';
 import type { TrustedPeers } from '../util/trusted-peers.ts';
 import { believePeer, clientHost } from './client-address.ts';
 import { drawOf, type Exchange } from './exchange.ts';
+import { ExchangeQuery } from './exchange-query.ts';
+import type { Explainer } from './explain/explainer.ts';
 import { grpcLines, hasGrpcType } from './grpc.ts';
 import type { ProxyOptions } from './options.ts';
 import type { RequestProxy } from './proxy.ts';
@@ -27,10 +27,13 @@ export class RequestHandler {
   readonly #proxy: RequestProxy;
   readonly #trusted: TrustedPeers;
   readonly #standIn: StandInParts;
+  readonly #explainer: Explainer | null;
   readonly #query = new ExchangeQuery();
 
-  constructor(options: ProxyOptions, proxy: RequestProxy, trusted: TrustedPeers) {
+  /** `explainer`: null when nothing is explained. */
+  constructor(options: ProxyOptions, proxy: RequestProxy, trusted: TrustedPeers, explainer: Explainer | null) {
     this.#options = options;
+    this.#explainer = explainer;
     this.#proxy = proxy;
     this.#trusted = trusted;
     this.#standIn = { options, unexpected: proxy.unexpected };
@@ -38,6 +41,7 @@ export class RequestHandler {
 
   handle(x: Exchange): void {
     if (x.snapshot.tracing !== null) beginTrace(x, x.snapshot.tracing);
+    if (x.head.debug !== null) this.#explainer?.begin(x);
     if (x.peer.trusted) believePeer(x, this.#trusted, this.#options);
     const limit = this.#options.maxBodySize;
     if (limit > 0 && x.head.bodyLength > limit) {
@@ -152,46 +156,4 @@ type Step = (typeof Step)[keyof typeof Step];
 function beginTrace(x: Exchange, { rate, headers }: TraceRule): void {
   if (drawOf(x) >= rate && headers?.test(x.head.block) !== true) return;
   x.trace = new TraceRecorder(x.startedAt - x.startedMono);
-}
-
-/** The exchange as the router asks it; one object for all requests of a worker. */
-class ExchangeQuery implements RouteQuery {
-  exchange: Exchange | null = null;
-  get method(): string {
-    return (this.exchange as Exchange).head.method;
-  }
-  get host(): string {
-    return (this.exchange as Exchange).head.host;
-  }
-  get port(): number {
-    return (this.exchange as Exchange).peer.localPort;
-  }
-  get path(): string {
-    return (this.exchange as Exchange).path;
-  }
-  get scheme(): 'http' | 'https' {
-    return (this.exchange as Exchange).peer.scheme;
-  }
-  get sni(): string {
-    return (this.exchange as Exchange).peer.sni;
-  }
-  headerValues(name: string): readonly string[] {
-    const block = (this.exchange as Exchange).head.block;
-    return block.includes('_') ? foldedValues(block, name) : headerValues(block, name);
-  }
-  headerNames(): readonly string[] {
-    return Object.keys(headerMap((this.exchange as Exchange).head.block)).map((name) => name.replaceAll('_', '-'));
-  }
-}
-
-/** Values of lines whose name equals `name` when `_` reads as `-`. */
-function foldedValues(block: string, name: string): readonly string[] {
-  const values: string[] = [];
-  for (const line of block.split('\r\n')) {
-    const colon = line.indexOf(':');
-    if (colon > 0 && line.slice(0, colon).toLowerCase().replaceAll('_', '-') === name) {
-      values.push(line.slice(colon + 1).replace(/^[ \t]+|[ \t]+$/g, ''));
-    }
-  }
-  return values;
 }

@@ -28,6 +28,22 @@ export class HeaderEdits {
     return copy;
   }
 
+  /** What was done since `before`, by lower-case name. */
+  changesSince(before: HeaderEdits | null): ReadonlyMap<string, 'set' | 'added' | 'removed'> {
+    const changes = new Map<string, 'set' | 'added' | 'removed'>();
+    const dropped = before === null ? [] : before.#dropped;
+    const added = before === null ? [] : before.#added;
+    for (const name of this.#dropped) if (!dropped.includes(name)) changes.set(name, 'removed');
+    const known = new Set(added.map(({ lower, value }) => `${lower}:${value}`));
+    for (const { lower, value } of this.#added) {
+      if (known.has(`${lower}:${value}`)) continue;
+      const folded = this.#folded(lower);
+      if (folded !== lower) changes.delete(folded);
+      changes.set(lower, this.#dropped.includes(folded) ? 'set' : 'added');
+    }
+    return changes;
+  }
+
   get isEmpty(): boolean {
     return this.#dropped.length === 0 && this.#added.length === 0;
   }

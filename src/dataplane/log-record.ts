@@ -116,7 +116,8 @@ function single<T>(map: Readonly<Record<string, readonly T[]>>): Record<string, 
   return result;
 }
 
-function maskedHeaders(x: Exchange, block: string): Record<string, string | readonly string[] | undefined> {
+/** Headers by lower-case name, without what logs must not show. */
+export function maskedHeaders(x: Exchange, block: string): Record<string, string | readonly string[] | undefined> {
   const { secretArguments, secretHeaders, logMasks } = x.plan;
   const result = single(headerMap(block));
   for (const [name, value] of Object.entries(result)) {

@@ -9,6 +9,7 @@ export interface ProxyOptions {
   readonly responseLatency: boolean;
   readonly upstreamStatus: boolean;
   readonly requestIdDownstream: boolean;
+  readonly serverTiming: boolean;
   readonly requestIdUpstream: boolean;
   readonly realIpHeader: string;
   readonly realIpRecursive: boolean;
@@ -27,6 +28,7 @@ export function proxyOptions(settings: Settings): ProxyOptions {
     responseLatency: headers.has('x-kong-response-latency'),
     upstreamStatus: headers.has('x-kong-upstream-status'),
     requestIdDownstream: headers.has('x-kong-request-id'),
+    serverTiming: headers.has('server-timing'),
     requestIdUpstream: settings.headersUpstream.has('x-kong-request-id'),
     realIpHeader: settings.realIpHeader.toLowerCase(),
     realIpRecursive: settings.realIpRecursive,

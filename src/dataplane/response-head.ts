@@ -6,6 +6,7 @@ import { utf8AsLatin1 } from '../util/latin1.ts';
 import { serverToken } from '../version.ts';
 import type { Exchange } from './exchange.ts';
 import type { ProxyOptions } from './options.ts';
+import { serverTimingLine } from './server-timing.ts';
 
 /** The head of an answer: status line, header block with edits, what the gateway adds, framing. */
 export function responseHead(x: Exchange, framing: string, options: ProxyOptions): string {
@@ -29,6 +30,7 @@ function gatewayLines(x: Exchange, options: ProxyOptions): string {
     if (options.proxyLatency) lines += `X-Kong-Proxy-Latency: ${Math.round(x.upstreamStartedMono - x.startedMono)}\r\n`;
   } else if (options.responseLatency)
     lines += `X-Kong-Response-Latency: ${Math.round(monotonic() - x.startedMono)}\r\n`;
+  if (options.serverTiming) lines += serverTimingLine(x);
   if (options.debugHeader) lines += debugLines(x);
   if (options.requestIdDownstream) lines += `X-Kong-Request-Id: ${x.id}\r\n`;
   return lines;

@@ -2,7 +2,7 @@ import type { Reply } from '../plugin-sdk/reply.ts';
 import type { SpanKind, Trace, TraceSpan } from '../plugin-sdk/trace.ts';
 import { monotonic } from '../util/clock.ts';
 
-type Facts = Record<string, string | number | boolean>;
+export type Facts = Record<string, string | number | boolean>;
 
 interface OpenSpan extends TraceSpan {
   end: number;
@@ -28,8 +28,8 @@ export class TraceRecorder implements Trace {
     this.spans = spans;
   }
 
-  /** For a request to a backend beside the others: its spans are among the same. */
-  branch(): TraceRecorder {
+  /** For a request to a backend beside the others: its spans are among the same. `detached`: nobody waits for it. */
+  branch(_detached: boolean): TraceRecorder {
     return new TraceRecorder(this.#offset, this.spans);
   }
 
@@ -55,6 +55,11 @@ export class TraceRecorder implements Trace {
 
   pluginFailed(): void {
     this.end(this.#plugin, { decided: 'failed' });
+  }
+
+  /** An attempt is about to be made. True: it is not to be made, and whoever made the recorder sees to the answer. */
+  stopsBefore(_facts: Facts): boolean {
+    return false;
   }
 
   attemptBegins(facts: Facts): void {

@@ -1,3 +1,4 @@
+import type { PluginScope } from '../plugin-sdk/define-plugin.ts';
 import { buildPlan, secretNames } from './build-plan.ts';
 import type { PluginInstance, PluginPlan, SecretNames } from './plan.ts';
 
@@ -57,6 +58,17 @@ export class PlanBuilder {
     for (const id of mentionedIds(entry)) this.#forget(id);
     this.#plans.clear();
     this.#secrets = null;
+  }
+
+  /** What the instance is attached to; none: it is global, or unknown. */
+  scopeOf(instanceId: string): readonly PluginScope[] {
+    const entry = this.#entries.get(instanceId);
+    if (entry === undefined) return [];
+    const scopes: PluginScope[] = [];
+    if (entry.routeId !== null) scopes.push('route');
+    if (entry.serviceId !== null) scopes.push('service');
+    if (entry.consumerId !== null) scopes.push('consumer');
+    return scopes;
   }
 
   /** Some instance is attached to the entity of this id. */

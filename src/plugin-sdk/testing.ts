@@ -259,6 +259,7 @@ const options: ProxyOptions = Object.freeze({
   responseLatency: true,
   upstreamStatus: false,
   requestIdDownstream: true,
+  serverTiming: false,
   requestIdUpstream: true,
   realIpHeader: 'x-real-ip',
   realIpRecursive: false,

@@ -8,6 +8,16 @@ export function pidFileOf(prefix: string): string {
   return join(prefix, 'pids', 'sluicegate.pid');
 }
 
+/** The debug token of that node, when it has made one itself. */
+export function debugTokenFileOf(prefix: string): string {
+  return join(prefix, 'request_debug_token');
+}
+
+/** Where that node listens, as JSON. */
+export function addressesFileOf(prefix: string): string {
+  return join(prefix, 'pids', 'addresses.json');
+}
+
 /** Creates the prefix (for its owner alone) and the directories in it. */
 export function preparePrefix(prefix: string): void {
   try {

@@ -4,7 +4,9 @@ import type { PassiveChecks } from '../balancer/health/health-config.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { TraceRule } from '../plugin-runner/trace-rule.ts';
 import type { UpstreamTimeouts } from '../plugin-sdk/attempts.ts';
-import type { RoutableRoute, Router } from '../router/router.ts';
+import type { PluginScope } from '../plugin-sdk/define-plugin.ts';
+import type { MatchExplanation } from '../router/explain-match.ts';
+import type { RoutableRoute, RouteQuery, Router } from '../router/router.ts';
 
 /** One address of an upstream's target, or where a plain service is. */
 export interface RuntimeTarget {
@@ -119,6 +121,10 @@ export interface RuntimeSnapshot {
   ocspResponse(certificate: Uint8Array): Uint8Array | null;
   /** Some route is chosen by the TLS server name. */
   readonly routesByServerName: boolean;
+  /** Why the request matches what it matches, and of `most` other routes why not. Looks at every route. */
+  explainRoute(query: RouteQuery, most: number): MatchExplanation<RuntimeRoute>;
+  /** What a plugin instance is attached to; none: it is global. */
+  pluginScope(instanceId: string): readonly PluginScope[];
 }
 
 /** Where a worker's data plane finds its snapshot. */

@@ -4,9 +4,10 @@ import type { Row } from '../entities/entity.ts';
 import type { PluginHost } from '../plugin-runner/instances.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { TraceRule } from '../plugin-runner/trace-rule.ts';
-import type { Plugin } from '../plugin-sdk/define-plugin.ts';
-import { createRouter } from '../router/indexed-router.ts';
-import type { Router } from '../router/router.ts';
+import type { Plugin, PluginScope } from '../plugin-sdk/define-plugin.ts';
+import type { MatchExplanation } from '../router/explain-match.ts';
+import { createRouter, type IndexedRouter } from '../router/indexed-router.ts';
+import type { RouteQuery } from '../router/router.ts';
 import { StreamRouter } from '../router/stream-router.ts';
 import { splitHostPort } from '../util/host-port.ts';
 import type { SnapshotDelta, SnapshotEntity, SnapshotFailure } from '../workers/messages.ts';
@@ -56,7 +57,7 @@ const order: readonly SnapshotEntity[] = [
  */
 export class LiveSnapshot implements StreamSnapshot {
   version = 0;
-  readonly router: Router<RuntimeRoute>;
+  readonly router: IndexedRouter<RuntimeRoute>;
   readonly streams = new StreamRouter<RuntimeStreamRoute>();
   readonly #certificates = new CertificateTable();
   readonly #authorities = new Map<string, Row>();
@@ -129,6 +130,14 @@ export class LiveSnapshot implements StreamSnapshot {
 
   get wantsClientCertificates(): boolean {
     return this.#plugins.wantsClientCertificates;
+  }
+
+  explainRoute(query: RouteQuery, most: number): MatchExplanation<RuntimeRoute> {
+    return this.router.explain(query, most);
+  }
+
+  pluginScope(instanceId: string): readonly PluginScope[] {
+    return this.#plugins.builder.scopeOf(instanceId);
   }
 
   /**

@@ -29,7 +29,7 @@ export function callExchange(
   made.clientIp = x.clientIp;
   made.clientScheme = x.clientScheme;
   made.plan = noPlugins;
-  made.trace = x.trace?.branch() ?? null;
+  made.trace = x.trace?.branch(call.detached === true) ?? null;
   made.service = service;
   made.consumer = x.consumer;
   made.identity = x.identity;

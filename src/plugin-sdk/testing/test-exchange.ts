@@ -132,6 +132,8 @@ function testSnapshot(plan: PluginPlan, planFor: (consumerId: string) => PluginP
     choosesByKey: false,
     ocspResponse: () => null,
     routesByServerName: false,
+    explainRoute: () => ({ matched: null, others: [], routes: 0 }),
+    pluginScope: () => [],
   };
 }
 

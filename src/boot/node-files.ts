@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { GatewayAddresses } from '../gateway.ts';
+import { addressesFileOf, debugTokenFileOf } from '../settings/prefix.ts';
+import type { Settings } from '../settings/settings.ts';
+
+/**
+ * The debug token of the node: the setting, or a random one that is left in the prefix, where only the owner can read it; null
+ * while `request_debug` is off. A file of an earlier start goes.
+ */
+export function debugTokenOf({ prefix, requestDebug, requestDebugToken }: Settings): string | null {
+  const path = debugTokenFileOf(prefix);
+  rmSync(path, { force: true });
+  if (!requestDebug) return null;
+  if (requestDebugToken !== null) return requestDebugToken;
+  const token = randomBytes(32).toString('base64url');
+  writeOwned(path, `${token}\n`);
+  return token;
+}
+
+/** Leaves in the prefix where the node listens: commands find it by that, also where it chose its ports itself. */
+export function writeAddresses(prefix: string, addresses: GatewayAddresses): void {
+  writeOwned(addressesFileOf(prefix), `${JSON.stringify(addresses)}\n`);
+}
+
+/** A file that only its owner can read, from its first moment on. */
+function writeOwned(path: string, text: string): void {
+  const draft = `${path}.${process.pid}`;
+  rmSync(draft, { force: true });
+  writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
+  renameSync(draft, path);
+}

@@ -1,0 +1,73 @@
+import type { Exchange } from '../exchange.ts';
+import { maskedHeaders } from '../log-record.ts';
+import { redacted } from '../masked-arguments.ts';
+import { milliseconds } from '../server-timing.ts';
+import { addressText } from './attempts-part.ts';
+import type { Explained } from './document.ts';
+
+/** Whose answer it was. */
+export type AnsweredBy = 'backend' | 'plugin' | 'gateway' | 'nobody';
+
+export interface AnswerPart {
+  readonly by: AnsweredBy;
+  /** Address of the backend, or name of the plugin. */
+  readonly who: string | null;
+  readonly status: number | null;
+  /** The gateway's own error. */
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly trailers: Readonly<Record<string, unknown>>;
+  /** Of the body that the client would have got. */
+  readonly body_bytes: number;
+  readonly complete: boolean;
+  /** Milliseconds to the head of the answer. */
+  readonly head_ms: number | null;
+}
+
+/** The answer that the client would have got. */
+export function answerPart(explained: Explained): AnswerPart {
+  const { x, answer, ending } = explained;
+  const { by, who } = answerer(explained);
+  return {
+    by,
+    who,
+    status: answer?.status ?? null,
+    error: x.error === null ? null : { code: x.error.code, message: x.error.message },
+    headers: answer === null ? {} : withoutCookies(maskedHeaders(x, answer.block)),
+    trailers: answer === null ? {} : maskedHeaders(x, answer.trailers),
+    body_bytes: answer?.bytes ?? 0,
+    complete: ending === 'complete',
+    head_ms: answer === null ? null : milliseconds(answer.head),
+  };
+}
+
+/** Sessions are handed out by `Set-Cookie`; which cookies are set is no secret. */
+function withoutCookies(headers: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const cookies = headers['set-cookie'];
+  if (cookies === undefined) return headers;
+  const names = [cookies].flat().map((cookie) => `${String(cookie).split('=', 1)[0]}=${redacted}`);
+  return { ...headers, 'set-cookie': names.length === 1 ? names[0] : names };
+}
+
+function answerer({ x, recorder, answer }: Explained): { readonly by: AnsweredBy; readonly who: string | null } {
+  if (answer === null) return { by: 'nobody', who: null };
+  if (x.error !== null) return { by: 'gateway', who: null };
+  const { spans, calls } = recorder;
+  const lastAttempt = spans.findLastIndex(
+    ({ kind, facts }, at) => kind === 'attempt' && facts['failed'] !== true && !calls.has(at),
+  );
+  const decided = spans.findLastIndex(
+    ({ kind, facts }) => kind === 'plugin' && String(facts['decided'] ?? '').startsWith('status'),
+  );
+  const failed = spans.findLastIndex(({ kind, facts }) => kind === 'plugin' && facts['decided'] === 'failed');
+  const last = Math.max(decided, failed);
+  if (last > lastAttempt && spans[last]?.facts['phase'] !== 'headerFilter')
+    return { by: 'plugin', who: spans[last]?.name ?? null };
+  if (lastAttempt >= 0 && x.responseSource === 'upstream') return { by: 'backend', who: backendText(x) };
+  return { by: x.responseSource === 'upstream' ? 'plugin' : 'gateway', who: null };
+}
+
+function backendText({ target, targetIp, targetPort }: Exchange): string {
+  const address = addressText(targetIp, targetPort);
+  return target === null || target.host === targetIp ? address : `${target.host} (${address})`;
+}

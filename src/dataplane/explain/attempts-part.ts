@@ -1,0 +1,37 @@
+import type { TraceSpan } from '../../plugin-sdk/trace.ts';
+import { milliseconds } from '../server-timing.ts';
+import type { ExplainRecorder } from './explain-recorder.ts';
+
+/** Every attempt at a backend, those of plugins' calls too. */
+export function attemptsPart(recorder: ExplainRecorder): readonly Readonly<Record<string, unknown>>[] {
+  const { spans, calls } = recorder;
+  const attempts: Readonly<Record<string, unknown>>[] = [];
+  for (const [at, span] of spans.entries()) {
+    if (span.kind !== 'attempt') continue;
+    const { facts } = span;
+    const call = calls.get(at);
+    attempts.push({
+      ...(call === undefined ? {} : { called_by: call }),
+      try: facts['try'],
+      host: facts['host'],
+      address: addressText(String(facts['ip']), Number(facts['port'])),
+      connection: facts['pooled'] === true ? 'kept open' : 'new',
+      connect_ms: connectTime(spans, at),
+      ms: span.end === 0 ? null : milliseconds(span.end - span.start),
+      status: facts['status'] ?? null,
+      failed: facts['failed'] === true,
+      ...(facts['cause'] === undefined ? {} : { cause: facts['cause'] }),
+    });
+  }
+  return attempts;
+}
+
+export function addressText(ip: string, port: number): string {
+  return `${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
+}
+
+/** The connection of an attempt is opened right after it has begun. */
+function connectTime(spans: readonly TraceSpan[], at: number): number | null {
+  const next = spans[at + 1];
+  return next?.kind !== 'connect' || next.end === 0 ? null : milliseconds(next.end - next.start);
+}

@@ -1,0 +1,92 @@
+import type { PluginLogger } from '../../plugin-sdk/define-plugin.ts';
+import type { Downstream, RequestBodySink } from '../downstream.ts';
+import type { Exchange } from '../exchange.ts';
+import type { ProxyOptions } from '../options.ts';
+import { serverTiming } from '../server-timing.ts';
+import { type DebugFilter, debugOutput } from './debug-output.ts';
+import type { ExplainRecorder } from './explain-recorder.ts';
+import { timingDetail } from './timing-detail.ts';
+
+/** What is told of a request with the debug token. */
+export interface Told {
+  readonly recorder: ExplainRecorder;
+  readonly options: ProxyOptions;
+  /** What `X-Kong-Request-Debug` asks for; null: nothing. */
+  readonly filter: DebugFilter | null;
+  /** Where the time line goes, too; null: it does not. */
+  readonly log: PluginLogger | null;
+}
+
+/** Stands before the client of a request with the debug token: the head of its answer tells how long everything took. */
+export class DebuggedDownstream implements Downstream {
+  protected readonly client: Downstream;
+  protected readonly told: Told;
+
+  constructor(client: Downstream, told: Told) {
+    this.client = client;
+    this.told = told;
+  }
+
+  get bodyComplete(): boolean {
+    return this.client.bodyComplete;
+  }
+
+  sendHead(x: Exchange, bodyLength: number): void {
+    x.responseBlock += this.timingLines(x);
+    this.client.sendHead(x, bodyLength);
+  }
+
+  sendBody(x: Exchange, bytes: Uint8Array, start: number, end: number): boolean {
+    return this.client.sendBody(x, bytes, start, end);
+  }
+
+  sendEnd(x: Exchange, trailers: string): void {
+    this.client.sendEnd(x, trailers);
+  }
+
+  flush(x: Exchange): void {
+    this.client.flush(x);
+  }
+
+  sendInformational(x: Exchange, status: number, block: string): void {
+    this.client.sendInformational(x, status, block);
+  }
+
+  abort(x: Exchange): void {
+    this.client.abort(x);
+  }
+
+  startBody(x: Exchange, sink: RequestBodySink): void {
+    this.client.startBody(x, sink);
+  }
+
+  limitBody(x: Exchange, bytes: number): void {
+    this.client.limitBody(x, bytes);
+  }
+
+  pauseBody(x: Exchange): void {
+    this.client.pauseBody(x);
+  }
+
+  resumeBody(x: Exchange): void {
+    this.client.resumeBody(x);
+  }
+
+  startTunnel(x: Exchange, sink: RequestBodySink): void {
+    this.client.startTunnel(x, sink);
+  }
+
+  /** The lines that tell it. */
+  protected timingLines(x: Exchange): string {
+    const { recorder, options, filter, log } = this.told;
+    const detail = timingDetail(recorder.spans);
+    const timing = [...(options.serverTiming ? [] : [serverTiming(x)]), ...(detail === '' ? [] : [detail])].join(', ');
+    let lines = timing === '' ? '' : `Server-Timing: ${timing}\r\n`;
+    if (filter !== null) {
+      const output = debugOutput(x, recorder.spans, filter);
+      lines += `X-Kong-Request-Debug-Output: ${output}\r\n`;
+      log?.info('request debug', { request_id: x.id, output });
+    }
+    return lines;
+  }
+}

@@ -1,0 +1,68 @@
+import type { ExplainedCondition, ExplainedRoute, MatchExplanation } from '../../router/explain-match.ts';
+import type { RuntimeRoute } from '../../snapshot/runtime.ts';
+import type { Exchange } from '../exchange.ts';
+import { isSecretHeader, redacted } from '../masked-arguments.ts';
+
+interface ShownCondition {
+  readonly condition: string;
+  readonly header?: string;
+  readonly wanted: readonly string[];
+  readonly got: readonly string[];
+}
+
+/** Values of one condition that are told. */
+const mostValues = 20;
+
+/** Which route matched and by what, and why others did not. Null: the router was not asked. */
+export function routerPart(
+  x: Exchange,
+  match: MatchExplanation<RuntimeRoute> | null,
+): Readonly<Record<string, unknown>> | null {
+  if (match === null) return null;
+  const { matched, others, routes } = match;
+  return {
+    routes,
+    matched:
+      matched === null
+        ? null
+        : {
+            ...named(matched),
+            conditions: matched.met.map((one) => shown(x, one)),
+            strip_path: matched.route.stripPath,
+            preserve_host: matched.route.preserveHost,
+            captures: { ...x.captures?.groups },
+          },
+    others: others.map((one) => other(x, one)),
+  };
+}
+
+function other(x: Exchange, route: ExplainedRoute<RuntimeRoute>): Readonly<Record<string, unknown>> {
+  const { failed, failures, met, outranked } = route;
+  if (failed === null) return { ...named(route), matches_too: true, but: outranked };
+  return {
+    ...named(route),
+    matches_too: false,
+    failed: shown(x, failed),
+    more_failures: failures - 1,
+    met: met.map(({ kind, name }) => (kind === 'header' ? `header ${name}` : kind)),
+  };
+}
+
+function named({ route }: ExplainedRoute<RuntimeRoute>): Readonly<Record<string, unknown>> {
+  return { id: route.id, name: route.name, service: route.service?.name ?? route.service?.id ?? null };
+}
+
+function shown(x: Exchange, { kind, name, wanted, got }: ExplainedCondition): ShownCondition {
+  if (kind !== 'header') return { condition: kind, wanted: capped(wanted), got: capped(got) };
+  // A route can ask for a key.
+  const secret = isSecretHeader(name.toLowerCase().replaceAll('_', '-'), x.plan.secretHeaders);
+  const hidden = (values: readonly string[]): readonly string[] =>
+    secret ? values.map(() => redacted) : capped(values);
+  return { condition: kind, header: name, wanted: hidden(wanted), got: hidden(got) };
+}
+
+function capped(values: readonly string[]): readonly string[] {
+  return values.length <= mostValues
+    ? values
+    : [...values.slice(0, mostValues), `and ${values.length - mostValues} more`];
+}
