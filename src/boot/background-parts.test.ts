@@ -40,6 +40,7 @@ function rig() {
     store: {} as BackgroundPartsOptions['store'],
     settings: testSettings,
     metrics: () => Promise.resolve([]),
+    count: () => {},
     nodeId: 'node',
     log,
   });

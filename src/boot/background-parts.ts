@@ -15,6 +15,7 @@ export interface BackgroundPartsOptions {
   readonly store: BackgroundStore;
   readonly zone: BackgroundTools['zone'];
   readonly metrics: BackgroundTools['metrics'];
+  readonly count: (plugin: string, name: string, by: number) => void;
   readonly settings: PluginSettings;
   readonly nodeId: string;
   readonly log: ErrorLog;
@@ -136,7 +137,8 @@ class BackgroundPart {
     if (background === null) return null;
     const { settings, nodeId, store, zone, metrics } = this.#options;
     const ending = new AbortController();
-    const tools = { log: this.#log, settings, nodeId, store, zone, metrics, signal: ending.signal };
+    const count = (name: string, by = 1): void => this.#options.count(this.#plugin.name, name, by);
+    const tools = { log: this.#log, settings, nodeId, store, zone, metrics, count, signal: ending.signal };
     return { part: background(tools), ending };
   }
 }

@@ -216,6 +216,7 @@ export class NodeParts {
       settings: pluginSettings(this.#options.settings),
       zone: (instance, name) => this.#zones?.find(instance, name) ?? null,
       metrics: () => this.#metrics?.collect() ?? Promise.resolve([]),
+      count: (plugin, name, by) => this.#pluginCounts.add([[plugin, name, by]]),
       nodeId: this.#options.nodeId,
       log: logs.node,
     });

@@ -48,6 +48,8 @@ export interface BackgroundTools {
   readonly store: BackgroundStore;
   /** Memory of a zone that this instance declared; null when there is none. */
   zone(instanceId: string, name: string): SharedArrayBuffer | null;
+  /** Adds to a counter of the plugin, as `tools.count` of `setup` does. */
+  count(name: string, by?: number): void;
   /** All numbers of the node, of its core and of all plugins: those of `GET /metrics`. */
   metrics(): Promise<readonly MetricFamily[]>;
   /** Aborted when the part is stopped: whatever it waits for is to be given up. */

@@ -20,6 +20,7 @@ function rig(t: TestContext, change: Partial<AcmeConfig> = {}) {
     log: { debug: write, info: write, warn: write, error: write },
     settings: testSettings,
     metrics: () => Promise.resolve([]),
+    count: () => {},
     zone: () => null,
     nodeId: 'one',
     store,
