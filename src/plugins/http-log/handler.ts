@@ -1,0 +1,56 @@
+import {
+  compileLogFields,
+  DeliveryQueue,
+  httpSender,
+  type LogSource,
+  logLine,
+  type PluginPhases,
+  type PluginTools,
+  queueSettings,
+} from '../../plugin-sdk/index.ts';
+import type { HttpLogConfig } from './schema.ts';
+
+/** What Kong has where a field is null. */
+const defaults = { method: 'POST', contentType: 'application/json', timeout: 10_000, keepalive: 60_000 } as const;
+
+export function sendRecords(config: HttpLogConfig, tools: PluginTools): PluginPhases {
+  const { http_endpoint, headers, timeout, keepalive, method, content_type } = config;
+  const fields = compileLogFields(config, tools);
+  const each = timeout ?? defaults.timeout;
+  const sender = httpSender({
+    url: http_endpoint,
+    method: method ?? defaults.method,
+    headers: headers ?? {},
+    connectTimeout: each,
+    sendTimeout: each,
+    readTimeout: each,
+    keepalive: keepalive ?? defaults.keepalive,
+    trustedCertificates: tools.settings.trustedCertificates,
+  });
+  const contentType = content_type ?? defaults.contentType;
+  const settings = queueSettings(config);
+  const isList = (settings.max_batch_size ?? 1) > 1;
+  const queue = new DeliveryQueue<string>({
+    settings,
+    tools,
+    what: 'log records',
+    async send(batch, signal) {
+      const body = isList ? `[${batch.join(',')}]` : (batch[0] as string);
+      const status = await sender.send(body, contentType, signal);
+      // As in Kong: a redirect is not followed, and is no success either.
+      if (status >= 300) throw new Error(`the receiver answered ${status}`);
+    },
+  });
+  const take = (context: LogSource): void => {
+    const line = logLine(context, fields);
+    if (line !== null) queue.push(line);
+  };
+  return {
+    log: take,
+    streamLog: take,
+    drain: () => queue.drain(),
+    dispose() {
+      void queue.close().then(() => sender.close());
+    },
+  };
+}

@@ -1,0 +1,11 @@
+import { allProtocols, definePlugin } from '../../plugin-sdk/index.ts';
+import { sendRecords } from './handler.ts';
+
+export default definePlugin({
+  name: 'http-log',
+  version: '1.0.0',
+  priority: 12,
+  protocols: allProtocols,
+  schema: () => import('./schema.ts'),
+  setup: sendRecords,
+});
