@@ -40,9 +40,9 @@ function sender(host: string, port: number): Sender {
   return { datagrams: openDatagrams({ host, port, log, count }), counts, warnings };
 }
 
-for (const host of ['127.0.0.1', 'localhost', '::1']) {
+for (const host of ['127.0.0.1', 'localhost', '::1', '[::1]']) {
   test(`texts and bytes arrive at ${host} in order, one datagram each`, async () => {
-    using to = await receiver(host === '::1' ? host : '127.0.0.1');
+    using to = await receiver(host.includes(':') ? '::1' : '127.0.0.1');
     const { datagrams, counts } = sender(host, to.port);
     const reused = Buffer.from('two');
     datagrams.send('one é');

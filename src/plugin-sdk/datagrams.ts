@@ -5,7 +5,7 @@ import { nowAndThen } from '../util/now-and-then.ts';
 import type { PluginLogger } from './define-plugin.ts';
 
 export interface DatagramOptions {
-  /** Name or address (IPv6 without brackets). */
+  /** Name or address. */
   readonly host: string;
   readonly port: number;
   readonly log: PluginLogger;
@@ -47,6 +47,7 @@ export function openDatagrams(options: DatagramOptions): Datagrams {
 
 class DatagramSender implements Datagrams {
   readonly #options: DatagramOptions;
+  readonly #host: string;
   readonly #tell: (text: string) => void;
   /** Connected to `#address`; null: no address is known yet. */
   #socket: Socket | null = null;
@@ -64,6 +65,8 @@ class DatagramSender implements Datagrams {
   constructor(options: DatagramOptions) {
     this.#options = options;
     const { host, port, log } = options;
+    // As URLs have addresses of IPv6.
+    this.#host = host.replace(/^\[(.*)\]$/, '$1');
     this.#tell = nowAndThen(tellPause, (reason, unsaid) =>
       log.warn('datagrams cannot be sent', { host, port, reason, ...(unsaid > 0 ? { unsaid } : {}) }),
     );
@@ -101,7 +104,7 @@ class DatagramSender implements Datagrams {
     this.#options.count('send_failures');
     this.#tell(error.message);
     // The name may stand for another machine by now.
-    if (isIP(this.#options.host) === 0) this.#lookUpAt = Math.min(this.#lookUpAt, performance.now() + retryPause);
+    if (isIP(this.#host) === 0) this.#lookUpAt = Math.min(this.#lookUpAt, performance.now() + retryPause);
   }
 
   #keep(datagram: string | Uint8Array, size: number): void {
@@ -116,7 +119,7 @@ class DatagramSender implements Datagrams {
 
   #lookUp(): void {
     if (this.#lookingUp) return;
-    const { host } = this.#options;
+    const host = this.#host;
     this.#lookUpAt = Number.POSITIVE_INFINITY;
     if (isIP(host) !== 0) {
       this.#open(host, isIP(host));

@@ -50,5 +50,6 @@ export const bundledPlugins: ReadonlyMap<string, PluginLoader> = new Map<string,
   ['throttling', () => import('./throttling/index.ts')],
   ['timeouts', () => import('./timeouts/index.ts')],
   ['traffic-split', () => import('./traffic-split/index.ts')],
+  ['udp-log', () => import('./udp-log/index.ts')],
   ['xml-json', () => import('./xml-json/index.ts')],
 ]);
