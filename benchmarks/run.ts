@@ -11,6 +11,7 @@ import { content } from './scenarios/content.ts';
 import { edits } from './scenarios/edits.ts';
 import { http2 } from './scenarios/http2.ts';
 import { idleConnections } from './scenarios/idle-connections.ts';
+import { observability } from './scenarios/observability.ts';
 import { plain } from './scenarios/plain.ts';
 import { policies } from './scenarios/policies.ts';
 import { routes } from './scenarios/routes.ts';
@@ -29,6 +30,7 @@ import { BenchError, findTools } from './support/tools.ts';
 const scenarios: readonly Scenario[] = [
   plain,
   policies,
+  observability,
   consumers,
   addresses,
   aggregate,

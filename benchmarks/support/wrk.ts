@@ -21,6 +21,8 @@ export interface LoadFigures {
   readonly failed: number;
   readonly p50: number;
   readonly p99: number;
+  /** The slowest request. */
+  readonly max: number;
 }
 
 const scripts = join(import.meta.dirname, '..', 'load');

@@ -1,0 +1,214 @@
+import { get } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AdminClient } from '../support/admin-client.ts';
+import type { BenchContext, Scenario } from '../support/context.ts';
+import { type Figure, figure, median } from '../support/figures.ts';
+import { type GatewaySubject, startGateway } from '../support/gateway.ts';
+import { measureInTurns } from '../support/measure.ts';
+import { residentMegabytes } from '../support/process-figures.ts';
+import { BenchError } from '../support/tools.ts';
+import { load } from '../support/wrk.ts';
+
+const scenario = 'observability';
+const routesScraped = 5_000;
+const batch = { max_batch_size: 200, max_coalescing_delay: 1 };
+
+const allMetrics = { status_code_metrics: true, latency_metrics: true, bandwidth_metrics: true };
+
+/** What it costs to be told of each request, and that telling disturbs none. */
+export const observability: Scenario = {
+  name: scenario,
+  async run(context: BenchContext): Promise<readonly Figure[]> {
+    return [...(await cost(context)), ...(await scraping(context)), ...(await deadReceiver(context))];
+  },
+};
+
+/** CPU per plain request with everything on, and with each of the logs, beside the same without. */
+async function cost(context: BenchContext): Promise<readonly Figure[]> {
+  const { folder, backend } = context;
+  const silent = await startGateway({ folder, workers: 1 });
+  const telling = await startGateway({
+    folder,
+    workers: 1,
+    name: 'gateway that tells',
+    env: { KONG_PROXY_ACCESS_LOG: join(folder, 'access.log'), KONG_TRACING_SAMPLING_RATE: '0.01' },
+  });
+  const admins = [silent, telling].map(({ adminUrl }) => new AdminClient(adminUrl));
+  const [quiet, told] = admins as [AdminClient, AdminClient];
+  try {
+    await quiet.addRoutes(backend.url, 3);
+    await quiet.write('POST', '/routes/route-1/plugins', {
+      name: 'file-log',
+      config: { path: join(folder, 'records.log') },
+    });
+    await quiet.write('POST', '/routes/route-2/plugins', {
+      name: 'http-log',
+      config: { http_endpoint: `${backend.url}/logs`, queue: batch },
+    });
+    await told.addRoutes(backend.url, 1);
+    await told.write('POST', '/plugins', { name: 'prometheus', config: allMetrics });
+    await told.write('POST', '/plugins', {
+      name: 'opentelemetry',
+      config: { traces_endpoint: `${backend.url}/v1/traces` },
+    });
+    const measured = await measureInTurns(context, [
+      { subject: silent, path: '/r/0' },
+      { subject: telling, path: '/r/0' },
+      { subject: silent, path: '/r/1' },
+      { subject: silent, path: '/r/2' },
+    ]);
+    const [peer, all, file, http] = measured.map(({ cpuPerRequest }) => cpuPerRequest);
+    const beside = (what: string, gateway = Number.NaN, maxRatio?: number): Figure =>
+      figure({
+        scenario,
+        what,
+        unit: 'µs',
+        gateway,
+        peer: peer ?? Number.NaN,
+        peerName: 'without',
+        ...(maxRatio === undefined ? {} : { maxRatio }),
+      });
+    return [
+      beside('CPU per request: prometheus, access log, 1 % traced', all, 1.25),
+      beside('CPU per request: file-log', file),
+      beside('CPU per request: http-log, batches of 200', http),
+    ];
+  } finally {
+    for (const admin of admins) admin.close();
+    await Promise.all([silent.stop(), telling.stop()]);
+  }
+}
+
+/** The page of metrics with series of many routes, while requests are measured. */
+async function scraping(context: BenchContext): Promise<readonly Figure[]> {
+  const gateway = await startGateway({ folder: context.folder, workers: 1 });
+  const admin = new AdminClient(gateway.adminUrl);
+  try {
+    await admin.addRoutes(context.backend.url, routesScraped);
+    await admin.write('POST', '/plugins', { name: 'prometheus', config: allMetrics });
+    // Every route has been asked.
+    await load(context.tools.wrk, {
+      url: gateway.url,
+      seconds: 3,
+      connections: 64,
+      script: 'spread.lua',
+      args: [String(routesScraped)],
+    });
+    const scrapes: Scrape[] = [];
+    const calm: number[] = [];
+    const busy: number[] = [];
+    for (let round = 0; round <= context.rounds; round++) {
+      const before = await pacedLoad(context, gateway);
+      const [during, made] = await Promise.all([pacedLoad(context, gateway), scrapeEach(gateway, context.seconds)]);
+      if (round === 0) continue;
+      calm.push(before.max);
+      busy.push(during.max);
+      scrapes.push(...made);
+    }
+    const [first] = scrapes;
+    context.say(`${scrapes.length} scrapes of ${((first?.bytes ?? 0) / 1e6).toFixed(1)} MB`);
+    const times = scrapes.map(({ milliseconds }) => milliseconds);
+    return [
+      figure({
+        scenario,
+        what: `metrics page, ${routesScraped} routes with traffic`,
+        unit: 'ms',
+        gateway: median(times),
+        max: 300,
+      }),
+      figure({
+        scenario,
+        what: 'slowest request while it is scraped each second, median of rounds',
+        unit: 'ms',
+        gateway: median(busy),
+        peer: median(calm),
+        peerName: 'not scraped',
+        max: 20,
+      }),
+    ];
+  } finally {
+    admin.close();
+    await gateway.stop();
+  }
+}
+
+interface Scrape {
+  readonly milliseconds: number;
+  readonly bytes: number;
+}
+
+async function scrapeEach(gateway: GatewaySubject, seconds: number): Promise<readonly Scrape[]> {
+  const made: Scrape[] = [];
+  for (let second = 0; second < seconds; second++) {
+    const scrape = await scrapeOnce(`${gateway.adminUrl}/metrics`);
+    made.push(scrape);
+    await delay(Math.max(0, 1000 - scrape.milliseconds));
+  }
+  return made;
+}
+
+function scrapeOnce(url: string): Promise<Scrape> {
+  const begun = performance.now();
+  return new Promise((resolve, reject) => {
+    get(url, { agent: false }, (incoming) => {
+      if (incoming.statusCode !== 200) reject(new BenchError(`${url} was answered ${incoming.statusCode}`));
+      let bytes = 0;
+      incoming.on('data', (chunk: Buffer) => {
+        bytes += chunk.byteLength;
+      });
+      incoming.on('end', () => resolve({ milliseconds: performance.now() - begun, bytes }));
+    }).on('error', reject);
+  });
+}
+
+/** About 1,250 requests a second: far from full, so that the slowest is not in a queue of our own making. */
+function pacedLoad(context: BenchContext, gateway: GatewaySubject): ReturnType<typeof load> {
+  return load(context.tools.wrk, {
+    url: `${gateway.url}/r/0`,
+    seconds: context.seconds,
+    connections: 50,
+    script: 'paced.lua',
+    args: ['40'],
+  });
+}
+
+/** Full load with records that nobody takes. */
+async function deadReceiver(context: BenchContext): Promise<readonly Figure[]> {
+  const gateway = await startGateway({ folder: context.folder, workers: 1 });
+  const admin = new AdminClient(gateway.adminUrl);
+  const seconds = Math.max(10, context.seconds);
+  const fullLoad = () => load(context.tools.wrk, { url: `${gateway.url}/r/0`, seconds, connections: 64 });
+  try {
+    await admin.addRoutes(context.backend.url, 1);
+    const before = await fullLoad();
+    const memory = residentMegabytes(gateway.pids());
+    // Nothing listens on this port.
+    await admin.write('POST', '/plugins', {
+      name: 'http-log',
+      config: { http_endpoint: 'http://127.0.0.1:9/', queue: batch },
+    });
+    const during = await fullLoad();
+    context.say(`${before.requests} requests without, ${during.requests} with a receiver that is down`);
+    return [
+      figure({
+        scenario,
+        what: 'failed requests, the receiver of records is down',
+        unit: 'requests',
+        gateway: during.failed,
+        max: 0,
+      }),
+      figure({
+        scenario,
+        what: 'memory with records that nobody takes',
+        unit: 'MB',
+        gateway: residentMegabytes(gateway.pids()),
+        peer: memory,
+        peerName: 'without',
+      }),
+    ];
+  } finally {
+    admin.close();
+    await gateway.stop();
+  }
+}
