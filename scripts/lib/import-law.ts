@@ -8,7 +8,7 @@ export type ImportMap = ReadonlyMap<string, readonly Import[]>;
 const dataPlane = ['dataplane', 'http1', 'http2', 'router', 'balancer', 'upstream', 'plugin-runner', 'stream'];
 const persistence = ['store', 'admin', 'entities'];
 /** What only the main thread has a use for. */
-const controlPlane = [...persistence, 'dns'];
+const controlPlane = [...persistence, 'analytics', 'dns'];
 
 /** What a folder of `src` may import beside itself and npm libraries. A folder that is not named may import any. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
@@ -24,6 +24,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 /** What a folder must never import. */
 const forbidden: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(dataPlane.map((folder) => [folder, controlPlane])),
+  // What workers record with is loaded by them: it must not bring the store along.
+  observability: ['analytics', 'store'],
   admin: [...dataPlane.filter((folder) => folder !== 'plugin-runner'), 'plugins'],
 };
 

@@ -120,6 +120,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
       notReadyReason: () => null,
     },
     metrics: { enabled: () => false, collect: async () => [], failed: () => {} },
+    analytics: null,
     health: health ?? { stateOf: () => null, setHealth: async () => 'off' },
     dns: async () => ({
       servers: ['10.0.0.2:53'],

@@ -1,3 +1,4 @@
+import type { Analytics } from '../analytics/analytics.ts';
 import type { NameState } from '../dns/types.ts';
 import type { PluginCatalog } from '../entities/plugin-catalog.ts';
 import type { EntityRegistry } from '../entities/registry.ts';
@@ -139,6 +140,8 @@ export interface AdminDependencies {
   readonly node: NodeFacts;
   readonly dns: () => Promise<DnsFacts>;
   readonly health: HealthFacts;
+  /** Null: the API's usage is not counted. */
+  readonly analytics: Analytics | null;
   readonly metrics: MetricsFacts;
 }
 

@@ -1,5 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import type { AdminOptions, RunningListener, ZoneFacts } from '../admin/contract.ts';
+import type { Analytics } from '../analytics/analytics.ts';
 import { AddressZone, type AddressZoneMemory, createAddressZone, forgetInFlight } from '../balancer/address-zone.ts';
 import type { CallHandler } from '../lookup/call-handler.ts';
 import { PluginCounts } from '../observability/plugin-counts.ts';
@@ -19,6 +20,7 @@ import { ZoneRegistry } from '../zones/zone-registry.ts';
 import type { BackgroundParts } from './background-parts.ts';
 import { ControlPlanePriority } from './control-plane-priority.ts';
 import { ExpiryJob } from './expiry-job.ts';
+import { openAnalytics, usageMemories } from './node-analytics.ts';
 import type { NodeDns } from './node-dns.ts';
 import type { NodeHealth } from './node-health.ts';
 import type { NodeLogs } from './node-logs.ts';
@@ -59,6 +61,8 @@ export class NodeParts {
   #background: BackgroundParts | null = null;
   #metrics: NodeMetrics | null = null;
   #restarts = 0;
+  readonly #usageMemories: readonly SharedArrayBuffer[];
+  #analytics: Analytics | null = null;
   #expiry: ExpiryJob | null = null;
   #logs: NodeLogs | null = null;
   #store: Store | null = null;
@@ -70,6 +74,7 @@ export class NodeParts {
     this.#options = options;
     this.#counters = createCounters(options.settings.workers);
     this.#addressMemory = createAddressZone(options.settings.workers);
+    this.#usageMemories = usageMemories(options.settings);
     this.#supervisor = new Supervisor({
       boot: {
         nodeId: options.nodeId,
@@ -79,6 +84,7 @@ export class NodeParts {
         zones: this.#counters,
         addresses: this.#addressMemory,
         ticketKeys: this.#ticketKeys.current,
+        usage: this.#usageMemories,
       },
       workers: options.settings.workers,
       log: this.#lateLog((logs) => logs.node),
@@ -87,7 +93,11 @@ export class NodeParts {
       onCall: (call) => this.#calls.promise.then((handler) => handler.handle(call)),
       onHealth: (change) => this.#health?.monitor.workerFlipped(change),
       onCounts: (counts) => this.#pluginCounts.add(counts),
-      onExit: (worker) => this.#recoverZones(worker),
+      onUsageTurned: (worker, { serial, names }) => this.#analytics?.turned(worker, serial, names),
+      onExit: (worker) => {
+        this.#recoverZones(worker);
+        this.#analytics?.ended(worker);
+      },
       startThread: (start) => this.#priority.startThread(start),
     });
   }
@@ -134,6 +144,7 @@ export class NodeParts {
     this.#health?.monitor.close();
     this.#expiry?.stop();
     await quiet;
+    await this.#analytics?.stop();
     await this.#workerCalls?.close();
     await this.#publisher?.close();
     await this.#store?.close();
@@ -193,6 +204,14 @@ export class NodeParts {
       onDelta,
     });
     this.#publisher = publisher;
+    this.#analytics = await openAnalytics({
+      settings,
+      nodeId: this.#options.nodeId,
+      store,
+      supervisor: this.#supervisor,
+      memories: this.#usageMemories,
+      log: logs.node,
+    });
     const background = await this.#openBackground(opened, logs, (version) => publisher.published(version));
     this.#expiry = new ExpiryJob(store, logs.node, settings.audit.retention);
     const { signal } = this.#ending;
@@ -304,7 +323,16 @@ export class NodeParts {
       dns: () => dns.facts(),
       config: () => ({ version: publisher.followed, failures: publisher.failures.size }),
     });
-    const dependencies = { settings, store, publisher, node, dns: () => dns.facts(), health, metrics };
+    const dependencies = {
+      settings,
+      store,
+      publisher,
+      node,
+      dns: () => dns.facts(),
+      health,
+      metrics,
+      analytics: this.#analytics,
+    };
     const options: AdminOptions = {
       entities,
       catalog,

@@ -11,6 +11,7 @@ import type { SocketOwner } from '../listener/accept.ts';
 import { type Listener, listen } from '../listener/listener.ts';
 import { plainIp, remoteEnd } from '../listener/remote-end.ts';
 import { formatAccessLine } from '../observability/access-log.ts';
+import type { UsageRecorder } from '../observability/analytics/usage-recorder.ts';
 import { type LogSink, openLogSink } from '../observability/log-sink.ts';
 import { beginPlugins, runLog } from '../plugin-runner/phases.ts';
 import type { PluginLogger } from '../plugin-sdk/define-plugin.ts';
@@ -26,10 +27,11 @@ import { BackendCalls } from './calls/backend-calls.ts';
 import type { ClientConnection, DownstreamHandler } from './downstream.ts';
 import { errorBody } from './error-body.ts';
 import type { DownstreamPeer, Exchange } from './exchange.ts';
-import { FailureLog } from './failure-log.ts';
 import { Explainer } from './explain/explainer.ts';
+import { FailureLog } from './failure-log.ts';
 import { RequestHandler } from './handle-request.ts';
 import { handshakeContext } from './handshake-context.ts';
+import { requestBytes, responseBytes } from './log-record.ts';
 import { maskedField, maskedRequestLine, maskedTarget } from './masked-arguments.ts';
 import { type ProxyOptions, proxyOptions } from './options.ts';
 import { Overload } from './overload.ts';
@@ -47,6 +49,8 @@ export interface DataPlaneOptions {
   readonly log: PluginLogger;
   readonly names: WorkerNames;
   readonly zone: AddressZone;
+  /** Counts requests; null: nobody does. */
+  readonly usage: UsageRecorder | null;
   /** Tells the control plane. */
   readonly post: (message: FromWorker) => void;
 }
@@ -85,17 +89,19 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
   readonly #trusted: TrustedPeers;
   readonly #accessLog: LogSink | null;
   readonly #overload: Overload;
+  readonly #usage: UsageRecorder | null;
   readonly #connections = new Set<ClientConnection>();
   readonly #listeners: Listener[] = [];
   #serial = 0;
   #drained: (() => void) | null = null;
 
-  constructor({ boot, snapshot, counters, log, names, zone, post }: DataPlaneOptions) {
+  constructor({ boot, snapshot, counters, log, names, zone, usage, post }: DataPlaneOptions) {
     const { settings } = boot;
     this.#boot = boot;
     this.snapshots = snapshot;
     this.#counters = counters;
     this.#log = log;
+    this.#usage = usage;
     this.#options = proxyOptions(settings);
     this.limits = {
       maxHeadSize: settings.maxHeadSize,
@@ -328,6 +334,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
     this.#counters[Counter.bytesReceived]! += x.bytesReceived;
     this.#counters[Counter.bytesSent]! += x.bytesSent;
     this.#proxy.finished(x);
+    if (this.#usage !== null) this.#usage.record(x, requestBytes(x), responseBytes(x));
     if (x.context !== null) runLog(x);
     if (this.#accessLog === null) return;
     const { head, plan } = x;

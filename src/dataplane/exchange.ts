@@ -124,6 +124,8 @@ export class Exchange {
   consumer: ConsumerView | null = null;
   credential: CredentialView | null = null;
   details: IdentityDetails | null = null;
+  /** The version of the API that a plugin has found out; '' for none. */
+  apiVersion = '';
   /** Header lines that tell the backend who the client is. */
   identity = '';
   /** Plugins of which one is enough; null unless a plugin said so. */

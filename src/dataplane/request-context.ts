@@ -30,6 +30,9 @@ import { ExchangeRequestView } from './request-view.ts';
 import { ExchangeResponseView } from './response-view.ts';
 import { ExchangeUpstreamEdit, requestEdits } from './upstream-request-edit.ts';
 
+/** Characters of a version's name that are kept. */
+const longestVersion = 64;
+
 /** One request as all plugins see it, in every phase. Everything in it is made when it is first asked for. */
 export class RequestContext
   implements ClientView, RewriteContext, AccessContext, HeaderFilterContext, ResponseContext, LogContext
@@ -142,6 +145,10 @@ export class RequestContext
     this.#exchange.credential = credential;
     this.#exchange.details = details === null ? null : { groups: null, scopes: null, claims: null, ...details };
     this.#exchange.identity = identityLines(consumer, credential);
+  }
+
+  setApiVersion(name: string): void {
+    this.#exchange.apiVersion = name.slice(0, longestVersion);
   }
 
   anyOf(names: ReadonlySet<string>, otherwise: NoneOf): void {

@@ -243,6 +243,11 @@ export interface AccessContext extends BaseContext {
     details?: Partial<IdentityDetails>,
   ): void;
   /**
+   * Names the version of the API that the request is for; analytics count requests by it. One of a few names from the configuration, of
+   * 64 characters at most, never a client's own text.
+   */
+  setApiVersion(name: string): void;
+  /**
    * From here on one of these plugins (names) is enough: they run in their order, a 401 of each is held back, and once one
    * has authenticated the client the others are skipped. When none did, `otherwise` decides after the last of them, or at
    * once when none of them is configured for the request. Any other answer than a 401 is final.

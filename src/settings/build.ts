@@ -97,6 +97,15 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
 function dnsSettings(values: Values): DnsSettings {
   const noSync = values.dns_no_sync;
   if (!values.new_dns_client) {
+    analytics: {
+      enabled: values.analytics,
+      maxSeries: values.analytics_max_series,
+      retention: {
+        minute: values.analytics_retention_minutes,
+        hour: values.analytics_retention_hours,
+        day: values.analytics_retention_days,
+      },
+    },
     return {
       servers: values.dns_resolver,
       hostsFile: values.dns_hostsfile,

@@ -145,3 +145,9 @@ export interface Settings {
   /** Every known setting under its Kong name with its effective value, secrets as `******`: `configuration` of `GET /`. */
   readonly public: Readonly<Record<string, unknown>>;
 }
+  /** How the API is used: whether it is counted, how many series a node tells apart, how long they are kept (milliseconds). */
+  readonly analytics: {
+    readonly enabled: boolean;
+    readonly maxSeries: number;
+    readonly retention: { readonly minute: number; readonly hour: number; readonly day: number };
+  };

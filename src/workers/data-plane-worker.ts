@@ -3,6 +3,7 @@ import { AddressZone } from '../balancer/address-zone.ts';
 import type { AddressChanges } from '../balancer/upstream-addresses.ts';
 import { WeightedSequence } from '../balancer/weighted-sequence.ts';
 import { type DataPlane, startDataPlane } from '../dataplane/data-plane.ts';
+import { UsageRecorder } from '../observability/analytics/usage-recorder.ts';
 import { reopenFiles } from '../observability/reopening.ts';
 import { PluginShelf } from '../plugin-runner/plugin-shelf.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -26,6 +27,7 @@ export class DataPlaneWorker {
   readonly #shelf: PluginShelf;
   readonly #zone: AddressZone;
   readonly #names: WorkerNames;
+  readonly #usage: UsageRecorder | null;
   /** A delta waits for the code of its plugins, and those after it for their turn. */
   #loading: Promise<void> | null = null;
   #plane: Promise<DataPlane | null> | null = null;
@@ -50,6 +52,8 @@ export class DataPlaneWorker {
       plugins: shelf.plugins,
       host: this.#host,
     });
+    const usage = boot.usage[boot.worker];
+    this.#usage = usage === undefined ? null : new UsageRecorder(usage);
     this.#names = new WorkerNames(
       (name) => this.#host.resolve(name),
       (weights) => new WeightedSequence(weights),
@@ -81,6 +85,13 @@ export class DataPlaneWorker {
         break;
       case 'names':
         this.#names.changed(message.names);
+        break;
+      case 'usage-turn':
+        this.#post({
+          type: 'usage-turned',
+          serial: message.serial,
+          names: this.#usage?.turn(message.half) ?? [],
+        });
         break;
       case 'answer':
         this.#host.answered(message.id, message.result);
@@ -155,6 +166,7 @@ export class DataPlaneWorker {
         log: this.#log,
         names: this.#names,
         zone: this.#zone,
+        usage: this.#usage,
         post: this.#post,
       });
       this.#post({ type: 'ready', ports: plane.ports });

@@ -3,6 +3,7 @@ import type { AddressChanges } from '../balancer/upstream-addresses.ts';
 import type { Row } from '../entities/entity.ts';
 import type { CallResult } from '../lookup/call-handler.ts';
 import type { Call, TouchedRow } from '../lookup/questions.ts';
+import type { UsageName } from '../observability/analytics/usage-recorder.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
 import type { NameChanges } from '../upstream/worker-names.ts';
 
@@ -70,6 +71,8 @@ export interface WorkerBoot {
   readonly addresses: AddressZoneMemory;
   /** Keys of TLS session tickets. */
   readonly ticketKeys: Uint8Array;
+  /** Where workers count requests for analytics, by number of the worker; empty: they do not. */
+  readonly usage: readonly SharedArrayBuffer[];
 }
 
 export type ToWorker =
@@ -94,6 +97,8 @@ export type ToWorker =
   | { readonly type: 'answer'; readonly id: number; readonly result: CallResult }
   /** Stop accepting, finish what is in flight within `timeout` milliseconds, close, exit. */
   | { readonly type: 'drain'; readonly timeout: number }
+  /** Count requests in this half of the memory from now on. */
+  | { readonly type: 'usage-turn'; readonly serial: number; readonly half: 0 | 1 }
   | { readonly type: 'reopen-logs' }
   | { readonly type: 'ticket-keys'; readonly keys: Uint8Array }
   | { readonly type: 'log-level'; readonly level: LogLevel };
@@ -105,6 +110,13 @@ export interface HealthMessage {
   readonly slot: number;
   readonly healthy: boolean;
   readonly reason: string;
+}
+
+/** The worker has turned: the other half is no longer written to. `names`: of ids that are new. */
+export interface UsageTurnedMessage {
+  readonly type: 'usage-turned';
+  readonly serial: number;
+  readonly names: readonly UsageName[];
 }
 
 export type FromWorker =
@@ -121,6 +133,7 @@ export type FromWorker =
   /** Asks the control plane; it answers with the same id. */
   | { readonly type: 'call'; readonly id: number; readonly call: Call }
   | HealthMessage
+  | UsageTurnedMessage
   /** What plugins counted since the last time: plugin, name, number. */
   | { readonly type: 'counts'; readonly counts: readonly (readonly [string, string, number])[] }
   /** The worker cannot do its work and is about to exit. One line that says why. */

@@ -3,7 +3,14 @@ import type { Call } from '../lookup/questions.ts';
 import type { LogLevel } from '../settings/settings.ts';
 import type { WorkerConfig } from '../snapshot/publisher.ts';
 import { Counter, resetGauges, workerCounters } from '../zones/counters.ts';
-import type { FromWorker, HealthMessage, SnapshotFailure, ToWorker, WorkerBoot } from './messages.ts';
+import type {
+  FromWorker,
+  HealthMessage,
+  SnapshotFailure,
+  ToWorker,
+  UsageTurnedMessage,
+  WorkerBoot,
+} from './messages.ts';
 import { pluginDrainTimeout } from './plugin-settings.ts';
 import { WorkerHandle } from './worker-handle.ts';
 
@@ -25,6 +32,8 @@ export interface SupervisorOptions {
   /** What plugins of a worker counted: plugin, name, number. */
   readonly onHealth: (change: HealthMessage) => void;
   readonly onCounts: (counts: readonly (readonly [string, string, number])[]) => void;
+  /** A worker counts in the other half of its memory from now on. */
+  readonly onUsageTurned: (worker: number, message: UsageTurnedMessage) => void;
   /** A worker has ended, and what it held of shared memory can be given back. */
   readonly onExit: (worker: number) => void;
   /** Runs what starts a thread, with the priority that a worker shall have. */
@@ -189,6 +198,9 @@ export class Supervisor {
         break;
       case 'counts':
         this.#options.onCounts(message.counts);
+        break;
+      case 'usage-turned':
+        this.#options.onUsageTurned(worker.number, message);
         break;
       case 'fatal':
         this.#options.log.log('error', message.message, { worker: worker.number });

@@ -137,6 +137,11 @@ function baseSettings(prefix: string): Settings {
       instrumentations: new Set([
         'request',
         'router',
+    analytics: {
+      enabled: true,
+      maxSeries: 2000,
+      retention: { minute: 2 * 86_400_000, hour: 30 * 86_400_000, day: 400 * 86_400_000 },
+    },
         'dns_query',
         'balancer',
         'plugin_rewrite',

@@ -9,6 +9,8 @@ export function entitySchemas(entities: readonly EntityDefinition[]): JsonObject
     tags_list: listOf('tags'),
     audit_records: auditSchema,
     audit_records_list: listOf('audit_records'),
+    usage: usageSchema,
+    usage_list: listOf('usage'),
   };
   for (const { name, schema } of entities) {
     const { required, ...change } = exportJsonSchema(schema);
@@ -59,6 +61,32 @@ const auditSchema: JsonObject = {
     },
     truncated: { type: 'boolean', description: 'Values were left out, because the record would be too long.' },
     details: { type: 'object', description: 'Of an `action`: its query, and the names of the fields of its body.' },
+  },
+};
+
+const latencySchema: JsonObject = {
+  type: ['object', 'null'],
+  description: 'Milliseconds; null when there was none. Quantiles are off by 4 % at most.',
+  properties: Object.fromEntries(['mean', 'p50', 'p90', 'p95', 'p99', 'max'].map((name) => [name, { type: 'number' }])),
+};
+
+const usageSchema: JsonObject = {
+  type: 'object',
+  required: ['requests', 'errors', 'bytes_in', 'bytes_out', 'latency', 'upstream_latency'],
+  properties: {
+    start: { type: 'string', format: 'date-time', description: 'When the minute, hour or day (UTC) began.' },
+    node: { type: 'string' },
+    route: { type: ['object', 'null'], description: '`id` and `name`; the id `*` stands for all without a row.' },
+    service: { type: ['object', 'null'], description: '`id` and `name`.' },
+    consumer: { type: ['object', 'null'], description: '`id` and `username`.' },
+    version: { type: ['string', 'null'], description: 'As api-versioning names it.' },
+    status: { type: ['integer', 'string'], description: 'Or `4xx` where only the first digit is known.' },
+    requests: { type: 'integer' },
+    errors: { type: 'object', properties: { '4xx': { type: 'integer' }, '5xx': { type: 'integer' } } },
+    bytes_in: { type: 'integer', description: 'Heads and bodies of requests.' },
+    bytes_out: { type: 'integer', description: 'Heads and bodies of answers.' },
+    latency: latencySchema,
+    upstream_latency: latencySchema,
   },
 };
 

@@ -44,6 +44,7 @@ export function chooseVersions(
     if (named?.conflict === true) return refuse(400, 'The request names two versions');
     if (version === null) return notFound(context, named);
     context.log('api_version', version.name);
+    context.setApiVersion(version.name);
     if (config.refuse_after_sunset && now() >= version.sunset) return gone(context, version);
     tidy(context, named);
     if (version.prefix !== '') {

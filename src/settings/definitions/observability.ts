@@ -1,4 +1,4 @@
-import { boolean, duration } from '../kinds.ts';
+import { boolean, duration, integer } from '../kinds.ts';
 import { bearerToken, fraction, instrumentations } from '../special-kinds.ts';
 import { kong, own } from './definition.ts';
 
@@ -32,3 +32,16 @@ export const observability = {
     { secret: true },
   ),
 } as const;
+  analytics: own(
+    boolean,
+    'on',
+    'Whether requests are counted by route, consumer, version, status and minute: `GET /analytics/usage`.',
+  ),
+  analytics_max_series: own(
+    integer(100, 20_000),
+    '2000',
+    'Combinations of route, service, consumer, version and status that a node tells apart in a minute, an hour and a day; those beyond are counted together. Each takes up to 3.3 KB of memory in each worker.',
+  ),
+  analytics_retention_minutes: own(duration('s'), '2d', 'How long usage is kept by the minute; 0 is for ever.'),
+  analytics_retention_hours: own(duration('s'), '30d', 'How long usage is kept by the hour; 0 is for ever.'),
+  analytics_retention_days: own(duration('s'), '400d', 'How long usage is kept by the day; 0 is for ever.'),

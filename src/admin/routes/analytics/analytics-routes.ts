@@ -1,0 +1,65 @@
+import type { AdminDependencies } from '../../contract.ts';
+import type { AdminRoute } from '../../http/admin-route.ts';
+import { plainError } from '../../http/http-error.ts';
+import { readSummary } from './summary.ts';
+import type { AnalyticsTools } from './tools.ts';
+import { listUsage } from './usage-list.ts';
+import { UsageNames } from './usage-names.ts';
+import { filterParameters } from './usage-request.ts';
+
+/** `/analytics/...`: how the API is used. */
+export function analyticsRoutes({ analytics, store }: AdminDependencies): readonly AdminRoute[] {
+  const tools =
+    analytics === null ? null : { analytics, names: new UsageNames(store, analytics.ledger), now: Date.now };
+  const needed = (): AnalyticsTools => {
+    if (tools === null) throw plainError(404, 'Usage is not counted: the setting analytics is off');
+    return tools;
+  };
+  return [
+    {
+      path: '/analytics/usage',
+      tag: 'analytics',
+      operations: {
+        GET: {
+          handle: (request) => listUsage(needed(), request),
+          notes: {
+            summary: 'How the API was used, by time and what requests have in common; JSON or CSV',
+            answer: 'list',
+            entity: 'usage',
+            queryParameters: [
+              ...filterParameters,
+              {
+                name: 'group_by',
+                description:
+                  'What rows are told apart by, with commas: `route`, `service`, `consumer`, `version`, `status`, `node`, and `minute`, `hour` or `day`. All but the node when left out.',
+              },
+              { name: 'format', description: '`json` or `csv`. By `Accept` when left out.' },
+            ],
+          },
+        },
+      },
+    },
+    {
+      path: '/analytics/summary',
+      tag: 'analytics',
+      operations: {
+        GET: {
+          handle: (request) => readSummary(needed(), request),
+          notes: {
+            summary: 'Totals, their course over time, and the most used routes, services, consumers and versions',
+            answer: 'object',
+            queryParameters: [
+              ...filterParameters,
+              { name: 'top', description: 'How many of each kind, 1 to 100; 10 when left out.' },
+              {
+                name: 'sort',
+                description:
+                  'What counts as most: `requests`, `errors`, `bytes` or `latency`. `requests` when left out.',
+              },
+            ],
+          },
+        },
+      },
+    },
+  ];
+}

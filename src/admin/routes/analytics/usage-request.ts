@@ -1,0 +1,199 @@
+import { lengths, resolutions, startOf } from '../../../analytics/periods.ts';
+import type { Grouping, UsageFilter } from '../../../analytics/usage-reader.ts';
+import type { Settings } from '../../../settings/settings.ts';
+import type { UsageResolution } from '../../../store/usage-store.ts';
+import type { Query } from '../../http/query.ts';
+import { invalidOptions } from '../../lists/list-errors.ts';
+import { readInstant } from '../../lists/list-request.ts';
+
+/** Names or ids of which a request may have one; '' for requests without. */
+export type NamedFilter = 'route' | 'service' | 'consumer';
+const namedFilters: readonly NamedFilter[] = ['route', 'service', 'consumer'];
+const plainFilters = ['version', 'node'] as const;
+
+export interface UsageAsked {
+  readonly range: Pick<UsageFilter, 'from' | 'to' | 'resolution'>;
+  /** As the caller wrote them: several of a kind are alternatives. */
+  readonly named: ReadonlyMap<NamedFilter, readonly string[]>;
+  readonly plain: ReadonlyMap<(typeof plainFilters)[number], readonly string[]>;
+  /** Null: of any status. */
+  readonly statuses: StatusRanges | null;
+  /** All that chooses what is shown, with the range as it is; for links to further pages. */
+  readonly given: readonly (readonly [name: string, value: string])[];
+}
+
+type StatusRanges = NonNullable<UsageFilter['statuses']>;
+
+/** Milliseconds. What is asked about when no time is named. */
+const usualSpan = 3_600_000;
+/** Minutes, hours and days that one request may cover. */
+const mostPeriods: Readonly<Record<UsageResolution, number>> = { minute: 10_080, hour: 2_400, day: 4_000 };
+/** Spans up to which a resolution is chosen for whoever names none. */
+const usualSpans: readonly (readonly [UsageResolution, number])[] = [
+  ['minute', 6 * lengths.hour],
+  ['hour', 14 * lengths.day],
+];
+/** The year 2000 and the year 10000: what is beyond is a mistake in the unit. */
+const firstInstant = Date.UTC(2000, 0);
+const lastInstant = Date.UTC(10_000, 0);
+const mostValues = 50;
+
+const groupable = ['node', 'route', 'service', 'consumer', 'version', 'status'] as const;
+const groupNames: readonly string[] = [...groupable, ...resolutions];
+
+export const filterParameters = [
+  { name: 'from', description: 'Begin: ISO 8601, or seconds since the epoch. An hour before `to` when left out.' },
+  { name: 'to', description: 'End, itself not included. Now when left out.' },
+  {
+    name: 'resolution',
+    description: '`minute`, `hour` or `day`: the rows that are read. By the length of the range when left out.',
+  },
+  {
+    name: 'route',
+    description: 'Only requests of the route with this id or name; empty: of none. May come repeatedly.',
+  },
+  { name: 'service', description: 'Only requests of the service with this id or name; as `route`.' },
+  { name: 'consumer', description: 'Only requests of the consumer with this id, username or custom_id; as `route`.' },
+  { name: 'version', description: 'Only requests for this version of the API; empty: for none.' },
+  { name: 'status', description: 'Only answers with these statuses: `404`, `5xx`, or several with commas.' },
+  { name: 'node', description: 'Only requests to the node with this id.' },
+] as const;
+
+const filterNames: readonly string[] = filterParameters.map(({ name }) => name);
+
+/** @param others Parameters of the path beside the filters. @param time Groups are of one such time each. */
+export function readAsked(
+  query: Query,
+  others: readonly string[],
+  time: UsageResolution | null,
+  now: number,
+  retention: Settings['analytics']['retention'],
+): UsageAsked {
+  refuseUnknown(query, [...filterNames, ...others]);
+  const range = readRange(query, time, now, retention);
+  const named = new Map(namedFilters.map((name) => [name, query.all(name)] as const));
+  const plain = new Map(plainFilters.map((name) => [name, query.all(name)] as const));
+  for (const [name, values] of [...named, ...plain]) {
+    if (values.length > mostValues) throw invalidOptions({ [name]: `must not be given more than ${mostValues} times` });
+  }
+  return { range, named, plain, statuses: readStatuses(query.all('status')), given: givenOf(query, range) };
+}
+
+function refuseUnknown(query: Query, known: readonly string[]): void {
+  const unknown = query.keys().filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  throw invalidOptions(Object.fromEntries(unknown.map((name) => [name, 'unknown parameter'])));
+}
+
+export function readOnce(query: Query, name: string): string | undefined {
+  const values = query.all(name);
+  if (values.length > 1) throw invalidOptions({ [name]: 'must be given once' });
+  return values[0];
+}
+
+/** `route,service,hour`; left out: everything but the node, by time. */
+export function readGrouping(query: Query): Grouping | null {
+  const text = readOnce(query, 'group_by');
+  if (text === undefined) return null;
+  const names = text === '' ? [] : text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !groupNames.includes(name));
+  if (unknown !== undefined) throw invalidOptions({ group_by: `'${unknown}' is none of ${groupNames.join(', ')}` });
+  if (new Set(names).size < names.length) throw invalidOptions({ group_by: 'must name each only once' });
+  const times = resolutions.filter((resolution) => names.includes(resolution));
+  if (times.length > 1) throw invalidOptions({ group_by: 'must not name more than one of minute, hour, day' });
+  return { by: groupable.filter((name) => names.includes(name)), time: times[0] ?? null };
+}
+
+export function everything(time: UsageResolution): Grouping {
+  return { by: groupable.filter((name) => name !== 'node'), time };
+}
+
+function readRange(
+  query: Query,
+  time: UsageResolution | null,
+  now: number,
+  retention: Settings['analytics']['retention'],
+): UsageAsked['range'] {
+  const to = readTime(query, 'to') ?? now;
+  const from = readTime(query, 'from') ?? to - usualSpan;
+  if (from >= to) throw invalidOptions({ from: 'must be before to' });
+  const resolution = readResolution(query) ?? time ?? usualResolution(from, to, now, retention);
+  if (time !== null && lengths[resolution] > lengths[time]) {
+    throw invalidOptions({ resolution: `must not be coarser than the ${time} in group_by` });
+  }
+  const length = lengths[resolution];
+  const range = { resolution, from: startOf(resolution, from), to: startOf(resolution, to - 1) + length };
+  if ((range.to - range.from) / length > mostPeriods[resolution]) {
+    throw invalidOptions({
+      resolution: `from and to are more than ${mostPeriods[resolution]} ${resolution}s apart: choose a shorter range or a coarser resolution`,
+    });
+  }
+  return range;
+}
+
+function readResolution(query: Query): UsageResolution | null {
+  const text = readOnce(query, 'resolution');
+  if (text === undefined) return null;
+  const found = resolutions.find((resolution) => resolution === text);
+  if (found === undefined) throw invalidOptions({ resolution: `must be one of ${resolutions.join(', ')}` });
+  return found;
+}
+
+/** The finest that suits the span and whose rows are still kept. */
+function usualResolution(
+  from: number,
+  to: number,
+  now: number,
+  retention: Settings['analytics']['retention'],
+): UsageResolution {
+  for (const [resolution, span] of usualSpans) {
+    const kept = retention[resolution] === 0 || from >= now - retention[resolution];
+    if (to - from <= span && kept) return resolution;
+  }
+  return 'day';
+}
+
+/** Seconds since the epoch, with a fraction if need be, or ISO 8601. */
+function readTime(query: Query, name: string): number | null {
+  const text = readOnce(query, name);
+  if (text === undefined) return null;
+  const instant = /^\d{1,12}(?:\.\d{1,9})?$/.test(text) ? Math.floor(Number(text) * 1000) : readInstant(text);
+  if (instant === null || instant < firstInstant || instant >= lastInstant) {
+    throw invalidOptions({ [name]: 'must be an ISO 8601 timestamp, or seconds since the epoch' });
+  }
+  return instant;
+}
+
+/** `404`, `5xx`: ranges that both the statuses and their first digits alone are in. */
+function readStatuses(given: readonly string[]): StatusRanges | null {
+  if (given.length === 0) return null;
+  const words = given.flatMap((text) => text.split(',')).map((word) => word.trim().toLowerCase());
+  if (words.length > mostValues) throw invalidOptions({ status: `must not name more than ${mostValues}` });
+  return words.flatMap((word): readonly (readonly [number, number])[] => {
+    const first = Number(word[0]);
+    if (/^[1-5]xx$/.test(word)) {
+      return [
+        [first * 100, first * 100 + 99],
+        [first, first],
+      ];
+    }
+    if (/^[1-9]\d\d$/.test(word)) return [[Number(word), Number(word)]];
+    throw invalidOptions({ status: `'${word}' is neither a status nor a class such as 5xx` });
+  });
+}
+
+/** The range is written out, so that all pages are about the same time. */
+function givenOf(query: Query, { from, to, resolution }: UsageAsked['range']): UsageAsked['given'] {
+  const kept = ['route', 'service', 'consumer', 'version', 'status', 'node', 'group_by', 'format'];
+  return [
+    ['from', isoTime(from)],
+    ['to', isoTime(to)],
+    ['resolution', resolution],
+    ...kept.flatMap((name) => query.all(name).map((value) => [name, value] as const)),
+  ];
+}
+
+/** Whole seconds. */
+export function isoTime(instant: number): string {
+  return new Date(instant).toISOString().replace('.000Z', 'Z');
+}

@@ -1,0 +1,231 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { keyText, placeWithin, readKey } from '../observability/analytics/series-key.ts';
+import { mergeUsage, readUsage, type Usage, writeUsage } from '../observability/analytics/usage.ts';
+import type { NameKind, UsageName } from '../observability/analytics/usage-recorder.ts';
+import type { UsageKey, UsageResolution, UsageRow, UsageStore } from '../store/usage-store.ts';
+import { lengths, resolutions, startOf } from './periods.ts';
+import type { UsageSink } from './usage-collector.ts';
+
+export interface UsageLedgerOptions {
+  readonly store: UsageStore;
+  readonly node: string;
+  /** Series that a minute, an hour, a day may have. */
+  readonly maxSeries: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+type Series = Map<string, Usage>;
+type Books = Readonly<Record<UsageResolution, Series>>;
+
+/** Counts that have not been written, at most: beyond, the oldest minutes are given up. */
+const mostMinutes = 1_440;
+const mostPending = 50_000;
+/** Series of a minute that one transaction writes, with their hour and day: some milliseconds. */
+const writtenAtOnce = 50;
+const readAtOnce = 500;
+/** Names are written again after so long, milliseconds: who is in use is not forgotten. */
+const nameRenewal = 86_400_000;
+const mostNames = 100_000;
+
+/**
+ * What this node has counted: at first by the minute in memory, then in the store, where each minute is added to its hour and its day in
+ * the same transaction. Rows are written whole, as sums of what is there and what came: a write whose outcome nobody knows is done again.
+ */
+export class UsageLedger implements UsageSink {
+  readonly #options: UsageLedgerOptions;
+  /** By when the minute began. */
+  readonly #pending = new Map<number, Series>();
+  #pendingSeries = 0;
+  /** What the store has of periods that were written to, by `<resolution> <start>`. */
+  readonly #books = new Map<string, Series>();
+  readonly #names = new Map<string, { readonly name: string; readonly told: number }>();
+  #newNames = new Map<string, UsageName>();
+  /** Requests that could not be counted in their series, or not be kept. */
+  dropped = 0;
+
+  constructor(options: UsageLedgerOptions) {
+    this.#options = options;
+  }
+
+  add(minute: number, key: string, usage: Usage): void {
+    let series = this.#pending.get(minute);
+    if (series === undefined) {
+      series = new Map();
+      this.#pending.set(minute, series);
+    }
+    const place = placeWithin(series, key, this.#options.maxSeries);
+    const known = series.get(place);
+    series.set(place, known === undefined ? usage : mergeUsage(known, usage));
+    if (known !== undefined) return;
+    this.#pendingSeries++;
+    if (this.#pending.size > mostMinutes || this.#pendingSeries > mostPending) this.#giveUpOldest();
+  }
+
+  names(names: readonly UsageName[]): void {
+    const now = this.#options.now();
+    for (const name of names) {
+      const id = `${name[0]} ${name[1]}`;
+      const known = this.#names.get(id);
+      if (known !== undefined && known.name === name[2] && now - known.told < nameRenewal) continue;
+      if (this.#newNames.size < mostNames) this.#newNames.set(id, name);
+    }
+  }
+
+  lost(requests: number): void {
+    this.dropped += requests;
+  }
+
+  /** Series that wait to be written. */
+  get waiting(): number {
+    return this.#pendingSeries;
+  }
+
+  /** The name of an id that has not been written yet. */
+  newName(kind: NameKind, id: string): string | null {
+    return this.#newNames.get(`${kind} ${id}`)?.[2] ?? null;
+  }
+
+  /** Ids of that name, of those that have not been written yet. */
+  idsNamed(kind: NameKind, name: string): readonly string[] {
+    return [...this.#newNames.values()].flatMap(([one, id, its]) => (one === kind && its === name ? [id] : []));
+  }
+
+  /** What has not been written, as rows of that resolution. */
+  *unwritten(resolution: UsageResolution): Generator<{ readonly key: UsageKey; readonly usage: Usage }> {
+    for (const [minute, series] of this.#pending) {
+      for (const [text, usage] of series) yield { key: this.#rowKey(resolution, minute, text), usage };
+    }
+  }
+
+  /** Writes what is there, the oldest first, in short transactions. Rejects when the store does not take it; then it is kept. */
+  async flush(): Promise<void> {
+    for (const minute of [...this.#pending.keys()].sort((a, b) => a - b)) {
+      const series = this.#pending.get(minute);
+      if (series !== undefined) await this.#writeMinute(minute, series);
+    }
+    await this.#writeNames();
+    this.#closeBooks();
+  }
+
+  async #writeMinute(minute: number, series: Series): Promise<void> {
+    const books: Books = {
+      minute: await this.#book('minute', minute),
+      hour: await this.#book('hour', startOf('hour', minute)),
+      day: await this.#book('day', startOf('day', minute)),
+    };
+    while (series.size > 0) {
+      // What comes in while this is written is added to what is left here.
+      const taken = [...series].slice(0, writtenAtOnce);
+      for (const [text] of taken) series.delete(text);
+      this.#pendingSeries -= taken.length;
+      try {
+        await this.#write(minute, taken, books);
+      } catch (error) {
+        this.#putBack(minute, taken);
+        throw error;
+      }
+      await nextTurn();
+    }
+    if (this.#pending.get(minute) === series) this.#pending.delete(minute);
+  }
+
+  async #write(minute: number, taken: readonly (readonly [string, Usage])[], books: Books): Promise<void> {
+    const undo: (() => void)[] = [];
+    const rows = resolutions.flatMap((resolution) => {
+      const book = books[resolution];
+      const changed = new Set<string>();
+      for (const [text, usage] of taken) {
+        const place = placeWithin(book, text, this.#options.maxSeries);
+        const before = book.get(place);
+        undo.push(() => (before === undefined ? book.delete(place) : book.set(place, before)));
+        book.set(place, before === undefined ? usage : mergeUsage(before, usage));
+        changed.add(place);
+      }
+      return [...changed].map((place): UsageRow => {
+        return { ...this.#rowKey(resolution, minute, place), data: writeUsage(book.get(place)!) };
+      });
+    });
+    try {
+      await this.#options.store.putUsage(rows, []);
+    } catch (error) {
+      for (const step of undo.reverse()) step();
+      throw error;
+    }
+  }
+
+  #putBack(minute: number, taken: readonly (readonly [string, Usage])[]): void {
+    for (const [text, usage] of taken) this.add(minute, text, usage);
+  }
+
+  /** What the store has of a period; read once, for only this node writes to its rows. */
+  async #book(resolution: UsageResolution, start: number): Promise<Series> {
+    const name = `${resolution} ${start}`;
+    const known = this.#books.get(name);
+    if (known !== undefined) return known;
+    const { store, node } = this.#options;
+    const book: Series = new Map();
+    let after: UsageKey | undefined;
+    for (;;) {
+      const rows = await store.readUsage({
+        resolution,
+        from: start,
+        to: start + lengths[resolution],
+        where: { node: [node] },
+        limit: readAtOnce,
+        ...(after === undefined ? {} : { after }),
+      });
+      for (const row of rows) {
+        const usage = readUsage(row.data);
+        if (usage !== null) book.set(keyText(row), usage);
+      }
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < readAtOnce) break;
+      after = last;
+    }
+    this.#books.set(name, book);
+    return book;
+  }
+
+  /** Keeps the latest of each kind: minutes follow on each other. */
+  #closeBooks(): void {
+    for (const resolution of resolutions) {
+      const open = [...this.#books.keys()].filter((name) => name.startsWith(`${resolution} `));
+      for (const name of open.slice(0, -1)) this.#books.delete(name);
+    }
+  }
+
+  async #writeNames(): Promise<void> {
+    if (this.#newNames.size === 0) return;
+    const names = this.#newNames;
+    this.#newNames = new Map();
+    const seen = this.#options.now();
+    try {
+      const rows = [...names.values()].map(([kind, id, name]) => ({ kind, id, name: name.replaceAll('\0', ''), seen }));
+      for (let at = 0; at < rows.length; at += readAtOnce) {
+        await this.#options.store.putUsage([], rows.slice(at, at + readAtOnce));
+        await nextTurn();
+      }
+    } catch (error) {
+      this.#newNames = new Map([...names, ...this.#newNames]);
+      throw error;
+    }
+    if (this.#names.size > mostNames) this.#names.clear();
+    for (const [id, [, , name]] of names) this.#names.set(id, { name, told: seen });
+  }
+
+  #giveUpOldest(): void {
+    const oldest = Math.min(...this.#pending.keys());
+    const series = this.#pending.get(oldest);
+    if (series === undefined) return;
+    for (const { requests } of series.values()) this.dropped += requests;
+    this.#pendingSeries -= series.size;
+    this.#pending.delete(oldest);
+    // It may be under way to the store.
+    series.clear();
+  }
+
+  #rowKey(resolution: UsageResolution, minute: number, text: string): UsageKey {
+    return { resolution, start: startOf(resolution, minute), node: this.#options.node, ...readKey(text) };
+  }
+}

@@ -1,0 +1,193 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { statusClass } from '../observability/analytics/series-key.ts';
+import { mergeUsage, readUsage, type Usage } from '../observability/analytics/usage.ts';
+import type { UsageKey, UsageQuery, UsageResolution, UsageStore } from '../store/usage-store.ts';
+import { startOf } from './periods.ts';
+import type { UsageLedger } from './usage-ledger.ts';
+
+/** What usage can be put together by, beside time. */
+export const dimensions = ['node', 'route', 'service', 'consumer', 'version', 'status'] as const;
+export type Dimension = (typeof dimensions)[number];
+
+/** Which requests are asked about. */
+export type UsageFilter = Pick<UsageQuery, 'resolution' | 'from' | 'to' | 'where' | 'statuses'>;
+
+export interface Grouping {
+  readonly by: readonly Dimension[];
+  /** Groups are of one minute, hour or day each; null: of the whole time. */
+  readonly time: UsageResolution | null;
+}
+
+/** Usage of requests that have in common what they are grouped by. */
+export interface UsageGroup {
+  /** When its minute, hour or day began; 0 where they are not told apart. */
+  readonly start: number;
+  /** Unique within the start; printable ASCII. */
+  readonly id: string;
+  /** What they are grouped by; the rest is of any request of the group. */
+  readonly key: UsageKey;
+  usage: Usage;
+  /** Requests whose status was 4xx, 5xx. */
+  clientErrors: number;
+  serverErrors: number;
+}
+
+/** The part of all groups that is asked for, in the order of start and id. */
+export interface GroupPage {
+  readonly order: 'asc' | 'desc';
+  readonly after?: { readonly start: number; readonly id: string };
+  /** Only groups that began before. */
+  readonly before?: number;
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** More rows would have to be read than one request may. */
+export class TooMuchUsage extends Error {
+  constructor() {
+    super(`more than ${mostRows} rows`);
+    this.name = 'TooMuchUsage';
+  }
+}
+
+const rowsAtOnce = 500;
+export const mostRows = 200_000;
+
+/** Reads what was counted: rows of the store, and what this node has not written yet. */
+export class UsageReader {
+  readonly #store: UsageStore;
+  readonly #ledger: UsageLedger;
+
+  constructor(store: UsageStore, ledger: UsageLedger) {
+    this.#store = store;
+    this.#ledger = ledger;
+  }
+
+  /** A page of groups. Grouped by time no more is read than the page needs. */
+  async page(filter: UsageFilter, grouping: Grouping, page: GroupPage): Promise<readonly UsageGroup[]> {
+    const groups = new UsageGroups(grouping);
+    const { time } = grouping;
+    const wanted = page.skip + page.limit;
+    const isEnough = (last: UsageKey): boolean => {
+      if (time === null) return false;
+      const boundary = startOf(time, last.start);
+      return groups.countIn(page, boundary) >= wanted;
+    };
+    await this.#visit(narrowed(filter, time, page), page.order, (key, usage) => groups.add(key, usage), isEnough);
+    return groups.sorted(page).slice(page.skip, wanted);
+  }
+
+  /** All groups of several groupings, read once. */
+  async all(filter: UsageFilter, groupings: readonly Grouping[]): Promise<readonly UsageGroups[]> {
+    const all = groupings.map((grouping) => new UsageGroups(grouping));
+    await this.#visit(filter, 'asc', (key, usage) => {
+      for (const groups of all) groups.add(key, usage);
+    });
+    return all;
+  }
+
+  async #visit(
+    filter: UsageFilter,
+    order: 'asc' | 'desc',
+    visit: (key: UsageKey, usage: Usage) => void,
+    isEnough: (last: UsageKey) => boolean = () => false,
+  ): Promise<void> {
+    const wanted = filterOf(filter);
+    for (const { key, usage } of this.#ledger.unwritten(filter.resolution)) if (wanted(key)) visit(key, usage);
+    let after: UsageKey | undefined;
+    for (let read = 0; ; read += rowsAtOnce) {
+      if (read >= mostRows) throw new TooMuchUsage();
+      const rows = await this.#store.readUsage({
+        ...filter,
+        order,
+        limit: rowsAtOnce,
+        ...(after === undefined ? {} : { after }),
+      });
+      for (const row of rows) {
+        const usage = readUsage(row.data);
+        if (usage !== null) visit(row, usage);
+      }
+      after = rows.at(-1);
+      if (after === undefined || rows.length < rowsAtOnce || isEnough(after)) return;
+      await nextTurn();
+    }
+  }
+}
+
+/** Usage, put together. */
+export class UsageGroups {
+  readonly #grouping: Grouping;
+  readonly #groups = new Map<string, UsageGroup>();
+
+  constructor(grouping: Grouping) {
+    this.#grouping = grouping;
+  }
+
+  add(key: UsageKey, usage: Usage): void {
+    const { by, time } = this.#grouping;
+    const start = time === null ? 0 : startOf(time, key.start);
+    // Begins with something, for ids must not be empty.
+    let id = 'u';
+    for (const dimension of by) id += `/${encodeURIComponent(String(key[dimension]).toWellFormed())}`;
+    const name = `${start} ${id}`;
+    const known = this.#groups.get(name);
+    const group = known ?? { start, id, key, usage, clientErrors: 0, serverErrors: 0 };
+    if (known === undefined) this.#groups.set(name, group);
+    else group.usage = mergeUsage(group.usage, usage);
+    const kind = statusClass(key.status);
+    if (kind === 4) group.clientErrors += usage.requests;
+    if (kind === 5) group.serverErrors += usage.requests;
+  }
+
+  values(): Iterable<UsageGroup> {
+    return this.#groups.values();
+  }
+
+  sorted(page: Pick<GroupPage, 'order' | 'after' | 'before'>): readonly UsageGroup[] {
+    const sign = page.order === 'asc' ? 1 : -1;
+    return [...this.#groups.values()].filter((group) => isIn(page, group)).sort((a, b) => sign * compare(a, b));
+  }
+
+  /** Groups of a page that rows from `boundary` on cannot change. */
+  countIn(page: GroupPage, boundary: number): number {
+    let count = 0;
+    for (const group of this.#groups.values()) {
+      const isOver = page.order === 'asc' ? group.start < boundary : group.start > boundary;
+      if (isOver && isIn(page, group)) count++;
+    }
+    return count;
+  }
+}
+
+function isIn({ order, after, before }: Pick<GroupPage, 'order' | 'after' | 'before'>, group: UsageGroup): boolean {
+  if (before !== undefined && group.start >= before) return false;
+  if (after === undefined) return true;
+  const comparison = compare(group, after);
+  return order === 'asc' ? comparison > 0 : comparison < 0;
+}
+
+function compare(a: Pick<UsageGroup, 'start' | 'id'>, b: Pick<UsageGroup, 'start' | 'id'>): number {
+  return a.start - b.start || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+}
+
+/** What a page of groups by time cannot have a part of need not be read. */
+function narrowed(filter: UsageFilter, time: UsageResolution | null, { order, after, before }: GroupPage): UsageFilter {
+  if (time === null) return filter;
+  const to = before === undefined ? filter.to : Math.min(filter.to, before + dayLength);
+  if (after === undefined) return { ...filter, to };
+  return order === 'asc'
+    ? { ...filter, to, from: Math.max(filter.from, after.start) }
+    : { ...filter, to: Math.min(to, after.start + dayLength) };
+}
+
+/** No group is longer. Milliseconds. */
+const dayLength = 86_400_000;
+
+function filterOf({ from, to, where = {}, statuses }: UsageFilter): (key: UsageKey) => boolean {
+  const fields = Object.entries(where) as [keyof typeof where, readonly string[]][];
+  return (key) =>
+    key.start >= from &&
+    key.start < to &&
+    fields.every(([field, values]) => values.includes(key[field])) &&
+    (statuses === undefined || statuses.some(([least, most]) => key.status >= least && key.status <= most));
+}
