@@ -137,7 +137,7 @@ export interface ConcurrencyLimiter {
 
 /**
  * What is kept in a zone. `table`: counters of limiters and circuits. `store`: a `sharedStore`. `counts`: `labelledCounts`. `series`:
- * labelled numbers (`seriesZone`), `bytes` for each worker of the node. `raw`: the plugin's own; the gateway neither reads nor writes it, and the plugin sees to it that a worker that ends amid a write does no
+ * labelled numbers (`seriesZone`). `raw`: the plugin's own; the gateway neither reads nor writes it, and the plugin sees to it that a worker that ends amid a write does no
  * harm.
  */
 export type ZoneKind = 'table' | 'store' | 'counts' | 'series' | 'raw';
@@ -147,6 +147,8 @@ export interface ZoneRequest {
   readonly name: string;
   /** At least 4096; of a store at least 262144. */
   readonly bytes: number;
+  /** Bytes more for each worker of the node but the first. Default: 0. */
+  readonly perWorker?: number;
   /** Default: `table`. */
   readonly kind?: ZoneKind;
 }

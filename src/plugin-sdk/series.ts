@@ -1,4 +1,4 @@
-import { seriesBytes } from '../zones/series-layout.ts';
+import { seriesBytes, seriesShare } from '../zones/series-layout.ts';
 import type { ZoneRequest } from './limits.ts';
 
 export { clearSeries, SeriesWriter } from '../zones/series.ts';
@@ -18,5 +18,5 @@ export interface SeriesZoneOptions {
  * place in it is counted in one series without labels. A worker that ends loses nothing that it has counted.
  */
 export function seriesZone(name: string, { entries, cells }: SeriesZoneOptions): ZoneRequest {
-  return { name, bytes: seriesBytes(entries, cells), kind: 'series' };
+  return { name, bytes: seriesBytes(entries, cells), perWorker: seriesShare(entries, cells), kind: 'series' };
 }

@@ -65,10 +65,14 @@ export function seriesLayout(bytes: number, cells: number): SeriesLayout {
 
 /** Size of a memory in which one worker has room for so many series with labels of the usual length. */
 export function seriesBytes(entries: number, cells: number): number {
+  return headerBytes * 2 + mostWriters * cells * 8 + seriesShare(entries, cells);
+}
+
+/** What each further worker needs. */
+export function seriesShare(entries: number, cells: number): number {
   const chunkBytes = chunkBytesFor(cells);
   const perChunk = Math.floor((chunkBytes - chunkHeaderBytes) / recordBytes(usualTextBytes, cells));
-  const chunkCount = Math.ceil(entries / perChunk) + 1;
-  return headerBytes * 2 + mostWriters * cells * 8 + chunkCount * (chunkBytes + 4);
+  return (Math.ceil(entries / perChunk) + 1) * (chunkBytes + 4);
 }
 
 export function recordBytes(textBytes: number, cells: number): number {

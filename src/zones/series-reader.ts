@@ -34,7 +34,7 @@ export class SeriesReader {
   readonly #byText = new Map<string, OpenEntry>();
   #entries: SeriesEntry[] = [];
   /** Up to where the records of each chunk are known. */
-  readonly #known = new Map<number, number>();
+  readonly #read = new Map<number, number>();
   #generation = 0;
 
   constructor(memory: SharedArrayBuffer, cells: number) {
@@ -53,6 +53,11 @@ export class SeriesReader {
     return this.#entries;
   }
 
+  /** The series that were found so far. */
+  known(): readonly SeriesEntry[] {
+    return this.#entries;
+  }
+
   /** Looks for new series, a chunk at each step: some dozen microseconds. */
   *update(): Generator<void, readonly SeriesEntry[]> {
     const { words, layout } = this.#memory;
@@ -60,10 +65,10 @@ export class SeriesReader {
     if (generation !== this.#generation) this.#forget(generation);
     for (let chunk = 0; chunk < layout.chunkCount; chunk++) {
       if (Atomics.load(words, layout.owners + chunk) === 0) continue;
-      const from = this.#known.get(chunk) ?? 0;
+      const from = this.#read.get(chunk) ?? 0;
       const end = walkRecords(this.#memory, chunk, from, (text, place, cells) => this.#add(text, place, cells));
       if (end === from) continue;
-      this.#known.set(chunk, end);
+      this.#read.set(chunk, end);
       yield;
     }
     return this.#entries;
@@ -107,7 +112,7 @@ export class SeriesReader {
   #forget(generation: number): void {
     this.#generation = generation;
     this.#byText.clear();
-    this.#known.clear();
+    this.#read.clear();
     this.#entries = [];
   }
 }

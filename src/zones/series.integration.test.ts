@@ -21,7 +21,8 @@ function start({ memory, told }: Run, worker: number, labels: number, rounds: nu
 }
 
 function makeRun(entries: number): Run {
-  const memory = new SharedArrayBuffer(seriesZone('s', { entries, cells }).bytes * 4);
+  const { bytes, perWorker = 0 } = seriesZone('s', { entries, cells });
+  const memory = new SharedArrayBuffer(bytes + perWorker * 3);
   return { memory, told: new SharedArrayBuffer(16) };
 }
 

@@ -5,7 +5,8 @@ import { clearSeries, seriesStats } from './series.ts';
 import { zoneFill } from './zone-kinds.ts';
 
 function memoryFor(entries: number, cells: number, workers = 1): SharedArrayBuffer {
-  return new SharedArrayBuffer(seriesZone('s', { entries, cells }).bytes * workers);
+  const { bytes, perWorker = 0 } = seriesZone('s', { entries, cells });
+  return new SharedArrayBuffer(bytes + perWorker * (workers - 1));
 }
 
 function sumsOf(memory: SharedArrayBuffer, cells: number): Record<string, number[]> {

@@ -75,14 +75,17 @@ test('a zone that there is no memory for does not stop the others', (t) => {
   assert.deepEqual(Object.keys(changed?.added ?? {}), ['sized/z/4096']);
 });
 
-test('memory for series is as large as all workers need together', () => {
-  const zones = new ZoneRegistry(new Map([['sized', sized]]), 3);
-  zones.change(delta([{ id: 'a', config: { bytes: 8192, zone: 's', kind: 'series' } }, row('b', 8192)]));
-  assert.deepEqual(
-    zones.list().map(({ kind, memory }) => [kind, memory.byteLength]),
-    [
-      ['series', 3 * 8192],
-      ['table', 8192],
-    ],
-  );
+test('a zone of which each worker has a share is as large as all need together', () => {
+  const shared = definePlugin<unknown>({
+    name: 'shared',
+    version: '1.0.0',
+    priority: 1,
+    protocols: ['http'],
+    schema: () => Promise.reject(new Error('not asked for')),
+    zones: () => [{ name: 's', bytes: 8192, perWorker: 5000, kind: 'series' }],
+    setup: () => ({}),
+  });
+  const zones = new ZoneRegistry(new Map([['shared', shared]]), 3);
+  zones.change(delta([{ id: 'a', config: {}, name: 'shared' }]));
+  assert.equal(zones.find('a', 's')?.byteLength, 8192 + 2 * 5000);
 });

@@ -23,8 +23,8 @@ const leastBytes = 4096;
 const mostBytes = 2 ** 31;
 
 /** The one name of a table: those of one plugin with the same name and size are the same table. */
-export function zoneKey(plugin: string, { name, bytes }: ZoneRequest): string {
-  return `${plugin}/${name}/${bytes}`;
+export function zoneKey(plugin: string, { name, bytes, perWorker = 0 }: ZoneRequest): string {
+  return `${plugin}/${name}/${bytes + perWorker}`;
 }
 
 /**
@@ -88,17 +88,12 @@ export class ZoneRegistry {
   }
 
   #make(key: string, request: ZoneRequest, added: Record<string, SharedArrayBuffer>): Zone | null {
-    const memory = allocate(this.#bytesOf(request));
+    const memory = allocate(Math.min(request.bytes + (request.perWorker ?? 0) * (this.#workers - 1), mostBytes));
     if (memory === null) return null;
     const zone: Zone = { kind: request.kind ?? 'table', memory, users: new Set<string>() };
     this.#zones.set(key, zone);
     added[key] = zone.memory;
     return zone;
-  }
-
-  /** Of series each worker has its own share. */
-  #bytesOf({ kind, bytes }: ZoneRequest): number {
-    return kind === 'series' ? Math.min(bytes * this.#workers, mostBytes) : bytes;
   }
 
   /** Returns the keys of what the instance had. */

@@ -1,0 +1,32 @@
+import type { PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
+import { SeriesWriter } from '../../plugin-sdk/series.ts';
+import { Recorder } from './recorder.ts';
+import type { PrometheusConfig } from './schema.ts';
+import { bytesZone, ofRequests, ofStreams, requestsZone, timesZone } from './series-kinds.ts';
+
+/** Counts requests and streams that are over. An instance that counts none has no phase, and costs nothing. */
+export function countRequests(config: PrometheusConfig, tools: PluginTools): PluginPhases {
+  const { status_code_metrics, latency_metrics, bandwidth_metrics, per_consumer } = config;
+  if (status_code_metrics !== true && latency_metrics !== true && bandwidth_metrics !== true) return {};
+  const writer = (wanted: boolean | null, { name, cells }: { readonly name: string; readonly cells: number }) =>
+    wanted === true ? new SeriesWriter(tools.zone(name), tools.node.worker, cells) : null;
+  const memories = {
+    requests: writer(status_code_metrics, requestsZone),
+    times: writer(latency_metrics, timesZone),
+    bytes: writer(bandwidth_metrics, bytesZone),
+  };
+  const requests = new Recorder(ofRequests, memories);
+  const streams = new Recorder(ofStreams, memories);
+  const namesConsumers = per_consumer === true;
+  return {
+    log({ route, service, client, response, measures }) {
+      if (route === null) return;
+      const consumer = namesConsumers ? client.consumer : null;
+      const byService = response.source === 'upstream';
+      requests.record(route, service, consumer, response.status, byService, measures, measures.upstream);
+    },
+    streamLog({ route, service, measures }) {
+      streams.record(route, service, null, measures.status, measures.source === 'upstream', measures, -1);
+    },
+  };
+}
