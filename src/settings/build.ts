@@ -87,6 +87,15 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     sslCertKey: values.ssl_cert_key,
     trustedCertificates: trustedCertificates(values.lua_ssl_trusted_certificate, cwd),
     audit: { enabled: values.audit_log, retention: values.audit_retention },
+    analytics: {
+      enabled: values.analytics,
+      maxSeries: values.analytics_max_series,
+      retention: {
+        minute: values.analytics_retention_minutes,
+        hour: values.analytics_retention_hours,
+        day: values.analytics_retention_days,
+      },
+    },
     tracing: { instrumentations: values.tracing_instrumentations, samplingRate: values.tracing_sampling_rate },
     public: { ...shown, prefix },
   };
@@ -97,15 +106,6 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
 function dnsSettings(values: Values): DnsSettings {
   const noSync = values.dns_no_sync;
   if (!values.new_dns_client) {
-    analytics: {
-      enabled: values.analytics,
-      maxSeries: values.analytics_max_series,
-      retention: {
-        minute: values.analytics_retention_minutes,
-        hour: values.analytics_retention_hours,
-        day: values.analytics_retention_days,
-      },
-    },
     return {
       servers: values.dns_resolver,
       hostsFile: values.dns_hostsfile,

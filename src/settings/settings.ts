@@ -140,14 +140,14 @@ export interface Settings {
   readonly trustedCertificates: string | null;
   /** Records of who changed what: whether they are made, and for how long they are kept (0: for ever). */
   readonly audit: { readonly enabled: boolean; readonly retention: number };
-  /** What traces show, and the share of requests that have one. */
-  readonly tracing: { readonly instrumentations: ReadonlySet<string>; readonly samplingRate: number };
-  /** Every known setting under its Kong name with its effective value, secrets as `******`: `configuration` of `GET /`. */
-  readonly public: Readonly<Record<string, unknown>>;
-}
   /** How the API is used: whether it is counted, how many series a node tells apart, how long they are kept (milliseconds). */
   readonly analytics: {
     readonly enabled: boolean;
     readonly maxSeries: number;
     readonly retention: { readonly minute: number; readonly hour: number; readonly day: number };
   };
+  /** What traces show, and the share of requests that have one. */
+  readonly tracing: { readonly instrumentations: ReadonlySet<string>; readonly samplingRate: number };
+  /** Every known setting under its Kong name with its effective value, secrets as `******`: `configuration` of `GET /`. */
+  readonly public: Readonly<Record<string, unknown>>;
+}

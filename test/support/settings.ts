@@ -133,15 +133,15 @@ function baseSettings(prefix: string): Settings {
     sslCertKey: [],
     trustedCertificates: null,
     audit: { enabled: true, retention: 30 * 86_400_000 },
-    tracing: {
-      instrumentations: new Set([
-        'request',
-        'router',
     analytics: {
       enabled: true,
       maxSeries: 2000,
       retention: { minute: 2 * 86_400_000, hour: 30 * 86_400_000, day: 400 * 86_400_000 },
     },
+    tracing: {
+      instrumentations: new Set([
+        'request',
+        'router',
         'dns_query',
         'balancer',
         'plugin_rewrite',

@@ -31,7 +31,6 @@ export const observability = {
     'The debug token. None: a random one at each start, in the file `request_debug_token` of the prefix.',
     { secret: true },
   ),
-} as const;
   analytics: own(
     boolean,
     'on',
@@ -45,3 +44,4 @@ export const observability = {
   analytics_retention_minutes: own(duration('s'), '2d', 'How long usage is kept by the minute; 0 is for ever.'),
   analytics_retention_hours: own(duration('s'), '30d', 'How long usage is kept by the hour; 0 is for ever.'),
   analytics_retention_days: own(duration('s'), '400d', 'How long usage is kept by the day; 0 is for ever.'),
+} as const;
