@@ -1,3 +1,4 @@
+import { version } from '../../version.ts';
 import type { Bits64 } from './messages.ts';
 
 /** What an attribute may hold. */
@@ -55,12 +56,11 @@ export interface Resource {
   readonly attributes: readonly KeyValue[];
 }
 
+/** The library that made what is sent, as OTLP calls it. */
+export const scope = Object.freeze({ name: 'sluicegate', version });
+
 /** Kong's attributes of the resource, and those of the configuration, which win. */
-export function resourceOf(
-  node: { readonly id: string },
-  version: string,
-  own: Readonly<Record<string, string>> | null,
-): Resource {
+export function resourceOf(node: { readonly id: string }, own: Readonly<Record<string, string>> | null): Resource {
   const standard = { 'service.name': 'kong', 'service.instance.id': node.id, 'service.version': version };
   return { attributes: keyValues({ ...standard, ...own }) };
 }

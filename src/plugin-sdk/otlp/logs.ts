@@ -1,4 +1,4 @@
-import { type AnyValue, type Attributes, type KeyValue, keyValues, type Resource } from './attributes.ts';
+import { type AnyValue, type Attributes, type KeyValue, keyValues, type Resource, scope } from './attributes.ts';
 import { type Bits64, nanoseconds, otlpEncoder, otlpTypes } from './messages.ts';
 
 /** A line of a log. Times are milliseconds since the epoch. */
@@ -75,7 +75,6 @@ export function encodeLogLine(line: LogLine): Uint8Array {
 }
 
 /** The message to send for lines of one resource. */
-export function logsRequest(resource: Resource, version: string, logRecords: readonly Uint8Array[]): Uint8Array {
-  const scope = { name: 'sluicegate', version };
+export function logsRequest(resource: Resource, logRecords: readonly Uint8Array[]): Uint8Array {
   return writeRequest({ resourceLogs: [{ resource, scopeLogs: [{ scope, logRecords }] }] });
 }

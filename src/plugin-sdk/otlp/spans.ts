@@ -1,4 +1,4 @@
-import { type Attributes, type KeyValue, keyValues, type Resource, sentText } from './attributes.ts';
+import { type Attributes, type KeyValue, keyValues, type Resource, scope, sentText } from './attributes.ts';
 import { type Bits64, nanoseconds, otlpEncoder, otlpTypes } from './messages.ts';
 
 /** A finished span. Ids are hexadecimal, times milliseconds since the epoch. */
@@ -84,7 +84,6 @@ export function encodeSpan(span: Span): Uint8Array {
 }
 
 /** The message to send for spans of one resource. */
-export function tracesRequest(resource: Resource, version: string, spans: readonly Uint8Array[]): Uint8Array {
-  const scope = { name: 'sluicegate', version };
+export function tracesRequest(resource: Resource, spans: readonly Uint8Array[]): Uint8Array {
   return writeRequest({ resourceSpans: [{ resource, scopeSpans: [{ scope, spans }] }] });
 }

@@ -1,0 +1,29 @@
+import type { LogContext } from '../../plugin-sdk/index.ts';
+import type { LogLine } from '../../plugin-sdk/otlp/logs.ts';
+import type { RequestTrace } from '../../plugin-sdk/propagation/tracer.ts';
+
+/** The log record of a request as a line of OTLP; `body` is its JSON. */
+export function logLineOf(context: LogContext, trace: RequestTrace, body: string): LogLine {
+  const { request, response, measures, route, service, client } = context;
+  const { status } = response;
+  return {
+    time: measures.startedAt,
+    observed: measures.startedAt + measures.total,
+    severity: status >= 500 ? 'error' : status >= 400 ? 'warn' : 'info',
+    body,
+    attributes: {
+      'event.name': 'kong.request',
+      'kong.request.id': request.id,
+      'http.request.method': request.method,
+      'http.response.status_code': status,
+      'client.address': client.ip,
+      'kong.route.name': route?.name,
+      'kong.service.name': service?.name,
+      'kong.consumer.id': client.consumer?.id,
+    },
+    traceId: trace.traceId,
+    // A span that is not sent would be looked for in vain.
+    spanId: trace.sampled ? trace.spanId : (trace.remote?.spanId ?? ''),
+    sampled: trace.sampled,
+  };
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { testPlugin } from '../../plugin-sdk/testing.ts';
+import opentelemetry from './index.ts';
+
+const endpoint = 'http://127.0.0.1:1/v1/traces';
+
+test('the defaults are those of Kong', async () => {
+  const result = await testPlugin(opentelemetry).check({ traces_endpoint: endpoint });
+  assert.equal(result.ok, true);
+  const { config } = result as { config: Record<string, unknown> };
+  const { queue, propagation, ...flat } = config as Record<string, Record<string, unknown>>;
+  assert.equal(queue?.['max_batch_size'], 200);
+  assert.deepEqual(propagation, { extract: null, clear: null, inject: null, default_format: 'w3c' });
+  assert.equal(flat['connect_timeout'], 1000);
+  assert.equal(flat['send_timeout'], 5000);
+  assert.equal(flat['read_timeout'], 5000);
+  assert.equal(flat['header_type'], 'preserve');
+  assert.equal(flat['sampling_rate'], null);
+});
+
+test('endpoint stands for traces_endpoint', async () => {
+  const result = await testPlugin(opentelemetry).check({ endpoint });
+  assert.equal(result.ok && result.config['traces_endpoint'], endpoint);
+});
+
+for (const [config, message] of [
+  [{}, /at least one of these fields must be non-empty: 'config.traces_endpoint', 'config.logs_endpoint'/],
+  [{ traces_endpoint: 'collector:4318' }, /config.traces_endpoint: must begin with http:\/\/ or https:\/\//],
+  [{ traces_endpoint: 'http://' }, /config.traces_endpoint: is not a URL/],
+  [{ logs_endpoint: 'grpc://x' }, /config.logs_endpoint: must begin/],
+  [{ traces_endpoint: endpoint, headers: { 'X-Key': 'a\nb' } }, /config.headers.*invalid header value/s],
+  [{ traces_endpoint: endpoint, headers: { 'a b': 'c' } }, /config.headers.*bad header name/s],
+  [{ traces_endpoint: endpoint, headers: { 'Content-Length': '1' } }, /config.headers.*bad header name/s],
+  [{ traces_endpoint: endpoint, sampling_rate: 1.5 }, /config.sampling_rate: value should be between 0 and 1/],
+  [{ traces_endpoint: endpoint, header_type: 'zip' }, /config.header_type: expected one of/],
+  [{ traces_endpoint: endpoint, propagation: { inject: ['b4'] } }, /config.propagation.*inject.*expected one of/s],
+  [{ traces_endpoint: endpoint, http_response_header_for_traceid: 'Content-Length' }, /config.http_response_header/],
+] as const) {
+  test(`refused: ${JSON.stringify(config)}`, async () => {
+    const result = await testPlugin(opentelemetry).check(config as Record<string, unknown>);
+    assert.equal(result.ok, false);
+    assert.match((result as { message: string }).message, message);
+  });
+}

@@ -1,0 +1,137 @@
+import type { LogContext } from '../../plugin-sdk/index.ts';
+import type { Attributes } from '../../plugin-sdk/otlp/attributes.ts';
+import type { Span } from '../../plugin-sdk/otlp/spans.ts';
+import { newSpanId } from '../../plugin-sdk/propagation/trace-ids.ts';
+import type { RequestTrace } from '../../plugin-sdk/propagation/tracer.ts';
+import type { TraceSpan } from '../../plugin-sdk/trace.ts';
+import { requestAttributes } from './request-attributes.ts';
+
+/** What Kong calls the kinds of what is recorded (`tracing_instrumentations`), and how it begins their names. */
+const phases: Readonly<Record<string, { readonly setting: string; readonly name: string }>> = {
+  rewrite: { setting: 'plugin_rewrite', name: 'kong.rewrite.plugin' },
+  access: { setting: 'plugin_access', name: 'kong.access.plugin' },
+  response: { setting: 'plugin_header_filter', name: 'kong.response.plugin' },
+  headerFilter: { setting: 'plugin_header_filter', name: 'kong.header_filter.plugin' },
+};
+
+const settings: Readonly<Record<TraceSpan['kind'], string>> = {
+  router: 'router',
+  plugin: '',
+  dns: 'dns_query',
+  balancer: 'balancer',
+  attempt: 'balancer',
+  connect: 'http_client',
+};
+
+/** The spans of a finished request: its own, which is named `kong`, and those below it of the kinds that are wanted. */
+export function spansOf(context: LogContext, trace: RequestTrace, wanted: ReadonlySet<string>): readonly Span[] {
+  const recorded = context.trace?.spans ?? [];
+  const { startedAt, total } = context.measures;
+  const end = startedAt + total;
+  const ids = recorded.map((span, at) => (isWanted(span, wanted) ? (trace.attempts?.get(at) ?? newSpanId()) : ''));
+  const below = recorded.flatMap((span, at): Span[] => {
+    const spanId = ids[at] ?? '';
+    if (spanId === '') return [];
+    const parentId = span.kind === 'connect' ? (attemptOf(recorded, ids, at) ?? trace.spanId) : trace.spanId;
+    const { traceId } = trace;
+    return [{ traceId, spanId, parentId, start: span.start, end: span.end === 0 ? end : span.end, ...told(span) }];
+  });
+  return [rootOf(context, trace, end), ...below];
+}
+
+function rootOf(context: LogContext, { traceId, spanId, remote }: RequestTrace, end: number): Span {
+  const { status } = context.response;
+  return {
+    traceId,
+    spanId,
+    parentId: remote?.spanId ?? '',
+    ...(remote?.format === 'w3c' ? { traceState: remote.state } : {}),
+    name: 'kong',
+    kind: 'server',
+    start: context.measures.startedAt,
+    end,
+    attributes: requestAttributes(context),
+    // What a client did wrong is no error of the server (HTTP semantic conventions).
+    error: context.measures.aborted ? 'the client went away' : status >= 500 ? `status ${status}` : null,
+  };
+}
+
+function isWanted({ kind, facts }: TraceSpan, wanted: ReadonlySet<string>): boolean {
+  return wanted.has(kind === 'plugin' ? (phases[String(facts['phase'])]?.setting ?? '') : settings[kind]);
+}
+
+/** The span of the attempt that a connection was opened for: calls to backends may overlap. */
+function attemptOf(recorded: readonly TraceSpan[], ids: readonly string[], at: number): string | null {
+  const { start } = recorded[at]!;
+  for (let before = at - 1; before >= 0; before--) {
+    const { kind, start: begun, end } = recorded[before]!;
+    if (kind === 'attempt' && begun <= start && (end === 0 || end >= start)) return ids[before] || null;
+  }
+  return null;
+}
+
+type Told = Pick<Span, 'name' | 'kind' | 'attributes' | 'error'>;
+
+function told({ kind, name, facts }: TraceSpan): Told {
+  switch (kind) {
+    case 'router':
+      return internal('kong.router', {});
+    case 'dns':
+      return {
+        ...internal('kong.dns', { 'dns.record.domain': name, 'dns.question.name': name }),
+        error: facts['found'] === false ? 'not found' : null,
+      };
+    case 'balancer':
+      return {
+        ...internal('kong.balancer.choice', {
+          'kong.upstream.name': name,
+          'server.address': facts['host'],
+          'server.port': facts['port'],
+        }),
+        error: facts['failed'] === true ? 'no target' : null,
+      };
+    case 'connect':
+      return internal('kong.balancer.connect', {});
+    case 'attempt':
+      return attempt(facts);
+    case 'plugin':
+      return plugin(name, facts);
+  }
+}
+
+function internal(name: string, attributes: Attributes): Told {
+  return { name, kind: 'internal', attributes, error: null };
+}
+
+function plugin(name: string, { phase, instance, decided }: TraceSpan['facts']): Told {
+  const { name: prefix = 'kong.plugin' } = phases[String(phase)] ?? {};
+  const attributes = { 'kong.plugin.name': name, 'kong.plugin.id': instance, 'kong.plugin.decision': decided };
+  return { ...internal(`${prefix}.${name}`, attributes), error: decided === 'failed' ? 'failed' : null };
+}
+
+/** Kong's names of things, and those of the semantic conventions of today. */
+function attempt(facts: TraceSpan['facts']): Told {
+  const { ip, port, host, status, failed, cause } = facts;
+  // A failure has the status that the client would have got, not one of the backend.
+  const answered = failed === true ? undefined : status;
+  const isError = failed === true || Number(answered ?? 0) >= 400;
+  return {
+    name: 'kong.balancer',
+    kind: 'client',
+    attributes: {
+      try_count: facts['try'],
+      'net.peer.ip': ip,
+      'net.peer.port': port,
+      'net.peer.name': host,
+      'http.status_code': answered,
+      'network.peer.address': ip,
+      'network.peer.port': port,
+      'server.address': host,
+      'server.port': port,
+      'http.response.status_code': answered,
+      'kong.balancer.pooled': facts['pooled'],
+      'error.type': isError ? String(cause ?? answered ?? 'failed') : undefined,
+    },
+    error: isError ? String(cause ?? (answered === undefined ? 'failed' : `status ${answered}`)) : null,
+  };
+}
