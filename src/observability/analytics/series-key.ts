@@ -25,6 +25,11 @@ export function readKey(text: string): SeriesKey {
 /** Kept free of consumers, so that however many there are, routes go on to be told apart. */
 const shareOfConsumers = 0.75;
 
+/** There is no more room for single consumers. */
+export function isFull(used: number, limit: number): boolean {
+  return used >= limit * shareOfConsumers;
+}
+
 /** The key of what finds no place at all. */
 export function restKey(status: number): SeriesKey {
   return { route: other, service: other, consumer: other, version: '', status: statusClass(status) };
@@ -41,7 +46,7 @@ export function statusClass(status: number): number {
  */
 export function placeWithin(counts: ReadonlyMap<string, unknown>, text: string, limit: number): string {
   const { size } = counts;
-  if (size < limit * shareOfConsumers || counts.has(text)) return text;
+  if (!isFull(size, limit) || counts.has(text)) return text;
   const key = readKey(text);
   const together = key.consumer === '' ? text : keyText({ ...key, consumer: other });
   if (size < limit || counts.has(together)) return together;

@@ -1,6 +1,6 @@
 import { monotonic } from '../../util/clock.ts';
 import { bucketOf } from './latency-sketch.ts';
-import { keyText, other, placeWithin, readKey } from './series-key.ts';
+import { isFull, keyText, other, placeWithin, readKey } from './series-key.ts';
 import { mostKeyBytes, seriesIn, UsageHalf } from './usage-memory.ts';
 
 export type NameKind = 'route' | 'service' | 'consumer';
@@ -111,17 +111,17 @@ export class UsageRecorder {
   }
 
   #placeOf(x: CountedRequest): number {
-    const { statuses } = this.#leafOf(x);
-    const known = statuses.get(x.status);
+    const leaf = this.#leafOf(x);
+    const known = leaf.statuses.get(x.status);
     if (known !== undefined) return known;
-    const place = this.#newPlace(x);
-    if (place >= 0) statuses.set(x.status, place);
+    const place = this.#newPlace(x, leaf);
+    if (place >= 0) leaf.statuses.set(x.status, place);
     return place;
   }
 
   #leafOf(x: CountedRequest): Leaf {
     const { route, service, apiVersion } = x;
-    const consumer = x.consumer === null ? '' : x.consumer.id;
+    let consumer = x.consumer === null ? '' : x.consumer.id;
     let places = this.#routes.get(route);
     if (places !== undefined) {
       const { last } = places;
@@ -129,7 +129,12 @@ export class UsageRecorder {
     }
     const versions = places?.leaves.get(service) ?? new Map<string, Map<string, Leaf>>();
     const consumers = versions.get(apiVersion) ?? new Map<string, Leaf>();
-    const known = consumers.get(consumer);
+    let known = consumers.get(consumer);
+    if (known === undefined && consumer !== '' && isFull(this.#places.size, this.#room)) {
+      // One of a million, perhaps: no text is made for it.
+      consumer = other;
+      known = consumers.get(other);
+    }
     const leaf = known ?? { service, consumer, version: apiVersion, statuses: new Map() };
     if (places === undefined) {
       places = { last: leaf, leaves: new Map() };
@@ -146,12 +151,12 @@ export class UsageRecorder {
     return leaf;
   }
 
-  #newPlace(x: CountedRequest): number {
+  #newPlace(x: CountedRequest, leaf: Leaf): number {
     const key = keyText({
       route: x.route?.id ?? '',
       service: x.service?.id ?? '',
-      consumer: textOf(x.consumer?.id ?? ''),
-      version: textOf(x.apiVersion),
+      consumer: textOf(leaf.consumer),
+      version: textOf(leaf.version),
       status: x.status === 0 ? clientClosedRequest : x.status,
     });
     const fits = Buffer.byteLength(key) <= mostKeyBytes;

@@ -1,0 +1,51 @@
+// What counting a request for analytics costs: node benchmarks/micro/analytics.ts
+import { randomUUID } from 'node:crypto';
+import { createUsageMemory } from '../../src/observability/analytics/usage-memory.ts';
+import { type CountedRequest, UsageRecorder } from '../../src/observability/analytics/usage-recorder.ts';
+import { monotonic } from '../../src/util/clock.ts';
+
+const requests = 2_000_000;
+const rounds = 5;
+
+function entity(name: string): { readonly id: string; readonly name: string } {
+  return { id: randomUUID(), name };
+}
+
+function requestsOf(routes: number, consumers: number): readonly CountedRequest[] {
+  const service = entity('service');
+  const known = Array.from({ length: routes }, (_, at) => entity(`route ${at}`));
+  const people = Array.from({ length: consumers }, (_, at) => {
+    return { id: randomUUID(), username: `consumer ${at}`, customId: null };
+  });
+  return Array.from({ length: Math.max(64, routes * Math.max(1, consumers)) }, (_, at) => {
+    const now = monotonic();
+    return {
+      route: known[at % routes] ?? null,
+      service,
+      consumer: people[Math.floor(at / routes) % Math.max(1, consumers)] ?? null,
+      apiVersion: '',
+      status: 200,
+      startedAt: Date.now(),
+      startedMono: now,
+      upstreamStartedMono: now,
+      firstByteMono: now + 1,
+    };
+  });
+}
+
+function measure(name: string, of: readonly CountedRequest[]): void {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const recorder = new UsageRecorder(createUsageMemory(2000));
+    const start = monotonic();
+    for (let at = 0; at < requests; at++) recorder.record(of[at % of.length]!, 200, 400);
+    times.push(((monotonic() - start) * 1e6) / requests);
+  }
+  const best = Math.min(...times).toFixed(0);
+  process.stdout.write(`${name.padEnd(32)} ${best} ns/request\n`);
+}
+
+measure('one route', requestsOf(1, 0));
+measure('100 routes in turn', requestsOf(100, 0));
+measure('10 routes, 100 consumers', requestsOf(10, 100));
+measure('a million consumers', requestsOf(1, 1_000_000));
