@@ -15,7 +15,7 @@ export interface MetricsPage {
   value(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 
-const sampleLine = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
+const sampleLine = /^([a-zA-Z_:][\w:]*)(?:\{([^\n]*)\})? (\S+)$/;
 const label = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,|$)/gy;
 
 /** Reads text format 0.0.4 and OpenMetrics strictly: a line that is neither comment nor sample is an error. */

@@ -13,6 +13,8 @@ interface RoutePlaces {
   times: number;
   readonly nobody: ConsumerPlaces;
   consumers: Map<string, ConsumerPlaces> | null;
+  /** Of the same route when a plugin sends its requests to other services. */
+  others: Map<ServiceView | null, RoutePlaces> | null;
 }
 
 interface ConsumerPlaces {
@@ -84,16 +86,23 @@ export class Recorder {
     observe(values, at + totalAt, upstreamBounds, Math.round(total));
   }
 
-  /** Also when a plugin has sent a request of the route to another service than the last one. */
   #open(route: RouteView, service: ServiceView | null): RoutePlaces {
+    const first = this.#routes.get(route);
+    const known = first?.others?.get(service);
+    if (known !== undefined) return known;
     const places: RoutePlaces = {
       service,
       labels: [this.#kind, service?.name ?? service?.host ?? '', route.name ?? route.id],
       times: -1,
       nobody: emptyPlaces(''),
       consumers: null,
+      others: null,
     };
-    this.#routes.set(route, places);
+    if (first === undefined) this.#routes.set(route, places);
+    else {
+      first.others ??= new Map();
+      if (first.others.size < mostRemembered) first.others.set(service, places);
+    }
     return places;
   }
 }
