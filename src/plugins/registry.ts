@@ -54,4 +54,5 @@ export const bundledPlugins: ReadonlyMap<string, PluginLoader> = new Map<string,
   ['traffic-split', () => import('./traffic-split/index.ts')],
   ['udp-log', () => import('./udp-log/index.ts')],
   ['xml-json', () => import('./xml-json/index.ts')],
+  ['zipkin', () => import('./zipkin/index.ts')],
 ]);
