@@ -1,7 +1,8 @@
-import { headerMap } from '../http1/header-block.ts';
-import type { LogMask } from '../plugin-sdk/contexts.ts';
+import { eachHeader } from '../http1/header-block.ts';
+import type { PluginPlan } from '../plugin-runner/plan.ts';
+import type { ConsumerView } from '../plugin-sdk/contexts.ts';
 import { monotonic } from '../util/clock.ts';
-import { withoutNulls } from '../util/without-nulls.ts';
+import { rowWithoutNulls, withoutNulls } from '../util/without-nulls.ts';
 import type { Exchange } from './exchange.ts';
 import { isSecretArgument, isSecretHeader, maskedField, maskedTarget, redacted } from './masked-arguments.ts';
 import { queryArguments } from './query-arguments.ts';
@@ -10,48 +11,50 @@ import { statusText } from './response-head.ts';
 
 /** The log record of a finished exchange in the format of Kong's serialiser. Times are whole milliseconds. */
 export function logRecord(x: Exchange): Record<string, unknown> {
-  const { head, peer, consumer, credential, route, service } = x;
-  const { secretArguments, logMasks } = x.plan;
-  const target = maskedTarget(head.target, secretArguments, logMasks);
-  return {
-    request: {
-      id: x.id,
-      uri: target,
-      url: `${peer.scheme}://${hostName(head.host)}:${peer.localPort}${target}`,
-      querystring: maskedArguments(single(queryArguments(shownQuery(x, target))), secretArguments),
-      method: head.method,
-      headers: maskedHeaders(x, head.block),
-      ...(peer.tls === null
-        ? {}
-        : { tls: { version: peer.tls.version, cipher: peer.tls.cipher, client_verify: 'NONE' } }),
-      size: requestBytes(x),
-    },
-    upstream_uri: maskedTarget(x.upstreamUri, secretArguments, logMasks),
+  const { consumer, credential, route, service } = x;
+  const block = responseBlock(x);
+  const record: Record<string, unknown> = {
+    request: requestPart(x),
+    upstream_uri: maskedTarget(x.upstreamUri, x.plan.secretArguments, x.plan.logMasks),
     upstream_status: upstreamStatus(x),
-    response: {
-      status: x.status,
-      headers: maskedHeaders(x, responseBlock(x)),
-      size: responseBytes(x),
-    },
+    response: { status: x.status, headers: maskedHeaders(x, block), size: bytesWith(x, block) },
     latencies: latencies(x),
-    ...(route === null ? {} : { tries: tries(x), route: withoutNulls(route.row) }),
-    ...(service === null ? {} : { service: withoutNulls(service.row) }),
-    ...(credential === null ? {} : { authenticated_entity: { id: credential.id } }),
-    ...(consumer === null
-      ? {}
-      : {
-          consumer: withoutNulls({
-            id: consumer.id,
-            username: consumer.username,
-            custom_id: consumer.customId,
-            tags: listOrNull(consumer.tags),
-          }),
-        }),
     client_ip: x.clientIp,
     started_at: x.startedAt,
     source: x.responseSource === 'upstream' ? 'upstream' : 'kong',
     workspace_name: 'default',
   };
+  if (route !== null) {
+    record['tries'] = tries(x);
+    record['route'] = rowWithoutNulls(route.row);
+  }
+  if (service !== null) record['service'] = rowWithoutNulls(service.row);
+  if (credential !== null) record['authenticated_entity'] = { id: credential.id };
+  if (consumer !== null) record['consumer'] = consumerPart(consumer);
+  return record;
+}
+
+function requestPart(x: Exchange): Record<string, unknown> {
+  const { head, peer } = x;
+  const { secretArguments, logMasks } = x.plan;
+  const target = maskedTarget(head.target, secretArguments, logMasks);
+  const part: Record<string, unknown> = {
+    id: x.id,
+    uri: target,
+    url: `${peer.scheme}://${hostName(head.host)}:${peer.localPort}${target}`,
+    querystring: shownArguments(shownQuery(x, target), secretArguments),
+    method: head.method,
+    headers: maskedHeaders(x, head.block),
+    size: requestBytes(x),
+  };
+  if (peer.tls !== null) {
+    part['tls'] = { version: peer.tls.version, cipher: peer.tls.cipher, client_verify: 'NONE' };
+  }
+  return part;
+}
+
+function consumerPart({ id, username, customId, tags }: ConsumerView): Record<string, unknown> {
+  return withoutNulls({ id, username, custom_id: customId, tags: listOrNull(tags) });
 }
 
 /** Head and body of the request. */
@@ -62,7 +65,11 @@ export function requestBytes({ head, bytesReceived }: Exchange): number {
 
 /** Head and body of the answer. */
 export function responseBytes(x: Exchange): number {
-  return statusText(x.status, x.reason).length + responseBlock(x).length + 2 + x.bytesSent;
+  return bytesWith(x, responseBlock(x));
+}
+
+function bytesWith(x: Exchange, block: string): number {
+  return statusText(x.status, x.reason).length + block.length + 2 + x.bytesSent;
 }
 
 function responseBlock(x: Exchange): string {
@@ -110,29 +117,22 @@ function listOrNull(list: readonly string[]): readonly string[] | null {
 }
 
 /** A name with one value has the value itself. */
-function single<T>(map: Readonly<Record<string, readonly T[]>>): Record<string, T | readonly T[] | undefined> {
-  const result: Record<string, T | readonly T[] | undefined> = Object.create(null);
-  for (const [name, values] of Object.entries(map)) result[name] = values.length === 1 ? values[0] : values;
+export function maskedHeaders({ plan }: Exchange, block: string): Readonly<Record<string, string | readonly string[]>> {
+  const result: Record<string, string | string[]> = Object.create(null);
+  eachHeader(block, (name, value) => {
+    const shown = shownHeader(plan, name, value);
+    const known = result[name];
+    if (known === undefined) result[name] = shown;
+    else if (typeof known !== 'string') known.push(shown);
+    else if (known !== redacted || shown !== redacted) result[name] = [known, shown];
+  });
   return result;
 }
 
-/** Headers by lower-case name, without what logs must not show. */
-export function maskedHeaders(x: Exchange, block: string): Record<string, string | readonly string[] | undefined> {
-  const { secretArguments, secretHeaders, logMasks } = x.plan;
-  const result = single(headerMap(block));
-  for (const [name, value] of Object.entries(result)) {
-    if (isSecretHeader(name, secretHeaders)) result[name] = redacted;
-    else if (name === 'referer') {
-      result[name] = maskedField(name, maskedTarget(String(value), secretArguments, logMasks), logMasks);
-    } else if (logMasks.length > 0) result[name] = maskedValues(name, value ?? '', logMasks);
-  }
-  return result;
-}
-
-function maskedValues(name: string, value: string | readonly string[], masks: readonly LogMask[]): string | string[] {
-  return typeof value === 'string'
-    ? maskedField(name, value, masks)
-    : value.map((one) => maskedField(name, one, masks));
+function shownHeader({ secretArguments, secretHeaders, logMasks }: PluginPlan, name: string, value: string): string {
+  if (isSecretHeader(name, secretHeaders)) return redacted;
+  const shown = name === 'referer' ? maskedTarget(value, secretArguments, logMasks) : value;
+  return logMasks.length === 0 ? shown : maskedField(name, shown, logMasks);
 }
 
 /** The query that arguments are shown of; `target` is masked already. */
@@ -140,10 +140,12 @@ function shownQuery(x: Exchange, target: string): string {
   return x.plan.logMasks.length === 0 ? x.head.query : target.slice(target.indexOf('?') + 1 || target.length);
 }
 
-function maskedArguments<T>(found: Record<string, T>, own: ReadonlySet<string>): Record<string, T | string> {
-  const result: Record<string, T | string> = found;
-  for (const name of Object.keys(result)) {
+function shownArguments(query: string, own: ReadonlySet<string>): Readonly<Record<string, unknown>> {
+  const result: Record<string, unknown> = Object.create(null);
+  if (query === '') return result;
+  for (const [name, values] of Object.entries(queryArguments(query))) {
     if (isSecretArgument(name, own)) result[name] = redacted;
+    else result[name] = values.length === 1 ? values[0] : values;
   }
   return result;
 }

@@ -23,17 +23,22 @@ export function headerValues(block: string, name: string): readonly string[] {
 /** All headers: lower-case names to values in order. */
 export function headerMap(block: string): Record<string, string[]> {
   const map: Record<string, string[]> = Object.create(null);
-  for (let start = 0; start < block.length; ) {
-    const end = block.indexOf('\r\n', start);
-    const colon = block.indexOf(':', start);
-    const name = block.slice(start, colon).toLowerCase();
-    const value = valueAt(block, colon + 1);
+  eachHeader(block, (name, value) => {
     const known = map[name];
     if (known === undefined) map[name] = [value];
     else known.push(value);
+  });
+  return map;
+}
+
+/** Calls `take` for each line in its order, with the name in lower case. */
+export function eachHeader(block: string, take: (name: string, value: string) => void): void {
+  for (let start = 0; start < block.length; ) {
+    const end = block.indexOf('\r\n', start);
+    const colon = block.indexOf(':', start);
+    take(block.slice(start, colon).toLowerCase(), valueAt(block, colon + 1));
     start = end + 2;
   }
-  return map;
 }
 
 const none: readonly string[] = Object.freeze([]);

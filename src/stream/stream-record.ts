@@ -1,6 +1,6 @@
 import type { StreamLogContext } from '../plugin-sdk/contexts.ts';
 import type { RuntimeStreamRoute } from '../snapshot/runtime-stream.ts';
-import { withoutNulls } from '../util/without-nulls.ts';
+import { rowWithoutNulls } from '../util/without-nulls.ts';
 import type { Session, StreamAttempt } from './session.ts';
 
 /** The log record of a stream in the format of Kong's serialiser. Times are whole milliseconds. */
@@ -21,8 +21,8 @@ export function streamRecord(
     upstream: { received: upstreamReceived, sent: upstreamSent },
     latencies: { kong: Math.round(gateway), session: Math.round(total) },
     tries: (attempts ?? []).map(tryOf),
-    route: withoutNulls(route.row),
-    ...(route.service === null ? {} : { service: withoutNulls(route.service.row) }),
+    route: rowWithoutNulls(route.row),
+    ...(route.service === null ? {} : { service: rowWithoutNulls(route.service.row) }),
     client_ip: client.ip,
     started_at: startedAt,
     workspace_name: 'default',
