@@ -1,0 +1,40 @@
+import {
+  compileLogFields,
+  DeliveryQueue,
+  type LogSource,
+  logLine,
+  type PluginPhases,
+  type PluginTools,
+  textSender,
+} from '../../plugin-sdk/index.ts';
+import type { TcpLogConfig } from './schema.ts';
+
+export function logToConnection(config: TcpLogConfig, tools: PluginTools): PluginPhases {
+  const { host, port, timeout, keepalive, tls, tls_sni, tls_verify } = config;
+  const { trustedCertificates } = tools.settings;
+  const fields = compileLogFields(config, tools);
+  const sender = textSender({
+    to: { host, port },
+    tls: tls ? { serverName: tls_sni, verify: tls_verify, trustedCertificates } : null,
+    timeout: timeout ?? 10_000,
+    keepalive: keepalive ?? 60_000,
+  });
+  const queue = new DeliveryQueue<string>({
+    settings: config.queue,
+    send: (batch, signal) => sender.send(`${batch.join('\n')}\n`, signal),
+    tools,
+    what: 'log records',
+  });
+  const take = (context: LogSource): void => {
+    const line = logLine(context, fields);
+    if (line !== null) queue.push(line);
+  };
+  return {
+    log: take,
+    streamLog: take,
+    drain: () => queue.drain(),
+    dispose() {
+      void queue.close().then(() => sender.close());
+    },
+  };
+}
