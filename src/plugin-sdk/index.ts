@@ -129,6 +129,7 @@ export {
   templateProblem,
   unsafePath,
 } from './templates.ts';
+export { type TextSender, type TextSenderOptions, type TextSenderTls, textSender } from './text-sender.ts';
 export * from './transform-problems.ts';
 export {
   headerText,
