@@ -9,6 +9,7 @@ export function checkLogTargets(settings: Settings): void {
     proxy_error_log: settings.proxyErrorLog,
     proxy_stream_access_log: settings.proxyStreamAccessLog,
     admin_access_log: settings.adminAccessLog,
+    status_access_log: settings.statusAccessLog,
     admin_error_log: settings.adminErrorLog,
   };
   for (const [name, target] of Object.entries(targets)) {

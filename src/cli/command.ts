@@ -8,6 +8,8 @@ export interface CommandOption {
   readonly short?: string;
   /** What the help calls its value; absent for a switch. */
   readonly value?: string;
+  /** It may be given several times (`ParsedArguments.lists`). */
+  readonly repeatable?: true;
   readonly description: string;
 }
 
@@ -27,6 +29,8 @@ export interface ParsedArguments {
   readonly positionals: readonly string[];
   /** The command's own options; a switch is `true`. */
   readonly options: Readonly<Record<string, string | true>>;
+  /** Values of options that may be repeated, in order. */
+  readonly lists: Readonly<Record<string, readonly string[]>>;
   /** Other options, which must be settings; `true` when no value stood behind them. */
   readonly settings: Readonly<Record<string, string | true>>;
   readonly help: boolean;
@@ -46,6 +50,8 @@ export interface CommandContext {
   readonly out: (line: string) => void;
   /** Writes a line to standard error. */
   readonly err: (line: string) => void;
+  /** Standard output is a terminal that takes colours. */
+  readonly colours: boolean;
   readonly loadGateway: () => Promise<GatewayModule>;
 }
 

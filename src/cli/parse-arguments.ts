@@ -7,6 +7,7 @@ const universal: ReadonlySet<string> = new Set(['--help', '-h', '--v', '-v', '--
 export function parseArguments(command: CommandDescription, argv: readonly string[]): ParsedArguments {
   const positionals: string[] = [];
   const options: Record<string, string | true> = {};
+  const lists: Record<string, string[]> = {};
   const settings: Record<string, string | true> = {};
   const words = [...argv];
   let help = false;
@@ -23,11 +24,14 @@ export function parseArguments(command: CommandDescription, argv: readonly strin
     }
     const { name, value } = split(word);
     const option = findOption(command, word.startsWith('--'), name);
-    if (option !== undefined) options[option.name] = optionValue(option, word, value, words);
-    else if (command.takesSettings && word.startsWith('--')) settings[name] = value ?? nextValue(words) ?? true;
+    if (option !== undefined) {
+      const given = optionValue(option, word, value, words);
+      if (option.repeatable !== true) options[option.name] = given;
+      else lists[option.name] = [...(lists[option.name] ?? []), String(given)];
+    } else if (command.takesSettings && word.startsWith('--')) settings[name] = value ?? nextValue(words) ?? true;
     else throw new CliError(`unknown option ${word} (see sluicegate ${command.name} --help)`);
   }
-  return { positionals, options, settings, help, verbose };
+  return { positionals, options, lists, settings, help, verbose };
 }
 
 function split(word: string): { name: string; value: string | undefined } {

@@ -42,6 +42,7 @@ async function dispatch(argv: readonly string[], options: RunOptions & Pick<Comm
     cwd: options.cwd ?? process.cwd(),
     out,
     err: options.err,
+    colours: options.colours ?? (process.stdout.isTTY === true && !process.env['NO_COLOR']),
     loadGateway: options.loadGateway ?? (() => import('../gateway.ts')),
   });
 }

@@ -32,7 +32,7 @@ export function rankReason<R extends RoutableRoute>(winner: Candidate<R>, other:
   if (winner.low !== other.low) {
     return won.regex
       ? `its regex_priority is ${other.low}, not ${winner.low}`
-      : `its path has ${other.low} characters, not ${winner.low}`;
+      : `its path has ${counted(other.low, 'character', 'characters')}, not ${winner.low}`;
   }
   return 'they rank alike, and the greater id goes first';
 }

@@ -72,7 +72,9 @@ export function changesSince(before: RequestState, x: Exchange): readonly string
 
 function headerChanges(what: string, edits: HeaderEdits | null, before: HeaderEdits | null): readonly string[] {
   if (edits === null) return [];
-  return [...edits.changesSince(before)].map(([name, change]) => `${what} ${name} ${change}`);
+  const names = new Map<string, string[]>();
+  for (const [name, change] of edits.changesSince(before)) names.set(change, [...(names.get(change) ?? []), name]);
+  return [...names].map(([change, list]) => `${what}${list.length === 1 ? '' : 's'} ${list.join(', ')} ${change}`);
 }
 
 function consumerName(consumer: ConsumerView | null): string {
