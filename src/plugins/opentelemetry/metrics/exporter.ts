@@ -1,0 +1,138 @@
+import { type HttpSender, httpSender } from '../../../plugin-sdk/http-sender.ts';
+import { type BackgroundTools, nowAndThen } from '../../../plugin-sdk/index.ts';
+import { resourceOf } from '../../../plugin-sdk/otlp/attributes.ts';
+import type { OtlpFamily } from '../../../plugin-sdk/otlp/metrics.ts';
+import { type QueueLimits, queueLimits } from '../../../plugin-sdk/queue-settings.ts';
+import { deliver } from './deliver.ts';
+import { openDurations } from './duration-families.ts';
+import { durationZone } from './duration-series.ts';
+import { type MetricsConfig, recordsRequests } from './metrics-config.ts';
+import { type MetricsMessage, metricsMessages } from './requests.ts';
+import type { StartTimes } from './start-times.ts';
+
+type ExporterTools = Pick<BackgroundTools, 'log' | 'settings' | 'nodeId' | 'zone' | 'metrics' | 'count'>;
+
+/** For the last time that metrics are sent, when the node ends or the configuration has changed. Milliseconds. */
+const lastPushTime = 2_000;
+const quiet = 60_000;
+
+export interface MetricsExporterOptions {
+  readonly instanceId: string;
+  readonly config: MetricsConfig & { readonly metrics: { readonly endpoint: string } };
+  readonly starts: StartTimes;
+  readonly tools: ExporterTools;
+}
+
+/** Sends the metrics of one instance, again and again. One time is over before the next begins. */
+export class MetricsExporter {
+  readonly #options: MetricsExporterOptions;
+  readonly #sender: HttpSender;
+  readonly #limits: QueueLimits;
+  readonly #ending = new AbortController();
+  readonly #tell: (reason: string) => void;
+  readonly #tellRejected: (message: string) => void;
+  #durations: (() => readonly OtlpFamily[]) | null = null;
+  #timer: NodeJS.Timeout;
+  #pushing: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(options: MetricsExporterOptions) {
+    this.#options = options;
+    const { config, tools } = options;
+    this.#sender = openSender(config, tools);
+    this.#limits = queueLimits(config.queue);
+    this.#tell = nowAndThen(quiet, (reason, unsaid) =>
+      tools.log.error('metrics could not be delivered', { reason, ...(unsaid > 0 ? { unsaid } : {}) }),
+    );
+    this.#tellRejected = nowAndThen(quiet, (message) =>
+      tools.log.warn('the receiver did not take all metrics', { message }),
+    );
+    this.#timer = this.#schedule();
+  }
+
+  /** Sends what there is once more, and ends. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    const deadline = performance.now() + lastPushTime;
+    const end = setTimeout(() => this.#ending.abort(), lastPushTime);
+    await this.#pushing;
+    if (!this.#ending.signal.aborted) await this.#push(deadline);
+    clearTimeout(end);
+    this.#ending.abort();
+    this.#sender.close();
+  }
+
+  #schedule(): NodeJS.Timeout {
+    return setTimeout(() => {
+      const { push_interval } = this.#options.config.metrics;
+      const time = Math.min(push_interval * 1000, this.#limits.retryTime);
+      this.#pushing = this.#push(performance.now() + time).finally(() => {
+        if (!this.#stopped) this.#timer = this.#schedule();
+      });
+    }, this.#options.config.metrics.push_interval * 1000).unref();
+  }
+
+  /** Never rejects. */
+  async #push(deadline: number): Promise<void> {
+    try {
+      const { config, tools, starts } = this.#options;
+      const messages = metricsMessages({
+        families: await this.#families(),
+        resource: resourceOf({ id: tools.nodeId }, config.resource_attributes),
+        starts,
+        now: Date.now(),
+        failed: (family, error) => this.#tell(`${family}: ${textOf(error)}`),
+      });
+      for await (const message of messages) {
+        if (!(await this.#deliver(message, deadline))) break;
+      }
+    } catch (error) {
+      this.#tell(textOf(error));
+    }
+  }
+
+  /** False: nothing more is to be tried this time. What is missing comes the next time, for sums go on. */
+  async #deliver(message: MetricsMessage, deadline: number): Promise<boolean> {
+    const { count } = this.#options.tools;
+    const { signal } = this.#ending;
+    const delivery = await deliver(message, { sender: this.#sender, limits: this.#limits, deadline, signal });
+    if (delivery.outcome === 'taken') {
+      count('metric_points_sent', message.points - Math.min(delivery.rejected, message.points));
+      if (delivery.rejected > 0) count('metric_points_rejected', delivery.rejected);
+      if (delivery.rejected > 0 || delivery.message !== '') {
+        this.#tellRejected(`${delivery.rejected} of ${message.points} points: ${delivery.message}`);
+      }
+      return true;
+    }
+    count('metric_points_dropped', message.points);
+    this.#tell(delivery.reason);
+    return delivery.outcome === 'dropped';
+  }
+
+  async #families(): Promise<readonly OtlpFamily[]> {
+    const { config, tools, instanceId } = this.#options;
+    const node = config.metrics.node_metrics ? await tools.metrics() : [];
+    if (!recordsRequests(config)) return node;
+    if (this.#durations === null) {
+      const memory = tools.zone(instanceId, durationZone(instanceId));
+      if (memory !== null) this.#durations = openDurations(memory);
+    }
+    return [...(this.#durations?.() ?? []), ...node];
+  }
+}
+
+function openSender(config: MetricsExporterOptions['config'], { settings }: ExporterTools): HttpSender {
+  return httpSender({
+    url: config.metrics.endpoint,
+    headers: config.headers ?? {},
+    connectTimeout: Math.max(1, config.connect_timeout ?? 1000),
+    sendTimeout: Math.max(1, config.send_timeout ?? 5000),
+    readTimeout: Math.max(1, config.read_timeout ?? 5000),
+    trustedCertificates: settings.trustedCertificates,
+  });
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,106 @@
+import type { LogContext, PluginTools, RouteView, ServiceView } from '../../../plugin-sdk/index.ts';
+import { SeriesWriter } from '../../../plugin-sdk/series.ts';
+import { clientKind, durationBounds, durationCells, durationZone, serverKind, sumCell } from './duration-series.ts';
+import { type MetricsConfig, recordsRequests } from './metrics-config.ts';
+
+/** Methods that the conventions name. A client can send any other: they are one. */
+const methods = ['_OTHER', 'CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE'] as const;
+const methodNumbers: ReadonlyMap<string, number> = new Map(methods.map((name, at) => [name, at]));
+
+/** What may have become of a request besides its status. */
+const faults = ['', 'aborted', 'timeout', 'unavailable', '_OTHER'] as const;
+const versions = ['1.0', '1.1', '2'] as const;
+
+/** Combinations of a route or service whose places are remembered. */
+const mostRemembered = 1000;
+
+type Places = Map<number, number>;
+
+/** Adds the duration of a request, and that of its backend's part, to the memory of the instance. Null: it is not wanted. */
+export function recordDurations(
+  config: Pick<MetricsConfig, 'metrics'>,
+  tools: Pick<PluginTools, 'zone' | 'instanceId' | 'node'>,
+): ((context: LogContext) => void) | null {
+  if (!recordsRequests(config)) return null;
+  const writer = new SeriesWriter(tools.zone(durationZone(tools.instanceId)), tools.node.worker, durationCells);
+  const routes = new WeakMap<RouteView, Places>();
+  const services = new WeakMap<ServiceView, Places>();
+  const unrouted: Places = new Map();
+
+  const recordServer = ({ request, route, response, measures }: LogContext): void => {
+    const places = route === null ? unrouted : placesOf(routes, route);
+    const method = methodNumbers.get(request.method) ?? 0;
+    const version = versions.indexOf(request.httpVersion);
+    const key = keyOf(response.status, method, measures.aborted ? 1 : 0, version, request.scheme === 'https');
+    let place = places.get(key);
+    if (place === undefined) {
+      const { status } = response;
+      const error = status >= 500 ? String(status) : measures.aborted ? 'aborted' : '';
+      const name = route === null ? '' : (route.name ?? route.id);
+      const labels = [methods[method] ?? '', request.scheme, name, codeText(status), error, request.httpVersion];
+      place = remembered(places, key, writer.place([serverKind, ...labels]));
+    }
+    observe(writer.values, place, measures.total / 1000);
+  };
+
+  const recordClient = ({ request, response, measures }: LogContext, service: ServiceView): void => {
+    const places = placesOf(services, service);
+    const method = methodNumbers.get(request.method) ?? 0;
+    const status = measures.upstreamStatus;
+    const fault = status > 0 ? 0 : faultOf(response.status, measures.aborted);
+    const key = keyOf(status, method, fault, 0, false);
+    let place = places.get(key);
+    if (place === undefined) {
+      const error = status >= 400 ? String(status) : (faults[fault] ?? '');
+      const scheme = service.protocol === 'https' || service.protocol === 'grpcs' ? 'https' : 'http';
+      const where = [scheme, service.host, String(service.port)];
+      place = remembered(
+        places,
+        key,
+        writer.place([clientKind, methods[method] ?? '', ...where, codeText(status), error]),
+      );
+    }
+    observe(writer.values, place, (measures.upstream + measures.receive) / 1000);
+  };
+
+  return (context) => {
+    recordServer(context);
+    if (context.service !== null && context.measures.upstream >= 0) recordClient(context, context.service);
+  };
+}
+
+function placesOf<K extends object>(all: WeakMap<K, Places>, owner: K): Places {
+  let places = all.get(owner);
+  if (places === undefined) {
+    places = new Map();
+    all.set(owner, places);
+  }
+  return places;
+}
+
+function keyOf(status: number, method: number, fault: number, version: number, secure: boolean): number {
+  return (((status * 16 + method) * 8 + fault) * 4 + version) * 2 + (secure ? 1 : 0);
+}
+
+function remembered(places: Places, key: number, place: number): number {
+  if (places.size < mostRemembered) places.set(key, place);
+  return place;
+}
+
+/** Why no backend has answered, by what the gateway has answered. */
+function faultOf(status: number, aborted: boolean): number {
+  if (aborted) return faults.indexOf('aborted');
+  if (status === 504) return faults.indexOf('timeout');
+  return status === 502 || status === 503 ? faults.indexOf('unavailable') : faults.indexOf('_OTHER');
+}
+
+function codeText(status: number): string {
+  return status > 0 ? String(status) : '';
+}
+
+function observe(values: Float64Array, place: number, seconds: number): void {
+  let bucket = 0;
+  while (bucket < durationBounds.length && seconds > durationBounds[bucket]!) bucket++;
+  values[place + bucket]! += 1;
+  values[place + sumCell]! += seconds;
+}
