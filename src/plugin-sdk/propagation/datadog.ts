@@ -71,5 +71,5 @@ function writtenTags({ traceId, short, remote }: OutgoingTrace): string {
   const kept = (remote?.format === 'datadog' ? remote.state.split(',') : []).filter(
     (tag) => tag !== '' && tag.split('=', 1)[0]?.trim() !== upperTag,
   );
-  return (short || upper === noUpper ? kept : [`${upperTag}=${upper}`, ...kept]).join(',');
+  return (short || upper === noUpper ? kept : [...kept, `${upperTag}=${upper}`]).join(',');
 }
