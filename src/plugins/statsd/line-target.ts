@@ -3,7 +3,7 @@ import type { PluginTools } from '../../plugin-sdk/index.ts';
 import { DeliveryQueue } from '../../plugin-sdk/queue.ts';
 import { queueLimits, queueSettings } from '../../plugin-sdk/queue-settings.ts';
 import { LineGatherer } from '../../plugin-sdk/statsd/line-gatherer.ts';
-import { LineConnection } from './line-connection.ts';
+import { textSender } from '../../plugin-sdk/text-sender.ts';
 import type { StatsdConfig } from './schema.ts';
 
 /** Where lines go. Taking them never waits and never throws. */
@@ -17,6 +17,7 @@ export interface LineTarget {
 
 type TargetTools = Pick<PluginTools, 'log' | 'count'>;
 
+/** Milliseconds until a connection is there, and in which the server has to take something. */
 const connectionTimeout = 10_000;
 
 export function openLineTarget(config: StatsdConfig, tools: TargetTools): LineTarget {
@@ -56,10 +57,10 @@ function udpTarget(config: StatsdConfig, tools: TargetTools): LineTarget {
 
 /** Entries of the queue are the lines of one request, each with a line feed at its end. */
 function tcpTarget(config: StatsdConfig, tools: TargetTools): LineTarget {
-  const connection = new LineConnection({ ...placeOf(config), timeout: connectionTimeout });
+  const sender = textSender({ to: placeOf(config), tls: null, timeout: connectionTimeout, keepalive: 0 });
   const queue = new DeliveryQueue<string>({
     settings: queueSettings(config),
-    send: (batch, signal) => connection.send(batch.join(''), signal),
+    send: (batch, signal) => sender.send(batch.join(''), signal),
     tools,
     what: 'metrics',
   });
@@ -75,7 +76,7 @@ function tcpTarget(config: StatsdConfig, tools: TargetTools): LineTarget {
     },
     drain: () => queue.drain(),
     close() {
-      void queue.close().then(() => connection.close());
+      void queue.close().then(() => sender.close());
     },
   };
 }
