@@ -23,13 +23,14 @@ export interface AnalyticsOptions {
   };
   /** Milliseconds since the epoch; given by tests. */
   readonly now?: () => number;
+  /** How long a reader waits for workers, in milliseconds. Default 250. */
+  readonly readPatience?: number;
 }
 
 /** Time between two collections, and how long one waits for workers, in milliseconds. */
 const interval = 10_000;
 const patience = 2_000;
-/** The same for a caller who wants to see what was counted until now. */
-const readPatience = 250;
+const usualReadPatience = 250;
 /** Rounds of removal at most after each write. */
 const removalRounds = 20;
 
@@ -92,7 +93,7 @@ export class Analytics {
   /** Reads usage up to now. Nothing is written meanwhile, so that nothing is counted twice or left out. */
   read<T>(work: (reader: UsageReader) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
-      await this.#collector.collect(readPatience);
+      await this.#collector.collect(this.#options.readPatience ?? usualReadPatience);
       return await work(this.#reader);
     });
   }

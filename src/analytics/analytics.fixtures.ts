@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createUsageMemory } from '../observability/analytics/usage-memory.ts';
+import { type CountedRequest, UsageRecorder } from '../observability/analytics/usage-recorder.ts';
+import { createStore } from '../store/create-store.ts';
+import { type Store, StoreError } from '../store/store.ts';
+import type { ToWorker } from '../workers/messages.ts';
+import { Analytics, type AnalyticsOptions } from './analytics.ts';
+
+export const minute = 60_000;
+export const hour = 3_600_000;
+export const day = 86_400_000;
+
+/** A worker without a thread: it takes its messages when the test says so. */
+export class TestWorker {
+  recorder: UsageRecorder;
+  alive = true;
+  readonly #memory: SharedArrayBuffer;
+  readonly #inbox: ToWorker[] = [];
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#memory = memory;
+    this.recorder = new UsageRecorder(memory);
+  }
+
+  post(message: ToWorker): void {
+    this.#inbox.push(message);
+  }
+
+  /** Answers what it was sent; `answer` carries the answers to the control plane. */
+  listen(answer: (serial: number, names: ReturnType<UsageRecorder['turn']>) => void): void {
+    for (const message of this.#inbox.splice(0)) {
+      if (message.type === 'usage-turn') answer(message.serial, this.recorder.turn(message.half));
+    }
+  }
+
+  /** Another worker takes its place. */
+  replace(): void {
+    this.#inbox.splice(0);
+    this.recorder = new UsageRecorder(this.#memory);
+  }
+}
+
+export interface TestNode {
+  readonly analytics: Analytics;
+  readonly workers: readonly TestWorker[];
+  /** The time, as the node sees it. */
+  now: number;
+  /** Workers that do not answer. */
+  readonly stuck: Set<number>;
+  readonly warnings: string[];
+  /** Ends the workers and the node. */
+  stop(): Promise<void>;
+  /** Counts a request that ends now. */
+  count(worker: number, request: (ended: number) => CountedRequest, times?: number): void;
+}
+
+export interface TestNodeOptions {
+  readonly store: AnalyticsOptions['store'];
+  readonly now: number;
+  readonly node?: string;
+  readonly workers?: number;
+  readonly settings?: Partial<AnalyticsOptions['settings']>;
+  /** Shorter where a worker is not going to answer. */
+  readonly readPatience?: number;
+}
+
+/** Analytics of a node with workers that are no threads, and a clock that the test sets. */
+export function startTestNode(options: TestNodeOptions): TestNode {
+  const { store, now, node = 'n1', workers = 1, settings = {}, readPatience = 5000 } = options;
+  const all = {
+    enabled: true,
+    maxSeries: 100,
+    retention: { minute: 2 * day, hour: 30 * day, day: 400 * day },
+    ...settings,
+  };
+  const memories = Array.from({ length: workers }, () => createUsageMemory(all.maxSeries));
+  const threads = memories.map((memory) => new TestWorker(memory));
+  const warnings: string[] = [];
+  const stuck = new Set<number>();
+  const clock = { now };
+  const analytics: Analytics = new Analytics({
+    settings: all,
+    store,
+    node,
+    memories,
+    running: () => threads.flatMap(({ alive }, number) => (alive ? [number] : [])),
+    post: (number, message) => {
+      const worker = threads[number];
+      worker?.post(message);
+      if (stuck.has(number)) return;
+      setImmediate(() => worker?.listen((serial, names) => analytics.turned(number, serial, names)));
+    },
+    log: {
+      warn: (message) => void warnings.push(message),
+      error: (message, fields) => void warnings.push(`${message}: ${String(fields?.['err'])}`),
+    },
+    now: () => clock.now,
+    readPatience,
+  });
+  return {
+    analytics,
+    workers: threads,
+    stuck,
+    warnings,
+    get now() {
+      return clock.now;
+    },
+    set now(instant) {
+      clock.now = instant;
+    },
+    async stop() {
+      for (const number of threads.keys()) analytics.ended(number);
+      await analytics.stop();
+    },
+    count(worker, request, times = 1) {
+      for (let at = 0; at < times; at++) threads[worker]?.recorder.record(request(clock.now), 10, 20);
+    },
+  };
+}
+
+export interface TestStore extends AsyncDisposable {
+  readonly store: Store;
+  /** The store again, as after a restart. */
+  reopen(): Promise<Store>;
+}
+
+export async function openTestStore(): Promise<TestStore> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluicegate-analytics-'));
+  const opened: Store[] = [];
+  const open = async (): Promise<Store> => {
+    const store = await createStore({ kind: 'sqlite', file: join(folder, 'store.sqlite'), definitions: [] });
+    opened.push(store);
+    await store.migrate();
+    return store;
+  };
+  return {
+    store: await open(),
+    reopen: open,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(opened.map((store) => store.close()));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A store that can be away, or lose the answer to what it has done. */
+export function unreliable(store: Store): Store & { fault: 'none' | 'away' | 'answer lost' } {
+  const away = (): StoreError => new StoreError({ kind: 'unavailable' }, { message: 'the store does not answer' });
+  const faulty = {
+    ...store,
+    fault: 'none' as 'none' | 'away' | 'answer lost',
+    putUsage: async (...args: Parameters<Store['putUsage']>) => {
+      if (faulty.fault === 'away') throw away();
+      await store.putUsage(...args);
+      if (faulty.fault === 'answer lost') throw away();
+    },
+    readUsage: async (...args: Parameters<Store['readUsage']>) => {
+      if (faulty.fault === 'away') throw away();
+      return await store.readUsage(...args);
+    },
+  };
+  return faulty;
+}

@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { countedRequest, named, person } from '../observability/analytics/analytics.fixtures.ts';
+import { readUsage } from '../observability/analytics/usage.ts';
+import type { Store } from '../store/store.ts';
+import type { UsageResolution } from '../store/usage-store.ts';
+import { day, hour, minute, openTestStore, startTestNode, type TestNode, unreliable } from './analytics.fixtures.ts';
+
+const noon = Date.UTC(2026, 5, 1, 12);
+const route = named('r');
+const plain = (ended: number) => countedRequest({ ended, route });
+
+async function stored(store: Store, resolution: UsageResolution) {
+  const rows = await store.readUsage({ resolution, from: 0, to: 1e15, limit: 10_000 });
+  return rows.map((row) => ({ ...row, requests: readUsage(row.data)?.requests ?? Number.NaN }));
+}
+
+async function storedRequests(store: Store, resolution: UsageResolution): Promise<number> {
+  return (await stored(store, resolution)).reduce((sum, { requests }) => sum + requests, 0);
+}
+
+async function seenRequests(node: TestNode, resolution: UsageResolution = 'minute'): Promise<number> {
+  const filter = { resolution, from: 0, to: 1e15 };
+  const [groups] = await node.analytics.read((reader) => reader.all(filter, [{ by: [], time: null }]));
+  const [total] = groups?.values() ?? [];
+  return total?.usage.requests ?? 0;
+}
+
+/** So much later, as a node ticks. */
+async function pass(node: TestNode, milliseconds: number): Promise<void> {
+  node.now += milliseconds;
+  await node.analytics.tick();
+}
+
+describe('what workers have counted', () => {
+  it('is seen at once, and in the store when the minute is over', async () => {
+    await using place = await openTestStore();
+    const node = startTestNode({ store: place.store, now: noon, workers: 2 });
+    node.count(0, plain, 3);
+    node.count(1, plain, 4);
+    for (const resolution of ['minute', 'hour', 'day'] as const) assert.equal(await seenRequests(node, resolution), 7);
+    await pass(node, 10_000);
+    assert.equal(await storedRequests(place.store, 'minute'), 0);
+    await pass(node, 50_000);
+    for (const resolution of ['minute', 'hour', 'day'] as const) {
+      const [row] = await stored(place.store, resolution);
+      assert.equal(row?.requests, 7);
+      assert.equal(row?.start, resolution === 'day' ? noon - 12 * hour : noon);
+      assert.equal(await seenRequests(node, resolution), 7);
+    }
+  });
+
+  it('is exact however turns, requests and reads follow on each other', async () => {
+    await using place = await openTestStore();
+    const node = startTestNode({ store: place.store, now: noon, workers: 3 });
+    let counted = 0;
+    for (let turn = 0; turn < 60; turn++) {
+      for (const worker of [0, 1, 2]) {
+        const times = (turn * 7 + worker * 5) % 11;
+        node.count(worker, (ended) => countedRequest({ ended, route: named(`r${turn % 7}`) }), times);
+        counted += times;
+      }
+      if (turn % 3 === 0) assert.equal(await seenRequests(node), counted);
+      // Two at once: one waits for the other.
+      await Promise.all([pass(node, 13_000), pass(node, 0)]);
+    }
+    assert.equal(await seenRequests(node), counted);
+    await node.stop();
+    for (const resolution of ['minute', 'hour', 'day'] as const) {
+      assert.equal(await storedRequests(place.store, resolution), counted);
+    }
+  });
+
+  it('is not lost with a worker that dies, whatever it was told before', async () => {
+    await using place = await openTestStore();
+    const node = startTestNode({ store: place.store, now: noon, workers: 2, readPatience: 300 });
+    const [worker] = node.workers;
+    assert.ok(worker !== undefined);
+    for (const told of [false, true]) {
+      node.count(0, plain, 5);
+      if (told) {
+        // It has been told to turn, has gone on for a while, and dies before it answers.
+        node.stuck.add(0);
+        const read = seenRequests(node);
+        node.count(0, plain, 2);
+        await read;
+        node.count(0, plain, 2);
+        node.stuck.delete(0);
+      } else node.count(0, plain, 4);
+      worker.alive = false;
+      node.analytics.ended(0);
+      worker.replace();
+      worker.alive = true;
+      node.count(0, plain, 1);
+    }
+    assert.equal(await seenRequests(node), 20);
+    assert.equal(await seenRequests(node), 20);
+  });
+
+  it('of a worker that is held up is counted when it answers, in its minute, and the others do not wait', async () => {
+    await using place = await openTestStore();
+    const node = startTestNode({ store: place.store, now: noon, workers: 2, readPatience: 300 });
+    node.stuck.add(0);
+    node.count(0, plain, 3);
+    node.count(1, plain, 4);
+    assert.equal(await seenRequests(node), 4);
+    node.count(1, plain, 1);
+    node.now += minute;
+    assert.equal(await seenRequests(node), 5);
+    node.stuck.delete(0);
+    node.workers[0]?.listen((serial, names) => node.analytics.turned(0, serial, names));
+    assert.equal(await seenRequests(node), 8);
+    await node.stop();
+    assert.deepEqual(
+      (await stored(place.store, 'minute')).map(({ start, requests }) => [start, requests]),
+      [[noon, 8]],
+    );
+  });
+
+  it('of a worker that has died is not taken twice when its answer comes late', async () => {
+    await using place = await openTestStore();
+    const node = startTestNode({ store: place.store, now: noon, readPatience: 300 });
+    node.stuck.add(0);
+    node.count(0, plain, 3);
+    await seenRequests(node);
+    const late: (() => void)[] = [];
+    node.workers[0]?.listen((serial, names) => late.push(() => node.analytics.turned(0, serial, names)));
+    node.count(0, plain, 2);
+    node.analytics.ended(0);
+    node.workers[0]?.replace();
+    node.stuck.delete(0);
+    node.count(0, plain, 1);
+    for (const answer of late) answer();
+    assert.equal(await seenRequests(node), 6);
+  });
+});
+
+describe('usage in the store', () => {
+  it('goes on where it was after a restart, within the same minute, hour and day', async () => {
+    await using place = await openTestStore();
+    const first = startTestNode({ store: place.store, now: noon + 10_000 });
+    first.count(0, plain, 3);
+    await first.stop();
+    const store = await place.reopen();
+    const second = startTestNode({ store, now: noon + 30_000 });
+    assert.equal(await seenRequests(second), 3);
+    second.count(0, plain, 4);
+    assert.equal(await seenRequests(second), 7);
+    await second.stop();
+    for (const resolution of ['minute', 'hour', 'day'] as const) {
+      assert.deepEqual(
+        (await stored(store, resolution)).map(({ requests }) => requests),
+        [7],
+      );
+    }
+  });
+
+  it('of several nodes is kept apart, and seen as one by each', async () => {
+    await using place = await openTestStore();
+    const other = await place.reopen();
+    const one = startTestNode({ store: place.store, now: noon, node: 'n1' });
+    const two = startTestNode({ store: other, now: noon, node: 'n2' });
+    one.count(0, plain, 3);
+    two.count(0, plain, 4);
+    await Promise.all([pass(one, minute), pass(two, minute)]);
+    one.count(0, plain, 1);
+    assert.equal(await seenRequests(one), 8);
+    assert.equal(await seenRequests(two), 7);
+    assert.equal((await stored(place.store, 'minute')).length, 2);
+  });
+
+  it('is right when the clock is set back or forth by an hour', async () => {
+    await using place = await openTestStore();
+    const node = startTestNode({ store: place.store, now: noon + 30 * minute });
+    for (const step of [minute, -hour, minute, hour, 2 * hour, -2 * hour, minute]) {
+      node.count(0, plain, 2);
+      await pass(node, step);
+    }
+    await node.stop();
+    assert.equal(await storedRequests(place.store, 'day'), 14);
+    assert.equal(await storedRequests(place.store, 'hour'), 14);
+    const minutes = await stored(place.store, 'minute');
+    assert.deepEqual(
+      minutes.map(({ start, requests }) => [(start - noon) / minute, requests]),
+      [
+        [-29, 2],
+        [-28, 2],
+        [30, 2],
+        [31, 2],
+        [32, 4],
+        [152, 2],
+      ],
+    );
+  });
+
+  it('is written later when the store was away, and each outage is told once', async () => {
+    await using place = await openTestStore();
+    const store = unreliable(place.store);
+    const node = startTestNode({ store, now: noon });
+    store.fault = 'away';
+    for (let at = 0; at < 5; at++) {
+      node.count(0, plain, 2);
+      await pass(node, minute);
+    }
+    assert.equal(node.warnings.length, 1);
+    store.fault = 'none';
+    node.count(0, plain, 1);
+    await pass(node, minute);
+    assert.deepEqual(
+      (await stored(place.store, 'minute')).map(({ requests }) => requests),
+      [2, 2, 2, 2, 2, 1],
+    );
+    assert.equal(await storedRequests(place.store, 'hour'), 11);
+    assert.equal(node.warnings.length, 2);
+  });
+
+  it('is not counted twice when a write has happened and nobody knows', async () => {
+    await using place = await openTestStore();
+    const store = unreliable(place.store);
+    const node = startTestNode({ store, now: noon });
+    store.fault = 'answer lost';
+    node.count(0, plain, 3);
+    await pass(node, minute);
+    store.fault = 'none';
+    node.count(0, (ended) => countedRequest({ ended: ended - minute, route }), 2);
+    await pass(node, minute);
+    for (const resolution of ['minute', 'hour', 'day'] as const) {
+      assert.equal(await storedRequests(place.store, resolution), 5);
+    }
+  });
+
+  it('is given up from the oldest on when the store is away for a day, and that is told', async () => {
+    await using place = await openTestStore();
+    const store = unreliable(place.store);
+    const node = startTestNode({ store, now: noon });
+    store.fault = 'away';
+    for (let at = 0; at < 1500; at++) {
+      node.count(0, plain, 1);
+      if (at % 50 === 49) await node.analytics.tick();
+      node.now += minute;
+    }
+    assert.ok(node.analytics.ledger.waiting <= 1440);
+    assert.equal(node.analytics.ledger.dropped, 60);
+    store.fault = 'none';
+    await node.stop();
+    assert.equal(await storedRequests(place.store, 'day'), 1440);
+    assert.ok(node.warnings.some((warning) => warning.includes('missing')));
+  });
+
+  it('has no more series in a minute, an hour and a day than are allowed, and no request is lost', async () => {
+    await using place = await openTestStore();
+    const node = startTestNode({ store: place.store, now: noon, workers: 2, settings: { maxSeries: 100 } });
+    let counted = 0;
+    for (let at = 0; at < 10; at++) {
+      for (let number = 0; number < 90; number++) {
+        const consumer = person(`c${at}-${number}`);
+        node.count(number % 2, (ended) => countedRequest({ ended, route, consumer, status: 200 + (number % 9) }));
+        counted++;
+      }
+      await pass(node, 20_000);
+    }
+    await node.stop();
+    for (const resolution of ['minute', 'hour', 'day'] as const) {
+      const rows = await stored(place.store, resolution);
+      const starts = new Set(rows.map(({ start }) => start));
+      for (const start of starts) assert.ok(rows.filter((row) => row.start === start).length <= 105);
+      assert.equal(await storedRequests(place.store, resolution), counted);
+    }
+  });
+
+  it('is removed when its time is over, by resolution', async () => {
+    await using place = await openTestStore();
+    const settings = { retention: { minute: hour, hour: day, day: 0 } };
+    const node = startTestNode({ store: place.store, now: noon, settings });
+    for (let at = 0; at < 48; at++) {
+      node.count(0, plain, 1);
+      await pass(node, hour);
+    }
+    assert.equal((await stored(place.store, 'minute')).length, 1);
+    assert.equal((await stored(place.store, 'hour')).length, 24);
+    assert.equal(await storedRequests(place.store, 'day'), 48);
+  });
+
+  it('keeps the names of ids, the last one after a rename', async () => {
+    await using place = await openTestStore();
+    const node = startTestNode({ store: place.store, now: noon });
+    node.count(0, (ended) => countedRequest({ ended, route, consumer: person('c') }));
+    await pass(node, minute);
+    node.count(0, (ended) => countedRequest({ ended, route: { id: 'r', name: 'new\0' } }));
+    await pass(node, minute);
+    const [name] = await place.store.readUsageNames('route', ['r']);
+    assert.deepEqual([name?.name, name?.seen], ['new', noon + 2 * minute]);
+    const [user] = await place.store.readUsageNames('consumer', ['c']);
+    assert.equal(user?.name, 'user c');
+  });
+});
