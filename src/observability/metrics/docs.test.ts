@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import type { MetricFamily } from '../../plugin-sdk/metrics.ts';
+import { healthFamily } from '../../plugins/prometheus/health.ts';
+import { requestFamilies } from '../../plugins/prometheus/request-families.ts';
+import { createCounters } from '../../zones/counters.ts';
+import type { CoreFacts } from './core-facts.ts';
+import { counter } from './families.ts';
+import { kongFamilies } from './kong-families.ts';
+import { nodeFamilies } from './node-families.ts';
+
+const page = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8');
+
+const facts: CoreFacts = {
+  node: {
+    nodeId: 'n',
+    version: '1',
+    pids: { master: 1, workers: [2] },
+    connections: () => ({
+      accepted: 9,
+      handled: 8,
+      active: 5,
+      reading: 0,
+      writing: 2,
+      waiting: 3,
+      totalRequests: 7,
+      shed: 0,
+    }),
+    memory: async () => [{ worker: 0, heapUsed: 1 }],
+    zones: () => [],
+    pluginCounts: () => ({}),
+  },
+  counters: createCounters(1),
+  workers: () => ({ wanted: 1, running: [] }),
+  restarts: () => 0,
+  ping: async () => {},
+  dns: async () => ({ servers: [], counts: {}, names: [], size: 0 }),
+  config: () => ({ version: 1, failures: 0 }),
+};
+
+async function everyFamily(): Promise<readonly MetricFamily[]> {
+  const none = { readers: [{ known: () => [], overflow: () => new Float64Array(99) }] as never, cells: 1 };
+  const tools = { instances: () => [], zone: () => null, upstreams: () => [] };
+  return [
+    ...(await kongFamilies(facts)),
+    ...(await nodeFamilies(facts)),
+    ...requestFamilies({ requests: none, times: none, bytes: none }),
+    healthFamily(tools),
+    counter('sluicegate_metric_errors_total', '', [], []),
+  ];
+}
+
+test('docs/metrics.md lists every metric with its type and labels, and nothing else', async () => {
+  const listed = [...page.matchAll(/^\| `(\w+)` \| (\w+) \| ([^|]+) \|/gm)].map((row) => row.slice(1, 4).join(' | '));
+  const there = (await everyFamily()).map(({ name, type, labelNames }) =>
+    [name, type, labelNames.length === 0 ? '–' : labelNames.join(', ')].join(' | '),
+  );
+  assert.deepEqual([...listed].sort(), [...there].sort());
+});
+
+test('a store that does not answer is not reachable, and is not waited for', async () => {
+  const begun = performance.now();
+  const families = await kongFamilies({ ...facts, ping: () => new Promise(() => {}) });
+  const reachable = families.find(({ name }) => name === 'kong_datastore_reachable');
+  assert.deepEqual([...(reachable?.series ?? [])], [{ labels: [], value: 0 }]);
+  assert.ok(performance.now() - begun < 3000);
+});
