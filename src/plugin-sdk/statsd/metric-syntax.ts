@@ -21,12 +21,12 @@ export type TagStyle = 'dogstatsd' | 'influxdb' | 'librato' | 'signalfx';
 const mostLetters = 200;
 
 /** All that means something in a line of any dialect, and what would end it. Dots divide names. */
-const notInNames = /[\s\p{Cc}.:|@#,=[\]\\]/gu;
+const notInNames = /[\s\p{Cc}./:|@#,=[\]\\]/gu;
 const notInValues = /[\s\p{Cc}:|#,=[\]\\]/gu;
 const plainName = /^[\w-]{1,200}$/;
 const plainValue = /^[\w.-]{1,200}$/;
 
-/** A text as one part of a metric's name: whatever has a meaning there becomes `_`, dots too. 200 characters at most. */
+/** A text as one part of a metric's name: whatever has a meaning there becomes `_`, dots and slashes (of the files that servers keep) too. 200 characters at most. */
 export function namePart(text: string): string {
   return plainName.test(text) ? text : shortened(text).replace(notInNames, '_');
 }

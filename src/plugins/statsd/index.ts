@@ -7,5 +7,6 @@ export default definePlugin({
   priority: 11,
   protocols: allProtocols,
   schema: () => import('./schema.ts'),
+  background: () => import('./background.ts'),
   setup: tellStatsd,
 });

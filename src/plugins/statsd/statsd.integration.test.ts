@@ -12,7 +12,7 @@ let rig: Rig;
 let server: StatsdServer;
 
 before(async () => {
-  rig = await startRig({ settings: { plugins: ['statsd', 'key-auth'] } });
+  rig = await startRig({ settings: { plugins: ['statsd', 'key-auth', 'rate-limiting'] } });
   server = await startStatsdServer();
   await rig.write('PUT', '/consumers/ada', { username: 'ada', custom_id: 'customer:1|c 7' });
   await rig.write('POST', '/consumers/ada/key-auth', { key: 'ada-key' });
@@ -46,6 +46,11 @@ async function ask(path = '/', init: RequestInit = {}): Promise<number> {
   return response.status;
 }
 
+/** Datagrams but for those about the memory of the node, which come by themselves. */
+function ofRequests(): readonly string[] {
+  return server.packets.filter((packet) => !packet.includes('.shdict.'));
+}
+
 async function counts(): Promise<Record<string, number>> {
   const { body } = await rig.gateway.admin('GET', '/status');
   return (body['plugins'] as Record<string, Record<string, number>>)['statsd'] ?? {};
@@ -55,7 +60,7 @@ test('each line of a request is a datagram, with what was measured', async () =>
   await withStatsd({}, async () => {
     assert.equal(await ask('/', { method: 'POST', body: 'b'.repeat(2_000) }), 200);
     const metrics = await server.lines(8);
-    assert.equal(server.packets.length, 8);
+    assert.equal(ofRequests().length, 8);
     const of = (name: string) => metrics.find((metric) => metric.name === `kong.service.backend.${name}`);
     assert.deepEqual([of('request.count')?.value, of('request.count')?.type], ['1', 'c']);
     assert.equal(of('status.200')?.value, '1');
@@ -73,7 +78,7 @@ test('a consumer with a hostile name forges nothing, and requests without a rout
   await withStatsd({ udp_packet_size: 1432 }, async () => {
     assert.equal(await ask('/private', { headers: { apikey: 'ada-key' } }), 200);
     const metrics = await server.lines(12);
-    assert.equal(server.packets.length, 1);
+    assert.equal(ofRequests().length, 1);
     const users = metrics.filter(({ name }) => name.includes('.user.'));
     assert.deepEqual(
       users.map(({ name, value }) => [name.replace(/route\.[^.]*/, 'route.id'), value]),
@@ -100,7 +105,7 @@ test('datagrams are filled up to their size by the lines of several requests', a
       for (let turn = 0; turn < 5; turn++) await ask(`/?${turn}`);
       const metrics = await server.lines(40);
       assert.equal(metrics.filter(({ name }) => name.endsWith('request.count')).length, 5);
-      assert.ok(server.packets.length <= 10, `${server.packets.length} datagrams`);
+      assert.ok(ofRequests().length <= 10, `${ofRequests().length} datagrams`);
       assert.ok(server.packets.every((packet) => Buffer.byteLength(packet) <= packetSize));
     },
   );
@@ -168,6 +173,20 @@ test('a server that is not there, or whose name is unknown, does not harm the tr
       });
     });
   }
+});
+
+test('how full the shared memory is, is told of for the node', async () => {
+  await rig.write('POST', '/routes/all/plugins', { name: 'rate-limiting', config: { minute: 1_000_000 } });
+  const metrics = [{ name: 'shdict_usage', stat_type: 'gauge', sample_rate: 1 }];
+  await withStatsd({ metrics, udp_packet_size: 1432 }, async () => {
+    await until(() => server.metrics.some(({ name }) => name.endsWith('.capacity')));
+    const of = (end: string) =>
+      server.metrics.find(({ name }) => name.includes('.shdict.rate-limiting_') && name.endsWith(end));
+    const [free, capacity] = [of('.free_space'), of('.capacity')];
+    assert.match(capacity?.name ?? '', /^kong\.node\.[^.]+\.shdict\.[^.]+\.capacity$/);
+    assert.equal(capacity?.type, 'g');
+    assert.ok(Number(free?.value) > 0 && Number(free?.value) <= Number(capacity?.value));
+  });
 });
 
 test('streams are told of', async () => {

@@ -1,0 +1,71 @@
+import { hostname } from 'node:os';
+import type { BackgroundInstance, BackgroundTools, PluginBackground } from '../../plugin-sdk/index.ts';
+import { type LineTarget, openLineTarget } from './line-target.ts';
+import type { StatsdConfig } from './schema.ts';
+import { usageLines } from './usage-lines.ts';
+
+/** Milliseconds until the usage of the shared memory is told of for the first time, and from then on. */
+const firstPause = 1_000;
+const pause = 60_000;
+
+/** What no single request can tell: how full the shared memory is. Once for the node, where a worker would tell it each time. */
+export function background(tools: BackgroundTools): PluginBackground {
+  const running = new Map<string, Teller>();
+
+  const end = (id: string): void => {
+    running.get(id)?.close();
+    running.delete(id);
+  };
+
+  return {
+    configured(instances) {
+      const wanted = new Set(instances.map(({ id }) => id));
+      for (const id of [...running.keys()]) if (!wanted.has(id)) end(id);
+      for (const { id, config } of instances as readonly BackgroundInstance<StatsdConfig>[]) {
+        if (running.get(id)?.config === config) continue;
+        end(id);
+        if (config.metrics?.some(({ name }) => name === 'shdict_usage')) running.set(id, new Teller(config, tools));
+      }
+    },
+    handle: async () => null,
+    stop() {
+      for (const id of [...running.keys()]) end(id);
+    },
+  };
+}
+
+class Teller {
+  readonly config: StatsdConfig;
+  readonly #tools: BackgroundTools;
+  readonly #target: LineTarget;
+  #timer: NodeJS.Timeout;
+
+  constructor(config: StatsdConfig, tools: BackgroundTools) {
+    this.config = config;
+    this.#tools = tools;
+    this.#target = openLineTarget(config, tools);
+    this.#timer = this.#wait(firstPause);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#target.close();
+  }
+
+  #wait(milliseconds: number): NodeJS.Timeout {
+    return setTimeout(() => void this.#tell(), milliseconds).unref();
+  }
+
+  async #tell(): Promise<void> {
+    this.#timer = this.#wait(pause);
+    try {
+      const families = await this.#tools.metrics();
+      if (this.#tools.signal.aborted) return;
+      for (const line of usageLines(this.config, hostname(), families)) this.#target.add(line);
+      this.#target.endGroup();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'unknown';
+      this.#tools.log.warn('the usage of shared memory could not be told', { reason });
+    }
+  }
+}
