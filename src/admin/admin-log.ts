@@ -1,23 +1,31 @@
 /** Where the Admin API writes; the gateway connects it to its log files. */
 export interface AdminLog {
-  /** One finished request. Must not block. */
+  /** One finished request to the Admin API. Must not block. */
   access(entry: AccessEntry): void;
+  /** The same of the status API. */
+  statusAccess(entry: AccessEntry): void;
   error(message: string, cause: unknown): void;
   warn(message: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
-/** What one line of the admin access log tells. Texts are as they came from outside. */
+/** What one line of an admin access log can tell. Texts are as they came from outside, one character for each byte. */
 export interface AccessEntry {
   readonly remoteAddr: string;
-  /** Always null: a token names nobody. */
-  readonly remoteUser: null;
-  /** When the request came, in milliseconds since the epoch. */
+  readonly remotePort: number;
+  readonly localAddr: string;
+  readonly localPort: number;
+  readonly scheme: 'http' | 'https';
+  /** When the request came, in milliseconds since the epoch, and how long it took. */
   readonly time: number;
-  /** Request line as it came. */
-  readonly request: string;
+  readonly duration: number;
+  readonly method: string;
+  /** Path and query; secrets in the path are replaced. */
+  readonly url: string;
+  readonly httpVersion: string;
   readonly status: number;
   readonly bodyBytesSent: number;
-  readonly referer: string | null;
-  readonly userAgent: string | null;
   readonly requestId: string;
+  /** First value of a header of the request or the answer, name in lower case; null: there is none. */
+  header(name: string): string | null;
+  sentHeader(name: string): string | null;
 }

@@ -24,6 +24,7 @@ export interface TestAdmin extends AsyncDisposable {
   readonly deps: AdminDependencies;
   readonly options: AdminOptions;
   readonly accessLog: readonly AccessEntry[];
+  readonly statusLog: readonly AccessEntry[];
   readonly errors: readonly { readonly message: string; readonly cause: unknown }[];
   readonly warnings: readonly { readonly message: string; readonly fields: Readonly<Record<string, unknown>> }[];
   /** Versions that writes have waited for. */
@@ -87,6 +88,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
   await store.migrate();
   const published: number[] = [];
   const accessLog: AccessEntry[] = [];
+  const statusLog: AccessEntry[] = [];
   const errors: { message: string; cause: unknown }[] = [];
   const warnings: { message: string; fields: Readonly<Record<string, unknown>> }[] = [];
   let level: LogLevel = 'notice';
@@ -147,6 +149,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
     plugins: new Map(Object.keys(plugins).map((name, index) => [name, { version: '0.1.0', priority: 900 + index }])),
     log: {
       access: (entry) => void accessLog.push(entry),
+      statusAccess: (entry) => void statusLog.push(entry),
       error: (message, cause) => void errors.push({ message, cause }),
       warn: (message, fields) => void warnings.push({ message, fields }),
     },
@@ -173,6 +176,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
     deps,
     options,
     accessLog,
+    statusLog,
     errors,
     warnings,
     published,

@@ -15,6 +15,7 @@ export function createAdminApp(
 ): FastifyInstance {
   return createApp({
     ...common(deps, options),
+    access: options.log.access,
     server,
     routes,
     token: deps.settings.adminToken,
@@ -33,6 +34,7 @@ export function createStatusApp(
 ): FastifyInstance {
   return createApp({
     ...common(deps, options),
+    access: options.log.statusAccess,
     server,
     routes: statusRoutes(deps, options),
     token: null,

@@ -197,18 +197,36 @@ test('each request leaves one line of access log', async () => {
   const count = admin.accessLog.length;
   await admin.call('GET', '/services/users?x=1', undefined, { 'user-agent': 'test/1', referer: 'http://r' });
   while (admin.accessLog.length === count) await new Promise(setImmediate);
-  const { time, requestId, bodyBytesSent, ...rest } = admin.accessLog.at(-1)!;
-  assert.ok(Math.abs(Date.now() - time) < 10_000);
-  assert.match(requestId, /^[0-9a-f]{32}$/);
-  assert.ok(bodyBytesSent > 100);
-  assert.deepEqual(rest, {
-    remoteAddr: '127.0.0.1',
-    remoteUser: null,
-    request: 'GET /services/users?x=1 HTTP/1.1',
-    status: 200,
-    referer: 'http://r',
-    userAgent: 'test/1',
-  });
+  const entry = admin.accessLog.at(-1)!;
+  assert.ok(Math.abs(Date.now() - entry.time) < 10_000);
+  assert.ok(entry.duration >= 0 && entry.duration < 10_000);
+  assert.match(entry.requestId, /^[0-9a-f]{32}$/);
+  assert.ok(entry.bodyBytesSent > 100);
+  const { remoteAddr, method, url, httpVersion, scheme, status, localPort } = entry;
+  assert.deepEqual(
+    { remoteAddr, method, url, httpVersion, scheme, status, localPort },
+    {
+      remoteAddr: '127.0.0.1',
+      method: 'GET',
+      url: '/services/users?x=1',
+      httpVersion: '1.1',
+      scheme: 'http',
+      status: 200,
+      localPort: admin.port,
+    },
+  );
+  assert.deepEqual(
+    [entry.header('referer'), entry.header('user-agent'), entry.header('x-none'), entry.sentHeader('content-type')],
+    ['http://r', 'test/1', null, 'application/json; charset=utf-8'],
+  );
+});
+
+test('the status API has an access log of its own', async () => {
+  const [count, other] = [admin.statusLog.length, admin.accessLog.length];
+  await call(admin.statusUrl, 'GET', '/status');
+  while (admin.statusLog.length === count) await new Promise(setImmediate);
+  assert.equal(admin.statusLog.at(-1)?.url, '/status');
+  assert.equal(admin.accessLog.length, other);
 });
 
 test('a request that is no HTTP is refused and the listener lives on', async () => {

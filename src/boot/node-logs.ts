@@ -1,9 +1,10 @@
-import type { AdminLog } from '../admin/admin-log.ts';
+import type { AccessEntry, AdminLog } from '../admin/admin-log.ts';
 import type { LogLevelControl } from '../admin/contract.ts';
-import { formatAccessLine } from '../observability/access-log.ts';
 import { createErrorLog, type ErrorLog } from '../observability/error-log.ts';
-import { openLogSink } from '../observability/log-sink.ts';
+import { type LogSink, openLogSink } from '../observability/log-sink.ts';
+import type { LogFormat } from '../settings/log-format.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
+import { adminFormatter } from './admin-access.ts';
 
 /** The logs that the control plane writes. */
 export interface NodeLogs {
@@ -23,13 +24,13 @@ export function openNodeLogs(settings: Settings): NodeLogs {
   const shared = settings.proxyErrorLog === settings.adminErrorLog;
   const proxy = shared ? node : createErrorLog({ target: settings.proxyErrorLog, level, format });
   const access = openLogSink(settings.adminAccessLog);
+  const statusAccess = openLogSink(settings.statusAccessLog);
   return {
     node,
     proxy,
     admin: {
-      access(entry) {
-        if (access.enabled) access.write(formatAccessLine(entry));
-      },
+      access: accessWriter(access, settings.accessLogFormats.admin),
+      statusAccess: accessWriter(statusAccess, settings.accessLogFormats.status),
       error: (message, cause) => node.error(message, { err: cause }),
       warn: (message, fields) => node.warn(message, fields),
     },
@@ -45,9 +46,16 @@ export function openNodeLogs(settings: Settings): NodeLogs {
       node.reopen();
       if (!shared) proxy.reopen();
       access.reopen();
+      statusAccess.reopen();
     },
     async close() {
-      await Promise.all([node.close(), shared ? undefined : proxy.close(), access.close()]);
+      await Promise.all([node.close(), shared ? undefined : proxy.close(), access.close(), statusAccess.close()]);
     },
   };
+}
+
+function accessWriter(sink: LogSink, format: LogFormat): (entry: AccessEntry) => void {
+  if (!sink.enabled) return () => undefined;
+  const line = adminFormatter(format);
+  return (entry) => sink.write(line(entry));
 }

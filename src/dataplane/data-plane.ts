@@ -4,15 +4,12 @@ import type { AddressZone } from '../balancer/address-zone.ts';
 import { PassiveHealth } from '../balancer/health/passive-health.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
 import { DownstreamConnection, type DownstreamHost, type DownstreamLimits } from '../http1/downstream-connection.ts';
-import { headerValue } from '../http1/header-block.ts';
 import { DownstreamSession, type Refusal, type SessionHost } from '../http2/downstream-session.ts';
 import { PrefaceConnection } from '../http2/preface-connection.ts';
 import type { SocketOwner } from '../listener/accept.ts';
 import { type Listener, listen } from '../listener/listener.ts';
 import { plainIp, remoteEnd } from '../listener/remote-end.ts';
-import { formatAccessLine } from '../observability/access-log.ts';
 import type { UsageRecorder } from '../observability/analytics/usage-recorder.ts';
-import { type LogSink, openLogSink } from '../observability/log-sink.ts';
 import { beginPlugins, runLog } from '../plugin-runner/phases.ts';
 import type { PluginLogger } from '../plugin-sdk/define-plugin.ts';
 import type { ListenAddress } from '../settings/settings.ts';
@@ -23,6 +20,7 @@ import { requestId } from '../util/request-ids.ts';
 import { TrustedPeers } from '../util/trusted-peers.ts';
 import type { FromWorker, WorkerBoot } from '../workers/messages.ts';
 import { Counter } from '../zones/counters.ts';
+import { AccessLines } from './access-lines.ts';
 import { BackendCalls } from './calls/backend-calls.ts';
 import type { ClientConnection, DownstreamHandler } from './downstream.ts';
 import { errorBody } from './error-body.ts';
@@ -32,7 +30,7 @@ import { FailureLog } from './failure-log.ts';
 import { RequestHandler } from './handle-request.ts';
 import { handshakeContext } from './handshake-context.ts';
 import { requestBytes, responseBytes } from './log-record.ts';
-import { maskedField, maskedRequestLine, maskedTarget } from './masked-arguments.ts';
+import { maskedRequestLine } from './masked-arguments.ts';
 import { type ProxyOptions, proxyOptions } from './options.ts';
 import { Overload } from './overload.ts';
 import { RequestProxy } from './proxy.ts';
@@ -87,7 +85,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
   readonly #requests: RequestHandler;
   readonly #calls: BackendCalls;
   readonly #trusted: TrustedPeers;
-  readonly #accessLog: LogSink | null;
+  readonly #accessLog: AccessLines | null;
   readonly #overload: Overload;
   readonly #usage: UsageRecorder | null;
   readonly #connections = new Set<ClientConnection>();
@@ -141,7 +139,12 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
       maxHeap: settings.overloadHeap,
       changed: (reason) => this.#noteOverload(reason),
     });
-    this.#accessLog = settings.proxyAccessLog === 'off' ? null : openLogSink(settings.proxyAccessLog);
+    this.#accessLog =
+      settings.proxyAccessLog === 'off' ? null : new AccessLines(settings, (lines) => this.#noteLost(lines));
+  }
+
+  #noteLost(lines: number): void {
+    this.#counters[Counter.logDropped]! += lines;
   }
 
   #noteOverload(reason: string | null): void {
@@ -252,23 +255,16 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
     const { contentType, body } = errorBody(error.message, id, null, this.#options.errorDefaultType);
     if (typeof request === 'string') {
       this.#counters[Counter.requests]!++;
-      this.#accessLog?.write(
-        formatAccessLine({
-          remoteAddr: peer.peerIp,
-          remoteUser: null,
-          time: Date.now(),
-          request: maskedRequestLine(
-            request.slice(0, Math.max(0, Math.min(request.indexOf('\r\n'), 2048))),
-            this.snapshots.current.globalPlan.secretArguments,
-            this.snapshots.current.globalPlan.logMasks,
-          ),
-          status: error.status,
-          bodyBytesSent: Buffer.byteLength(body),
-          referer: null,
-          userAgent: null,
-          requestId: id,
-        }),
-      );
+      const { secretArguments, logMasks } = this.snapshots.current.globalPlan;
+      const line = request.slice(0, Math.max(0, Math.min(request.indexOf('\r\n'), 2048)));
+      this.#accessLog?.writeRefused({
+        peer,
+        time: Date.now(),
+        line: maskedRequestLine(line, secretArguments, logMasks),
+        status: error.status,
+        bodyBytes: Buffer.byteLength(body),
+        id,
+      });
     }
     const block = `${gatewayBlock(this.#options)}Content-Type: ${contentType}\r\nX-Kong-Request-Id: ${id}\r\n`;
     return { status: error.status, block, body };
@@ -336,25 +332,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
     this.#proxy.finished(x);
     if (this.#usage !== null) this.#usage.record(x, requestBytes(x), responseBytes(x));
     if (x.context !== null) runLog(x);
-    if (this.#accessLog === null) return;
-    const { head, plan } = x;
-    const referer = headerValue(head.block, 'referer');
-    const userAgent = headerValue(head.block, 'user-agent');
-    const { secretArguments, logMasks } = plan;
-    this.#accessLog.write(
-      formatAccessLine({
-        remoteAddr: x.clientIp,
-        remoteUser: null,
-        time: x.startedAt,
-        request: `${head.method} ${maskedTarget(head.target, secretArguments, logMasks)} HTTP/${head.httpVersion}`,
-        status: x.status,
-        bodyBytesSent: x.bytesSent,
-        referer:
-          referer === null ? null : maskedField('referer', maskedTarget(referer, secretArguments, logMasks), logMasks),
-        userAgent: userAgent === null ? null : maskedField('user-agent', userAgent, logMasks),
-        requestId: x.id,
-      }),
-    );
+    this.#accessLog?.write(x);
   }
 
   // DataPlane

@@ -19,6 +19,7 @@ import type {
   RuntimeUpstream,
 } from '../snapshot/runtime.ts';
 import type { UpstreamLink } from '../upstream/upstream-link.ts';
+import type { LoggedHead } from './access-lines.ts';
 import type { BufferedResponse } from './buffered-response.ts';
 import type { Downstream } from './downstream.ts';
 import type { HeaderEdits } from './header-edits.ts';
@@ -55,6 +56,8 @@ export interface DownstreamPeer {
   requests: number;
   /** Forwarding lines that are the same for all its requests; made with the first. */
   lines: string;
+  /** What the access log wrote last of the fields of a head; null: nothing yet. */
+  logged: LoggedHead | null;
   /** How plugins of its requests ask backends; null: they cannot. */
   readonly calls: BackendCaller | null;
 }

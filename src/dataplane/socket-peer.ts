@@ -23,6 +23,7 @@ export class SocketPeer implements DownstreamPeer {
   readonly calls: DownstreamPeer['calls'];
   requests = 0;
   lines = '';
+  logged: DownstreamPeer['logged'] = null;
   readonly #socket: TLSSocket | null;
   #certificates: readonly Uint8Array[] | null = null;
   #asked = false;

@@ -1,71 +1,112 @@
-/** What one line of an access log tells. Texts are given as they came from outside; the formatter makes them harmless. */
-export interface AccessFields {
-  /** Client address, after `trusted_ips` had its say. */
-  readonly remoteAddr: string;
-  /** User of basic authentication, or null. */
-  readonly remoteUser: string | null;
-  /** Milliseconds since the epoch. */
-  readonly time: number;
-  /** Request line as it came: `GET /a?b=c HTTP/1.1`. */
-  readonly request: string;
-  readonly status: number;
-  readonly bodyBytesSent: number;
-  readonly referer: string | null;
-  readonly userAgent: string | null;
-  /** Null leaves the field out. */
-  readonly requestId: string | null;
+import type { LogFormat, LogPart } from '../settings/log-format.ts';
+import { utf8AsLatin1 } from '../util/latin1.ts';
+import { bare, jsonQuoted, quoted, unquoted } from './harmless.ts';
+
+/** How a variable of a log format is read. Texts have one character for each byte. */
+export interface Variable<Source> {
+  /** Null: there is none. */
+  readonly read: (source: Source) => string | null;
+  /** Never has anything in it that must be escaped: digits, addresses, ids of the gateway's own. Default false. */
+  readonly clean?: boolean;
+  /** Depends on nothing but the head of the request, which is often the same for all of a connection. Default false. */
+  readonly ofHead?: boolean;
 }
 
-/** One line, without its line feed, in Kong's format. Nothing in the fields can end the line or a quoted field early. */
-export function formatAccessLine(fields: AccessFields): string {
-  const requestId = fields.requestId === null ? '' : ` kong_request_id: "${quote(fields.requestId)}"`;
-  return (
-    `${quote(fields.remoteAddr)} - ${quoteUser(fields.remoteUser)} [${localTime(fields.time)}] "${quote(fields.request)}" ` +
-    `${fields.status} ${fields.bodyBytesSent} "${quote(fields.referer)}" "${quote(fields.userAgent)}"${requestId}`
-  );
+export type Formatter<Source> = (source: Source) => string;
+
+export interface CompileOptions<Source> {
+  readonly variable: (name: string) => Variable<Source>;
+  /** Wraps what depends on the head only, so that it need not be made for each request. Default: nothing is remembered. */
+  readonly remember?: (make: Formatter<Source>) => Formatter<Source>;
 }
 
-const harmful = /[^\x20\x21\x23-\x5b\x5d-\x7e]/;
-const allHarmful = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g;
-
-/** As nginx: quotes, backslashes and everything outside of printable ASCII become `\xXX`; absent or empty is `-`. */
-function quote(text: string | null): string {
-  if (text === null || text === '') return '-';
-  return harmful.test(text) ? text.replace(allHarmful, escapeCharacter) : text;
+/** Makes the function that writes a line of this format, without its line feed. It reads what the format names and nothing else. */
+export function compileFormat<Source>(format: LogFormat, options: CompileOptions<Source>): Formatter<Source> {
+  const { pieces, tail } = piecesOf(format, options.variable);
+  const made = withMemory(pieces, options.remember);
+  const count = made.length;
+  return (source) => {
+    let line = '';
+    for (let at = 0; at < count; at++) {
+      const { before, read } = made[at] as Piece<Source>;
+      line += before + read(source);
+    }
+    return tail === '' ? line : line + tail;
+  };
 }
 
-/** The user stands outside of quotes, so that a space in it would shift the fields behind it. */
-function quoteUser(text: string | null): string {
-  return text === null ? '-' : quote(text).replaceAll(' ', '\\x20');
+/** A variable, and the text before it. */
+interface Piece<Source> {
+  readonly before: string;
+  readonly read: Formatter<Source>;
+  readonly ofHead: boolean;
 }
 
-function escapeCharacter(character: string): string {
-  const code = character.charCodeAt(0);
-  return code <= 0xff ? hex(code) : [...Buffer.from(character)].map(hex).join('');
-}
-
-function hex(byte: number): string {
-  return `\\x${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-}
-
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-let cachedSecond = -1;
-let cachedTime = '';
-
-/** `21/Nov/2025:03:04:05 +0100`, made once for each second. */
-export function localTime(time: number): string {
-  const second = Math.floor(time / 1000);
-  if (second !== cachedSecond) {
-    cachedTime = formatTime(new Date(time));
-    cachedSecond = second;
+function piecesOf<Source>(
+  { escape: escaping, parts }: LogFormat,
+  variable: (name: string) => Variable<Source>,
+): { readonly pieces: readonly Piece<Source>[]; readonly tail: string } {
+  const pieces: Piece<Source>[] = [];
+  let before = '';
+  for (const part of parts) {
+    if ('text' in part) {
+      before += utf8AsLatin1(part.text);
+      continue;
+    }
+    const found = variable(part.variable);
+    pieces.push({ before, read: reader(part, found, escaping), ofHead: found.ofHead === true });
+    before = '';
   }
-  return cachedTime;
+  return { pieces, tail: before };
 }
 
-function formatTime(date: Date): string {
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const offset = -date.getTimezoneOffset();
-  const zone = `${offset < 0 ? '-' : '+'}${two(Math.floor(Math.abs(offset) / 60))}${two(Math.abs(offset) % 60)}`;
-  const day = `${two(date.getDate())}/${months[date.getMonth()]}/${date.getFullYear()}`;
-  return `${day}:${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())} ${zone}`;
+function reader<Source>(
+  part: Extract<LogPart, { readonly variable: string }>,
+  { read, clean = false }: Variable<Source>,
+  escaping: LogFormat['escape'],
+): Formatter<Source> {
+  if (part.json === 'number') return (source) => read(source) ?? 'null';
+  if (part.json === 'text') {
+    return (source) => {
+      const value = read(source);
+      return value === null ? 'null' : `"${clean ? value : jsonQuoted(value)}"`;
+    };
+  }
+  const none = escaping === 'default' ? '-' : '';
+  // The one that stands outside of quotes in everybody's format.
+  const usual = part.variable === 'remote_user' ? bare : quoted;
+  const harmless = escaping === 'default' ? usual : escaping === 'json' ? jsonQuoted : unquoted;
+  return (source) => {
+    const value = read(source);
+    if (value === null || value === '') return none;
+    return clean ? value : harmless(value);
+  };
+}
+
+/** The longest run of pieces that depend on the head only becomes one, which is remembered. */
+function withMemory<Source>(
+  pieces: readonly Piece<Source>[],
+  remember: CompileOptions<Source>['remember'],
+): readonly Piece<Source>[] {
+  let start = 0;
+  let length = 0;
+  for (let at = 0; at < pieces.length; ) {
+    let end = at;
+    while (pieces[end]?.ofHead === true) end++;
+    if (end - at > length) {
+      start = at;
+      length = end - at;
+    }
+    at = end + 1;
+  }
+  const run = pieces.slice(start, start + length);
+  const [first] = run;
+  if (remember === undefined || first === undefined) return pieces;
+  const make: Formatter<Source> = (source) => {
+    let text = '';
+    for (const { before, read } of run) text += before + read(source);
+    return text;
+  };
+  const one: Piece<Source> = { before: '', read: remember(make), ofHead: true };
+  return [...pieces.slice(0, start), one, ...pieces.slice(start + length)];
 }

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { formatNamed, type LogFormat } from './log-format.ts';
 import type { Values } from './schema.ts';
 import type { DnsSettings, ListenAddress, Settings } from './settings.ts';
 import { SettingsError } from './settings-error.ts';
@@ -9,6 +10,8 @@ import { serverPolicy } from './tls-policy.ts';
 export function buildSettings(values: Values, shown: Settings['public'], cwd: string): Settings {
   const prefix = resolve(cwd, expandHome(values.prefix));
   const log = (target: string): string => logPath(target, prefix);
+  const format = (name: 'proxy_access_log' | 'admin_access_log' | 'status_access_log'): LogFormat =>
+    formatNamed(name, values[name].format, values.nginx_http_log_format);
   const addresses = (
     name: 'proxy_listen' | 'stream_listen' | 'admin_listen' | 'status_listen',
   ): readonly ListenAddress[] => values[name].map((entry) => entry.address);
@@ -16,10 +19,17 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     prefix,
     logLevel: values.log_level,
     logFormat: values.log_format,
-    proxyAccessLog: log(values.proxy_access_log),
+    proxyAccessLog: log(values.proxy_access_log.target),
+    accessLogFormats: {
+      proxy: format('proxy_access_log'),
+      admin: format('admin_access_log'),
+      status: format('status_access_log'),
+    },
+    accessLogSampling: { share: values.proxy_access_log_sampling, always: values.proxy_access_log_always },
     proxyErrorLog: log(values.proxy_error_log),
     proxyStreamAccessLog: log(values.proxy_stream_access_log),
-    adminAccessLog: log(values.admin_access_log),
+    adminAccessLog: log(values.admin_access_log.target),
+    statusAccessLog: log(values.status_access_log.target),
     adminErrorLog: log(values.admin_error_log),
     proxyListen: addresses('proxy_listen'),
     streamListen: addresses('stream_listen'),

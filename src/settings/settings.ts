@@ -1,3 +1,4 @@
+import type { LogFormat } from './log-format.ts';
 import type { ServerPolicy } from './tls-policy.ts';
 
 /** One address of a listener, from Kong's listen syntax. */
@@ -49,10 +50,15 @@ export interface Settings {
   readonly logLevel: LogLevel;
   readonly logFormat: 'auto' | 'json' | 'text';
   readonly proxyAccessLog: LogTarget;
+  /** How lines of access logs look. */
+  readonly accessLogFormats: { readonly proxy: LogFormat; readonly admin: LogFormat; readonly status: LogFormat };
+  /** The share of requests that have a line, and by status (600 places) those that have one anyway. */
+  readonly accessLogSampling: { readonly share: number; readonly always: Uint8Array };
   readonly proxyErrorLog: LogTarget;
   /** One line for each stream. */
   readonly proxyStreamAccessLog: LogTarget;
   readonly adminAccessLog: LogTarget;
+  readonly statusAccessLog: LogTarget;
   readonly adminErrorLog: LogTarget;
   readonly proxyListen: readonly ListenAddress[];
   /** Listeners of streams: TCP, TLS, UDP. */

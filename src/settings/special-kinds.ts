@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { SecureVersion } from 'node:tls';
 import type { Kind } from './kinds.ts';
 import { integer, splitList } from './kinds.ts';
+import { type LogFormat, parseLogFormat } from './log-format.ts';
 import { SettingsError } from './settings-error.ts';
 import { allVersions } from './tls-policy.ts';
 
@@ -143,6 +144,52 @@ export const bearerToken: Kind<string | null> = {
     return text;
   },
   show: (value) => value,
+};
+
+/** Where an access log goes, and the name of its format; null: none is named. */
+export interface AccessLogTarget {
+  readonly target: string;
+  readonly format: string | null;
+}
+
+/** As `logTarget`, and the name of a log format may follow, as nginx has it. */
+export const accessLogTarget: Kind<AccessLogTarget> = {
+  label: '`off`, `/dev/stdout`, `/dev/stderr`, or a file (relative to the prefix); the name of a log format may follow',
+  parse(name, text) {
+    const [target = '', format = null, ...more] = text.trim().split(/\s+/);
+    if (more.length > 0) {
+      throw new SettingsError(
+        `${name} takes a file and the name of a log format, and not '${more.join(' ')}' behind them`,
+      );
+    }
+    return { target: logTarget.parse(name, target), format };
+  },
+  show: (_value, text) => text,
+};
+
+/** nginx's `log_format`; empty is none. */
+export const logFormat: Kind<LogFormat | null> = {
+  label: "`name '$remote_addr ... $status'`; `escape=json` may follow the name",
+  parse: (name, text) => (text.trim() === '' ? null : parseLogFormat(name, text)),
+  show: (_value, text) => text,
+};
+
+/** Statuses and classes of them: `5xx, 429`. The value is a row of 600 places, 1 for each status that is meant. */
+export const statuses: Kind<Uint8Array> = {
+  label: '`off`, or a list of statuses and classes of them (`5xx, 429`)',
+  parse(name, text) {
+    const meant = new Uint8Array(600);
+    const entries = splitList(text);
+    if (entries.length === 1 && entries[0] === 'off') return meant;
+    for (const entry of entries) {
+      const [, digit, status] = /^(?:([1-5])xx|([1-5]\d\d))$/i.exec(entry) ?? [];
+      if (digit !== undefined) meant.fill(1, Number(digit) * 100, Number(digit) * 100 + 100);
+      else if (status !== undefined) meant[Number(status)] = 1;
+      else throw new SettingsError(`${name} has an invalid value: '${entry}' (write 5xx or 429)`);
+    }
+    return meant;
+  },
+  show: (_value, text) => splitList(text),
 };
 
 /** As `logTarget`; Kong writes the name of the format behind it. The value is without it. */

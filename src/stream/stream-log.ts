@@ -1,4 +1,4 @@
-import { localTime } from '../observability/access-log.ts';
+import { localTime } from '../observability/log-times.ts';
 import { monotonic } from '../util/clock.ts';
 import type { Session } from './session.ts';
 

@@ -187,7 +187,7 @@ for (const secure of [false, true]) {
 
     it('writes the access log', async () => {
       await client.request('/echo/logged', { headers: { 'user-agent': 'h2-test' } });
-      const line = /"GET \/echo\/logged HTTP\/2" 200 \d+ "-" "h2-test"/;
+      const line = /"GET \/echo\/logged HTTP\/2\.0" 200 \d+ "-" "h2-test"/;
       await until(async () => line.test(await readFile(join(rig.gateway.prefix, 'access.log'), 'utf8')));
     });
 

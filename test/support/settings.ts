@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { loadSettings } from '../../src/settings/load.ts';
+import { defaultFormat } from '../../src/settings/log-format.ts';
 import type { ListenAddress, Settings } from '../../src/settings/settings.ts';
 
 const anyPort: ListenAddress = {
@@ -49,9 +50,12 @@ function baseSettings(prefix: string): Settings {
     logLevel: 'notice',
     logFormat: 'json',
     proxyAccessLog: join(prefix, 'access.log'),
+    accessLogFormats: { proxy: defaultFormat, admin: defaultFormat, status: defaultFormat },
+    accessLogSampling: { share: 1, always: new Uint8Array(600) },
     proxyErrorLog: join(prefix, 'error.log'),
     proxyStreamAccessLog: join(prefix, 'access.log'),
     adminAccessLog: join(prefix, 'admin-access.log'),
+    statusAccessLog: 'off',
     adminErrorLog: join(prefix, 'error.log'),
     proxyListen: [anyPort],
     streamListen: [],

@@ -9,7 +9,7 @@ import {
   fastify,
 } from 'fastify';
 import { nowAndThen } from '../../util/now-and-then.ts';
-import type { AdminLog } from '../admin-log.ts';
+import type { AccessEntry, AdminLog } from '../admin-log.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { AuditTrail } from '../audit/audit-trail.ts';
 import { anonymousActor, forwardedClient, tokenActor } from '../audit/origin.ts';
@@ -31,6 +31,8 @@ export interface AppOptions {
   readonly server: ServerOptions;
   readonly routes: readonly AdminRoute[];
   readonly log: AdminLog;
+  /** Is told of each finished request. */
+  readonly access: (entry: AccessEntry) => void;
   /** Value of `Server`, or null to leave it out. */
   readonly serverHeader: string | null;
   readonly latencyHeader: boolean;
@@ -72,7 +74,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   addGuards(app, options);
-  addAccessLog(app, options.log);
+  addAccessLog(app, options.access);
   for (const route of options.routes) register(app, route, options);
   app.setNotFoundHandler(() => {
     throw notFound();
@@ -167,21 +169,38 @@ function authorityOf(request: FastifyRequest): string | undefined {
   return typeof authority === 'string' ? authority : undefined;
 }
 
-function addAccessLog(app: FastifyInstance, log: AdminLog): void {
+function addAccessLog(app: FastifyInstance, access: AppOptions['access']): void {
   app.addHook('onResponse', (request, reply, next) => {
-    log.access({
-      remoteAddr: request.ip,
-      remoteUser: null,
-      time: Date.now() - Math.round(reply.elapsedTime),
-      request: `${request.method} ${loggedUrl(request, request.originalUrl)} HTTP/${request.raw.httpVersion}`,
-      status: reply.statusCode,
-      bodyBytesSent: request.method === 'HEAD' ? 0 : Number(reply.getHeader('content-length') ?? 0),
-      referer: request.headers.referer ?? null,
-      userAgent: request.headers['user-agent'] ?? null,
-      requestId: request.id,
-    });
+    access(entryOf(request, reply));
     next();
   });
+}
+
+function entryOf(request: FastifyRequest, reply: FastifyReply): AccessEntry {
+  const { socket } = request;
+  const duration = reply.elapsedTime;
+  return {
+    remoteAddr: request.ip,
+    remotePort: socket.remotePort ?? 0,
+    localAddr: socket.localAddress ?? '',
+    localPort: socket.localPort ?? 0,
+    scheme: 'encrypted' in socket ? 'https' : 'http',
+    time: Date.now() - Math.round(duration),
+    duration,
+    method: request.method,
+    url: loggedUrl(request, request.originalUrl),
+    httpVersion: request.raw.httpVersion,
+    status: reply.statusCode,
+    bodyBytesSent: request.method === 'HEAD' ? 0 : Number(reply.getHeader('content-length') ?? 0),
+    requestId: request.id,
+    header: (name) => firstOf(request.headers[name]),
+    sentHeader: (name) => firstOf(reply.getHeader(name)),
+  };
+}
+
+function firstOf(value: string | number | readonly string[] | undefined): string | null {
+  if (value === undefined) return null;
+  return typeof value === 'object' ? (value[0] ?? null) : String(value);
 }
 
 function loggedUrl(request: FastifyRequest, url: string): string {

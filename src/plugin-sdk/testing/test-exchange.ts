@@ -113,6 +113,7 @@ function testPeer(
     clientCertificates: clientCertificates ?? null,
     requests: 1,
     lines: '',
+    logged: null,
     calls,
   };
 }

@@ -1,5 +1,13 @@
 import { boolean, list, oneOf, string } from '../kinds.ts';
-import { bearerToken, logTarget, pluginNames, streamLogTarget, uuid, workers } from '../special-kinds.ts';
+import {
+  accessLogTarget,
+  bearerToken,
+  logTarget,
+  pluginNames,
+  streamLogTarget,
+  uuid,
+  workers,
+} from '../special-kinds.ts';
 import { kong, own } from './definition.ts';
 
 export const logLevels = ['debug', 'info', 'notice', 'warn', 'error', 'crit', 'alert', 'emerg'] as const;
@@ -46,14 +54,27 @@ export const general = {
     'auto',
     'Form of the error logs. `auto` is readable text on a terminal and JSON elsewhere.',
   ),
-  proxy_access_log: kong(logTarget, 'logs/access.log', 'Where one line for each proxied request goes.'),
+  proxy_access_log: kong(
+    accessLogTarget,
+    'logs/access.log',
+    'Where one line for each proxied request goes, and in which format: `kong_log_format` (where none is named), `combined`, `json`, or that of `nginx_http_log_format`.',
+  ),
   proxy_error_log: kong(logTarget, '/dev/stderr', 'Where the workers write what goes wrong.'),
   proxy_stream_access_log: kong(
     streamLogTarget,
     'logs/access.log basic',
     'Where one line for each stream goes. `basic`, the only format, may follow the place.',
   ),
-  admin_access_log: kong(logTarget, 'logs/admin_access.log', 'Where one line for each request to the Admin API goes.'),
+  admin_access_log: kong(
+    accessLogTarget,
+    'logs/admin_access.log',
+    'Where one line for each request to the Admin API goes, and in which format.',
+  ),
+  status_access_log: kong(
+    accessLogTarget,
+    'off',
+    'Where one line for each request to the status API goes, and in which format.',
+  ),
   admin_error_log: kong(logTarget, '/dev/stderr', 'Where the node itself writes what goes wrong.'),
   admin_token: own(
     bearerToken,

@@ -1,8 +1,19 @@
 import { boolean, duration, integer } from '../kinds.ts';
-import { bearerToken, fraction, instrumentations } from '../special-kinds.ts';
+import { bearerToken, fraction, instrumentations, logFormat, statuses } from '../special-kinds.ts';
 import { kong, own } from './definition.ts';
 
 export const observability = {
+  nginx_http_log_format: kong(
+    logFormat,
+    '',
+    "A format for access logs, as nginx's `log_format`: a name, `escape=json` or `escape=none` if wanted, and a text with variables. docs/logs.md lists them. An access log has it when its setting names it behind the file.",
+  ),
+  proxy_access_log_sampling: own(fraction, '1', 'The share of proxied requests that have a line in the access log.'),
+  proxy_access_log_always: own(
+    statuses,
+    '5xx',
+    'Statuses whose requests have a line whatever `proxy_access_log_sampling` says.',
+  ),
   audit_log: own(
     boolean,
     'on',

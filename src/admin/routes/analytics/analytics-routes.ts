@@ -9,8 +9,7 @@ import { filterParameters } from './usage-request.ts';
 
 /** `/analytics/...`: how the API is used. */
 export function analyticsRoutes({ analytics, store }: AdminDependencies): readonly AdminRoute[] {
-  const tools =
-    analytics === null ? null : { analytics, names: new UsageNames(store, analytics.ledger), now: Date.now };
+  const tools = analytics === null ? null : { analytics, names: new UsageNames(store, analytics.ledger) };
   const needed = (): AnalyticsTools => {
     if (tools === null) throw plainError(404, 'Usage is not counted: the setting analytics is off');
     return tools;

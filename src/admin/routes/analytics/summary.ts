@@ -29,8 +29,8 @@ const measures: Readonly<Record<string, (group: UsageGroup) => number>> = {
 
 /** `GET /analytics/summary`: what a dashboard begins with. */
 export async function readSummary(tools: AnalyticsTools, { query }: AdminRequest): Promise<Answer> {
-  const { analytics, names, now } = tools;
-  const asked = readAsked(query, ['top', 'sort'], null, now(), analytics.retention);
+  const { analytics, names } = tools;
+  const asked = readAsked(query, ['top', 'sort'], null, analytics);
   const top = readTop(query);
   const measure = readMeasure(query);
   const filter = await names.filter(asked);

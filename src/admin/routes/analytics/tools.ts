@@ -5,6 +5,4 @@ import type { UsageNames } from './usage-names.ts';
 export interface AnalyticsTools {
   readonly analytics: Analytics;
   readonly names: UsageNames;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }

@@ -26,8 +26,7 @@ export async function listUsage(tools: AnalyticsTools, request: AdminRequest): P
   const { query } = request;
   const wanted = readGrouping(query);
   const others = ['group_by', 'format', ...pagingNames];
-  const { retention } = tools.analytics;
-  const asked = readAsked(query, others, wanted?.time ?? null, tools.now(), retention);
+  const asked = readAsked(query, others, wanted?.time ?? null, tools.analytics);
   const grouping = wanted ?? everything(asked.range.resolution);
   const filter = await tools.names.filter(asked);
   const isCsv = readFormat(request) === 'csv';

@@ -1,6 +1,6 @@
+import type { Analytics } from '../../../analytics/analytics.ts';
 import { lengths, resolutions, startOf } from '../../../analytics/periods.ts';
 import type { Grouping, UsageFilter } from '../../../analytics/usage-reader.ts';
-import type { Settings } from '../../../settings/settings.ts';
 import type { UsageResolution } from '../../../store/usage-store.ts';
 import type { Query } from '../../http/query.ts';
 import { invalidOptions } from '../../lists/list-errors.ts';
@@ -66,11 +66,10 @@ export function readAsked(
   query: Query,
   others: readonly string[],
   time: UsageResolution | null,
-  now: number,
-  retention: Settings['analytics']['retention'],
+  analytics: Pick<Analytics, 'now' | 'retention'>,
 ): UsageAsked {
   refuseUnknown(query, [...filterNames, ...others]);
-  const range = readRange(query, time, now, retention);
+  const range = readRange(query, time, analytics);
   const named = new Map(namedFilters.map((name) => [name, query.all(name)] as const));
   const plain = new Map(plainFilters.map((name) => [name, query.all(name)] as const));
   for (const [name, values] of [...named, ...plain]) {
@@ -111,13 +110,13 @@ export function everything(time: UsageResolution): Grouping {
 function readRange(
   query: Query,
   time: UsageResolution | null,
-  now: number,
-  retention: Settings['analytics']['retention'],
+  analytics: Pick<Analytics, 'now' | 'retention'>,
 ): UsageAsked['range'] {
+  const now = analytics.now();
   const to = readTime(query, 'to') ?? now;
   const from = readTime(query, 'from') ?? to - usualSpan;
   if (from >= to) throw invalidOptions({ from: 'must be before to' });
-  const resolution = readResolution(query) ?? time ?? usualResolution(from, to, now, retention);
+  const resolution = readResolution(query) ?? time ?? usualResolution(from, to, now, analytics.retention);
   if (time !== null && lengths[resolution] > lengths[time]) {
     throw invalidOptions({ resolution: `must not be coarser than the ${time} in group_by` });
   }
@@ -140,12 +139,7 @@ function readResolution(query: Query): UsageResolution | null {
 }
 
 /** The finest that suits the span and whose rows are still kept. */
-function usualResolution(
-  from: number,
-  to: number,
-  now: number,
-  retention: Settings['analytics']['retention'],
-): UsageResolution {
+function usualResolution(from: number, to: number, now: number, retention: Analytics['retention']): UsageResolution {
   for (const [resolution, span] of usualSpans) {
     const kept = retention[resolution] === 0 || from >= now - retention[resolution];
     if (to - from <= span && kept) return resolution;

@@ -1,0 +1,155 @@
+import { checkLogVariable, type LogVariable } from './log-variables.ts';
+import { SettingsError } from './settings-error.ts';
+import { suggest } from './suggest.ts';
+
+/**
+ * A piece of a line. `json`: the variable as a JSON value, numbers bare and `null` when there is none, rather than as a part of a
+ * text.
+ */
+export type LogPart = { readonly text: string } | { readonly variable: string; readonly json?: 'text' | 'number' };
+
+/** Lines of an access log: plain data, that threads can send each other. */
+export interface LogFormat {
+  readonly name: string;
+  /** How values are made harmless: as nginx has it. */
+  readonly escape: 'default' | 'json' | 'none';
+  readonly parts: readonly LogPart[];
+}
+
+const combined = template(
+  '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"',
+);
+
+const jsonFields: readonly (readonly [
+  name: string,
+  variable: LogVariable | `http_${string}`,
+  kind: 'text' | 'number',
+])[] = [
+  ['time', 'time_iso8601', 'text'],
+  ['request_id', 'request_id', 'text'],
+  ['client_ip', 'remote_addr', 'text'],
+  ['user', 'remote_user', 'text'],
+  ['method', 'request_method', 'text'],
+  ['scheme', 'scheme', 'text'],
+  ['host', 'host', 'text'],
+  ['uri', 'request_uri', 'text'],
+  ['protocol', 'server_protocol', 'text'],
+  ['status', 'status', 'number'],
+  ['bytes_sent', 'body_bytes_sent', 'number'],
+  ['request_length', 'request_length', 'number'],
+  ['request_time', 'request_time', 'number'],
+  ['upstream_addr', 'upstream_addr', 'text'],
+  ['upstream_status', 'upstream_status', 'text'],
+  ['upstream_response_time', 'upstream_response_time', 'text'],
+  ['route', 'route_name', 'text'],
+  ['service', 'service_name', 'text'],
+  ['consumer', 'consumer_username', 'text'],
+  ['referer', 'http_referer', 'text'],
+  ['user_agent', 'http_user_agent', 'text'],
+];
+
+/** Formats that are always there. The first is used where none is named. */
+export const builtInFormats: readonly LogFormat[] = [
+  {
+    name: 'kong_log_format',
+    escape: 'default',
+    parts: [...combined, { text: ' kong_request_id: "' }, { variable: 'kong_request_id' }, { text: '"' }],
+  },
+  { name: 'combined', escape: 'default', parts: combined },
+  {
+    name: 'json',
+    escape: 'json',
+    parts: [
+      ...jsonFields.flatMap(([name, variable, json], index): readonly LogPart[] => [
+        { text: `${index === 0 ? '{' : ','}"${name}":` },
+        { variable, json },
+      ]),
+      { text: '}' },
+    ],
+  },
+];
+
+/** What `proxy_access_log` names when it names none. */
+export const defaultFormat: LogFormat = builtInFormats[0] as LogFormat;
+
+/** The format that goes by the name, or a `SettingsError` that tells which there are. */
+export function formatNamed(setting: string, name: string | null, own: LogFormat | null): LogFormat {
+  if (name === null) return defaultFormat;
+  const formats = own === null ? builtInFormats : [own, ...builtInFormats];
+  const found = formats.find((format) => format.name === name);
+  if (found !== undefined) return found;
+  const names = formats.map((format) => format.name);
+  const near = suggest(name, names);
+  throw new SettingsError(
+    `${setting} names the log format '${name}', which there is not${near === null ? '' : `; did you mean '${near}'?`} (${names.join(', ')}; nginx_http_log_format adds one)`,
+  );
+}
+
+const escapes = ['default', 'json', 'none'] as const;
+
+/** nginx's `log_format`: `name [escape=json] '$remote_addr ...' '...'`. Throws a `SettingsError` that says what is wrong. */
+export function parseLogFormat(setting: string, text: string): LogFormat {
+  const words = wordsOf(setting, text.replace(/;\s*$/, ''));
+  const [name, ...rest] = words;
+  if (name === undefined || name.quoted || !/^[A-Za-z0-9_.-]+$/.test(name.text)) {
+    throw new SettingsError(`${setting} must begin with a name: \`my_format '$remote_addr $status'\``);
+  }
+  let escaping: LogFormat['escape'] = 'default';
+  const first = rest[0];
+  if (first?.text.startsWith('escape=') === true) {
+    const wanted = first.text.slice('escape='.length);
+    const found = escapes.find((each) => each === wanted);
+    if (found === undefined) throw new SettingsError(`${setting}: escape is ${escapes.join(', ')}, not '${wanted}'`);
+    escaping = found;
+    rest.shift();
+  }
+  const line = rest.map((word) => word.text).join('');
+  if (line === '') throw new SettingsError(`${setting} has no text after the name '${name.text}'`);
+  if (/[\x00-\x08\x0a-\x1f\x7f]/.test(line)) {
+    throw new SettingsError(`${setting} must not have line breaks or other control characters in its text`);
+  }
+  if (builtInFormats.some((format) => format.name === name.text)) {
+    throw new SettingsError(`${setting}: the log format '${name.text}' is there already; choose another name`);
+  }
+  const parts = template(line, setting);
+  for (const part of parts) if ('variable' in part) checkLogVariable(setting, part.variable);
+  return { name: name.text, escape: escaping, parts };
+}
+
+interface Word {
+  readonly text: string;
+  readonly quoted: boolean;
+}
+
+/** Words of a directive: bare ones, and quoted texts in which a backslash takes the meaning from what follows. */
+function wordsOf(setting: string, text: string): Word[] {
+  const words: Word[] = [];
+  const word = /\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s'"][^\s]*))/sy;
+  const end = text.trimEnd().length;
+  while (word.lastIndex < end) {
+    const match = word.exec(text);
+    if (match === null) throw new SettingsError(`${setting} has a quotation mark without its partner`);
+    const [, single, double, bare] = match;
+    const quoted = single ?? double;
+    words.push({ text: quoted === undefined ? (bare ?? '') : unescaped(quoted), quoted: quoted !== undefined });
+  }
+  return words;
+}
+
+const controls: Readonly<Record<string, string>> = { t: '\t', r: '\r', n: '\n' };
+
+function unescaped(text: string): string {
+  return text.replace(/\\(["'\\trn])/g, (_match, character: string) => controls[character] ?? character);
+}
+
+function template(line: string, setting = ''): readonly LogPart[] {
+  const parts: LogPart[] = [];
+  const piece = /\$(?:\{([A-Za-z0-9_]+)\}|([A-Za-z0-9_]+))|([^$]+)|\$/g;
+  for (const [, braced, bare, text] of line.matchAll(piece)) {
+    const variable = braced ?? bare;
+    if (variable !== undefined) parts.push({ variable });
+    else if (text !== undefined) parts.push({ text });
+    else throw new SettingsError(`${setting} has a $ without the name of a variable behind it`);
+  }
+  return parts;
+}

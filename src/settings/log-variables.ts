@@ -1,0 +1,97 @@
+import { SettingsError } from './settings-error.ts';
+import { suggest } from './suggest.ts';
+
+/** Variables of nginx and Kong that formats of access logs may name, and some of the gateway's own. */
+export const logVariables = [
+  'api_version',
+  'args',
+  'body_bytes_sent',
+  'bytes_sent',
+  'connection',
+  'connection_requests',
+  'consumer_custom_id',
+  'consumer_id',
+  'consumer_username',
+  'content_length',
+  'content_type',
+  'credential_id',
+  'document_uri',
+  'host',
+  'hostname',
+  'http2',
+  'https',
+  'is_args',
+  'kong_latency',
+  'kong_request_id',
+  'msec',
+  'pid',
+  'query_string',
+  'realip_remote_addr',
+  'realip_remote_port',
+  'remote_addr',
+  'remote_port',
+  'remote_user',
+  'request',
+  'request_completion',
+  'request_id',
+  'request_length',
+  'request_method',
+  'request_time',
+  'request_uri',
+  'response_source',
+  'route_id',
+  'route_name',
+  'scheme',
+  'server_addr',
+  'server_name',
+  'server_port',
+  'server_protocol',
+  'service_id',
+  'service_name',
+  'ssl_cipher',
+  'ssl_protocol',
+  'ssl_server_name',
+  'status',
+  'time_iso8601',
+  'time_local',
+  'upstream_addr',
+  'upstream_header_time',
+  'upstream_host',
+  'upstream_response_time',
+  'upstream_scheme',
+  'upstream_status',
+  'upstream_tries',
+  'upstream_uri',
+  'uri',
+] as const;
+
+export type LogVariable = (typeof logVariables)[number];
+
+/** What stands before a name of the client's or backend's own: `http_user_agent`, `arg_page`. */
+export const logVariablePrefixes = ['upstream_http_', 'sent_http_', 'http_', 'arg_'] as const;
+
+export type LogVariablePrefix = (typeof logVariablePrefixes)[number];
+
+const known: ReadonlySet<string> = new Set(logVariables);
+
+export function isLogVariable(name: string): name is LogVariable {
+  return known.has(name);
+}
+
+/** `http_` and `user_agent` of `http_user_agent`; null when it has no such prefix. */
+export function prefixedVariable(name: string): { readonly prefix: LogVariablePrefix; readonly rest: string } | null {
+  const prefix = logVariablePrefixes.find((each) => name.startsWith(each) && name.length > each.length);
+  return prefix === undefined ? null : { prefix, rest: name.slice(prefix.length) };
+}
+
+/** Throws a `SettingsError` that names the variable when there is none of that name. */
+export function checkLogVariable(setting: string, name: string): void {
+  if (isLogVariable(name) || prefixedVariable(name) !== null) return;
+  if (name.startsWith('cookie_')) {
+    throw new SettingsError(`${setting}: $${name} is not available: cookies are credentials and are never logged`);
+  }
+  const near = suggest(name, logVariables);
+  throw new SettingsError(
+    `${setting}: there is no variable $${name}${near === null ? ' (docs/logs.md lists them)' : `; did you mean $${near}?`}`,
+  );
+}
