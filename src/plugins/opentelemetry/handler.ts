@@ -7,10 +7,28 @@ import { Tracer } from '../../plugin-sdk/propagation/tracer.ts';
 import { queueSettings } from '../../plugin-sdk/queue.ts';
 import { type Exporter, openExporter } from './exporter.ts';
 import { logLineOf } from './log-lines.ts';
+import { recordDurations } from './metrics/record-durations.ts';
 import type { OpentelemetryConfig } from './schema.ts';
 import { spansOf } from './spans.ts';
 
 export function exportTelemetry(config: OpentelemetryConfig, tools: PluginTools): PluginPhases {
+  const durations = recordDurations(config, tools);
+  const telling: PluginPhases =
+    config.traces_endpoint === null && config.logs_endpoint === null ? {} : tellOfRequests(config, tools);
+  const { log } = telling;
+  if (durations === null) return telling;
+  if (log === undefined) return { log: durations };
+  return {
+    ...telling,
+    log(context) {
+      durations(context);
+      log(context);
+    },
+  };
+}
+
+/** Spans and log records. */
+function tellOfRequests(config: OpentelemetryConfig, tools: PluginTools): PluginPhases {
   const { instrumentations, samplingRate } = tools.settings.tracing;
   const { traces, logs } = exporters(config, tools);
   const tracer = new Tracer({

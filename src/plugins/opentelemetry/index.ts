@@ -1,6 +1,7 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
 import { traceHeaders } from '../../plugin-sdk/propagation/rules.ts';
 import { exportTelemetry } from './handler.ts';
+import { metricsZones } from './metrics/duration-series.ts';
 import type { OpentelemetryConfig } from './schema.ts';
 
 export default definePlugin<OpentelemetryConfig>({
@@ -9,10 +10,14 @@ export default definePlugin<OpentelemetryConfig>({
   priority: 14,
   protocols: httpProtocols,
   schema: () => import('./schema.ts'),
-  needs: (config) => {
+  needs: ({ traces_endpoint, logs_endpoint, sampling_rate, ...config }) => {
+    // Metrics alone leave requests as they are.
+    if (traces_endpoint === null && logs_endpoint === null) return {};
     const headers = traceHeaders(config);
-    if (config.traces_endpoint === null) return { trace: { rate: 0, headers } };
-    return { trace: config.sampling_rate === null ? { headers } : { rate: config.sampling_rate, headers } };
+    if (traces_endpoint === null) return { trace: { rate: 0, headers } };
+    return { trace: sampling_rate === null ? { headers } : { rate: sampling_rate, headers } };
   },
+  zones: metricsZones,
+  background: () => import('./background.ts'),
   setup: exportTelemetry,
 });

@@ -1,20 +1,17 @@
+import { headerTypeField, propagationField, traceHeaderField } from '../../plugin-sdk/propagation/fields.ts';
 import {
-  headerTypeField,
-  propagationField,
-  settableHeaderProblem,
-  traceHeaderField,
-} from '../../plugin-sdk/propagation/fields.ts';
-import { queueField } from '../../plugin-sdk/queue-fields.ts';
-import { type EntityCheck, type Infer, integer, map, number, record, string, url } from '../../plugin-sdk/schema.ts';
-
-function endpoint(description: string) {
-  return url({ referenceable: true, custom: endpointProblem, description });
-}
-
-function endpointProblem(text: string): string | null {
-  if (!/^https?:\/\//i.test(text)) return 'must begin with http:// or https://';
-  return URL.canParse(text) ? null : 'is not a URL';
-}
+  type EntityCheck,
+  endpointHeaders,
+  endpointUrl,
+  type Infer,
+  integer,
+  map,
+  number,
+  queueField,
+  record,
+  string,
+} from '../../plugin-sdk/schema.ts';
+import { metricsField } from './metrics/fields.ts';
 
 function milliseconds(usual: number, description: string) {
   return integer({ default: usual, between: [0, 2_147_483_646], unit: 'ms', description });
@@ -22,21 +19,17 @@ function milliseconds(usual: number, description: string) {
 
 export const config = record(
   {
-    traces_endpoint: endpoint(
-      'Whole URL that spans are sent to, by OTLP/HTTP in protocol buffers: `http://collector:4318/v1/traces`. Null: headers are passed on, and no span is sent.',
-    ),
-    logs_endpoint: endpoint(
-      'Whole URL that log records of requests are sent to: `http://collector:4318/v1/logs`. Null: none are.',
-    ),
-    headers: map(
-      string({ custom: settableHeaderProblem }),
-      string({
-        referenceable: true,
-        encrypted: true,
-        not_match: /[\0-\x08\x0a-\x1f\x7f]/,
-        err: 'invalid header value',
-      }),
-      { description: 'Header fields to send along, such as a key of the receiver. Values are in no log.' },
+    traces_endpoint: endpointUrl({
+      description:
+        'Whole URL that spans are sent to, by OTLP/HTTP in protocol buffers: `http://collector:4318/v1/traces`. Null: headers are passed on, and no span is sent.',
+    }),
+    logs_endpoint: endpointUrl({
+      description:
+        'Whole URL that log records of requests are sent to: `http://collector:4318/v1/logs`. Null: none are.',
+    }),
+    metrics: metricsField(),
+    headers: endpointHeaders(
+      'Header fields of all that is sent, such as a key of the receiver. Their values are in no log.',
     ),
     resource_attributes: map(string({ required: true }), string({ required: true }), {
       description:
@@ -75,9 +68,11 @@ export const config = record(
     }),
     propagation: propagationField('w3c'),
   },
-  { shorthands: { endpoint: { field: endpoint(''), replacedWith: ['traces_endpoint'] } } },
+  { shorthands: { endpoint: { field: endpointUrl({}), replacedWith: ['traces_endpoint'] } } },
 );
 
 export type OpentelemetryConfig = Infer<typeof config>;
 
-export const checks: readonly EntityCheck[] = [{ at_least_one_of: ['config.traces_endpoint', 'config.logs_endpoint'] }];
+export const checks: readonly EntityCheck[] = [
+  { at_least_one_of: ['config.traces_endpoint', 'config.logs_endpoint', 'config.metrics.endpoint'] },
+];

@@ -4,18 +4,18 @@ import {
   propagationField,
   traceHeaderField,
 } from '../../plugin-sdk/propagation/fields.ts';
-import { queueField } from '../../plugin-sdk/queue-fields.ts';
 import {
   array,
   boolean,
   type EntityCheck,
+  endpointUrl,
   headerName,
   type Infer,
   integer,
   number,
+  queueField,
   record,
   string,
-  url,
 } from '../../plugin-sdk/schema.ts';
 
 /** Tags that the plugin sets itself. */
@@ -43,11 +43,6 @@ const tag = record(
   { description: 'A tag.' },
 );
 
-function endpointProblem(text: string): string | null {
-  if (!/^https?:\/\//i.test(text)) return 'must begin with http:// or https://';
-  return URL.canParse(text) ? null : 'is not a URL';
-}
-
 function milliseconds(usual: number, description: string) {
   return integer({ required: true, default: usual, between: [0, 2_147_483_646], unit: 'ms', description });
 }
@@ -58,8 +53,8 @@ export const config = record({
     default: 'kong',
     description: 'Name of the gateway as Zipkin shows it.',
   }),
-  http_endpoint: url({
-    custom: endpointProblem,
+  http_endpoint: endpointUrl({
+    referenceable: false,
     description:
       'Whole URL that spans are sent to as JSON: `http://zipkin:9411/api/v2/spans`. Null: headers are passed on, and no span is sent.',
   }),

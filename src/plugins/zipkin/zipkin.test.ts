@@ -31,7 +31,7 @@ test('the defaults are those of Kong', async () => {
 });
 
 for (const [config, message] of [
-  [{ http_endpoint: 'zipkin:9411' }, /config.http_endpoint: must begin with http:\/\/ or https:\/\//],
+  [{ http_endpoint: 'zipkin:9411' }, /config.http_endpoint: missing host in url/],
   [{ traceid_byte_count: 12 }, /config.traceid_byte_count: expected one of: 8, 16/],
   [{ static_tags: [{ name: 'lc', value: 'x' }] }, /static_tags.*must not be one of/s],
   [{ sample_ratio: 2 }, /config.sample_ratio: value should be between 0 and 1/],

@@ -1,0 +1,1 @@
+export { metricsBackground as background } from './metrics/background.ts';
