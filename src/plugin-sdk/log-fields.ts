@@ -78,10 +78,21 @@ export function logLine(context: LogSource, fields: LogFields): string | null {
  */
 function lineOf(record: Fields): string {
   const { route, service, ...rest } = record;
-  const text = JSON.stringify(rest);
+  const text = withoutLineEnds(JSON.stringify(rest));
   const rows = memberText('route', route) + memberText('service', service);
   if (rows === '') return text;
   return text === '{}' ? `{${rows.slice(1)}}` : `${text.slice(0, -1)}${rows}}`;
+}
+
+/** Escapes what JSON leaves as it is, and some readers take for an end of line: NEL, and the two separators of Unicode. */
+function withoutLineEnds(json: string): string {
+  // Three searches for one character each cost a tenth of one by an expression.
+  const isHarmless = !json.includes('\x85') && !json.includes('\u2028') && !json.includes('\u2029');
+  return isHarmless ? json : json.replace(/[\x85\u2028\u2029]/g, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 const rowTexts = new WeakMap<object, string>();
@@ -89,11 +100,11 @@ const rowTexts = new WeakMap<object, string>();
 function memberText(name: string, value: unknown): string {
   if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) {
     const text: string | undefined = JSON.stringify(value);
-    return text === undefined ? '' : `,"${name}":${text}`;
+    return text === undefined ? '' : `,"${name}":${withoutLineEnds(text)}`;
   }
   let text = rowTexts.get(value);
   if (text === undefined) {
-    text = `,"${name}":${JSON.stringify(value)}`;
+    text = `,"${name}":${withoutLineEnds(JSON.stringify(value))}`;
     rowTexts.set(value, text);
   }
   return text;
