@@ -74,6 +74,11 @@ export class Analytics {
     return this.#options.settings.retention;
   }
 
+  /** Milliseconds since the epoch. */
+  now(): number {
+    return this.#now();
+  }
+
   get ledger(): UsageLedger {
     return this.#ledger;
   }

@@ -113,7 +113,8 @@ function readRange(
   analytics: Pick<Analytics, 'now' | 'retention'>,
 ): UsageAsked['range'] {
   const now = analytics.now();
-  const to = readTime(query, 'to') ?? now;
+  // What is counted at this very moment is part of it.
+  const to = readTime(query, 'to') ?? now + 1;
   const from = readTime(query, 'from') ?? to - usualSpan;
   if (from >= to) throw invalidOptions({ from: 'must be before to' });
   const resolution = readResolution(query) ?? time ?? usualResolution(from, to, now, analytics.retention);
