@@ -20,6 +20,7 @@ export function attemptsPart(recorder: ExplainRecorder): readonly Readonly<Recor
       ms: span.end === 0 ? null : milliseconds(span.end - span.start),
       status: facts['status'] ?? null,
       failed: facts['failed'] === true,
+      ...(isStale(recorder, at) ? { cause: 'the backend had closed the connection before: not counted' } : {}),
       ...(facts['cause'] === undefined ? {} : { cause: facts['cause'] }),
     });
   }
@@ -28,6 +29,14 @@ export function attemptsPart(recorder: ExplainRecorder): readonly Readonly<Recor
 
 export function addressText(ip: string, port: number): string {
   return `${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
+}
+
+/** Made again at once, under the same number. */
+function isStale({ spans, calls }: ExplainRecorder, at: number): boolean {
+  const facts = spans[at]?.facts ?? {};
+  if (facts['status'] !== undefined || facts['pooled'] !== true || calls.has(at)) return false;
+  const next = spans.find(({ kind }, index) => index > at && kind === 'attempt' && !calls.has(index));
+  return next?.facts['try'] === facts['try'] && next?.facts['host'] === facts['host'];
 }
 
 /** The connection of an attempt is opened right after it has begun. */

@@ -3,18 +3,19 @@ import type { Downstream, RequestBodySink } from '../downstream.ts';
 import type { Exchange } from '../exchange.ts';
 import type { ProxyOptions } from '../options.ts';
 import { serverTiming } from '../server-timing.ts';
+import type { TraceRecorder } from '../trace-recorder.ts';
 import { type DebugFilter, debugOutput } from './debug-output.ts';
-import type { ExplainRecorder } from './explain-recorder.ts';
 import { timingDetail } from './timing-detail.ts';
 
 /** What is told of a request with the debug token. */
 export interface Told {
-  readonly recorder: ExplainRecorder;
+  readonly recorder: TraceRecorder;
   readonly options: ProxyOptions;
   /** What `X-Kong-Request-Debug` asks for; null: nothing. */
   readonly filter: DebugFilter | null;
-  /** Where the time line goes, too; null: it does not. */
-  readonly log: PluginLogger | null;
+  /** That goes to the error log, too. */
+  readonly logged: boolean;
+  readonly log: PluginLogger;
 }
 
 /** Stands before the client of a request with the debug token: the head of its answer tells how long everything took. */
@@ -78,14 +79,15 @@ export class DebuggedDownstream implements Downstream {
 
   /** The lines that tell it. */
   protected timingLines(x: Exchange): string {
-    const { recorder, options, filter, log } = this.told;
+    const { recorder, options, filter, logged, log } = this.told;
     const detail = timingDetail(recorder.spans);
     const timing = [...(options.serverTiming ? [] : [serverTiming(x)]), ...(detail === '' ? [] : [detail])].join(', ');
     let lines = timing === '' ? '' : `Server-Timing: ${timing}\r\n`;
     if (filter !== null) {
       const output = debugOutput(x, recorder.spans, filter);
       lines += `X-Kong-Request-Debug-Output: ${output}\r\n`;
-      log?.info('request debug', { request_id: x.id, output });
+      // Kong's level for it is `notice`.
+      if (logged) log.warn('request debug', { request_id: x.id, output });
     }
     return lines;
   }

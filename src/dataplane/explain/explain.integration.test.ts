@@ -24,7 +24,7 @@ before(async () => {
       if (target.includes('/cached'))
         return answer('kept', 'Cache-Control: max-age=60\r\nContent-Type: text/plain\r\n');
       if (target.includes('/part')) return answer(`{"of":"${target}"}`, 'Content-Type: application/json\r\n');
-      if (target.includes('/broken-off')) {
+      if (target.includes('/torn')) {
         connection.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc');
         return null;
       }
@@ -315,7 +315,7 @@ test('over HTTP/2, for HEAD, with large bodies and those that break off', async 
   assert.equal(big.answer.body_bytes, 3_000_000);
   assert.equal(big.answer.complete, true);
 
-  const broken = await explained('/broken-off', [], 'x.test');
+  const broken = await explained('/torn', [], 'x.test');
   assert.deepEqual([broken.answer.status, broken.answer.body_bytes, broken.answer.complete], [200, 3, false]);
   assert.match(broken.note, /broke off/);
 });

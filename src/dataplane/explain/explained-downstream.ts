@@ -4,7 +4,7 @@ import { gatewayBlock, responseLines } from '../response-head.ts';
 import { DebuggedDownstream, type Told } from './debugged-downstream.ts';
 import { explanation } from './document.ts';
 import type { ExplainMode } from './explain-mode.ts';
-import type { HeldAttempt } from './explain-recorder.ts';
+import type { ExplainRecorder, HeldAttempt } from './explain-recorder.ts';
 
 /** What is known of the answer that an explanation stands in for. */
 export interface SeenAnswer {
@@ -29,6 +29,7 @@ const longestBody = 10_000;
  */
 export class ExplainedDownstream extends DebuggedDownstream {
   readonly #exchange: Exchange;
+  readonly #recorder: ExplainRecorder;
   readonly #mode: ExplainMode;
   /** Of the request as it came, which decides how it is answered. */
   readonly #method: string;
@@ -37,15 +38,16 @@ export class ExplainedDownstream extends DebuggedDownstream {
   #timer: NodeJS.Timeout | null = null;
   #done = false;
 
-  constructor(x: Exchange, mode: ExplainMode, told: Told) {
+  constructor(x: Exchange, mode: ExplainMode, recorder: ExplainRecorder, told: Told) {
     super(x.downstream, told);
     this.#exchange = x;
+    this.#recorder = recorder;
     this.#method = x.head.method;
     // A protocol that the client changes to is not to be explained.
     const upgrades = x.head.upgrade !== '';
     this.#mode = upgrades ? { ...mode, dry: true } : mode;
-    if (mode.method !== null && !upgrades) x.head.method = mode.method;
-    if (this.#mode.dry) told.recorder.onHeld = (held) => this.#hold(held);
+    if (mode.method !== null && this.#method === 'GET' && !upgrades) x.head.method = mode.method;
+    if (this.#mode.dry) recorder.onHeld = (held) => this.#hold(held);
   }
 
   override sendHead(x: Exchange): void {
@@ -93,10 +95,18 @@ export class ExplainedDownstream extends DebuggedDownstream {
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (this.#done || x.finished || x.clientAborted) return;
     this.#done = true;
-    x.context?.log('explained', this.#mode.dry ? 'dry' : 'carried out');
-    const { recorder } = this.told;
-    const document = explanation({ x, recorder, ending, mode: this.#mode, answer: this.#answer, held: this.#held });
-    this.#send(x, Buffer.from(`${JSON.stringify(document, null, 2)}\n`));
+    try {
+      x.context?.log('explained', this.#mode.dry ? 'dry' : 'carried out');
+      this.#send(x, Buffer.from(`${JSON.stringify(this.#document(ending), null, 2)}\n`));
+    } catch (error) {
+      this.told.log.error('a request cannot be explained', { request_id: x.id, error });
+      this.client.abort(x);
+    }
+  }
+
+  #document(ending: Ending): Readonly<Record<string, unknown>> {
+    const [x, mode, recorder] = [this.#exchange, this.#mode, this.#recorder];
+    return explanation({ x, recorder, ending, mode, answer: this.#answer, held: this.#held });
   }
 
   /** The exchange is what it was again before it ends: logs tell of the request that was explained. */

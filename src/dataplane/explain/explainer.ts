@@ -3,6 +3,7 @@ import type { PluginLogger } from '../../plugin-sdk/define-plugin.ts';
 import { equalSecrets } from '../../plugin-sdk/secrets.ts';
 import type { Exchange } from '../exchange.ts';
 import type { ProxyOptions } from '../options.ts';
+import { TraceRecorder } from '../trace-recorder.ts';
 import { debugFilter } from './debug-output.ts';
 import { DebuggedDownstream } from './debugged-downstream.ts';
 import { explainMode } from './explain-mode.ts';
@@ -36,15 +37,17 @@ export class Explainer {
     const fields = x.head.debug;
     if (fields === null || !this.#knows(fields.tokens)) return;
     const mode = explainMode(fields.explain);
-    const recorder = new ExplainRecorder(x, this.#parts.zone);
+    const { options, zone, log } = this.#parts;
+    const recorder = mode.explain ? new ExplainRecorder(x, zone) : new TraceRecorder(x.startedAt - x.startedMono);
     x.trace = recorder;
     const told = {
       recorder,
-      options: this.#parts.options,
+      options,
       filter: debugFilter(fields.requestDebug),
-      log: fields.log.length === 1 && fields.log[0] === 'true' ? this.#parts.log : null,
+      logged: fields.log.length === 1 && fields.log[0] === 'true',
+      log,
     };
-    if (mode.explain) x.downstream = new ExplainedDownstream(x, mode, told);
+    if (recorder instanceof ExplainRecorder) x.downstream = new ExplainedDownstream(x, mode, recorder, told);
     else x.downstream = new DebuggedDownstream(x.downstream, told);
   }
 
