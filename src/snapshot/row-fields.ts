@@ -36,8 +36,18 @@ export function foreignId(row: Row, field: string): string | null {
 
 /** The entity with its timestamps in whole seconds, as clients and log records see it. */
 export function shownRow(row: Row): Readonly<Record<string, unknown>> {
-  const shown: Record<string, unknown> = { ...row, created_at: Math.floor(row.created_at / 1000) };
-  const updatedAt = row['updated_at'];
-  if (typeof updatedAt === 'number') shown['updated_at'] = Math.floor(updatedAt / 1000);
+  let shown = shownRows.get(row);
+  if (shown === undefined) {
+    const updatedAt = row['updated_at'];
+    shown = Object.freeze({
+      ...row,
+      created_at: Math.floor(row.created_at / 1000),
+      ...(typeof updatedAt === 'number' ? { updated_at: Math.floor(updatedAt / 1000) } : {}),
+    });
+    shownRows.set(row, shown);
+  }
   return shown;
 }
+
+/** A row never changes, and every log record shows two of them. */
+const shownRows = new WeakMap<Row, Readonly<Record<string, unknown>>>();

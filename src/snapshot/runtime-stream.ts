@@ -9,7 +9,7 @@ export interface RuntimeStreamRoute extends RoutableStream {
   readonly tags: readonly string[];
   /** The merged plugins of this route that run on streams. */
   readonly plan: PluginPlan;
-  /** The entity as the Admin API shows it, for log records. Made on each read. */
+  /** The entity as the Admin API shows it, for log records. Always the same object, which does not change. */
   readonly row: Readonly<Record<string, unknown>>;
 }
 

@@ -68,7 +68,7 @@ export interface RuntimeService {
   /** Host header for `target`, port appended where Kong does; the upstream's `host_header` rule is applied per target. */
   readonly hostHeader: string;
   readonly tls: UpstreamTls | null;
-  /** The entity as the Admin API shows it, for log records. Made on each read. */
+  /** The entity as the Admin API shows it, for log records. Always the same object, which does not change. */
   readonly row: Readonly<Record<string, unknown>>;
 }
 
@@ -83,7 +83,7 @@ export interface RuntimeRoute extends RoutableRoute {
   readonly tags: readonly string[];
   /** The merged plugins of this route without a consumer. */
   readonly plan: PluginPlan;
-  /** The entity as the Admin API shows it, for log records. Made on each read. */
+  /** The entity as the Admin API shows it, for log records. Always the same object, which does not change. */
   readonly row: Readonly<Record<string, unknown>>;
 }
 
