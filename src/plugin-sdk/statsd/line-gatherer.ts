@@ -1,5 +1,8 @@
+/** Bytes that pass an Ethernet in one piece, with what IPv6 and a tunnel put before them. */
+export const usualPacketSize = 1432;
+
 export interface LineGathererOptions {
-  /** Most bytes of a packet; 0: each line is a packet of its own, sent at once. */
+  /** Most bytes of a packet; a line that is longer is one by itself. */
   readonly packetSize: number;
   /** Groups of lines to wait for. 1: none; then what comes within one turn of the event loop still goes together. */
   readonly groups: number;
@@ -8,7 +11,7 @@ export interface LineGathererOptions {
   readonly send: (packet: string) => void;
 }
 
-/** Puts lines together to packets, without a line feed at the end of each. A line that is longer than a packet is one by itself. */
+/** Puts lines together to packets, without a line feed at the end of each. */
 export class LineGatherer {
   readonly #options: LineGathererOptions;
   #packet = '';
@@ -22,11 +25,7 @@ export class LineGatherer {
   }
 
   add(line: string): void {
-    const { packetSize, send } = this.#options;
-    if (packetSize === 0) {
-      send(line);
-      return;
-    }
+    const { packetSize } = this.#options;
     const bytes = Buffer.byteLength(line);
     if (this.#bytes === 0) {
       this.#packet = line;

@@ -1,13 +1,10 @@
 import { openDatagrams } from '../../plugin-sdk/datagrams.ts';
 import type { PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
 import { queueLimits, queueSettings } from '../../plugin-sdk/queue-settings.ts';
-import { LineGatherer } from '../../plugin-sdk/statsd/line-gatherer.ts';
+import { LineGatherer, usualPacketSize } from '../../plugin-sdk/statsd/line-gatherer.ts';
 import { requestSample, streamSample } from '../../plugin-sdk/statsd/traffic-sample.ts';
 import { datadogLines } from './metrics.ts';
 import type { DatadogConfig } from './schema.ts';
-
-/** Most bytes of a datagram: what passes an Ethernet in one piece. */
-const packetSize = 1432;
 
 /** Sends the agent some lines for each request. Nothing waits for it, and what cannot be sent is counted. */
 export function tellDatadog(config: DatadogConfig, tools: PluginTools): PluginPhases {
@@ -20,7 +17,7 @@ export function tellDatadog(config: DatadogConfig, tools: PluginTools): PluginPh
   });
   const { maxBatchSize, delay } = queueLimits(queueSettings(config));
   const gatherer = new LineGatherer({
-    packetSize,
+    packetSize: usualPacketSize,
     groups: maxBatchSize,
     delay,
     send: (packet) => datagrams.send(packet),

@@ -2,7 +2,7 @@ import { openDatagrams } from '../../plugin-sdk/datagrams.ts';
 import type { PluginTools } from '../../plugin-sdk/index.ts';
 import { DeliveryQueue } from '../../plugin-sdk/queue.ts';
 import { queueLimits, queueSettings } from '../../plugin-sdk/queue-settings.ts';
-import { LineGatherer } from '../../plugin-sdk/statsd/line-gatherer.ts';
+import { LineGatherer, usualPacketSize } from '../../plugin-sdk/statsd/line-gatherer.ts';
 import { textSender } from '../../plugin-sdk/text-sender.ts';
 import type { StatsdConfig } from './schema.ts';
 
@@ -36,7 +36,7 @@ function udpTarget(config: StatsdConfig, tools: TargetTools): LineTarget {
   });
   const { maxBatchSize, delay } = queueLimits(queueSettings(config));
   const gatherer = new LineGatherer({
-    packetSize: Math.floor(config.udp_packet_size ?? 0),
+    packetSize: Math.floor(config.udp_packet_size ?? 0) || usualPacketSize,
     groups: maxBatchSize,
     delay,
     send: (packet) => datagrams.send(packet),

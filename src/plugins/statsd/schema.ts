@@ -100,7 +100,8 @@ export const config = record({
     default: 0,
     between: [0, 65_507],
     unit: 'bytes',
-    description: 'Most bytes of a datagram, in which metrics are put together. 0: each has a datagram of its own.',
+    description:
+      'Most bytes of a datagram, in which metrics are put together. 0: 1432, what passes an Ethernet in one piece. 1: each metric has a datagram of its own.',
   }),
   use_tcp: boolean({ default: false, description: 'Sends over a TCP connection instead of UDP.' }),
   hostname_in_prefix: boolean({
