@@ -128,7 +128,7 @@ test('usage is there after a restart, and goes on', async () => {
     }
     await using rig = await startRig({ settings: { prefix } });
     for (const resolution of ['minute', 'hour', 'day']) {
-      const from = resolution === 'minute' ? `from=${Math.floor(Date.now() / 1000) - 3600}` : 'from=2026-06-01';
+      const from = `from=${Math.floor(Date.now() / 1000) - 3600}`;
       const { body } = await rig.gateway.admin('GET', `/analytics/usage?${from}&resolution=${resolution}&group_by=`);
       assert.equal((body['data'] as Shown[])[0]?.requests, 10, resolution);
     }
