@@ -64,7 +64,8 @@ export class SeriesReader {
     const generation = Atomics.load(words, Header.generation);
     if (generation !== this.#generation) this.#forget(generation);
     for (let chunk = 0; chunk < layout.chunkCount; chunk++) {
-      if (Atomics.load(words, layout.owners + chunk) === 0) continue;
+      // Chunks are taken in their order.
+      if (Atomics.load(words, layout.owners + chunk) === 0) break;
       const from = this.#read.get(chunk) ?? 0;
       const end = walkRecords(this.#memory, chunk, from, (text, place, cells) => this.#add(text, place, cells));
       if (end === from) continue;

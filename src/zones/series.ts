@@ -23,8 +23,9 @@ export class SeriesWriter {
   readonly #cells: number;
   /** First cells by the text of the labels. */
   readonly #known = new Map<string, number>();
-  /** Own chunks, and up to where their records are known. */
-  readonly #chunks = new Map<number, number>();
+  /** The chunk that was taken last, and up to where its records are known; -1: none was taken. */
+  #current = -1;
+  #used = 0;
   #full = false;
 
   /** `worker`: the number of this thread among those that share the memory, from 0 to 1023. `cells`: numbers of each series. */
@@ -51,7 +52,8 @@ export class SeriesWriter {
   /** What `place` gave is not valid any more: the memory was cleared. */
   forget(): void {
     this.#known.clear();
-    this.#chunks.clear();
+    this.#current = -1;
+    this.#used = 0;
     this.#full = false;
     this.#register();
   }
@@ -74,20 +76,25 @@ export class SeriesWriter {
     return this.#known.get(text) ?? this.#make(Buffer.from(text), text);
   }
 
+  /**
+   * Chunks are taken in their order: behind the first that is free there are no others. All writers of a thread write into the last
+   * one that it has taken.
+   */
   #catchUp(): void {
     const { owners, chunkCount } = this.#layout;
-    for (let chunk = 0; chunk < chunkCount; chunk++) {
-      if (Atomics.load(this.#words, owners + chunk) !== this.#worker + 1) continue;
-      this.#learn(chunk, this.#chunks.get(chunk) ?? 0);
+    for (let chunk = Math.max(0, this.#current); chunk < chunkCount; chunk++) {
+      const owner = Atomics.load(this.#words, owners + chunk);
+      if (owner === 0) return;
+      if (owner === this.#worker + 1) this.#learn(chunk, chunk === this.#current ? this.#used : 0);
     }
   }
 
   #learn(chunk: number, from: number): void {
     const memory = { words: this.#words, bytes: this.#bytes, layout: this.#layout };
-    const end = walkRecords(memory, chunk, from, (text, place, cells) => {
+    this.#used = walkRecords(memory, chunk, from, (text, place, cells) => {
       if (cells === this.#cells) this.#known.set(text, place);
     });
-    this.#chunks.set(chunk, end);
+    this.#current = chunk;
   }
 
   #make(text: Buffer, key: string): number {
@@ -99,16 +106,15 @@ export class SeriesWriter {
       return this.#overflow;
     }
     const start = this.#layout.chunks + chunk * this.#layout.chunkBytes;
-    const used = this.#chunks.get(chunk) ?? 0;
-    const at = start + chunkHeaderBytes + used;
+    const at = start + chunkHeaderBytes + this.#used;
     const place = (at + recordHeaderBytes + textRoom(text.byteLength)) >> 3;
     this.#words[at >> 2] = text.byteLength;
     this.#words[(at >> 2) + 1] = this.#cells;
     this.#bytes.set(text, at + recordHeaderBytes);
     this.values.fill(0, place, place + this.#cells);
-    Atomics.store(this.#words, start >> 2, used + size);
+    this.#used += size;
+    Atomics.store(this.#words, start >> 2, this.#used);
     Atomics.add(this.#words, Header.records, 1);
-    this.#chunks.set(chunk, used + size);
     this.#known.set(key, place);
     return place;
   }
@@ -116,14 +122,12 @@ export class SeriesWriter {
   /** An own chunk with so many bytes left, taken if need be; -1: there is none. */
   #chunkWith(size: number): number {
     const { owners, chunkBytes, chunkCount } = this.#layout;
-    for (const [chunk, used] of this.#chunks) {
-      if (chunkHeaderBytes + used + size <= chunkBytes) return chunk;
-    }
-    for (let chunk = 0; chunk < chunkCount; chunk++) {
-      if (Atomics.load(this.#words, owners + chunk) !== 0) continue;
+    if (this.#current >= 0 && chunkHeaderBytes + this.#used + size <= chunkBytes) return this.#current;
+    for (let chunk = this.#current + 1; chunk < chunkCount; chunk++) {
       if (Atomics.compareExchange(this.#words, owners + chunk, 0, this.#worker + 1) !== 0) continue;
       Atomics.add(this.#words, Header.owned, 1);
-      this.#chunks.set(chunk, 0);
+      this.#current = chunk;
+      this.#used = 0;
       return chunk;
     }
     return -1;

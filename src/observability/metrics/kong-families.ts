@@ -60,7 +60,9 @@ function memoryFamilies(
       'kong_memory_workers_lua_vms_bytes',
       'Allocated bytes in worker Lua VM',
       ['node_id', 'pid', 'kong_subsystem'],
-      memory.map(({ heapUsed }, at): Point => [nodeId, String(pids.workers[at] ?? pids.master), 'http', heapUsed]),
+      memory.map(
+        ({ worker, heapUsed }, at): Point => [nodeId, String(pids.workers[at] ?? `worker ${worker}`), 'http', heapUsed],
+      ),
     ),
     gauge(
       'kong_memory_lua_shared_dict_bytes',
