@@ -1,0 +1,37 @@
+/** Numbers of severities and facilities (RFC 5424, 6.2.1). The names are Kong's. */
+export const severities = {
+  emerg: 0,
+  alert: 1,
+  crit: 2,
+  err: 3,
+  warning: 4,
+  notice: 5,
+  info: 6,
+  debug: 7,
+} as const;
+
+export const facilities = {
+  kern: 0,
+  user: 1,
+  mail: 2,
+  daemon: 3,
+  auth: 4,
+  syslog: 5,
+  lpr: 6,
+  news: 7,
+  uucp: 8,
+  cron: 9,
+  authpriv: 10,
+  ftp: 11,
+  local0: 16,
+  local1: 17,
+  local2: 18,
+  local3: 19,
+  local4: 20,
+  local5: 21,
+  local6: 22,
+  local7: 23,
+} as const;
+
+export type SeverityName = keyof typeof severities;
+export type FacilityName = keyof typeof facilities;

@@ -1,0 +1,63 @@
+import { type FacilityName, facilities } from './codes.ts';
+
+/** A record on its way. */
+export interface SyslogEntry {
+  readonly severity: number;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  /** One line. */
+  readonly text: string;
+}
+
+/** What messages say of their sender. */
+export interface SyslogSender {
+  readonly facility: FacilityName;
+  readonly hostname: string;
+  readonly pid: number;
+}
+
+/** Kong's name for itself, which rules of collectors look for. */
+const ident = 'kong';
+
+/** A message by RFC 5424. `hostname` is printable ASCII. */
+export function formatMessage(
+  { severity, time, text }: SyslogEntry,
+  { facility, hostname, pid }: SyslogSender,
+): string {
+  const priority = facilities[facility] * 8 + severity;
+  return `<${priority}>1 ${new Date(time).toISOString()} ${hostname} ${ident} ${pid} - - ${text}`;
+}
+
+/** With its length before it (RFC 6587, 3.4.1; RFC 5425, 4.3): how a message is sent over a connection. */
+export function formatFrame(entry: SyslogEntry, sender: SyslogSender): string {
+  const message = formatMessage(entry, sender);
+  return `${Buffer.byteLength(message)} ${message}`;
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** A line as the C library writes it to a local daemon: local time, no host (RFC 3164 describes what came of that). */
+export function formatLocalLine({ severity, time, text }: SyslogEntry, { facility, pid }: SyslogSender): string {
+  const date = new Date(time);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${months[date.getMonth()]} ${String(date.getDate()).padStart(2)}`;
+  const clock = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  return `<${facilities[facility] * 8 + severity}>${day} ${clock} ${ident}[${pid}]: ${text}\n`;
+}
+
+/**
+ * How a stream to the journal begins (sd_journal_stream_fd(3)): identifier, unit, priority with the facility, that lines begin with their severity, and
+ * that the journal alone decides what else gets them.
+ */
+export function journalGreeting({ facility }: SyslogSender): string {
+  return `${ident}\n\n${facilities[facility] * 8 + 6}\n1\n0\n0\n0\n`;
+}
+
+export function formatJournalLine({ severity, text }: SyslogEntry): string {
+  return `<${severity}>${text}\n`;
+}
+
+/** The name as RFC 5424 has it: printable ASCII without spaces, 255 characters at most; `-` for none. */
+export function syslogHostname(hostname: string): string {
+  return hostname.replace(/[^\x21-\x7e]/g, '?').slice(0, 255) || '-';
+}

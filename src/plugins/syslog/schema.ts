@@ -1,0 +1,45 @@
+import { host, type Infer, logFields, port, queueField, record, string } from '../../plugin-sdk/schema.ts';
+import { type FacilityName, facilities, type SeverityName, severities } from './codes.ts';
+
+// Kong's order is from the least severe on.
+const severityNames = (Object.keys(severities) as SeverityName[]).toReversed();
+const facilityNames = Object.keys(facilities) as FacilityName[];
+
+function severity(description: string) {
+  return string({ required: true, default: 'info', one_of: severityNames, description });
+}
+
+export const config = record({
+  log_level: severity('Records of a lower severity than this are not sent.'),
+  successful_severity: severity('Severity of answers with a status below 400.'),
+  client_errors_severity: severity('Severity of answers with a status from 400 to 499.'),
+  server_errors_severity: severity('Severity of answers with a status of 500 and more.'),
+  facility: string({
+    required: true,
+    default: 'user',
+    one_of: facilityNames,
+    description: 'Facility of the messages.',
+  }),
+  protocol: string({
+    required: true,
+    default: 'local',
+    one_of: ['local', 'udp', 'tcp', 'tls'],
+    description:
+      '`local`: the daemon of this machine, by a Unix socket that takes streams. The others: `host` and `port`, RFC 5424. With `tls` the receiver has to show a certificate for `host`.',
+  }),
+  host: host({
+    required: true,
+    default: 'localhost',
+    description: 'Name or address of the receiver. Not for `local`.',
+  }),
+  port: port({ required: true, default: 514, between: [1, 65_535], description: 'Its port. Not for `local`.' }),
+  socket_path: string({
+    starts_with: '/',
+    len_max: 107,
+    description: 'The socket of `local`. Null: `/dev/log`, or that of the journal where `/dev/log` takes no streams.',
+  }),
+  queue: queueField('records', { max_batch_size: 100, max_coalescing_delay: 0.1 }),
+  ...logFields(),
+});
+
+export type SyslogConfig = Infer<typeof config>;
