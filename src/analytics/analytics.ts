@@ -108,6 +108,9 @@ export class Analytics {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
     await this.#inTurn(() => this.#flush());
+    const { waiting } = this.#ledger;
+    if (waiting > 0)
+      this.#options.log.warn('usage is lost that could not be written to the store', { series: waiting });
   }
 
   /** False when the store does not take it. */

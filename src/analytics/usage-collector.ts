@@ -23,7 +23,7 @@ export interface UsageCollectorOptions {
 }
 
 /** Blocks that are read at once: some milliseconds. */
-const blocksAtOnce = 500;
+const blocksAtOnce = 250;
 
 interface WorkerState {
   readonly halves: readonly [UsageHalf, UsageHalf];

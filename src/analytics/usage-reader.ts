@@ -42,16 +42,17 @@ export interface GroupPage {
   readonly limit: number;
 }
 
-/** More rows would have to be read than one request may. */
+/** More would have to be read, or put together, than one request may. */
 export class TooMuchUsage extends Error {
-  constructor() {
-    super(`more than ${mostRows} rows`);
+  constructor(what: string) {
+    super(`more than ${what}`);
     this.name = 'TooMuchUsage';
   }
 }
 
 const rowsAtOnce = 500;
-export const mostRows = 200_000;
+const mostRows = 200_000;
+const mostGroups = 20_000;
 
 /** Reads what was counted: rows of the store, and what this node has not written yet. */
 export class UsageReader {
@@ -93,10 +94,14 @@ export class UsageReader {
     isEnough: (last: UsageKey) => boolean = () => false,
   ): Promise<void> {
     const wanted = filterOf(filter);
-    for (const { key, usage } of this.#ledger.unwritten(filter.resolution)) if (wanted(key)) visit(key, usage);
+    let seen = 0;
+    for (const { key, usage } of this.#ledger.unwritten(filter.resolution)) {
+      if (wanted(key)) visit(key, usage);
+      if (++seen % rowsAtOnce === 0) await nextTurn();
+    }
     let after: UsageKey | undefined;
     for (let read = 0; ; read += rowsAtOnce) {
-      if (read >= mostRows) throw new TooMuchUsage();
+      if (read >= mostRows) throw new TooMuchUsage(`${mostRows} rows`);
       const rows = await this.#store.readUsage({
         ...filter,
         order,
@@ -132,8 +137,10 @@ export class UsageGroups {
     const name = `${start} ${id}`;
     const known = this.#groups.get(name);
     const group = known ?? { start, id, key, usage, clientErrors: 0, serverErrors: 0 };
-    if (known === undefined) this.#groups.set(name, group);
-    else group.usage = mergeUsage(group.usage, usage);
+    if (known === undefined) {
+      if (this.#groups.size >= mostGroups) throw new TooMuchUsage(`${mostGroups} groups`);
+      this.#groups.set(name, group);
+    } else group.usage = mergeUsage(group.usage, usage);
     const kind = statusClass(key.status);
     if (kind === 4) group.clientErrors += usage.requests;
     if (kind === 5) group.serverErrors += usage.requests;

@@ -99,6 +99,16 @@ describe('the recorder', () => {
     assert.deepEqual([requestsOf(halves[0]), requestsOf(halves[1])], [1, 2]);
   });
 
+  it('tells names again after some hours, for they are kept as long as they are told', () => {
+    const { recorder } = setUp();
+    const told: number[] = [];
+    for (let at = 0; at <= 14; at++) {
+      recorder.record(countedRequest({ ended: noon + at * 60 * minute, route: named('r') }), 0, 0);
+      if (recorder.turn(at % 2 === 0 ? 1 : 0).length > 0) told.push(at);
+    }
+    assert.deepEqual(told, [0, 7, 14]);
+  });
+
   it('puts consumers together when there are too many, and goes on to tell routes and statuses apart', () => {
     const { recorder, halves } = setUp(100);
     for (let at = 0; at < 10_000; at++) {

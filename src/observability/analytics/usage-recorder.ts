@@ -28,8 +28,9 @@ export interface CountedRequest {
 const minuteLength = 60_000;
 /** Requests that ended so long before the minute count in it: ends are known to the millisecond, and not in their order. */
 const tolerance = 1_000;
-/** Names that are remembered as told; beyond, they are told again. */
+/** Names that are remembered as told, and for how long (milliseconds): who is in use is told of again. */
 const mostTold = 20_000;
+const toldFor = 6 * 3_600_000;
 /** nginx's status for a client that went away before there was an answer. */
 const clientClosedRequest = 499;
 
@@ -63,6 +64,7 @@ export class UsageRecorder {
   /** Blocks of the minute by the text of their key. */
   readonly #places = new Map<string, number>();
   readonly #told = new Map<string, string>();
+  #toldSince = 0;
   #names: UsageName[] = [];
 
   constructor(memory: SharedArrayBuffer) {
@@ -92,6 +94,11 @@ export class UsageRecorder {
   turn(half: 0 | 1): readonly UsageName[] {
     this.#half = this.#halves[half];
     this.#forget();
+    if (this.#toldSince === 0) this.#toldSince = this.#minute;
+    else if (Math.abs(this.#minute - this.#toldSince) >= toldFor) {
+      this.#told.clear();
+      this.#toldSince = this.#minute;
+    }
     const names = this.#names;
     this.#names = [];
     return names;

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import {
   type Grouping,
   type GroupPage,
-  mostRows,
   TooMuchUsage,
   type UsageFilter,
   type UsageGroup,
@@ -18,8 +17,8 @@ import { shownGroup } from './usage-view.ts';
 
 const pagingNames = ['size', 'limit', 'offset', 'cursor', 'page', 'before'];
 const csvType = 'text/csv; charset=utf-8; header=present';
-/** Groups of a whole export that are not told apart by time. */
-const mostGroups = 100_000;
+/** More than there may be where times are not told apart. */
+const everyGroup = 100_000;
 
 /** `GET /analytics/usage`. */
 export async function listUsage(tools: AnalyticsTools, request: AdminRequest): Promise<Answer> {
@@ -56,7 +55,7 @@ export async function refusing<T>(pending: Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof TooMuchUsage)) throw error;
     throw invalidOptions({
-      resolution: `more than ${mostRows} rows would have to be read: choose a coarser resolution, a shorter range or a filter`,
+      resolution: `${error.message} would have to be read: choose a coarser resolution, a shorter range, a filter, or less in group_by`,
     });
   }
 }
@@ -92,7 +91,7 @@ function pageOf({ order = 'asc', after, createdBefore, skip = 0, limit }: PageQu
 
 /** All rows, read while they are sent. */
 async function wholeCsv(tools: AnalyticsTools, filter: UsageFilter, grouping: Grouping): Promise<Answer> {
-  const limit = grouping.time === null ? mostGroups : maxLimit;
+  const limit = grouping.time === null ? everyGroup : maxLimit;
   const read = (after: GroupPage['after']): Promise<readonly UsageGroup[]> => {
     const page: GroupPage = { order: 'asc', skip: 0, limit, ...(after === undefined ? {} : { after }) };
     return tools.analytics.read((reader) => reader.page(filter, grouping, page));
