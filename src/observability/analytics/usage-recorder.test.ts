@@ -106,7 +106,7 @@ describe('the recorder', () => {
       recorder.record(countedRequest({ ended: noon + at * 60 * minute, route: named('r') }), 0, 0);
       if (recorder.turn(at % 2 === 0 ? 1 : 0).length > 0) told.push(at);
     }
-    assert.deepEqual(told, [0, 7, 14]);
+    assert.deepEqual(told, [0, 7, 13]);
   });
 
   it('puts consumers together when there are too many, and goes on to tell routes and statuses apart', () => {
