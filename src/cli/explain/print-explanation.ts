@@ -113,7 +113,7 @@ function answerRows(answer: JsonValue | undefined): readonly Row[] {
   return [
     [
       piece(of('status'), statusLook(of('status'))),
-      piece(`by ${who}; head after ${of('head_ms')} ms; ${of('body_bytes')} bytes of body${complete}`),
+      piece(`by ${who}; head after ${fixed(of('head_ms'))} ms; ${of('body_bytes')} bytes of body${complete}`),
     ],
     ...lines,
   ];

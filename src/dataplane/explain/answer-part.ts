@@ -15,6 +15,8 @@ export interface AnswerPart {
   readonly status: number | null;
   /** The gateway's own error. */
   readonly error: { readonly code: string; readonly message: string } | null;
+  /** What an answer of the gateway or a plugin says; null: nothing, or it is a backend's. */
+  readonly message: string | null;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly trailers: Readonly<Record<string, unknown>>;
   /** Of the body that the client would have got. */
@@ -33,12 +35,26 @@ export function answerPart(explained: Explained): AnswerPart {
     who,
     status: answer?.status ?? null,
     error: x.error === null ? null : { code: x.error.code, message: x.error.message },
+    message: answer === null ? null : messageIn(answer.beginning),
     headers: answer === null ? {} : withoutCookies(maskedHeaders(x, answer.block)),
     trailers: answer === null ? {} : maskedHeaders(x, answer.trailers),
     body_bytes: answer?.bytes ?? 0,
     complete: ending === 'complete',
     head_ms: answer === null ? null : milliseconds(answer.head),
   };
+}
+
+const longestMessage = 300;
+
+/** The `message` of the JSON that plugins answer with. */
+function messageIn(body: string): string | null {
+  try {
+    const value: unknown = JSON.parse(body);
+    const message = (value as { readonly message?: unknown } | null)?.message;
+    return typeof message === 'string' ? message.slice(0, longestMessage) : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Sessions are handed out by `Set-Cookie`; which cookies are set is no secret. */

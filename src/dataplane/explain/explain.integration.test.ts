@@ -173,7 +173,7 @@ test('one that nobody matches is shown the nearest routes, and keys that routes 
 
 test('one that a plugin refuses says which, and who had no turn after it', async () => {
   const document = await explained('/locked');
-  assert.match(document.summary, /answered 401 .* by the plugin key-auth$/);
+  assert.match(document.summary, /answered 401 .* by the plugin key-auth \(No API key found in request\)$/);
   assert.deepEqual([document.answer.by, document.answer.who, document.answer.status], ['plugin', 'key-auth', 401]);
   const limit = document.plugins.find((one: Document) => one.name === 'request-size-limiting');
   assert.deepEqual([limit.ran, limit.because], [false, 'key-auth had answered before its turn']);

@@ -12,6 +12,8 @@ export interface SeenAnswer {
   /** Header lines as the client would have got them. */
   readonly block: string;
   bytes: number;
+  /** The beginning of a body that the gateway itself has made; of others nothing is kept. */
+  beginning: string;
   trailers: string;
   /** Milliseconds from the start of the request to the head. */
   readonly head: number;
@@ -20,6 +22,8 @@ export interface SeenAnswer {
 /** How the request ended: `complete`: its answer was whole; `held`: no backend was to be contacted. */
 export type Ending = 'complete' | 'broken' | 'endless' | 'held';
 
+/** Bytes of a body of the gateway's own that are kept. */
+const mostKept = 4096;
 /** Milliseconds that an answer's body may take before the explanation is given without its end. */
 const longestBody = 10_000;
 
@@ -53,13 +57,25 @@ export class ExplainedDownstream extends DebuggedDownstream {
   override sendHead(x: Exchange): void {
     x.headSent = true;
     const block = responseLines(x, this.told.options);
-    this.#answer = { status: x.status, block, bytes: 0, trailers: '', head: monotonic() - x.startedMono };
+    this.#answer = {
+      status: x.status,
+      block,
+      bytes: 0,
+      beginning: '',
+      trailers: '',
+      head: monotonic() - x.startedMono,
+    };
     this.#timer = setTimeout(() => this.#endless(), longestBody);
     this.#timer.unref();
   }
 
-  override sendBody(_x: Exchange, _bytes: Uint8Array, start: number, end: number): boolean {
-    if (this.#answer !== null) this.#answer.bytes += end - start;
+  override sendBody(x: Exchange, bytes: Uint8Array, start: number, end: number): boolean {
+    const answer = this.#answer;
+    if (answer === null) return true;
+    answer.bytes += end - start;
+    if (x.responseSource === 'gateway' && answer.bytes <= mostKept) {
+      answer.beginning += Buffer.from(bytes.subarray(start, end)).toString('utf8');
+    }
     return true;
   }
 

@@ -13,7 +13,8 @@ interface ShownPhase {
 
 /** Phases that are recorded. */
 const recorded: ReadonlySet<string> = new Set(['rewrite', 'access', 'response', 'headerFilter']);
-const phaseNames: Readonly<Record<string, string>> = {
+/** Kong's names of phases. */
+export const phaseNames: Readonly<Record<string, string>> = {
   headerFilter: 'header_filter',
   bodyFilter: 'body_filter',
   backendAnswer: 'backend_answer',
@@ -83,6 +84,7 @@ function decision(decided: string): string {
 }
 
 function whyNot({ phases }: PluginInstance, has: readonly string[], { x, recorder, ending }: Explained): string {
+  if (has.every((name) => name === 'log')) return 'its work comes after the answer (log)';
   if (!has.some((name) => recorded.has(name))) return `it only has phases that are not recorded (${has.join(', ')})`;
   if (recorder.match === null) return 'the request was refused before it was routed';
   if (x.route === null) return 'no route matched';

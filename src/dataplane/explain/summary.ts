@@ -16,10 +16,11 @@ export function summaryOf({ x, held, recorder }: Explained, answer: AnswerPart):
   return `${request}${routed} and was answered ${answer.status} ${took}: ${byWhom(answer)}`;
 }
 
-function byWhom({ by, who, error }: AnswerPart): string {
+function byWhom({ by, who, error, message }: AnswerPart): string {
+  const said = message === null ? '' : ` (${message})`;
   if (by === 'backend') return `by the backend at ${who}`;
-  if (by === 'plugin') return who === null ? 'by a plugin, in the place of a backend' : `by the plugin ${who}`;
-  return error === null ? 'by the gateway itself' : `by the gateway itself (${error.message})`;
+  if (by === 'plugin') return who === null ? 'by a plugin, in the place of a backend' : `by the plugin ${who}${said}`;
+  return error === null ? `by the gateway itself${said}` : `by the gateway itself (${error.message})`;
 }
 
 function place(

@@ -1,6 +1,7 @@
 import { monotonic } from '../../util/clock.ts';
 import { milliseconds } from '../server-timing.ts';
 import type { Explained } from './document.ts';
+import { phaseNames } from './plugins-part.ts';
 
 interface Moment {
   /** Milliseconds from the start of the request. */
@@ -15,7 +16,8 @@ export function timelinePart({ x, recorder, answer }: Explained): readonly Momen
   const { spans, calls } = recorder;
   const moments: Moment[] = spans.map(({ kind, name, start, end, facts }, at) => {
     const call = calls.get(at);
-    const what = kind === 'plugin' ? `plugin ${name} ${facts['phase']}` : kind === 'dns' ? `dns ${name}` : kind;
+    const what =
+      kind === 'plugin' ? `plugin ${name} ${phaseName(facts['phase'])}` : kind === 'dns' ? `dns ${name}` : kind;
     return {
       at: milliseconds(start - x.startedAt),
       ms: end === 0 ? null : milliseconds(end - start),
@@ -26,6 +28,10 @@ export function timelinePart({ x, recorder, answer }: Explained): readonly Momen
   if (answer !== null) moments.push(point(answer.head, 'head of the answer to the client'));
   moments.push(point(monotonic() - x.startedMono, 'end'));
   return moments.sort((a, b) => a.at - b.at);
+}
+
+function phaseName(phase: unknown): string {
+  return phaseNames[String(phase)] ?? String(phase);
 }
 
 function point(at: number, what: string): Moment {
