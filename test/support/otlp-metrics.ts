@@ -100,8 +100,8 @@ function pointOf(point: Plain): ReceivedPoint {
 function attributesOf(list: unknown): Record<string, unknown> {
   return Object.fromEntries(
     (list as Plain[]).map((one) => {
-      const { stringValue, intValue } = one['value'] as Plain;
-      return [String(one['key']), stringValue ?? Number(intValue)];
+      const { stringValue, intValue, boolValue } = one['value'] as Plain;
+      return [String(one['key']), stringValue ?? boolValue ?? Number(intValue)];
     }),
   );
 }

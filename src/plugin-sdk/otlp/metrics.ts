@@ -1,13 +1,13 @@
 import type { HistogramFamily, HistogramSeries, MetricFamily, ScalarSeries } from '../metrics.ts';
-import { type KeyValue, type Resource, scope, sentText } from './attributes.ts';
+import { type AnyValue, type KeyValue, type Resource, scope, sentText } from './attributes.ts';
 import { type Bits64, nanoseconds, otlpEncoder, otlpTypes } from './messages.ts';
 
 /** A family, with what OpenTelemetry says of it beside what Prometheus does. */
 export type OtlpFamily = MetricFamily & {
   /** UCUM: `s`, `By`. Default: what the end of the name says. */
   readonly unit?: string;
-  /** Labels that are whole numbers. */
-  readonly wholeLabels?: ReadonlySet<string>;
+  /** Labels that are no texts: whole numbers, or `true` where they are there. */
+  readonly labelTypes?: ReadonlyMap<string, 'whole' | 'flag'>;
 };
 
 const types = otlpTypes(`
@@ -134,16 +134,20 @@ function histogramPoint(
 }
 
 /** A label without a text is one that the series does not have, as in Prometheus. */
-function attributesOf({ labelNames, wholeLabels }: OtlpFamily, labels: readonly string[]): readonly KeyValue[] {
+function attributesOf({ labelNames, labelTypes }: OtlpFamily, labels: readonly string[]): readonly KeyValue[] {
   const attributes: KeyValue[] = [];
   for (let at = 0; at < labelNames.length; at++) {
     const key = labelNames[at] ?? '';
     const text = labels[at] ?? '';
     if (text === '') continue;
-    const isWhole = wholeLabels?.has(key) === true && /^\d{1,15}$/.test(text);
-    attributes.push({ key, value: isWhole ? { intValue: Number(text) } : { stringValue: sentText(text) } });
+    attributes.push({ key, value: attributeValue(text, labelTypes?.get(key)) });
   }
   return attributes;
+}
+
+function attributeValue(text: string, type: 'whole' | 'flag' | undefined): AnyValue {
+  if (type === 'flag') return { boolValue: true };
+  return type === 'whole' && /^\d{1,15}$/.test(text) ? { intValue: Number(text) } : { stringValue: sentText(text) };
 }
 
 /** What `encodePoint` has made of a family. */

@@ -12,7 +12,8 @@ interface Running {
 export function metricsBackground(tools: BackgroundTools): PluginBackground {
   const running = new Map<string, Running>();
   const ending = new Set<Promise<void>>();
-  const starts = new StartTimes(performance.timeOrigin);
+  /** By instance: another configuration goes on with the same sums. */
+  const starts = new Map<string, StartTimes>();
 
   const end = (id: string): void => {
     const stopped = running.get(id)?.exporter.stop();
@@ -24,8 +25,10 @@ export function metricsBackground(tools: BackgroundTools): PluginBackground {
 
   const begin = ({ id, config }: BackgroundInstance): void => {
     if (!hasEndpoint(config)) return;
+    const since = starts.get(id) ?? new StartTimes(performance.timeOrigin);
+    starts.set(id, since);
     try {
-      running.set(id, { config, exporter: new MetricsExporter({ instanceId: id, config, starts, tools }) });
+      running.set(id, { config, exporter: new MetricsExporter({ instanceId: id, config, starts: since, tools }) });
     } catch (error) {
       tools.log.error('metrics cannot be sent', { reason: error instanceof Error ? error.message : 'unknown' });
     }
@@ -35,6 +38,7 @@ export function metricsBackground(tools: BackgroundTools): PluginBackground {
     configured(instances) {
       const wanted = new Set(instances.map(({ id }) => id));
       for (const id of [...running.keys()]) if (!wanted.has(id)) end(id);
+      for (const id of [...starts.keys()]) if (!wanted.has(id)) starts.delete(id);
       for (const instance of instances) {
         const { id, config } = instance;
         if (running.get(id)?.config === config) continue;

@@ -2,43 +2,41 @@ import type { HistogramSeries } from '../../../plugin-sdk/metrics.ts';
 import type { OtlpFamily } from '../../../plugin-sdk/otlp/metrics.ts';
 import { SeriesReader } from '../../../plugin-sdk/series.ts';
 import {
-  clientKind,
   clientLabels,
+  type DurationKind,
   durationBounds,
   durationCells,
-  serverKind,
+  labelTypes,
+  overflowLabel,
   serverLabels,
   sumCell,
-  wholeLabels,
 } from './duration-series.ts';
 
-/** Reads the durations of requests that one instance has recorded. Remembers which series there are. */
-export function openDurations(memory: SharedArrayBuffer): () => readonly OtlpFamily[] {
+const families = {
+  server: { name: 'http.server.request.duration', help: 'Duration of HTTP server requests.', labels: serverLabels },
+  client: { name: 'http.client.request.duration', help: 'Duration of HTTP client requests.', labels: clientLabels },
+} as const;
+
+/** Reads the durations of one kind that an instance has recorded. Remembers which series there are. */
+export function openDurations(kind: DurationKind, memory: SharedArrayBuffer): OtlpFamily {
   const reader = new SeriesReader(memory, durationCells);
-  const family = (name: string, help: string, kind: string, labelNames: readonly string[]): OtlpFamily => ({
+  const { name, help, labels } = families[kind];
+  return {
     name,
     help,
     type: 'histogram',
     unit: 's',
     bounds: durationBounds,
-    // What found no place is told apart by the label that OpenTelemetry's specification of metrics has for it.
-    labelNames: [...labelNames, 'otel.metric.overflow'],
-    wholeLabels,
-    series: { [Symbol.iterator]: () => seriesOf(reader, kind, labelNames.length) },
-  });
-  return () => [
-    family('http.server.request.duration', 'Duration of HTTP server requests.', serverKind, serverLabels),
-    family('http.client.request.duration', 'Duration of HTTP client requests.', clientKind, clientLabels),
-  ];
+    labelNames: [...labels, overflowLabel],
+    labelTypes,
+    series: { [Symbol.iterator]: () => seriesOf(reader, labels.length) },
+  };
 }
 
-function* seriesOf(reader: SeriesReader, kind: string, labelCount: number): Generator<HistogramSeries> {
+function* seriesOf(reader: SeriesReader, labelCount: number): Generator<HistogramSeries> {
   for (const _ of reader.update());
   const cells = new Float64Array(durationCells);
-  for (const entry of reader.known()) {
-    if (entry.labels[0] === kind) yield seriesFrom([...entry.labels.slice(1), ''], reader.sum(entry, cells));
-  }
-  if (kind !== serverKind) return;
+  for (const entry of reader.known()) yield seriesFrom([...entry.labels, ''], reader.sum(entry, cells));
   const lost = reader.overflow();
   if (lost.some((count) => count > 0))
     yield seriesFrom([...Array.from({ length: labelCount }, () => ''), 'true'], lost);

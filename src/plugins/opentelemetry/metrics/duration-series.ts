@@ -11,9 +11,8 @@ export const durationBounds: readonly number[] = [
 export const sumCell = durationBounds.length + 1;
 export const durationCells = sumCell + 1;
 
-/** First label: whether the gateway is asked, or asks. The others have the order of the names below. */
-export const serverKind = 'server';
-export const clientKind = 'client';
+/** Whether the gateway is asked, or asks. */
+export type DurationKind = 'server' | 'client';
 
 export const serverLabels: readonly string[] = [
   'http.request.method',
@@ -33,16 +32,26 @@ export const clientLabels: readonly string[] = [
   'error.type',
 ];
 
-export const wholeLabels: ReadonlySet<string> = new Set(['http.response.status_code', 'server.port']);
+/** Of the series of what found no place: the label that OpenTelemetry's specification of metrics has for it. */
+export const overflowLabel = 'otel.metric.overflow';
 
-/** Combinations of labels that are told apart. */
+export const labelTypes: ReadonlyMap<string, 'whole' | 'flag'> = new Map([
+  ['http.response.status_code', 'whole'],
+  ['server.port', 'whole'],
+  [overflowLabel, 'flag'],
+]);
+
+/** Combinations of labels of each kind that are told apart. */
 const entries = 4000;
 
 /** Each instance counts for its own collector. */
-export function durationZone(instanceId: string): string {
-  return `request-durations-${instanceId}`;
+export function durationZone(kind: DurationKind, instanceId: string): string {
+  return `${kind}-durations-${instanceId}`;
 }
 
 export function metricsZones(config: Pick<MetricsConfig, 'metrics'>, instanceId: string): readonly ZoneRequest[] {
-  return recordsRequests(config) ? [seriesZone(durationZone(instanceId), { entries, cells: durationCells })] : [];
+  if (!recordsRequests(config)) return [];
+  return (['server', 'client'] as const).map((kind) =>
+    seriesZone(durationZone(kind, instanceId), { entries, cells: durationCells }),
+  );
 }

@@ -31,7 +31,7 @@ export class MetricsExporter {
   readonly #ending = new AbortController();
   readonly #tell: (reason: string) => void;
   readonly #tellRejected: (message: string) => void;
-  #durations: (() => readonly OtlpFamily[]) | null = null;
+  #durations: readonly OtlpFamily[] = [];
   #timer: NodeJS.Timeout;
   #pushing: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -111,14 +111,22 @@ export class MetricsExporter {
   }
 
   async #families(): Promise<readonly OtlpFamily[]> {
-    const { config, tools, instanceId } = this.#options;
+    const { config, tools } = this.#options;
     const node = config.metrics.node_metrics ? await tools.metrics() : [];
     if (!recordsRequests(config)) return node;
-    if (this.#durations === null) {
-      const memory = tools.zone(instanceId, durationZone(instanceId));
-      if (memory !== null) this.#durations = openDurations(memory);
+    return [...this.#durationFamilies(), ...node];
+  }
+
+  /** The memory is made for the workers, which may still be at it. */
+  #durationFamilies(): readonly OtlpFamily[] {
+    const { instanceId, tools } = this.#options;
+    if (this.#durations.length === 0) {
+      this.#durations = (['server', 'client'] as const).flatMap((kind) => {
+        const memory = tools.zone(instanceId, durationZone(kind, instanceId));
+        return memory === null ? [] : [openDurations(kind, memory)];
+      });
     }
-    return [...(this.#durations?.() ?? []), ...node];
+    return this.#durations;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { LogContext, PluginTools, RouteView, ServiceView } from '../../../plugin-sdk/index.ts';
 import { SeriesWriter } from '../../../plugin-sdk/series.ts';
-import { clientKind, durationBounds, durationCells, durationZone, serverKind, sumCell } from './duration-series.ts';
+import { type DurationKind, durationBounds, durationCells, durationZone, sumCell } from './duration-series.ts';
 import { type MetricsConfig, recordsRequests } from './metrics-config.ts';
 
 /** Methods that the conventions name. A client can send any other: they are one. */
@@ -22,7 +22,10 @@ export function recordDurations(
   tools: Pick<PluginTools, 'zone' | 'instanceId' | 'node'>,
 ): ((context: LogContext) => void) | null {
   if (!recordsRequests(config)) return null;
-  const writer = new SeriesWriter(tools.zone(durationZone(tools.instanceId)), tools.node.worker, durationCells);
+  const writerOf = (kind: DurationKind): SeriesWriter =>
+    new SeriesWriter(tools.zone(durationZone(kind, tools.instanceId)), tools.node.worker, durationCells);
+  const server = writerOf('server');
+  const client = writerOf('client');
   const routes = new WeakMap<RouteView, Places>();
   const services = new WeakMap<ServiceView, Places>();
   const unrouted: Places = new Map();
@@ -38,9 +41,9 @@ export function recordDurations(
       const error = status >= 500 ? String(status) : measures.aborted ? 'aborted' : '';
       const name = route === null ? '' : (route.name ?? route.id);
       const labels = [methods[method] ?? '', request.scheme, name, codeText(status), error, request.httpVersion];
-      place = remembered(places, key, writer.place([serverKind, ...labels]));
+      place = remembered(places, key, server.place(labels));
     }
-    observe(writer.values, place, measures.total / 1000);
+    observe(server.values, place, measures.total / 1000);
   };
 
   const recordClient = ({ request, response, measures }: LogContext, service: ServiceView): void => {
@@ -54,13 +57,9 @@ export function recordDurations(
       const error = status >= 400 ? String(status) : (faults[fault] ?? '');
       const scheme = service.protocol === 'https' || service.protocol === 'grpcs' ? 'https' : 'http';
       const where = [scheme, service.host, String(service.port)];
-      place = remembered(
-        places,
-        key,
-        writer.place([clientKind, methods[method] ?? '', ...where, codeText(status), error]),
-      );
+      place = remembered(places, key, client.place([methods[method] ?? '', ...where, codeText(status), error]));
     }
-    observe(writer.values, place, (measures.upstream + measures.receive) / 1000);
+    observe(client.values, place, (measures.upstream + measures.receive) / 1000);
   };
 
   return (context) => {
