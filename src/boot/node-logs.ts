@@ -23,8 +23,8 @@ export function openNodeLogs(settings: Settings): NodeLogs {
   const node = createErrorLog({ target: settings.adminErrorLog, level, format });
   const shared = settings.proxyErrorLog === settings.adminErrorLog;
   const proxy = shared ? node : createErrorLog({ target: settings.proxyErrorLog, level, format });
-  const access = openLogSink(settings.adminAccessLog);
-  const statusAccess = openLogSink(settings.statusAccessLog);
+  const access = openLogSink(settings.adminAccessLog, { bytes: true });
+  const statusAccess = openLogSink(settings.statusAccessLog, { bytes: true });
   return {
     node,
     proxy,

@@ -41,7 +41,7 @@ export class AccessLines {
 
   /** `lost` is told of lines that could not be written. */
   constructor(settings: Settings, lost: (lines: number) => void) {
-    this.#sink = openLogSink(settings.proxyAccessLog, { lost });
+    this.#sink = openLogSink(settings.proxyAccessLog, { bytes: true, lost });
     const format = settings.accessLogFormats.proxy;
     this.#format = exchangeFormatter(format);
     this.#formatRefused = compileFormat(format, { variable: refusedVariable });

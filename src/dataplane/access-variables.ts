@@ -35,25 +35,36 @@ export function exchangeVariable(name: string): Variable<Exchange> {
 /** Never has anything in it that must be escaped. */
 const clean = (read: Read): Variable<Exchange> => ({ read, clean: true });
 const given = (read: Read): Variable<Exchange> => ({ read });
+const beyondAscii = /[^\x00-\x7f]/;
+
 /** A name in the config, which may be of any letters. */
 const named = (read: Read): Variable<Exchange> => ({
   read: (x) => {
     const name = read(x);
-    return name === null ? null : utf8AsLatin1(name);
+    return name !== null && beyondAscii.test(name) ? utf8AsLatin1(name) : name;
   },
 });
 
-const target: Read = ({ head, plan }) => maskedTarget(head.target, plan.secretArguments, plan.logMasks);
+function target({ head, plan }: Exchange): string {
+  return head.hasQuery ? maskedTarget(head.target, plan.secretArguments, plan.logMasks) : head.target;
+}
 
 function query(x: Exchange): string {
-  const shown = target(x) ?? '';
+  const shown = target(x);
   const mark = shown.indexOf('?');
   return mark < 0 ? '' : shown.slice(mark + 1);
 }
 
 function protocol({ head }: Exchange): string {
-  return head.httpVersion === '2' ? 'HTTP/2.0' : `HTTP/${head.httpVersion}`;
+  if (head.httpVersion === '1.1') return 'HTTP/1.1';
+  return head.httpVersion === '2' ? 'HTTP/2.0' : 'HTTP/1.0';
 }
+
+/** Methods are tokens: only the target can have anything in it that must be escaped. */
+const request: Variable<Exchange> = {
+  read: (x) => `${x.head.method} ${target(x)} ${protocol(x)}`,
+  write: (x, harmless) => `${x.head.method} ${harmless(target(x))} ${protocol(x)}`,
+};
 
 const path: Read = (x) => (x.path === '' ? x.head.rawPath : x.path);
 const id: Read = (x) => x.id;
@@ -91,11 +102,11 @@ const variables: Readonly<Record<LogVariable, Variable<Exchange>>> = {
   remote_addr: clean((x) => x.clientIp),
   remote_port: clean((x) => `${x.peer.peerPort}`),
   remote_user: named(remoteUser),
-  request: given((x) => `${x.head.method} ${target(x)} ${protocol(x)}`),
+  request,
   request_completion: clean((x) => (x.clientAborted ? '' : 'OK')),
   request_id: clean(id),
   request_length: clean((x) => `${requestBytes(x)}`),
-  request_method: given((x) => x.head.method),
+  request_method: clean((x) => x.head.method),
   request_time: clean((x) => seconds(monotonic() - x.startedMono)),
   request_uri: given(target),
   response_source: clean((x) => (x.responseSource === 'upstream' ? 'upstream' : 'kong')),

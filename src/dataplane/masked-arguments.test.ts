@@ -27,6 +27,8 @@ test('values of credentials are replaced, however their names are written', () =
     ['/a?%61pi%6bey=s3cret&&', '/a?%61pi%6bey=REDACTED&&'],
     ['/a?apikey=s3cret&apikey=s3cret=?', '/a?apikey=REDACTED&apikey=REDACTED'],
     ['/a?K-E-Y=s3cret&z=1', '/a?K-E-Y=REDACTED&z=1'],
+    ['/a?to\xe2\x84\xaaen=s3cret', '/a?to\xe2\x84\xaaen=REDACTED'],
+    ['/a?to%E2%84%AAen=s3cret', '/a?to%E2%84%AAen=REDACTED'],
     ['https://a.test/?access_token=s3cret', 'https://a.test/?access_token=REDACTED'],
   ];
   for (const [target, masked] of cases) assert.equal(maskedTarget(target, own), masked);

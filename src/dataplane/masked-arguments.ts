@@ -53,7 +53,9 @@ export function isSecretArgument(name: string, own: ReadonlySet<string>): boolea
 export function maskedTarget(target: string, own: ReadonlySet<string>, masks: readonly LogMask[] = []): string {
   const mark = target.indexOf('?');
   if (mark < 0) return target;
-  return target.slice(0, mark + 1) + maskedByAll(target.slice(mark + 1), own, masks);
+  const query = target.slice(mark + 1);
+  const masked = maskedByAll(query, own, masks);
+  return masked === query ? target : target.slice(0, mark + 1) + masked;
 }
 
 function maskedByAll(text: string, own: ReadonlySet<string>, masks: readonly LogMask[]): string {
@@ -87,8 +89,32 @@ export function maskedRequestLine(line: string, own: ReadonlySet<string>, masks:
   return line.slice(0, mark + 1) + maskedByAll(line.slice(mark + 1, end), own, masks) + line.slice(end);
 }
 
+/** By the set of a plan: 1 at the length of each name that is secret with it. Longer names are not in the row. */
+const lengthsBySet = new WeakMap<ReadonlySet<string>, Uint8Array>();
+const longestMeasured = 256;
+
+/** Hardly any argument has a name as long as one that is secret, so that the length is looked at first. */
+function lengthsOf(own: ReadonlySet<string>): Uint8Array {
+  const known = lengthsBySet.get(own);
+  if (known !== undefined) return known;
+  const lengths = new Uint8Array(longestMeasured);
+  for (const name of [...wellKnown, ...own]) lengths[name.length] = 1;
+  lengthsBySet.set(own, lengths);
+  return lengths;
+}
+
+/** Its length may be another one when it is decoded, or in lower case. */
+function changesLength(argument: string, end: number): boolean {
+  for (let at = 0; at < end; at++) {
+    const code = argument.charCodeAt(at);
+    if (code === 37 || code === 43 || code > 127) return true;
+  }
+  return false;
+}
+
 /** Names are compared decoded, as plugins read them. */
 function maskedQuery(query: string, own: ReadonlySet<string>): string {
+  const lengths = lengthsOf(own);
   let masked = '';
   let keptFrom = 0;
   for (let at = 0; at < query.length; ) {
@@ -96,7 +122,11 @@ function maskedQuery(query: string, own: ReadonlySet<string>): string {
     const end = separator < 0 ? query.length : separator;
     const argument = query.slice(at, end);
     const equals = argument.indexOf('=');
-    if (equals > 0 && isSecretArgument(decodeQueryText(argument.slice(0, equals)), own)) {
+    if (
+      equals > 0 &&
+      (lengths[equals] !== 0 || changesLength(argument, equals)) &&
+      isSecretArgument(decodeQueryText(argument.slice(0, equals)), own)
+    ) {
       masked += query.slice(keptFrom, at + equals + 1) + redacted;
       keptFrom = end;
     }

@@ -8,6 +8,8 @@ export interface Variable<Source> {
   readonly read: (source: Source) => string | null;
   /** Never has anything in it that must be escaped: digits, addresses, ids of the gateway's own. Default false. */
   readonly clean?: boolean;
+  /** In place of `read` and an escape of the whole, where a part is clean: makes the text, and the rest of it harmless. */
+  readonly write?: (source: Source, harmless: (text: string) => string) => string;
   /** Depends on nothing but the head of the request, which is often the same for all of a connection. Default false. */
   readonly ofHead?: boolean;
 }
@@ -62,7 +64,7 @@ function piecesOf<Source>(
 
 function reader<Source>(
   part: Extract<LogPart, { readonly variable: string }>,
-  { read, clean = false }: Variable<Source>,
+  { read, write, clean = false }: Variable<Source>,
   escaping: LogFormat['escape'],
 ): Formatter<Source> {
   if (part.json === 'number') return (source) => read(source) ?? 'null';
@@ -76,10 +78,12 @@ function reader<Source>(
   // The one that stands outside of quotes in everybody's format.
   const usual = part.variable === 'remote_user' ? bare : quoted;
   const harmless = escaping === 'default' ? usual : escaping === 'json' ? jsonQuoted : unquoted;
+  if (write !== undefined) return (source) => write(source, harmless);
+  if (clean) return (source) => read(source) || none;
   return (source) => {
     const value = read(source);
     if (value === null || value === '') return none;
-    return clean ? value : harmless(value);
+    return harmless(value);
   };
 }
 

@@ -31,6 +31,8 @@ export interface LogSinkOptions extends DeviceOptions {
   readonly capacity?: number;
   /** Looks before it writes, in the background, whether the file was moved or removed, and goes on in a new one. Default false. */
   readonly followsMoves?: boolean;
+  /** Lines have one character for each byte; else they are texts, written as UTF-8. Default false. */
+  readonly bytes?: boolean;
   /** Told of lines that are lost, and why. Must not throw. */
   readonly lost?: (lines: number, reason: string) => void;
   /** Told that lines have been written. Must not throw. */
@@ -219,7 +221,8 @@ class BufferedSink implements LogSink {
   }
 
   #takePending(): Buffer {
-    const bytes = Buffer.from(this.#torn ? `\n${this.#pending}` : this.#pending);
+    const text = this.#torn ? `\n${this.#pending}` : this.#pending;
+    const bytes = Buffer.from(text, this.#options.bytes === true ? 'latin1' : 'utf8');
     this.#pending = '';
     this.#pendingLines = 0;
     return bytes;
