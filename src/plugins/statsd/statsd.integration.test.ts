@@ -189,6 +189,29 @@ test('how full the shared memory is, is told of for the node', async () => {
   });
 });
 
+test('lines that wait for more of them are sent when the instance goes, and when the node ends', async () => {
+  const metrics = [{ name: 'request_count', stat_type: 'counter', sample_rate: 1 }];
+  for (const use_tcp of [false, true]) {
+    const waiting = { metrics, use_tcp, queue: { max_batch_size: 1000, max_coalescing_delay: 3600 } };
+    await withStatsd(waiting, async () => {
+      await ask();
+      await ask();
+    });
+    assert.equal((await server.lines(2)).length, 2);
+    server.forget();
+
+    await using last = await startRig({ settings: { plugins: ['statsd'] } });
+    await last.write('POST', '/plugins', {
+      name: 'statsd',
+      config: { host: '127.0.0.1', port: server.port, ...waiting },
+    });
+    await (await fetch(last.gateway.proxyUrl)).arrayBuffer();
+    await last.gateway.gateway.stop(true);
+    assert.equal((await server.lines(1)).length, 1);
+    server.forget();
+  }
+});
+
 test('streams are told of', async () => {
   await using streams = await startStreamRig([''], { plugins: ['statsd'] });
   const echo = await startStatsdServer();

@@ -129,6 +129,18 @@ test('another configuration goes on with the same sums', async () => {
   await until(() => all().some(({ count, attributes }) => count === 21 && attributes['http.request.method'] === 'GET'));
 });
 
+test('when the node ends the last requests are told of', async () => {
+  await using last = await startRig({ settings: { plugins: ['opentelemetry'] } });
+  await last.write('POST', '/plugins', {
+    name: 'opentelemetry',
+    config: { metrics: { endpoint: `${receiver.url}/v1/last`, push_interval: 3600, node_metrics: false } },
+  });
+  for (let turn = 0; turn < 3; turn++) await (await fetch(last.gateway.proxyUrl)).arrayBuffer();
+  await last.gateway.stop();
+  const [message] = receiver.messages.filter(({ path }) => path === '/v1/last');
+  assert.equal(decodeMetrics(message!.body)[0]?.points[0]?.count, 3);
+});
+
 test('an endpoint that is none is refused, with the field named', async () => {
   for (const [endpoint, reason] of [
     ['collector:4318', /endpoint/],
