@@ -82,7 +82,17 @@ export class HeaderEdits {
 
   /** The block after the changes: lines left as they were, then lines added, each in order. */
   applyTo(block: string): string {
-    let text = this.keptOf(block);
+    return this.keptOf(block) + this.addedLines;
+  }
+
+  /** Lines are added, and the block stays as it is. */
+  get onlyAdds(): boolean {
+    return this.#dropped.length === 0;
+  }
+
+  /** What stands behind the block after the changes. */
+  get addedLines(): string {
+    let text = '';
     for (const { name, value } of this.#added) text += `${name}: ${value}\r\n`;
     return text;
   }
@@ -149,7 +159,8 @@ interface AddedHeader {
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const control = /[\0-\x08\x0a-\x1f\x7f]/;
-const beyondLatin1 = /[^\0-\xff]/;
+/** One look at a value tells for nearly all that they can be sent as they are. */
+const unusual = /[^\t\x20-\x7e\x80-\xff]/;
 
 function addedHeader(name: string, value: string): AddedHeader {
   return { name, lower: lowerName(name), value: validValue(name, value) };
@@ -162,8 +173,9 @@ export function headerLine(name: string, value: string): string {
 }
 
 function validValue(name: string, value: string): string {
+  if (!unusual.test(value)) return value;
   if (control.test(value)) throw new Error(`header ${name}: the value has a control character`);
-  return beyondLatin1.test(value) ? utf8AsLatin1(value) : value;
+  return utf8AsLatin1(value);
 }
 
 /** Names that plugins set are few and come with every request: each is looked at once. */

@@ -3,6 +3,7 @@ import type { RuntimeService, RuntimeTarget } from '../snapshot/runtime.ts';
 import { hostHeader } from '../util/host-header.ts';
 import { serverToken } from '../version.ts';
 import type { DownstreamPeer, Exchange } from './exchange.ts';
+import type { HeaderEdits } from './header-edits.ts';
 import type { ProxyOptions } from './options.ts';
 
 /**
@@ -50,16 +51,18 @@ export function requestMessage(
   if (bodyLength > 0) text += `Content-Length: ${bodyLength}\r\n`;
   else if (bodyLength < 0) text += 'Transfer-Encoding: chunked\r\n';
   else if (needsLength(x.upstreamMethod ?? head.method)) text += 'Content-Length: 0\r\n';
-  if (x.requestEdits === null) return `${text}${x.identity}${head.forwardBlock}\r\n`;
-  return `${editedHead(text, x.identity + head.forwardBlock, x)}\r\n`;
+  const edits = x.requestEdits;
+  if (edits === null) return `${text}${x.identity}${head.forwardBlock}\r\n`;
+  if (edits.onlyAdds) return `${text}${x.identity}${head.forwardBlock}${edits.addedLines}\r\n`;
+  return `${editedHead(text, x.identity + head.forwardBlock, edits)}\r\n`;
 }
 
 const viaLine = `Via: 1.1 ${serverToken}\r\n`;
 
 /** Edits may name any header, those that the gateway sets included, so they are applied to the whole block. */
-function editedHead(text: string, block: string, x: Exchange): string {
+function editedHead(text: string, block: string, edits: HeaderEdits): string {
   const start = text.indexOf('\r\n') + 2;
-  return text.slice(0, start) + (x.requestEdits?.applyTo(text.slice(start) + block) ?? '');
+  return text.slice(0, start) + edits.applyTo(text.slice(start) + block);
 }
 
 /** A request whose method implies a body says that it has none (RFC 9110 8.6). */
