@@ -10,8 +10,8 @@ export interface Signals {
 
 const ending: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGQUIT'];
 
-/** SIGUSR1 belongs to Node's inspector, so logs are opened anew by SIGUSR2, and by SIGHUP. */
-const reopening: readonly NodeJS.Signals[] = ['SIGUSR2', 'SIGHUP'];
+/** SIGUSR1 as with nginx: with a listener of ours it starts no inspector. SIGUSR2 and SIGHUP do the same. */
+const reopening: readonly NodeJS.Signals[] = ['SIGUSR1', 'SIGUSR2', 'SIGHUP'];
 
 export function listenForSignals(onReopen: (signal: NodeJS.Signals) => void): Signals {
   const first = Promise.withResolvers<NodeJS.Signals>();

@@ -132,12 +132,15 @@ test('reload opens the logs anew', async () => {
   await node.printed('a change of them needs a restart');
 });
 
-test('SIGUSR2 opens the logs anew', async () => {
-  const node = start(fresh());
-  await node.printed(up);
-  node.child.kill('SIGUSR2');
-  await node.printed('logs reopened');
-});
+for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) {
+  test(`${signal} opens the logs anew`, async () => {
+    const node = start(fresh());
+    await node.printed(up);
+    node.child.kill(signal);
+    await node.printed('logs reopened');
+    assert.doesNotMatch(node.output(), /Debugger listening/);
+  });
+}
 
 test('a start that fails is one line and exit code 1, and leaves no pid file', async () => {
   const prefix = fresh();

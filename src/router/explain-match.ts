@@ -1,5 +1,5 @@
 import type { Candidate } from './candidate.ts';
-import type { CompiledRoute } from './compile-route.ts';
+import { type CompiledRoute, compileRoute } from './compile-route.ts';
 import { meets } from './header-condition.ts';
 import { matchesHost } from './host-index.ts';
 import { SKIP_SEGMENT } from './radix-trie.ts';
@@ -76,6 +76,11 @@ export function explainMatch<R extends RoutableRoute>(
     ),
     routes: all.length,
   };
+}
+
+/** Whether the route would match if it were there. Throws when it cannot be compiled. */
+export function wouldMatch<R extends RoutableRoute>(route: R, query: RouteQuery): boolean {
+  return nearestOf(compileRoute(route), query)?.failures === 0;
 }
 
 function nearestOf<R extends RoutableRoute>({ placements }: CompiledRoute<R>, query: RouteQuery): Near<R> | null {

@@ -38,6 +38,11 @@ export class RouteTable<R extends BoundRoute> {
     return this.#routes.keys();
   }
 
+  /** Routes that requests are not matched against, as their service is disabled or they cannot be compiled. */
+  *resting(): Iterable<R> {
+    for (const route of this.#routes.values()) if (!route.inRouter) yield route;
+  }
+
   upsert(row: Row): void {
     const old = this.#routes.get(row.id);
     const route = this.#build(row);

@@ -97,6 +97,12 @@ export interface RuntimeCertificate {
   secureContext(ecdsa: () => boolean): SecureContext;
 }
 
+/** Why a request matches what it matches. */
+export interface RouteExplanation extends MatchExplanation<RuntimeRoute> {
+  /** Routes that would match too, but are not in force as their service is disabled. */
+  readonly disabled: readonly RuntimeRoute[];
+}
+
 /** What the data plane reads. One object for each worker; a delta swaps what it touches, between two requests. */
 export interface RuntimeSnapshot {
   readonly version: number;
@@ -122,7 +128,7 @@ export interface RuntimeSnapshot {
   /** Some route is chosen by the TLS server name. */
   readonly routesByServerName: boolean;
   /** Why the request matches what it matches, and of `most` other routes why not. Looks at every route. */
-  explainRoute(query: RouteQuery, most: number): MatchExplanation<RuntimeRoute>;
+  explainRoute(query: RouteQuery, most: number): RouteExplanation;
   /** What a plugin instance is attached to; none: it is global. */
   pluginScope(instanceId: string): readonly PluginScope[];
 }

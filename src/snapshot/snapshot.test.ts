@@ -35,6 +35,24 @@ test('shows routes the edited service, whatever the order of the rows', () => {
   assert.equal(before?.service?.hostHeader, 'users.test:9000');
 });
 
+test('an explanation names the routes of disabled services that would match', () => {
+  const snapshot = createSnapshot();
+  const services = [serviceRow('s', { enabled: false }), serviceRow('on')];
+  snapshot.apply(delta({ services, routes: [routeRow('r', 's'), routeRow('other', 's'), routeRow('q', 'on')] }));
+  const headerValues = () => [];
+  const query = { method: 'GET', host: 'a', port: 80, path: '/r', scheme: 'http', sni: '', headerValues } as const;
+  const { matched, others, disabled } = snapshot.explainRoute(query, 20);
+  assert.equal(matched, null);
+  assert.deepEqual(
+    others.map(({ route }) => route.id),
+    ['q'],
+  );
+  assert.deepEqual(
+    disabled.map(({ id }) => id),
+    ['r'],
+  );
+});
+
 test('does not load the routes of a disabled service', () => {
   const snapshot = createSnapshot();
   snapshot.apply(delta({ services: [serviceRow('s', { enabled: false })], routes: [routeRow('r', 's')] }));

@@ -5,7 +5,7 @@ import type { PluginHost } from '../plugin-runner/instances.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { TraceRule } from '../plugin-runner/trace-rule.ts';
 import type { Plugin, PluginScope } from '../plugin-sdk/define-plugin.ts';
-import type { MatchExplanation } from '../router/explain-match.ts';
+import { wouldMatch } from '../router/explain-match.ts';
 import { createRouter, type IndexedRouter } from '../router/indexed-router.ts';
 import type { RouteQuery } from '../router/router.ts';
 import { StreamRouter } from '../router/stream-router.ts';
@@ -18,7 +18,7 @@ import { CertificateTable } from './certificate-table.ts';
 import { PluginSet } from './plugin-set.ts';
 import { RouteTable } from './route-table.ts';
 import { text, texts } from './row-fields.ts';
-import type { RuntimeCertificate, RuntimeRoute, RuntimeService, RuntimeUpstream } from './runtime.ts';
+import type { RouteExplanation, RuntimeCertificate, RuntimeRoute, RuntimeService, RuntimeUpstream } from './runtime.ts';
 import type { RuntimeStreamRoute, StreamSnapshot } from './runtime-stream.ts';
 import { ServiceTable } from './service-table.ts';
 import { UpstreamTable } from './upstream-table.ts';
@@ -132,8 +132,13 @@ export class LiveSnapshot implements StreamSnapshot {
     return this.#plugins.wantsClientCertificates;
   }
 
-  explainRoute(query: RouteQuery, most: number): MatchExplanation<RuntimeRoute> {
-    return this.router.explain(query, most);
+  explainRoute(query: RouteQuery, most: number): RouteExplanation {
+    const disabled: RuntimeRoute[] = [];
+    for (const route of this.#routes.resting()) {
+      if (disabled.length === most) break;
+      if (!route.refused && wouldMatch(route, query)) disabled.push(route);
+    }
+    return { ...this.router.explain(query, most), disabled };
   }
 
   pluginScope(instanceId: string): readonly PluginScope[] {

@@ -24,7 +24,10 @@ export function routeRows(router: JsonValue | undefined): readonly Row[] {
 
 /** The others that came nearest, and what kept them from being taken. */
 export function otherRoutes(router: JsonValue | undefined): readonly Row[] {
-  return list(member(router, 'others')).map((other): Row => {
+  const disabled = list(member(router, 'disabled')).map((route): Row => {
+    return [piece(nameOf(route)), piece('would match, but its service is disabled', 'warning')];
+  });
+  const others = list(member(router, 'others')).map((other): Row => {
     const name = piece(nameOf(other));
     if (member(other, 'matches_too') === true)
       return [name, piece(`matches too, but ${text(member(other, 'but'))}`, 'dim')];
@@ -33,6 +36,7 @@ export function otherRoutes(router: JsonValue | undefined): readonly Row[] {
     const rest = more > 0 ? ` (and ${more} more)` : '';
     return [name, piece(`${conditionName(failed)} ${gotText(failed)} is not ${wantedText(failed)}${rest}`)];
   });
+  return [...disabled, ...others];
 }
 
 function nameOf(route: JsonValue): string {

@@ -1,7 +1,6 @@
 import type { AddressZone } from '../../balancer/address-zone.ts';
 import type { SpanKind } from '../../plugin-sdk/trace.ts';
-import type { MatchExplanation } from '../../router/explain-match.ts';
-import type { RuntimeRoute } from '../../snapshot/runtime.ts';
+import type { RouteExplanation } from '../../snapshot/runtime.ts';
 import type { Exchange } from '../exchange.ts';
 import { ExchangeQuery } from '../exchange-query.ts';
 import { type Facts, TraceRecorder } from '../trace-recorder.ts';
@@ -28,7 +27,7 @@ export class ExplainRecorder extends TraceRecorder {
   /** Numbers of spans that belong to calls of plugins, and the plugins' names. */
   readonly calls = new Map<number, string>();
   /** Null: it has not come to that. */
-  match: MatchExplanation<RuntimeRoute> | null = null;
+  match: RouteExplanation | null = null;
   /** Set for requests that must not reach a backend: called once, with the first address that one would have gone to. */
   onHeld: ((held: HeldAttempt) => void) | null = null;
   readonly #exchange: Exchange;

@@ -342,7 +342,7 @@ test('a body is sent on, and the connection goes on after the explanation', asyn
   assert.equal((await client.readResponse()).body, 'served /plain');
 });
 
-test('cached and aggregated answers are explained, and no cache keeps an explanation', async () => {
+test('cached, collected and aggregated answers are explained, and no cache keeps an explanation', async () => {
   await rig.write('PUT', '/services/backend/routes/cached', { paths: ['/cached'], strip_path: false });
   await rig.write('POST', '/routes/cached/plugins', { name: 'proxy-cache', config: { strategy: 'memory' } });
   const first = await explained('/cached');
@@ -366,6 +366,20 @@ test('cached and aggregated answers are explained, and no cache keeps an explana
     ],
   );
   assert.deepEqual([both.answer.by, both.answer.who], ['plugin', 'aggregate']);
+
+  await rig.write('PUT', '/services/backend/routes/edited', { paths: ['/edited'], strip_path: false });
+  await rig.write('POST', '/routes/edited/plugins', {
+    name: 'response-transformer',
+    config: { add: { json: ['more:1'] } },
+  });
+  const edited = await explained('/edited/part');
+  const [transformer] = edited.plugins.filter((one: Document) => one.name === 'response-transformer');
+  assert.deepEqual(
+    transformer.phases.map((phase: Document) => phase.phase),
+    ['access', 'response'],
+  );
+  assert.ok(transformer.phases[1].changed.includes('body of the answer'));
+  assert.equal(edited.answer.by, 'backend');
   const seen = rig.backend.requests.length;
   const dry = await explained('/both', ['X-Sluicegate-Explain: dry']);
   assert.match(dry.note, /ends where the plugin aggregate would have asked a backend/);

@@ -1,5 +1,5 @@
-import type { ExplainedCondition, ExplainedRoute, MatchExplanation } from '../../router/explain-match.ts';
-import type { RuntimeRoute } from '../../snapshot/runtime.ts';
+import type { ExplainedCondition, ExplainedRoute } from '../../router/explain-match.ts';
+import type { RouteExplanation, RuntimeRoute } from '../../snapshot/runtime.ts';
 import type { Exchange } from '../exchange.ts';
 import { isSecretHeader, redacted } from '../masked-arguments.ts';
 
@@ -12,14 +12,13 @@ interface ShownCondition {
 
 /** Values of one condition that are told. */
 const mostValues = 20;
+/** Characters of each. */
+const longestValue = 500;
 
 /** Which route matched and by what, and why others did not. Null: the router was not asked. */
-export function routerPart(
-  x: Exchange,
-  match: MatchExplanation<RuntimeRoute> | null,
-): Readonly<Record<string, unknown>> | null {
+export function routerPart(x: Exchange, match: RouteExplanation | null): Readonly<Record<string, unknown>> | null {
   if (match === null) return null;
-  const { matched, others, routes } = match;
+  const { matched, others, routes, disabled } = match;
   return {
     routes,
     matched:
@@ -33,6 +32,7 @@ export function routerPart(
             captures: { ...x.captures?.groups },
           },
     others: others.map((one) => other(x, one)),
+    disabled: disabled.map(({ id, name }) => ({ id, name })),
   };
 }
 
@@ -62,7 +62,6 @@ function shown(x: Exchange, { kind, name, wanted, got }: ExplainedCondition): Sh
 }
 
 function capped(values: readonly string[]): readonly string[] {
-  return values.length <= mostValues
-    ? values
-    : [...values.slice(0, mostValues), `and ${values.length - mostValues} more`];
+  const shown = values.slice(0, mostValues).map((value) => value.slice(0, longestValue));
+  return values.length <= mostValues ? shown : [...shown, `and ${values.length - mostValues} more`];
 }

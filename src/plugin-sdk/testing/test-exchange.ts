@@ -133,7 +133,7 @@ function testSnapshot(plan: PluginPlan, planFor: (consumerId: string) => PluginP
     choosesByKey: false,
     ocspResponse: () => null,
     routesByServerName: false,
-    explainRoute: () => ({ matched: null, others: [], routes: 0 }),
+    explainRoute: () => ({ matched: null, others: [], routes: 0, disabled: [] }),
     pluginScope: () => [],
   };
 }
