@@ -281,6 +281,46 @@ describe('usage in the store', () => {
     assert.equal(await storedRequests(place.store, 'day'), 48);
   });
 
+  it('is read no further than a page by time needs, in both directions', async () => {
+    await using place = await openTestStore();
+    let read = 0;
+    const store: Store = {
+      ...place.store,
+      readUsage: async (query) => {
+        const rows = await place.store.readUsage(query);
+        read += rows.length;
+        return rows;
+      },
+    };
+    const node = startTestNode({ store, now: noon });
+    for (let at = 0; at < 100; at++) {
+      for (let number = 0; number < 50; number++) {
+        node.count(0, (ended) => countedRequest({ ended, route: named(`r${number}`) }));
+      }
+      await pass(node, minute);
+    }
+    const filter = { resolution: 'minute', from: noon, to: node.now } as const;
+    const grouping = { by: ['route'], time: 'minute' } as const;
+    for (const order of ['asc', 'desc'] as const) {
+      const seen: string[] = [];
+      let after: { readonly start: number; readonly id: string } | undefined;
+      for (;;) {
+        read = 0;
+        const place = after === undefined ? {} : { after };
+        const page = await node.analytics.read((reader) =>
+          reader.page(filter, grouping, { order, skip: 0, limit: 70, ...place }),
+        );
+        assert.ok(read <= 1000, `${read} rows for a page of 70`);
+        seen.push(...page.map(({ start, id }) => `${start} ${id}`));
+        after = page.at(-1);
+        if (after === undefined) break;
+      }
+      assert.equal(seen.length, 5000);
+      assert.deepEqual(seen, order === 'asc' ? seen.toSorted() : seen.toSorted().reverse());
+      assert.equal(new Set(seen).size, 5000);
+    }
+  });
+
   it('keeps the names of ids, the last one after a rename', async () => {
     await using place = await openTestStore();
     const node = startTestNode({ store: place.store, now: noon });

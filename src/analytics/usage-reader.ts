@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { statusClass } from '../observability/analytics/series-key.ts';
 import { mergeUsage, readUsage, type Usage } from '../observability/analytics/usage.ts';
 import type { UsageKey, UsageQuery, UsageResolution, UsageStore } from '../store/usage-store.ts';
-import { startOf } from './periods.ts';
+import { lengths, startOf } from './periods.ts';
 import type { UsageLedger } from './usage-ledger.ts';
 
 /** What usage can be put together by, beside time. */
@@ -180,15 +180,13 @@ function compare(a: Pick<UsageGroup, 'start' | 'id'>, b: Pick<UsageGroup, 'start
 /** What a page of groups by time cannot have a part of need not be read. */
 function narrowed(filter: UsageFilter, time: UsageResolution | null, { order, after, before }: GroupPage): UsageFilter {
   if (time === null) return filter;
-  const to = before === undefined ? filter.to : Math.min(filter.to, before + dayLength);
+  const length = lengths[time];
+  const to = before === undefined ? filter.to : Math.min(filter.to, before + length);
   if (after === undefined) return { ...filter, to };
   return order === 'asc'
     ? { ...filter, to, from: Math.max(filter.from, after.start) }
-    : { ...filter, to: Math.min(to, after.start + dayLength) };
+    : { ...filter, to: Math.min(to, after.start + length) };
 }
-
-/** No group is longer. Milliseconds. */
-const dayLength = 86_400_000;
 
 function filterOf({ from, to, where = {}, statuses }: UsageFilter): (key: UsageKey) => boolean {
   const fields = Object.entries(where) as [keyof typeof where, readonly string[]][];
