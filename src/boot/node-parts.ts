@@ -248,6 +248,7 @@ export class NodeParts {
     this.#metrics = new NodeMetricsClass({
       plugins,
       zone: (instance, name) => this.#zones?.find(instance, name) ?? null,
+      background: async (plugin, message) => this.#background?.handle(plugin, message) ?? null,
       log: logs.node,
       book,
       health: this.#health,
@@ -322,6 +323,7 @@ export class NodeParts {
       ping: () => store.ping(),
       dns: () => dns.facts(),
       config: () => ({ version: publisher.followed, failures: publisher.failures.size }),
+      analytics: () => this.#analytics?.ledger ?? null,
     });
     const dependencies = {
       settings,

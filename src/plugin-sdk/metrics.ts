@@ -42,6 +42,8 @@ export interface PluginMetricsTools {
   instances(): readonly BackgroundInstance[];
   /** Memory of a zone that an instance declared; null when there is none. */
   zone(instanceId: string, name: string): SharedArrayBuffer | null;
+  /** Asks the plugin's background part; null when it does not run. */
+  background(message: unknown): Promise<unknown>;
   /** The upstreams that the node balances over, and where their targets stand. */
   upstreams(): Iterable<UpstreamState>;
 }

@@ -14,6 +14,8 @@ export interface CoreFacts {
   readonly dns: () => Promise<DnsFacts>;
   /** Version of the config that workers have been sent, and entities that could not be built into it. */
   readonly config: () => { readonly version: number; readonly failures: number };
+  /** Requests that analytics has lost, and series that wait for the store; null: there is no analytics. */
+  readonly analytics: () => { readonly dropped: number; readonly waiting: number } | null;
 }
 
 /** What a worker's event loop has done since it began, in milliseconds. */

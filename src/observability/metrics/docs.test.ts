@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { MetricFamily } from '../../plugin-sdk/metrics.ts';
+import { metrics as circuits } from '../../plugins/circuit-breaker/metrics.ts';
 import { healthFamily } from '../../plugins/prometheus/health.ts';
 import { requestFamilies } from '../../plugins/prometheus/request-families.ts';
 import { createCounters } from '../../zones/counters.ts';
@@ -37,16 +38,18 @@ const facts: CoreFacts = {
   ping: async () => {},
   dns: async () => ({ servers: [], counts: {}, names: [], size: 0 }),
   config: () => ({ version: 1, failures: 0 }),
+  analytics: () => null,
 };
 
 async function everyFamily(): Promise<readonly MetricFamily[]> {
   const none = { readers: [{ known: () => [], overflow: () => new Float64Array(99) }] as never, cells: 1 };
-  const tools = { instances: () => [], zone: () => null, upstreams: () => [] };
+  const tools = { instances: () => [], zone: () => null, upstreams: () => [], background: async () => [] };
   return [
     ...(await kongFamilies(facts)),
     ...(await nodeFamilies(facts)),
     ...requestFamilies({ requests: none, times: none, bytes: none }),
     healthFamily(tools),
+    ...(await circuits(tools)),
     counter('sluicegate_metric_errors_total', '', [], []),
   ];
 }

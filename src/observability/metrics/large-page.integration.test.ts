@@ -30,6 +30,7 @@ before(async () => {
     plugins: new Map([['prometheus', prometheus]]),
     zone: (_instance, name) => memories.get(name) ?? null,
     upstreams: () => [],
+    background: async () => null,
     log: { warn: (message, fields) => assert.fail(`${message} ${JSON.stringify(fields)}`) },
   });
   const plugins = [{ id: 'p', name: 'prometheus', config: {} }] as never;

@@ -10,6 +10,7 @@ export async function nodeFamilies(facts: CoreFacts): Promise<readonly MetricFam
     ...workerFamilies(facts),
     ...configFamilies(facts),
     ...zoneFamilies(facts),
+    ...analyticsFamilies(facts),
     ...processFamilies(),
     ...(await dnsFamilies(facts)),
   ];
@@ -101,6 +102,25 @@ function zoneFamilies({ node }: CoreFacts): readonly MetricFamily[] {
     counter('sluicegate_zone_evictions_total', 'Entries that made room for others', labels, points('evictions')),
     counter('sluicegate_zone_hits_total', 'Look-ups of a cache that found something', labels, points('hits')),
     counter('sluicegate_zone_misses_total', 'Look-ups of a cache that found nothing', labels, points('misses')),
+  ];
+}
+
+function analyticsFamilies({ analytics }: CoreFacts): readonly MetricFamily[] {
+  const state = analytics();
+  const points = (value: number | undefined): readonly Point[] => (value === undefined ? [] : [[value]]);
+  return [
+    counter(
+      'sluicegate_analytics_dropped_requests_total',
+      'Requests that are missing in analytics',
+      [],
+      points(state?.dropped),
+    ),
+    gauge(
+      'sluicegate_analytics_waiting_series',
+      'Series of analytics that the store has not taken yet',
+      [],
+      points(state?.waiting),
+    ),
   ];
 }
 

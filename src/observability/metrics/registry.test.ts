@@ -24,6 +24,7 @@ function open(...plugins: ReturnType<typeof telling>[]) {
     plugins: new Map(plugins.map((plugin) => [plugin.name, plugin])),
     zone: () => null,
     upstreams: () => [],
+    background: async () => null,
     log: { warn: (_message, fields) => void lines.push(fields?.['error']) },
   });
   return { registry, lines };

@@ -12,6 +12,8 @@ export interface MetricsRegistryOptions {
   readonly plugins: ReadonlyMap<string, Plugin>;
   readonly zone: PluginMetricsTools['zone'];
   readonly upstreams: PluginMetricsTools['upstreams'];
+  /** Asks the background part of a plugin. */
+  readonly background: (plugin: string, message: unknown) => Promise<unknown>;
   readonly log: { warn(message: string, fields?: Readonly<Record<string, unknown>>): void };
 }
 
@@ -88,8 +90,13 @@ export class MetricsRegistry {
   async #pluginFamilies(name: string): Promise<readonly MetricFamily[]> {
     const metrics = await this.#module(name);
     if (metrics === null) return [];
-    const { zone, upstreams } = this.#options;
-    return metrics({ instances: () => this.#instances.of(name), zone, upstreams });
+    const { zone, upstreams, background } = this.#options;
+    return metrics({
+      instances: () => this.#instances.of(name),
+      background: (message) => background(name, message),
+      zone,
+      upstreams,
+    });
   }
 
   #module(name: string): Promise<PluginMetricsModule['metrics'] | null> {

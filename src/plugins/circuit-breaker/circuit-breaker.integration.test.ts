@@ -14,7 +14,7 @@ let serial = 0;
 before(async () => {
   rig = await startRig({
     script: answerEach(() => answer('well')),
-    settings: { plugins: ['circuit-breaker'], workers: 2 },
+    settings: { plugins: ['prometheus', 'circuit-breaker'], workers: 2 },
   });
   ailing = await startRawBackend(
     answerEach(async ({ target }) => {
@@ -175,4 +175,10 @@ test('tells of its circuits', async () => {
     const counts = (body['plugins'] as Record<string, Record<string, number>>)['circuit-breaker'] ?? {};
     return (counts['open'] ?? 0) > 0 && (counts['rejected'] ?? 0) > 0;
   });
+  await rig.write('POST', '/plugins', { name: 'prometheus' });
+  const page = await (await fetch(`${rig.gateway.statusUrl}/metrics`)).text();
+  assert.match(
+    page,
+    new RegExp(`^sluicegate_circuit_state\\{plugin_instance="[^"]+",kind="target",name="${name}"\\} 3$`, 'm'),
+  );
 });

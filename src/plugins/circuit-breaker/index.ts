@@ -18,5 +18,6 @@ export default definePlugin({
   ],
   adminRoutes: () => import('./admin.ts'),
   background: () => import('./background.ts'),
+  metrics: () => import('./metrics.ts'),
   setup: breakCircuits,
 });

@@ -93,6 +93,22 @@ test('counts requests of routes by status and source, exactly over all workers',
   assert.ok(found.value('kong_bandwidth_bytes', { route: 'counted', direction: 'ingress' }) > 30 * 30);
 });
 
+test('GET /status tells how full the memory is', async () => {
+  const { body } = await rig.gateway.admin('GET', '/status');
+  const zones = (body['zones'] as readonly Readonly<Record<string, unknown>>[]).filter(
+    ({ plugin }) => plugin === 'prometheus',
+  );
+  assert.deepEqual(zones.map(({ name, kind }) => `${name} ${kind}`).sort(), [
+    'bytes series',
+    'requests series',
+    'times series',
+  ]);
+  for (const { used, capacity, taken, bytes } of zones) {
+    assert.ok(Number(used) > 0 && Number(taken) > 0 && Number(taken) <= Number(capacity));
+    assert.ok(Number(capacity) < Number(bytes));
+  }
+});
+
 test('names the consumer only where it is asked for, and routes without a name by their id', async () => {
   const { id } = await rig.write('POST', '/services/backend/routes', { paths: ['/keyed'] });
   await rig.write('POST', `/routes/${id}/plugins`, { name: 'key-auth' });
