@@ -68,7 +68,7 @@ function run(command, commandArgs) {
   }
   const child = spawn(command, commandArgs, { stdio: 'inherit', env });
   // A terminal sends its signals to the whole group; the child decides when to end, and this process ends with it.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP', 'SIGUSR2']) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2']) {
     process.on(signal, () => {
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
     });
