@@ -11,8 +11,8 @@ import { ot } from './ot.ts';
 import { type PropagationRules, type PropagationSettings, propagationRules } from './rules.ts';
 import { traceparentOf, w3c } from './w3c.ts';
 
-/** What the first plugin that traces a request has decided; those after it join in. */
-const joinedTrace = contextKey<RemoteTrace>('trace');
+/** What the plugin that traced the request last has told the backend; those after it join in. */
+const joinedTrace = contextKey<OutgoingTrace>('trace');
 
 const forms: Readonly<Record<TraceFormat, HeaderFormat>> = {
   w3c,
@@ -45,8 +45,8 @@ export class Propagation {
 
   /** What a tracing plugin before this one has decided, or what the client says; null: nothing that could be read. */
   extract(context: BaseContext): RemoteTrace | null {
-    const joined = context.get(joinedTrace);
-    if (joined !== undefined) return joined;
+    const before = context.get(joinedTrace);
+    if (before !== undefined) return joined(before);
     // Requests with one of the headers are recorded, whatever they say.
     if (context.trace === null) return null;
     for (const format of this.#rules.extract) {
@@ -54,6 +54,11 @@ export class Propagation {
       if (found !== null) return found;
     }
     return null;
+  }
+
+  /** There is nothing to extract, for it is known that nobody has said anything. */
+  isFresh(context: BaseContext): boolean {
+    return context.trace === null && context.get(joinedTrace) === undefined;
   }
 
   /** Tells the backend of the trace, and plugins after this one. */
@@ -65,7 +70,7 @@ export class Propagation {
       for (const name of this.#rules.clear) upstream.removeHeader(name);
       this.write(upstream, trace);
     }
-    context.set(joinedTrace, joined(trace));
+    context.set(joinedTrace, trace);
   }
 
   /** The headers alone: for another attempt, whose span is another one. */

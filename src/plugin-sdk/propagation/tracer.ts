@@ -48,23 +48,30 @@ export class Tracer {
   readonly #options: TracerOptions;
   readonly #propagation: Propagation;
   readonly #key: ContextKey<RequestTrace>;
+  /** Ids are kept for later phases, of requests that are not traced, too. */
+  readonly #keeps: boolean;
 
   constructor(options: TracerOptions) {
     this.#options = options;
     this.#propagation = new Propagation(options.settings);
     this.#key = contextKey<RequestTrace>('request trace');
+    this.#keeps = options.keepsIds || options.responseHeader !== null;
   }
 
   /** In the access phase: the backend is told of the trace. */
   access(context: AccessContext): void {
-    const { responseHeader, keepsIds, attempts } = this.#options;
-    const trace = context.get(this.#key) ?? this.#begun(context);
-    const kept = trace.sampled || keepsIds || responseHeader !== null;
-    if (kept) context.set(this.#key, trace);
+    if (!this.#keeps && this.#propagation.isFresh(context)) {
+      // Nearly all requests: nothing came with them, and nothing is to be sent of them.
+      const { short } = this.#options;
+      const traceId = newTraceId(short);
+      this.#tell(context, { traceId, short, spanId: newSpanId(), parentId: '', sampled: false, remote: null });
+      return;
+    }
+    const trace = this.#begun(context);
+    if (trace.sampled || this.#keeps) context.set(this.#key, trace);
     const outgoing = this.#outgoing(trace);
-    this.#propagation.inject(context, outgoing);
-    context.log('trace_id', this.#propagation.logged(outgoing));
-    if (trace.sampled && attempts) this.#followAttempts(context, trace, outgoing);
+    this.#tell(context, outgoing);
+    if (trace.sampled && this.#options.attempts) this.#followAttempts(context, trace, outgoing);
   }
 
   /** In the header filter, where `responseHeader` is set. */
@@ -86,6 +93,11 @@ export class Tracer {
   /** The ids of a request whether it is traced or not. */
   traced(context: BaseContext): RequestTrace {
     return this.#known(context);
+  }
+
+  #tell(context: AccessContext, outgoing: OutgoingTrace): void {
+    this.#propagation.inject(context, outgoing);
+    context.log('trace_id', this.#propagation.logged(outgoing));
   }
 
   #known(context: BaseContext): RequestTrace {
