@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, afterEach, before, test } from 'node:test';
 import { freePort } from '../../../test/support/free-port.ts';
+import { startTestGateway } from '../../../test/support/gateway.ts';
+import { runReadme } from '../../../test/support/readme-commands.ts';
 import { type Rig, startRig } from '../../../test/support/rig.ts';
 import { type StatsdServer, startStatsdServer } from '../../../test/support/statsd-server.ts';
 import { startStreamRig } from '../../../test/support/stream-rig.ts';
@@ -94,6 +96,12 @@ test('an agent that is not there does not harm the traffic, and is told of', asy
       return (counts['send_failures'] ?? 0) > 0;
     });
   });
+});
+
+test('the examples of the README are taken', async () => {
+  await using own = await startTestGateway({ settings: { plugins: ['datadog'] } });
+  assert.equal((await own.admin('PUT', '/services/users', { url: rig.backend.url })).status, 200);
+  await runReadme(new URL('./README.md', import.meta.url), own);
 });
 
 test('streams are told of', async () => {

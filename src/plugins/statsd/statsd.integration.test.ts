@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, afterEach, before, test } from 'node:test';
 import { freePort } from '../../../test/support/free-port.ts';
+import { startTestGateway } from '../../../test/support/gateway.ts';
+import { runReadme } from '../../../test/support/readme-commands.ts';
 import { type Rig, startRig } from '../../../test/support/rig.ts';
 import { type StatsdDialect, type StatsdServer, startStatsdServer } from '../../../test/support/statsd-server.ts';
 import { startStreamRig } from '../../../test/support/stream-rig.ts';
@@ -210,6 +212,12 @@ test('lines that wait for more of them are sent when the instance goes, and when
     assert.equal((await server.lines(1)).length, 1);
     server.forget();
   }
+});
+
+test('the examples of the README are taken', async () => {
+  await using own = await startTestGateway({ settings: { plugins: ['statsd'] } });
+  assert.equal((await own.admin('PUT', '/services/users', { url: rig.backend.url })).status, 200);
+  await runReadme(new URL('./README.md', import.meta.url), own);
 });
 
 test('streams are told of', async () => {
