@@ -12,10 +12,14 @@ export interface DeliveryOptions {
   readonly signal: AbortSignal;
 }
 
-/** `dropped`: another message may fare better. `late`: the time is over, and the receiver does not take anything. */
+/**
+ * `dropped`: another message may fare better. `late`: the time is over, and the receiver takes nothing; `wait` are the milliseconds for
+ * which it does not want to be asked.
+ */
 export type Delivery =
   | { readonly outcome: 'taken'; readonly rejected: number; readonly message: string }
-  | { readonly outcome: 'dropped' | 'late'; readonly reason: string };
+  | { readonly outcome: 'dropped'; readonly reason: string }
+  | { readonly outcome: 'late'; readonly reason: string; readonly wait: number };
 
 /** Delivers one message, as the specification of OTLP/HTTP has it: tried again with growing pauses, or when the receiver says. */
 export async function deliver({ body }: MetricsMessage, options: DeliveryOptions): Promise<Delivery> {
@@ -33,7 +37,7 @@ export async function deliver({ body }: MetricsMessage, options: DeliveryOptions
       reason = error instanceof Error ? error.message : 'unknown';
     }
     const pause = Math.max(wait, pauseAfter(failures, limits));
-    if (signal.aborted || performance.now() + pause > deadline) return { outcome: 'late', reason };
+    if (signal.aborted || performance.now() + pause > deadline) return { outcome: 'late', reason, wait };
     // Ended by the signal: then the next attempt fails at once.
     await sleep(pause, undefined, { signal, ref: false }).catch(() => {});
   }

@@ -35,6 +35,8 @@ export class MetricsExporter {
   #timer: NodeJS.Timeout;
   #pushing: Promise<void> = Promise.resolve();
   #stopped = false;
+  /** The receiver has said that it is not to be asked before; on the monotonic clock. */
+  #quietUntil = 0;
 
   constructor(options: MetricsExporterOptions) {
     this.#options = options;
@@ -75,6 +77,7 @@ export class MetricsExporter {
 
   /** Never rejects. */
   async #push(deadline: number): Promise<void> {
+    if (performance.now() < this.#quietUntil) return;
     try {
       const { config, tools, starts } = this.#options;
       const messages = metricsMessages({
@@ -107,7 +110,9 @@ export class MetricsExporter {
     }
     count('metric_points_dropped', message.points);
     this.#tell(delivery.reason);
-    return delivery.outcome === 'dropped';
+    if (delivery.outcome === 'dropped') return true;
+    this.#quietUntil = performance.now() + delivery.wait;
+    return false;
   }
 
   async #families(): Promise<readonly OtlpFamily[]> {

@@ -18,7 +18,8 @@ export function metricsField() {
       node_metrics: boolean({
         required: true,
         default: true,
-        description: 'Sends all that `GET /metrics` of this node shows.',
+        description:
+          'Sends all that `GET /metrics` of this node shows. Of several instances with the same endpoint one is enough.',
       }),
       request_metrics: boolean({
         required: true,

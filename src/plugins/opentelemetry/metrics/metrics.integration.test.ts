@@ -206,6 +206,18 @@ for (const status of [429, 502, 503, 504]) {
   });
 }
 
+test('a receiver that asks for a longer pause than there is time is left alone until then', async () => {
+  const times: number[] = [];
+  receiver.answerWith(() => {
+    times.push(performance.now());
+    return { status: 429, headers: { 'Retry-After': '1' } };
+  });
+  await using rig = startPushing(() => [requests(1)], { push_interval: 0.1 });
+  await until(() => times.length >= 2);
+  assert.ok((times[1] ?? 0) - (times[0] ?? 0) >= 990);
+  assert.ok((rig.counts.get('metric_points_dropped') ?? 0) >= 2);
+});
+
 test('a message that is refused is dropped at once, counted and told of; the next ones are sent', async () => {
   receiver.answerWith(() => (receiver.messages.length > 1 ? null : { status: 400 }));
   await using rig = startPushing(() => [requests(1)]);
