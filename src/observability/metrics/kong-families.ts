@@ -3,13 +3,14 @@ import type { MetricFamily } from '../../plugin-sdk/metrics.ts';
 import { Counter, sumCounter } from '../../zones/counters.ts';
 import type { CoreFacts } from './core-facts.ts';
 import { gauge, type Point } from './families.ts';
+import { within } from './within.ts';
 
-/** Milliseconds that the store is given to answer. */
+/** Milliseconds that the store, and a worker, are given to answer. */
 const patience = 1000;
 
 /** What Kong tells of a node, under Kong's names and with its texts; docs/metrics.md says what each means here. */
 export async function kongFamilies(facts: CoreFacts): Promise<readonly MetricFamily[]> {
-  const [memory, reachable] = await Promise.all([facts.node.memory(), isReachable(facts)]);
+  const [memory, reachable] = await Promise.all([within(facts.node.memory(), patience, () => []), isReachable(facts)]);
   return [...trafficFamilies(facts), ...memoryFamilies(facts, memory), ...stateFamilies(facts, reachable)];
 }
 
@@ -115,12 +116,10 @@ function usedBytes({ bytes, taken, slots, used }: ZoneFacts): number {
   return slots === undefined || slots === 0 ? bytes : Math.round((bytes * (used ?? 0)) / slots);
 }
 
-async function isReachable({ ping }: CoreFacts): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), patience);
+function isReachable({ ping }: CoreFacts): Promise<boolean> {
   const answered = ping().then(
     () => true,
     () => false,
   );
-  return Promise.race([answered, late]).finally(() => clearTimeout(timer));
+  return within(answered, patience, () => false);
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { definePlugin } from '../../plugin-sdk/define-plugin.ts';
 import type { MetricFamily, PluginMetricsModule } from '../../plugin-sdk/metrics.ts';
 import type { SnapshotDelta } from '../../workers/messages.ts';
@@ -58,13 +59,14 @@ test('plugins tell their numbers while they have an enabled instance', async () 
   assert.equal(registry.isInUse('one'), false);
 });
 
-test('what cannot be told leaves the rest as it is', async () => {
+test('what cannot be told leaves the rest as it is', async (t) => {
   const bad = (family: Partial<MetricFamily>): MetricFamily =>
     ({ ...gauge('x', 'X', [], []), ...family }) as MetricFamily;
   const { registry, lines } = open(
     telling('throws', () => {
       throw new Error('broken');
     }),
+    telling('hangs', () => new Promise(() => {})),
     telling('missing', new Error('no module')),
     telling('odd', () => [
       bad({ name: 'a b' }),
@@ -75,8 +77,15 @@ test('what cannot be told leaves the rest as it is', async () => {
       bad({ name: 'good' }),
     ]),
   );
-  registry.configChanged(rows(...['throws', 'missing', 'odd'].map((name) => ({ id: name, name, config: {} }))));
-  assert.deepEqual(await names(registry), ['good']);
+  registry.configChanged(
+    rows(...['throws', 'hangs', 'missing', 'odd'].map((name) => ({ id: name, name, config: {} }))),
+  );
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const found = names(registry);
+  await nextTurn();
+  t.mock.timers.tick(3000);
+  assert.deepEqual(await found, ['good']);
+  registry.configChanged({ ...rows(), removes: { plugins: ['hangs'] } });
   const errors = (await registry.collect()).find(({ name }) => name === 'sluicegate_metric_errors_total');
   assert.equal([...(errors?.series ?? [])][0] !== undefined, true);
   assert.equal(lines.length, 1, 'a page that is scraped every second does not fill the error log');

@@ -7,6 +7,7 @@ import { counter, familyProblem } from './families.ts';
 import { kongFamilies } from './kong-families.ts';
 import { nodeFamilies } from './node-families.ts';
 import { PluginInstances } from './plugin-instances.ts';
+import { within } from './within.ts';
 
 export interface MetricsRegistryOptions {
   readonly plugins: ReadonlyMap<string, Plugin>;
@@ -17,6 +18,8 @@ export interface MetricsRegistryOptions {
   readonly log: { warn(message: string, fields?: Readonly<Record<string, unknown>>): void };
 }
 
+/** Milliseconds that each plugin has to tell its numbers. */
+const patience = 3000;
 /** Milliseconds between two lines in the error log about metrics that cannot be told. */
 const quiet = 60_000;
 
@@ -75,7 +78,9 @@ export class MetricsRegistry {
 
   async #part(name: string, collect: () => Promise<readonly MetricFamily[]>): Promise<readonly MetricFamily[]> {
     try {
-      return await collect();
+      return await within(collect(), patience, () => {
+        throw new Error('it took too long');
+      });
     } catch (error) {
       this.failed(name, error);
       return [];

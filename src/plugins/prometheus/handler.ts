@@ -4,6 +4,9 @@ import { Recorder } from './recorder.ts';
 import type { PrometheusConfig } from './schema.ts';
 import { bytesZone, ofRequests, ofStreams, requestsZone, timesZone } from './series-kinds.ts';
 
+/** A client that left before anything was answered, as nginx tells it. */
+const clientGone = 499;
+
 /** Counts requests and streams that are over. An instance that counts none has no phase, and costs nothing. */
 export function countRequests(config: PrometheusConfig, tools: PluginTools): PluginPhases {
   const { status_code_metrics, latency_metrics, bandwidth_metrics, per_consumer } = config;
@@ -23,7 +26,8 @@ export function countRequests(config: PrometheusConfig, tools: PluginTools): Plu
       if (route === null) return;
       const consumer = namesConsumers ? client.consumer : null;
       const byService = response.source === 'upstream';
-      requests.record(route, service, consumer, response.status, byService, measures, measures.upstream);
+      const status = response.status === 0 ? clientGone : response.status;
+      requests.record(route, service, consumer, status, byService, measures, measures.upstream);
     },
     streamLog({ route, service, measures }) {
       streams.record(route, service, null, measures.status, measures.source === 'upstream', measures, -1);
