@@ -1,5 +1,5 @@
 /** A spreadsheet takes a cell that begins so for a formula, which could run programs of whoever opens the file. */
-const formula = /^[=+\-@\t\r\n]/;
+const formula = /^[=+\-@＝＋－＠\t\r\n]/;
 const needsQuotes = /[",\r\n]|^\s|\s$/;
 
 /** A line of RFC 4180, with its end. A text that would be a formula begins with an apostrophe. */
