@@ -19,7 +19,7 @@ let rig: Rig;
 
 before(async () => {
   rig = await startRig({
-    script: answerEach((request) => (request.target.endsWith('/slow') ? answer('late') : answer('ok'))),
+    script: answerEach(({ target }) => (target.endsWith('/never') ? null : answer('ok'))),
     settings: { plugins: ['prometheus', 'key-auth', 'request-termination', 'rate-limiting', ender], workers: 2 },
   });
 });
@@ -132,6 +132,17 @@ test('names the consumer only where it is asked for, and routes without a name b
   const later = await counted({ route: String(plain) }, 1);
   assert.equal(later.value('kong_http_requests_total', { route: String(plain), consumer: '' }), 1);
   assert.equal(later.values('kong_bandwidth_bytes', { route: String(plain) }).length, 0);
+});
+
+test('a client that leaves before it is answered is counted as 499', async () => {
+  await rig.write('PUT', '/services/backend/routes/left', { paths: ['/left'] });
+  const socket = createConnection(rig.gateway.proxyPort, '127.0.0.1');
+  const seen = rig.backend.requests.length;
+  socket.write('GET /left/never HTTP/1.1\r\nHost: a\r\n\r\n');
+  await until(() => rig.backend.requests.length > seen);
+  socket.destroy();
+  const found = await counted({ route: 'left' }, 1);
+  assert.equal(found.value('kong_http_requests_total', { route: 'left', code: '499', source: 'kong' }), 1);
 });
 
 test('a request that matches no route is not counted, and clients cannot make series', async () => {

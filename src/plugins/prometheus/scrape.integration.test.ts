@@ -109,6 +109,37 @@ test('counts, rates and quantiles are what was sent, in both formats', { skip },
   assert.equal(both.length, 2);
 });
 
+/** What a dashboard for Kong asks for, with its variables filled in. */
+const panels = [
+  'sum(rate(kong_http_requests_total{instance=~".+"}[20s]))',
+  'sum(rate(kong_http_requests_total{service=~"backend",route=~".+"}[20s])) by (service,code)',
+  'sum(rate(kong_http_requests_total{service=~"backend"}[20s])) by (route)',
+  'histogram_quantile(0.90, sum(rate(kong_kong_latency_ms_bucket{service=~".+"}[20s])) by (le))',
+  'histogram_quantile(0.95, sum(rate(kong_upstream_latency_ms_bucket{service=~".+"}[20s])) by (service,le))',
+  'histogram_quantile(0.99, sum(rate(kong_request_latency_ms_bucket{route=~".+"}[20s])) by (route,le))',
+  'sum(rate(kong_bandwidth_bytes{direction="ingress"}[20s]))',
+  'sum(rate(kong_bandwidth_bytes{direction="egress"}[20s])) by (service)',
+  'sum(kong_nginx_connections_total{state=~"active|reading|writing|waiting"}) by (state)',
+  'sum(kong_nginx_connections_total{state="total",subsystem="http"})',
+  'kong_memory_lua_shared_dict_bytes / kong_memory_lua_shared_dict_total_bytes * 100 > 0',
+  'kong_memory_workers_lua_vms_bytes',
+  'kong_datastore_reachable == 1',
+  'kong_node_info',
+  'sum(kong_upstream_target_health{state="healthy"}) by (upstream, target)',
+  'label_replace(kong_nginx_timers{state="pending"}, "x", "$1", "state", "(.*)")',
+];
+
+test('every panel has something to show', { skip }, async () => {
+  for (const panel of panels) {
+    const found = await prometheus.query(panel);
+    assert.ok(found.length > 0, panel);
+    assert.ok(
+      found.some(({ value }) => Number.isFinite(value)),
+      panel,
+    );
+  }
+});
+
 test('names and labels are the same in both formats', { skip }, async () => {
   const names = async (job: string): Promise<readonly string[]> => {
     const found = await prometheus.query(`{job="${job}",__name__=~"kong_.+|sluicegate_.+|process_.+"}`);
