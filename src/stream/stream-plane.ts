@@ -44,7 +44,11 @@ export class StreamPlane {
     const { settings, log } = parts;
     this.#parts = parts;
     this.#trusted = settings.realIpHeader === 'proxy_protocol' ? new TrustedPeers(settings.trustedIps) : null;
-    this.#log = settings.proxyStreamAccessLog === 'off' ? null : openLogSink(settings.proxyStreamAccessLog);
+    const { counters } = parts;
+    const lost = (lines: number): void => {
+      counters[Counter.logDropped]! += lines;
+    };
+    this.#log = settings.proxyStreamAccessLog === 'off' ? null : openLogSink(settings.proxyStreamAccessLog, { lost });
     this.#refused = nowAndThen(10_000, (text, unsaid) => log.warn(text, { unsaid }));
   }
 
