@@ -84,7 +84,7 @@ export async function startGateway(
     admin: boundTo(bound.adminListen),
     status: boundTo(bound.statusListen),
   };
-  writeAddresses(settings.prefix, bindings);
+  writeAddresses(bound, bindings);
   return {
     addresses: bindings,
     stop: (graceful) => parts.stop(graceful),

@@ -19,8 +19,9 @@ export function debugTokenOf({ prefix, requestDebug, requestDebugToken }: Settin
 }
 
 /** Leaves in the prefix where the node listens: commands find it by that, also where it chose its ports itself. */
-export function writeAddresses(prefix: string, addresses: GatewayAddresses): void {
-  writeOwned(addressesFileOf(prefix), `${JSON.stringify(addresses)}\n`);
+export function writeAddresses({ prefix, proxyListen }: Settings, addresses: GatewayAddresses): void {
+  const proxy = proxyListen.map(({ ip, port, ssl, proxyProtocol }) => ({ ip, port, ssl, proxyProtocol }));
+  writeOwned(addressesFileOf(prefix), `${JSON.stringify({ ...addresses, proxy })}\n`);
 }
 
 /** A file that only its owner can read, from its first moment on. */

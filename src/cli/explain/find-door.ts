@@ -58,9 +58,12 @@ function tokenOf({ prefix, requestDebug, requestDebugToken }: Settings): string 
 
 function listenerOf(settings: Settings, secure: boolean): Omit<Door, 'token'> {
   const listeners = boundListeners(settings.prefix) ?? settings.proxyListen;
-  const found = listeners.find(({ ssl }) => ssl === secure) ?? (secure ? undefined : listeners[0]);
+  // Before a listener that expects the PROXY protocol stands something else, which would have to be asked.
+  const usable = listeners.filter(({ proxyProtocol }) => !proxyProtocol);
+  const found = usable.find(({ ssl }) => ssl === secure) ?? (secure ? undefined : usable[0]);
   if (found === undefined) {
-    throw new CliError(secure ? 'the gateway has no proxy listener with TLS' : 'the gateway has no proxy listener');
+    const kind = listeners.length > usable.length ? ' without the PROXY protocol' : '';
+    throw new CliError(`the gateway has no proxy listener${secure ? ' with TLS' : ''}${kind}: name one by --proxy`);
   }
   const any = found.ip === '0.0.0.0' ? '127.0.0.1' : found.ip === '::' ? '::1' : found.ip;
   return { host: any, port: found.port, secure: found.ssl, verify: false };
@@ -70,6 +73,7 @@ interface BoundListener {
   readonly ip: string;
   readonly port: number;
   readonly ssl: boolean;
+  readonly proxyProtocol: boolean;
 }
 
 /** What the running node has left in the prefix; null: nothing of use. */
@@ -85,6 +89,7 @@ function boundListeners(prefix: string): readonly BoundListener[] | null {
 
 function listenerIn(value: JsonValue): readonly BoundListener[] {
   if (!isJsonObject(value)) return [];
-  const { ip, port, ssl } = value;
-  return typeof ip === 'string' && isIP(ip) !== 0 && typeof port === 'number' ? [{ ip, port, ssl: ssl === true }] : [];
+  const { ip, port, ssl, proxyProtocol } = value;
+  if (typeof ip !== 'string' || isIP(ip) === 0 || typeof port !== 'number') return [];
+  return [{ ip, port, ssl: ssl === true, proxyProtocol: proxyProtocol === true }];
 }
