@@ -2,6 +2,7 @@ import type { Exchange } from '../dataplane/exchange.ts';
 import type { AnswerTap } from '../plugin-sdk/contexts.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import { beginPlugins } from './begin-plugins.ts';
+import { enter, leave } from './current-request.ts';
 import type { PluginInstance } from './plan.ts';
 import { logFailure } from './plugin-failure.ts';
 
@@ -13,6 +14,7 @@ export function runBackendAnswer(exchange: Exchange): Reply | null {
   const context = beginPlugins(exchange);
   const taps: AnswerTap[] = [];
   for (const instance of exchange.plan.backendAnswer) {
+    const before = enter(exchange);
     try {
       const result = instance.phases.backendAnswer?.(context) ?? null;
       if (result === null) continue;
@@ -23,6 +25,8 @@ export function runBackendAnswer(exchange: Exchange): Reply | null {
       }
     } catch (error) {
       logFailure(exchange, instance, 'backendAnswer', error);
+    } finally {
+      leave(before);
     }
   }
   if (taps.length > 0) exchange.tap = taps.length === 1 ? (taps[0] as AnswerTap) : new TapSet(taps);
@@ -33,11 +37,14 @@ export function runBackendAnswer(exchange: Exchange): Reply | null {
 export function runBackendFailure(exchange: Exchange, status: number): Reply | null {
   const context = beginPlugins(exchange);
   for (const instance of exchange.plan.backendFailure) {
+    const before = enter(exchange);
     try {
       const reply = instance.phases.backendFailure?.(context, status) ?? null;
       if (reply !== null) return reply;
     } catch (error) {
       logFailure(exchange, instance, 'backendFailure', error);
+    } finally {
+      leave(before);
     }
   }
   return null;

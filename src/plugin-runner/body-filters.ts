@@ -1,6 +1,7 @@
 import type { Exchange } from '../dataplane/exchange.ts';
 import type { BodyTransform } from '../plugin-sdk/contexts.ts';
 import { beginPlugins } from './begin-plugins.ts';
+import { enter, leave } from './current-request.ts';
 import type { PluginInstance } from './plan.ts';
 import { logFailure } from './plugin-failure.ts';
 
@@ -63,11 +64,14 @@ class BodyFilterChain implements BodyTransform {
 }
 
 function guarded<T>(exchange: Exchange, instance: PluginInstance, call: () => T): T {
+  const before = enter(exchange);
   try {
     return call();
   } catch (error) {
     logFailure(exchange, instance, 'bodyFilter', error);
     throw error;
+  } finally {
+    leave(before);
   }
 }
 

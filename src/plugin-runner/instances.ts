@@ -2,6 +2,7 @@ import { createLimitTools, type Lease, type LeaseRequest } from '../limits/limit
 import type { Plugin, PluginLogger, PluginNode, PluginSettings, PluginTools } from '../plugin-sdk/define-plugin.ts';
 import type { EntityAccess } from '../plugin-sdk/entity-access.ts';
 import type { LimitTools, ZoneRequest } from '../plugin-sdk/limits.ts';
+import { currentRequestId } from './current-request.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { PluginInstance } from './plan.ts';
 import { refuseReferences } from './refuse-references.ts';
@@ -105,11 +106,18 @@ function dispose(instance: PluginInstance): void {
   }
 }
 
-function namedLogger(log: PluginLogger, own: Readonly<Record<string, unknown>>): PluginLogger {
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Lines tell which instance writes them and, in a phase, of which request. */
+function namedLogger(log: PluginLogger, own: Fields): PluginLogger {
+  const all = (fields: Fields | undefined): Fields => {
+    const id = currentRequestId();
+    return id === null ? { ...own, ...fields } : { ...own, request_id: id, ...fields };
+  };
   return Object.freeze({
-    debug: (message: string, fields?: Readonly<Record<string, unknown>>) => log.debug(message, { ...own, ...fields }),
-    info: (message: string, fields?: Readonly<Record<string, unknown>>) => log.info(message, { ...own, ...fields }),
-    warn: (message: string, fields?: Readonly<Record<string, unknown>>) => log.warn(message, { ...own, ...fields }),
-    error: (message: string, fields?: Readonly<Record<string, unknown>>) => log.error(message, { ...own, ...fields }),
+    debug: (message: string, fields?: Fields) => log.debug(message, all(fields)),
+    info: (message: string, fields?: Fields) => log.info(message, all(fields)),
+    warn: (message: string, fields?: Fields) => log.warn(message, all(fields)),
+    error: (message: string, fields?: Fields) => log.error(message, all(fields)),
   });
 }

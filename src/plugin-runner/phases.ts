@@ -2,6 +2,7 @@ import type { Exchange } from '../dataplane/exchange.ts';
 import type { RequestContext } from '../dataplane/request-context.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import { beginPlugins, endPlugins } from './begin-plugins.ts';
+import { enter, leave } from './current-request.ts';
 import type { PluginInstance } from './plan.ts';
 import { failedReply, isPromise, logFailure, type PhaseResult } from './plugin-failure.ts';
 
@@ -44,11 +45,14 @@ export function runHeaderFilter(exchange: Exchange): void {
   const context = beginPlugins(exchange);
   for (const instance of headerFilter) {
     exchange.trace?.pluginBegins(instance.name, instance.id, 'headerFilter');
+    const before = enter(exchange);
     try {
       instance.phases.headerFilter?.(context);
       exchange.trace?.pluginEnds(undefined);
     } catch (error) {
       logFailure(exchange, instance, 'headerFilter', error);
+    } finally {
+      leave(before);
     }
   }
 }
@@ -58,6 +62,7 @@ export function runLog(exchange: Exchange): void {
   const { log } = exchange.plan;
   if (log.length > 0) {
     const context = beginPlugins(exchange);
+    const before = enter(exchange);
     for (const instance of log) {
       try {
         instance.phases.log?.(context);
@@ -65,6 +70,7 @@ export function runLog(exchange: Exchange): void {
         logFailure(exchange, instance, 'log', error);
       }
     }
+    leave(before);
   }
   endPlugins(exchange);
 }
@@ -82,10 +88,13 @@ function runInOrder(
     const instance = instances[at]!;
     exchange.trace?.pluginBegins(instance.name, instance.id, phase);
     let result: PhaseResult;
+    const before = enter(exchange);
     try {
       result = step(instance, context);
     } catch (error) {
       return failedReply(exchange, instance, phase, error);
+    } finally {
+      leave(before);
     }
     if (isPromise(result))
       return goOnAfter(

@@ -4,6 +4,7 @@ import type { ConsumerView, CredentialView } from '../plugin-sdk/contexts.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import { beginPlugins, holdPlan } from './begin-plugins.ts';
 import { compareInstances } from './build-plan.ts';
+import { enter, leave } from './current-request.ts';
 import type { PluginInstance } from './plan.ts';
 import { failedReply, isPromise, type PhaseResult } from './plugin-failure.ts';
 import { switchPlan } from './switch-plan.ts';
@@ -23,11 +24,14 @@ function runFrom(exchange: Exchange, context: RequestContext, first: number): Ph
     exchange.accessAt = at;
     exchange.trace?.pluginBegins(instance.name, instance.id, 'access');
     let result: PhaseResult;
+    const before = enter(exchange);
     try {
       if (alternatives?.settled === true && alternatives.names.has(instance.name)) instance.phases.skipped?.(context);
       else result = instance.phases.access?.(context);
     } catch (error) {
       return failedReply(exchange, instance, 'access', error);
+    } finally {
+      leave(before);
     }
     if (isPromise(result)) return goOnAfter(exchange, context, at, consumer, credential, result);
     exchange.trace?.pluginEnds(result);
