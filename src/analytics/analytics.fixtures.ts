@@ -145,14 +145,17 @@ export async function openTestStore(): Promise<TestStore> {
   };
 }
 
+export type Fault = 'none' | 'away' | 'answer lost' | 'refuses';
+
 /** A store that can be away, or lose the answer to what it has done. */
-export function unreliable(store: Store): Store & { fault: 'none' | 'away' | 'answer lost' } {
+export function unreliable(store: Store): Store & { fault: Fault } {
   const away = (): StoreError => new StoreError({ kind: 'unavailable' }, { message: 'the store does not answer' });
   const faulty = {
     ...store,
-    fault: 'none' as 'none' | 'away' | 'answer lost',
+    fault: 'none' as Fault,
     putUsage: async (...args: Parameters<Store['putUsage']>) => {
       if (faulty.fault === 'away') throw away();
+      if (faulty.fault === 'refuses') throw new Error('a row that no database takes');
       await store.putUsage(...args);
       if (faulty.fault === 'answer lost') throw away();
     },

@@ -229,6 +229,21 @@ describe('usage in the store', () => {
     }
   });
 
+  it('does not stand in the way of what comes later when the store refuses it', async () => {
+    await using place = await openTestStore();
+    const store = unreliable(place.store);
+    const node = startTestNode({ store, now: noon });
+    node.count(0, plain, 3);
+    store.fault = 'refuses';
+    await pass(node, minute);
+    store.fault = 'none';
+    node.count(0, plain, 2);
+    await pass(node, minute);
+    assert.equal(await storedRequests(place.store, 'hour'), 2);
+    assert.equal(node.analytics.ledger.dropped, 3);
+    assert.ok(node.warnings.some((warning) => warning.includes('no database takes')));
+  });
+
   it('is given up from the oldest on when the store is away for a day, and that is told', async () => {
     await using place = await openTestStore();
     const store = unreliable(place.store);

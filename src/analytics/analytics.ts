@@ -1,11 +1,10 @@
 import type { UsageName } from '../observability/analytics/usage-recorder.ts';
 import type { Settings } from '../settings/settings.ts';
-import { StoreError } from '../store/store.ts';
 import type { UsageStore } from '../store/usage-store.ts';
 import type { ToWorker } from '../workers/messages.ts';
 import { lengths, resolutions, startOf } from './periods.ts';
 import { UsageCollector } from './usage-collector.ts';
-import { UsageLedger } from './usage-ledger.ts';
+import { isAway, UsageLedger } from './usage-ledger.ts';
 import { UsageReader } from './usage-reader.ts';
 
 export interface AnalyticsOptions {
@@ -122,10 +121,9 @@ export class Analytics {
       this.#away = false;
       return true;
     } catch (error) {
-      const isAway = error instanceof StoreError && error.detail.kind === 'unavailable';
-      if (!isAway) log.error('usage cannot be written to the store', { err: error });
-      else if (!this.#away) log.warn(`usage is kept in memory: ${error.message}`);
-      this.#away = true;
+      if (!isAway(error)) log.error('usage cannot be written to the store', { err: error });
+      else if (!this.#away) log.warn('usage is kept in memory', { err: error });
+      this.#away = isAway(error);
       return false;
     } finally {
       const { dropped } = this.#ledger;
@@ -148,7 +146,7 @@ export class Analytics {
       if (longest >= now) return;
       await inRounds(() => store.deleteUsageNames(now - longest - 2 * lengths.day));
     } catch (error) {
-      if (!(error instanceof StoreError)) log.error('old usage cannot be removed', { err: error });
+      if (!isAway(error)) log.error('old usage cannot be removed', { err: error });
     }
   }
 

@@ -132,6 +132,8 @@ test('usage is there after a restart, and goes on', async () => {
       const { body } = await rig.gateway.admin('GET', `/analytics/usage?${from}&resolution=${resolution}&group_by=`);
       assert.equal((body['data'] as Shown[])[0]?.requests, 10, resolution);
     }
+    const [row] = await usage(rig.gateway, 'group_by=route,service');
+    assert.deepEqual([row?.route?.name, row?.service?.name], ['all', 'backend']);
   } finally {
     await rm(prefix, { recursive: true, force: true });
   }

@@ -78,7 +78,7 @@ export class UsageCollector {
     this.#options.sink.names(names);
     const worker = this.#workers[number];
     // What comes from a worker that has died meanwhile has been read already.
-    if (worker === undefined || worker.awaited !== serial) return;
+    if (worker === undefined || serial === 0 || worker.awaited !== serial) return;
     worker.readAt = 0;
     void this.#read(worker, serial);
   }

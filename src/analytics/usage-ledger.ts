@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { keyText, placeWithin, readKey } from '../observability/analytics/series-key.ts';
 import { mergeUsage, readUsage, type Usage, writeUsage } from '../observability/analytics/usage.ts';
 import type { NameKind, UsageName } from '../observability/analytics/usage-recorder.ts';
+import { StoreError } from '../store/store.ts';
 import type { UsageKey, UsageResolution, UsageRow, UsageStore } from '../store/usage-store.ts';
 import { lengths, resolutions, startOf } from './periods.ts';
 import type { UsageSink } from './usage-collector.ts';
@@ -122,7 +123,9 @@ export class UsageLedger implements UsageSink {
       try {
         await this.#write(minute, taken, books);
       } catch (error) {
-        this.#putBack(minute, taken);
+        // What the store refuses, it would refuse for ever.
+        if (isAway(error)) this.#putBack(minute, taken);
+        else for (const [, { requests }] of taken) this.dropped += requests;
         throw error;
       }
       await nextTurn();
@@ -201,13 +204,13 @@ export class UsageLedger implements UsageSink {
     this.#newNames = new Map();
     const seen = this.#options.now();
     try {
-      const rows = [...names.values()].map(([kind, id, name]) => ({ kind, id, name: name.replaceAll('\0', ''), seen }));
+      const rows = [...names.values()].map(([kind, id, name]) => ({ kind, id, name: storable(name), seen }));
       for (let at = 0; at < rows.length; at += readAtOnce) {
         await this.#options.store.putUsage([], rows.slice(at, at + readAtOnce));
         await nextTurn();
       }
     } catch (error) {
-      this.#newNames = new Map([...names, ...this.#newNames]);
+      if (isAway(error)) this.#newNames = new Map([...names, ...this.#newNames]);
       throw error;
     }
     if (this.#names.size > mostNames) this.#names.clear();
@@ -228,4 +231,14 @@ export class UsageLedger implements UsageSink {
   #rowKey(resolution: UsageResolution, minute: number, text: string): UsageKey {
     return { resolution, start: startOf(resolution, minute), node: this.#options.node, ...readKey(text) };
   }
+}
+
+/** The store does not answer: it may later. */
+export function isAway(error: unknown): boolean {
+  return error instanceof StoreError && error.detail.kind === 'unavailable';
+}
+
+/** PostgreSQL takes neither NUL nor halves of characters. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed();
 }

@@ -87,11 +87,7 @@ export class DataPlaneWorker {
         this.#names.changed(message.names);
         break;
       case 'usage-turn':
-        this.#post({
-          type: 'usage-turned',
-          serial: message.serial,
-          names: this.#usage?.turn(message.half) ?? [],
-        });
+        this.#post({ type: 'usage-turned', serial: message.serial, names: this.#usage?.turn(message.half) ?? [] });
         break;
       case 'answer':
         this.#host.answered(message.id, message.result);
@@ -197,6 +193,7 @@ export class DataPlaneWorker {
     const plane = await this.#plane;
     await Promise.all([plane?.drain(timeout), this.#streams?.drain(timeout)]);
     await this.#snapshot.drain(pluginDrainTimeout);
+    if (this.#usage !== null) this.#post({ type: 'usage-turned', serial: 0, names: this.#usage.turn(0) });
     this.#snapshot.close();
     this.#host.close();
     this.#end();

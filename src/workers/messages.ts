@@ -115,6 +115,7 @@ export interface HealthMessage {
 /** The worker has turned: the other half is no longer written to. `names`: of ids that are new. */
 export interface UsageTurnedMessage {
   readonly type: 'usage-turned';
+  /** Of the message that asked for it; 0: the worker ends. */
   readonly serial: number;
   readonly names: readonly UsageName[];
 }

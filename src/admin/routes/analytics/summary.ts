@@ -45,7 +45,7 @@ export async function readSummary(tools: AnalyticsTools, { query }: AdminRequest
   const shown: Record<string, unknown> = {};
   for (const name of Object.keys(lists)) {
     const most = mostOf(groups.get(name)!, measure, top);
-    const nameOf = await names.of(most);
+    const nameOf = await names.of(most, groupings[name]!);
     shown[name] = most.map((group) => shownGroup(group, groupings[name]!, nameOf));
   }
   const [total] = groups.get('totals')!.values();

@@ -71,7 +71,7 @@ function sourceOf(
     read: (page) => analytics.read((reader) => reader.page(filter, grouping, pageOf(page))),
     position: ({ start, id }) => ({ createdAt: start, id }),
     async present(groups) {
-      const nameOf = await names.of(groups);
+      const nameOf = await names.of(groups, grouping);
       return groups.map((group) => (isCsv ? csvRow(group, grouping, nameOf) : shownGroup(group, grouping, nameOf)));
     },
     // Rows have no ids.
@@ -101,7 +101,7 @@ async function wholeCsv(tools: AnalyticsTools, filter: UsageFilter, grouping: Gr
   async function* lines(): AsyncGenerator<string> {
     yield csvHeader(grouping);
     for (let groups = first; ; ) {
-      const nameOf = await tools.names.of(groups);
+      const nameOf = await tools.names.of(groups, grouping);
       const text = groups.map((group) => csvRow(group, grouping, nameOf)).join('');
       if (text !== '') yield text;
       const last = groups.at(-1);

@@ -1,5 +1,5 @@
 import type { UsageLedger } from '../../../analytics/usage-ledger.ts';
-import type { UsageFilter, UsageGroup } from '../../../analytics/usage-reader.ts';
+import type { Grouping, UsageFilter, UsageGroup } from '../../../analytics/usage-reader.ts';
 import { other } from '../../../observability/analytics/series-key.ts';
 import type { StoreReader } from '../../../store/store.ts';
 import type { UsageStore } from '../../../store/usage-store.ts';
@@ -13,6 +13,9 @@ const nameFields: Readonly<Record<NamedFilter, readonly string[]>> = {
   service: ['name'],
   consumer: ['username', 'custom_id'],
 };
+
+/** Entities that one page asks for: most routes and consumers have told their names. */
+const mostAsked = 100;
 
 /** Translates between ids, which usage is kept by, and names, also those of entities that are gone. */
 export class UsageNames {
@@ -47,13 +50,36 @@ export class UsageNames {
     return [...new Set([...ids, ...this.#ledger.idsNamed(kind, value)])];
   }
 
-  /** Names of all ids in the groups, by kind and id. */
-  async of(groups: readonly UsageGroup[]): Promise<(kind: NamedFilter, id: string) => string | null> {
+  /** A worker that dies takes the names along that it has not told; what is still there can be asked. */
+  async #addLive(
+    groups: readonly UsageGroup[],
+    kinds: readonly NamedFilter[],
+    names: Map<string, string>,
+  ): Promise<void> {
+    const missing = new Map<string, readonly [NamedFilter, string]>();
+    for (const { key } of groups) {
+      for (const kind of kinds) {
+        const name = `${kind} ${key[kind]}`;
+        if (missing.size < mostAsked && !names.has(name) && uuid.test(key[kind])) missing.set(name, [kind, key[kind]]);
+      }
+    }
+    const asked = [...missing].map(async ([name, [kind, id]]) => {
+      const row = await this.#store.get(`${kind}s`, id);
+      const live = nameFields[kind].map((field) => row?.[field]).find((value) => typeof value === 'string');
+      if (typeof live === 'string') names.set(name, live);
+    });
+    await Promise.all(asked);
+  }
+
+  /** Names of all ids that the groups are told apart by, by kind and id. */
+  async of(groups: readonly UsageGroup[], { by }: Grouping): Promise<(kind: NamedFilter, id: string) => string | null> {
+    const kinds = (Object.keys(nameFields) as NamedFilter[]).filter((kind) => by.includes(kind));
     const names = new Map<string, string>();
-    for (const kind of Object.keys(nameFields) as NamedFilter[]) {
+    for (const kind of kinds) {
       const ids = [...new Set(groups.map(({ key }) => key[kind]))].filter((id) => id !== '' && id !== other);
       for (const { id, name } of await this.#store.readUsageNames(kind, ids)) names.set(`${kind} ${id}`, name);
     }
+    await this.#addLive(groups, kinds, names);
     return (kind, id) => this.#ledger.newName(kind, id) ?? names.get(`${kind} ${id}`) ?? null;
   }
 }
