@@ -144,7 +144,7 @@ test('over TLS the certificate has to be for the name, by a trusted authority, u
   assert.doesNotMatch(to.received.join(), /[bc]/);
   good.close();
   careless.close();
-  assert.throws(() => over(null, true, '/nowhere/ca.pem'), /ENOENT/);
+  await assert.rejects(over(null, true, '/nowhere/ca.pem').send('e', signal), /ENOENT/);
 });
 
 test('a receiver that never ends the handshake is given up in time', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
 
 export interface TextSenderOptions {
   /** Name or address and port, or the path of a Unix socket that takes streams. */
@@ -37,14 +37,15 @@ export interface TextSender {
 /** Bytes that a receiver may say on one connection. */
 const mostAnswered = 65_536;
 
-/** Throws when the file of the authorities cannot be read: to be called in `setup`. */
+/** A file of authorities that cannot be read is an error of each delivery: it must not stop the traffic that is told of. */
 export function textSender(options: TextSenderOptions): TextSender {
   return new ConnectedSender(options);
 }
 
 class ConnectedSender implements TextSender {
   readonly #options: TextSenderOptions;
-  readonly #authorities: Buffer | null;
+  /** Made with the first connection: reading many authorities takes longer than all the rest. */
+  #secureContext: SecureContext | null = null;
   #connection: Promise<Socket> | null = null;
   readonly #open = new Set<Socket>();
   /** Texts that the system has not taken yet. */
@@ -53,8 +54,6 @@ class ConnectedSender implements TextSender {
 
   constructor(options: TextSenderOptions) {
     this.#options = options;
-    const file = options.tls?.trustedCertificates ?? null;
-    this.#authorities = file === null ? null : readFileSync(file);
   }
 
   async send(text: string, signal: AbortSignal): Promise<void> {
@@ -127,14 +126,15 @@ class ConnectedSender implements TextSender {
     return 'path' in to ? to : { host: to.host.replace(/^\[(.*)\]$/, '$1'), port: to.port };
   }
 
-  #connectTls({ serverName, verify }: TextSenderTls): Socket {
+  #connectTls({ serverName, verify, trustedCertificates: file }: TextSenderTls): Socket {
+    this.#secureContext ??= createSecureContext(file === null ? {} : { ca: readFileSync(file) });
     const address = this.#address();
     const name = serverName ?? ('host' in address ? address.host : '');
     return connectTls({
       ...address,
       ...(isIP(name) === 0 ? { servername: name } : {}),
       rejectUnauthorized: verify,
-      ...(this.#authorities === null ? {} : { ca: this.#authorities }),
+      secureContext: this.#secureContext,
     });
   }
 

@@ -1,4 +1,4 @@
-/** Numbers of severities and facilities (RFC 5424, 6.2.1). The names are Kong's. */
+/** Numbers of severities and facilities (RFC 5424, 6.2.1). Names and their order are Kong's. */
 export const severities = {
   emerg: 0,
   alert: 1,
@@ -11,18 +11,18 @@ export const severities = {
 } as const;
 
 export const facilities = {
-  kern: 0,
-  user: 1,
-  mail: 2,
-  daemon: 3,
   auth: 4,
-  syslog: 5,
-  lpr: 6,
-  news: 7,
-  uucp: 8,
-  cron: 9,
   authpriv: 10,
+  cron: 9,
+  daemon: 3,
   ftp: 11,
+  kern: 0,
+  lpr: 6,
+  mail: 2,
+  news: 7,
+  syslog: 5,
+  user: 1,
+  uucp: 8,
   local0: 16,
   local1: 17,
   local2: 18,
