@@ -127,7 +127,7 @@ interface Plain {
   readonly [name: string]: unknown;
 }
 
-function decodeTraces(bytes: Uint8Array): ReceivedSpan[] {
+export function decodeTraces(bytes: Uint8Array): ReceivedSpan[] {
   const type = collector.trace.v1.ExportTraceServiceRequest;
   return records(type.toObject(type.decode(bytes), plain), ['resourceSpans', 'scopeSpans', 'spans']).map(
     ({ one, resource }) => ({
@@ -147,7 +147,7 @@ function decodeTraces(bytes: Uint8Array): ReceivedSpan[] {
   );
 }
 
-function decodeLogs(bytes: Uint8Array): ReceivedLog[] {
+export function decodeLogs(bytes: Uint8Array): ReceivedLog[] {
   const type = collector.logs.v1.ExportLogsServiceRequest;
   return records(type.toObject(type.decode(bytes), plain), ['resourceLogs', 'scopeLogs', 'logRecords']).map(
     ({ one }) => ({

@@ -15,7 +15,7 @@ export function logLineOf(context: LogContext, trace: RequestTrace, body: string
       'event.name': 'kong.request',
       'kong.request.id': request.id,
       'http.request.method': request.method,
-      'http.response.status_code': status,
+      'http.response.status_code': status === 0 ? undefined : status,
       'client.address': client.ip,
       'kong.route.name': route?.name,
       'kong.service.name': service?.name,

@@ -15,6 +15,8 @@ export function requestAttributes(context: LogContext): Attributes {
   const path = question < 0 ? shown.uri : shown.uri.slice(0, question);
   const pattern = routePattern(row?.paths ?? [], request.path) ?? route?.name;
   const agent = shown.headers['user-agent'];
+  // A client that went away has seen none.
+  const status = response.status === 0 ? undefined : response.status;
   return {
     'http.method': request.method,
     'http.url': shown.url,
@@ -23,7 +25,7 @@ export function requestAttributes(context: LogContext): Attributes {
     'http.flavor': request.httpVersion === '2' ? '2.0' : request.httpVersion,
     'http.client_ip': client.ip,
     'net.peer.ip': client.peerIp,
-    'http.status_code': response.status,
+    'http.status_code': status,
     'http.route': pattern,
     'http.request.method': request.method,
     'url.scheme': request.scheme,
@@ -36,10 +38,10 @@ export function requestAttributes(context: LogContext): Attributes {
     'network.peer.port': client.port,
     'network.protocol.name': 'http',
     'network.protocol.version': request.httpVersion,
-    'http.response.status_code': response.status,
+    'http.response.status_code': status,
     'user_agent.original': typeof agent === 'string' ? agent : undefined,
     'tls.protocol.version': connection.tls?.version,
-    'error.type': response.status >= 500 ? String(response.status) : undefined,
+    'error.type': measures.aborted ? 'aborted' : response.status >= 500 ? String(response.status) : undefined,
     'kong.request.id': request.id,
     'kong.route.id': route?.id,
     'kong.route.name': route?.name,

@@ -62,7 +62,7 @@ function requestSpan(
         'http.host': request.host,
         'http.path': request.path,
         'http.protocol': `HTTP/${request.httpVersion}`,
-        'http.status_code': response.status,
+        'http.status_code': response.status || undefined,
         'kong.consumer': client.consumer?.id,
         'kong.credential': config.include_credential ? client.credential?.id : undefined,
         'kong.service': service?.id,
