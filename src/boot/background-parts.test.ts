@@ -88,6 +88,17 @@ test('a whole config replaces the instances, and the end of the node ends it', a
   assert.deepEqual(events, ['abort', 'stop']);
 });
 
+test('when the node begins to end it is told, answers still, and stops when it is asked to', async () => {
+  const { change, parts, events } = rig();
+  await change({ upserts: { plugins: [row('a', {})] } });
+  parts.abort();
+  assert.deepEqual(events.splice(0), ['abort']);
+  assert.equal(await parts.handle('worker-bee', 'hello'), 'heard hello');
+  assert.deepEqual(await change({ upserts: { plugins: [row('b', {})] } }), []);
+  await parts.stop();
+  assert.deepEqual(events, ['stop']);
+});
+
 test('an instance with a reference to a vault is left out', async () => {
   const { change } = rig();
   assert.deepEqual(await change({ upserts: { plugins: [row('a', { secret: '{vault://env/x}' })] } }), []);

@@ -64,7 +64,13 @@ export class BackgroundParts {
     return (await this.#parts.get(plugin)?.handle(message)) ?? null;
   }
 
+  /** The node ends: nobody waits for what the parts are at, and no further part starts. `stop` follows when no request is left. */
+  abort(): void {
+    for (const part of this.#parts.values()) part.abort();
+  }
+
   async stop(): Promise<void> {
+    this.abort();
     await Promise.all([...this.#parts.values()].map((part) => part.stop()));
   }
 }
@@ -77,6 +83,7 @@ class BackgroundPart {
   /** Starts and stops happen one after the other. */
   #turn: Promise<void> = Promise.resolve();
   #running: { readonly part: PluginBackground; readonly ending: AbortController } | null = null;
+  #aborted = false;
   #stopped = false;
 
   constructor(plugin: Plugin, options: BackgroundPartsOptions) {
@@ -113,9 +120,13 @@ class BackgroundPart {
     return this.#running?.part.handle(message);
   }
 
+  abort(): void {
+    this.#aborted = true;
+    this.#running?.ending.abort();
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#running?.ending.abort();
     this.settle();
     await this.#turn;
   }
@@ -128,7 +139,10 @@ class BackgroundPart {
       await running?.part.stop();
       return;
     }
+    if (this.#aborted) return;
     this.#running ??= await this.#start();
+    // The node may have begun to end meanwhile.
+    if (this.#aborted) this.#running?.ending.abort();
     this.#running?.part.configured([...this.#instances.values()]);
   }
 

@@ -135,7 +135,7 @@ export class NodeParts {
 
   async #stopAll(graceful: boolean): Promise<void> {
     // Requests of the Admin API may wait for what it does.
-    const quiet = this.#background?.stop();
+    this.#background?.abort();
     if (graceful) {
       await Promise.all([this.#supervisor.drain(this.#options.settings.drainTimeout), this.#closeListeners(true)]);
     }
@@ -143,7 +143,8 @@ export class NodeParts {
     this.#dns?.close();
     this.#health?.monitor.close();
     this.#expiry?.stop();
-    await quiet;
+    // Now that nothing is counted any more it can be told for the last time.
+    await this.#background?.stop();
     await this.#analytics?.stop();
     await this.#workerCalls?.close();
     await this.#publisher?.close();

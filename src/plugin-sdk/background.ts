@@ -65,7 +65,7 @@ export interface PluginBackground {
   configured(instances: readonly BackgroundInstance[]): void;
   /** A message of the plugin's own: from a worker (`tools.background`) or its Admin API. Must not keep workers waiting. */
   handle(message: unknown): Promise<unknown>;
-  /** The last instance is gone or the node ends; the signal is aborted already. */
+  /** The last instance is gone, or the node ends and no request is left; the signal is aborted already. */
   stop(): void | Promise<void>;
 }
 

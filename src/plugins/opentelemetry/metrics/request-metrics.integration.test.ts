@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
+import { startBackend } from '../../../../test/support/backend.ts';
+import { startTestGateway } from '../../../../test/support/gateway.ts';
 import { decodeMetrics, type ReceivedMetric, type ReceivedPoint } from '../../../../test/support/otlp-metrics.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../../../../test/support/otlp-receiver.ts';
 import { answer, answerEach } from '../../../../test/support/raw-backend.ts';
@@ -136,10 +140,43 @@ test('when the node ends the last requests are told of', async () => {
     config: { metrics: { endpoint: `${receiver.url}/v1/last`, push_interval: 3600, node_metrics: false } },
   });
   for (let turn = 0; turn < 3; turn++) await (await fetch(last.gateway.proxyUrl)).arrayBuffer();
-  await last.gateway.stop();
+  await last.gateway.gateway.stop(true);
   const [message] = receiver.messages.filter(({ path }) => path === '/v1/last');
   assert.equal(decodeMetrics(message!.body)[0]?.points[0]?.count, 3);
 });
+
+test('requests that end while the node does are told of', async () => {
+  const held: ServerResponse[] = [];
+  const backend = await startBackend({ handler: (_, response) => void held.push(response) });
+  await using last = await startTestGateway({ settings: { plugins: ['opentelemetry'] } });
+  await last.admin('POST', '/services', { name: 's', url: backend.url });
+  await last.admin('POST', '/services/s/routes', { name: 'r', paths: ['/'] });
+  await last.admin('POST', '/plugins', {
+    name: 'opentelemetry',
+    config: { metrics: { endpoint: `${receiver.url}/v1/late`, push_interval: 3600, node_metrics: false } },
+  });
+  const answer = fetch(last.proxyUrl);
+  await until(() => held.length === 1);
+  const stopped = last.gateway.stop(true);
+  await until(() => refusesConnections(last.proxyPort));
+  held[0]?.end('late');
+  assert.equal(await (await answer).text(), 'late');
+  await stopped;
+  await backend.close();
+  const [message] = receiver.messages.filter(({ path }) => path === '/v1/late');
+  assert.equal(decodeMetrics(message!.body)[0]?.points[0]?.count, 1);
+});
+
+function refusesConnections(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  return new Promise((resolve) => {
+    socket.on('error', () => resolve(true));
+    socket.on('connect', () => {
+      socket.destroy();
+      resolve(false);
+    });
+  });
+}
 
 test('an endpoint that is none is refused, with the field named', async () => {
   for (const [endpoint, reason] of [
