@@ -336,6 +336,20 @@ describe('usage in the store', () => {
     }
   });
 
+  it('keeps names of what has a row by the day, and not of a crowd of consumers', async () => {
+    await using place = await openTestStore();
+    const node = startTestNode({ store: place.store, now: noon });
+    const ids = Array.from({ length: 1000 }, (_, at) => `c${at}`);
+    for (const [at, id] of ids.entries()) {
+      node.count(0, (ended) => countedRequest({ ended, route, consumer: person(id) }));
+      if (at % 50 === 49) await pass(node, minute);
+    }
+    await node.stop();
+    const kept = await place.store.readUsageNames('consumer', ids);
+    assert.ok(kept.length > 30 && kept.length <= 75, `${kept.length}`);
+    assert.equal((await place.store.readUsageNames('route', ['r'])).length, 1);
+  });
+
   it('keeps the names of ids, the last one after a rename', async () => {
     await using place = await openTestStore();
     const node = startTestNode({ store: place.store, now: noon });

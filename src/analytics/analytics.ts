@@ -3,8 +3,9 @@ import type { Settings } from '../settings/settings.ts';
 import type { UsageStore } from '../store/usage-store.ts';
 import type { ToWorker } from '../workers/messages.ts';
 import { lengths, resolutions, startOf } from './periods.ts';
+import { isAway } from './store-away.ts';
 import { UsageCollector } from './usage-collector.ts';
-import { isAway, UsageLedger } from './usage-ledger.ts';
+import { UsageLedger } from './usage-ledger.ts';
 import { UsageReader } from './usage-reader.ts';
 
 export interface AnalyticsOptions {

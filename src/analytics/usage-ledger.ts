@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { keyText, placeWithin, readKey } from '../observability/analytics/series-key.ts';
 import { mergeUsage, readUsage, type Usage, writeUsage } from '../observability/analytics/usage.ts';
-import type { NameKind, UsageName } from '../observability/analytics/usage-recorder.ts';
-import { StoreError } from '../store/store.ts';
+import type { UsageName } from '../observability/analytics/usage-recorder.ts';
 import type { UsageKey, UsageResolution, UsageRow, UsageStore } from '../store/usage-store.ts';
+import { NameBook } from './name-book.ts';
 import { lengths, resolutions, startOf } from './periods.ts';
+import { isAway } from './store-away.ts';
 import type { UsageSink } from './usage-collector.ts';
 
 export interface UsageLedgerOptions {
@@ -25,9 +26,6 @@ const mostPending = 50_000;
 /** Series of a minute that one transaction writes, with their hour and day: some milliseconds. */
 const writtenAtOnce = 50;
 const readAtOnce = 500;
-/** Names are written again after so long, milliseconds: who is in use is not forgotten. */
-const nameRenewal = 86_400_000;
-const mostNames = 100_000;
 
 /**
  * What this node has counted: at first by the minute in memory, then in the store, where each minute is added to its hour and its day in
@@ -40,13 +38,13 @@ export class UsageLedger implements UsageSink {
   #pendingSeries = 0;
   /** What the store has of periods that were written to, by `<resolution> <start>`. */
   readonly #books = new Map<string, Series>();
-  readonly #names = new Map<string, { readonly name: string; readonly told: number }>();
-  #newNames = new Map<string, UsageName>();
+  readonly nameBook: NameBook;
   /** Requests that could not be counted in their series, or not be kept. */
   dropped = 0;
 
   constructor(options: UsageLedgerOptions) {
     this.#options = options;
+    this.nameBook = new NameBook(options.store, options.now);
   }
 
   add(minute: number, key: string, usage: Usage): void {
@@ -64,13 +62,7 @@ export class UsageLedger implements UsageSink {
   }
 
   names(names: readonly UsageName[]): void {
-    const now = this.#options.now();
-    for (const name of names) {
-      const id = `${name[0]} ${name[1]}`;
-      const known = this.#names.get(id);
-      if (known !== undefined && known.name === name[2] && now - known.told < nameRenewal) continue;
-      if (this.#newNames.size < mostNames) this.#newNames.set(id, name);
-    }
+    this.nameBook.add(names);
   }
 
   lost(requests: number): void {
@@ -80,16 +72,6 @@ export class UsageLedger implements UsageSink {
   /** Series that wait to be written. */
   get waiting(): number {
     return this.#pendingSeries;
-  }
-
-  /** The name of an id that has not been written yet. */
-  newName(kind: NameKind, id: string): string | null {
-    return this.#newNames.get(`${kind} ${id}`)?.[2] ?? null;
-  }
-
-  /** Ids of that name, of those that have not been written yet. */
-  idsNamed(kind: NameKind, name: string): readonly string[] {
-    return [...this.#newNames.values()].flatMap(([one, id, its]) => (one === kind && its === name ? [id] : []));
   }
 
   /** What has not been written, as rows of that resolution. */
@@ -105,7 +87,7 @@ export class UsageLedger implements UsageSink {
       const series = this.#pending.get(minute);
       if (series !== undefined) await this.#writeMinute(minute, series);
     }
-    await this.#writeNames();
+    await this.nameBook.write();
     this.#closeBooks();
   }
 
@@ -144,6 +126,7 @@ export class UsageLedger implements UsageSink {
         undo.push(() => (before === undefined ? book.delete(place) : book.set(place, before)));
         book.set(place, before === undefined ? usage : mergeUsage(before, usage));
         changed.add(place);
+        if (resolution === 'day') this.nameBook.noteRow(place);
       }
       return [...changed].map((place): UsageRow => {
         return { ...this.#rowKey(resolution, minute, place), data: writeUsage(book.get(place)!) };
@@ -198,25 +181,6 @@ export class UsageLedger implements UsageSink {
     }
   }
 
-  async #writeNames(): Promise<void> {
-    if (this.#newNames.size === 0) return;
-    const names = this.#newNames;
-    this.#newNames = new Map();
-    const seen = this.#options.now();
-    try {
-      const rows = [...names.values()].map(([kind, id, name]) => ({ kind, id, name: storable(name), seen }));
-      for (let at = 0; at < rows.length; at += readAtOnce) {
-        await this.#options.store.putUsage([], rows.slice(at, at + readAtOnce));
-        await nextTurn();
-      }
-    } catch (error) {
-      if (isAway(error)) this.#newNames = new Map([...names, ...this.#newNames]);
-      throw error;
-    }
-    if (this.#names.size > mostNames) this.#names.clear();
-    for (const [id, [, , name]] of names) this.#names.set(id, { name, told: seen });
-  }
-
   #giveUpOldest(): void {
     const oldest = Math.min(...this.#pending.keys());
     const series = this.#pending.get(oldest);
@@ -231,14 +195,4 @@ export class UsageLedger implements UsageSink {
   #rowKey(resolution: UsageResolution, minute: number, text: string): UsageKey {
     return { resolution, start: startOf(resolution, minute), node: this.#options.node, ...readKey(text) };
   }
-}
-
-/** The store does not answer: it may later. */
-export function isAway(error: unknown): boolean {
-  return error instanceof StoreError && error.detail.kind === 'unavailable';
-}
-
-/** PostgreSQL takes neither NUL nor halves of characters. */
-function storable(text: string): string {
-  return text.replaceAll('\0', '').toWellFormed();
 }

@@ -47,7 +47,7 @@ export class UsageNames {
       this.#store.findUsageNames(kind, value),
     ]);
     const ids = [...live.flatMap((row) => row?.id ?? []), ...kept.map(({ id }) => id)];
-    return [...new Set([...ids, ...this.#ledger.idsNamed(kind, value)])];
+    return [...new Set([...ids, ...this.#ledger.nameBook.idsOf(kind, value)])];
   }
 
   /** A worker that dies takes the names along that it has not told; what is still there can be asked. */
@@ -80,6 +80,6 @@ export class UsageNames {
       for (const { id, name } of await this.#store.readUsageNames(kind, ids)) names.set(`${kind} ${id}`, name);
     }
     await this.#addLive(groups, kinds, names);
-    return (kind, id) => this.#ledger.newName(kind, id) ?? names.get(`${kind} ${id}`) ?? null;
+    return (kind, id) => this.#ledger.nameBook.nameOf(kind, id) ?? names.get(`${kind} ${id}`) ?? null;
   }
 }
