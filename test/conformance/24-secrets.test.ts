@@ -10,7 +10,7 @@ import { type Rig, startRig } from '../support/rig.ts';
 
 /** Case 24: what clients prove themselves with is in no log, in no answer, and in no list of what is stored hashed. */
 
-const recorder = fileURLToPath(new URL('../fixtures/plugins/recorder.ts', import.meta.url));
+const recorder = fileURLToPath(new URL('../fixtures/plugins/record-logger.ts', import.meta.url));
 
 /** Every secret has this in it, behind the characters by which a key that is stored hashed is recognised. */
 const mark = 's3cr3t';
@@ -84,7 +84,7 @@ describe('secrets', () => {
         ],
       },
     });
-    await rig.write('POST', '/plugins', { name: 'recorder' });
+    await rig.write('POST', '/plugins', { name: 'record-logger' });
     await rig.write('PUT', '/consumers/ada', {});
     await rig.write('POST', '/consumers/ada/key-auth', { key });
     await rig.write('POST', '/consumers/ada/basic-auth', { username: 'ada', password });
@@ -269,6 +269,26 @@ describe('secrets', () => {
     }
     await rig.gateway.admin('POST', '/consumers/ada/key-auth', { key: secret(), tags: 7 });
     await rig.gateway.admin('POST', '/consumers/ada/basic-auth', { password: secret() });
+  });
+
+  it('are in no record of who changed what', async () => {
+    const { data } = await rig.write('GET', '/audit?size=1000');
+    const records = data as readonly Readonly<Record<string, unknown>>[];
+    for (const entity of [
+      'keyauth_credentials',
+      'basicauth_credentials',
+      'jwt_secrets',
+      'oauth2_credentials',
+      'plugins',
+    ]) {
+      assert.ok(
+        records.some((record) => record['entity'] === entity),
+        `nothing of ${entity}`,
+      );
+    }
+    for (const record of records) {
+      for (const trace of traces()) assert.doesNotMatch(JSON.stringify(record), trace);
+    }
   });
 
   it('are in no log', async () => {

@@ -10,7 +10,7 @@ import { type Rig, startRig } from '../../../test/support/rig.ts';
 import { until } from '../../../test/support/until.ts';
 
 const impersonate = fileURLToPath(new URL('../../../test/fixtures/plugins/impersonate.ts', import.meta.url));
-const recorder = fileURLToPath(new URL('../../../test/fixtures/plugins/recorder.ts', import.meta.url));
+const recorder = fileURLToPath(new URL('../../../test/fixtures/plugins/record-logger.ts', import.meta.url));
 
 const json = 'Content-Type: application/json\r\n';
 const users = '{"users":[{"name":"ada","mail":"ada@example.com","id":12345678901234567890}]}';
@@ -39,7 +39,7 @@ describe('masking through a gateway', () => {
       }),
       settings: { workers: 2, plugins: ['data-masking', 'acl', 'proxy-cache', impersonate, recorder] },
     });
-    await rig.write('POST', '/plugins', { name: 'recorder' });
+    await rig.write('POST', '/plugins', { name: 'record-logger' });
     await rig.write('PUT', '/consumers/ada', {});
     await rig.write('PUT', '/consumers/bob', {});
     await rig.write('POST', '/consumers/ada/acls', { group: 'staff' });
