@@ -10,7 +10,15 @@ import {
 } from '../../plugin-sdk/index.ts';
 import { severities } from './codes.ts';
 import { localDaemon } from './local-daemon.ts';
-import { formatFrame, formatMessage, type SyslogEntry, type SyslogSender, syslogHostname } from './message.ts';
+import {
+  cutText,
+  formatFrame,
+  formatMessage,
+  overheadOf,
+  type SyslogEntry,
+  type SyslogSender,
+  syslogHostname,
+} from './message.ts';
 import type { Receiver } from './receiver.ts';
 import type { SyslogConfig } from './schema.ts';
 
@@ -26,12 +34,17 @@ export function logToSyslog(config: SyslogConfig, tools: PluginTools): PluginPha
   const severityOf = severityRule(config);
   const leastSevere = severities[config.log_level];
   const { hostname, pid } = tools.node;
-  const way = openWay(config, { facility: config.facility, hostname: syslogHostname(hostname), pid }, tools);
+  const from = { facility: config.facility, hostname: syslogHostname(hostname), pid };
+  const room = config.max_size - overheadOf(from);
+  const way = openWay(config, from, tools);
   const take = (context: LogSource): void => {
     const severity = severityOf('response' in context ? context.response.status : context.measures.status);
     if (severity > leastSevere) return;
-    const text = logLine(context, fields);
-    if (text !== null) way.take({ severity, time: Date.now(), text });
+    const line = logLine(context, fields);
+    if (line === null) return;
+    const text = cutText(line, room);
+    if (text !== line) tools.count('messages_cut');
+    way.take({ severity, time: Date.now(), text });
   };
   return { log: take, streamLog: take, drain: () => way.drain(), dispose: () => way.close() };
 }

@@ -1,4 +1,4 @@
-import { type FacilityName, facilities } from './codes.ts';
+import { type FacilityName, facilities, severities } from './codes.ts';
 
 /** A record on its way. */
 export interface SyslogEntry {
@@ -55,6 +55,24 @@ export function journalGreeting({ facility }: SyslogSender): string {
 
 export function formatJournalLine({ severity, text }: SyslogEntry): string {
   return `<${severity}>${text}\n`;
+}
+
+/** Bytes of a message beside its text, at most. */
+export function overheadOf(from: SyslogSender): number {
+  const longest: SyslogEntry = { severity: severities.debug, time: Date.now(), text: '' };
+  const sender: SyslogSender = { ...from, facility: 'local7' };
+  return Math.max(formatMessage(longest, sender).length, formatLocalLine(longest, sender).length);
+}
+
+/** So much of the text as fits, without a part of a character. */
+export function cutText(text: string, maxBytes: number): string {
+  // No character of UTF-16 has more than three bytes.
+  if (text.length * 3 <= maxBytes) return text;
+  const bytes = Buffer.from(text);
+  if (bytes.length <= maxBytes) return text;
+  let end = maxBytes;
+  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
+  return bytes.toString('utf8', 0, end);
 }
 
 /** The name as RFC 5424 has it: printable ASCII without spaces, 255 characters at most; `-` for none. */

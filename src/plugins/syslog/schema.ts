@@ -1,4 +1,4 @@
-import { host, type Infer, logFields, port, queueField, record, string } from '../../plugin-sdk/schema.ts';
+import { host, type Infer, integer, logFields, port, queueField, record, string } from '../../plugin-sdk/schema.ts';
 import { type FacilityName, facilities, type SeverityName, severities } from './codes.ts';
 
 // Kong's order is from the least severe on.
@@ -37,6 +37,14 @@ export const config = record({
     starts_with: '/',
     len_max: 107,
     description: 'The socket of `local`. Null: `/dev/log`, or that of the journal where `/dev/log` takes no streams.',
+  }),
+  max_size: integer({
+    required: true,
+    default: 8192,
+    between: [480, 65_507],
+    unit: 'bytes',
+    description:
+      'Longer messages are cut there. No more than the receiver takes: many make another message of the rest of a longer one, which a client could word.',
   }),
   queue: queueField('records', { max_batch_size: 100, max_coalescing_delay: 0.1 }),
   ...logFields(),

@@ -126,29 +126,37 @@ test('the stream of the journal begins with who speaks, and its lines with their
   assert.match(texts[0] ?? '', /^kong\n\n134\n1\n0\n0\n0\n<2>\{[^\n]*\}\n$/);
 });
 
-test('a record that is too long for a datagram is counted; a socket that is not there is named', async () => {
+test('a message is cut before a receiver would split it, at the end of a character, and counted', async () => {
   const receiver = createSocket('udp4');
   receiver.bind(0, '127.0.0.1');
   await once(receiver, 'listening');
-  const { request, drain, dispose, counts } = testPlugin(syslog, {
-    config: {
-      protocol: 'udp',
-      host: '127.0.0.1',
-      port: receiver.address().port,
-      custom_fields: { again: "$(headers['x-long'])" },
-    },
-  });
-  const [first] = await Promise.all([once(receiver, 'message'), request({ path: '/first' })]);
-  assert.match(String(first[0]), /^<14>1 \S+ test-host kong 4711 - - \{/);
-  await request({ headers: { 'X-Long': '"'.repeat(30_000) } });
-  assert.equal(counts.get('syslog.datagrams_too_large'), 1);
-  await drain();
-  await dispose();
+  const { port } = receiver.address();
+  for (const max_size of [480, 481, 8192, 65_507]) {
+    const { request, drain, dispose, counts } = testPlugin(syslog, {
+      config: { protocol: 'udp', host: '127.0.0.1', port, max_size, custom_fields: { a: "$(headers['x-long'])" } },
+    });
+    const [[datagram]] = await Promise.all([once(receiver, 'message'), request()]);
+    assert.match(String(datagram), /^<14>1 \S+ test-host kong 4711 - - \{/);
+    const [[long]] = (await Promise.all([
+      once(receiver, 'message'),
+      request({ headers: { 'X-Long': 'é<0>'.repeat(20_000) } }),
+    ])) as [[Buffer], unknown];
+    assert.ok(long.length <= max_size && long.length > max_size - 8, String(long.length));
+    assert.doesNotMatch(String(long), /\ufffd/);
+    assert.equal(counts.get('syslog.messages_cut'), max_size < 500 ? 2 : 1);
+    assert.equal(counts.has('syslog.datagrams_too_large'), false);
+    await drain();
+    await dispose();
+  }
   receiver.close();
+});
 
-  const gone = testPlugin(syslog, { config: { socket_path: '/nowhere/log', queue: { max_retry_time: 0 } } });
-  await gone.request();
-  await gone.drain();
-  assert.match(JSON.stringify(gone.logLines), /ENOENT \/nowhere\/log/);
-  assert.equal(gone.counts.get('syslog.entries_dropped'), 1);
+test('a socket that is not there is named in the error log', async () => {
+  const { request, drain, logLines, counts } = testPlugin(syslog, {
+    config: { socket_path: '/nowhere/log', queue: { max_retry_time: 0 } },
+  });
+  await request();
+  await drain();
+  assert.match(JSON.stringify(logLines), /ENOENT \/nowhere\/log/);
+  assert.equal(counts.get('syslog.entries_dropped'), 1);
 });
