@@ -20,7 +20,6 @@ const types = otlpTypes(`
 message Answer { AnswerPartialSuccess partial_success = 1; }
 message AnswerPartialSuccess { int64 rejected = 1; string error_message = 2; }
 `);
-const answerType = types.lookupType('otlp.Answer');
 
 export function otlpAnswer(status: number, retryAfter: string | null, body: Uint8Array): OtlpAnswer {
   if (status >= 200 && status < 300) return { kind: 'taken', ...partialSuccess(body) };
@@ -39,7 +38,8 @@ function waitOf(retryAfter: string | null): number {
 function partialSuccess(body: Uint8Array): { readonly rejected: number; readonly message: string } {
   if (body.byteLength === 0) return { rejected: 0, message: '' };
   try {
-    const answer = answerType.toObject(answerType.decode(body), { longs: Number, defaults: true });
+    const type = types.type('Answer');
+    const answer = type.toObject(type.decode(body), { longs: Number, defaults: true });
     const { rejected, errorMessage } = (answer['partialSuccess'] ?? {}) as { rejected?: number; errorMessage?: string };
     return { rejected: Math.max(0, rejected ?? 0), message: oneLine(errorMessage ?? '') };
   } catch {

@@ -25,19 +25,37 @@ message Scope { string name = 1; string version = 2; }
 message Resource { repeated KeyValue attributes = 1; }
 `;
 
+/** Messages by name. Nothing of them is read before one is asked for: every worker loads this, and few send anything. */
+export interface OtlpTypes {
+  type(name: string): protobuf.Type;
+}
+
 const root = new protobuf.Root();
+/** Texts that have not been read. */
+let unread = [common];
+
+const types: OtlpTypes = {
+  type(name) {
+    const texts = unread;
+    unread = [];
+    for (const text of texts) protobuf.parse(text, root);
+    return root.lookupType(`otlp.${name}`);
+  },
+};
 
 /** Adds the messages of a signal (text of a .proto file without its head) to the common ones. */
-export function otlpTypes(text: string): protobuf.Root {
-  if (root.nested === undefined) protobuf.parse(common, root);
-  protobuf.parse(`syntax = "proto3"; package otlp; ${text}`, root);
-  return root;
+export function otlpTypes(text: string): OtlpTypes {
+  unread.push(`syntax = "proto3"; package otlp; ${text}`);
+  return types;
 }
 
 /** Encodes a message of a type that `otlpTypes` has added. Numbers of 64 bits are `Bits64`, or numbers below 2^53. */
-export function otlpEncoder<T extends object>(types: protobuf.Root, name: string): (message: T) => Uint8Array {
-  const type = types.lookupType(`otlp.${name}`);
-  return (message) => type.encode(message).finish();
+export function otlpEncoder<T extends object>(types: OtlpTypes, name: string): (message: T) => Uint8Array {
+  let type: protobuf.Type | null = null;
+  return (message) => {
+    type ??= types.type(name);
+    return type.encode(message).finish();
+  };
 }
 
 /** A number of 64 bits as protobufjs takes it. */
