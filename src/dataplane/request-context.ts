@@ -206,6 +206,10 @@ export class RequestContext
     return this.#exchange.trace;
   }
 
+  get dry(): boolean {
+    return this.#exchange.trace?.dry === true;
+  }
+
   get draw(): number {
     return drawOf(this.#exchange);
   }

@@ -20,21 +20,7 @@ export function requestMessage(
   const { head, peer } = x;
   const route = x.route;
   const stripped = route?.stripPath === true ? x.matchedPath : '';
-  const path =
-    x.upstreamPath === null
-      ? x.pathInService === null
-        ? composeUpstreamPath(service.path, route?.stripPath === true, x.matchedPath, x.path)
-        : composeUpstreamPath(service.path, false, '', x.pathInService)
-      : escapePath(x.upstreamPath);
-  const query =
-    x.upstreamQuery === null
-      ? head.hasQuery
-        ? `?${head.query}`
-        : ''
-      : x.upstreamQuery === ''
-        ? ''
-        : `?${x.upstreamQuery}`;
-  x.upstreamUri = path + query;
+  x.upstreamUri = upstreamTarget(x, service);
 
   let text = `${x.upstreamMethod ?? head.method} ${x.upstreamUri} HTTP/1.1\r\nHost: ${hostFor(x, service, target)}\r\n`;
   text +=
@@ -55,6 +41,26 @@ export function requestMessage(
   if (edits === null) return `${text}${x.identity}${head.forwardBlock}\r\n`;
   if (edits.onlyAdds) return `${text}${x.identity}${head.forwardBlock}${edits.addedLines}\r\n`;
   return `${editedHead(text, x.identity + head.forwardBlock, edits)}\r\n`;
+}
+
+/** Path and query as the backend gets them. */
+export function upstreamTarget(x: Exchange, service: RuntimeService): string {
+  const { head, route } = x;
+  const path =
+    x.upstreamPath === null
+      ? x.pathInService === null
+        ? composeUpstreamPath(service.path, route?.stripPath === true, x.matchedPath, x.path)
+        : composeUpstreamPath(service.path, false, '', x.pathInService)
+      : escapePath(x.upstreamPath);
+  const query =
+    x.upstreamQuery === null
+      ? head.hasQuery
+        ? `?${head.query}`
+        : ''
+      : x.upstreamQuery === ''
+        ? ''
+        : `?${x.upstreamQuery}`;
+  return path + query;
 }
 
 const viaLine = `Via: 1.1 ${serverToken}\r\n`;

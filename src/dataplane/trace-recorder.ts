@@ -57,6 +57,11 @@ export class TraceRecorder implements Trace {
     this.end(this.#plugin, { decided: 'failed' });
   }
 
+  /** Nothing of the request is to reach a backend. */
+  get dry(): boolean {
+    return false;
+  }
+
   /** An attempt is about to be made. True: it is not to be made, and whoever made the recorder sees to the answer. */
   stopsBefore(_facts: Facts): boolean {
     return false;

@@ -137,6 +137,8 @@ export interface BaseContext {
   readonly trace: Trace | null;
   /** A random number from 0 to below 1, the same in all phases of a request: decisions by rate are made with it. */
   readonly draw: number;
+  /** The request is explained only (`sluicegate explain --dry-run`): nothing of it is to reach a backend, nor a copy of it. */
+  readonly dry: boolean;
 }
 
 /** A typed place in the context, made once with `contextKey<T>('name')`. */

@@ -65,6 +65,10 @@ export class ExplainRecorder extends TraceRecorder {
     else if (open.kind === 'balancer') this.#balanced(open.facts);
   }
 
+  override get dry(): boolean {
+    return this.onHeld !== null;
+  }
+
   override stopsBefore(facts: Facts): boolean {
     return this.hold(facts, null);
   }
@@ -127,6 +131,6 @@ class CallRecorder extends TraceRecorder {
 
   override stopsBefore(facts: Facts): boolean {
     // Nobody waits for a detached one: it ends by its own time-out.
-    return this.#detached ? this.#parent.onHeld !== null : this.#parent.hold(facts, this.#plugin);
+    return this.#detached ? this.#parent.dry : this.#parent.hold(facts, this.#plugin);
   }
 }

@@ -380,10 +380,23 @@ test('cached, collected and aggregated answers are explained, and no cache keeps
   );
   assert.ok(transformer.phases[1].changed.includes('body of the answer'));
   assert.equal(edited.answer.by, 'backend');
+
+  await rig.write('POST', '/routes/edited/plugins', {
+    name: 'request-mirror',
+    config: { url: `${rig.backend.url}/copy` },
+  });
   const seen = rig.backend.requests.length;
   const dry = await explained('/both', ['X-Sluicegate-Explain: dry']);
   assert.match(dry.note, /ends where the plugin aggregate would have asked a backend/);
-  assert.equal(rig.backend.requests.length, seen);
+  assert.match(
+    (await explained('/edited/x?a', ['X-Sluicegate-Explain: dry'])).upstream_request.uri,
+    /^\/edited\/x\?a$/,
+  );
+  // What comes after it has overtaken no copy.
+  await explained('/edited/last');
+  await rig.backend.request(({ target }) => target === '/copy/edited/last');
+  assert.ok(!rig.backend.requests.some(({ target }) => target.startsWith('/copy/edited/x')));
+  assert.equal(rig.backend.requests.length, seen + 2);
 });
 
 test('the file of the token is its owner alone, and no log and no answer of the Admin API shows the token', async () => {

@@ -49,7 +49,7 @@ export function mirrorRequests(config: RequestMirrorConfig, tools: PluginTools):
   return {
     access(context) {
       const { request } = context;
-      if (methods !== null && !methods.has(request.method)) return undefined;
+      if (context.dry || (methods !== null && !methods.has(request.method))) return undefined;
       if (share < 1 && Math.random() >= share) return undefined;
       // A tunnel cannot be copied.
       if (request.upgrade !== '' || request.header('upgrade') !== null) return undefined;
