@@ -208,6 +208,24 @@ describe('GET /analytics/usage', () => {
     assert.match(link, /from=2026-06-01T11%3A30%3A00Z&to=2026-06-01T12%3A31%3A00Z&resolution=minute/);
   });
 
+  it('reads coarser rows when there are too many, unless a resolution is asked for', async () => {
+    const small = startTestNode({ store: admin.store, now: noon + 31 * minute, node: 'n3', mostRows: 50 });
+    const other = await startAdmin({ ...admin.deps, analytics: small.analytics }, admin.options);
+    try {
+      const ask = (path: string) => call(`http://127.0.0.1:${other.addresses[0]?.port}`, 'GET', `/analytics/${path}`);
+      for (const path of ['usage?group_by=', 'summary?', 'usage?group_by=&format=csv']) {
+        const open = await ask(path);
+        assert.equal(open.status, 200, open.text);
+        if (!path.includes('csv')) assert.equal(open.json['resolution'], 'hour');
+        assert.equal((await ask(`${path}&resolution=minute`)).status, 400);
+      }
+      // By time a page is never too much.
+      assert.equal((await ask('usage?group_by=minute&size=5')).status, 200);
+    } finally {
+      await other.close(false);
+    }
+  });
+
   it('refuses what it does not understand, with the name of the parameter', async () => {
     await refused('groupby=route', 'groupby', /unknown/);
     await refused('group_by=rout', 'group_by', /'rout' is none of/);

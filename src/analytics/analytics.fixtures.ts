@@ -64,11 +64,12 @@ export interface TestNodeOptions {
   readonly settings?: Partial<AnalyticsOptions['settings']>;
   /** Shorter where a worker is not going to answer. */
   readonly readPatience?: number;
+  readonly mostRows?: number;
 }
 
 /** Analytics of a node with workers that are no threads, and a clock that the test sets. */
 export function startTestNode(options: TestNodeOptions): TestNode {
-  const { store, now, node = 'n1', workers = 1, settings = {}, readPatience = 5000 } = options;
+  const { store, now, node = 'n1', workers = 1, settings = {}, readPatience = 5000, mostRows } = options;
   const all = {
     enabled: true,
     maxSeries: 100,
@@ -98,6 +99,7 @@ export function startTestNode(options: TestNodeOptions): TestNode {
     },
     now: () => clock.now,
     readPatience,
+    ...(mostRows === undefined ? {} : { mostRows }),
   });
   return {
     analytics,

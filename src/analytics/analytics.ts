@@ -25,6 +25,8 @@ export interface AnalyticsOptions {
   readonly now?: () => number;
   /** How long a reader waits for workers, in milliseconds. Default 250. */
   readonly readPatience?: number;
+  /** Rows that one request may read. Default 200,000. */
+  readonly mostRows?: number;
 }
 
 /** Time between two collections, and how long one waits for workers, in milliseconds. */
@@ -53,7 +55,7 @@ export class Analytics {
     this.#now = options.now ?? Date.now;
     this.#ledger = new UsageLedger({ store, node, maxSeries: settings.maxSeries, now: this.#now });
     this.#collector = new UsageCollector({ memories, running, post, sink: this.#ledger });
-    this.#reader = new UsageReader(store, this.#ledger);
+    this.#reader = new UsageReader(store, this.#ledger, options.mostRows);
     this.#flushedMinute = startOf('minute', this.#now());
   }
 

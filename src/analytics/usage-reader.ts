@@ -51,17 +51,20 @@ export class TooMuchUsage extends Error {
 }
 
 const rowsAtOnce = 500;
-const mostRows = 200_000;
+/** Rows that one request may read. */
+const usualMostRows = 200_000;
 const mostGroups = 20_000;
 
 /** Reads what was counted: rows of the store, and what this node has not written yet. */
 export class UsageReader {
   readonly #store: UsageStore;
   readonly #ledger: UsageLedger;
+  readonly #mostRows: number;
 
-  constructor(store: UsageStore, ledger: UsageLedger) {
+  constructor(store: UsageStore, ledger: UsageLedger, mostRows = usualMostRows) {
     this.#store = store;
     this.#ledger = ledger;
+    this.#mostRows = mostRows;
   }
 
   /** A page of groups. Grouped by time no more is read than the page needs. */
@@ -100,12 +103,13 @@ export class UsageReader {
       if (++seen % rowsAtOnce === 0) await nextTurn();
     }
     let after: UsageKey | undefined;
-    for (let read = 0; ; read += rowsAtOnce) {
-      if (read >= mostRows) throw new TooMuchUsage(`${mostRows} rows`);
+    const limit = Math.min(rowsAtOnce, this.#mostRows);
+    for (let read = 0; ; read += limit) {
+      if (read >= this.#mostRows) throw new TooMuchUsage(`${this.#mostRows} rows`);
       const rows = await this.#store.readUsage({
         ...filter,
         order,
-        limit: rowsAtOnce,
+        limit,
         ...(after === undefined ? {} : { after }),
       });
       for (const row of rows) {
@@ -113,7 +117,7 @@ export class UsageReader {
         if (usage !== null) visit(row, usage);
       }
       after = rows.at(-1);
-      if (after === undefined || rows.length < rowsAtOnce || isEnough(after)) return;
+      if (after === undefined || rows.length < limit || isEnough(after)) return;
       await nextTurn();
     }
   }

@@ -1,10 +1,11 @@
 import type { Grouping, UsageGroup, UsageGroups } from '../../../analytics/usage-reader.ts';
 import { quantile } from '../../../observability/analytics/latency-sketch.ts';
+import type { UsageResolution } from '../../../store/usage-store.ts';
 import { type AdminRequest, type Answer, ok } from '../../http/admin-route.ts';
 import type { Query } from '../../http/query.ts';
 import { invalidOptions } from '../../lists/list-errors.ts';
 import type { AnalyticsTools } from './tools.ts';
-import { refusing, shownRange } from './usage-list.ts';
+import { coarsened, refusing, shownRange } from './usage-list.ts';
 import { readAsked, readOnce } from './usage-request.ts';
 import { nothingUsed, shownGroup, shownNumbers } from './usage-view.ts';
 
@@ -28,9 +29,13 @@ const measures: Readonly<Record<string, (group: UsageGroup) => number>> = {
 };
 
 /** `GET /analytics/summary`: what a dashboard begins with. */
-export async function readSummary(tools: AnalyticsTools, { query }: AdminRequest): Promise<Answer> {
+export function readSummary(tools: AnalyticsTools, { query }: AdminRequest): Promise<Answer> {
+  return coarsened((least) => summaryAt(tools, query, least));
+}
+
+async function summaryAt(tools: AnalyticsTools, query: Query, least: UsageResolution): Promise<Answer> {
   const { analytics, names } = tools;
-  const asked = readAsked(query, ['top', 'sort'], null, analytics);
+  const asked = readAsked(query, ['top', 'sort'], null, analytics, least);
   const top = readTop(query);
   const measure = readMeasure(query);
   const filter = await names.filter(asked);
@@ -40,7 +45,7 @@ export async function readSummary(tools: AnalyticsTools, { query }: AdminRequest
   };
   for (const [name, dimension] of Object.entries(lists)) groupings[name] = { by: [dimension], time: null };
   const read = analytics.read((reader) => reader.all(filter, Object.values(groupings)));
-  const all = await refusing(read);
+  const all = await refusing(asked, read);
   const groups = new Map(Object.keys(groupings).map((name, at) => [name, all[at]!]));
   const shown: Record<string, unknown> = {};
   for (const name of Object.keys(lists)) {

@@ -6,6 +6,7 @@ import {
   type UsageFilter,
   type UsageGroup,
 } from '../../../analytics/usage-reader.ts';
+import type { UsageResolution } from '../../../store/usage-store.ts';
 import { type AdminRequest, type Answer, ok } from '../../http/admin-route.ts';
 import { invalidOptions } from '../../lists/list-errors.ts';
 import { type ListSource, type PageQuery, readListPage } from '../../lists/list-page.ts';
@@ -21,20 +22,36 @@ const csvType = 'text/csv; charset=utf-8; header=present';
 const everyGroup = 100_000;
 
 /** `GET /analytics/usage`. */
-export async function listUsage(tools: AnalyticsTools, request: AdminRequest): Promise<Answer> {
+export function listUsage(tools: AnalyticsTools, request: AdminRequest): Promise<Answer> {
+  return coarsened((least) => listAt(tools, request, least));
+}
+
+/** Tries with coarser rows when there is too much of the finer ones, if the caller has left that open. */
+export async function coarsened(attempt: (least: UsageResolution) => Promise<Answer>): Promise<Answer> {
+  for (const least of ['minute', 'hour'] as const) {
+    try {
+      return await attempt(least);
+    } catch (error) {
+      if (!(error instanceof TooMuchUsage)) throw error;
+    }
+  }
+  return await attempt('day');
+}
+
+async function listAt(tools: AnalyticsTools, request: AdminRequest, least: UsageResolution): Promise<Answer> {
   const { query } = request;
   const wanted = readGrouping(query);
   const others = ['group_by', 'format', ...pagingNames];
-  const asked = readAsked(query, others, wanted?.time ?? null, tools.analytics);
+  const asked = readAsked(query, others, wanted?.time ?? null, tools.analytics, least);
   const grouping = wanted ?? everything(asked.range.resolution);
   const filter = await tools.names.filter(asked);
   const isCsv = readFormat(request) === 'csv';
   if (isCsv && !pagingNames.some((name) => query.first(name) !== undefined)) {
-    return await wholeCsv(tools, filter, grouping);
+    return await wholeCsv(tools, asked, filter, grouping);
   }
   const source = sourceOf(tools, filter, grouping, isCsv);
   const links = { path: request.path, tags: undefined, nested: false, filters: asked.given };
-  const body = await refusing(readListPage(source, readListRequest(query), links));
+  const body = await refusing(asked, readListPage(source, readListRequest(query), links));
   if (!isCsv) return ok({ ...body, ...shownRange(asked) });
   const text = [csvHeader(grouping), ...body.data].join('');
   return {
@@ -48,12 +65,12 @@ export function shownRange({ range }: UsageAsked) {
   return { from: isoTime(range.from), to: isoTime(range.to), resolution: range.resolution };
 }
 
-/** Tells a caller who asks for too much how to ask for less. */
-export async function refusing<T>(pending: Promise<T>): Promise<T> {
+/** Tells a caller who asks for too much how to ask for less. Rejects with `TooMuchUsage` where a coarser resolution may help. */
+export async function refusing<T>({ range, anyResolution }: UsageAsked, pending: Promise<T>): Promise<T> {
   try {
     return await pending;
   } catch (error) {
-    if (!(error instanceof TooMuchUsage)) throw error;
+    if (!(error instanceof TooMuchUsage) || (anyResolution && range.resolution !== 'day')) throw error;
     throw invalidOptions({
       resolution: `${error.message} would have to be read: choose a coarser resolution, a shorter range, a filter, or less in group_by`,
     });
@@ -90,14 +107,19 @@ function pageOf({ order = 'asc', after, createdBefore, skip = 0, limit }: PageQu
 }
 
 /** All rows, read while they are sent. */
-async function wholeCsv(tools: AnalyticsTools, filter: UsageFilter, grouping: Grouping): Promise<Answer> {
+async function wholeCsv(
+  tools: AnalyticsTools,
+  asked: UsageAsked,
+  filter: UsageFilter,
+  grouping: Grouping,
+): Promise<Answer> {
   const limit = grouping.time === null ? everyGroup : maxLimit;
   const read = (after: GroupPage['after']): Promise<readonly UsageGroup[]> => {
     const page: GroupPage = { order: 'asc', skip: 0, limit, ...(after === undefined ? {} : { after }) };
     return tools.analytics.read((reader) => reader.page(filter, grouping, page));
   };
   // Before the answer begins it can still be refused.
-  const first = await refusing(read(undefined));
+  const first = await refusing(asked, read(undefined));
   async function* lines(): AsyncGenerator<string> {
     yield csvHeader(grouping);
     for (let groups = first; ; ) {

@@ -13,6 +13,8 @@ const plainFilters = ['version', 'node'] as const;
 
 export interface UsageAsked {
   readonly range: Pick<UsageFilter, 'from' | 'to' | 'resolution'>;
+  /** The caller has left the resolution open. */
+  readonly anyResolution: boolean;
   /** As the caller wrote them: several of a kind are alternatives. */
   readonly named: ReadonlyMap<NamedFilter, readonly string[]>;
   readonly plain: ReadonlyMap<(typeof plainFilters)[number], readonly string[]>;
@@ -61,21 +63,34 @@ export const filterParameters = [
 
 const filterNames: readonly string[] = filterParameters.map(({ name }) => name);
 
-/** @param others Parameters of the path beside the filters. @param time Groups are of one such time each. */
+/**
+ * @param others Parameters of the path beside the filters.
+ * @param time Groups are of one such time each.
+ * @param least No finer resolution is chosen for whoever names none.
+ */
 export function readAsked(
   query: Query,
   others: readonly string[],
   time: UsageResolution | null,
   analytics: Pick<Analytics, 'now' | 'retention'>,
+  least: UsageResolution,
 ): UsageAsked {
   refuseUnknown(query, [...filterNames, ...others]);
-  const range = readRange(query, time, analytics);
+  const range = readRange(query, time, analytics, least);
   const named = new Map(namedFilters.map((name) => [name, query.all(name)] as const));
   const plain = new Map(plainFilters.map((name) => [name, query.all(name)] as const));
   for (const [name, values] of [...named, ...plain]) {
     if (values.length > mostValues) throw invalidOptions({ [name]: `must not be given more than ${mostValues} times` });
   }
-  return { range, named, plain, statuses: readStatuses(query.all('status')), given: givenOf(query, range) };
+  const anyResolution = time === null && query.first('resolution') === undefined;
+  return {
+    range,
+    anyResolution,
+    named,
+    plain,
+    statuses: readStatuses(query.all('status')),
+    given: givenOf(query, range),
+  };
 }
 
 function refuseUnknown(query: Query, known: readonly string[]): void {
@@ -111,13 +126,15 @@ function readRange(
   query: Query,
   time: UsageResolution | null,
   analytics: Pick<Analytics, 'now' | 'retention'>,
+  least: UsageResolution,
 ): UsageAsked['range'] {
   const now = analytics.now();
   // What is counted at this very moment is part of it.
   const to = readTime(query, 'to') ?? now + 1;
   const from = readTime(query, 'from') ?? to - usualSpan;
   if (from >= to) throw invalidOptions({ from: 'must be before to' });
-  const resolution = readResolution(query) ?? time ?? usualResolution(from, to, now, analytics.retention);
+  const resolution =
+    readResolution(query) ?? time ?? coarser(usualResolution(from, to, now, analytics.retention), least);
   if (time !== null && lengths[resolution] > lengths[time]) {
     throw invalidOptions({ resolution: `must not be coarser than the ${time} in group_by` });
   }
@@ -129,6 +146,10 @@ function readRange(
     });
   }
   return range;
+}
+
+function coarser(one: UsageResolution, other: UsageResolution): UsageResolution {
+  return lengths[one] > lengths[other] ? one : other;
 }
 
 function readResolution(query: Query): UsageResolution | null {
