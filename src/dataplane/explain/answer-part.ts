@@ -72,13 +72,11 @@ function answerer({ x, recorder, answer }: Explained): { readonly by: AnsweredBy
   const lastAttempt = spans.findLastIndex(
     ({ kind, facts }, at) => kind === 'attempt' && facts['failed'] !== true && !calls.has(at),
   );
-  const decided = spans.findLastIndex(
-    ({ kind, facts }) => kind === 'plugin' && String(facts['decided'] ?? '').startsWith('status'),
+  // A header filter that fails answers nothing.
+  const last = spans.findLastIndex(
+    ({ kind, facts }) => kind === 'plugin' && facts['decided'] !== undefined && facts['phase'] !== 'headerFilter',
   );
-  const failed = spans.findLastIndex(({ kind, facts }) => kind === 'plugin' && facts['decided'] === 'failed');
-  const last = Math.max(decided, failed);
-  if (last > lastAttempt && spans[last]?.facts['phase'] !== 'headerFilter')
-    return { by: 'plugin', who: spans[last]?.name ?? null };
+  if (last > lastAttempt) return { by: 'plugin', who: spans[last]?.name ?? null };
   if (lastAttempt >= 0 && x.responseSource === 'upstream') return { by: 'backend', who: backendText(x) };
   return { by: x.responseSource === 'upstream' ? 'plugin' : 'gateway', who: null };
 }
