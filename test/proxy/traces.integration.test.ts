@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 
 /** What is recorded of requests, as a plugin sees it. */
 
-const recorder = fileURLToPath(new URL('../fixtures/plugins/recorder.ts', import.meta.url));
+const tracer = fileURLToPath(new URL('../fixtures/plugins/tracer.ts', import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), 'sluicegate-traces-'));
 const drained = join(directory, 'drained');
 
@@ -28,9 +28,9 @@ let backend: TestBackend;
 before(async () => {
   backend = await startBackend();
   gateway = await startTestGateway({
-    settings: { plugins: ['key-auth', 'response-headers', 'aggregate', recorder] },
+    settings: { plugins: ['key-auth', 'response-headers', 'aggregate', tracer] },
   });
-  await create('/plugins', { name: 'recorder', config: { rate: 1, drained } });
+  await create('/plugins', { name: 'tracer', config: { rate: 1, drained } });
   await create('/services', { name: 's', url: backend.url });
   await create('/services/s/routes', { name: 'r', paths: ['/'] });
   await create('/upstreams', { name: 'u', healthchecks: { passive: { unhealthy: { tcp_failures: 0 } } } });
@@ -87,12 +87,12 @@ test('a proxied request is recorded from the router to the end of the answer', a
   const before = Date.now();
   const { spans, measured, draw } = await traced('/plain');
   assert.deepEqual(inOrder(spans), [
-    'recorder rewrite',
+    'tracer rewrite',
     'router',
-    'recorder access',
+    'tracer access',
     'attempt',
     'connect',
-    'recorder headerFilter',
+    'tracer headerFilter',
   ]);
   for (const { start, end } of spans ?? []) {
     assert.ok(start >= before - 1 && end >= start && end <= Date.now() + 1, JSON.stringify({ start, end, before }));
@@ -116,7 +116,7 @@ test('a proxied request is recorded from the router to the end of the answer', a
 
 test('what a plugin answers by itself is told', async () => {
   const { spans, measured } = await traced('/locked');
-  assert.deepEqual(inOrder(spans).slice(1, 4), ['router', 'recorder access', 'key-auth access: status 401']);
+  assert.deepEqual(inOrder(spans).slice(1, 4), ['router', 'tracer access', 'key-auth access: status 401']);
   assert.equal(measured['upstream'], -1);
   assert.equal(measured['gateway'], measured['total']);
 });
@@ -154,12 +154,12 @@ test('requests that match nothing are recorded, too', async () => {
   const answer = await fetch(`${gateway.proxyUrl}/nowhere`);
   assert.equal(answer.status, 404);
   await gateway.admin('PATCH', `/routes/${all?.id}`, { hosts: null });
-  assert.deepEqual(inOrder((await finished()).spans).slice(0, 2), ['recorder rewrite', 'router']);
+  assert.deepEqual(inOrder((await finished()).spans).slice(0, 2), ['tracer rewrite', 'router']);
 });
 
 test('the rate decides, and a header of the client', async () => {
   const { body } = await gateway.admin('GET', '/plugins');
-  const plugin = (body['data'] as { id: string; name: string }[]).find(({ name }) => name === 'recorder');
+  const plugin = (body['data'] as { id: string; name: string }[]).find(({ name }) => name === 'tracer');
   await gateway.admin('PATCH', `/plugins/${plugin?.id}`, { config: { rate: 0, header: 'X-Traced' } });
   assert.equal((await traced('/off')).spans, null);
   assert.ok(((await traced('/on', { 'x-traced': '1' })).spans?.length ?? 0) > 3);
