@@ -99,6 +99,7 @@ export function startTestNode(options: TestNodeOptions): TestNode {
     },
     now: () => clock.now,
     readPatience,
+    interval: 20,
     ...(mostRows === undefined ? {} : { mostRows }),
   });
   return {

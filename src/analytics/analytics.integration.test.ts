@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { until } from '../../test/support/until.ts';
 import { countedRequest, named, person } from '../observability/analytics/analytics.fixtures.ts';
 import { readUsage } from '../observability/analytics/usage.ts';
 import type { Store } from '../store/store.ts';
@@ -48,6 +49,16 @@ describe('what workers have counted', () => {
       assert.equal(row?.start, resolution === 'day' ? noon - 12 * hour : noon);
       assert.equal(await seenRequests(node, resolution), 7);
     }
+  });
+
+  it('is written by itself when a minute is over', async () => {
+    await using place = await openTestStore();
+    const node = startTestNode({ store: place.store, now: noon });
+    node.analytics.start();
+    node.count(0, plain, 3);
+    node.now += minute;
+    await until(async () => (await storedRequests(place.store, 'minute')) === 3);
+    await node.stop();
   });
 
   it('is exact however turns, requests and reads follow on each other', async () => {

@@ -23,14 +23,16 @@ export interface AnalyticsOptions {
   };
   /** Milliseconds since the epoch; given by tests. */
   readonly now?: () => number;
+  /** Time between two collections, in milliseconds. Default 10 seconds. */
+  readonly interval?: number;
   /** How long a reader waits for workers, in milliseconds. Default 250. */
   readonly readPatience?: number;
   /** Rows that one request may read. Default 200,000. */
   readonly mostRows?: number;
 }
 
-/** Time between two collections, and how long one waits for workers, in milliseconds. */
-const interval = 10_000;
+const usualInterval = 10_000;
+/** How long a collection waits for workers, in milliseconds. */
 const patience = 2_000;
 const usualReadPatience = 250;
 /** Rounds of removal at most after each write. */
@@ -48,6 +50,7 @@ export class Analytics {
   #flushedMinute: number;
   #away = false;
   #toldDropped = 0;
+  #ticking = false;
 
   constructor(options: AnalyticsOptions) {
     this.#options = options;
@@ -61,7 +64,7 @@ export class Analytics {
 
   /** Collects from now on by itself. */
   start(): void {
-    this.#timer ??= setInterval(() => void this.tick(), interval).unref();
+    this.#timer ??= setInterval(() => void this.#tickInTime(), this.#options.interval ?? usualInterval).unref();
   }
 
   turned(worker: number, serial: number, names: readonly UsageName[]): void {
@@ -113,6 +116,19 @@ export class Analytics {
     const { waiting } = this.#ledger;
     if (waiting > 0)
       this.#options.log.warn('usage is lost that could not be written to the store', { series: waiting });
+  }
+
+  /** Leaves one out while the one before it still waits, for the store or for readers. */
+  async #tickInTime(): Promise<void> {
+    if (this.#ticking) return;
+    this.#ticking = true;
+    try {
+      await this.tick();
+    } catch (error) {
+      this.#options.log.error('usage cannot be collected', { err: error });
+    } finally {
+      this.#ticking = false;
+    }
   }
 
   /** False when the store does not take it. */
