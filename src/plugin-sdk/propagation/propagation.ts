@@ -70,6 +70,11 @@ export class Propagation {
       for (const name of this.#rules.clear) upstream.removeHeader(name);
       this.write(upstream, trace);
     }
+    this.join(context, trace);
+  }
+
+  /** Plugins after this one continue the trace. */
+  join(context: BaseContext, trace: OutgoingTrace): void {
     context.set(joinedTrace, trace);
   }
 

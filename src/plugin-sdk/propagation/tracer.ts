@@ -18,7 +18,7 @@ export interface TracerOptions {
   /** Share of requests, 0 to 1. */
   readonly rate: number;
   readonly strategy: SamplingStrategy;
-  /** False: headers are passed on, and nothing is traced. */
+  /** False: the decision is made and passed on, and nothing is sent: the client's span stays the parent. */
   readonly enabled: boolean;
   /** Attempts at backends have spans: each tells the backend its own. Otherwise the backend's parent is the first span. */
   readonly attempts: boolean;
@@ -37,9 +37,11 @@ export interface RequestTrace {
   readonly traceId: string;
   readonly short: boolean;
   readonly sampled: boolean;
+  /** Spans of it are sent. */
+  readonly isSent: boolean;
   /** The request's own span. */
   readonly spanId: string;
-  /** The spans that backends were told, by the place of the attempt among the spans that were recorded; null: it is not sampled. */
+  /** The spans that backends were told, by the place of the attempt among the spans that were recorded; null: nothing is sent. */
   readonly attempts: Map<number, string> | null;
 }
 
@@ -60,18 +62,18 @@ export class Tracer {
 
   /** In the access phase: the backend is told of the trace. */
   access(context: AccessContext): void {
-    if (!this.#keeps && this.#propagation.isFresh(context)) {
+    const { enabled, short, attempts } = this.#options;
+    if (enabled && !this.#keeps && this.#propagation.isFresh(context)) {
       // Nearly all requests: nothing came with them, and nothing is to be sent of them.
-      const { short } = this.#options;
       const traceId = newTraceId(short);
       this.#tell(context, { traceId, short, spanId: newSpanId(), parentId: '', sampled: false, remote: null });
       return;
     }
     const trace = this.#begun(context);
-    if (trace.sampled || this.#keeps) context.set(this.#key, trace);
+    if (trace.isSent || this.#keeps) context.set(this.#key, trace);
     const outgoing = this.#outgoing(trace);
     this.#tell(context, outgoing);
-    if (trace.sampled && this.#options.attempts) this.#followAttempts(context, trace, outgoing);
+    if (trace.isSent && attempts) this.#followAttempts(context, trace, outgoing);
   }
 
   /** In the header filter, where `responseHeader` is set. */
@@ -84,10 +86,10 @@ export class Tracer {
 
   /** In the log phase: what to send of the request; null: nothing. Also of requests that ended before the access phase. */
   sampled(context: BaseContext): RequestTrace | null {
-    // Whatever is sampled is recorded.
-    if (context.trace === null) return null;
+    // Whatever is to be sent is recorded.
+    if (context.trace === null || !this.#options.enabled) return null;
     const trace = this.#known(context);
-    return trace.sampled ? trace : null;
+    return trace.isSent ? trace : null;
   }
 
   /** The ids of a request whether it is traced or not. */
@@ -104,8 +106,11 @@ export class Tracer {
     const known = context.get(this.#key);
     if (known !== undefined) return known;
     const trace = this.#begun(context);
+    const { traceId, short, spanId, sampled, remote } = trace;
+    const told = { traceId, short, spanId, parentId: '', sampled, remote };
     context.set(this.#key, trace);
-    context.log('trace_id', this.#propagation.logged(this.#outgoing(trace)));
+    this.#propagation.join(context, told);
+    context.log('trace_id', this.#propagation.logged(told));
     return trace;
   }
 
@@ -113,19 +118,20 @@ export class Tracer {
     const remote = this.#propagation.extract(context);
     const short = remote === null || remote.traceId === '' ? this.#options.short : remote.short;
     const sampled = this.#decide(context, remote);
+    const isSent = sampled && this.#options.enabled;
     return {
       remote,
       traceId: remote === null || remote.traceId === '' ? newTraceId(short) : remote.traceId,
       short,
       sampled,
+      isSent,
       spanId: newSpanId(),
-      attempts: sampled ? new Map() : null,
+      attempts: isSent ? new Map() : null,
     };
   }
 
   #decide(context: BaseContext, remote: RemoteTrace | null): boolean {
-    const { enabled, rate, strategy } = this.#options;
-    if (!enabled) return false;
+    const { rate, strategy } = this.#options;
     const told = remote === null || strategy === 'probability' ? null : remote.sampled;
     if (told === false || (told === true && strategy === 'parent_probability_fallback')) return told;
     return context.draw < rate;
@@ -134,15 +140,15 @@ export class Tracer {
   #outgoing(trace: RequestTrace): OutgoingTrace {
     const { traceId, short, sampled, remote } = trace;
     if (!this.#options.enabled) return this.#passedOn(trace);
-    const child = sampled && this.#options.attempts;
+    const child = trace.isSent && this.#options.attempts;
     const spanId = child ? newSpanId() : trace.spanId;
     return { traceId, short, spanId, parentId: child ? trace.spanId : '', sampled, remote };
   }
 
   /** A gateway that records nothing is no part of the trace: the client's span stays the parent. */
-  #passedOn({ traceId, short, spanId, remote }: RequestTrace): OutgoingTrace {
+  #passedOn({ traceId, short, spanId, sampled, remote }: RequestTrace): OutgoingTrace {
     const parent = remote === null || remote.spanId === '' ? spanId : remote.spanId;
-    return { traceId, short, spanId: parent, parentId: '', sampled: remote?.sampled ?? false, remote };
+    return { traceId, short, spanId: parent, parentId: '', sampled, remote };
   }
 
   #followAttempts(context: AccessContext, trace: RequestTrace, first: OutgoingTrace): void {

@@ -23,7 +23,7 @@ export function logLineOf(context: LogContext, trace: RequestTrace, body: string
     },
     traceId: trace.traceId,
     // A span that is not sent would be looked for in vain.
-    spanId: trace.sampled ? trace.spanId : (trace.remote?.spanId ?? ''),
+    spanId: trace.isSent ? trace.spanId : (trace.remote?.spanId ?? ''),
     sampled: trace.sampled,
   };
 }

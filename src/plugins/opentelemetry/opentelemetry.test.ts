@@ -49,3 +49,37 @@ for (const [config, message] of [
     assert.match((result as { message: string }).message, message);
   });
 }
+
+const tracing = { instrumentations: new Set(['router', 'balancer']), samplingRate: 0.25 };
+
+for (const [config, draw, flag] of [
+  [{ sampling_rate: 0.1 }, 0.0999, '01'],
+  [{ sampling_rate: 0.1 }, 0.1, '00'],
+  [{ sampling_rate: 0 }, 0, '00'],
+  [{ sampling_rate: 1 }, 0.999_999, '01'],
+  [{}, 0.2499, '01'],
+  [{}, 0.25, '00'],
+] as const) {
+  test(`the rate, or the setting, against the number of the request: ${JSON.stringify(config)}, ${draw}`, async () => {
+    const plugin = testPlugin(opentelemetry, {
+      config: { traces_endpoint: endpoint, ...config },
+      settings: { tracing },
+    });
+    const { upstream, record } = await plugin.request({ draw, traced: flag === '01' });
+    const header = upstream?.header('traceparent') ?? '';
+    assert.match(header, new RegExp(`^00-[0-9a-f]{32}-[0-9a-f]{16}-${flag}$`));
+    assert.deepEqual(record['trace_id'], { w3c: header.split('-')[1] });
+    await plugin.dispose();
+  });
+}
+
+test('without spans the decision is made all the same', async () => {
+  const off = { tracing: { instrumentations: new Set<string>(), samplingRate: 0.5 } };
+  const plugin = testPlugin(opentelemetry, { config: { traces_endpoint: endpoint }, settings: off });
+  assert.match((await plugin.request({ draw: 0.4 })).upstream?.header('traceparent') ?? '', /-01$/);
+  assert.match((await plugin.request({ draw: 0.6 })).upstream?.header('traceparent') ?? '', /-00$/);
+  const headers = { b3: '0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331' };
+  const { upstream } = await plugin.request({ draw: 0.4, traced: true, headers });
+  assert.equal(upstream?.header('b3'), `${headers.b3}-1`);
+  await plugin.dispose();
+});

@@ -48,6 +48,7 @@ const trace: RequestTrace = {
   traceId: '0af7651916cd43dd8448eb211c80319c',
   short: false,
   sampled: true,
+  isSent: true,
   spanId: 'b7ad6b7169203331',
   attempts: new Map([[1, 'a7ad6b7169203331']]),
 };

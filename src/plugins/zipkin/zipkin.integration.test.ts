@@ -288,5 +288,23 @@ test('a wrong address is refused with its field; none at all leaves the headers'
   const path = await route({ http_endpoint: null });
   const seen = await ask(path, { b3: `${id}-${span}-1` });
   assert.equal(seen.headers['b3'], `${id}-${span}-1`);
-  assert.equal((await ask(path)).headers['x-b3-sampled'], '0');
+  assert.equal((await ask(path)).headers['x-b3-sampled'], '1');
+  const none = await route({ http_endpoint: null, sample_ratio: 0 });
+  assert.equal((await ask(none)).headers['x-b3-sampled'], '0');
+});
+
+// The last one: its instances are for all routes.
+test('beside opentelemetry, of a request that no plugin of theirs saw before its end', async () => {
+  await using otlp = await startOtlpReceiver();
+  for (const [name, config] of [
+    ['zipkin', { http_endpoint: `${receiver.url}/api/v2/spans`, sample_ratio: 1, http_span_name: 'method_path' }],
+    ['opentelemetry', { traces_endpoint: `${otlp.url}/v1/traces`, queue: { max_coalescing_delay: 0.01 } }],
+  ] as const) {
+    await write('POST', '/plugins', { name, config });
+  }
+  assert.equal((await fetch(`${gateway.proxyUrl}/matches-nothing`)).status, 404);
+  await until(() => spans.some(({ name }) => name === 'GET /matches-nothing') && otlp.spans.length > 0);
+  const root = spans.find(({ name }) => name === 'GET /matches-nothing');
+  const own = otlp.spans.find(({ name }) => name === 'kong');
+  assert.deepEqual([own?.traceId, own?.parentSpanId], [root?.traceId, root?.id]);
 });
