@@ -357,7 +357,7 @@ describe('usage in the store', () => {
     }
     await node.stop();
     const kept = await place.store.readUsageNames('consumer', ids);
-    assert.ok(kept.length > 30 && kept.length <= 75, `${kept.length}`);
+    assert.ok(kept.length > 10 && kept.length <= 25, `${kept.length}`);
     assert.equal((await place.store.readUsageNames('route', ['r'])).length, 1);
   });
 

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { keyText, placeWithin, readKey } from '../observability/analytics/series-key.ts';
+import { keyText, readKey } from '../observability/analytics/series-key.ts';
+import { SeriesMap } from '../observability/analytics/series-map.ts';
 import { mergeUsage, readUsage, type Usage, writeUsage } from '../observability/analytics/usage.ts';
 import type { UsageName } from '../observability/analytics/usage-recorder.ts';
 import type { UsageKey, UsageResolution, UsageRow, UsageStore } from '../store/usage-store.ts';
@@ -17,7 +18,7 @@ export interface UsageLedgerOptions {
   readonly now: () => number;
 }
 
-type Series = Map<string, Usage>;
+type Series = SeriesMap<Usage>;
 type Books = Readonly<Record<UsageResolution, Series>>;
 
 /** Counts that have not been written, at most: beyond, the oldest minutes are given up. */
@@ -50,10 +51,10 @@ export class UsageLedger implements UsageSink {
   add(minute: number, key: string, usage: Usage): void {
     let series = this.#pending.get(minute);
     if (series === undefined) {
-      series = new Map();
+      series = new SeriesMap();
       this.#pending.set(minute, series);
     }
-    const place = placeWithin(series, key, this.#options.maxSeries);
+    const place = series.placeWithin(key, this.#options.maxSeries);
     const known = series.get(place);
     series.set(place, known === undefined ? usage : mergeUsage(known, usage));
     if (known !== undefined) return;
@@ -121,7 +122,7 @@ export class UsageLedger implements UsageSink {
       const book = books[resolution];
       const changed = new Set<string>();
       for (const [text, usage] of taken) {
-        const place = placeWithin(book, text, this.#options.maxSeries);
+        const place = book.placeWithin(text, this.#options.maxSeries);
         const before = book.get(place);
         undo.push(() => (before === undefined ? book.delete(place) : book.set(place, before)));
         book.set(place, before === undefined ? usage : mergeUsage(before, usage));
@@ -150,7 +151,7 @@ export class UsageLedger implements UsageSink {
     const known = this.#books.get(name);
     if (known !== undefined) return known;
     const { store, node } = this.#options;
-    const book: Series = new Map();
+    const book: Series = new SeriesMap();
     let after: UsageKey | undefined;
     for (;;) {
       const rows = await store.readUsage({

@@ -139,7 +139,7 @@ function baseSettings(prefix: string): Settings {
     audit: { enabled: true, retention: 30 * 86_400_000 },
     analytics: {
       enabled: true,
-      maxSeries: 2000,
+      maxSeries: 10_000,
       retention: { minute: 2 * 86_400_000, hour: 30 * 86_400_000, day: 400 * 86_400_000 },
     },
     tracing: {

@@ -1,6 +1,7 @@
 import { monotonic } from '../../util/clock.ts';
 import { bucketOf } from './latency-sketch.ts';
-import { isFull, keyText, other, placeWithin, readKey } from './series-key.ts';
+import { keyText, other, readKey } from './series-key.ts';
+import { SeriesMap } from './series-map.ts';
 import { mostKeyBytes, seriesIn, UsageHalf } from './usage-memory.ts';
 
 export type NameKind = 'route' | 'service' | 'consumer';
@@ -62,7 +63,7 @@ export class UsageRecorder {
   #leaves = 0;
   readonly #routes = new Map<object | null, RoutePlaces>();
   /** Blocks of the minute by the text of their key. */
-  readonly #places = new Map<string, number>();
+  readonly #places = new SeriesMap<number>();
   readonly #told = new Map<string, string>();
   #toldSince = 0;
   #names: UsageName[] = [];
@@ -137,7 +138,7 @@ export class UsageRecorder {
     const versions = places?.leaves.get(service) ?? new Map<string, Map<string, Leaf>>();
     const consumers = versions.get(apiVersion) ?? new Map<string, Leaf>();
     let known = consumers.get(consumer);
-    if (known === undefined && consumer !== '' && isFull(this.#places.size, this.#room)) {
+    if (known === undefined && consumer !== '' && this.#places.isFullOfConsumers(this.#room)) {
       // One of a million, perhaps: no text is made for it.
       consumer = other;
       known = consumers.get(other);
@@ -167,7 +168,7 @@ export class UsageRecorder {
       status: x.status === 0 ? clientClosedRequest : x.status,
     });
     const fits = Buffer.byteLength(key) <= mostKeyBytes;
-    const text = placeWithin(this.#places, fits ? key : keyText({ ...readKey(key), consumer: other }), this.#room);
+    const text = this.#places.placeWithin(fits ? key : keyText({ ...readKey(key), consumer: other }), this.#room);
     const place = this.#blockOf(text);
     if (place >= 0) this.#noteNames(x, text);
     return place;

@@ -48,9 +48,9 @@ export const observability = {
     'Whether requests are counted by route, consumer, version, status and minute: `GET /analytics/usage`.',
   ),
   analytics_max_series: own(
-    integer(100, 20_000),
-    '2000',
-    'Combinations of route, service, consumer, version and status that a node tells apart in a minute, an hour and a day; those beyond are counted together. Each takes up to 3.3 KB of memory in each worker.',
+    integer(100, 100_000),
+    '10000',
+    'Combinations of route, service, consumer, version and status that a node tells apart in a minute, an hour and a day; those beyond are counted together. Single consumers have a quarter of them at most. Each takes up to 3.3 KB of memory in each worker.',
   ),
   analytics_retention_minutes: own(duration('s'), '2d', 'How long usage is kept by the minute; 0 is for ever.'),
   analytics_retention_hours: own(duration('s'), '30d', 'How long usage is kept by the hour; 0 is for ever.'),
