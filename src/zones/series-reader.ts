@@ -39,11 +39,11 @@ export class SeriesReader {
 
   constructor(memory: SharedArrayBuffer, cells: number) {
     this.#memory = {
-      words: new Int32Array(memory, 0, memory.byteLength >> 2),
+      words: new Int32Array(memory, 0, memory.byteLength >>> 2),
       bytes: new Uint8Array(memory),
       layout: seriesLayout(memory.byteLength, cells),
     };
-    this.#values = new Float64Array(memory, 0, memory.byteLength >> 3);
+    this.#values = new Float64Array(memory, 0, memory.byteLength >>> 3);
     this.#cells = cells;
   }
 

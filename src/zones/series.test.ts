@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readSeries, SeriesReader, SeriesWriter, seriesZone } from '../plugin-sdk/series.ts';
 import { clearSeries, seriesStats } from './series.ts';
+import { seriesLayout } from './series-layout.ts';
 import { zoneFill } from './zone-kinds.ts';
 
 function memoryFor(entries: number, cells: number, workers = 1): SharedArrayBuffer {
@@ -131,4 +132,19 @@ test('a place that was cleared begins with zeros, also when another series takes
     clearSeries(memory);
     writer.forget();
   }
+});
+
+test('the largest memory that a zone can have is used to its end', () => {
+  // So many that there are few chunks: each of them is looked at.
+  const cells = 4000;
+  const memory = new SharedArrayBuffer(2 ** 31);
+  const { chunkCount, owners } = seriesLayout(memory.byteLength, cells);
+  // All but the last chunk belong to others.
+  new Int32Array(memory).fill(9, owners, owners + chunkCount - 1);
+  const writer = new SeriesWriter(memory, 0, cells);
+  writer.values[writer.place(['a'])]! += 3;
+  assert.equal(sumsOf(memory, cells)['a']?.[0], 3);
+  assert.equal(seriesStats(memory).used, 1);
+  clearSeries(memory);
+  assert.deepEqual(sumsOf(memory, cells), {});
 });

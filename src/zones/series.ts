@@ -30,8 +30,8 @@ export class SeriesWriter {
 
   /** `worker`: the number of this thread among those that share the memory, from 0 to 1023. `cells`: numbers of each series. */
   constructor(memory: SharedArrayBuffer, worker: number, cells: number) {
-    this.values = new Float64Array(memory, 0, memory.byteLength >> 3);
-    this.#words = new Int32Array(memory, 0, memory.byteLength >> 2);
+    this.values = new Float64Array(memory, 0, memory.byteLength >>> 3);
+    this.#words = new Int32Array(memory, 0, memory.byteLength >>> 2);
     this.#bytes = new Uint8Array(memory);
     this.#layout = seriesLayout(memory.byteLength, cells);
     this.#worker = worker;
@@ -136,12 +136,12 @@ export class SeriesWriter {
 
 /** Makes the memory empty. Only while no writer writes; each has to `forget` before it goes on. */
 export function clearSeries(memory: SharedArrayBuffer): void {
-  const words = new Int32Array(memory, 0, memory.byteLength >> 2);
+  const words = new Int32Array(memory, 0, memory.byteLength >>> 2);
   const cells = Atomics.load(words, Header.cells);
   if (cells === 0) return;
   const layout = seriesLayout(memory.byteLength, cells);
   const rows = Atomics.load(words, Header.writers) * cells;
-  new Float64Array(memory, 0, memory.byteLength >> 3).fill(0, layout.overflow, layout.overflow + rows);
+  new Float64Array(memory, 0, memory.byteLength >>> 3).fill(0, layout.overflow, layout.overflow + rows);
   for (let chunk = 0; chunk < layout.chunkCount; chunk++) {
     if (Atomics.exchange(words, layout.owners + chunk, 0) === 0) continue;
     Atomics.store(words, (layout.chunks + chunk * layout.chunkBytes) >> 2, 0);
@@ -162,7 +162,7 @@ export interface SeriesStats {
 }
 
 export function seriesStats(memory: SharedArrayBuffer): SeriesStats {
-  const words = new Int32Array(memory, 0, memory.byteLength >> 2);
+  const words = new Int32Array(memory, 0, memory.byteLength >>> 2);
   const { chunkBytes, chunkCount } = seriesLayout(memory.byteLength, Atomics.load(words, Header.cells));
   return {
     bytes: memory.byteLength,
