@@ -14,6 +14,8 @@ export interface NodeLogs {
   readonly proxy: ErrorLog;
   readonly admin: AdminLog;
   level(onChange: (level: LogLevel) => void): LogLevelControl;
+  /** Lines that could not be written. */
+  readonly dropped: number;
   reopen(): void;
   close(): Promise<void>;
 }
@@ -42,6 +44,9 @@ export function openNodeLogs(settings: Settings): NodeLogs {
         onChange(next);
       },
     }),
+    get dropped() {
+      return node.dropped + (shared ? 0 : proxy.dropped) + access.dropped + statusAccess.dropped;
+    },
     reopen() {
       node.reopen();
       if (!shared) proxy.reopen();

@@ -316,6 +316,7 @@ export class NodeParts {
     metrics.addCore({
       node,
       counters: this.#counters,
+      linesLost: () => logs.dropped,
       workers: () => ({
         wanted: settings.workers,
         running: this.#supervisor.running().map(({ number, loop }) => ({ worker: number, ...loop })),

@@ -5,6 +5,8 @@ export interface CoreFacts {
   readonly node: Pick<NodeFacts, 'nodeId' | 'version' | 'pids' | 'connections' | 'memory' | 'zones' | 'pluginCounts'>;
   /** Shared counters of the workers (zones/counters.ts). */
   readonly counters: SharedArrayBuffer;
+  /** Lines that the logs of the control plane have lost; those of workers are among the counters. */
+  readonly linesLost: () => number;
   /** Workers that should run, and those that do. */
   readonly workers: () => { readonly wanted: number; readonly running: readonly WorkerLoop[] };
   /** How often a worker has died and was replaced. */

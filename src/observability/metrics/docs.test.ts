@@ -33,6 +33,7 @@ const facts: CoreFacts = {
     pluginCounts: () => ({}),
   },
   counters: createCounters(1),
+  linesLost: () => 0,
   workers: () => ({ wanted: 1, running: [] }),
   restarts: () => 0,
   ping: async () => {},

@@ -28,9 +28,9 @@ const trafficCounters: readonly (readonly [name: string, counter: CounterName, h
   ['sluicegate_log_lines_dropped_total', 'logDropped', 'Lines of logs that could not be written'],
 ];
 
-function trafficFamilies({ counters }: CoreFacts): readonly MetricFamily[] {
+function trafficFamilies({ counters, linesLost }: CoreFacts): readonly MetricFamily[] {
   return trafficCounters.map(([name, which, help]) =>
-    counter(name, help, [], [[sumCounter(counters, Counter[which])]]),
+    counter(name, help, [], [[sumCounter(counters, Counter[which]) + (which === 'logDropped' ? linesLost() : 0)]]),
   );
 }
 
