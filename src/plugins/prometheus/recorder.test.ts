@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { ConsumerView, RouteView, ServiceView } from '../../plugin-sdk/contexts.ts';
 import { readSeries, SeriesWriter, seriesZone } from '../../plugin-sdk/series.ts';
 import { Recorder } from './recorder.ts';
 import { bytesZone, requestsZone, timesZone, totalAt, upstreamAt } from './series-kinds.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 const service = { id: 's1', name: 'users', host: 'users.internal' } as ServiceView;
 const route = { id: 'r1', name: 'list', tags: [] } as RouteView;
@@ -80,4 +86,19 @@ test('more consumers than are remembered are counted all the same', () => {
   const sums = requests();
   assert.equal(Object.keys(sums).length, 2500);
   assert.ok(Object.values(sums).every(([count]) => count === 2));
+});
+
+test('services that were edited are forgotten, however often', async () => {
+  const { recorder, requests } = open();
+  const gone: WeakRef<ServiceView>[] = [];
+  for (let edit = 0; edit < 20; edit++) {
+    const edited = { ...service };
+    gone.push(new WeakRef(edited));
+    recorder.record(route, edited, null, 200, true, observed, 1);
+  }
+  await turn();
+  collectGarbage();
+  // The first is known to the route, and the last may be to the stack.
+  assert.ok(gone.filter((one) => one.deref() !== undefined).length <= 2);
+  assert.deepEqual(requests(), { 'http|users|list|200|service|': [20] });
 });

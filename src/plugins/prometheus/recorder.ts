@@ -5,6 +5,9 @@ import { additions, egress, gatewayBounds, ingress, totalAt, upstreamAt, upstrea
 /** Statuses and consumers of a route whose places are remembered; beyond it they are looked up anew. */
 const mostRemembered = 1000;
 
+/** Stands for no service. */
+const none = Object.freeze({});
+
 /** Where a route's numbers stand; -1: not looked up yet. */
 interface RoutePlaces {
   readonly service: ServiceView | null;
@@ -13,8 +16,8 @@ interface RoutePlaces {
   times: number;
   readonly nobody: ConsumerPlaces;
   consumers: Map<string, ConsumerPlaces> | null;
-  /** Of the same route when a plugin sends its requests to other services. */
-  others: Map<ServiceView | null, RoutePlaces> | null;
+  /** Of the same route with other services: a plugin chooses them, or an edit has put another one in the place of the first. */
+  others: WeakMap<object, RoutePlaces> | null;
 }
 
 interface ConsumerPlaces {
@@ -88,7 +91,7 @@ export class Recorder {
 
   #open(route: RouteView, service: ServiceView | null): RoutePlaces {
     const first = this.#routes.get(route);
-    const known = first?.others?.get(service);
+    const known = first?.others?.get(service ?? none);
     if (known !== undefined) return known;
     const places: RoutePlaces = {
       service,
@@ -100,8 +103,8 @@ export class Recorder {
     };
     if (first === undefined) this.#routes.set(route, places);
     else {
-      first.others ??= new Map();
-      if (first.others.size < mostRemembered) first.others.set(service, places);
+      first.others ??= new WeakMap();
+      first.others.set(service ?? none, places);
     }
     return places;
   }
