@@ -50,7 +50,7 @@ export class TooMuchUsage extends Error {
   }
 }
 
-const rowsAtOnce = 500;
+const rowsAtOnce = 250;
 /** Rows that one request may read. */
 const usualMostRows = 200_000;
 const mostGroups = 20_000;
