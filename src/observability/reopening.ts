@@ -6,7 +6,7 @@ export function onReopen(reopen: () => void): () => void {
   return () => void files.delete(reopen);
 }
 
-/** The operator has rotated files (`sluicegate reopen`, SIGHUP): what writes to files in this thread opens them anew. */
+/** The operator has rotated files (`sluicegate reload`, SIGHUP): what writes to files in this thread opens them anew. */
 export function reopenFiles(): void {
   for (const reopen of [...files]) reopen();
 }

@@ -58,6 +58,8 @@ export class StreamPlane {
     const server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, (socket) =>
       this.#accept(server, socket, address, terminator),
     );
+    server.maxConnections = settings.workerConnections;
+    server.on('drop', () => this.#dropped(address));
     const closeWaiting = address.proxyProtocol
       ? expectProxyHeader(server, {
           timeout: settings.streamProxyProtocolTimeout,
@@ -108,6 +110,11 @@ export class StreamPlane {
     });
     this.#began(stream);
     stream.begin();
+  }
+
+  #dropped({ listener }: ListenAddress): void {
+    this.#parts.counters[Counter.connectionsAccepted]!++;
+    this.#refused(`${listener}: a stream was closed: as many are open as one worker may have`);
   }
 
   #began(stream: { destroy(): void }): void {

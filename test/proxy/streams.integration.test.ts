@@ -304,3 +304,32 @@ describe('the listeners of streams', () => {
     load('0.0.0.0:8000 udp, 0.0.0.0:53 udp, 0.0.0.0:53');
   });
 });
+
+describe('a worker with as many streams as it may have', () => {
+  it('closes one more at once, says so, and takes one when another has ended', async () => {
+    await using rig = await startStreamRig([''], { workerConnections: 3 });
+    const backend = await startRawBackend(echo);
+    const [port = 0] = rig.ports;
+    await rig.route('echo', { port: backend.port }, { destinations: [{ port }] });
+    const clients = await Promise.all(Array.from({ length: 3 }, () => openClient(port)));
+    for (const client of clients) {
+      client.write('x');
+      assert.equal(await client.reader.readExactly(1), 'x');
+    }
+    using late = await openClient(port);
+    assert.equal((await late.readToEnd()).text, '');
+    const told = async (): Promise<boolean> =>
+      /as many are open as one worker may have/.test(await readFile(rig.gateway.settings.proxyErrorLog, 'utf8'));
+    await until(told);
+    clients[0]?.end();
+    await clients[0]?.readToEnd();
+    await until(async () => {
+      using next = await openClient(port);
+      next.write('y');
+      next.end();
+      return (await next.readToEnd()).text === 'y';
+    });
+    for (const client of clients) client.close();
+    await backend.close();
+  });
+});

@@ -12,7 +12,7 @@ export const config = record({
     required: true,
     default: false,
     description:
-      'Goes on in a new file within moments after somebody has moved or removed the one written to. Without it, only when the logs are reopened (`sluicegate reopen`, SIGHUP).',
+      'Goes on in a new file within moments after somebody has moved or removed the one written to. Without it, only when the logs are reopened (`sluicegate reload`, SIGHUP).',
   }),
   ...logFields(),
 });
