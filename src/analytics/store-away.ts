@@ -1,6 +1,8 @@
 import { StoreError } from '../store/store.ts';
 
-/** The store does not answer: it may later. */
+/** The store does not answer, or does not let the node in: it may later. */
 export function isAway(error: unknown): boolean {
-  return error instanceof StoreError && error.detail.kind === 'unavailable';
+  if (!(error instanceof StoreError)) return false;
+  const { kind } = error.detail;
+  return kind === 'unavailable' || kind === 'refused';
 }
