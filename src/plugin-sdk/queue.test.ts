@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '../../test/support/until.ts';
-import { DeliveryQueue, DeliveryRefused, type QueueOptions, type QueueSettings, queueSettings } from './queue.ts';
+import {
+  DeliveryDeferred,
+  DeliveryQueue,
+  DeliveryRefused,
+  type QueueOptions,
+  type QueueSettings,
+  queueSettings,
+} from './queue.ts';
 
 const defaults: QueueSettings = {
   max_batch_size: 1,
@@ -114,6 +121,26 @@ test('drops a batch when its time is over, or at once when it is refused, and go
   }
 });
 
+test('a batch that is to wait is tried once more after that, whatever max_retry_time says, and at once when the node ends', async () => {
+  let isUp = false;
+  const begun = performance.now();
+  const late = queueOf({ max_retry_time: 0.02 }, async () => {
+    if (performance.now() - begun < 60) throw new DeliveryDeferred('busy', 80);
+  });
+  late.queue.push('a');
+  await until(() => late.queue.entries === 0);
+  assert.deepEqual([late.batches.length, late.counts.get('entries_sent')], [2, 1]);
+
+  const ending = queueOf({}, async () => {
+    if (!isUp) throw new DeliveryDeferred('busy', 300_000);
+  });
+  ending.queue.push('a');
+  await until(() => ending.counts.get('delivery_failures') === 1);
+  isUp = true;
+  await ending.queue.drain();
+  assert.equal(ending.counts.get('entries_sent'), 1);
+});
+
 test('a full queue drops the oldest that are not on their way, by number and by bytes, and counts them', async () => {
   for (const bounds of [{ max_entries: 4 }, { max_bytes: 4 }]) {
     const { open, send } = slowReceiver();
@@ -201,4 +228,27 @@ test('the fields of old versions win over those that took their place', () => {
   const settings = queueSettings({ queue: defaults, queue_size: 7, flush_timeout: 3, retry_count: 10 });
   assert.deepEqual(settings, { ...defaults, max_batch_size: 7, max_coalescing_delay: 3 });
   assert.deepEqual(queueSettings({ queue: defaults, queue_size: null }), defaults);
+});
+
+test('texts that wait as bytes come out as they went in, whatever their sizes', () => {
+  const [texts, entries] = [new WaitingTexts(), new WaitingEntries<string>()];
+  const pieces = ['', 'a', 'ä€𝄞', 'x'.repeat(100_000), 'y'.repeat(300_000), 'long '.repeat(40_000)];
+  let state = 7;
+  const random = (below: number) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % below;
+  };
+  for (let step = 0; step < 4_000; step++) {
+    const piece = pieces[random(pieces.length)] ?? '';
+    const size = Buffer.byteLength(piece);
+    if (random(3) > 0) for (const store of [texts, entries]) store.push(piece, size);
+    else if (random(2) === 0) assert.equal(texts.dropOldest(), entries.dropOldest());
+    else {
+      const most = random(5);
+      assert.deepEqual(texts.take(most), entries.take(most));
+    }
+    assert.deepEqual([texts.length, texts.bytes], [entries.length, entries.bytes]);
+    if (texts.length > 40) assert.deepEqual(texts.take(30), entries.take(30));
+    if (random(500) === 0) for (const store of [texts, entries]) store.clear();
+  }
 });

@@ -1,26 +1,27 @@
 import { monotonic } from '../util/clock.ts';
 import { nowAndThen } from '../util/now-and-then.ts';
 import type { PluginTools } from './define-plugin.ts';
+import { DeliveryDeferred, DeliveryRefused } from './delivery-errors.ts';
 import { outageReporter } from './outage.ts';
 import { type QueueLimits, type QueueSettings, queueLimits } from './queue-settings.ts';
-import { WaitingEntries } from './waiting-entries.ts';
+import { WaitingEntries, type WaitingStore } from './waiting-entries.ts';
 
+export { DeliveryDeferred, DeliveryRefused } from './delivery-errors.ts';
 export { type LegacyQueueFields, type QueueSettings, queueSettings } from './queue-settings.ts';
-
-/** What `send` rejects with when trying again would not help: the batch is dropped at once. */
-export class DeliveryRefused extends Error {
-  override readonly name = 'DeliveryRefused';
-}
+export { WaitingTexts } from './waiting-texts.ts';
 
 export interface QueueOptions<T> {
   readonly settings: QueueSettings;
   /**
    * Delivers one batch, its oldest entry first. A rejection is tried again with growing pauses until `max_retry_time` is over, then
-   * the batch is dropped; one with a `DeliveryRefused` at once. The signal: the queue's own time is over.
+   * the batch is dropped; one with a `DeliveryRefused` at once, and one with a `DeliveryDeferred` is tried again when the receiver says.
+   * The signal: the queue's own time is over.
    */
   readonly send: (batch: readonly T[], signal: AbortSignal) => Promise<void>;
   /** Bytes of an entry. Default: those of texts and byte arrays, 256 for anything else. */
   readonly size?: (entry: T) => number;
+  /** Where entries wait; `WaitingTexts` for texts of which there may be many. Default: an array. */
+  readonly waiting?: WaitingStore<T>;
   /** Counts `entries_sent`, `entries_dropped` and `delivery_failures`. */
   readonly tools: Pick<PluginTools, 'log' | 'count'>;
   /** What the entries are, for the error log: `log records`. */
@@ -51,7 +52,7 @@ export class DeliveryQueue<T> {
   readonly #size: (entry: T) => number;
   readonly #failed: (error: unknown) => void;
   readonly #tellDropped: (reason: string) => void;
-  readonly #waiting = new WaitingEntries<T>();
+  readonly #waiting: WaitingStore<T>;
   readonly #batches = new Set<Batch<T>>();
   readonly #ending = new AbortController();
   /** Entries and bytes of the batches. */
@@ -70,6 +71,7 @@ export class DeliveryQueue<T> {
     this.#options = options;
     this.#limits = queueLimits(settings);
     this.#size = size;
+    this.#waiting = options.waiting ?? new WaitingEntries();
     this.#failed = outageReporter(tools, 'delivery_failures', `${what} could not be delivered`);
     this.#tellDropped = nowAndThen(10_000, (reason, unsaid) => {
       tools.log.warn(`${what} were dropped`, { reason, ...(unsaid === 0 ? {} : { unsaid }) });
@@ -214,7 +216,8 @@ export class DeliveryQueue<T> {
       return;
     }
     // The last attempt is made when the time is over, and not before.
-    const pause = Math.min(firstPause * 2 ** Math.min(batch.failures++, 40), longestPause, left);
+    const usual = Math.min(firstPause * 2 ** Math.min(batch.failures++, 40), longestPause, left);
+    const pause = error instanceof DeliveryDeferred ? Math.max(usual, error.wait) : usual;
     batch.pause = setTimeout(() => this.#tryNow(batch), Math.max(1, Math.ceil(pause))).unref();
   }
 

@@ -41,7 +41,7 @@ export function openExporter(options: ExporterOptions): Exporter {
   const send = otlpSend(sender, tools);
   const queue = new DeliveryQueue<Uint8Array>({
     settings,
-    send: (batch, signal) => send(message(resource, batch), signal),
+    send: (batch, signal) => send(message(resource, batch), batch.length, signal),
     tools,
     what,
   });

@@ -101,10 +101,12 @@ export class MetricsExporter {
     const { signal } = this.#ending;
     const delivery = await deliver(message, { sender: this.#sender, limits: this.#limits, deadline, signal });
     if (delivery.outcome === 'taken') {
-      count('metric_points_sent', message.points - Math.min(delivery.rejected, message.points));
-      if (delivery.rejected > 0) count('metric_points_rejected', delivery.rejected);
-      if (delivery.rejected > 0 || delivery.message !== '') {
-        this.#tellRejected(`${delivery.rejected} of ${message.points} points: ${delivery.message}`);
+      // The number is the receiver's.
+      const rejected = Math.min(delivery.rejected, message.points);
+      count('metric_points_sent', message.points - rejected);
+      if (rejected > 0) count('metric_points_rejected', rejected);
+      if (rejected > 0 || delivery.message !== '') {
+        this.#tellRejected(`${rejected} of ${message.points} points: ${delivery.message}`);
       }
       return true;
     }
