@@ -148,6 +148,17 @@ test('informational answers without an end do not keep it waiting', async () => 
   assert.match(await failureOf(send(senderTo(backend.url, { readTimeout: 60 }))), /no answer within 60 ms$/);
 });
 
+test('a flood of informational answers ends the exchange', async () => {
+  for (const status of ['100 Continue', '103 Early Hints']) {
+    const backend = await receiver(async (connection) => {
+      await connection.readRequest();
+      connection.write(`HTTP/1.1 ${status}\r\n\r\n`.repeat(1000));
+      await connection.closed;
+    });
+    assert.match(await failureOf(send(senderTo(backend.url))), /too many interim answers$/);
+  }
+});
+
 test('a receiver that does not take the message has its time, too', async () => {
   const backend = await receiver((connection) => {
     connection.socket.pause();

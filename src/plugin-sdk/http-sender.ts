@@ -63,6 +63,9 @@ export class SenderFailed extends Error {
 /** More of an answer's body is not read to keep the connection. */
 const mostAnswerBytes = 65_536;
 
+/** Interim answers (1xx) to one message. */
+const mostInterim = 64;
+
 /** Throws when the URL is none, or the file of the authorities cannot be read: to be called in `setup`. */
 export function httpSender(options: HttpSenderOptions): HttpSender {
   const target = targetOf(options);
@@ -168,6 +171,10 @@ class Exchange {
       (answer) => this.#read(answer, readTimeout),
     );
     this.#request.on('error', (error) => this.#fail(error));
+    let interim = 0;
+    this.#request.on('information', () => {
+      if (++interim > mostInterim) this.#request.destroy(new Error('too many interim answers'));
+    });
     // An exchange that ends in a way that tells nothing else.
     this.#request.on('close', () => this.#fail(new Error('the connection was closed')));
     this.#within(connectTimeout, 'no connection');
