@@ -2,7 +2,13 @@ const maxTags = 32;
 const maxName = 128;
 const maxValue = 1024;
 
-/** Tags of a client's header: `name=value; other=value`. What is no pair, or beyond the bounds, is left out. */
+/** What the gateway alone says of a request, even where it says nothing: who an unknown client is, or that a good answer is none. */
+const ownTags = /^(?:error|lc|peer\.hostname|http\.(?:method|host|path|protocol|status_code)|kong\..*)$/i;
+
+/**
+ * Tags of a client's header: `name=value; other=value`. What is no pair, beyond the bounds, or named like one of the gateway's is left
+ * out. Takes time linear in the length of the lines.
+ */
 export function clientTags(lines: readonly string[]): Readonly<Record<string, string>> {
   const tags: Record<string, string> = Object.create(null);
   let count = 0;
@@ -10,14 +16,13 @@ export function clientTags(lines: readonly string[]): Readonly<Record<string, st
     for (let start = 0; start < line.length && count < maxTags; ) {
       const semicolon = line.indexOf(';', start);
       const end = semicolon < 0 ? line.length : semicolon;
-      const equals = line.indexOf('=', start);
-      if (equals > start && equals < end) {
-        const name = line.slice(start, equals).trim();
-        const value = line.slice(equals + 1, end).trim();
-        if (name !== '' && name.length <= maxName && value.length <= maxValue) {
-          tags[name] = value;
-          count++;
-        }
+      const pair = line.slice(start, end);
+      const equals = pair.indexOf('=');
+      const name = pair.slice(0, Math.max(0, equals)).trim();
+      const value = pair.slice(equals + 1).trim();
+      if (name !== '' && name.length <= maxName && value.length <= maxValue && !ownTags.test(name)) {
+        tags[name] = value;
+        count++;
       }
       start = end + 1;
     }

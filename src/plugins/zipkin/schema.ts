@@ -82,7 +82,7 @@ export const config = record({
     required: true,
     default: 'Zipkin-Tags',
     description:
-      "Header by which clients add tags to a request's span: `name=value; other=value`. 32 tags at most, names of 128 and values of 1,024 characters; those of the plugin stay as they are.",
+      "Header by which clients add tags to a request's span: `name=value; other=value`. 32 tags at most, names of 128 and values of 1,024 characters; names that the plugin itself uses, and all that begin with `kong.`, are left out.",
   }),
   static_tags: array(tag, { len_max: 64, description: "Tags that every request's span has." }),
   http_span_name: string({

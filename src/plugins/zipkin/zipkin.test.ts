@@ -50,3 +50,12 @@ test('tags of clients are bounded, and only pairs are taken', () => {
   assert.deepEqual({ ...clientTags([`${'n'.repeat(129)}=1;v=${'x'.repeat(1025)};ok=1`]) }, { ok: '1' });
   assert.deepEqual(Object.keys(clientTags(['__proto__=1'])), ['__proto__']);
 });
+
+test('a client cannot say what only the gateway can, and long lines cost little', () => {
+  const forged =
+    'kong.consumer=admin; KONG.credential=x; error=true; lc=x; http.status_code=200; http.host=a; peer.hostname=b';
+  assert.deepEqual({ ...clientTags([`${forged}; errors=1; http.user=u`]) }, { errors: '1', 'http.user': 'u' });
+  const begun = performance.now();
+  for (const piece of [';', 'a;', '=;', ' ;']) clientTags([piece.repeat(200_000)]);
+  assert.ok(performance.now() - begun < 1000);
+});
