@@ -94,6 +94,7 @@ export {
   type QueueOptions,
   type QueueSettings,
   queueSettings,
+  WaitingTexts,
 } from './queue.ts';
 export { openRedis, type RedisScript, type RedisServer, RedisUnavailable, redisScript } from './redis.ts';
 export type * from './reply.ts';

@@ -9,7 +9,9 @@ import {
   type QueueOptions,
   type QueueSettings,
   queueSettings,
+  WaitingTexts,
 } from './queue.ts';
+import { WaitingEntries } from './waiting-entries.ts';
 
 const defaults: QueueSettings = {
   max_batch_size: 1,

@@ -1,5 +1,18 @@
+/** What waits in a queue, oldest first. */
+export interface WaitingStore<T> {
+  readonly length: number;
+  /** The sizes of all together. */
+  readonly bytes: number;
+  push(entry: T, size: number): void;
+  /** The oldest, as many as this at most. */
+  take(most: number): readonly T[];
+  /** False when there is none. */
+  dropOldest(): boolean;
+  clear(): void;
+}
+
 /** Entries in their order, with the bytes of each: adding and taking cost the same however many there are. */
-export class WaitingEntries<T> {
+export class WaitingEntries<T> implements WaitingStore<T> {
   #entries: (T | undefined)[] = [];
   #sizes: number[] = [];
   #first = 0;
@@ -19,7 +32,6 @@ export class WaitingEntries<T> {
     this.#bytes += bytes;
   }
 
-  /** The oldest, as many as this at most. */
   take(most: number): readonly T[] {
     const end = Math.min(this.#first + most, this.#entries.length);
     const taken = this.#entries.slice(this.#first, end) as T[];
@@ -27,7 +39,6 @@ export class WaitingEntries<T> {
     return taken;
   }
 
-  /** False when there is none. */
   dropOldest(): boolean {
     if (this.length === 0) return false;
     this.#forget(this.#first + 1);

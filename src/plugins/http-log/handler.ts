@@ -7,6 +7,7 @@ import {
   type PluginPhases,
   type PluginTools,
   queueSettings,
+  WaitingTexts,
 } from '../../plugin-sdk/index.ts';
 import type { HttpLogConfig } from './schema.ts';
 
@@ -34,6 +35,7 @@ export function sendRecords(config: HttpLogConfig, tools: PluginTools): PluginPh
     settings,
     tools,
     what: 'log records',
+    waiting: new WaitingTexts(),
     async send(batch, signal) {
       const body = isList ? `[${batch.join(',')}]` : (batch[0] as string);
       const status = await sender.send(body, contentType, signal);

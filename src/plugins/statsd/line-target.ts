@@ -1,6 +1,6 @@
 import { openDatagrams } from '../../plugin-sdk/datagrams.ts';
 import type { PluginTools } from '../../plugin-sdk/index.ts';
-import { DeliveryQueue } from '../../plugin-sdk/queue.ts';
+import { DeliveryQueue, WaitingTexts } from '../../plugin-sdk/queue.ts';
 import { queueLimits, queueSettings } from '../../plugin-sdk/queue-settings.ts';
 import { LineGatherer, usualPacketSize } from '../../plugin-sdk/statsd/line-gatherer.ts';
 import { textSender } from '../../plugin-sdk/text-sender.ts';
@@ -63,6 +63,7 @@ function tcpTarget(config: StatsdConfig, tools: TargetTools): LineTarget {
     send: (batch, signal) => sender.send(batch.join(''), signal),
     tools,
     what: 'metrics',
+    waiting: new WaitingTexts(),
   });
   let group = '';
   return {

@@ -6,6 +6,7 @@ import {
   type PluginPhases,
   type PluginTools,
   textSender,
+  WaitingTexts,
 } from '../../plugin-sdk/index.ts';
 import type { TcpLogConfig } from './schema.ts';
 
@@ -24,6 +25,7 @@ export function logToConnection(config: TcpLogConfig, tools: PluginTools): Plugi
     send: (batch, signal) => sender.send(`${batch.join('\n')}\n`, signal),
     tools,
     what: 'log records',
+    waiting: new WaitingTexts(),
   });
   const take = (context: LogSource): void => {
     const line = logLine(context, fields);
