@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RouteView, ServiceView } from '../../plugin-sdk/contexts.ts';
 import type { MetricFamily, PluginMetricsTools, UpstreamState } from '../../plugin-sdk/metrics.ts';
 import { SeriesWriter } from '../../plugin-sdk/series.ts';
 import { testPlugin } from '../../plugin-sdk/testing.ts';
 import prometheus from './index.ts';
 import { metrics } from './metrics.ts';
-import { bytesZone, requestsZone, timesZone } from './series-kinds.ts';
+import { Recorder } from './recorder.ts';
+import { bytesZone, ofRequests, ofStreams, requestsZone, timesZone } from './series-kinds.ts';
 
 const none = {
   per_consumer: false,
@@ -98,6 +100,25 @@ test('instances that do not share their memory are one sum', async () => {
   assert.deepEqual(found['kong_nginx_metric_errors_total'], [{ labels: [], value: 2 }]);
   assert.deepEqual(found['kong_stream_sessions_total'], []);
   assert.equal(found['kong_request_latency_ms'], undefined, 'nobody has asked for times');
+});
+
+test('a route of requests that has become one of streams has its bytes once', async () => {
+  const [request] = prometheus.zones({ ...none, bandwidth_metrics: true }, 'i');
+  const memory = new SharedArrayBuffer(request?.bytes ?? 0);
+  const memories = { requests: null, times: null, bytes: new SeriesWriter(memory, 0, bytesZone.cells) };
+  const service = { name: 'service' } as ServiceView;
+  const observed = { total: 1, gateway: 1, bytesReceived: 10, bytesSent: 20 };
+  for (const kind of [ofRequests, ofStreams]) {
+    new Recorder(kind, memories).record({ name: 'r' } as RouteView, service, null, 200, true, observed, 1);
+  }
+  const found = await shown({ instances: () => [{ id: 'i', config: {} }], zone: () => memory });
+  assert.deepEqual(
+    found['kong_bandwidth_bytes']?.map(({ labels, value }) => [labels[2], value]),
+    [
+      ['egress', 40],
+      ['ingress', 20],
+    ],
+  );
 });
 
 test('an address of a target is in one of four states', async () => {

@@ -47,8 +47,8 @@ test('statuses are told apart by who gave them, and by the consumer', () => {
     'http||list|200|kong|': [3],
     'http|users|list|500|kong|': [3],
   });
-  assert.deepEqual(bytes()['http|users|list|'], [800, 8000, 8]);
-  assert.deepEqual(bytes()['http|users|list|ada'], [100, 1000, 1]);
+  assert.deepEqual(bytes()['both|users|list|'], [800, 8000, 8]);
+  assert.deepEqual(bytes()['both|users|list|ada'], [100, 1000, 1]);
 });
 
 test('times are whole milliseconds in the bucket whose bound they do not exceed', () => {

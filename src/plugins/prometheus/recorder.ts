@@ -1,6 +1,15 @@
 import type { ConsumerView, RouteView, ServiceView } from '../../plugin-sdk/contexts.ts';
 import type { SeriesWriter } from '../../plugin-sdk/series.ts';
-import { additions, egress, gatewayBounds, ingress, totalAt, upstreamAt, upstreamBounds } from './series-kinds.ts';
+import {
+  additions,
+  egress,
+  gatewayBounds,
+  ingress,
+  ofBoth,
+  totalAt,
+  upstreamAt,
+  upstreamBounds,
+} from './series-kinds.ts';
 
 /** Statuses and consumers of a route whose places are remembered; beyond it they are looked up anew. */
 const mostRemembered = 1000;
@@ -73,7 +82,7 @@ export class Recorder {
     const who = consumer === null ? places.nobody : consumerPlaces(places, consumer);
     if (requests !== null) requests.values[statusPlace(requests, places, who, status, byService)]! += 1;
     if (bytes !== null) {
-      if (who.bytes < 0) who.bytes = bytes.place([...places.labels, who.name]);
+      if (who.bytes < 0) who.bytes = bytes.place([ofBoth, ...places.labels.slice(1), who.name]);
       bytes.values[who.bytes + ingress]! += observed.bytesReceived;
       bytes.values[who.bytes + egress]! += observed.bytesSent;
       bytes.values[who.bytes + additions]! += 1;

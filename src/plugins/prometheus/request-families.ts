@@ -11,6 +11,7 @@ import {
   gatewayAt,
   gatewayBounds,
   ingress,
+  ofBoth,
   ofRequests,
   ofStreams,
   totalAt,
@@ -102,12 +103,10 @@ function bandwidth(source: SeriesSource): ScalarFamily {
 }
 
 function* byteSeries(source: SeriesSource): Generator<ScalarSeries> {
-  for (const kind of [ofRequests, ofStreams]) {
-    for (const { labels, cells } of seriesOf(source, kind)) {
-      const [, service = '', route = '', consumer = ''] = labels;
-      yield { labels: [service, route, 'egress', workspace, consumer], value: cells[egress]! };
-      yield { labels: [service, route, 'ingress', workspace, consumer], value: cells[ingress]! };
-    }
+  for (const { labels, cells } of seriesOf(source, ofBoth)) {
+    const [, service = '', route = '', consumer = ''] = labels;
+    yield { labels: [service, route, 'egress', workspace, consumer], value: cells[egress]! };
+    yield { labels: [service, route, 'ingress', workspace, consumer], value: cells[ingress]! };
   }
   const lost = overflowOf(source);
   for (const [direction, cell] of [

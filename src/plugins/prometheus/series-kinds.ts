@@ -1,6 +1,6 @@
 /*
  * What the workers write and the control plane reads. Three memories, by the number of cells that a series has; the first label tells what
- * it is of: a request or a stream.
+ * it is of: a request, a stream or both.
  */
 
 /** Zones and the cells of their series. */
@@ -24,6 +24,8 @@ export const timesZone = { name: 'times', cells: totalAt + upstreamBounds.length
 /** The first label. */
 export const ofRequests = 'http';
 export const ofStreams = 'stream';
+/** Bytes of both are one family: a route that was one of requests may be one of streams now. */
+export const ofBoth = 'both';
 
 /** Cells of `bytesZone`. */
 export const ingress = 0;
