@@ -111,7 +111,10 @@ test('a route of requests that has become one of streams has its bytes once', as
   for (const kind of [ofRequests, ofStreams]) {
     new Recorder(kind, memories).record({ name: 'r' } as RouteView, service, null, 200, true, observed, 1);
   }
-  const found = await shown({ instances: () => [{ id: 'i', config: {} }], zone: () => memory });
+  const found = await shown({
+    instances: () => [{ id: 'i', config: {} }],
+    zone: (_, name) => (name === bytesZone.name ? memory : null),
+  });
   assert.deepEqual(
     found['kong_bandwidth_bytes']?.map(({ labels, value }) => [labels[2], value]),
     [
