@@ -359,3 +359,83 @@ test('the log record has the id as each form writes it', () => {
     gcp: trace32,
   });
 });
+
+/** A small generator, so that a case that fails can be made again. */
+function randoms(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+test('whatever the headers hold, ids are ids or there are none', async () => {
+  const next = randoms(20261121);
+  const names = [
+    ...traceHeaders(settings({})),
+    'x-b3-spanid',
+    'x-datadog-parent-id',
+    'x-datadog-tags',
+    'ot-tracer-spanid',
+  ];
+  const parts = [
+    '0',
+    '1',
+    'd',
+    'f',
+    '00',
+    '-',
+    ':',
+    ';',
+    '/',
+    '=',
+    ',',
+    '%3a',
+    'Root=1-',
+    'o=',
+    '_dd.p.tid=',
+    trace32,
+    trace16,
+    span,
+    '9532127138774266268',
+    ' ',
+    'Z',
+    'é',
+  ];
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)] as T;
+  for (let round = 0; round < 1500; round++) {
+    const headers: Record<string, string> = {};
+    for (let at = 0; at < 3; at++) {
+      headers[pick(names)] = Array.from({ length: 1 + Math.floor(next() * 8) }, () => pick(parts))
+        .join('')
+        .trim();
+    }
+    const remote = await read(headers);
+    if (remote === null) continue;
+    const shown = JSON.stringify(headers);
+    assert.match(remote.traceId, /^(?:[0-9a-f]{32})?$/, shown);
+    assert.match(remote.spanId, /^(?:[0-9a-f]{16})?$/, shown);
+    assert.ok(remote.traceId !== '0'.repeat(32) && remote.spanId !== '0'.repeat(16), shown);
+    assert.ok(remote.traceId !== '' || remote.sampled !== null, shown);
+  }
+});
+
+test('the longest headers are read in no time', async () => {
+  const long = 14_000;
+  for (const [name, part] of [
+    ['traceparent', '0'],
+    ['tracestate', 'a=1,'],
+    ['tracestate', ' '],
+    ['b3', '1-'],
+    ['uber-trace-id', '%3a'],
+    ['x-datadog-trace-id', '9'],
+    ['x-datadog-tags', '_dd.p.tid=,'],
+    ['x-amzn-trace-id', 'Root=;'],
+    ['x-cloud-trace-context', '1'],
+  ] as const) {
+    const headers = { traceparent: `00-${trace32}-${span}-01`, [name]: part.repeat(long / part.length) };
+    const start = performance.now();
+    await read(headers);
+    assert.ok(performance.now() - start < 250, name);
+  }
+});
