@@ -25,7 +25,6 @@ const wanted = new Set(['router', 'balancer', 'plugin_access']);
 
 function tracer(options: Partial<TracerOptions> = {}): Tracer {
   return new Tracer({
-    plugin: 'bench',
     settings: {
       header_type: 'preserve',
       propagation: { extract: null, clear: null, inject: null, default_format: 'w3c' },

@@ -14,8 +14,6 @@ import { newSpanId, newTraceId } from './trace-ids.ts';
 export type SamplingStrategy = 'parent_probability_fallback' | 'parent_drop_probability_fallback' | 'probability';
 
 export interface TracerOptions {
-  /** Name of the plugin: another instance of it may take over in the middle of a request, when the consumer is known. */
-  readonly plugin: string;
   readonly settings: PropagationSettings;
   /** Share of requests, 0 to 1. */
   readonly rate: number;
@@ -47,14 +45,6 @@ export interface RequestTrace {
   readonly attempts: Map<number, string> | null;
 }
 
-const keys = new Map<string, ContextKey<RequestTrace>>();
-
-function keyOf(plugin: string): ContextKey<RequestTrace> {
-  const key = keys.get(plugin) ?? contextKey<RequestTrace>(`trace of ${plugin}`);
-  keys.set(plugin, key);
-  return key;
-}
-
 /** Follows the requests of one instance of a tracing plugin: decides, reads and writes headers. Made once, in `setup`. */
 export class Tracer {
   readonly #options: TracerOptions;
@@ -66,7 +56,7 @@ export class Tracer {
   constructor(options: TracerOptions) {
     this.#options = options;
     this.#propagation = new Propagation(options.settings);
-    this.#key = keyOf(options.plugin);
+    this.#key = contextKey<RequestTrace>('request trace');
     this.#keeps = options.keepsIds || options.responseHeader !== null;
   }
 

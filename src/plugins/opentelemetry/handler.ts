@@ -32,7 +32,6 @@ function tellOfRequests(config: OpentelemetryConfig, tools: PluginTools): Plugin
   const { instrumentations, samplingRate } = tools.settings.tracing;
   const { traces, logs } = exporters(config, tools);
   const tracer = new Tracer({
-    plugin: 'opentelemetry',
     settings: config,
     rate: config.sampling_rate ?? samplingRate,
     strategy: config.sampling_strategy,

@@ -14,7 +14,6 @@ export function reportSpans(config: ZipkinConfig, tools: PluginTools): PluginPha
     staticTags: Object.fromEntries((config.static_tags ?? []).map(({ name, value }) => [name, value])),
   };
   const tracer = new Tracer({
-    plugin: 'zipkin',
     settings: config,
     rate,
     strategy: 'parent_probability_fallback',
