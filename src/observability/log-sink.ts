@@ -1,3 +1,4 @@
+import { LineBuffer } from './line-buffer.ts';
 import type { DeviceOptions, LogDevice } from './log-device.ts';
 import { openDevice } from './log-device.ts';
 
@@ -27,7 +28,7 @@ export interface LogSinkOptions extends DeviceOptions {
   readonly interval?: number;
   /** Length of gathered lines at which they are written without waiting. Default 64 KiB. */
   readonly flushSize?: number;
-  /** Most characters that are kept while the target does not take them. Default 4 MiB. */
+  /** Most bytes that are kept while the target does not take them. Default 4 MiB. */
   readonly capacity?: number;
   /** Looks before it writes, in the background, whether the file was moved or removed, and goes on in a new one. Default false. */
   readonly followsMoves?: boolean;
@@ -64,8 +65,7 @@ const nothing = Buffer.alloc(0);
 class BufferedSink implements LogSink {
   readonly enabled = true;
   dropped = 0;
-  #pending = '';
-  #pendingLines = 0;
+  readonly #pending: LineBuffer;
   /** Bytes that are being written, and how many of them are out. */
   #batch: Buffer = nothing;
   #offset = 0;
@@ -88,6 +88,7 @@ class BufferedSink implements LogSink {
   constructor(target: string, options: LogSinkOptions) {
     this.#target = target;
     this.#options = options;
+    this.#pending = new LineBuffer(options.bytes === true);
     this.#interval = options.interval ?? 150;
     this.#flushSize = options.flushSize ?? 64 * 1024;
     this.#capacity = options.capacity ?? 4 * 1024 * 1024;
@@ -100,8 +101,7 @@ class BufferedSink implements LogSink {
       this.#lose(1, this.#closed ? 'closed' : 'lines come faster than they are written');
       return;
     }
-    this.#pending += `${line}\n`;
-    this.#pendingLines++;
+    this.#pending.add(line);
     this.#schedule();
   }
 
@@ -125,9 +125,9 @@ class BufferedSink implements LogSink {
 
   flushNow(): void {
     // A batch under way is left alone: writing it again could print it twice.
-    if (this.#writing !== null || this.#pending === '') return;
-    const lines = this.#pendingLines;
-    const bytes = this.#takePending();
+    if (this.#writing !== null || this.#pending.lines === 0) return;
+    const lines = this.#pending.lines;
+    const bytes = this.#pending.take(this.#torn);
     if (this.#device?.writeNow(bytes) !== true) this.#lose(lines, this.#failure);
   }
 
@@ -139,8 +139,8 @@ class BufferedSink implements LogSink {
     await Promise.race([this.flush(), late]);
     clearTimeout(timer);
     this.#dropRest('not written in time');
-    this.#lose(this.#pendingLines, 'not written in time');
-    this.#takePending();
+    this.#lose(this.#pending.lines, 'not written in time');
+    this.#pending.take(false);
     const device = this.#device;
     this.#device = null;
     // Under a write that hangs the number of the file could become another one's.
@@ -157,14 +157,14 @@ class BufferedSink implements LogSink {
   #start(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    if (this.#writing !== null || this.#pending === '') return;
+    if (this.#writing !== null || this.#pending.lines === 0) return;
     if (this.#device === null && performance.now() - this.#openedAt > reopenDelay) this.#open();
-    this.#batch = this.#takePending();
+    this.#batch = this.#pending.take(this.#torn);
     this.#offset = 0;
     const drained = this.#options.followsMoves === true ? this.#follow() : this.#drain(this.#device);
     this.#writing = drained.then(() => {
       this.#writing = null;
-      if (this.#pending !== '') this.#schedule();
+      if (this.#pending.lines > 0) this.#schedule();
     });
   }
 
@@ -218,14 +218,6 @@ class BufferedSink implements LogSink {
 
   get #failure(): string {
     return this.#device === null ? this.#openFailure : this.#device.failure;
-  }
-
-  #takePending(): Buffer {
-    const text = this.#torn ? `\n${this.#pending}` : this.#pending;
-    const bytes = Buffer.from(text, this.#options.bytes === true ? 'latin1' : 'utf8');
-    this.#pending = '';
-    this.#pendingLines = 0;
-    return bytes;
   }
 
   #open(): void {

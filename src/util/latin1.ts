@@ -1,12 +1,18 @@
 interface Latin1Sliceable {
   latin1Slice(this: Uint8Array, start: number, end: number): string;
+  latin1Write(this: Uint8Array, text: string, offset: number): number;
 }
 
-const { latin1Slice } = Buffer.prototype as unknown as Latin1Sliceable;
+const { latin1Slice, latin1Write } = Buffer.prototype as unknown as Latin1Sliceable;
 
 /** A range of bytes as a string of one character for each byte. Costs half of `toString('latin1')`, which looks up the encoding first. */
 export function latin1(bytes: Uint8Array, start: number, end: number): string {
   return latin1Slice.call(bytes, start, end);
+}
+
+/** Writes such a string from `offset` on, as far as there is room; returns how many bytes were written. */
+export function writeLatin1(bytes: Uint8Array, text: string, offset: number): number {
+  return latin1Write.call(bytes, text, offset);
 }
 
 /** The bytes of a text in UTF-8, as such a string. */
