@@ -226,6 +226,10 @@ test('a state that is malformed does not spoil the trace; a long one loses its l
   const [state = ''] = headers['tracestate'] ?? [];
   assert.ok(state.length <= 4096 && state.split(',').length === 32);
   assert.deepEqual(state.split(','), members.filter((_, at) => at !== 3).slice(0, 32));
+  // Of thousands only the first are looked at.
+  const many = `${'a=1,'.repeat(5000)}no member`;
+  const kept = (await through(settings({}), { traceparent, tracestate: many })).headers['tracestate'];
+  assert.deepEqual(kept, [Array(32).fill('a=1').join(',')]);
 });
 
 const written: readonly (readonly [
