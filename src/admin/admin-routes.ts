@@ -35,7 +35,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...schemaRoutes(context, options.catalog),
     ...pluginRoutes(options.catalog),
     ...tagRoutes(context),
-    ...auditRoutes(deps.store),
+    ...auditRoutes(deps.store, options.entities),
     ...analyticsRoutes(deps),
     ...logLevelRoutes(options.logLevel),
     ...upstreamHealthRoutes(context, deps),

@@ -30,7 +30,9 @@ test('a write leaves a record of who, when, what, from where; the newest first',
     await admin.call('DELETE', '/services/users');
     const [removed, changed, made] = await recordsOf(admin);
     for (const record of [removed, changed, made]) {
-      assert.ok(Number(record?.['at']) >= start && Number(record?.['at']) <= Date.now() + 1000);
+      const at = String(record?.['at']);
+      assert.match(at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      assert.ok(Date.parse(at) >= start && Date.parse(at) <= Date.now() + 1000);
       assert.deepEqual(record?.['actor'], { kind: 'anonymous', name: 'anonymous' });
       assert.deepEqual([record?.['peer'], record?.['client']], ['127.0.0.1', '127.0.0.1']);
       assert.deepEqual([record?.['entity'], record?.['entity_id'], record?.['name']], ['services', id, 'users']);
@@ -46,6 +48,7 @@ test('a write leaves a record of who, when, what, from where; the newest first',
     assert.deepEqual(shape(removed), ['delete', 'DELETE', '/services/users', 204]);
     assert.equal(made?.['before'], null);
     assert.equal(field(made, 'after', 'host'), 'a.test');
+    assert.equal(field(made, 'after', 'created_at'), created.json['created_at']);
     assert.deepEqual(changed?.['before'], { host: 'a.test', tags: null });
     assert.deepEqual(changed?.['after'], { host: 'b.test', tags: ['x'] });
     assert.equal(field(removed, 'before', 'host'), 'b.test');
@@ -144,6 +147,7 @@ test('records are chosen by what they tell, and pages keep the choice', () =>
     const [route] = await recordsOf(admin, '?entity=routes');
     assert.deepEqual(await names(`?request_id=${String(route?.['request_id'])}`), ['r']);
     assert.deepEqual(await names(`?id=${String(route?.['entity_id'])}&entity=routes`), ['r']);
+    assert.deepEqual(await names(`?before=${String(route?.['at'])}&entity=services&method=post`), ['c', 'b', 'a']);
     assert.deepEqual(await names('?since=2999-01-01'), []);
     assert.equal((await names('?since=2001-01-01T00:00:00Z')).length, 5);
     assert.equal((await admin.call('GET', '/audit?since=yesterday')).status, 400);
@@ -159,6 +163,19 @@ test('records are chosen by what they tell, and pages keep the choice', () =>
     assert.deepEqual(await names('?limit=2'), ['a', 'b']);
     assert.deepEqual(await names('?page=2&limit=2'), ['c', 'r']);
     assert.deepEqual(await names(`?before=${String(route?.['id'])}`), ['c', 'b', 'a']);
+  }));
+
+test('a choice that cannot be made is refused: nobody may take all records for those that were asked for', () =>
+  withAdmin({}, async (admin) => {
+    await admin.call('POST', '/services', { name: 'a', host: 'a.test' });
+    const refused = async (query: string, option: string, pattern: RegExp) => {
+      const { status, json } = await admin.call('GET', `/audit?${query}`);
+      assert.equal(status, 400, query);
+      assert.match(String((json['options'] as Record_)[option]), pattern);
+    };
+    await refused('operation=delete', 'operation', /unknown parameter/);
+    await refused('entity=service', 'entity', /'service' is none of .*services/);
+    assert.equal((await recordsOf(admin, '?entity=services&size=1')).length, 1);
   }));
 
 test('a record has its bound, and says what is left out', () =>

@@ -158,7 +158,8 @@ function toMilliseconds(seconds: unknown, now: number): number {
   return typeof seconds === 'number' ? Math.round(seconds * 1000) : now;
 }
 
-function toSeconds(definition: EntityDefinition, milliseconds: unknown): number | null {
+/** A stored time as the Admin API shows it. */
+export function toSeconds(definition: EntityDefinition, milliseconds: unknown): number | null {
   if (typeof milliseconds !== 'number') return null;
   return definition.timestamps === 'fraction' ? milliseconds / 1000 : Math.floor(milliseconds / 1000);
 }

@@ -1,6 +1,6 @@
 import type { EntityDefinition, Row } from '../../entities/entity.ts';
 import type { EntityRegistry } from '../../entities/registry.ts';
-import { schemaOf } from '../../entities/rows.ts';
+import { schemaOf, toSeconds } from '../../entities/rows.ts';
 import type { AuditRecord, RowChange } from '../../store/audit.ts';
 import type { StoreWriter } from '../../store/store.ts';
 import { timedId } from '../../util/timed-id.ts';
@@ -110,13 +110,19 @@ function difference(definition: EntityDefinition, { before, after }: RowChange):
   return { ...sides, ...(truncated && { truncated }) };
 }
 
-/** Some fields of a row; how they are read depends on the whole of it. */
+/** Some fields of a row, times as the Admin API shows them; how they are read depends on the whole of it. */
 function shown(
   definition: EntityDefinition,
   row: Row | null,
   fields: Readonly<Record<string, unknown>> | null,
 ): Record<string, unknown> | null {
-  return row === null || fields === null ? null : redactFields(schemaOf(definition, row), fields);
+  if (row === null || fields === null) return null;
+  const seen = redactFields(schemaOf(definition, row), fields);
+  for (const [name, value] of Object.entries(seen)) {
+    const isTime = name === 'expires_at' ? definition.expires : definition.schema.fields.get(name)?.meta.timestamp;
+    if (isTime === true) seen[name] = toSeconds(definition, value);
+  }
+  return seen;
 }
 
 /** What people call it: the field that stands for the id in paths, or its name. Never a secret. */

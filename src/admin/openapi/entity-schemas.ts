@@ -36,7 +36,7 @@ const auditSchema: JsonObject = {
   required: ['id', 'at', 'actor', 'operation', 'method', 'path', 'status', 'request_id', 'peer', 'client'],
   properties: {
     id: { type: 'string', format: 'uuid' },
-    at: { type: 'integer', description: 'When, in milliseconds since the epoch.' },
+    at: { type: 'string', format: 'date-time', description: 'When: ISO 8601 in UTC, with milliseconds.' },
     actor: {
       type: 'object',
       description: 'Who: the name is stable and no secret.',

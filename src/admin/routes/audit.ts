@@ -1,7 +1,9 @@
+import type { EntityRegistry } from '../../entities/registry.ts';
 import type { AuditQuery, AuditRecord } from '../../store/audit.ts';
 import type { Store } from '../../store/store.ts';
 import { type AdminRequest, type AdminRoute, type Answer, ok } from '../http/admin-route.ts';
 import { notFound } from '../http/http-error.ts';
+import { pagingNames, refuseUnknown } from '../lists/known-parameters.ts';
 import { invalidOptions } from '../lists/list-errors.ts';
 import { type ListSource, readListPage } from '../lists/list-page.ts';
 import { readInstant, readListRequest } from '../lists/list-request.ts';
@@ -16,7 +18,10 @@ const filters = {
 } as const;
 
 const parameters = [
-  { name: 'entity', description: 'Only changes of entities of this schema name: `routes`.' },
+  {
+    name: 'entity',
+    description: 'Only changes of entities of this kind: `routes`, `keyauth_credentials` or `key-auths`.',
+  },
   { name: 'id', description: 'Only changes of the entity of this id.' },
   { name: 'method', description: 'Only requests with this method.' },
   { name: 'actor', description: 'Only what this actor did: `admin-token`, `anonymous`.' },
@@ -24,15 +29,17 @@ const parameters = [
   { name: 'since', description: 'Only records of this ISO 8601 timestamp or later.' },
 ];
 
+const known: readonly string[] = [...parameters.map(({ name }) => name), ...pagingNames];
+
 /** `/audit`: who changed what, when and from where. */
-export function auditRoutes(store: Store): readonly AdminRoute[] {
+export function auditRoutes(store: Store, entities: EntityRegistry): readonly AdminRoute[] {
   return [
     {
       path: '/audit',
       tag: 'audit',
       operations: {
         GET: {
-          handle: (request) => listRecords(store, request),
+          handle: (request) => listRecords(store, entities, request),
           notes: {
             summary: 'Who changed what, newest first',
             answer: 'list',
@@ -59,8 +66,9 @@ export function auditRoutes(store: Store): readonly AdminRoute[] {
   ];
 }
 
-async function listRecords(store: Store, request: AdminRequest): Promise<Answer> {
-  const chosen = readFilters(request);
+async function listRecords(store: Store, entities: EntityRegistry, request: AdminRequest): Promise<Answer> {
+  refuseUnknown(request.query, known);
+  const chosen = readFilters(request, entities);
   const source: ListSource<AuditRecord> = {
     kongDirection: 'desc',
     read: (page) => store.listAudit({ ...chosen.query, ...page }),
@@ -80,13 +88,13 @@ interface Chosen {
   readonly given: readonly (readonly [name: string, value: string])[];
 }
 
-function readFilters({ query }: AdminRequest): Chosen {
+function readFilters({ query }: AdminRequest, entities: EntityRegistry): Chosen {
   const where: Record<string, string> = {};
   const given: [string, string][] = [];
   for (const [name, field] of Object.entries(filters)) {
     const value = query.first(name);
     if (value === undefined) continue;
-    where[field] = name === 'method' ? value.toUpperCase() : name === 'id' ? value.toLowerCase() : value;
+    where[field] = comparable(name, value, entities);
     given.push([name, value]);
   }
   const since = query.first('since');
@@ -96,12 +104,22 @@ function readFilters({ query }: AdminRequest): Chosen {
   return { query: { where, since: instant }, given: [...given, ['since', since]] };
 }
 
+function comparable(filter: string, value: string, entities: EntityRegistry): string {
+  if (filter === 'method') return value.toUpperCase();
+  if (filter === 'id') return value.toLowerCase();
+  if (filter !== 'entity') return value;
+  const definition = entities.byName(value) ?? entities.byPath(value);
+  if (definition !== undefined) return definition.name;
+  const names = entities.definitions.map(({ name }) => name).join(', ');
+  throw invalidOptions({ entity: `'${value}' is none of ${names}` });
+}
+
 /** In a fixed order, so that records read alike. */
 function shown({ id, createdAt, method, entity, entityId, requestId, body }: AuditRecord): Record<string, unknown> {
   const { actor, operation, name = null, path, status, peer, client, ...rest } = body;
   return {
     id,
-    at: createdAt,
+    at: new Date(createdAt).toISOString(),
     actor,
     operation,
     method,

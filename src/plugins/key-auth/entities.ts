@@ -37,6 +37,8 @@ const credentials = defineEntity({
     key_hash: string({
       unique: true,
       match: /^[0-9a-f]{64}$/,
+      // A key that people chose can be guessed from it.
+      encrypted: true,
       description:
         'SHA-256 of the key, in hexadecimal digits. Follows from the key. Given without one, it is taken over from another gateway.',
     }),

@@ -47,6 +47,14 @@ describe('keys through the Admin API', () => {
     assert.deepEqual([await statusOf(rig, 'key-of-last-year'), await statusOf(rig, 'key-of-this-year')], [401, 200]);
   });
 
+  it('are not in the audit, nor what they could be guessed from', async () => {
+    await rig.write('POST', '/consumers/bob/key-auth', { key: 'summer2026' });
+    const { body } = await rig.gateway.admin('GET', '/audit?entity=key-auths&size=1');
+    const text = JSON.stringify(body);
+    assert.match(text, /"key":"REDACTED"/);
+    assert.ok(!text.includes('summer2026') && !text.includes(hashKey('summer2026')), text);
+  });
+
   it('keep their value in a PATCH without one, and change in one with one', async () => {
     const made = await rig.write('POST', '/consumers/bob/key-auth', { key: 'first-key-of-bob' });
     const tagged = await rig.write('PATCH', `/consumers/bob/key-auth/${made['id']}`, { tags: ['t'] });

@@ -8,6 +8,7 @@ import {
 } from '../../../analytics/usage-reader.ts';
 import type { UsageResolution } from '../../../store/usage-store.ts';
 import { type AdminRequest, type Answer, ok } from '../../http/admin-route.ts';
+import { pagingNames } from '../../lists/known-parameters.ts';
 import { invalidOptions } from '../../lists/list-errors.ts';
 import { type ListSource, type PageQuery, readListPage } from '../../lists/list-page.ts';
 import { maxLimit, readListRequest } from '../../lists/list-request.ts';
@@ -16,7 +17,6 @@ import { csvHeader, csvRow } from './usage-csv.ts';
 import { everything, isoTime, readAsked, readGrouping, readOnce, type UsageAsked } from './usage-request.ts';
 import { shownGroup } from './usage-view.ts';
 
-const pagingNames = ['size', 'limit', 'offset', 'cursor', 'page', 'before'];
 const csvType = 'text/csv; charset=utf-8; header=present';
 /** More than there may be where times are not told apart. */
 const everyGroup = 100_000;

@@ -3,6 +3,7 @@ import { lengths, resolutions, startOf } from '../../../analytics/periods.ts';
 import type { Grouping, UsageFilter } from '../../../analytics/usage-reader.ts';
 import type { UsageResolution } from '../../../store/usage-store.ts';
 import type { Query } from '../../http/query.ts';
+import { refuseUnknown } from '../../lists/known-parameters.ts';
 import { invalidOptions } from '../../lists/list-errors.ts';
 import { readInstant } from '../../lists/list-request.ts';
 
@@ -91,12 +92,6 @@ export function readAsked(
     statuses: readStatuses(query.all('status')),
     given: givenOf(query, range),
   };
-}
-
-function refuseUnknown(query: Query, known: readonly string[]): void {
-  const unknown = query.keys().filter((name) => !known.includes(name));
-  if (unknown.length === 0) return;
-  throw invalidOptions(Object.fromEntries(unknown.map((name) => [name, 'unknown parameter'])));
 }
 
 export function readOnce(query: Query, name: string): string | undefined {
