@@ -44,7 +44,8 @@ export class RequestContext
   #firstKey: symbol | null = null;
   #firstValue: unknown = undefined;
   #values: Map<symbol, unknown> | null = null;
-  #logFields: Record<string, unknown> | null = null;
+  /** Name, value, name, value: made an object of only when somebody wants the record. */
+  #logFields: unknown[] | null = null;
   #record: Record<string, unknown> | null = null;
   #measures: ExchangeMeasures | null = null;
   #body: Promise<Uint8Array> | null = null;
@@ -131,8 +132,8 @@ export class RequestContext
   }
 
   log(field: string, value: unknown): void {
-    this.#logFields ??= Object.create(null) as Record<string, unknown>;
-    this.#logFields[field] = value;
+    if (this.#logFields === null) this.#logFields = [field, value];
+    else this.#logFields.push(field, value);
     if (this.#record !== null) this.#record[field] = value;
   }
 
@@ -220,7 +221,14 @@ export class RequestContext
   }
 
   record(): Readonly<Record<string, unknown>> {
-    this.#record ??= { ...logRecord(this.#exchange), ...this.#logFields };
+    this.#record ??= { ...logRecord(this.#exchange), ...fieldsOf(this.#logFields) };
     return this.#record;
   }
+}
+
+/** Of several values of a name the last one counts. */
+function fieldsOf(pairs: readonly unknown[] | null): Readonly<Record<string, unknown>> {
+  const fields: Record<string, unknown> = Object.create(null);
+  if (pairs !== null) for (let at = 0; at < pairs.length; at += 2) fields[String(pairs[at])] = pairs[at + 1];
+  return fields;
 }

@@ -2,7 +2,7 @@ import type { PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
 import { compileLogFields, logLine } from '../../plugin-sdk/log-fields.ts';
 import { resourceOf } from '../../plugin-sdk/otlp/attributes.ts';
 import { encodeLogLine, logsRequest } from '../../plugin-sdk/otlp/logs.ts';
-import { encodeSpan, tracesRequest } from '../../plugin-sdk/otlp/spans.ts';
+import { encodeSpan, type Span, tracesRequest } from '../../plugin-sdk/otlp/spans.ts';
 import { Tracer } from '../../plugin-sdk/propagation/tracer.ts';
 import { queueSettings } from '../../plugin-sdk/queue.ts';
 import { type Exporter, openExporter } from './exporter.ts';
@@ -50,13 +50,20 @@ function tellOfRequests(config: OpentelemetryConfig, tools: PluginTools): Plugin
     },
     log(context) {
       const trace = tracer.sampled(context);
-      if (trace !== null) {
-        for (const span of spansOf(context, trace, instrumentations)) traces?.push(encodeSpan(span));
+      if (trace !== null && traces !== null) {
+        // What spans tell of the request are parts of its head, which is kept as long as they are.
+        let kept = context.request.block().length;
+        for (const span of spansOf(context, trace, instrumentations)) {
+          traces.push(span, kept + spanBytes);
+          kept = 0;
+        }
       }
       if (logs === null) return;
       const ids = tracer.traced(context);
       const line = logLine(context, fields);
-      if (line !== null) logs.push(encodeLogLine(logLineOf(context, ids, line)));
+      if (line === null) return;
+      const encoded = encodeLogLine(logLineOf(context, ids, line));
+      logs.push(encoded, encoded.byteLength);
     },
     async drain() {
       await Promise.all([traces?.drain(), logs?.drain()]);
@@ -75,7 +82,7 @@ function tellOfRequests(config: OpentelemetryConfig, tools: PluginTools): Plugin
 function exporters(
   config: OpentelemetryConfig,
   tools: PluginTools,
-): { readonly traces: Exporter | null; readonly logs: Exporter | null } {
+): { readonly traces: Exporter<Span> | null; readonly logs: Exporter<Uint8Array> | null } {
   const { traces_endpoint: tracesUrl, logs_endpoint: logsUrl } = config;
   const options = {
     headers: config.headers,
@@ -91,8 +98,20 @@ function exporters(
     tools,
   };
   const traces =
-    tracesUrl === null ? null : openExporter({ ...options, url: tracesUrl, message: tracesRequest, what: 'spans' });
+    tracesUrl === null
+      ? null
+      : openExporter({ ...options, url: tracesUrl, encode: encodeSpan, message: tracesRequest, what: 'spans' });
+  // Of each request there is a line, so nothing is gained by waiting; and its bytes are what it takes.
   const logs =
-    logsUrl === null ? null : openExporter({ ...options, url: logsUrl, message: logsRequest, what: 'log records' });
+    logsUrl === null
+      ? null
+      : openExporter({ ...options, url: logsUrl, encode: unchanged, message: logsRequest, what: 'log records' });
   return { traces, logs };
+}
+
+/** What a span keeps in memory beside the request's head. */
+const spanBytes = 1000;
+
+function unchanged(encoded: Uint8Array): Uint8Array {
+  return encoded;
 }
