@@ -72,7 +72,8 @@ test('secrets are masked wherever they stand', () => {
     }),
   );
   const names = ['request', 'request_uri', 'args', 'arg_apikey', 'http_authorization', 'http_cookie', 'http_referer'];
-  const all = [...names, 'sent_http_set_cookie', 'upstream_http_set_cookie', 'upstream_uri'];
+  x.responseBlock += 'Location: /#token=s3cret\r\n';
+  const all = [...names, 'sent_http_location', 'sent_http_set_cookie', 'upstream_http_set_cookie', 'upstream_uri'];
   const line = lineOf(x, all.map((name) => `$${name}`).join(' | '));
   assert.ok(!line.includes('s3cret'), line);
   assert.equal(line.split(' | ').filter((field) => field.includes('REDACTED')).length, all.length);

@@ -12,7 +12,7 @@ import { monotonic } from '../util/clock.ts';
 import { utf8AsLatin1 } from '../util/latin1.ts';
 import type { Exchange } from './exchange.ts';
 import { requestBytes, responseBytes } from './log-record.ts';
-import { isSecretHeader, maskedField, maskedTarget, redacted } from './masked-arguments.ts';
+import { maskedTarget, shownField } from './masked-arguments.ts';
 import { hostName } from './request-message.ts';
 import {
   remoteUser,
@@ -147,26 +147,16 @@ const prefixed: Readonly<Record<LogVariablePrefix, (rest: string) => Variable<Ex
 function headerOf(name: string): Variable<Exchange> {
   const read: Read = ({ head, plan }) => {
     const value = headerValue(head.block, name);
-    if (value === null) return null;
-    if (isSecretHeader(name, plan.secretHeaders)) return redacted;
-    const shown = name === 'referer' ? maskedTarget(value, plan.secretArguments, plan.logMasks) : value;
-    return plan.logMasks.length === 0 ? shown : maskedField(name, shown, plan.logMasks);
+    return value === null ? null : shownField(name, value, plan);
   };
   return { read, ofHead: true };
 }
-
-/** Sets the session that a client will show. */
-const sessionHeader = 'set-cookie';
 
 function answerHeader(rest: string, block: (x: Exchange) => string): Variable<Exchange> {
   const name = rest.replaceAll('_', '-').toLowerCase();
   return given((x) => {
     const value = headerValue(block(x), name);
-    if (value === null) return null;
-    const { secretHeaders, logMasks } = x.plan;
-    return name === sessionHeader || isSecretHeader(name, secretHeaders)
-      ? redacted
-      : maskedField(name, value, logMasks);
+    return value === null ? null : shownField(name, value, x.plan);
   });
 }
 

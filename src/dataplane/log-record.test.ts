@@ -63,7 +63,7 @@ test('a proxied request is told in the format of Kong', () => {
       ),
     },
   );
-  assert.deepEqual({ ...record.response.headers }, { 'set-cookie': ['a=1', 'b=2'], 'x-one': '1' });
+  assert.deepEqual({ ...record.response.headers }, { 'set-cookie': ['a=REDACTED', 'b=REDACTED'], 'x-one': '1' });
   assert.equal(record.response['status'], 200);
   assert.equal(record['upstream_uri'], '/b?x=1');
   assert.equal(record['upstream_status'], '200');
@@ -163,4 +163,25 @@ test('values of credentials are not told', () => {
   assert.equal(record.request.headers['my-key'], 'REDACTED');
   assert.equal(record.request.headers['x-one'], '1');
   assert.equal(record['upstream_uri'], '/b?my-key=REDACTED&x=1');
+});
+
+test('answers tell neither sessions nor the tokens that they send clients on with', () => {
+  const exchange = served(exchangeOf());
+  exchange.responseBlock = [
+    'Set-Cookie: sid=s3cret; Path=/',
+    'Set-Cookie: s3cret',
+    'Set-Cookie: s3cret; Max-Age=1',
+    'Location: https://app.test/done?id_token=s3cret&page=2#access_token=s3cret&state=x',
+    'Content-Location: /#/done?access_token=s3cret',
+    '',
+  ].join('\r\n');
+  const { headers } = recordOf(exchange).response;
+  assert.deepEqual(
+    { ...headers },
+    {
+      'set-cookie': ['sid=REDACTED', 'REDACTED', 'REDACTED'],
+      location: 'https://app.test/done?id_token=REDACTED&page=2#access_token=REDACTED&state=x',
+      'content-location': '/#/done?access_token=REDACTED',
+    },
+  );
 });

@@ -1,10 +1,9 @@
 import { eachHeader } from '../http1/header-block.ts';
-import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { ConsumerView } from '../plugin-sdk/contexts.ts';
 import { monotonic } from '../util/clock.ts';
 import { rowWithoutNulls, withoutNulls } from '../util/without-nulls.ts';
 import type { Exchange } from './exchange.ts';
-import { isSecretArgument, isSecretHeader, maskedField, maskedTarget, redacted } from './masked-arguments.ts';
+import { isSecretArgument, maskedTarget, redacted, shownField } from './masked-arguments.ts';
 import { queryArguments } from './query-arguments.ts';
 import { hostName } from './request-message.ts';
 import { statusText } from './response-head.ts';
@@ -120,19 +119,13 @@ function listOrNull(list: readonly string[]): readonly string[] | null {
 export function maskedHeaders({ plan }: Exchange, block: string): Readonly<Record<string, string | readonly string[]>> {
   const result: Record<string, string | string[]> = Object.create(null);
   eachHeader(block, (name, value) => {
-    const shown = shownHeader(plan, name, value);
+    const shown = shownField(name, value, plan);
     const known = result[name];
     if (known === undefined) result[name] = shown;
     else if (typeof known !== 'string') known.push(shown);
     else if (known !== redacted || shown !== redacted) result[name] = [known, shown];
   });
   return result;
-}
-
-function shownHeader({ secretArguments, secretHeaders, logMasks }: PluginPlan, name: string, value: string): string {
-  if (isSecretHeader(name, secretHeaders)) return redacted;
-  const shown = name === 'referer' ? maskedTarget(value, secretArguments, logMasks) : value;
-  return logMasks.length === 0 ? shown : maskedField(name, shown, logMasks);
 }
 
 /** The query that arguments are shown of; `target` is masked already. */

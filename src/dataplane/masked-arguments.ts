@@ -71,6 +71,41 @@ export function maskedField(name: string, value: string, masks: readonly LogMask
   return shown;
 }
 
+/** The secrets of a plan, and what its plugins mask. */
+interface Masking {
+  readonly secretArguments: ReadonlySet<string>;
+  readonly secretHeaders: ReadonlySet<string>;
+  readonly logMasks: readonly LogMask[];
+}
+
+/** Fields that hold a URL. Those of answers send tokens of OpenID Connect and OAuth to the client's next request. */
+const urlHeaders: ReadonlySet<string> = new Set(['referer', 'location', 'content-location']);
+
+/** The value of a header field of a request or an answer, name in lower case, as logs may show it. */
+export function shownField(name: string, value: string, plan: Masking): string {
+  const { secretArguments, secretHeaders, logMasks } = plan;
+  if (isSecretHeader(name, secretHeaders)) return redacted;
+  if (name === 'set-cookie') return maskedCookie(value);
+  const shown = urlHeaders.has(name) ? maskedReference(value, secretArguments, logMasks) : value;
+  return logMasks.length === 0 ? shown : maskedField(name, shown, logMasks);
+}
+
+/** Sets the session that a client will show; which cookies are set is no secret. One without `=` is all value. */
+function maskedCookie(value: string): string {
+  const equals = value.indexOf('=');
+  const end = value.indexOf(';');
+  return equals < 0 || (end >= 0 && end < equals) ? redacted : value.slice(0, equals + 1) + redacted;
+}
+
+/** A URL whose fragment may have arguments of its own: `/done#access_token=...`, `/#/done?token=...`. */
+function maskedReference(url: string, own: ReadonlySet<string>, masks: readonly LogMask[]): string {
+  const hash = url.indexOf('#');
+  if (hash < 0) return maskedTarget(url, own, masks);
+  const fragment = url.slice(hash + 1);
+  const shown = fragment.includes('?') ? maskedTarget(fragment, own, masks) : maskedByAll(fragment, own, masks);
+  return `${maskedTarget(url.slice(0, hash), own, masks)}#${shown}`;
+}
+
 /** What cannot be masked is not shown. */
 function safely(mask: () => string | undefined): string {
   try {

@@ -1,6 +1,5 @@
 import type { Exchange } from '../exchange.ts';
 import { maskedHeaders } from '../log-record.ts';
-import { redacted } from '../masked-arguments.ts';
 import { milliseconds } from '../server-timing.ts';
 import { addressText } from './attempts-part.ts';
 import type { Explained } from './document.ts';
@@ -36,7 +35,7 @@ export function answerPart(explained: Explained): AnswerPart {
     status: answer?.status ?? null,
     error: x.error === null ? null : { code: x.error.code, message: x.error.message },
     message: answer === null ? null : messageIn(answer.beginning),
-    headers: answer === null ? {} : withoutCookies(maskedHeaders(x, answer.block)),
+    headers: answer === null ? {} : maskedHeaders(x, answer.block),
     trailers: answer === null ? {} : maskedHeaders(x, answer.trailers),
     body_bytes: answer?.bytes ?? 0,
     complete: ending === 'complete',
@@ -55,14 +54,6 @@ function messageIn(body: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** Sessions are handed out by `Set-Cookie`; which cookies are set is no secret. */
-function withoutCookies(headers: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const cookies = headers['set-cookie'];
-  if (cookies === undefined) return headers;
-  const names = [cookies].flat().map((cookie) => `${String(cookie).split('=', 1)[0]}=${redacted}`);
-  return { ...headers, 'set-cookie': names.length === 1 ? names[0] : names };
 }
 
 function answerer({ x, recorder, answer }: Explained): { readonly by: AnsweredBy; readonly who: string | null } {
