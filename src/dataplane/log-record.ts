@@ -1,6 +1,7 @@
 import { eachHeader } from '../http1/header-block.ts';
 import type { ConsumerView } from '../plugin-sdk/contexts.ts';
 import { monotonic } from '../util/clock.ts';
+import { readBytes } from '../util/latin1.ts';
 import { rowWithoutNulls, withoutNulls } from '../util/without-nulls.ts';
 import type { Exchange } from './exchange.ts';
 import { isSecretArgument, maskedTarget, redacted, shownField } from './masked-arguments.ts';
@@ -14,7 +15,7 @@ export function logRecord(x: Exchange): Record<string, unknown> {
   const block = responseBlock(x);
   const record: Record<string, unknown> = {
     request: requestPart(x),
-    upstream_uri: maskedTarget(x.upstreamUri, x.plan.secretArguments, x.plan.logMasks),
+    upstream_uri: readBytes(maskedTarget(x.upstreamUri, x.plan.secretArguments, x.plan.logMasks)),
     upstream_status: upstreamStatus(x),
     response: { status: x.status, headers: maskedHeaders(x, block), size: bytesWith(x, block) },
     latencies: latencies(x),
@@ -37,10 +38,11 @@ function requestPart(x: Exchange): Record<string, unknown> {
   const { head, peer } = x;
   const { secretArguments, logMasks } = x.plan;
   const target = maskedTarget(head.target, secretArguments, logMasks);
+  const uri = readBytes(target);
   const part: Record<string, unknown> = {
     id: x.id,
-    uri: target,
-    url: `${peer.scheme}://${hostName(head.host)}:${peer.localPort}${target}`,
+    uri,
+    url: `${peer.scheme}://${hostName(head.host)}:${peer.localPort}${uri}`,
     querystring: shownArguments(shownQuery(x, target), secretArguments),
     method: head.method,
     headers: maskedHeaders(x, head.block),
@@ -115,11 +117,11 @@ function listOrNull(list: readonly string[]): readonly string[] | null {
   return list.length === 0 ? null : list;
 }
 
-/** A name with one value has the value itself. */
+/** A name with one value has the value itself. Values are read as UTF-8 where they are that. */
 export function maskedHeaders({ plan }: Exchange, block: string): Readonly<Record<string, string | readonly string[]>> {
   const result: Record<string, string | string[]> = Object.create(null);
   eachHeader(block, (name, value) => {
-    const shown = shownField(name, value, plan);
+    const shown = readBytes(shownField(name, value, plan));
     const known = result[name];
     if (known === undefined) result[name] = shown;
     else if (typeof known !== 'string') known.push(shown);

@@ -20,3 +20,12 @@ export function utf8AsLatin1(text: string): string {
   const bytes = Buffer.from(text);
   return latin1(bytes, 0, bytes.byteLength);
 }
+
+const beyondAscii = /[\x80-\xff]/;
+
+/** A text of one char for each byte, as headers and paths are, read as UTF-8; as it stands when it is not that. */
+export function readBytes(bytes: string): string {
+  if (!beyondAscii.test(bytes)) return bytes;
+  const text = Buffer.from(bytes, 'latin1').toString('utf8');
+  return text.includes('\ufffd') ? bytes : text;
+}

@@ -1,3 +1,5 @@
+export { readBytes } from '../../util/latin1.ts';
+
 /** What an expression gives. Null stands for what is absent; the rest comes from claims and the like, and has members. */
 export type Value = string | number | boolean | null | object;
 
@@ -41,13 +43,4 @@ export function memberOf(value: Value, key: Value): Value {
 function asValue(value: unknown): Value {
   if (value === undefined || typeof value === 'function' || typeof value === 'symbol') return null;
   return typeof value === 'bigint' ? String(value) : (value as Value);
-}
-
-const escapable = /[\x80-\xff]/;
-
-/** A text of one char for each byte, as headers and paths are, read as UTF-8; as it stands when it is not that. */
-export function readBytes(latin1: string): string {
-  if (!escapable.test(latin1)) return latin1;
-  const text = Buffer.from(latin1, 'latin1').toString('utf8');
-  return text.includes('\ufffd') ? latin1 : text;
 }
