@@ -4,6 +4,7 @@ import { buildPlan } from '../plugin-runner/build-plan.ts';
 import { TestClient } from '../plugin-sdk/testing/test-client.ts';
 import { type TestRequest, testExchange } from '../plugin-sdk/testing/test-exchange.ts';
 import { parseLogFormat } from '../settings/log-format.ts';
+import { httpFormats } from '../settings/log-formats.ts';
 import { logVariables } from '../settings/log-variables.ts';
 import { exchangeFormatter } from './access-lines.ts';
 import { exchangeVariable } from './access-variables.ts';
@@ -16,7 +17,7 @@ function exchangeOf(request: TestRequest = {}): Exchange {
 }
 
 function lineOf(x: Exchange, text: string): string {
-  return exchangeFormatter(parseLogFormat('f', `x '${text}'`))(x);
+  return exchangeFormatter(parseLogFormat('f', `x '${text}'`, httpFormats))(x);
 }
 
 /** As if the backend at 10.0.0.1 had answered. */
@@ -110,7 +111,7 @@ test('the user is who has shown to be somebody', () => {
 });
 
 test('fields of the head are remembered for the connection, and never for another head', () => {
-  const format = exchangeFormatter(parseLogFormat('f', `x '"$http_user_agent" "$http_x"'`));
+  const format = exchangeFormatter(parseLogFormat('f', `x '"$http_user_agent" "$http_x"'`, httpFormats));
   const first = exchangeOf({ headers: { 'User-Agent': 'a', X: '1' } });
   assert.equal(format(first), '"a" "1"');
   const again = exchangeOf({ headers: { 'User-Agent': 'a', X: '2' } });

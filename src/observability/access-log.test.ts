@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { builtInFormats, type LogFormat, parseLogFormat } from '../settings/log-format.ts';
+import { type LogFormat, parseLogFormat } from '../settings/log-format.ts';
+import { httpFormats } from '../settings/log-formats.ts';
 import { compileFormat, type Variable } from './access-log.ts';
 import { isoTime, localTime, seconds } from './log-times.ts';
 
@@ -11,7 +12,7 @@ function line(format: LogFormat, source: Source): string {
 }
 
 function named(name: string): LogFormat {
-  const found = builtInFormats.find((format) => format.name === name);
+  const found = httpFormats.builtIn.find((format) => format.name === name);
   assert.ok(found !== undefined);
   return found;
 }
@@ -35,10 +36,13 @@ test('the usual line is that of Kong', () => {
 });
 
 test('nothing in a field can end the line or the field', () => {
-  const shown = line(parseLogFormat('f', `x '$remote_user "$http_a"'`), { remote_user: 'a b"\n', http_a: hostile });
+  const shown = line(parseLogFormat('f', `x '$remote_user "$http_a"'`, httpFormats), {
+    remote_user: 'a b"\n',
+    http_a: hostile,
+  });
   assert.equal(shown, 'a\\x20b\\x22\\x0A "\\x22\\x0D\\x0A\\x5C \\x00\\x7F\\xC3\\xA9\\xFF"');
   for (const escaping of ['default', 'json', 'none']) {
-    const format = parseLogFormat('f', `x escape=${escaping} '"$http_a"'`);
+    const format = parseLogFormat('f', `x escape=${escaping} '"$http_a"'`, httpFormats);
     for (let code = 0; code < 256; code++) {
       const text = line(format, { http_a: String.fromCharCode(code) });
       assert.match(text, escaping === 'none' ? /^[\x20-\x7e\x80-\xff]+$/ : /^"[\x20-\x7e]+"$/, `${escaping} ${code}`);
@@ -47,7 +51,7 @@ test('nothing in a field can end the line or the field', () => {
 });
 
 test('a line in JSON is JSON, whatever clients send', () => {
-  const own = parseLogFormat('f', `x escape=json '{"a":"$http_a","b":"$http_b"}'`);
+  const own = parseLogFormat('f', `x escape=json '{"a":"$http_a","b":"$http_b"}'`, httpFormats);
   assert.deepEqual(JSON.parse(line(own, { http_a: hostile })), { a: '"\r\n\\ \x00\x7fé\ufffd', b: '' });
   const text = line(named('json'), { http_user_agent: hostile, status: '200', request_time: '0.012', user: null });
   assert.match(text, /^[\x20-\x7e]+$/);
@@ -57,13 +61,14 @@ test('a line in JSON is JSON, whatever clients send', () => {
 });
 
 test('what there is none of is a dash; in JSON and without escapes it is nothing', () => {
-  const text = (escaping: string) => line(parseLogFormat('f', `x escape=${escaping} '[$args] $http_a'`), { args: '' });
+  const text = (escaping: string) =>
+    line(parseLogFormat('f', `x escape=${escaping} '[$args] $http_a'`, httpFormats), { args: '' });
   assert.deepEqual([text('default'), text('json'), text('none')], ['[-] -', '[] ', '[] ']);
 });
 
 test('texts of a format are bytes of UTF-8', () => {
   assert.equal(
-    Buffer.from(line(parseLogFormat('f', "x 'é $status'"), { status: '200' }), 'latin1').toString(),
+    Buffer.from(line(parseLogFormat('f', "x 'é $status'", httpFormats), { status: '200' }), 'latin1').toString(),
     'é 200',
   );
 });
@@ -78,15 +83,18 @@ test('what depends on the head is made once for as long as it is remembered, and
     ofHead: name.startsWith('http_'),
   });
   const kept = new Map<string, string>();
-  const format = compileFormat<Source>(parseLogFormat('f', `x '$http_z $status "$http_a" "$http_b" $request_id'`), {
-    variable,
-    remember: (make) => (source) => {
-      const head = source['head'] ?? '';
-      const text = kept.get(head) ?? make(source);
-      kept.set(head, text);
-      return text;
+  const format = compileFormat<Source>(
+    parseLogFormat('f', `x '$http_z $status "$http_a" "$http_b" $request_id'`, httpFormats),
+    {
+      variable,
+      remember: (make) => (source) => {
+        const head = source['head'] ?? '';
+        const text = kept.get(head) ?? make(source);
+        kept.set(head, text);
+        return text;
+      },
     },
-  });
+  );
   const source = { head: '1', http_z: 'z', http_a: 'a', http_b: 'b', status: '200', request_id: 'i' };
   assert.equal(format(source), 'z 200 "a" "b" i');
   read.length = 0;

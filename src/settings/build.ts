@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { formatNamed, type LogFormat } from './log-format.ts';
+import { httpFormats, streamFormats } from './log-formats.ts';
 import type { Values } from './schema.ts';
 import type { DnsSettings, ListenAddress, Settings } from './settings.ts';
 import { SettingsError } from './settings-error.ts';
@@ -11,7 +12,7 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
   const prefix = resolve(cwd, expandHome(values.prefix));
   const log = (target: string): string => logPath(target, prefix);
   const format = (name: 'proxy_access_log' | 'admin_access_log' | 'status_access_log'): LogFormat =>
-    formatNamed(name, values[name].format, values.nginx_http_log_format);
+    formatNamed(name, values[name].format, httpFormats, values.nginx_http_log_format);
   const addresses = (
     name: 'proxy_listen' | 'stream_listen' | 'admin_listen' | 'status_listen',
   ): readonly ListenAddress[] => values[name].map((entry) => entry.address);
@@ -24,10 +25,16 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
       proxy: format('proxy_access_log'),
       admin: format('admin_access_log'),
       status: format('status_access_log'),
+      stream: formatNamed(
+        'proxy_stream_access_log',
+        values.proxy_stream_access_log.format,
+        streamFormats,
+        values.nginx_stream_log_format,
+      ),
     },
     accessLogSampling: { share: values.proxy_access_log_sampling, always: values.proxy_access_log_always },
     proxyErrorLog: log(values.proxy_error_log),
-    proxyStreamAccessLog: log(values.proxy_stream_access_log),
+    proxyStreamAccessLog: log(values.proxy_stream_access_log.target),
     adminAccessLog: log(values.admin_access_log.target),
     statusAccessLog: log(values.status_access_log.target),
     adminErrorLog: log(values.admin_error_log),

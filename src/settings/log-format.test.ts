@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadSettings } from './load.ts';
 import { parseLogFormat } from './log-format.ts';
+import { httpFormats } from './log-formats.ts';
 
 test('a format is written as for nginx', () => {
-  assert.deepEqual(parseLogFormat('f', `mine '$remote_addr "\${status}" ' "it\\'s \\"$arg_page\\"" ;`), {
+  assert.deepEqual(parseLogFormat('f', `mine '$remote_addr "\${status}" ' "it\\'s \\"$arg_page\\"" ;`, httpFormats), {
     name: 'mine',
     escape: 'default',
     parts: [
@@ -16,7 +17,7 @@ test('a format is written as for nginx', () => {
       { text: '"' },
     ],
   });
-  assert.equal(parseLogFormat('f', `k escape=json '{"s":$status}'`).escape, 'json');
+  assert.equal(parseLogFormat('f', `k escape=json '{"s":$status}'`, httpFormats).escape, 'json');
 });
 
 const wrong: readonly (readonly [text: string, message: RegExp])[] = [
@@ -35,7 +36,7 @@ const wrong: readonly (readonly [text: string, message: RegExp])[] = [
 
 for (const [text, message] of wrong) {
   test(`refused: ${text}`, () => {
-    assert.throws(() => parseLogFormat('f', text), { message });
+    assert.throws(() => parseLogFormat('f', text, httpFormats), { message });
   });
 }
 
@@ -49,14 +50,19 @@ test('an access log names its format behind the file', () => {
     KONG_PROXY_ACCESS_LOG: '/dev/stdout mine',
     KONG_ADMIN_ACCESS_LOG: 'logs/a.log json',
     KONG_STATUS_ACCESS_LOG: 'logs/s.log',
+    KONG_NGINX_STREAM_LOG_FORMAT: "mine '$session_time'",
+    KONG_PROXY_STREAM_ACCESS_LOG: 'logs/stream.log mine',
     KONG_PROXY_ACCESS_LOG_SAMPLING: '0.1',
     KONG_PROXY_ACCESS_LOG_ALWAYS: '5xx, 429',
   });
   assert.equal(settings.proxyAccessLog, '/dev/stdout');
   assert.equal(settings.adminAccessLog, '/tmp/nowhere/logs/a.log');
   assert.equal(settings.statusAccessLog, '/tmp/nowhere/logs/s.log');
-  const { proxy, admin, status } = settings.accessLogFormats;
+  assert.equal(settings.proxyStreamAccessLog, '/tmp/nowhere/logs/stream.log');
+  const { proxy, admin, status, stream } = settings.accessLogFormats;
   assert.deepEqual([proxy.name, admin.name, status.name], ['mine', 'json', 'kong_log_format']);
+  assert.deepEqual(stream.parts, [{ variable: 'session_time' }]);
+  assert.equal(load({}).accessLogFormats.stream.name, 'basic');
   const { share, always } = settings.accessLogSampling;
   assert.equal(share, 0.1);
   assert.deepEqual(

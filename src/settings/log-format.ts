@@ -1,4 +1,3 @@
-import { checkLogVariable, type LogVariable } from './log-variables.ts';
 import { SettingsError } from './settings-error.ts';
 import { suggest } from './suggest.ts';
 
@@ -16,79 +15,37 @@ export interface LogFormat {
   readonly parts: readonly LogPart[];
 }
 
-const combined = template(
-  '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"',
-);
-
-const jsonFields: readonly (readonly [
-  name: string,
-  variable: LogVariable | `http_${string}`,
-  kind: 'text' | 'number',
-])[] = [
-  ['time', 'time_iso8601', 'text'],
-  ['request_id', 'request_id', 'text'],
-  ['client_ip', 'remote_addr', 'text'],
-  ['user', 'remote_user', 'text'],
-  ['method', 'request_method', 'text'],
-  ['scheme', 'scheme', 'text'],
-  ['host', 'host', 'text'],
-  ['uri', 'request_uri', 'text'],
-  ['protocol', 'server_protocol', 'text'],
-  ['status', 'status', 'number'],
-  ['bytes_sent', 'body_bytes_sent', 'number'],
-  ['request_length', 'request_length', 'number'],
-  ['request_time', 'request_time', 'number'],
-  ['upstream_addr', 'upstream_addr', 'text'],
-  ['upstream_status', 'upstream_status', 'text'],
-  ['upstream_response_time', 'upstream_response_time', 'text'],
-  ['route', 'route_name', 'text'],
-  ['service', 'service_name', 'text'],
-  ['consumer', 'consumer_username', 'text'],
-  ['referer', 'http_referer', 'text'],
-  ['user_agent', 'http_user_agent', 'text'],
-];
-
-/** Formats that are always there. The first is used where none is named. */
-export const builtInFormats: readonly LogFormat[] = [
-  {
-    name: 'kong_log_format',
-    escape: 'default',
-    parts: [...combined, { text: ' kong_request_id: "' }, { variable: 'kong_request_id' }, { text: '"' }],
-  },
-  { name: 'combined', escape: 'default', parts: combined },
-  {
-    name: 'json',
-    escape: 'json',
-    parts: [
-      ...jsonFields.flatMap(([name, variable, json], index): readonly LogPart[] => [
-        { text: `${index === 0 ? '{' : ','}"${name}":` },
-        { variable, json },
-      ]),
-      { text: '}' },
-    ],
-  },
-];
-
-/** What `proxy_access_log` names when it names none. */
-export const defaultFormat: LogFormat = builtInFormats[0] as LogFormat;
+/** Formats of one kind of access log. */
+export interface LogFormats {
+  /** Those that are always there. The first is used where none is named. */
+  readonly builtIn: readonly LogFormat[];
+  /** The setting that adds one. */
+  readonly setting: string;
+  /** Throws a `SettingsError` that names the variable when there is none of that name. */
+  check(setting: string, variable: string): void;
+}
 
 /** The format that goes by the name, or a `SettingsError` that tells which there are. */
-export function formatNamed(setting: string, name: string | null, own: LogFormat | null): LogFormat {
-  if (name === null) return defaultFormat;
-  const formats = own === null ? builtInFormats : [own, ...builtInFormats];
-  const found = formats.find((format) => format.name === name);
+export function formatNamed(
+  setting: string,
+  name: string | null,
+  { builtIn, setting: adds }: LogFormats,
+  own: LogFormat | null,
+): LogFormat {
+  const formats = own === null ? builtIn : [...builtIn, own];
+  const found = name === null ? formats[0] : formats.find((format) => format.name === name);
   if (found !== undefined) return found;
   const names = formats.map((format) => format.name);
-  const near = suggest(name, names);
+  const near = suggest(name ?? '', names);
   throw new SettingsError(
-    `${setting} names the log format '${name}', which there is not${near === null ? '' : `; did you mean '${near}'?`} (${names.join(', ')}; nginx_http_log_format adds one)`,
+    `${setting} names the log format '${name}', which there is not${near === null ? '' : `; did you mean '${near}'?`} (${names.join(', ')}; ${adds} adds one)`,
   );
 }
 
 const escapes = ['default', 'json', 'none'] as const;
 
 /** nginx's `log_format`: `name [escape=json] '$remote_addr ...' '...'`. Throws a `SettingsError` that says what is wrong. */
-export function parseLogFormat(setting: string, text: string): LogFormat {
+export function parseLogFormat(setting: string, text: string, { builtIn, check }: LogFormats): LogFormat {
   const words = wordsOf(setting, text.replace(/;\s*$/, ''));
   const [name, ...rest] = words;
   if (name === undefined || name.quoted || !/^[A-Za-z0-9_.-]+$/.test(name.text)) {
@@ -108,11 +65,11 @@ export function parseLogFormat(setting: string, text: string): LogFormat {
   if (/[\x00-\x08\x0a-\x1f\x7f]/.test(line)) {
     throw new SettingsError(`${setting} must not have line breaks or other control characters in its text`);
   }
-  if (builtInFormats.some((format) => format.name === name.text)) {
+  if (builtIn.some((format) => format.name === name.text)) {
     throw new SettingsError(`${setting}: the log format '${name.text}' is there already; choose another name`);
   }
   const parts = template(line, setting);
-  for (const part of parts) if ('variable' in part) checkLogVariable(setting, part.variable);
+  for (const part of parts) if ('variable' in part) check(setting, part.variable);
   return { name: name.text, escape: escaping, parts };
 }
 
@@ -142,7 +99,8 @@ function unescaped(text: string): string {
   return text.replace(/\\(["'\\trn])/g, (_match, character: string) => controls[character] ?? character);
 }
 
-function template(line: string, setting = ''): readonly LogPart[] {
+/** The pieces of a text with variables. */
+export function template(line: string, setting = ''): readonly LogPart[] {
   const parts: LogPart[] = [];
   const piece = /\$(?:\{([A-Za-z0-9_]+)\}|([A-Za-z0-9_]+))|([^$]+)|\$/g;
   for (const [, braced, bare, text] of line.matchAll(piece)) {

@@ -84,14 +84,58 @@ export function prefixedVariable(name: string): { readonly prefix: LogVariablePr
   return prefix === undefined ? null : { prefix, rest: name.slice(prefix.length) };
 }
 
-/** Throws a `SettingsError` that names the variable when there is none of that name. */
+/** Of streams. */
+export const streamVariables = [
+  'bytes_received',
+  'bytes_sent',
+  'hostname',
+  'msec',
+  'pid',
+  'protocol',
+  'remote_addr',
+  'remote_port',
+  'route_id',
+  'route_name',
+  'server_addr',
+  'server_port',
+  'service_id',
+  'service_name',
+  'session_time',
+  'ssl_cipher',
+  'ssl_preread_server_name',
+  'ssl_protocol',
+  'ssl_server_name',
+  'status',
+  'time_iso8601',
+  'time_local',
+  'upstream_addr',
+  'upstream_bytes_received',
+  'upstream_bytes_sent',
+] as const;
+
+export type StreamVariable = (typeof streamVariables)[number];
+
+export function isStreamVariable(name: string): name is StreamVariable {
+  return (streamVariables as readonly string[]).includes(name);
+}
+
+/** Throws a `SettingsError` that names the variable when requests have none of that name. */
 export function checkLogVariable(setting: string, name: string): void {
   if (isLogVariable(name) || prefixedVariable(name) !== null) return;
   if (name.startsWith('cookie_')) {
     throw new SettingsError(`${setting}: $${name} is not available: cookies are credentials and are never logged`);
   }
-  const near = suggest(name, logVariables);
-  throw new SettingsError(
+  throw unknown(setting, name, logVariables);
+}
+
+/** The same of streams. */
+export function checkStreamVariable(setting: string, name: string): void {
+  if (!isStreamVariable(name)) throw unknown(setting, name, streamVariables);
+}
+
+function unknown(setting: string, name: string, all: readonly string[]): SettingsError {
+  const near = suggest(name, all);
+  return new SettingsError(
     `${setting}: there is no variable $${name}${near === null ? ' (docs/logs.md lists them)' : `; did you mean $${near}?`}`,
   );
 }

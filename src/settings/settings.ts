@@ -51,7 +51,12 @@ export interface Settings {
   readonly logFormat: 'auto' | 'json' | 'text';
   readonly proxyAccessLog: LogTarget;
   /** How lines of access logs look. */
-  readonly accessLogFormats: { readonly proxy: LogFormat; readonly admin: LogFormat; readonly status: LogFormat };
+  readonly accessLogFormats: {
+    readonly proxy: LogFormat;
+    readonly admin: LogFormat;
+    readonly status: LogFormat;
+    readonly stream: LogFormat;
+  };
   /** The share of requests that have a line, and by status (600 places) those that have one anyway. */
   readonly accessLogSampling: { readonly share: number; readonly always: Uint8Array };
   readonly proxyErrorLog: LogTarget;

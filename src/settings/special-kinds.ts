@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { SecureVersion } from 'node:tls';
 import type { Kind } from './kinds.ts';
 import { integer, splitList } from './kinds.ts';
-import { type LogFormat, parseLogFormat } from './log-format.ts';
+import { type LogFormat, type LogFormats, parseLogFormat } from './log-format.ts';
 import { SettingsError } from './settings-error.ts';
 import { allVersions } from './tls-policy.ts';
 
@@ -168,11 +168,13 @@ export const accessLogTarget: Kind<AccessLogTarget> = {
 };
 
 /** nginx's `log_format`; empty is none. */
-export const logFormat: Kind<LogFormat | null> = {
-  label: "`name '$remote_addr ... $status'`; `escape=json` may follow the name",
-  parse: (name, text) => (text.trim() === '' ? null : parseLogFormat(name, text)),
-  show: (_value, text) => text,
-};
+export function logFormat(formats: LogFormats): Kind<LogFormat | null> {
+  return {
+    label: "`name '$remote_addr ... $status'`; `escape=json` may follow the name",
+    parse: (name, text) => (text.trim() === '' ? null : parseLogFormat(name, text, formats)),
+    show: (_value, text) => text,
+  };
+}
 
 /** Statuses and classes of them: `5xx, 429`. The value is a row of 600 places, 1 for each status that is meant. */
 export const statuses: Kind<Uint8Array> = {
@@ -190,13 +192,6 @@ export const statuses: Kind<Uint8Array> = {
     return meant;
   },
   show: (_value, text) => splitList(text),
-};
-
-/** As `logTarget`; Kong writes the name of the format behind it. The value is without it. */
-export const streamLogTarget: Kind<string> = {
-  label: '`off`, `/dev/stdout`, `/dev/stderr`, or a file (relative to the prefix); `basic` may follow',
-  parse: (name, text) => logTarget.parse(name, text.replace(/\s+basic$/, '')),
-  show: (_value, text) => text,
 };
 
 /** A file relative to the prefix, `/dev/stdout`, `/dev/stderr` or `off`. The value is still relative. */

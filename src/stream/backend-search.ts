@@ -99,7 +99,8 @@ export class BackendSearch implements BalanceQuery {
   #noteAttempt(ip: string, port: number): void {
     const session = this.#session;
     if (session.askedMono === 0) session.askedMono = this.#startedMono;
-    session.attempts?.push({ startedAt: Date.now(), ip, port, failed: 0 });
+    session.attempts ??= [];
+    session.attempts.push({ startedAt: Date.now(), ip, port, failed: 0 });
   }
 
   /** The address took the connection. */

@@ -11,7 +11,6 @@ import { streamRecord } from './stream-record.ts';
 export function expectStreamLog(session: Session, plan: PluginPlan): void {
   if (plan.streamLog.length === 0) return;
   session.plan = plan;
-  session.attempts = [];
   holdInstances(plan.streamLog);
 }
 

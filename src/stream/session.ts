@@ -53,8 +53,9 @@ export class Session {
   askedMono = 0;
   /** A backend was reached; of UDP: was sent something. */
   joined = false;
-  /** The plugins that hear of the end; null: none does, and what only they would be told is not gathered. */
+  /** The plugins that hear of the end; null: none does. */
   plan: PluginPlan | null = null;
+  /** Null: no backend was asked. */
   attempts: StreamAttempt[] | null = null;
   /** Of the TLS that the gateway terminated. */
   tls: { readonly version: string; readonly cipher: string } | null = null;

@@ -8,7 +8,7 @@ import { TrustedPeers } from '../util/trusted-peers.ts';
 import { Counter } from '../zones/counters.ts';
 import { runStreamLog } from './run-stream-log.ts';
 import { Session } from './session.ts';
-import { formatStreamLine } from './stream-log.ts';
+import { streamFormatter } from './stream-log.ts';
 import type { StreamParts } from './stream-parts.ts';
 import { TcpStream } from './tcp-stream.ts';
 import { TlsTerminator } from './tls-terminator.ts';
@@ -22,6 +22,7 @@ export class StreamPlane {
   readonly #udp: UdpListener[] = [];
   readonly #trusted: TrustedPeers | null;
   readonly #log: LogSink | null;
+  readonly #line: (session: Session) => string;
   readonly #refused: (text: string) => void;
   #terminator: TlsTerminator | null = null;
   #drained: (() => void) | null = null;
@@ -48,7 +49,11 @@ export class StreamPlane {
     const lost = (lines: number): void => {
       counters[Counter.logDropped]! += lines;
     };
-    this.#log = settings.proxyStreamAccessLog === 'off' ? null : openLogSink(settings.proxyStreamAccessLog, { lost });
+    this.#log =
+      settings.proxyStreamAccessLog === 'off'
+        ? null
+        : openLogSink(settings.proxyStreamAccessLog, { bytes: true, lost });
+    this.#line = streamFormatter(settings.accessLogFormats.stream);
     this.#refused = nowAndThen(10_000, (text, unsaid) => log.warn(text, { unsaid }));
   }
 
@@ -136,7 +141,7 @@ export class StreamPlane {
     counters[Counter.connectionsWriting]!--;
     counters[Counter.bytesReceived]! += session.bytesReceived;
     counters[Counter.bytesSent]! += session.bytesSent;
-    this.#log?.write(formatStreamLine(session));
+    this.#log?.write(this.#line(session));
     runStreamLog(session);
     this.#streams.delete(stream);
     if (this.#streams.size === 0) this.#drained?.();

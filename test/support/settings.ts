@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { loadSettings } from '../../src/settings/load.ts';
-import { defaultFormat } from '../../src/settings/log-format.ts';
+import { defaultFormat, defaultStreamFormat } from '../../src/settings/log-formats.ts';
 import type { ListenAddress, Settings } from '../../src/settings/settings.ts';
 
 const anyPort: ListenAddress = {
@@ -50,7 +50,12 @@ function baseSettings(prefix: string): Settings {
     logLevel: 'notice',
     logFormat: 'json',
     proxyAccessLog: join(prefix, 'access.log'),
-    accessLogFormats: { proxy: defaultFormat, admin: defaultFormat, status: defaultFormat },
+    accessLogFormats: {
+      proxy: defaultFormat,
+      admin: defaultFormat,
+      status: defaultFormat,
+      stream: defaultStreamFormat,
+    },
     accessLogSampling: { share: 1, always: new Uint8Array(600) },
     proxyErrorLog: join(prefix, 'error.log'),
     proxyStreamAccessLog: join(prefix, 'access.log'),

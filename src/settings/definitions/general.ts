@@ -1,13 +1,5 @@
 import { boolean, list, oneOf, string } from '../kinds.ts';
-import {
-  accessLogTarget,
-  bearerToken,
-  logTarget,
-  pluginNames,
-  streamLogTarget,
-  uuid,
-  workers,
-} from '../special-kinds.ts';
+import { accessLogTarget, bearerToken, logTarget, pluginNames, uuid, workers } from '../special-kinds.ts';
 import { kong, own } from './definition.ts';
 
 export const logLevels = ['debug', 'info', 'notice', 'warn', 'error', 'crit', 'alert', 'emerg'] as const;
@@ -61,9 +53,9 @@ export const general = {
   ),
   proxy_error_log: kong(logTarget, '/dev/stderr', 'Where the workers write what goes wrong.'),
   proxy_stream_access_log: kong(
-    streamLogTarget,
+    accessLogTarget,
     'logs/access.log basic',
-    'Where one line for each stream goes. `basic`, the only format, may follow the place.',
+    'Where one line for each stream goes, and in which format: `basic`, `json`, or that of `nginx_stream_log_format`.',
   ),
   admin_access_log: kong(
     accessLogTarget,

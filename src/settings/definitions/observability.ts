@@ -1,12 +1,18 @@
 import { boolean, duration, integer } from '../kinds.ts';
+import { httpFormats, streamFormats } from '../log-formats.ts';
 import { bearerToken, fraction, instrumentations, logFormat, statuses } from '../special-kinds.ts';
 import { kong, own } from './definition.ts';
 
 export const observability = {
   nginx_http_log_format: kong(
-    logFormat,
+    logFormat(httpFormats),
     '',
     "A format for access logs, as nginx's `log_format`: a name, `escape=json` or `escape=none` if wanted, and a text with variables. docs/logs.md lists them. An access log has it when its setting names it behind the file.",
+  ),
+  nginx_stream_log_format: kong(
+    logFormat(streamFormats),
+    '',
+    'The same for the access log of streams, with variables of its own.',
   ),
   proxy_access_log_sampling: own(fraction, '1', 'The share of proxied requests that have a line in the access log.'),
   proxy_access_log_always: own(
