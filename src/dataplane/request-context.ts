@@ -132,9 +132,18 @@ export class RequestContext
   }
 
   log(field: string, value: unknown): void {
-    if (this.#logFields === null) this.#logFields = [field, value];
-    else this.#logFields.push(field, value);
     if (this.#record !== null) this.#record[field] = value;
+    const fields = this.#logFields;
+    if (fields === null) {
+      this.#logFields = [field, value];
+      return;
+    }
+    for (let at = 0; at < fields.length; at += 2) {
+      if (fields[at] !== field) continue;
+      fields[at + 1] = value;
+      return;
+    }
+    fields.push(field, value);
   }
 
   authenticate(
@@ -226,7 +235,6 @@ export class RequestContext
   }
 }
 
-/** Of several values of a name the last one counts. */
 function fieldsOf(pairs: readonly unknown[] | null): Readonly<Record<string, unknown>> {
   const fields: Record<string, unknown> = Object.create(null);
   if (pairs !== null) for (let at = 0; at < pairs.length; at += 2) fields[String(pairs[at])] = pairs[at + 1];
