@@ -317,7 +317,12 @@ export class Attempts {
     counters[Counter.upstreamFailed]!++;
     this.#parts.failures.failed(x, error);
     x.attemptSerial++;
-    x.trace?.attemptIs({ failed: true, status: error.status, cause: error.code });
+    x.trace?.attemptIs({
+      failed: true,
+      status: error.status,
+      cause: error.code,
+      ...(x.failureCause === '' ? {} : { reason: x.failureCause }),
+    });
     x.failAttempt(error.status);
     this.release(x);
     if (balanced !== null && target !== null && balanced.passive !== null) {

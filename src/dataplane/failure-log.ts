@@ -36,7 +36,7 @@ export class FailureLog {
       attempt: x.tries,
       error: error.code,
       ...(x.failureCause === '' ? {} : { cause: x.failureCause }),
-      ...(this.#left === 0 ? {} : { not_shown: this.#left }),
+      ...(this.#left === 0 ? {} : { unsaid: this.#left }),
     });
     this.#left = 0;
   }

@@ -10,7 +10,7 @@ export interface TraceSpan {
   readonly start: number;
   /** 0: it was not over when the request was. */
   readonly end: number;
-  /** Of `plugin`: `phase`, `instance`, `decided` (`status 401`, `failed`). Of `attempt`: `try` (from 1), `ip`, `port`, `host`, `status`, `failed`. */
+  /** Of `plugin`: `phase`, `instance`, `decided` (`status 401`, `failed`). Of `attempt`: `try` (from 1), `ip`, `port`, `host`, `status`, `failed`, `cause` (a code), `reason` (in the system's words). */
   readonly facts: Readonly<Record<string, string | number | boolean>>;
 }
 

@@ -22,6 +22,7 @@ export function attemptsPart(recorder: ExplainRecorder): readonly Readonly<Recor
       failed: facts['failed'] === true,
       ...(isStale(recorder, at) ? { cause: 'the backend had closed the connection before: not counted' } : {}),
       ...(facts['cause'] === undefined ? {} : { cause: facts['cause'] }),
+      ...(facts['reason'] === undefined ? {} : { reason: facts['reason'] }),
     });
   }
   return attempts;

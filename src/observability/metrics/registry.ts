@@ -35,7 +35,7 @@ export class MetricsRegistry {
   constructor(options: MetricsRegistryOptions) {
     this.#options = options;
     this.#tell = nowAndThen(quiet, (error, unsaid) =>
-      options.log.warn('metrics are missing', { error, ...(unsaid === 0 ? {} : { more_errors: unsaid }) }),
+      options.log.warn('metrics are missing', { error, ...(unsaid === 0 ? {} : { unsaid }) }),
     );
   }
 

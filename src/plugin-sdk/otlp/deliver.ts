@@ -13,7 +13,7 @@ export function otlpSend(
   tools: Pick<PluginTools, 'count' | 'log'>,
 ): (message: Uint8Array, entries: number, signal: AbortSignal) => Promise<void> {
   const tellRejected = nowAndThen(10_000, (message, unsaid) =>
-    tools.log.warn('the receiver rejected some entries', { message, ...(unsaid === 0 ? {} : { times: unsaid + 1 }) }),
+    tools.log.warn('the receiver rejected some entries', { message, ...(unsaid === 0 ? {} : { unsaid }) }),
   );
   return async (message, entries, signal) => {
     const { status, retryAfter, body } = await sender.exchange(message, 'application/x-protobuf', signal);
