@@ -49,7 +49,8 @@ export function runStream(stream: TestStream, instances: readonly PluginInstance
     session.joined = status === 200;
     session.bytesReceived = session.upstreamSent = received;
     session.bytesSent = session.upstreamReceived = sent;
-    session.attempts?.push({
+    session.attempts ??= [];
+    session.attempts.push({
       startedAt: session.startedAt,
       ip: '127.0.0.1',
       port: 9000,
