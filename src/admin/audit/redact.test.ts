@@ -87,3 +87,25 @@ test('the longest values go first, and only as many as must', () => {
   assert.deepEqual(before, { a: '502 bytes, left out', b: 'y'.repeat(40) });
   assert.deepEqual(after, { c: 'z'.repeat(90) });
 });
+
+test('names of secrets are known however they are put together, arguments of URLs among them', () => {
+  const names = ['clientSecret', 'accessToken', 'X-AuthToken', 'dbPassword', 'Ocp-Apim-Subscription-Key', 'X-Auth-Key'];
+  const headers = Object.fromEntries(names.map((name) => [name, 's3cret']));
+  const shown = redactFields(schema, {
+    headers: { ...headers, 'max-tokens': '7', monkey: 'yes', author: 'ada' },
+    url: 'https://h.test/in?x=1&api%6bey=s3cret&Access_Token=s3cret#token=s3cret',
+    add: ['x:see http://h.test/?secret=s3cret', 'clientSecret=s3cret'],
+  });
+  assert.doesNotMatch(JSON.stringify(shown), /s3cret/);
+  const { headers: told, url } = shown as { headers: Record<string, string>; url: string };
+  assert.deepEqual([told['max-tokens'], told['monkey'], told['author']], ['7', 'yes', 'ada']);
+  assert.equal(url, 'https://h.test/in?x=1&api%6bey=REDACTED&Access_Token=REDACTED#token=REDACTED');
+});
+
+test('long texts are read in time linear in their length', () => {
+  const start = performance.now();
+  for (const part of ['?a', 'a://', '&x=', '-_', 'api', 'key=']) {
+    redactFields(schema, { url: `x://${part.repeat(200_000)}`, headers: { [part.repeat(200_000)]: 'x' } });
+  }
+  assert.ok(performance.now() - start < 2000);
+});

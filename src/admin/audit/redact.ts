@@ -52,23 +52,35 @@ function anyValue(name: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, anyValue(key, item)]));
 }
 
-/** Names of headers, arguments and settings that carry secrets by general use. */
+/** Names of headers, arguments and settings that carry secrets by general use, whatever stands before: `clientSecret`, `X-Auth-Token`. */
 const secretName =
-  /^(?:authorization|proxy-authorization|cookie|set-cookie|jwt|(?:.*[-_.])?(?:api[-_]?key|access[-_]?key|private[-_]?key|secret|token|passwd|password|passphrase|credentials?))$/i;
+  /(?:^(?:(?:proxy-)?authorization|(?:set-)?cookie|jwt)|(?:api|access|private|auth|subscription|shared|signing|encryption)[-_]?key|secret|token|passwd|password|passphrase|credentials?)$/i;
 
 export function looksSecret(name: string): boolean {
   return secretName.test(name);
 }
 
 const namedValue = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,256})\s*[:=]/;
+const argument = /([?&#])([^=&#?\s]{1,256})=[^&#\s]+/g;
 const userInfo = /([a-z][a-z0-9+.-]{0,31}:\/\/)[^/?#\s]*@/gi;
 
-/** `Authorization: Bearer ...` in a list of headers, the password in a URL, a private key. */
+/** `Authorization: Bearer ...` in a list of headers, the password or a token in a URL, a private key. */
 function redactText(text: string): string {
   const name = namedValue.exec(text);
   if (name !== null && looksSecret(name[1] ?? '')) return `${name[0]}${redacted}`;
   if (text.includes('PRIVATE KEY-----')) return redacted;
-  return text.includes('://') ? text.replace(userInfo, `$1${redacted}@`) : text;
+  const shown = text.includes('://') ? text.replace(userInfo, `$1${redacted}@`) : text;
+  return shown.replace(argument, (whole, before: string, key: string) =>
+    looksSecret(decoded(key)) ? `${before}${key}=${redacted}` : whole,
+  );
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function isFields(value: unknown): value is Fields {
