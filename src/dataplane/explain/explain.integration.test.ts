@@ -439,3 +439,19 @@ test('Server-Timing for all, when the headers setting names it', async () => {
   await none.arrayBuffer();
   assert.match(none.headers.get('server-timing') ?? '', /^gateway;dur=[\d.]+$/);
 });
+
+test('what data-masking masks is masked where routes are told by it, too', async () => {
+  const rule = { name: 'people', headers: ['X-Person'], action: 'replace', text: 'hidden' };
+  const plugin = await rig.write('POST', '/plugins', { name: 'data-masking', config: { rules: [rule] } });
+  const route = await rig.write('PUT', '/services/backend/routes/person', {
+    paths: ['/person'],
+    headers: { 'X-Person': ['ada-private', 'eva-private'] },
+  });
+  const matched = await explained('/person', ['X-Person: ada-private']);
+  assert.equal(matched.router.matched.name, 'person');
+  const other = await explained('/person', ['X-Person: ida-private']);
+  assert.notEqual(other.router.matched?.name, 'person');
+  await rig.write('DELETE', `/routes/${route['id']}`);
+  await rig.write('DELETE', `/plugins/${plugin['id']}`);
+  assert.doesNotMatch(JSON.stringify([matched, other]), /-private/);
+});

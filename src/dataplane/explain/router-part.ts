@@ -1,7 +1,7 @@
 import type { ExplainedCondition, ExplainedRoute } from '../../router/explain-match.ts';
 import type { RouteExplanation, RuntimeRoute } from '../../snapshot/runtime.ts';
 import type { Exchange } from '../exchange.ts';
-import { isSecretHeader, redacted } from '../masked-arguments.ts';
+import { shownField } from '../masked-arguments.ts';
 
 interface ShownCondition {
   readonly condition: string;
@@ -54,14 +54,14 @@ function named({ route }: ExplainedRoute<RuntimeRoute>): Readonly<Record<string,
 
 function shown(x: Exchange, { kind, name, wanted, got }: ExplainedCondition): ShownCondition {
   if (kind !== 'header') return { condition: kind, wanted: capped(wanted), got: capped(got) };
-  // A route can ask for a key.
-  const secret = isSecretHeader(name.toLowerCase().replaceAll('_', '-'), x.plan.secretHeaders);
+  // A route can ask for a key, or for what plugins mask.
+  const field = name.toLowerCase().replaceAll('_', '-');
   const hidden = (values: readonly string[]): readonly string[] =>
-    secret ? values.map(() => redacted) : capped(values);
+    capped(values, (value) => shownField(field, value, x.plan));
   return { condition: kind, header: name, wanted: hidden(wanted), got: hidden(got) };
 }
 
-function capped(values: readonly string[]): readonly string[] {
-  const shown = values.slice(0, mostValues).map((value) => value.slice(0, longestValue));
+function capped(values: readonly string[], show = (value: string) => value): readonly string[] {
+  const shown = values.slice(0, mostValues).map((value) => show(value).slice(0, longestValue));
   return values.length <= mostValues ? shown : [...shown, `and ${values.length - mostValues} more`];
 }
