@@ -1,5 +1,6 @@
 import type { LogContext } from '../../plugin-sdk/index.ts';
 import type { Attributes } from '../../plugin-sdk/otlp/attributes.ts';
+import { readBytes } from '../../plugin-sdk/templates/values.ts';
 
 /** What is used of the log record, in which secrets are masked. */
 interface ShownRecord {
@@ -13,7 +14,7 @@ export function requestAttributes(context: LogContext): Attributes {
   const { request: shown, route: row } = context.record() as unknown as ShownRecord;
   const question = shown.uri.indexOf('?');
   const path = question < 0 ? shown.uri : shown.uri.slice(0, question);
-  const pattern = routePattern(row?.paths ?? [], request.path) ?? route?.name;
+  const pattern = routePattern(row?.paths ?? [], readBytes(request.path)) ?? route?.name;
   const agent = shown.headers['user-agent'];
   // A client that went away has seen none.
   const status = response.status === 0 ? undefined : response.status;

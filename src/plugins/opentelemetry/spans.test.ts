@@ -107,3 +107,12 @@ test('only kinds that are wanted', () => {
 test('the route is the longest of its paths that fits', () => {
   assert.equal(spansOf(contextOf([]), trace, all)[0]?.attributes['http.route'], '/users');
 });
+
+test('the path of the route is found beyond ASCII, too', () => {
+  const context = contextOf([]);
+  const path = Buffer.from('/über/7').toString('latin1');
+  const record = { request: { url: '', uri: path, headers: {} }, route: { paths: ['/other', '/über'] } };
+  const request = { ...context.request, path };
+  const [root] = spansOf({ ...context, request, record: () => record } as unknown as LogContext, trace, all);
+  assert.equal(root?.attributes['http.route'], '/über');
+});

@@ -2,6 +2,7 @@ import type { LogContext } from '../../plugin-sdk/index.ts';
 import { lowHalf } from '../../plugin-sdk/propagation/formats.ts';
 import { newSpanId } from '../../plugin-sdk/propagation/trace-ids.ts';
 import type { RequestTrace } from '../../plugin-sdk/propagation/tracer.ts';
+import { readBytes } from '../../plugin-sdk/templates/values.ts';
 import type { TraceSpan } from '../../plugin-sdk/trace.ts';
 import { clientTags } from './client-tags.ts';
 import { annotationsOf, durationTags, phasesOf } from './phases.ts';
@@ -38,6 +39,7 @@ function requestSpan(
   const { startedAt, total } = measures;
   const parentId = trace.remote?.spanId ?? '';
   const phases = phasesOf(context);
+  const path = readBytes(request.path);
   const isTagged = config.phase_duration_flavor === 'tags';
   // Those of what is done for a backend stand at the span of that, where there is one.
   const own = isProxied ? phases.slice(0, 1) : phases;
@@ -45,7 +47,7 @@ function requestSpan(
     traceId: trace.short ? lowHalf(trace.traceId) : trace.traceId,
     id: trace.spanId,
     ...(parentId === '' ? {} : { parentId }),
-    name: shown(config.http_span_name === 'method' ? request.method : `${request.method} ${request.path}`),
+    name: shown(config.http_span_name === 'method' ? request.method : `${request.method} ${path}`),
     kind: 'SERVER',
     timestamp: microseconds(startedAt),
     duration: duration(startedAt, startedAt + total),
@@ -53,14 +55,14 @@ function requestSpan(
     remoteEndpoint: endpoint(client.ip, client.port),
     ...(isTagged ? {} : { annotations: annotationsOf(own) }),
     tags: {
-      ...clientTags(request.headerValues(config.tags_header)),
+      ...clientTags(request.headerValues(config.tags_header).map(readBytes)),
       ...staticTags,
       ...tagsOf({
         lc: 'kong',
         'kong.node.id': nodeId,
         'http.method': request.method,
         'http.host': request.host,
-        'http.path': request.path,
+        'http.path': path,
         'http.protocol': `HTTP/${request.httpVersion}`,
         'http.status_code': response.status || undefined,
         'kong.consumer': client.consumer?.id,

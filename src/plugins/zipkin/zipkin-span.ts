@@ -47,7 +47,7 @@ export function duration(start: number, end: number): number {
 const maxText = 4096;
 
 export function shown(text: string): string {
-  return text.length > maxText ? text.slice(0, maxText) : text;
+  return text.length > maxText ? text.slice(0, maxText).toWellFormed() : text;
 }
 
 /** Tags by name, all of them texts; what is null or undefined is left out. */

@@ -150,6 +150,15 @@ test('a request, its proxy span and its attempt; B3 for the backend', async () =
   assert.ok(!JSON.stringify(spans).includes('secret'));
 });
 
+test('paths and tags are texts, not bytes', async () => {
+  const path = await route({ http_span_name: 'method_path' });
+  const tag = Buffer.from('dp=Łódź').toString('latin1');
+  const seen = await ask(`${path}/caf%C3%A9/%F0%9F%98%80`, { 'zipkin-tags': tag });
+  const [root] = await traceOf(String(seen.headers['x-b3-traceid']));
+  assert.deepEqual([root?.name, root?.tags['http.path']], [`GET ${path}/café/😀`, `${path}/café/😀`]);
+  assert.equal(root?.tags['dp'], 'Łódź');
+});
+
 test('64-bit ids, tags for phases, names with the path, an other name of the gateway', async () => {
   const path = await route({
     traceid_byte_count: 8,
