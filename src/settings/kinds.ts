@@ -74,7 +74,7 @@ export function duration(bareUnit: 'ms' | 's'): Kind<number> {
     label: `time (\`500ms\`, \`60s\`, \`1m\`); a bare number is ${bareUnit === 's' ? 'seconds' : 'milliseconds'}`,
     parse(name, text) {
       const value = parseDuration(text, bareUnit);
-      if (value === null) throw new SettingsError(`${name} is not a time: '${text}' (write 500ms, 60s or 1m)`);
+      if (value === null) throw new SettingsError(`${name} is not a time: '${text}' (write 500ms, 60s, 1m or 30d)`);
       return value;
     },
     show: showAsWritten,

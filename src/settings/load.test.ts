@@ -105,7 +105,7 @@ describe('wrong input', () => {
     [
       'a wrong time',
       { env: { KONG_UPSTREAM_KEEPALIVE_IDLE_TIMEOUT: 'soon' } },
-      "upstream_keepalive_idle_timeout is not a time: 'soon' (write 500ms, 60s or 1m) (set by KONG_UPSTREAM_KEEPALIVE_IDLE_TIMEOUT)",
+      "upstream_keepalive_idle_timeout is not a time: 'soon' (write 500ms, 60s, 1m or 30d) (set by KONG_UPSTREAM_KEEPALIVE_IDLE_TIMEOUT)",
     ],
     [
       'a wrong address block',
