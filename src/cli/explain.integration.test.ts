@@ -46,7 +46,9 @@ async function write(path: string, body: unknown): Promise<void> {
 }
 
 before(async () => {
-  backend = await startRawBackend(answerEach(() => answer('hello', 'X-Odd: \x9b31mred\r\n')));
+  backend = await startRawBackend(
+    answerEach(() => answer('hello', 'X-Odd: \x9b31mred\r\nX-Odd: \xe2\x80\xaegnp.exe\r\n')),
+  );
   const env = {
     KONG_PREFIX: prefix,
     KONG_PROXY_LISTEN: '127.0.0.1:0',
@@ -114,6 +116,9 @@ test('a URL stands for path and host; a body makes it a POST', async () => {
   writeFileSync(join(prefix, 'body.txt'), 'a=b');
   await explain('POST', '/orders', '-d', '@body.txt');
   assert.equal(backend.requests.at(-1)?.body, 'a=b');
+  // JSON allows them; terminals obey them.
+  assert.doesNotMatch(posted.out, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/);
+  assert.deepEqual(document.answer.headers['x-odd'], ['\x9b31mred', '\u202egnp.exe']);
   const head = await explain('HEAD', 'http://x.test/users');
   assert.match(head.out, /^HEAD \/users matched the route users/);
   assert.equal(backend.requests.at(-1)?.method, 'HEAD');

@@ -4,6 +4,7 @@ import { CliError } from './cli-error.ts';
 import type { CommandContext } from './command.ts';
 import { askGateway, type ExplainRequest } from './explain/ask-gateway.ts';
 import { findDoor } from './explain/find-door.ts';
+import { printableJson } from './explain/layout.ts';
 import { printExplanation } from './explain/print-explanation.ts';
 import { isRouted } from './explain/read-explanation.ts';
 
@@ -12,7 +13,7 @@ export async function explain(context: CommandContext): Promise<number> {
   const { options } = context.arguments;
   const request = requestOf(context);
   const explanation = await askGateway(request, findDoor(context, request.secure));
-  if (options['json'] === true) context.out(JSON.stringify(explanation, null, 2));
+  if (options['json'] === true) context.out(printableJson(explanation));
   else for (const line of printExplanation(explanation, context.colours)) context.out(line);
   return isRouted(explanation) ? 0 : 1;
 }

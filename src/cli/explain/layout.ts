@@ -62,7 +62,17 @@ export function painted({ text, look }: Piece, colours: boolean): string {
   return look === 'plain' || !colours || safe.trim() === '' ? safe : `\x1b[${codes[look]}m${safe}\x1b[0m`;
 }
 
+/** What steers a terminal, or turns the direction of what it shows. */
+const steering = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
 /** What a client or a backend has sent must not steer the terminal. */
 function printable(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, '\u{fffd}');
+  return text.replace(steering, '\u{fffd}');
+}
+
+/** JSON for people and programs: the same is escaped, where JSON itself would not have it so. */
+export function printableJson(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(steering, (char) =>
+    char === '\n' ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
