@@ -85,8 +85,8 @@ function attemptRow(attempt: JsonValue): Row {
   const of = (name: string): string => text(member(attempt, name));
   const failed = member(attempt, 'failed') === true;
   const status = of('status');
-  const reason = of('reason') === '' ? '' : ` (${of('reason')})`;
-  const result = failed ? `failed: ${of('cause')}${reason}` : status === '' ? 'not answered' : `answered ${status}`;
+  const why = of('error') === '' ? of('cause') : of('cause') === '' ? of('error') : `${of('error')} (${of('cause')})`;
+  const result = failed ? `failed: ${why}` : status === '' ? 'not answered' : `answered ${status}`;
   const caller = of('called_by');
   return [
     piece(caller === '' ? of('try') : `${of('try')} (called by ${caller})`),

@@ -21,8 +21,8 @@ export function attemptsPart(recorder: ExplainRecorder): readonly Readonly<Recor
       status: facts['status'] ?? null,
       failed: facts['failed'] === true,
       ...(isStale(recorder, at) ? { cause: 'the backend had closed the connection before: not counted' } : {}),
-      ...(facts['cause'] === undefined ? {} : { cause: facts['cause'] }),
-      ...(facts['reason'] === undefined ? {} : { reason: facts['reason'] }),
+      ...(facts['cause'] === undefined ? {} : { error: facts['cause'] }),
+      ...(facts['reason'] === undefined ? {} : { cause: facts['reason'] }),
     });
   }
   return attempts;

@@ -204,8 +204,8 @@ test('a dry run chooses an address, and sends nothing', async () => {
     tries = await explained('/pooled/x');
     return tries.attempts.length === 2;
   });
-  assert.deepEqual([tries.attempts[0].failed, tries.attempts[0].cause], [true, 'CONNECT_FAILED']);
-  assert.match(tries.attempts[0].reason, /ECONNREFUSED/);
+  assert.deepEqual([tries.attempts[0].failed, tries.attempts[0].error], [true, 'CONNECT_FAILED']);
+  assert.match(tries.attempts[0].cause, /ECONNREFUSED/);
   assert.deepEqual(
     tries.balancer[1].others.map((one: Document) => one.because),
     ['unhealthy'],
