@@ -100,6 +100,20 @@ export function registerAuditTests(bench: StoreBench): void {
     assert.deepEqual(await ids({ where: { requestId: 'one', entity: 'routes' } }), []);
   });
 
+  it('stamps what is recorded without a change later than what was recorded before', async () => {
+    const store = await bench.fresh();
+    let last = 0;
+    for (let made = 0; made < 20; made++) {
+      const { result: now } = await store.write(async (writer) => {
+        await writer.audit([recordAt(writer.now)]);
+        return writer.now;
+      });
+      assert.ok(now > last, `${now} comes after ${last}`);
+      last = now;
+    }
+    assert.equal(await store.version(), 0);
+  });
+
   it('removes what is older, and nothing else', async () => {
     const store = await bench.fresh();
     await keep(

@@ -43,6 +43,11 @@ export async function appendChanges(
   return version;
 }
 
+/** For what has a place in lists but is no change: what comes next is stamped later. */
+export async function moveTimestamp(transaction: SqlTransaction, timestamp: number): Promise<void> {
+  await transaction.updateTable('store_version').set({ last_timestamp: timestamp }).execute();
+}
+
 /** Null when the changes after `version` are no longer kept, or when the store has never reached `version`. */
 export async function readChanges(
   transaction: SqlTransaction,

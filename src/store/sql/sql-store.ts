@@ -2,7 +2,7 @@ import type { EntityDefinition, Row } from '../../entities/entity.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import { deleteAudit, getAudit, listAudit } from './audit-records.ts';
 import { createChangeFeed } from './change-feed.ts';
-import { appendChanges, readChanges, readVersion } from './change-log.ts';
+import { appendChanges, moveTimestamp, readChanges, readVersion } from './change-log.ts';
 import { type EntityTables, tableOf, toEntityTable, toRow } from './entity-table.ts';
 import { deleteExpiredCounters, leaseCounters, readCounters, resetCounters } from './limit-counters.ts';
 import { listTags } from './list-tags.ts';
@@ -41,7 +41,10 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
       const writer = createWriter(transaction, tables, nextTimestamp(head.lastTimestamp, Date.now()));
       const result = await work(writer);
       const pending = await writer.finish();
-      if (pending.length === 0) return { result, version: head.version, changed: false };
+      if (pending.length === 0) {
+        if (writer.audited) await moveTimestamp(transaction, writer.now);
+        return { result, version: head.version, changed: false };
+      }
       const version = await appendChanges(transaction, head, pending, writer.now, keptChanges);
       await backend.notify(transaction, version);
       return { result, version, changed: true };

@@ -11,6 +11,8 @@ import { createReader } from './sql-reader.ts';
 import { createTurns } from './turns.ts';
 
 export interface SqlWriter extends StoreWriter {
+  /** Records of who did what were kept. */
+  readonly audited: boolean;
   /** Waits for operations still running. Throws the first error of any operation: nothing may be committed then. */
   finish(): Promise<readonly RowChange[]>;
 }
@@ -21,6 +23,7 @@ const expiredAtOnce = 1000;
 export function createWriter(transaction: SqlTransaction, tables: EntityTables, now: number): SqlWriter {
   const reader = createReader(transaction, tables);
   const pending: RowChange[] = [];
+  let audited = false;
   let failure: { readonly error: unknown } | null = null;
   // One after another, so that each check sees what the operations before it wrote.
   const inTurn = createTurns();
@@ -126,7 +129,14 @@ export function createWriter(transaction: SqlTransaction, tables: EntityTables, 
         return deleted;
       }),
     changes: pending,
-    audit: (records) => attempt(() => insertAudit(transaction, records)),
+    audit: (records) =>
+      attempt(async () => {
+        await insertAudit(transaction, records);
+        audited ||= records.length > 0;
+      }),
+    get audited() {
+      return audited;
+    },
     finish: async () => {
       await inTurn(async () => undefined);
       if (failure !== null) throw failure.error;
