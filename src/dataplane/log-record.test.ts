@@ -127,13 +127,14 @@ test('a request without a route has neither route, service nor attempts', () => 
   for (const key of ['route', 'service', 'tries']) assert.equal(key in record, false);
 });
 
-test('the consumer is told without what it does not have, the credential by its id alone', () => {
+test('the consumer is told without what it does not have, the credential by two ids alone', () => {
   const exchange = exchangeOf();
   exchange.consumer = { id: 'c1', username: 'anna', customId: null, tags: [] };
   exchange.credential = { id: 'k1', identifier: 'secret-name' };
   const record = recordOf(exchange);
   assert.deepEqual(record['consumer'], { id: 'c1', username: 'anna' });
-  assert.deepEqual(record['authenticated_entity'], { id: 'k1' });
+  assert.deepEqual(record['authenticated_entity'], { id: 'k1', consumer_id: 'c1' });
+  assert.deepEqual([record['workspace'], record['workspace_name']], ['default', 'default']);
 });
 
 test('a TLS request tells version and cipher', () => {

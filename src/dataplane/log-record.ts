@@ -22,6 +22,7 @@ export function logRecord(x: Exchange): Record<string, unknown> {
     client_ip: x.clientIp,
     started_at: x.startedAt,
     source: x.responseSource === 'upstream' ? 'upstream' : 'kong',
+    workspace: 'default',
     workspace_name: 'default',
   };
   if (route !== null) {
@@ -29,7 +30,7 @@ export function logRecord(x: Exchange): Record<string, unknown> {
     record['route'] = rowWithoutNulls(route.row);
   }
   if (service !== null) record['service'] = rowWithoutNulls(service.row);
-  if (credential !== null) record['authenticated_entity'] = { id: credential.id };
+  if (credential !== null) record['authenticated_entity'] = entityPart(credential.id, consumer);
   if (consumer !== null) record['consumer'] = consumerPart(consumer);
   return record;
 }
@@ -56,6 +57,10 @@ function requestPart(x: Exchange): Record<string, unknown> {
 
 function consumerPart({ id, username, customId, tags }: ConsumerView): Record<string, unknown> {
   return withoutNulls({ id, username, custom_id: customId, tags: listOrNull(tags) });
+}
+
+function entityPart(id: string, consumer: ConsumerView | null): Record<string, unknown> {
+  return consumer === null ? { id } : { id, consumer_id: consumer.id };
 }
 
 /** Head and body of the request. */

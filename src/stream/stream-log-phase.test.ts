@@ -24,6 +24,7 @@ test('the record of a stream has the fields of Kong', async () => {
     session: { received: 12, sent: 34, status: 200, server_port: 9000 },
     upstream: { received: 34, sent: 12 },
     client_ip: '10.1.2.3',
+    workspace: 'default',
     workspace_name: 'default',
   });
   assert.ok(Math.abs(Number(startedAt) - Date.now()) < 10_000);

@@ -25,6 +25,7 @@ export function streamRecord(
     ...(route.service === null ? {} : { service: rowWithoutNulls(route.service.row) }),
     client_ip: client.ip,
     started_at: startedAt,
+    workspace: 'default',
     workspace_name: 'default',
   };
 }
