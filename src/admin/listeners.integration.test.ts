@@ -5,7 +5,7 @@ import { get } from 'node:https';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
-import { skipWithoutPostgres, startPostgres } from '../../test/support/postgres.ts';
+import { postgresSettings, skipWithoutPostgres, startPostgres } from '../../test/support/postgres.ts';
 import type { ListenAddress } from '../settings/settings.ts';
 import { startTestAdmin } from './admin.fixtures.ts';
 import { firstCertificate } from './certificate.fixtures.ts';
@@ -114,19 +114,7 @@ test('while the database is away requests fail plainly and the status says so; t
 }, async () => {
   const postgres = await startPostgres();
   try {
-    const { host, port, user, password, database } = postgres;
-    const pg = {
-      host,
-      port,
-      user,
-      password,
-      database,
-      schema: null,
-      ssl: false,
-      sslVerify: false,
-      timeout: 2000,
-      poolSize: 2,
-    };
+    const pg = postgresSettings(postgres, 2000);
     await using admin = await startTestAdmin({ pg });
     assert.equal((await admin.call('PUT', '/services/users', { host: 'a.test' })).status, 200);
     await postgres.crash();

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { skipWithoutPostgres, startPostgres, type TestPostgres } from '../../test/support/postgres.ts';
+import {
+  postgresSettings,
+  skipWithoutPostgres,
+  startPostgres,
+  type TestPostgres,
+} from '../../test/support/postgres.ts';
 import type { Settings } from '../settings/settings.ts';
 import { startTestAdmin, type TestAdmin } from './admin.fixtures.ts';
 
@@ -20,9 +25,7 @@ describe('lists over PostgreSQL', { skip: skipWithoutPostgres() }, () => {
   });
   after(() => postgres.stop());
   suite(async () => {
-    const { host, port, user, password, database } = postgres;
-    const options = { schema: null, ssl: false, sslVerify: false, timeout: 5000, poolSize: 3 };
-    return { host, port, user, password, database, ...options };
+    return postgresSettings(postgres);
   });
 });
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startTestGateway, type TestGateway } from '../../test/support/gateway.ts';
-import { skipWithoutPostgres, startPostgres } from '../../test/support/postgres.ts';
+import { postgresSettings, skipWithoutPostgres, startPostgres } from '../../test/support/postgres.ts';
 import { startRawBackend } from '../../test/support/raw-backend.ts';
 import { startRig } from '../../test/support/rig.ts';
 import { until } from '../../test/support/until.ts';
@@ -147,19 +147,7 @@ test('nothing is counted when it is off', async () => {
 
 test('two nodes of one PostgreSQL see the usage of both', { skip: skipWithoutPostgres() }, async () => {
   const server = await startPostgres();
-  const { host, port, user, password, database } = server;
-  const pg = {
-    host,
-    port,
-    user,
-    password,
-    database,
-    schema: null,
-    ssl: false,
-    sslVerify: false,
-    timeout: 5000,
-    poolSize: 4,
-  };
+  const pg = postgresSettings(server);
   const backend = await startRawBackend();
   const nodes: TestGateway[] = [];
   try {

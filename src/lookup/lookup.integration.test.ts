@@ -5,7 +5,12 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startBackend, type TestBackend } from '../../test/support/backend.ts';
 import { startTestGateway, type TestGateway } from '../../test/support/gateway.ts';
-import { skipWithoutPostgres, startPostgres, type TestPostgres } from '../../test/support/postgres.ts';
+import {
+  postgresSettings,
+  skipWithoutPostgres,
+  startPostgres,
+  type TestPostgres,
+} from '../../test/support/postgres.ts';
 import type { Settings } from '../settings/settings.ts';
 
 const sdk = new URL('../plugin-sdk/', import.meta.url).href;
@@ -106,19 +111,7 @@ test('while the database is away known clients come in, also after a restart; ot
   skip,
 }, async () => {
   const postgres: TestPostgres = await startPostgres();
-  const { host, port, user, password, database } = postgres;
-  const pg = {
-    host,
-    port,
-    user,
-    password,
-    database,
-    schema: null,
-    ssl: false,
-    sslVerify: false,
-    timeout: 2000,
-    poolSize: 4,
-  };
+  const pg = postgresSettings(postgres, 2000);
   const settings = { prefix: join(folder, 'outage'), database: 'postgres' as const, pg };
   let node = await startNode(settings);
   try {

@@ -4,6 +4,7 @@ import { chownSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Settings } from '../../src/settings/settings.ts';
 import { freePort } from './free-port.ts';
 
 /** A throw-away PostgreSQL cluster on a port of 127.0.0.1. */
@@ -35,6 +36,12 @@ export function skipWithoutPostgres(): string | false {
   const reason = 'needs PostgreSQL: apt-get install postgresql';
   if (process.env['CI'] === 'true') throw new Error(reason);
   return reason;
+}
+
+/** The settings of a gateway that keeps its config there. */
+export function postgresSettings(server: TestPostgres, timeout = 5000): Settings['pg'] {
+  const { host, port, user, password, database } = server;
+  return { host, port, user, password, database, schema: null, ssl: false, sslVerify: false, timeout, poolSize: 4 };
 }
 
 export async function startPostgres(): Promise<TestPostgres> {

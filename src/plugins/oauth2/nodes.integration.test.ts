@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startBackend } from '../../../test/support/backend.ts';
 import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
-import { skipWithoutPostgres, startPostgres } from '../../../test/support/postgres.ts';
+import { postgresSettings, skipWithoutPostgres, startPostgres } from '../../../test/support/postgres.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -50,11 +50,9 @@ test('two nodes over PostgreSQL: codes and refresh tokens serve once; while the 
   const postgres = await startPostgres();
   resources.defer(() => postgres.stop());
   const backend = resources.use(await startBackend());
-  const { host, port, user, password, database } = postgres;
-  const tuning = { schema: null, ssl: false, sslVerify: false, timeout: 2000, poolSize: 4 };
   const settings = {
     database: 'postgres' as const,
-    pg: { host, port, user, password, database, ...tuning },
+    pg: postgresSettings(postgres, 2000),
     plugins: ['oauth2'],
     trustedIps: ['127.0.0.1'],
   };

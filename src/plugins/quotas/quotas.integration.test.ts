@@ -7,7 +7,12 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startBackend, type TestBackend } from '../../../test/support/backend.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../../test/support/gateway.ts';
-import { skipWithoutPostgres, startPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
+import {
+  postgresSettings,
+  skipWithoutPostgres,
+  startPostgres,
+  type TestPostgres,
+} from '../../../test/support/postgres.ts';
 
 const nameConsumer = fileURLToPath(new URL('./name-consumer.fixture.ts', import.meta.url));
 
@@ -112,19 +117,7 @@ describe('two nodes', { skip: skipWithoutPostgres() }, () => {
 
   before(async () => {
     postgres = await startPostgres();
-    const { host, port, user, password, database } = postgres;
-    const pg = {
-      host,
-      port,
-      user,
-      password,
-      database,
-      schema: null,
-      ssl: false,
-      sslVerify: false,
-      timeout: 5000,
-      poolSize: 4,
-    };
+    const pg = postgresSettings(postgres);
     const settings = { database: 'postgres', pg, workers: 2 } as const;
     const first = await node(settings);
     await configure(first, { month: 200 });

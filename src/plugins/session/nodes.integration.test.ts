@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type EchoedRequest, startBackend } from '../../../test/support/backend.ts';
 import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
-import { skipWithoutPostgres, startPostgres } from '../../../test/support/postgres.ts';
+import { postgresSettings, skipWithoutPostgres, startPostgres } from '../../../test/support/postgres.ts';
 
 async function write(node: TestGateway, method: string, path: string, body: unknown) {
   const answer = await node.admin(method, path, body);
@@ -34,9 +34,7 @@ test('two nodes over PostgreSQL share sessions and their end; while the database
   const postgres = await startPostgres();
   resources.defer(() => postgres.stop());
   const backend = resources.use(await startBackend());
-  const { host, port, user, password, database } = postgres;
-  const tuning = { schema: null, ssl: false, sslVerify: false, timeout: 2000, poolSize: 4 };
-  const pg = { host, port, user, password, database, ...tuning };
+  const pg = postgresSettings(postgres, 2000);
   const settings = { database: 'postgres' as const, pg, plugins: ['key-auth', 'session'] };
   const first = resources.use(await startTestGateway({ settings }));
   const second = resources.use(await startTestGateway({ settings }));
