@@ -59,8 +59,8 @@ function consumerPart({ id, username, customId, tags }: ConsumerView): Record<st
   return withoutNulls({ id, username, custom_id: customId, tags: listOrNull(tags) });
 }
 
-function entityPart(id: string, consumer: ConsumerView | null): Record<string, unknown> {
-  return consumer === null ? { id } : { id, consumer_id: consumer.id };
+function entityPart(id: string | null, consumer: ConsumerView | null): Record<string, unknown> {
+  return withoutNulls({ id, consumer_id: consumer?.id ?? null });
 }
 
 /** Head and body of the request. */
