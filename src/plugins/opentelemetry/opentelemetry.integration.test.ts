@@ -321,6 +321,24 @@ test('a backend that fails makes an error of the span', async () => {
   assert.equal(named(spans, 'kong').attributes['error.type'], '503');
 });
 
+test('a client that goes away', async () => {
+  const asked = Promise.withResolvers<void>();
+  await using silent = await startBackend({ handler: () => asked.resolve() });
+  await write('PUT', '/services/silent', { url: silent.url });
+  const path = await route(traced(), 'silent');
+  const own = 'f'.repeat(32);
+  const client = new AbortController();
+  const headers = { traceparent: `00-${own}-${span}-01` };
+  const answer = fetch(gateway.proxyUrl + path, { headers, signal: client.signal });
+  await asked.promise;
+  client.abort();
+  await assert.rejects(answer);
+  const spans = await receiver.trace(own);
+  assert.deepEqual([named(spans, 'kong').status, named(spans, 'kong').message], [2, 'the client went away']);
+  assert.equal(named(spans, 'kong').attributes['error.type'], 'aborted');
+  assert.equal(named(spans, 'kong.balancer').attributes['http.status_code'], undefined);
+});
+
 test('HTTP/2 and gRPC', async () => {
   const path = await route(traced());
   await using client = await openHttp2(gateway.proxyPort);
