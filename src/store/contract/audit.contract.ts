@@ -98,6 +98,18 @@ export function registerAuditTests(bench: StoreBench): void {
     assert.deepEqual(await ids({ where: { actor: 'admin-token' } }), [2]);
     assert.deepEqual(await ids({ where: { method: 'PUT' } }), [3]);
     assert.deepEqual(await ids({ where: { requestId: 'one', entity: 'routes' } }), []);
+    // PostgreSQL refuses NUL.
+    assert.deepEqual(await ids({ where: { entity: 'a\0' } }), []);
+    assert.deepEqual(await ids({ where: { method: '\ud800' } }), []);
+    assert.equal(await store.getAudit('a\0'), null);
+  });
+
+  it('keeps texts of any characters', async () => {
+    const store = await bench.fresh();
+    const record = recordAt(5, { body: { details: { query: { 'a\0': '\0', b: '\ud800' }, fields: ['\udfff\0'] } } });
+    await keep(store, [record]);
+    assert.deepEqual(await store.getAudit(record.id), record);
+    assert.deepEqual(await store.listAudit({ limit: 10 }), [record]);
   });
 
   it('stamps what is recorded without a change later than what was recorded before', async () => {

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { AuditQuery, AuditRecord } from '../audit.ts';
+import { canBeStored } from './can-be-stored.ts';
 import { chunks } from './chunks.ts';
 import type { ColumnRow, Database, SqlBackend, SqlTransaction } from './sql-backend.ts';
 
@@ -21,12 +22,14 @@ export async function insertAudit(transaction: SqlTransaction, records: readonly
 }
 
 export async function listAudit(database: Database, query: AuditQuery): Promise<readonly AuditRecord[]> {
+  if (!Object.values(query.where ?? {}).every(canBeStored)) return [];
   const { rows } = await sql<ColumnRow>`select * from ${sql.table(table)} ${where(conditionsOf(query))}
     order by ${ordering(query)} limit ${query.limit} offset ${query.skip ?? 0}`.execute(database);
   return rows.map(toRecord);
 }
 
 export async function getAudit(database: Database, id: string): Promise<AuditRecord | null> {
+  if (!canBeStored(id)) return null;
   const row = await database.selectFrom(table).selectAll().where('id', '=', id).executeTakeFirst();
   return row === undefined ? null : toRecord(row);
 }

@@ -1,5 +1,6 @@
 import type { Row } from '../../entities/entity.ts';
 import type { StoreReader } from '../store.ts';
+import { canBeStored } from './can-be-stored.ts';
 import { columnOf, type EntityTables, tableOf, toRow } from './entity-table.ts';
 import { listRows } from './list-rows.ts';
 import type { Database } from './sql-backend.ts';
@@ -45,9 +46,4 @@ export function createReader(database: Database, tables: EntityTables): StoreRea
       return Number(counted.rows);
     },
   };
-}
-
-/** PostgreSQL refuses NUL in text, so no row holds it: looking for one is answered without asking. */
-function canBeStored(value: string): boolean {
-  return !value.includes('\0');
 }

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { UsageKey, UsageName, UsageQuery, UsageResolution, UsageRow, UsageStore } from '../usage-store.ts';
+import { canBeStored } from './can-be-stored.ts';
 import { chunks } from './chunks.ts';
 import type { ColumnRow, SqlBackend } from './sql-backend.ts';
 
@@ -164,9 +165,4 @@ function oneOfEach(names: readonly UsageName[]): Iterable<UsageName> {
 
 function idOf({ kind, id }: UsageName): string {
   return `${kind} ${id}`;
-}
-
-/** PostgreSQL refuses NUL in text. */
-function canBeStored(value: string): boolean {
-  return !value.includes('\0');
 }
