@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createSecureServer } from 'node:https';
+import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { after, test } from 'node:test';
+import { after, mock, test } from 'node:test';
+import tlsModule from 'node:tls';
 import { CertificateAuthority } from '../../test/support/certificate-authority.ts';
 import {
   answer,
@@ -231,8 +233,26 @@ test('TLS: the name and the authority count', async () => {
   assert.match(await failureOf(send(senderTo(right))), /certificate/);
 });
 
-async function secureReceiver(identity: { readonly cert: string; readonly key: string }): Promise<string> {
+test('TLS: a file of authorities is made ready once, however many senders and connections there are', async () => {
+  using authority = new CertificateAuthority();
+  const url = await secureReceiver(authority.issue('localhost'), 'close');
+  const made = mock.method(tlsModule, 'createSecureContext');
+  syncBuiltinESMExports();
+  for (let round = 0; round < 3; round++) {
+    const sender = senderTo(url, { trustedCertificates: authority.file });
+    assert.deepEqual([await send(sender), await send(sender)], [200, 200]);
+  }
+  assert.equal(made.mock.callCount(), 1);
+  made.mock.restore();
+  syncBuiltinESMExports();
+});
+
+async function secureReceiver(
+  identity: { readonly cert: string; readonly key: string },
+  connection: 'close' | 'keep-alive' = 'keep-alive',
+): Promise<string> {
   const server = createSecureServer(identity, (request, response) => {
+    response.setHeader('Connection', connection);
     request.resume().on('end', () => response.end('ok'));
   });
   server.listen(0, '127.0.0.1');

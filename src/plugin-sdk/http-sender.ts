@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { request as secureRequest, Agent as TlsAgent } from 'node:https';
+import type { SecureContext } from 'node:tls';
 import { utf8AsLatin1 } from '../util/latin1.ts';
+import { trustedAuthorities } from './authorities.ts';
 
 export interface HttpSenderOptions {
   /** `http` or `https`. Its userinfo becomes Basic authentication, unless `headers` has an `Authorization`. */
@@ -33,6 +34,8 @@ export interface SenderAnswer {
 
 /** Sends messages to one address, over connections that are kept. */
 export interface HttpSender {
+  /** Scheme, host and port, for logs: `https://collector.example.com`. */
+  readonly receiver: string;
   /**
    * Resolves to the status, whatever it is: redirects are not followed, and the answer's body is dropped. Rejects with a
    * `SenderFailed` when there is no answer in time. A message may come twice: when a kept connection breaks, nobody knows how far
@@ -72,6 +75,7 @@ export function httpSender(options: HttpSenderOptions): HttpSender {
   const exchange: HttpSender['exchange'] = (body, contentType, signal, headers = {}) =>
     deliver(target, { body, signal, headers: { ...headers, 'Content-Type': contentType } }, true);
   return {
+    receiver: target.origin,
     send: async (body, contentType, signal, headers) => (await exchange(body, contentType, signal, headers)).status,
     exchange,
     close: () => target.agent.destroy(),
@@ -83,6 +87,8 @@ interface Target {
   readonly origin: string;
   readonly isSecure: boolean;
   readonly agent: PlainAgent | TlsAgent;
+  /** Null: the built-in authorities. */
+  readonly trusted: (() => SecureContext) | null;
   readonly host: string;
   readonly port: number;
   readonly path: string;
@@ -100,7 +106,6 @@ function targetOf(options: HttpSenderOptions): Target {
   const { protocol, username, password, hostname, port, pathname, search, origin } = parsed(url);
   const isSecure = protocol === 'https:';
   const pool = { keepAlive: true, maxFreeSockets: 4, timeout: keepalive };
-  const ca = trustedCertificates === null ? {} : { ca: readFileSync(trustedCertificates) };
   const own = new Map([['user-agent', 'sluicegate']]);
   if (username !== '' || password !== '') own.set('authorization', basicAuthorization(username, password));
   for (const [name, value] of Object.entries(headers)) own.set(name.toLowerCase(), utf8AsLatin1(value));
@@ -108,7 +113,8 @@ function targetOf(options: HttpSenderOptions): Target {
     options,
     origin,
     isSecure,
-    agent: isSecure ? new TlsAgent({ ...pool, ...ca }) : new PlainAgent(pool),
+    agent: isSecure ? new TlsAgent(pool) : new PlainAgent(pool),
+    trusted: trustedCertificates === null ? null : trustedAuthorities(trustedCertificates),
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? (isSecure ? 443 : 80) : Number(port),
     path: pathname + search,
@@ -162,12 +168,13 @@ class Exchange {
     const { connectTimeout, sendTimeout, readTimeout, method = 'POST' } = target.options;
     this.#settle = Promise.withResolvers();
     this.answer = this.#settle.promise;
-    const { host, port, path, agent } = target;
+    const { host, port, path, agent, isSecure, trusted } = target;
     // As bytes: Node would write the head in the encoding of a text that follows it.
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     const fields = { ...target.headers, ...headers, 'Content-Length': String(bytes.byteLength) };
-    this.#request = (target.isSecure ? secureRequest : plainRequest)(
-      { host, port, path, agent, method, headers: fields, signal },
+    const tls = isSecure && trusted !== null ? { secureContext: trusted() } : {};
+    this.#request = (isSecure ? secureRequest : plainRequest)(
+      { host, port, path, agent, method, headers: fields, signal, ...tls },
       (answer) => this.#read(answer, readTimeout),
     );
     this.#request.on('error', (error) => this.#fail(error));

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
+import { trustedAuthorities } from './authorities.ts';
 
 export interface TextSenderOptions {
   /** Name or address and port, or the path of a Unix socket that takes streams. */
@@ -127,7 +127,7 @@ class ConnectedSender implements TextSender {
   }
 
   #connectTls({ serverName, verify, trustedCertificates: file }: TextSenderTls): Socket {
-    this.#secureContext ??= createSecureContext(file === null ? {} : { ca: readFileSync(file) });
+    this.#secureContext ??= file === null ? createSecureContext() : trustedAuthorities(file)();
     const address = this.#address();
     const name = serverName ?? ('host' in address ? address.host : '');
     return connectTls({
