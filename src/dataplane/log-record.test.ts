@@ -181,8 +181,8 @@ test('answers tell neither sessions nor the tokens that they send clients on wit
     'Set-Cookie: sid=s3cret; Path=/',
     'Set-Cookie: s3cret',
     'Set-Cookie: s3cret; Max-Age=1',
-    'Location: https://app.test/done?id_token=s3cret&page=2#access_token=s3cret&state=x',
-    'Content-Location: /#/done?access_token=s3cret',
+    'Location: https://ada:s3cret@app.test/done?id_token=s3cret&page=2#access_token=s3cret&state=x',
+    'Content-Location: //ada:s3cret@h/a@b#/done?access_token=s3cret',
     '',
   ].join('\r\n');
   const { headers } = recordOf(exchange).response;
@@ -190,8 +190,8 @@ test('answers tell neither sessions nor the tokens that they send clients on wit
     { ...headers },
     {
       'set-cookie': ['sid=REDACTED', 'REDACTED', 'REDACTED'],
-      location: 'https://app.test/done?id_token=REDACTED&page=2#access_token=REDACTED&state=x',
-      'content-location': '/#/done?access_token=REDACTED',
+      location: 'https://REDACTED@app.test/done?id_token=REDACTED&page=2#access_token=REDACTED&state=x',
+      'content-location': '//REDACTED@h/a@b#/done?access_token=REDACTED',
     },
   );
 });

@@ -37,6 +37,10 @@ test('values of credentials are replaced, however their names are written', () =
 test('the line of a broken request is masked too', () => {
   assert.equal(maskedRequestLine('GET /?apikey=s3cret HTTP/1.1', own), 'GET /?apikey=REDACTED HTTP/1.1');
   assert.equal(maskedRequestLine('GET /?a b&apikey=s3 cret HTTP/9', own), 'GET /?a b&apikey=REDACTED HTTP/9');
+  for (const rest of ['/?apikey=REDACTED HTTP/1.1', '', ' HTTP/1.1', '?a=1@b HTTP/1.1', '#@ HTTP/1.1']) {
+    assert.equal(maskedRequestLine(`GET http://ada:s3@cret@h.test${rest}`, own), `GET http://REDACTED@h.test${rest}`);
+  }
+  assert.equal(maskedRequestLine('GET /a@b//c:d@e?f HTTP/1.1', own), 'GET /a@b//c:d@e?f HTTP/1.1');
   assert.equal(maskedRequestLine('GET /?apikey=s3cret', own), 'GET /?apikey=REDACTED');
   assert.equal(maskedRequestLine('GET /?k-e-y=s3cret HTTP/1.1', own), 'GET /?k-e-y=REDACTED HTTP/1.1');
   assert.equal(maskedRequestLine('GET /a', own), 'GET /a');

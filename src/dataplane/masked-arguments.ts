@@ -97,13 +97,17 @@ function maskedCookie(value: string): string {
   return equals < 0 || (end >= 0 && end < equals) ? redacted : value.slice(0, equals + 1) + redacted;
 }
 
+/** User and password of a URL. */
+const userInfo = /^((?:[a-z][a-z0-9+.-]{0,31}:)?\/\/)[^/?#]*@/i;
+
 /** A URL whose fragment may have arguments of its own: `/done#access_token=...`, `/#/done?token=...`. */
 function maskedReference(url: string, own: ReadonlySet<string>, masks: readonly LogMask[]): string {
-  const hash = url.indexOf('#');
-  if (hash < 0) return maskedTarget(url, own, masks);
-  const fragment = url.slice(hash + 1);
+  const bare = url.includes('@') ? url.replace(userInfo, `$1${redacted}@`) : url;
+  const hash = bare.indexOf('#');
+  if (hash < 0) return maskedTarget(bare, own, masks);
+  const fragment = bare.slice(hash + 1);
   const shown = fragment.includes('?') ? maskedTarget(fragment, own, masks) : maskedByAll(fragment, own, masks);
-  return `${maskedTarget(url.slice(0, hash), own, masks)}#${shown}`;
+  return `${maskedTarget(bare.slice(0, hash), own, masks)}#${shown}`;
 }
 
 /** What cannot be masked is not shown. */
@@ -115,13 +119,16 @@ function safely(mask: () => string | undefined): string {
   }
 }
 
+const lineUserInfo = /^(\S{0,64}\s+[a-z][a-z0-9+.-]{0,31}:\/\/)[^/?#\s]*@/i;
+
 /** The same for the first line of what may be no request at all. */
 export function maskedRequestLine(line: string, own: ReadonlySet<string>, masks: readonly LogMask[] = []): string {
-  const mark = line.indexOf('?');
-  if (mark < 0) return line;
-  const version = line.lastIndexOf(' HTTP/');
-  const end = version > mark ? version : line.length;
-  return line.slice(0, mark + 1) + maskedByAll(line.slice(mark + 1, end), own, masks) + line.slice(end);
+  const bare = line.includes('@') ? line.replace(lineUserInfo, `$1${redacted}@`) : line;
+  const mark = bare.indexOf('?');
+  if (mark < 0) return bare;
+  const version = bare.lastIndexOf(' HTTP/');
+  const end = version > mark ? version : bare.length;
+  return bare.slice(0, mark + 1) + maskedByAll(bare.slice(mark + 1, end), own, masks) + bare.slice(end);
 }
 
 /** By the set of a plan: 1 at the length of each name that is secret with it. Longer names are not in the row. */
