@@ -23,7 +23,7 @@ message AnswerPartialSuccess { int64 rejected = 1; string error_message = 2; }
 
 export function otlpAnswer(status: number, retryAfter: string | null, body: Uint8Array): OtlpAnswer {
   if (status >= 200 && status < 300) return { kind: 'taken', ...partialSuccess(body) };
-  const reason = `the receiver answered with status ${status}`;
+  const reason = `answered with status ${status}`;
   return retried.has(status) ? { kind: 'later', wait: waitOf(retryAfter), reason } : { kind: 'refused', reason };
 }
 

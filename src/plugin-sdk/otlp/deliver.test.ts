@@ -16,7 +16,7 @@ function answeredWith(answer: Partial<SenderAnswer>) {
     ...answer,
   });
   const send = otlpSend(
-    { exchange, send: async () => assert.fail(), close: () => {} },
+    { receiver: 'http://collector:4318', exchange, send: async () => assert.fail(), close: () => {} },
     {
       count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by),
       log: { debug: write, info: write, warn: write, error: write },
@@ -32,6 +32,14 @@ test('a receiver cannot have rejected more than it got, and what it says is one 
   assert.deepEqual(Object.fromEntries(counts), { entries_rejected: 5 });
   assert.ok(lines.length === 1 && (lines[0]?.length ?? 0) < 400, lines[0]);
   assert.doesNotMatch(lines[0] ?? '', /\\r|\\n|\u2028/);
+});
+
+test('what a receiver refuses is told with its name', async () => {
+  for (const status of [404, 503]) {
+    await assert.rejects(answeredWith({ status }).sending, {
+      message: `http://collector:4318 answered with status ${status}`,
+    });
+  }
 });
 
 test('bodies that are no messages of OTLP harm nothing', async () => {

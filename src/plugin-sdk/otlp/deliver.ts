@@ -18,8 +18,8 @@ export function otlpSend(
   return async (message, entries, signal) => {
     const { status, retryAfter, body } = await sender.exchange(message, 'application/x-protobuf', signal);
     const answer = otlpAnswer(status, retryAfter, body);
-    if (answer.kind === 'refused') throw new DeliveryRefused(answer.reason);
-    if (answer.kind === 'later') throw new DeliveryDeferred(answer.reason, answer.wait);
+    if (answer.kind === 'refused') throw new DeliveryRefused(`${sender.receiver} ${answer.reason}`);
+    if (answer.kind === 'later') throw new DeliveryDeferred(`${sender.receiver} ${answer.reason}`, answer.wait);
     if (answer.rejected === 0) return;
     // The number is the receiver's.
     tools.count('entries_rejected', Math.min(answer.rejected, entries));

@@ -40,7 +40,7 @@ export function sendRecords(config: HttpLogConfig, tools: PluginTools): PluginPh
       const body = isList ? `[${batch.join(',')}]` : (batch[0] as string);
       const status = await sender.send(body, contentType, signal);
       // As in Kong: a redirect is not followed, and is no success either.
-      if (status >= 300) throw new Error(`the receiver answered ${status}`);
+      if (status >= 300) throw new Error(`${sender.receiver} answered with status ${status}`);
     },
   });
   const take = (context: LogSource): void => {

@@ -24,7 +24,7 @@ export function openReporter(url: string, config: ZipkinConfig, tools: PluginToo
     async send(batch, signal) {
       const status = await sender.send(`[${batch.join(',')}]`, 'application/json', signal);
       if (status >= 200 && status < 300) return;
-      const reason = `the receiver answered with status ${status}`;
+      const reason = `${sender.receiver} answered with status ${status}`;
       throw status < 500 && status !== 408 && status !== 429 ? new DeliveryRefused(reason) : new Error(reason);
     },
     tools,
