@@ -47,6 +47,17 @@ test('every variable can be read of any exchange', () => {
   }
 });
 
+test('a name, or else an id: nobody takes a request of a route without a name for one without a route', () => {
+  const x = exchangeOf();
+  const text = '$route $service $consumer';
+  x.consumer = { id: 'c1', username: null, customId: 'crm-7', tags: [] };
+  assert.equal(lineOf(x, text), 'test-route test-service crm-7');
+  x.consumer = { id: 'c1', username: 'ada', customId: 'crm-7', tags: [] };
+  x.route = { ...x.route!, name: null };
+  assert.equal(lineOf(x, text), `${x.route.id} test-service ada`);
+  assert.equal(lineOf(exchangeOf({ routed: false }), text), '- - -');
+});
+
 test('what is told of the request', () => {
   const x = exchangeOf({
     method: 'PUT',

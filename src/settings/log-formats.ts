@@ -18,15 +18,15 @@ const httpFields = [
   ['uri', 'request_uri', 'text'],
   ['protocol', 'server_protocol', 'text'],
   ['status', 'status', 'number'],
-  ['bytes_sent', 'body_bytes_sent', 'number'],
+  ['body_bytes_sent', 'body_bytes_sent', 'number'],
   ['request_length', 'request_length', 'number'],
   ['request_time', 'request_time', 'number'],
   ['upstream_addr', 'upstream_addr', 'text'],
   ['upstream_status', 'upstream_status', 'text'],
   ['upstream_response_time', 'upstream_response_time', 'text'],
-  ['route', 'route_name', 'text'],
-  ['service', 'service_name', 'text'],
-  ['consumer', 'consumer_username', 'text'],
+  ['route', 'route', 'text'],
+  ['service', 'service', 'text'],
+  ['consumer', 'consumer', 'text'],
   ['referer', 'http_referer', 'text'],
   ['user_agent', 'http_user_agent', 'text'],
 ] as const satisfies readonly (readonly [string, LogVariable | `http_${string}`, 'text' | 'number'])[];
@@ -44,8 +44,8 @@ const streamFields = [
   ['upstream_addr', 'upstream_addr', 'text'],
   ['upstream_bytes_sent', 'upstream_bytes_sent', 'number'],
   ['upstream_bytes_received', 'upstream_bytes_received', 'number'],
-  ['route', 'route_name', 'text'],
-  ['service', 'service_name', 'text'],
+  ['route', 'route', 'text'],
+  ['service', 'service', 'text'],
 ] as const satisfies readonly (readonly [string, StreamVariable, 'text' | 'number'])[];
 
 function json(fields: Fields): LogFormat {
