@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSeries, SeriesReader, SeriesWriter, seriesZone } from '../plugin-sdk/series.ts';
+import { readSeries, SeriesReader, SeriesWriter, seriesWriter, seriesZone } from '../plugin-sdk/series.ts';
 import { clearSeries, seriesStats } from './series.ts';
 import { seriesLayout } from './series-layout.ts';
 import { zoneFill } from './zone-kinds.ts';
@@ -147,4 +147,13 @@ test('the largest memory that a zone can have is used to its end', () => {
   assert.equal(seriesStats(memory).used, 1);
   clearSeries(memory);
   assert.deepEqual(sumsOf(memory, cells), {});
+});
+
+test('all instances of a thread that share a memory have one writer', () => {
+  const memory = memoryFor(100, 1);
+  const first = seriesWriter(memory, 0, 1);
+  first.values[first.place(['a'])]! += 1;
+  assert.equal(seriesWriter(memory, 0, 1), first);
+  assert.notEqual(seriesWriter(memory, 1, 1), first);
+  assert.notEqual(seriesWriter(memoryFor(100, 1), 0, 1), first);
 });

@@ -19,8 +19,8 @@ export class SeriesWriter {
   readonly #words: Int32Array;
   readonly #bytes: Uint8Array;
   readonly #layout: SeriesLayout;
-  readonly #worker: number;
-  readonly #cells: number;
+  readonly worker: number;
+  readonly cells: number;
   /** First cells by the text of the labels. */
   readonly #known = new Map<string, number>();
   /** The chunk that was taken last, and up to where its records are known; -1: none was taken. */
@@ -34,8 +34,8 @@ export class SeriesWriter {
     this.#words = new Int32Array(memory, 0, memory.byteLength >>> 2);
     this.#bytes = new Uint8Array(memory);
     this.#layout = seriesLayout(memory.byteLength, cells);
-    this.#worker = worker;
-    this.#cells = cells;
+    this.worker = worker;
+    this.cells = cells;
     this.#register();
   }
 
@@ -59,14 +59,14 @@ export class SeriesWriter {
   }
 
   #register(): void {
-    Atomics.store(this.#words, Header.cells, this.#cells);
-    const writers = this.#worker + 1;
+    Atomics.store(this.#words, Header.cells, this.cells);
+    const writers = this.worker + 1;
     let known = Atomics.load(this.#words, Header.writers);
     while (known < writers) known = Atomics.compareExchange(this.#words, Header.writers, known, writers);
   }
 
   get #overflow(): number {
-    return this.#layout.overflow + this.#worker * this.#cells;
+    return this.#layout.overflow + this.worker * this.cells;
   }
 
   /** What another writer of this thread has made meanwhile, or the thread before, is not made again. */
@@ -85,20 +85,20 @@ export class SeriesWriter {
     for (let chunk = Math.max(0, this.#current); chunk < chunkCount; chunk++) {
       const owner = Atomics.load(this.#words, owners + chunk);
       if (owner === 0) return;
-      if (owner === this.#worker + 1) this.#learn(chunk, chunk === this.#current ? this.#used : 0);
+      if (owner === this.worker + 1) this.#learn(chunk, chunk === this.#current ? this.#used : 0);
     }
   }
 
   #learn(chunk: number, from: number): void {
     const memory = { words: this.#words, bytes: this.#bytes, layout: this.#layout };
     this.#used = walkRecords(memory, chunk, from, (text, place, cells) => {
-      if (cells === this.#cells) this.#known.set(text, place);
+      if (cells === this.cells) this.#known.set(text, place);
     });
     this.#current = chunk;
   }
 
   #make(text: Buffer, key: string): number {
-    const size = recordBytes(text.byteLength, this.#cells);
+    const size = recordBytes(text.byteLength, this.cells);
     if (text.byteLength > mostTextBytes) return this.#overflow;
     const chunk = this.#chunkWith(size);
     if (chunk < 0) {
@@ -109,9 +109,9 @@ export class SeriesWriter {
     const at = start + chunkHeaderBytes + this.#used;
     const place = (at + recordHeaderBytes + textRoom(text.byteLength)) >> 3;
     this.#words[at >> 2] = text.byteLength;
-    this.#words[(at >> 2) + 1] = this.#cells;
+    this.#words[(at >> 2) + 1] = this.cells;
     this.#bytes.set(text, at + recordHeaderBytes);
-    this.values.fill(0, place, place + this.#cells);
+    this.values.fill(0, place, place + this.cells);
     this.#used += size;
     Atomics.store(this.#words, start >> 2, this.#used);
     Atomics.add(this.#words, Header.records, 1);
@@ -124,7 +124,7 @@ export class SeriesWriter {
     const { owners, chunkBytes, chunkCount } = this.#layout;
     if (this.#current >= 0 && chunkHeaderBytes + this.#used + size <= chunkBytes) return this.#current;
     for (let chunk = this.#current + 1; chunk < chunkCount; chunk++) {
-      if (Atomics.compareExchange(this.#words, owners + chunk, 0, this.#worker + 1) !== 0) continue;
+      if (Atomics.compareExchange(this.#words, owners + chunk, 0, this.worker + 1) !== 0) continue;
       Atomics.add(this.#words, Header.owned, 1);
       this.#current = chunk;
       this.#used = 0;

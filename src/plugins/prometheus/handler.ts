@@ -1,5 +1,5 @@
 import type { PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
-import { SeriesWriter } from '../../plugin-sdk/series.ts';
+import { seriesWriter } from '../../plugin-sdk/series.ts';
 import { Recorder } from './recorder.ts';
 import type { PrometheusConfig } from './schema.ts';
 import { bytesZone, ofRequests, ofStreams, requestsZone, timesZone } from './series-kinds.ts';
@@ -12,7 +12,7 @@ export function countRequests(config: PrometheusConfig, tools: PluginTools): Plu
   const { status_code_metrics, latency_metrics, bandwidth_metrics, per_consumer } = config;
   if (status_code_metrics !== true && latency_metrics !== true && bandwidth_metrics !== true) return {};
   const writer = (wanted: boolean | null, { name, cells }: { readonly name: string; readonly cells: number }) =>
-    wanted === true ? new SeriesWriter(tools.zone(name), tools.node.worker, cells) : null;
+    wanted === true ? seriesWriter(tools.zone(name), tools.node.worker, cells) : null;
   const memories = {
     requests: writer(status_code_metrics, requestsZone),
     times: writer(latency_metrics, timesZone),

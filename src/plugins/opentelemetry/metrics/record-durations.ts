@@ -1,5 +1,5 @@
 import type { LogContext, PluginTools, RouteView, ServiceView } from '../../../plugin-sdk/index.ts';
-import { SeriesWriter } from '../../../plugin-sdk/series.ts';
+import { type SeriesWriter, seriesWriter } from '../../../plugin-sdk/series.ts';
 import { type DurationKind, durationBounds, durationCells, durationZone, sumCell } from './duration-series.ts';
 import { type MetricsConfig, recordsRequests } from './metrics-config.ts';
 
@@ -23,7 +23,7 @@ export function recordDurations(
 ): ((context: LogContext) => void) | null {
   if (!recordsRequests(config)) return null;
   const writerOf = (kind: DurationKind): SeriesWriter =>
-    new SeriesWriter(tools.zone(durationZone(kind, tools.instanceId)), tools.node.worker, durationCells);
+    seriesWriter(tools.zone(durationZone(kind, tools.instanceId)), tools.node.worker, durationCells);
   const server = writerOf('server');
   const client = writerOf('client');
   const routes = new WeakMap<RouteView, Places>();
