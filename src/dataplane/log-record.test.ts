@@ -195,3 +195,20 @@ test('answers tell neither sessions nor the tokens that they send clients on wit
     },
   );
 });
+
+test('a key that a route asks for is as secret as the one that a client shows', () => {
+  const exchange = served(exchangeOf({ headers: { 'X-Api-Key': 's3cret' } }));
+  const route = exchange.route as NonNullable<Exchange['route']>;
+  const headers = { 'X-Api-Key': ['s3cret', 's3cret2'], 'X-Auth_Token': ['s3cret'], 'X-Tenant': ['a'] };
+  exchange.route = { ...route, row: { ...route.row, headers } };
+  const record = recordOf(exchange);
+  assert.doesNotMatch(JSON.stringify(record), /s3cret/);
+  const shown = record['route'] as { readonly headers: unknown; readonly name: string };
+  assert.deepEqual(shown.headers, {
+    'X-Api-Key': ['REDACTED', 'REDACTED'],
+    'X-Auth_Token': ['REDACTED'],
+    'X-Tenant': ['a'],
+  });
+  assert.equal(shown.name, 'test-route');
+  assert.equal(recordOf(exchange)['route'], shown);
+});

@@ -8,6 +8,7 @@ import { isSecretArgument, maskedTarget, redacted, shownField } from './masked-a
 import { queryArguments } from './query-arguments.ts';
 import { hostName } from './request-message.ts';
 import { statusText } from './response-head.ts';
+import { shownRouteRow } from './route-row.ts';
 
 /** The log record of a finished exchange in the format of Kong's serialiser. Times are whole milliseconds. */
 export function logRecord(x: Exchange): Record<string, unknown> {
@@ -27,7 +28,7 @@ export function logRecord(x: Exchange): Record<string, unknown> {
   };
   if (route !== null) {
     record['tries'] = tries(x);
-    record['route'] = rowWithoutNulls(route.row);
+    record['route'] = shownRouteRow(route, x.plan);
   }
   if (service !== null) record['service'] = rowWithoutNulls(service.row);
   if (credential !== null) record['authenticated_entity'] = entityPart(credential.id, consumer);

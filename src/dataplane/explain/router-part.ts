@@ -2,6 +2,7 @@ import type { ExplainedCondition, ExplainedRoute } from '../../router/explain-ma
 import type { RouteExplanation, RuntimeRoute } from '../../snapshot/runtime.ts';
 import type { Exchange } from '../exchange.ts';
 import { shownField } from '../masked-arguments.ts';
+import { conditionField } from '../route-row.ts';
 
 interface ShownCondition {
   readonly condition: string;
@@ -55,7 +56,7 @@ function named({ route }: ExplainedRoute<RuntimeRoute>): Readonly<Record<string,
 function shown(x: Exchange, { kind, name, wanted, got }: ExplainedCondition): ShownCondition {
   if (kind !== 'header') return { condition: kind, wanted: capped(wanted), got: capped(got) };
   // A route can ask for a key, or for what plugins mask.
-  const field = name.toLowerCase().replaceAll('_', '-');
+  const field = conditionField(name);
   const hidden = (values: readonly string[]): readonly string[] =>
     capped(values, (value) => shownField(field, value, x.plan));
   return { condition: kind, header: name, wanted: hidden(wanted), got: hidden(got) };
