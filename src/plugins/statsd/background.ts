@@ -11,6 +11,7 @@ const pause = 60_000;
 /** What no single request can tell: how full the shared memory is. Once for the node, where a worker would tell it each time. */
 export function background(tools: BackgroundTools): PluginBackground {
   const running = new Map<string, Teller>();
+  const collect = collectOnce(tools);
 
   const end = (id: string): void => {
     running.get(id)?.close();
@@ -24,7 +25,8 @@ export function background(tools: BackgroundTools): PluginBackground {
       for (const { id, config } of instances as readonly BackgroundInstance<StatsdConfig>[]) {
         if (running.get(id)?.config === config) continue;
         end(id);
-        if (config.metrics?.some(({ name }) => name === 'shdict_usage')) running.set(id, new Teller(config, tools));
+        if (config.metrics?.some(({ name }) => name === 'shdict_usage'))
+          running.set(id, new Teller(config, tools, collect));
       }
     },
     handle: async () => null,
@@ -34,15 +36,30 @@ export function background(tools: BackgroundTools): PluginBackground {
   };
 }
 
+type Collect = BackgroundTools['metrics'];
+
+/** Instances that are due at the same time, as all are after a start, share what is collected. */
+function collectOnce(tools: BackgroundTools): Collect {
+  let collecting: ReturnType<Collect> | null = null;
+  return () => {
+    collecting ??= tools.metrics().finally(() => {
+      collecting = null;
+    });
+    return collecting;
+  };
+}
+
 class Teller {
   readonly config: StatsdConfig;
   readonly #tools: BackgroundTools;
+  readonly #collect: Collect;
   readonly #target: LineTarget;
   #timer: NodeJS.Timeout;
 
-  constructor(config: StatsdConfig, tools: BackgroundTools) {
+  constructor(config: StatsdConfig, tools: BackgroundTools, collect: Collect) {
     this.config = config;
     this.#tools = tools;
+    this.#collect = collect;
     this.#target = openLineTarget(config, tools);
     this.#timer = this.#wait(firstPause);
   }
@@ -59,7 +76,7 @@ class Teller {
   async #tell(): Promise<void> {
     this.#timer = this.#wait(pause);
     try {
-      const families = await this.#tools.metrics();
+      const families = await this.#collect();
       if (this.#tools.signal.aborted) return;
       for (const line of usageLines(this.config, hostname(), families)) this.#target.add(line);
       this.#target.endGroup();

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseStatsdLine, type StatsdDialect } from '../../../test/support/statsd-server.ts';
+import type { BackgroundTools } from '../../plugin-sdk/index.ts';
 import type { TrafficSample } from '../../plugin-sdk/statsd/traffic-sample.ts';
 import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { background } from './background.ts';
 import statsd from './index.ts';
 import { requestLines } from './request-lines.ts';
 import type { StatsdConfig } from './schema.ts';
@@ -189,4 +191,23 @@ test('what is wrong is refused, and named', async () => {
     assert.equal(outcome.ok, false, JSON.stringify(config));
     assert.match((outcome as { message: string }).message, message);
   }
+});
+
+test('what no request tells is collected once for all instances that are due', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  let collected = 0;
+  const metrics = async () => {
+    collected++;
+    return [];
+  };
+  const { signal } = new AbortController();
+  const part = background({ metrics, signal, log: {}, count: () => {} } as unknown as BackgroundTools);
+  const config = await checked({ host: '127.0.0.1' });
+  await part.configured(Array.from({ length: 50 }, (_, at) => ({ id: String(at), config })));
+  context.mock.timers.tick(1_000);
+  assert.equal(collected, 1);
+  await new Promise((resolve) => setImmediate(resolve));
+  context.mock.timers.tick(60_000);
+  assert.equal(collected, 2);
+  await part.stop();
 });
