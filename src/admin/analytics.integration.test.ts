@@ -310,6 +310,10 @@ describe('GET /analytics/summary', () => {
       [151, 31],
     );
     assert.equal(json['dropped'], 0);
+    const { components } = (await get('/openapi.json')).json as { components: { schemas: Record<string, object> } };
+    const described = components.schemas['usage_summary'] as { required: readonly string[] };
+    assert.deepEqual(Object.keys(json), described.required);
+
     const errors = await get('/analytics/summary?sort=errors&top=1&route=users');
     assert.equal((errors.json['statuses'] as Shown[])[0]?.status, 404);
     const nothing = await get('/analytics/summary?route=nobody');

@@ -99,6 +99,17 @@ test('every list has the parameters of all paging styles', () => {
   }
 });
 
+test('reports tell their forms, and that a wrong question is refused', () => {
+  const answerOf = (path: string) => {
+    const responses = (paths()[path]?.['get'] as Tree)['responses'] as Readonly<Record<string, Tree>>;
+    assert.ok('400' in responses || path === '/metrics', path);
+    return Object.keys(responses['200']?.['content'] as object);
+  };
+  assert.deepEqual(answerOf('/analytics/usage'), ['application/json', 'text/csv']);
+  assert.deepEqual(answerOf('/analytics/summary'), ['application/json']);
+  assert.deepEqual(answerOf('/metrics'), ['text/plain', 'application/openmetrics-text']);
+});
+
 test('bodies are described in all three encodings', () => {
   const post = paths()['/services']?.['post'] as { requestBody: { content: Tree } };
   assert.deepEqual(Object.keys(post.requestBody.content), [

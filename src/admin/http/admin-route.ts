@@ -39,6 +39,8 @@ export interface OperationNotes {
   readonly answer: 'entity' | 'list' | 'object' | 'text' | 'none';
   /** Schema name of the entity answered with, and read from the body of POST, PUT and PATCH. */
   readonly entity?: string;
+  /** Media types of the answer besides the usual one, by `Accept`. */
+  readonly otherTypes?: readonly string[];
   /** Success status; 200 unless told otherwise. */
   readonly status?: number;
   readonly takesBody?: boolean;

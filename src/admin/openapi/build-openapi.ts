@@ -88,10 +88,12 @@ function requestBody(method: Method, entity: string | undefined): JsonObject {
 function success(notes: Operation['notes']): JsonObject {
   const status = String(notes.status ?? 200);
   if (notes.answer === 'none') return { [status]: { description: 'Done; the answer is empty.' } };
-  if (notes.answer === 'text') {
-    return { [status]: { description: notes.summary, content: { 'text/plain': { schema: { type: 'string' } } } } };
-  }
-  return { [status]: { description: notes.summary, content: { 'application/json': { schema: answerSchema(notes) } } } };
+  const isText = notes.answer === 'text';
+  const content: Record<string, JsonObject> = isText
+    ? { 'text/plain': { schema: { type: 'string' } } }
+    : { 'application/json': { schema: answerSchema(notes) } };
+  for (const type of notes.otherTypes ?? []) content[type] = { schema: { type: 'string' } };
+  return { [status]: { description: notes.summary, content } };
 }
 
 function answerSchema(notes: Operation['notes']): JsonObject {
@@ -102,7 +104,7 @@ function answerSchema(notes: Operation['notes']): JsonObject {
 function failures(route: AdminRoute, method: Method, notes: Operation['notes']): JsonObject {
   const statuses = new Set(['401', '403', '500']);
   if (notes.takesBody === true) for (const status of ['400', '413', '415']) statuses.add(status);
-  if (notes.answer === 'list' || method === 'DELETE') statuses.add('400');
+  if (notes.answer === 'list' || notes.queryParameters !== undefined || method === 'DELETE') statuses.add('400');
   if (route.path.includes('{')) for (const status of ['400', '404']) statuses.add(status);
   if (notes.takesBody === true && notes.entity !== undefined) statuses.add('409');
   statuses.delete(String(notes.status ?? 200));

@@ -24,6 +24,7 @@ export function metricsRoute({ metrics }: AdminDependencies): AdminRoute {
         notes: {
           summary: 'Metrics of the node as text for Prometheus, or as OpenMetrics when `Accept` asks for it',
           answer: 'text',
+          otherTypes: ['application/openmetrics-text'],
         },
       },
     },

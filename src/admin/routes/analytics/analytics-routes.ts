@@ -25,6 +25,7 @@ export function analyticsRoutes({ analytics, store }: AdminDependencies): readon
             summary: 'How the API was used, by time and what requests have in common; JSON or CSV',
             answer: 'list',
             entity: 'usage',
+            otherTypes: ['text/csv'],
             queryParameters: [
               ...filterParameters,
               {
@@ -46,7 +47,8 @@ export function analyticsRoutes({ analytics, store }: AdminDependencies): readon
           handle: (request) => readSummary(needed(), request),
           notes: {
             summary: 'Totals, their course over time, and the most used routes, services, consumers and versions',
-            answer: 'object',
+            answer: 'entity',
+            entity: 'usage_summary',
             queryParameters: [
               ...filterParameters,
               { name: 'top', description: 'How many of each kind, 1 to 100; 10 when left out.' },
