@@ -108,7 +108,8 @@ function endpointProblem(text: string): string | null {
   if (problem !== null) return problem;
   if (!/^https?:/i.test(text)) return 'must begin with http:// or https://';
   if (/[\0-\x20\x7f]/.test(text)) return 'must not have spaces or control characters';
-  return URL.canParse(text) ? null : 'host or port cannot be read';
+  if (!URL.canParse(text)) return 'host or port cannot be read';
+  return new URL(text).port === '0' ? 'port must not be 0' : null;
 }
 
 /** Headers of all that is sent to such an address; Kong's messages for those that follow from it. */

@@ -32,6 +32,7 @@ test('the defaults are those of Kong', async () => {
 
 for (const [config, message] of [
   [{ http_endpoint: 'zipkin:9411' }, /config.http_endpoint: missing host in url/],
+  [{ http_endpoint: 'http://zipkin:0/api' }, /config.http_endpoint: port must not be 0/],
   [{ traceid_byte_count: 12 }, /config.traceid_byte_count: expected one of: 8, 16/],
   [{ static_tags: [{ name: 'lc', value: 'x' }] }, /static_tags.*must not be one of/s],
   [{ sample_ratio: 2 }, /config.sample_ratio: value should be between 0 and 1/],
