@@ -22,3 +22,8 @@ test('a text that a spreadsheet would take for a formula is none any more; a num
   assert.equal(csvLine([-1, 1e21]), '-1,1e+21\r\n');
   assert.equal(csvLine(["it's =1"]), "it's =1\r\n");
 });
+
+test('nor one behind what ends a cell in other countries', () => {
+  assert.equal(csvLine(['ann;=cmd|x', 'a\t+1;@SUM(A1)', 'a;b;-']), "ann;'=cmd|x,a\t'+1;'@SUM(A1),a;b;'-\r\n");
+  assert.equal(csvLine(['x; =1', 'a;"=1+1"']), `x;' =1,"a;'""=1+1"""\r\n`);
+});
