@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { loadSettings } from './load.ts';
 import { parseLogFormat } from './log-format.ts';
 import { httpFormats } from './log-formats.ts';
+import { logVariables, streamVariables } from './log-variables.ts';
 
 test('a format is written as for nginx', () => {
   assert.deepEqual(parseLogFormat('f', `mine '$remote_addr "\${status}" ' "it\\'s \\"$arg_page\\"" ;`, httpFormats), {
@@ -80,4 +82,11 @@ test('a format that there is not, and what nginx would take behind it, are refus
     message: /^proxy_access_log takes a file and the name of a log format, and not 'buffer=32k' behind them/,
   });
   assert.throws(() => load({ KONG_PROXY_ACCESS_LOG_ALWAYS: '6xx' }), { message: /'6xx' \(write 5xx or 429\)/ });
+});
+
+test('docs/logs.md and docs/streams.md name every variable', () => {
+  const page = (name: string) => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
+  const [logs, streams] = [page('logs'), page('streams')];
+  for (const name of logVariables) assert.ok(logs.includes(`\`$${name}\``), name);
+  for (const name of streamVariables) assert.ok(`${logs}${streams}`.includes(`\`$${name}\``), name);
 });
