@@ -52,11 +52,10 @@ test('tags of clients are bounded, and only pairs are taken', () => {
   assert.deepEqual(Object.keys(clientTags(['__proto__=1'])), ['__proto__']);
 });
 
-test('a client cannot say what only the gateway can, and long lines cost little', () => {
+test('a client cannot say what only the gateway can, and of a long line the begin is read', () => {
   const forged =
     'kong.consumer=admin; KONG.credential=x; error=true; lc=x; http.status_code=200; http.host=a; peer.hostname=b';
   assert.deepEqual({ ...clientTags([`${forged}; errors=1; http.user=u`]) }, { errors: '1', 'http.user': 'u' });
-  const begun = performance.now();
-  for (const piece of [';', 'a;', '=;', ' ;']) clientTags([piece.repeat(200_000)]);
-  assert.ok(performance.now() - begun < 1000);
+  for (const piece of [';', 'a;', '=;', 'error=1;'])
+    assert.deepEqual({ ...clientTags([`${piece.repeat(5000)}last=1`]) }, {});
 });
