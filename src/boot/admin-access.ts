@@ -1,6 +1,7 @@
 import type { AccessEntry } from '../admin/admin-log.ts';
 import { argument } from '../dataplane/access-variables.ts';
 import { isSecretHeader, maskedTarget, redacted } from '../dataplane/masked-arguments.ts';
+import { hostName } from '../dataplane/request-message.ts';
 import { compileFormat, type Formatter, type Variable } from '../observability/access-log.ts';
 import { isoTime, localTime, seconds } from '../observability/log-times.ts';
 import type { LogFormat } from '../settings/log-format.ts';
@@ -25,7 +26,7 @@ const variables: Readonly<Record<string, Read>> = {
   content_length: (entry) => entry.header('content-length'),
   content_type: (entry) => entry.header('content-type'),
   document_uri: path,
-  host: (entry) => entry.header('host') ?? entry.header(':authority'),
+  host: hostOf,
   https: ({ scheme }) => (scheme === 'https' ? 'on' : ''),
   kong_request_id: ({ requestId }) => requestId,
   msec: ({ time }) => seconds(time),
@@ -65,6 +66,12 @@ function masked(name: string, value: string | null): string | null {
   if (value === null) return null;
   if (isSecretHeader(name, own)) return redacted;
   return name === 'referer' ? maskedTarget(value, noArguments) : value;
+}
+
+/** Without the port, as in lines of the proxy. */
+function hostOf(entry: AccessEntry): string | null {
+  const host = entry.header('host') ?? entry.header(':authority');
+  return host === null ? null : hostName(host);
 }
 
 function path({ url }: AccessEntry): string {

@@ -154,12 +154,24 @@ test('a start that fails is one line and exit code 1, and leaves no pid file', a
   assert.equal(existsSync(join(other, 'pids', 'sluicegate.pid')), false);
 });
 
-test('with JSON logs the first line is JSON too', async () => {
+test('with JSON logs every line is JSON, from the first to the last', async () => {
   const node = start(fresh(), '--log-format', 'json');
   await node.printed('}\n');
   const record = JSON.parse(node.output().split('\n')[0] ?? '');
   assert.equal(record.level, 'notice');
   assert.equal(record.addresses.proxy[0].ip, '127.0.0.1');
+  node.child.kill('SIGHUP');
+  await node.printed('a change of them needs a restart');
+  node.child.kill('SIGTERM');
+  assert.equal(await node.exit, 0);
+  const messages = node
+    .output()
+    .trim()
+    .split('\n')
+    // The gateway of these tests prints that itself.
+    .filter((line) => line !== 'logs reopened')
+    .map((line) => JSON.parse(line).msg);
+  assert.equal(messages.at(-1), 'Sluicegate stopped (gracefully)');
 });
 
 test('a log file that cannot be written stops the start', async () => {

@@ -17,17 +17,17 @@ export async function start(context: CommandContext): Promise<number> {
   checkLogTargets(settings);
   const release = claimPrefix(settings.prefix);
   let gateway: Gateway | null = null;
+  const say = (message: string): void => context.err(lineOf(settings, message));
   const signals = listenForSignals((signal) => {
     gateway?.reopenLogs();
-    if (signal === 'SIGHUP')
-      context.err('logs are open anew; settings are read at start, so a change of them needs a restart');
+    if (signal === 'SIGHUP') say('logs are open anew; settings are read at start, so a change of them needs a restart');
   });
   try {
     const { startGateway } = await context.loadGateway();
     const started = await startGateway(settings, warnings);
     gateway = started;
     announce(context, settings, started);
-    return await endOf(started, signals, settings, context);
+    return await endOf(started, signals, settings, say);
   } finally {
     signals.dispose();
     release();
@@ -35,28 +35,36 @@ export async function start(context: CommandContext): Promise<number> {
 }
 
 function announce(context: CommandContext, settings: Settings, gateway: Gateway): void {
-  const lines = startedMessage(settings, gateway.addresses);
-  if (settings.logFormat !== 'json') {
-    for (const line of lines) context.out(line);
-    return;
-  }
-  const record = { level: 'notice', time: new Date().toISOString(), msg: lines[0], addresses: gateway.addresses };
-  context.out(JSON.stringify(record));
+  const { addresses } = gateway;
+  const [first = '', ...others] = startedMessage(settings, addresses);
+  context.out(lineOf(settings, first, { addresses }));
+  if (settings.logFormat !== 'json') for (const line of others) context.out(line);
 }
 
-async function endOf(gateway: Gateway, signals: Signals, settings: Settings, context: CommandContext): Promise<number> {
+/** As the error log has its lines, so that whoever collects JSON gets nothing else. */
+function lineOf({ logFormat }: Settings, message: string, fields: Readonly<Record<string, unknown>> = {}): string {
+  if (logFormat !== 'json') return message;
+  return JSON.stringify({ level: 'notice', time: new Date().toISOString(), ...fields, msg: message });
+}
+
+async function endOf(
+  gateway: Gateway,
+  signals: Signals,
+  settings: Settings,
+  say: (message: string) => void,
+): Promise<number> {
   const signal = await signals.end;
   const seconds = settings.drainTimeout / 1000;
-  context.err(`${signal}: finishing requests in flight, at most ${seconds} s; a second signal ends at once`);
+  say(`${signal}: finishing requests in flight, at most ${seconds} s; a second signal ends at once`);
   const graceful = gateway.stop(true).then(() => null);
   const second = await Promise.race([graceful, signals.endNow]);
   if (second === null) {
-    context.err('Sluicegate stopped (gracefully)');
+    say('Sluicegate stopped (gracefully)');
     return 0;
   }
   // The graceful stop is cut short, so nobody waits for what becomes of it.
   graceful.catch(() => null);
   void gateway.stop(false).catch(() => null);
-  context.err('Sluicegate stopped');
+  say('Sluicegate stopped');
   return 128 + constants.signals[second];
 }

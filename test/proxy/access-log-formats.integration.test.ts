@@ -69,6 +69,7 @@ describe('an access log in JSON', () => {
     const admin = (await linesOf(join(rig.gateway.prefix, 'admin.log'), 3)).map((line) => JSON.parse(line));
     const last = admin.at(-1);
     assert.deepEqual([last.method, last.uri, last.status, last.user_agent], ['GET', '/services?tags=a', 200, 'me']);
+    assert.equal(last.host, '127.0.0.1');
   });
 });
 
