@@ -109,3 +109,22 @@ test('long texts are read in time linear in their length', () => {
   }
   assert.ok(performance.now() - start < 2000);
 });
+
+test('bodies that a configuration sends are read, too: forms and JSON', () => {
+  const shown = redactFields(schema, {
+    url: '{"grant": "x", "client_secret" : "s3\\"cret", "nested": {"apiKey":"s3cret"}, "password": 12345, "token": null}',
+    pem: 'grant_type=x&client_secret=s3cret',
+  });
+  assert.deepEqual(shown, {
+    url: '{"grant": "x", "client_secret" : "REDACTED", "nested": {"apiKey":"REDACTED"}, "password": "REDACTED", "token": null}',
+    pem: 'grant_type=x&client_secret=REDACTED',
+  });
+  const long = redactFields(schema, { url: `{"token":"${'s3cret'.repeat(4_000_000)}"}` })['url'];
+  assert.match(String(long), /^\{"token":"REDACTED" and \d+ characters more$/);
+  const start = performance.now();
+  for (const part of ['"', '"a":"', '"a":"\\', '"a" ', '{"token":', '\\"', '"token":"\\"']) {
+    redactFields(schema, { url: part.repeat(200_000) });
+    redactFields(schema, { url: `"token":"${part.repeat(200_000)}` });
+  }
+  assert.ok(performance.now() - start < 3000);
+});

@@ -62,17 +62,29 @@ export function looksSecret(name: string): boolean {
 
 const namedValue = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,256})\s*[:=]/;
 const argument = /([?&#])([^=&#?\s]{1,256})=[^&#\s]+/g;
+const member = /("([^"\\]{1,256})"\s{0,64}:\s{0,64})(?:"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*)/gs;
 const userInfo = /([a-z][a-z0-9+.-]{0,31}:\/\/)[^/?#\s]*@/gi;
 
-/** `Authorization: Bearer ...` in a list of headers, the password or a token in a URL, a private key. */
-function redactText(text: string): string {
+/** Characters of a text that are read: no record holds as many. */
+const longestRead = 65_536;
+
+/** `Authorization: Bearer ...` in a list of headers, a password or token in a URL, a form or JSON, a private key. */
+function redactText(whole: string): string {
+  const text = whole.slice(0, longestRead);
+  const rest = whole.length - text.length;
+  return rest === 0 ? redactPart(text) : `${redactPart(text)} and ${rest} characters more`;
+}
+
+function redactPart(text: string): string {
   const name = namedValue.exec(text);
   if (name !== null && looksSecret(name[1] ?? '')) return `${name[0]}${redacted}`;
   if (text.includes('PRIVATE KEY-----')) return redacted;
   const shown = text.includes('://') ? text.replace(userInfo, `$1${redacted}@`) : text;
-  return shown.replace(argument, (whole, before: string, key: string) =>
-    looksSecret(decoded(key)) ? `${before}${key}=${redacted}` : whole,
-  );
+  return shown
+    .replace(argument, (whole, before: string, key: string) =>
+      looksSecret(decoded(key)) ? `${before}${key}=${redacted}` : whole,
+    )
+    .replace(member, (whole, before: string, key: string) => (looksSecret(key) ? `${before}"${redacted}"` : whole));
 }
 
 function decoded(text: string): string {
