@@ -1,17 +1,15 @@
 import { flushCompileCache } from 'node:module';
-import type { AdminOptions, RunningListener, ZoneFacts } from '../admin/contract.ts';
+import type { RunningListener, ZoneFacts } from '../admin/contract.ts';
 import type { Analytics } from '../analytics/analytics.ts';
-import { AddressZone, type AddressZoneMemory, createAddressZone, forgetInFlight } from '../balancer/address-zone.ts';
+import { type AddressZoneMemory, createAddressZone, forgetInFlight } from '../balancer/address-zone.ts';
 import type { CallHandler } from '../lookup/call-handler.ts';
 import { PluginCounts } from '../observability/plugin-counts.ts';
-import type { LogLevel, Settings } from '../settings/settings.ts';
-import type { AddressBook } from '../snapshot/address-book.ts';
+import type { Settings } from '../settings/settings.ts';
 import type { Publisher } from '../snapshot/publisher.ts';
 import type { Store } from '../store/store.ts';
 import { TicketKeys } from '../tls/ticket-keys.ts';
 import { collectAtRest } from '../util/collect-at-rest.ts';
 import type { SnapshotDelta, SnapshotFailure } from '../workers/messages.ts';
-import { createNodeFacts } from '../workers/node-facts.ts';
 import { pluginSettings } from '../workers/plugin-settings.ts';
 import { Supervisor, type SupervisorLog } from '../workers/supervisor.ts';
 import { Counter, createCounters, sumCounter } from '../zones/counters.ts';
@@ -20,12 +18,10 @@ import { ZoneRegistry } from '../zones/zone-registry.ts';
 import type { BackgroundParts } from './background-parts.ts';
 import { ControlPlanePriority } from './control-plane-priority.ts';
 import { ExpiryJob } from './expiry-job.ts';
+import type { NodeAddresses } from './node-addresses.ts';
 import { openAnalytics, usageMemories } from './node-analytics.ts';
-import type { NodeDns } from './node-dns.ts';
-import type { NodeHealth } from './node-health.ts';
 import type { NodeLogs } from './node-logs.ts';
 import type { NodeMetrics } from './node-metrics.ts';
-import type { NodeNames } from './node-names.ts';
 import type { OpenedStore } from './open-store.ts';
 import type { WorkerCalls } from './worker-calls.ts';
 
@@ -48,8 +44,7 @@ export class NodeParts {
   readonly #counters: SharedArrayBuffer;
   readonly #addressMemory: AddressZoneMemory;
   readonly #ticketKeys = new TicketKeys();
-  #dns: NodeDns | null = null;
-  #health: NodeHealth | null = null;
+  #addresses: NodeAddresses | null = null;
   readonly #supervisor: Supervisor;
   readonly #priority = new ControlPlanePriority();
   readonly #ending = new AbortController();
@@ -67,7 +62,7 @@ export class NodeParts {
   #logs: NodeLogs | null = null;
   #store: Store | null = null;
   #publisher: Publisher | null = null;
-  #listeners: readonly RunningListener[] = [];
+  readonly #listeners: RunningListener[] = [];
   #stopped: Promise<void> | null = null;
 
   constructor(options: NodeOptions) {
@@ -91,7 +86,7 @@ export class NodeParts {
       workerLog: this.#lateLog((logs) => logs.proxy),
       onFailures: (failures) => this.#noteFailures(failures),
       onCall: (call) => this.#calls.promise.then((handler) => handler.handle(call)),
-      onHealth: (change) => this.#health?.monitor.workerFlipped(change),
+      onHealth: (change) => this.#addresses?.health.monitor.workerFlipped(change),
       onCounts: (counts) => this.#pluginCounts.add(counts),
       onUsageTurned: (worker, { serial, names }) => this.#analytics?.turned(worker, serial, names),
       onExit: (worker) => {
@@ -140,8 +135,8 @@ export class NodeParts {
       await Promise.all([this.#supervisor.drain(this.#options.settings.drainTimeout), this.#closeListeners(true)]);
     }
     this.#ticketKeys.stop();
-    this.#dns?.close();
-    this.#health?.monitor.close();
+    this.#addresses?.dns.close();
+    this.#addresses?.health.monitor.close();
     this.#expiry?.stop();
     // Now that nothing is counted any more it can be told for the last time.
     await this.#background?.stop();
@@ -169,15 +164,26 @@ export class NodeParts {
     const opened = await openStore(settings, baseDirectory, logs.node);
     this.#store = opened.store;
     const { store, plugins } = opened;
-    const [{ Publisher: PublisherClass }, { beginConfig }, { WorkerCalls: WorkerCallsClass }] = await Promise.all([
-      import('../snapshot/publisher.ts'),
-      import('./begin-config.ts'),
-      import('./worker-calls.ts'),
-    ]);
+    const [{ Publisher: PublisherClass }, { beginConfig }, { WorkerCalls: WorkerCallsClass }, { openAddresses }] =
+      await Promise.all([
+        import('../snapshot/publisher.ts'),
+        import('./begin-config.ts'),
+        import('./worker-calls.ts'),
+        import('./node-addresses.ts'),
+      ]);
     const zones = new ZoneRegistry(plugins, settings.workers);
     this.#zones = zones;
-    const { book, names } = await this.#openBook(opened, logs);
-    const metrics = await this.#openMetrics(opened, logs, book);
+    const addresses = openAddresses({
+      settings,
+      nodeId: this.#options.nodeId,
+      memory: this.#addressMemory,
+      store,
+      log: logs.node,
+      broadcast: (message) => this.#supervisor.broadcast(message),
+    });
+    this.#addresses = addresses;
+    const { book, names, health } = addresses;
+    const metrics = await this.#openMetrics(opened, logs, addresses);
     const calls = new WorkerCallsClass({
       settings,
       opened,
@@ -194,7 +200,7 @@ export class NodeParts {
       names.configChanged(delta);
       background.configChanged(delta);
       metrics.configChanged(delta);
-      this.#health?.configChanged(delta);
+      health.configChanged(delta);
     };
     const publisher = new PublisherClass({
       store,
@@ -243,113 +249,49 @@ export class NodeParts {
     return this.#background;
   }
 
-  async #openMetrics({ plugins }: OpenedStore, logs: NodeLogs, book: AddressBook): Promise<NodeMetrics> {
+  async #openMetrics({ plugins }: OpenedStore, logs: NodeLogs, { book, health }: NodeAddresses): Promise<NodeMetrics> {
     const { NodeMetrics: NodeMetricsClass } = await import('./node-metrics.ts');
-    if (this.#health === null) throw new Error('health comes before metrics');
     this.#metrics = new NodeMetricsClass({
       plugins,
       zone: (instance, name) => this.#zones?.find(instance, name) ?? null,
       background: async (plugin, message) => this.#background?.handle(plugin, message) ?? null,
       log: logs.node,
       book,
-      health: this.#health,
+      health,
     });
     return this.#metrics;
   }
 
-  /** Names, the addresses of upstreams, and their health. */
-  async #openBook(
-    { store }: OpenedStore,
-    logs: NodeLogs,
-  ): Promise<{ readonly book: AddressBook; readonly names: NodeNames }> {
-    const [
-      { createNodeDns },
-      { NodeNames: NodeNamesClass },
-      { AddressBook: AddressBookClass },
-      { NodeHealth: NodeHealthClass },
-    ] = await Promise.all([
-      import('./node-dns.ts'),
-      import('./node-names.ts'),
-      import('../snapshot/address-book.ts'),
-      import('./node-health.ts'),
-    ]);
-    const dns = createNodeDns({
-      settings: this.#options.settings,
-      log: logs.node,
-      onChange: (name, state) => names.changed(name, state),
-      onForget: (name) => names.forgotten(name),
-    });
-    const names = new NodeNamesClass({
-      table: dns.table,
-      broadcast: (message) => this.#supervisor.broadcast(message),
-      targetChanged: (name) => {
-        const addresses = book.nameChanged(name);
-        if (addresses !== null) this.#supervisor.broadcast({ type: 'addresses', addresses });
-      },
-    });
-    const zone = new AddressZone(this.#addressMemory, -1);
-    const book = new AddressBookClass(zone, names);
+  async #listen(opened: OpenedStore, logs: NodeLogs): Promise<void> {
     const { settings, nodeId } = this.#options;
-    const health = new NodeHealthClass({ settings, nodeId, zone, store, log: logs.node });
-    book.onChange(() => health.monitor.update(book.list()));
-    this.#dns = dns;
-    this.#health = health;
-    return { book, names };
-  }
-
-  async #listen({ store, entities, catalog, plugins, pluginAdminRoutes }: OpenedStore, logs: NodeLogs): Promise<void> {
-    const { settings, nodeId } = this.#options;
-    const dns = this.#dns;
-    const health = this.#health;
+    const addresses = this.#addresses;
     const publisher = this.#publisher;
     const metrics = this.#metrics;
-    if (publisher === null || dns === null || health === null || metrics === null)
+    const background = this.#background;
+    if (addresses === null || publisher === null || metrics === null || background === null)
       throw new Error('the config comes before the Admin API');
-    const { startAdmin, startStatus } = await import('../admin/start-admin.ts');
-    const node = createNodeFacts({
-      nodeId,
-      counters: this.#counters,
-      supervisor: this.#supervisor,
-      zones: () => zoneFacts(this.#zones),
-      pluginCounts: () => this.#pluginCounts.totals(),
-    });
-    metrics.addCore({
-      node,
-      counters: this.#counters,
-      linesLost: () => logs.dropped,
-      workers: () => ({
-        wanted: settings.workers,
-        running: this.#supervisor.running().map(({ number, loop }) => ({ worker: number, ...loop })),
-      }),
-      restarts: () => this.#restarts,
-      ping: () => store.ping(),
-      dns: () => dns.facts(),
-      config: () => ({ version: publisher.followed, failures: publisher.failures.size }),
-      analytics: () => this.#analytics?.ledger ?? null,
-    });
-    const dependencies = {
+    const { startListeners } = await import('./node-listeners.ts');
+    await startListeners({
       settings,
-      store,
+      opened,
+      logs,
+      addresses,
       publisher,
-      node,
-      dns: () => dns.facts(),
-      health,
       metrics,
+      background,
       analytics: this.#analytics,
-    };
-    const options: AdminOptions = {
-      entities,
-      catalog,
-      plugins,
-      log: logs.admin,
-      pluginAdminRoutes,
-      pluginBackground: async (plugin, message) => this.#background?.handle(plugin, message) ?? null,
-      pluginZone: (instance, name) => this.#zones?.find(instance, name) ?? null,
-      logLevel: logs.level((level) => this.#changeLogLevel(level)),
-      ...(settings.sslCert.length === 0 ? {} : { tls: { cert: [...settings.sslCert], key: [...settings.sslCertKey] } }),
-    };
-    this.#listeners = [await startAdmin(dependencies, options)];
-    this.#listeners = [...this.#listeners, await startStatus(dependencies, options)];
+      facts: {
+        nodeId,
+        counters: this.#counters,
+        supervisor: this.#supervisor,
+        zones: () => zoneFacts(this.#zones),
+        pluginCounts: () => this.#pluginCounts.totals(),
+      },
+      restarts: () => this.#restarts,
+      zone: (instance, name) => this.#zones?.find(instance, name) ?? null,
+      changeLogLevel: (level) => this.#supervisor.broadcast({ type: 'log-level', level }),
+      started: (listener) => this.#listeners.push(listener),
+    });
   }
 
   /** The workers carry traffic: a mistake in the control plane must not take the process from under them. */
@@ -368,10 +310,6 @@ export class NodeParts {
     this.#restarts++;
     for (const { kind, memory } of this.#zones?.list() ?? []) recoverMemory(kind, memory, worker);
     forgetInFlight(this.#addressMemory, worker);
-  }
-
-  #changeLogLevel(level: LogLevel): void {
-    this.#supervisor.broadcast({ type: 'log-level', level });
   }
 
   #noteFailures(failures: readonly SnapshotFailure[]): void {
