@@ -20,9 +20,9 @@ export type TagStyle = 'dogstatsd' | 'influxdb' | 'librato' | 'signalfx';
 
 const mostLetters = 200;
 
-/** All that means something in a line of any dialect, and what would end it. Dots divide names. */
-const notInNames = /[\s\p{Cc}./:|@#,=[\]\\]/gu;
-const notInValues = /[\s\p{Cc}:|#,=[\]\\]/gu;
+/** All that means something in a line of any dialect, or to Graphite behind the server (`;`), and what would end it. Dots divide names. */
+const notInNames = /[\s\p{Cc}./:;|@#,=[\]\\]/gu;
+const notInValues = /[\s\p{Cc}:;|#,=[\]\\]/gu;
 const plainName = /^[\w-]{1,200}$/;
 const plainValue = /^[\w.-]{1,200}$/;
 
@@ -41,7 +41,7 @@ function shortened(text: string): string {
 }
 
 /** What a prefix may not have: it goes into every line as it is. */
-export const forbiddenInPrefix = /[\s\p{Cc}:|@#,=[\]\\]/u;
+export const forbiddenInPrefix = /[\s\p{Cc}:;|@#,=[\]\\]/u;
 
 /**
  * The part of a line behind its value. A rate below 1 stands there for types whose values servers scale up by it; to the others it means

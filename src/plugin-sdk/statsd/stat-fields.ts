@@ -24,7 +24,7 @@ export function metricPrefix() {
 }
 
 function prefixProblem(text: string): string | null {
-  if (forbiddenInPrefix.test(text)) return 'must not have spaces, control characters, or any of : | @ # , = [ ] \\';
+  if (forbiddenInPrefix.test(text)) return 'must not have spaces, control characters, or any of : ; | @ # , = [ ] \\';
   return text.startsWith('.') || text.endsWith('.') || text.includes('..') ? 'must not have empty parts' : null;
 }
 
