@@ -58,6 +58,7 @@ interface Entry {
   readonly request: Readonly<Record<string, unknown>> & { readonly headers: Readonly<Record<string, unknown>> };
   readonly response: Readonly<Record<string, unknown>>;
   readonly service: Readonly<Record<string, unknown>>;
+  readonly route: Readonly<Record<string, unknown>>;
   readonly upstream_status: string;
   readonly source: string;
   readonly tenant?: string;
@@ -200,6 +201,19 @@ test('what a refused client sends is told, too, and cannot forge a record', asyn
   assert.equal(record?.request.headers['x-hostile'], '\\"},{"forged":true,"x":"');
   assert.equal('forged' in (record ?? {}), false);
   assert.deepEqual([record?.response['status'], record?.upstream_status, record?.source], [401, '', 'kong']);
+});
+
+test('a route that was changed is told as it is now', async () => {
+  const target = await receiver();
+  const { path } = await route(target.url);
+  await ask(path);
+  await rig.write('PATCH', `/routes${path}`, { tags: ['changed'] });
+  await ask(path);
+  await until(() => target.requests.length === 2);
+  assert.deepEqual(
+    recordsOf(target).map((record) => record.route['tags']),
+    [undefined, ['changed']],
+  );
 });
 
 test('a configuration that is replaced leaves no record behind', async () => {
