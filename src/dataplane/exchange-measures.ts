@@ -1,4 +1,4 @@
-import type { RequestMeasures } from '../plugin-sdk/contexts.ts';
+import type { RequestMeasures } from '../plugin-sdk/request-views.ts';
 import { monotonic } from '../util/clock.ts';
 import type { Exchange } from './exchange.ts';
 import { requestBytes, responseBytes } from './log-record.ts';

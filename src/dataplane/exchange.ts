@@ -2,15 +2,10 @@ import type { ErrorEntry } from '../errors.ts';
 import type { ParsedRequest } from '../http1/parse-request.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { BackendAnswer, BackendCall } from '../plugin-sdk/calls.ts';
-import type {
-  AnswerTap,
-  BodyTransform,
-  ConsumerView,
-  CredentialView,
-  IdentityDetails,
-  NoneOf,
-} from '../plugin-sdk/contexts.ts';
+import type { NoneOf } from '../plugin-sdk/contexts.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
+import type { ConsumerView, CredentialView, IdentityDetails } from '../plugin-sdk/request-views.ts';
+import type { AnswerTap, BodyTransform } from '../plugin-sdk/response-views.ts';
 import type {
   RuntimeRoute,
   RuntimeService,

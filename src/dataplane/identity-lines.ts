@@ -1,4 +1,4 @@
-import type { ConsumerView, CredentialView } from '../plugin-sdk/contexts.ts';
+import type { ConsumerView, CredentialView } from '../plugin-sdk/request-views.ts';
 import { utf8AsLatin1 } from '../util/latin1.ts';
 import { headerLine } from './header-edits.ts';
 

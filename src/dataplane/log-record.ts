@@ -1,5 +1,5 @@
 import { eachHeader } from '../http1/header-block.ts';
-import type { ConsumerView } from '../plugin-sdk/contexts.ts';
+import type { ConsumerView } from '../plugin-sdk/request-views.ts';
 import { monotonic } from '../util/clock.ts';
 import { readBytes } from '../util/latin1.ts';
 import { rowWithoutNulls, withoutNulls } from '../util/without-nulls.ts';

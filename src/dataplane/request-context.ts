@@ -2,24 +2,26 @@ import { RequestBodyTooLarge } from '../errors.ts';
 import { type BackendAnswer, type BackendCall, CallFailed } from '../plugin-sdk/calls.ts';
 import type {
   AccessContext,
+  ContextKey,
+  HeaderFilterContext,
+  LogContext,
+  NoneOf,
+  ResponseContext,
+  RewriteContext,
+} from '../plugin-sdk/contexts.ts';
+import type {
   ClientView,
   ConnectionView,
   ConsumerView,
-  ContextKey,
   CredentialView,
-  HeaderFilterContext,
   IdentityDetails,
-  LogContext,
-  NoneOf,
   RequestMeasures,
   RequestView,
-  ResponseContext,
-  RewriteContext,
   RouteView,
   ServiceView,
-  UpstreamRequestEdit,
-} from '../plugin-sdk/contexts.ts';
+} from '../plugin-sdk/request-views.ts';
 import type { Trace } from '../plugin-sdk/trace.ts';
+import type { UpstreamRequestEdit } from '../plugin-sdk/upstream-request-edit.ts';
 import { contentCodings, decodeContent } from '../util/content-coding.ts';
 import { collectBody } from './collect-body.ts';
 import { drawOf, type Exchange } from './exchange.ts';

@@ -1,6 +1,6 @@
 import { headerMap, headerValue, headerValues } from '../http1/header-block.ts';
-import type { RequestView } from '../plugin-sdk/contexts.ts';
 import type { HeaderBlock } from '../plugin-sdk/reply.ts';
+import type { RequestView } from '../plugin-sdk/request-views.ts';
 import type { Exchange } from './exchange.ts';
 import { queryArguments } from './query-arguments.ts';
 import { hostName } from './request-message.ts';

@@ -1,7 +1,7 @@
 import { headerMap } from '../http1/header-block.ts';
-import type { ResponseWithBody } from '../plugin-sdk/contexts.ts';
 import type { HeaderNames } from '../plugin-sdk/header-names.ts';
 import type { HeaderBlock } from '../plugin-sdk/reply.ts';
+import type { ResponseWithBody } from '../plugin-sdk/response-views.ts';
 import { isFraming, refuseFraming } from './editable-headers.ts';
 import type { Exchange } from './exchange.ts';
 import { HeaderEdits } from './header-edits.ts';

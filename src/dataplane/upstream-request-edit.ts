@@ -1,6 +1,6 @@
 import { headerValues } from '../http1/header-block.ts';
 import type { AttemptWatcher, RetryPolicy, UpstreamTimeouts } from '../plugin-sdk/attempts.ts';
-import type { UpstreamRequestEdit } from '../plugin-sdk/contexts.ts';
+import type { UpstreamRequestEdit } from '../plugin-sdk/upstream-request-edit.ts';
 import { escapePath, remainingPath } from '../router/path.ts';
 import { isFraming, refuseFraming } from './editable-headers.ts';
 import type { Exchange } from './exchange.ts';

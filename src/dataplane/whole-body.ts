@@ -1,6 +1,6 @@
 import { isBodyless } from '../http1/bodyless.ts';
 import { startBodyFilters } from '../plugin-runner/phases.ts';
-import type { BodyTransform } from '../plugin-sdk/contexts.ts';
+import type { BodyTransform } from '../plugin-sdk/response-views.ts';
 import type { Exchange } from './exchange.ts';
 
 type Trailers = Readonly<Record<string, readonly string[]>>;

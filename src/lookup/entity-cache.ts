@@ -1,5 +1,5 @@
-import type { ConsumerView } from '../plugin-sdk/contexts.ts';
 import { consumerView, type EntityAccess, EntityAccessError, type EntityRow } from '../plugin-sdk/entity-access.ts';
+import type { ConsumerView } from '../plugin-sdk/request-views.ts';
 import { type Answer, AnswerTable, type Cell } from './answer-table.ts';
 import type { Call, Found, Question, TouchedRow } from './questions.ts';
 

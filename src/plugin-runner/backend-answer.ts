@@ -1,6 +1,6 @@
 import type { Exchange } from '../dataplane/exchange.ts';
-import type { AnswerTap } from '../plugin-sdk/contexts.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
+import type { AnswerTap } from '../plugin-sdk/response-views.ts';
 import { beginPlugins } from './begin-plugins.ts';
 import { enter, leave } from './current-request.ts';
 import type { PluginInstance } from './plan.ts';

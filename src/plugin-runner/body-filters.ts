@@ -1,5 +1,5 @@
 import type { Exchange } from '../dataplane/exchange.ts';
-import type { BodyTransform } from '../plugin-sdk/contexts.ts';
+import type { BodyTransform } from '../plugin-sdk/response-views.ts';
 import { beginPlugins } from './begin-plugins.ts';
 import { enter, leave } from './current-request.ts';
 import type { PluginInstance } from './plan.ts';

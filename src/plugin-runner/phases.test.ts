@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ConsumerView, PluginPhases } from '../plugin-sdk/contexts.ts';
+import type { PluginPhases } from '../plugin-sdk/contexts.ts';
 import { contextKey, definePlugin, httpProtocols, type Plugin, refuse, reply } from '../plugin-sdk/index.ts';
+import type { ConsumerView } from '../plugin-sdk/request-views.ts';
 import { record } from '../plugin-sdk/schema.ts';
 import { testPlugin } from '../plugin-sdk/testing.ts';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AccessContext, ConsumerView, NoneOf } from '../plugin-sdk/contexts.ts';
+import type { AccessContext, NoneOf } from '../plugin-sdk/contexts.ts';
 import { refuse } from '../plugin-sdk/reply.ts';
+import type { ConsumerView } from '../plugin-sdk/request-views.ts';
 import { TestClient } from '../plugin-sdk/testing/test-client.ts';
 import { testExchange } from '../plugin-sdk/testing/test-exchange.ts';
 import { runHeaderFilter, runLog } from './phases.ts';

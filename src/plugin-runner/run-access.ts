@@ -1,7 +1,7 @@
 import type { Alternatives, Exchange } from '../dataplane/exchange.ts';
 import type { RequestContext } from '../dataplane/request-context.ts';
-import type { ConsumerView, CredentialView } from '../plugin-sdk/contexts.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
+import type { ConsumerView, CredentialView } from '../plugin-sdk/request-views.ts';
 import { beginPlugins, holdPlan } from './begin-plugins.ts';
 import { compareInstances } from './build-plan.ts';
 import { enter, leave } from './current-request.ts';

@@ -1,5 +1,5 @@
 import type { SecureContext } from 'node:tls';
-import type { HandshakeView } from '../plugin-sdk/contexts.ts';
+import type { HandshakeView } from '../plugin-sdk/request-views.ts';
 import type { PluginInstance } from './plan.ts';
 
 type Given = SecureContext | null | Promise<SecureContext | null>;

@@ -1,5 +1,5 @@
 import { contentCodings, decodeContent, knowsCodings } from '../util/content-coding.ts';
-import type { AnswerTap, ResponseHeadView } from './contexts.ts';
+import type { AnswerTap, ResponseHeadView } from './response-views.ts';
 
 /**
  * Copies an answer while it streams by, up to `maxBytes`, and hands it on without its content coding when it is complete. Null: it is

@@ -1,6 +1,7 @@
-import type { AccessContext, ConsumerView } from './contexts.ts';
+import type { AccessContext } from './contexts.ts';
 import type { PluginTools } from './define-plugin.ts';
 import { type Reply, replyJson } from './reply.ts';
+import type { ConsumerView } from './request-views.ts';
 
 type Outcome = Reply | undefined;
 

@@ -1,4 +1,4 @@
-import type { RequestView } from './contexts.ts';
+import type { RequestView } from './request-views.ts';
 
 /** RFC 6750, 2.1. */
 const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;

@@ -1,5 +1,5 @@
-import type { ConsumerView } from './contexts.ts';
 import { consumerView, type EntityAccess, type EntityRow } from './entity-access.ts';
+import type { ConsumerView } from './request-views.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import type { RequestView } from './contexts.ts';
+import type { RequestView } from './request-views.ts';
 
 /** Values of the cookies of that name, in order, over all `Cookie` lines; quotes around a value are dropped (RFC 6265). */
 export function cookieValues(request: RequestView, name: string): readonly string[] {

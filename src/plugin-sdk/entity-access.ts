@@ -1,4 +1,4 @@
-import type { ConsumerView } from './contexts.ts';
+import type { ConsumerView } from './request-views.ts';
 
 /**
  * A stored entity with Kong's field names. `created_at` is in milliseconds since the epoch; a foreign field is `{ id }`

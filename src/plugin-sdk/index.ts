@@ -99,6 +99,8 @@ export {
 export { openRedis, type RedisScript, type RedisServer, RedisUnavailable, redisScript } from './redis.ts';
 export type * from './reply.ts';
 export { backendReply, refuse, reply, replyJson } from './reply.ts';
+export type * from './request-views.ts';
+export type * from './response-views.ts';
 export { type Sealer, sealer } from './seal.ts';
 export {
   type CookieAttributes,
@@ -118,6 +120,7 @@ export {
   type StoredValue,
   sharedStore,
 } from './shared-store.ts';
+export type * from './stream-contexts.ts';
 export {
   compileTemplate,
   sharedValues,
@@ -140,5 +143,6 @@ export {
   type ValueRule,
   type ValueSource,
 } from './transform-values.ts';
+export type * from './upstream-request-edit.ts';
 export { addVary } from './vary.ts';
 export { type Turn, WaitingRoom } from './waiting-room.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RequestView } from './contexts.ts';
+import type { RequestView } from './request-views.ts';
 import { sealer } from './seal.ts';
 import { type CookieAttributes, type SealedCookie, sealedCookie } from './sealed-cookie.ts';
 import { sharedSecret } from './shared-secret.ts';

@@ -1,6 +1,6 @@
 import { BoundedCache } from '../util/bounded-cache.ts';
-import type { RequestView } from './contexts.ts';
 import { cookieValues } from './cookies.ts';
+import type { RequestView } from './request-views.ts';
 import { type OpenedText, sealer } from './seal.ts';
 
 /** Attributes of `Set-Cookie` (RFC 6265). */

@@ -20,9 +20,10 @@ import {
 } from '../plugin-runner/phases.ts';
 import type { PluginInstance } from '../plugin-runner/plan.ts';
 import type { BackendAnswer, BackendCall } from './calls.ts';
-import type { ConsumerView, StreamContext } from './contexts.ts';
 import type { Plugin, PluginSettings } from './define-plugin.ts';
 import type { EntityAccess } from './entity-access.ts';
+import type { ConsumerView } from './request-views.ts';
+import type { StreamContext } from './stream-contexts.ts';
 import { TestClient, type TestResponse } from './testing/test-client.ts';
 import { type ConfigCheck, checkConfig } from './testing/test-config.ts';
 import type { TestEntities } from './testing/test-entities.ts';

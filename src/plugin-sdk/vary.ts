@@ -1,4 +1,4 @@
-import type { ResponseHeadEdit } from './contexts.ts';
+import type { ResponseHeadEdit } from './response-views.ts';
 
 /**
  * Adds the name of a request header to the answer's `Vary` (RFC 9110 12.5.5), unless it is there already. Caches then keep an answer

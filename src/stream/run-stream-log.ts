@@ -1,6 +1,6 @@
 import { holdInstances, releaseInstances } from '../plugin-runner/instances.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
-import type { StreamContext, StreamLogContext } from '../plugin-sdk/contexts.ts';
+import type { StreamContext, StreamLogContext } from '../plugin-sdk/stream-contexts.ts';
 import type { RuntimeStreamRoute } from '../snapshot/runtime-stream.ts';
 import { monotonic } from '../util/clock.ts';
 import type { Session } from './session.ts';

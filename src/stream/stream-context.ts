@@ -1,4 +1,5 @@
-import type { ServiceView, StreamContext } from '../plugin-sdk/contexts.ts';
+import type { ServiceView } from '../plugin-sdk/request-views.ts';
+import type { StreamContext } from '../plugin-sdk/stream-contexts.ts';
 import type { RuntimeService } from '../snapshot/runtime.ts';
 import type { RuntimeStreamRoute } from '../snapshot/runtime-stream.ts';
 import type { Session } from './session.ts';

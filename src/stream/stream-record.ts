@@ -1,4 +1,4 @@
-import type { StreamLogContext } from '../plugin-sdk/contexts.ts';
+import type { StreamLogContext } from '../plugin-sdk/stream-contexts.ts';
 import type { RuntimeStreamRoute } from '../snapshot/runtime-stream.ts';
 import { rowWithoutNulls } from '../util/without-nulls.ts';
 import type { Session, StreamAttempt } from './session.ts';

@@ -1,5 +1,5 @@
 import type { UpstreamTimeouts } from '../../plugin-sdk/attempts.ts';
-import type { ConsumerView, CredentialView } from '../../plugin-sdk/contexts.ts';
+import type { ConsumerView, CredentialView } from '../../plugin-sdk/request-views.ts';
 import type { RuntimeService } from '../../snapshot/runtime.ts';
 import type { Exchange } from '../exchange.ts';
 import type { HeaderEdits } from '../header-edits.ts';

@@ -1,7 +1,8 @@
 import { answerCopy } from '../answer-copy.ts';
-import type { BaseContext, PluginPhases, ResponseHeadView } from '../contexts.ts';
+import type { BaseContext, PluginPhases } from '../contexts.ts';
 import type { PluginTools } from '../define-plugin.ts';
 import { type Reply, refuse } from '../reply.ts';
+import type { ResponseHeadView } from '../response-views.ts';
 import type { BodyJudge, Verdict } from './body-judge.ts';
 
 type Answered = BaseContext & { readonly response: ResponseHeadView };

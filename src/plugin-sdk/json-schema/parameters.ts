@@ -1,4 +1,4 @@
-import type { RequestView } from '../contexts.ts';
+import type { RequestView } from '../request-views.ts';
 import { compileSchema, type SchemaCheck, type Violation } from './compile-schema.ts';
 import { type ParameterPlace, type ParameterStyle, stylesOf } from './parameter-styles.ts';
 import { Fault, parameterValue } from './parameter-values.ts';

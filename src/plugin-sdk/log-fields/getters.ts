@@ -1,4 +1,4 @@
-import type { ClientView } from '../contexts.ts';
+import type { ClientView } from '../request-views.ts';
 import { sharedValues } from '../templates/roots.ts';
 import { readBytes, type Value } from '../templates/values.ts';
 import { firstValue, type LogView } from './log-view.ts';

@@ -1,4 +1,5 @@
-import type { ContextKey, LogContext, StreamLogContext } from '../contexts.ts';
+import type { ContextKey, LogContext } from '../contexts.ts';
+import type { StreamLogContext } from '../stream-contexts.ts';
 import { readBytes } from '../templates/values.ts';
 
 /** What a record is made of. */

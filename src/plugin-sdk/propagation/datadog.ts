@@ -1,4 +1,4 @@
-import type { RequestView } from '../contexts.ts';
+import type { RequestView } from '../request-views.ts';
 import {
   decimalOf,
   type HeaderFormat,

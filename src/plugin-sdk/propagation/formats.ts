@@ -1,4 +1,5 @@
-import type { RequestView, UpstreamRequestEdit } from '../contexts.ts';
+import type { RequestView } from '../request-views.ts';
+import type { UpstreamRequestEdit } from '../upstream-request-edit.ts';
 
 /** Forms in which a request carries its trace. `b3`: several headers; `b3-single`: one. */
 export type TraceFormat = 'w3c' | 'b3' | 'b3-single' | 'jaeger' | 'ot' | 'datadog' | 'aws' | 'gcp';

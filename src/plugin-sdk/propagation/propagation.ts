@@ -1,5 +1,6 @@
 import { contextKey } from '../context-key.ts';
-import type { AccessContext, BaseContext, UpstreamRequestEdit } from '../contexts.ts';
+import type { AccessContext, BaseContext } from '../contexts.ts';
+import type { UpstreamRequestEdit } from '../upstream-request-edit.ts';
 import { aws } from './aws.ts';
 import { b3, b3Single } from './b3.ts';
 import { datadog } from './datadog.ts';

@@ -1,4 +1,6 @@
-import type { ConsumerView, LogContext, RouteView, ServiceView, StreamLogContext } from '../contexts.ts';
+import type { LogContext } from '../contexts.ts';
+import type { ConsumerView, RouteView, ServiceView } from '../request-views.ts';
+import type { StreamLogContext } from '../stream-contexts.ts';
 
 /** What metrics tell of one request or stream. Milliseconds and bytes, whole as in the log record. */
 export interface TrafficSample {

@@ -1,5 +1,7 @@
 import { contextKey } from '../context-key.ts';
-import type { BaseContext, ResponseHeadView, UpstreamRequestEdit } from '../contexts.ts';
+import type { BaseContext } from '../contexts.ts';
+import type { ResponseHeadView } from '../response-views.ts';
+import type { UpstreamRequestEdit } from '../upstream-request-edit.ts';
 import { memberOf, readBytes, textOf, type Value } from './values.ts';
 
 /** What templates are rendered with: the context of any phase after routing. */

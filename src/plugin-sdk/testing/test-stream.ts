@@ -4,7 +4,7 @@ import type { RuntimeStreamRoute, StreamSnapshot } from '../../snapshot/runtime-
 import { admit } from '../../stream/admit.ts';
 import { runStreamLog } from '../../stream/run-stream-log.ts';
 import { Session } from '../../stream/session.ts';
-import type { StreamContext } from '../contexts.ts';
+import type { StreamContext } from '../stream-contexts.ts';
 import { testService } from './test-exchange.ts';
 
 /** A stream as it comes and ends. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RouteView, ServiceView } from '../../plugin-sdk/contexts.ts';
 import type { MetricFamily, PluginMetricsTools, UpstreamState } from '../../plugin-sdk/metrics.ts';
+import type { RouteView, ServiceView } from '../../plugin-sdk/request-views.ts';
 import { SeriesWriter } from '../../plugin-sdk/series.ts';
 import { testPlugin } from '../../plugin-sdk/testing.ts';
 import prometheus from './index.ts';

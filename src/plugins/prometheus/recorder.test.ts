@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { ConsumerView, RouteView, ServiceView } from '../../plugin-sdk/contexts.ts';
+import type { ConsumerView, RouteView, ServiceView } from '../../plugin-sdk/request-views.ts';
 import { readSeries, SeriesWriter, seriesZone } from '../../plugin-sdk/series.ts';
 import { Recorder } from './recorder.ts';
 import { bytesZone, requestsZone, timesZone, totalAt, upstreamAt } from './series-kinds.ts';

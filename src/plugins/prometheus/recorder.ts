@@ -1,4 +1,4 @@
-import type { ConsumerView, RouteView, ServiceView } from '../../plugin-sdk/contexts.ts';
+import type { ConsumerView, RouteView, ServiceView } from '../../plugin-sdk/request-views.ts';
 import type { SeriesWriter } from '../../plugin-sdk/series.ts';
 import {
   additions,
