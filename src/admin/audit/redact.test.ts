@@ -128,3 +128,18 @@ test('bodies that a configuration sends are read, too: forms and JSON', () => {
   }
   assert.ok(performance.now() - start < 3000);
 });
+
+test('of a secret address it is told where it leads, and no more', () => {
+  for (const [key, shown] of [
+    [
+      'https://user:s3cret@logs.example.org:8443/ingest/s3cret?token=s3cret#s3cret',
+      'https://logs.example.org:8443/REDACTED',
+    ],
+    ['HTTP://logs.example.org', 'http://logs.example.org/REDACTED'],
+    ['http://s3cret:s3cret', 'REDACTED'],
+    ['http-s3cret', 'REDACTED'],
+    ['ftp://logs.example.org/s3cret', 'REDACTED'],
+  ]) {
+    assert.deepEqual(redactFields(schema, { key }), { key: shown });
+  }
+});

@@ -21,7 +21,7 @@ export function redactFields(schema: RecordSchema, fields: Fields): Record<strin
 
 function redactValue(field: Field, name: string, value: unknown): unknown {
   if (value === null || value === undefined) return value ?? null;
-  if (field.meta.encrypted === true) return redacted;
+  if (field.meta.encrypted === true) return withoutSecret(value);
   if (isRecordSchema(field)) return isFields(value) ? redactFields(field, value) : redacted;
   const { elements, values } = field.meta;
   if (Array.isArray(value)) {
@@ -36,6 +36,12 @@ function redactValue(field: Field, name: string, value: unknown): unknown {
     );
   }
   return typeof value === 'string' ? redactText(value) : value;
+}
+
+/** Of an address that may hold a secret it is told where it leads: whoever reads the audit must see that records go elsewhere now. */
+function withoutSecret(value: unknown): string {
+  if (typeof value !== 'string' || !/^https?:/i.test(value) || !URL.canParse(value)) return redacted;
+  return `${new URL(value).origin}/${redacted}`;
 }
 
 /** Numbers and switches tell no secret; times that the store adds are among them. */
