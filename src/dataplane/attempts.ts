@@ -18,6 +18,7 @@ import { replyError } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import { requestMessage } from './request-message.ts';
 import { answerWith } from './stand-in.ts';
+import { timeoutCause } from './timeout-cause.ts';
 import { UpstreamPolicy } from './upstream-policy.ts';
 import { requestEdits } from './upstream-request-edit.ts';
 
@@ -315,6 +316,10 @@ export class Attempts {
     const { policy, balanced, target } = x;
     const service = x.service as RuntimeService;
     counters[Counter.upstreamFailed]!++;
+    if (x.failureCause === '') {
+      const tryTimeout = result === 'try-timeout' ? (policy?.retries?.tryTimeout ?? null) : null;
+      x.failureCause = timeoutCause(error, timeoutsOf(x), tryTimeout);
+    }
     this.#parts.failures.failed(x, error);
     x.attemptSerial++;
     x.trace?.attemptIs({

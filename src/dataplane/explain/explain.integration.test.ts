@@ -24,6 +24,7 @@ before(async () => {
       if (target.includes('/cached'))
         return answer('kept', 'Cache-Control: max-age=60\r\nContent-Type: text/plain\r\n');
       if (target.includes('/part')) return answer(`{"of":"${target}"}`, 'Content-Type: application/json\r\n');
+      if (target.includes('/silent')) return null;
       if (target.includes('/torn')) {
         connection.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc');
         return null;
@@ -216,6 +217,14 @@ test('a dry run chooses an address, and sends nothing', async () => {
   assert.equal(none.balancer[0].chosen, null);
   assert.match(none.balancer[0].reason, /no target/);
   assert.equal(none.answer.error.code, 'NO_TARGET');
+});
+
+test('of a time that was over it is told how long it was', async () => {
+  await rig.write('PUT', '/services/slow', { url: rig.backend.url, retries: 0, read_timeout: 50 });
+  await rig.write('PUT', '/services/slow/routes/slow', { paths: ['/silent'], strip_path: false });
+  const { answer: given, attempts } = await explained('/silent');
+  assert.equal(given.status, 504);
+  assert.deepEqual([attempts[0].error, attempts[0].cause], ['FIRST_BYTE_TIMEOUT', 'no answer within 50 ms']);
 });
 
 test('an open circuit is told of', async () => {
