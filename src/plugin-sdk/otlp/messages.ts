@@ -1,4 +1,5 @@
-import protobuf from 'protobufjs';
+import { createRequire } from 'node:module';
+import type protobuf from 'protobufjs';
 
 /**
  * Messages of OTLP that all signals have, by their field numbers. Each signal adds its own with `otlpTypes`. What repeats in large
@@ -30,15 +31,18 @@ export interface OtlpTypes {
   type(name: string): protobuf.Type;
 }
 
-const root = new protobuf.Root();
+let root: protobuf.Root | null = null;
 /** Texts that have not been read. */
 let unread = [common];
 
 const types: OtlpTypes = {
   type(name) {
+    // Every start of the gateway would pay for it otherwise, on each thread.
+    const { parse, Root } = createRequire(import.meta.url)('protobufjs') as typeof protobuf;
+    root ??= new Root();
     const texts = unread;
     unread = [];
-    for (const text of texts) protobuf.parse(text, root);
+    for (const text of texts) parse(text, root);
     return root.lookupType(`otlp.${name}`);
   },
 };
