@@ -25,7 +25,7 @@ import { BackendCalls } from './calls/backend-calls.ts';
 import type { ClientConnection, DownstreamHandler } from './downstream.ts';
 import { errorBody } from './error-body.ts';
 import type { DownstreamPeer, Exchange } from './exchange.ts';
-import { Explainer } from './explain/explainer.ts';
+import { LateExplainer } from './explain/late-explainer.ts';
 import { FailureLog } from './failure-log.ts';
 import { RequestHandler } from './handle-request.ts';
 import { handshakeContext } from './handshake-context.ts';
@@ -132,7 +132,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
     this.#trusted = new TrustedPeers(settings.trustedIps);
     const token = settings.requestDebugToken;
     const explainer =
-      !settings.requestDebug || token === null ? null : new Explainer({ token, options: this.#options, zone, log });
+      !settings.requestDebug || token === null ? null : new LateExplainer({ token, options: this.#options, zone, log });
     this.#requests = new RequestHandler(this.#options, this.#proxy, this.#trusted, explainer);
     this.#overload = new Overload({
       maxLag: settings.overloadLag,

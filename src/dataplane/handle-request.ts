@@ -13,7 +13,7 @@ import type { TrustedPeers } from '../util/trusted-peers.ts';
 import { believePeer, clientHost } from './client-address.ts';
 import { drawOf, type Exchange } from './exchange.ts';
 import { ExchangeQuery } from './exchange-query.ts';
-import type { Explainer } from './explain/explainer.ts';
+import type { LateExplainer } from './explain/late-explainer.ts';
 import { grpcLines, hasGrpcType } from './grpc.ts';
 import type { ProxyOptions } from './options.ts';
 import type { RequestProxy } from './proxy.ts';
@@ -27,11 +27,11 @@ export class RequestHandler {
   readonly #proxy: RequestProxy;
   readonly #trusted: TrustedPeers;
   readonly #standIn: StandInParts;
-  readonly #explainer: Explainer | null;
+  readonly #explainer: LateExplainer | null;
   readonly #query = new ExchangeQuery();
 
   /** `explainer`: null when nothing is explained. */
-  constructor(options: ProxyOptions, proxy: RequestProxy, trusted: TrustedPeers, explainer: Explainer | null) {
+  constructor(options: ProxyOptions, proxy: RequestProxy, trusted: TrustedPeers, explainer: LateExplainer | null) {
     this.#options = options;
     this.#explainer = explainer;
     this.#proxy = proxy;
