@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { adminRoutes, statusRoutes } from './admin-routes.ts';
 import { createAuditLog } from './audit/audit-log.ts';
 import type { AdminDependencies, AdminOptions } from './contract.ts';
+import { createHints } from './hints/hints.ts';
 import type { AdminRoute } from './http/admin-route.ts';
 import { createApp, type ServerOptions } from './http/create-app.ts';
 import { kongVersion } from './routes/node-info.ts';
@@ -42,10 +43,11 @@ export function createStatusApp(
   });
 }
 
-function common({ settings, store }: AdminDependencies, { log, entities }: AdminOptions) {
+function common({ settings, store }: AdminDependencies, { log, entities, catalog }: AdminOptions) {
   return {
     log,
     audit: createAuditLog({ settings, store, entities, log }),
+    hints: createHints({ entities, pluginNames: catalog.names(), log }),
     // Clients tell the flavour and the version of Kong by it.
     serverHeader: settings.headers.has('server') ? `kong/${kongVersion}` : null,
     latencyHeader: settings.headers.has('x-kong-admin-latency'),

@@ -90,6 +90,12 @@ test('check tells whether a file is good', async () => {
   assert.match(err, /^Error: log_level has an invalid value: 'x' \(.*\) \(set by .*good\.conf line 1\)$/);
 });
 
+test('check loads the plugins that the settings name', async () => {
+  const { code, err } = await cli(['check'], { KONG_PLUGINS: 'bundled,corss' });
+  assert.equal(code, 1);
+  assert.match(err, /^Error: plugins: 'corss' cannot be loaded: .* \(did you mean 'cors'\?\)$/);
+});
+
 test('settings come as options in any form, and a switch may stand alone', async () => {
   assert.equal((await cli(['check', '--allow-debug-header', '--workers=3', '--pg-user', 'x'])).code, 0);
   assert.match(

@@ -48,7 +48,7 @@ async function dispatch(argv: readonly string[], options: RunOptions & Pick<Comm
 }
 
 async function unknownCommand(name: string): Promise<string> {
-  const { suggest } = await import('../settings/suggest.ts');
+  const { suggest } = await import('../util/suggest.ts');
   const guess = suggest(
     name,
     commands.map((command) => command.name),

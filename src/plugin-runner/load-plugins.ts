@@ -3,6 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isPlugin, type Plugin, type PluginModule } from '../plugin-sdk/define-plugin.ts';
 import { bundledPlugins } from '../plugins/registry.ts';
+import { suggest } from '../util/suggest.ts';
 
 /**
  * Loads the plugins that the `plugins` setting names: `bundled` (all that come with the gateway), the name of one of
@@ -45,6 +46,8 @@ async function importFrom(entry: string, baseDirectory: string): Promise<Partial
     return (await import(pathToFileURL(file).href)) as Partial<PluginModule>;
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
-    throw new Error(`plugins: '${entry}' cannot be loaded: ${reason}`, { cause: error });
+    const guess = isPath ? null : suggest(entry, ['bundled', ...bundledPlugins.keys()]);
+    const hint = guess === null ? '' : ` (did you mean '${guess}'?)`;
+    throw new Error(`plugins: '${entry}' cannot be loaded: ${reason}${hint}`, { cause: error });
   }
 }

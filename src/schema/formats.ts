@@ -142,7 +142,7 @@ export function certificateProblem(text: string): string | null {
     new X509Certificate(text);
     return null;
   } catch (error) {
-    return `invalid certificate: ${reasonOf(error)}`;
+    return `invalid certificate: ${pemProblem(text, 'CERTIFICATE', error)}`;
   }
 }
 
@@ -151,10 +151,18 @@ export function privateKeyProblem(text: string): string | null {
     createPrivateKey(text);
     return null;
   } catch (error) {
-    return `invalid key: ${reasonOf(error)}`;
+    return `invalid key: ${pemProblem(text, 'PRIVATE KEY', error)}`;
   }
 }
 
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'cannot be read';
+/** In words: OpenSSL's codes say nothing to a reader. */
+function pemProblem(text: string, kind: string, error: unknown): string {
+  const begin = text.indexOf('-----BEGIN ');
+  if (begin < 0) return `no -----BEGIN ${kind}----- line`;
+  if (!text.includes('-----END ')) return 'no -----END ...----- line';
+  const message = error instanceof Error ? error.message : '';
+  if (/bad base64|BASE64_DECODE|bad decode/i.test(message)) return 'the base64 text between the lines is broken';
+  if (/no start line|unsupported/i.test(message)) return `it holds no ${kind.toLowerCase()}`;
+  if (/password|passphrase|interrupted|encrypted/i.test(message)) return 'it is encrypted with a passphrase';
+  return message.replace(/^error:[0-9A-F]+:/, '') || 'it cannot be read';
 }

@@ -1,7 +1,7 @@
+import { suggest } from '../util/suggest.ts';
 import type { SettingName } from './schema.ts';
 import { acceptedNames, findSetting } from './schema.ts';
 import { SettingsError } from './settings-error.ts';
-import { suggest } from './suggest.ts';
 
 /** A setting as someone wrote it. */
 export interface Written {
@@ -35,7 +35,7 @@ export function layerFromFlags(flags: Readonly<Record<string, string>>): Layer {
     const name = findSetting(flag.replaceAll('-', '_'));
     if (name === null) {
       const hint = hintFor(flag.replaceAll('-', '_'), (guess) => `--${guess.replaceAll('_', '-')}`);
-      throw new SettingsError(`unknown option --${flag}${hint}`);
+      throw new SettingsError(`unknown option --${flag}${hint || ' (see sluicegate help settings)'}`);
     }
     setOnce(layer, name, { text, origin: `--${flag}` });
   }

@@ -1,4 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
+import { suggest } from '../util/suggest.ts';
 import type { Kind } from './kinds.ts';
 import { splitList } from './kinds.ts';
 import type { ListenAddress } from './settings.ts';
@@ -15,17 +16,23 @@ interface Flag {
   readonly shape: RegExp;
   /** What Kong shows when the flag is absent. */
   readonly label: string;
+  /** How a person writes it, where the label is a Lua pattern. */
+  readonly written?: string;
 }
 
 const socketFlags: readonly Flag[] = [
   { shape: /^bind$/, label: 'bind' },
   { shape: /^reuseport$/, label: 'reuseport' },
-  { shape: /^backlog=\d+$/, label: 'backlog=%d+' },
+  { shape: /^backlog=\d+$/, label: 'backlog=%d+', written: 'backlog=<number>' },
   { shape: /^ipv6only=on$/, label: 'ipv6only=on' },
   { shape: /^ipv6only=off$/, label: 'ipv6only=off' },
   { shape: /^so_keepalive=on$/, label: 'so_keepalive=on' },
   { shape: /^so_keepalive=off$/, label: 'so_keepalive=off' },
-  { shape: /^so_keepalive=\w*:\w*:\d*$/, label: 'so_keepalive=%w*:%w*:%d*' },
+  {
+    shape: /^so_keepalive=\w*:\w*:\d*$/,
+    label: 'so_keepalive=%w*:%w*:%d*',
+    written: 'so_keepalive=<idle>:<interval>:<count>',
+  },
 ];
 
 /** Kong's flags of http listeners, in the order in which it prints them. */
@@ -64,22 +71,37 @@ function listenKind(flags: readonly Flag[]): Kind<readonly ParsedListen[]> {
 function parseListen(name: string, text: string, flags: readonly Flag[]): readonly ParsedListen[] {
   const entries = splitList(text);
   const off = entries[0] === 'off';
-  if (entries.length === 0 || (off && entries.length > 1)) throw formError(name, flags);
+  if (entries.length === 0) throw new SettingsError(`${name} is empty: write <ip>:<port>, or off`);
+  if (off && entries.length > 1) throw new SettingsError(`${name}: off cannot stand next to addresses`);
   return off ? [] : entries.map((entry) => parseEntry(name, entry, flags));
 }
 
-function formError(name: string, flags: readonly Flag[]): SettingsError {
-  const labels = flags.map((flag) => flag.label).join('] [');
-  return new SettingsError(`${name} must be of form: [off] | <ip>:<port> [${labels}], [... next entry ...]`);
+function addressError(name: string, place: string): SettingsError {
+  const port = /:(\d+)$/.exec(place)?.[1];
+  if (port !== undefined && Number(port) > 65_535) {
+    return new SettingsError(`${name}: the port of '${place}' is not from 0 to 65535`);
+  }
+  const example = /^\d+$/.test(place) && Number(place) <= 65_535 ? place : '8000';
+  return new SettingsError(
+    `${name}: '${place}' is not <ip>:<port>; write 127.0.0.1:${example}, 0.0.0.0:${example} or [::]:${example}`,
+  );
+}
+
+function flagError(name: string, word: string, flags: readonly Flag[]): SettingsError {
+  const known = flags.map(({ label, written }) => written ?? label);
+  const guess = suggest(word, known);
+  const hint = guess === null ? `flags are ${known.join(', ')}` : `did you mean ${guess}?`;
+  return new SettingsError(`${name}: unknown flag '${word}' (${hint})`);
 }
 
 function parseEntry(name: string, text: string, flags: readonly Flag[]): ParsedListen {
   const [place = '', ...words] = text.split(/\s+/);
   const address = splitAddress(place);
-  if (address === null) throw formError(name, flags);
+  if (address === null) throw addressError(name, place);
   const found = flags.map((flag) => words.find((word) => flag.shape.test(word)));
   const known = new Set(found.filter((word) => word !== undefined));
-  if (words.some((word) => !known.has(word))) throw formError(name, flags);
+  const unknown = words.find((word) => !known.has(word));
+  if (unknown !== undefined) throw flagError(name, unknown, flags);
 
   const has = (word: string): boolean => known.has(word);
   const shownIp = isIPv6(address.ip) ? `[${address.ip}]` : address.ip;

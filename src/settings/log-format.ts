@@ -1,5 +1,5 @@
+import { suggest } from '../util/suggest.ts';
 import { SettingsError } from './settings-error.ts';
-import { suggest } from './suggest.ts';
 
 /**
  * A piece of a line. `json`: the variable as a JSON value, numbers bare and `null` when there is none, rather than as a part of a

@@ -1,5 +1,5 @@
+import { suggest } from '../util/suggest.ts';
 import { SettingsError } from './settings-error.ts';
-import { suggest } from './suggest.ts';
 
 /** Variables of nginx and Kong that formats of access logs may name, and some of the gateway's own. */
 export const logVariables = [

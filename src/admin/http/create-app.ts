@@ -14,9 +14,18 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { AuditTrail } from '../audit/audit-trail.ts';
 import { anonymousActor, forwardedClient, tokenActor } from '../audit/origin.ts';
 import { answerOf } from '../errors.ts';
-import { type AdminRoute, type Answer, allowedMethods, type Method, type Operation } from './admin-route.ts';
+import type { Hints } from '../hints/hints.ts';
+import { pathHint } from '../hints/path-hint.ts';
+import {
+  type AdminRequest,
+  type AdminRoute,
+  type Answer,
+  allowedMethods,
+  type Method,
+  type Operation,
+} from './admin-route.ts';
 import { showsToken } from './bearer-token.ts';
-import { methodNotAllowed, notFound, plainError } from './http-error.ts';
+import { methodNotAllowed, notFound, plainError, withHint } from './http-error.ts';
 import { maskedUrl } from './masked-url.ts';
 import { createOriginPolicy, type RequestOrigin } from './origin-policy.ts';
 import { parseQuery } from './query.ts';
@@ -42,6 +51,7 @@ export interface AppOptions {
   readonly maxBodySize: number;
   /** Where records of writes go. */
   readonly audit: AuditLog;
+  readonly hints: Hints;
 }
 
 const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
@@ -76,8 +86,9 @@ export function createApp(options: AppOptions): FastifyInstance {
   addGuards(app, options);
   addAccessLog(app, options.access);
   for (const route of options.routes) register(app, route, options);
-  app.setNotFoundHandler(() => {
-    throw notFound();
+  const collections = [...new Set(options.routes.map(({ path }) => path.split('/')[1] ?? ''))];
+  app.setNotFoundHandler((request) => {
+    throw withHint(notFound(), pathHint(request.url, collections));
   });
   app.setErrorHandler((error, request, reply) => {
     send(
@@ -239,11 +250,19 @@ async function answer(route: AdminRoute, allow: string, request: FastifyRequest,
   const path = request.url.replace(/\?.*$/s, '').replace(/(.)\/$/, '$1');
   const trail = trailOf(request, path, operation, options);
   const params = request.params as Readonly<Record<string, string>>;
-  const result = await operation.handle({ path, params, query, body, trail, accept: request.headers.accept ?? null });
-  if (method !== 'GET' && method !== 'HEAD' && operation.readOnly !== true && result.status < 400) {
-    await options.audit.afterwards(trail, query, body);
+  const asked = { path, params, query, body, trail, accept: request.headers.accept ?? null };
+  const result = await handled(operation, asked, options.hints);
+  if (method === 'GET' || method === 'HEAD' || operation.readOnly === true || result.status >= 400) return result;
+  await options.audit.afterwards(trail, query, body);
+  return options.hints.accepted(result, operation.notes, body, path);
+}
+
+async function handled(operation: Operation, request: AdminRequest, hints: Hints): Promise<Answer> {
+  try {
+    return await operation.handle(request);
+  } catch (error) {
+    throw hints.refused(error, operation.notes, request.body);
   }
-  return result;
 }
 
 function trailOf(

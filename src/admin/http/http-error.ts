@@ -11,6 +11,11 @@ export class HttpError extends Error {
   }
 }
 
+/** The same error with what the client can do about it, in a member that Kong does not have. */
+export function withHint(error: HttpError, hint: string | null): HttpError {
+  return hint === null || 'hint' in error.body ? error : new HttpError(error.status, { ...error.body, hint });
+}
+
 export function plainError(status: number, message: string): HttpError {
   return new HttpError(status, { message });
 }

@@ -1,5 +1,6 @@
 import { decodeForm, parseMultipart, parseUrlencoded } from '../../schema/form.ts';
-import { cannotParseJson, plainError, tooManyArguments, unsupportedMediaType } from './http-error.ts';
+import { jsonPosition } from '../hints/json-position.ts';
+import { cannotParseJson, plainError, tooManyArguments, unsupportedMediaType, withHint } from './http-error.ts';
 
 /** A decoded body. The values of a form are text still, to be read by the entity's schema. */
 export interface RequestBody {
@@ -17,13 +18,15 @@ export async function decodeBody(contentType: string | undefined, bytes: Uint8Ar
   const type = contentType?.trimStart().toLowerCase() ?? '';
   if (type === '') {
     if (bytes.length === 0) return noBody;
-    throw unsupportedMediaType();
+    throw withHint(unsupportedMediaType(), acceptedTypes);
   }
   if (type.startsWith('application/json')) return { form: false, value: decodeJson(bytes) };
   if (type.startsWith('application/x-www-form-urlencoded')) return formBody(parseUrlencoded(decodeText(bytes)));
   if (type.startsWith('multipart/form-data')) return formBody(await readMultipart(bytes, contentType ?? ''));
-  throw unsupportedMediaType();
+  throw withHint(unsupportedMediaType(), acceptedTypes);
 }
+
+const acceptedTypes = 'send Content-Type: application/json, application/x-www-form-urlencoded or multipart/form-data';
 
 function formBody(pairs: ReturnType<typeof parseUrlencoded>): RequestBody {
   if (pairs === null) throw tooManyArguments();
@@ -35,16 +38,24 @@ function formBody(pairs: ReturnType<typeof parseUrlencoded>): RequestBody {
 function decodeJson(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   const value = parseJson(bytes);
   if (Array.isArray(value) && value.length === 0) return {};
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw cannotParseJson();
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw withHint(cannotParseJson(), 'the body must be a JSON object');
+  }
   refuseUnsafe(value, 0);
   return value as Readonly<Record<string, unknown>>;
 }
 
 function parseJson(bytes: Uint8Array): unknown {
+  let text: string;
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw cannotParseJson();
+    throw withHint(cannotParseJson(), 'the body is not valid UTF-8');
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw withHint(cannotParseJson(), jsonPosition(text, error));
   }
 }
 

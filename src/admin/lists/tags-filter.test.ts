@@ -14,6 +14,11 @@ test('a comma asks for all tags, a slash for any of them', () => {
   assert.deepEqual(read('tags=a%2Fb'), { all: false, names: ['a', 'b'] });
 });
 
+test('a separator at the end adds an empty tag, which no entity has', () => {
+  assert.deepEqual(read('tags=a,'), { all: true, names: ['a', ''] });
+  assert.deepEqual(read('tags=a%2F'), { all: false, names: ['a', ''] });
+});
+
 test('of several filters the first counts', () => {
   assert.deepEqual(read('tags=a&tags=b'), { all: true, names: ['a'] });
 });
@@ -23,6 +28,8 @@ test('a bad filter is refused in the words of Kong', () => {
     '': 'invalid option (tags: cannot be null)',
     'a,b/c': 'invalid option (tags: invalid filter syntax)',
     ',': 'invalid option (tags: invalid filter syntax)',
+    ',a': 'invalid option (tags: invalid filter syntax)',
+    'a,,b': 'invalid option (tags: invalid filter syntax)',
     'a,b,c,d,e,f': 'invalid option (tags: cannot query more than 5 tags)',
   };
   for (const [tags, message] of Object.entries(messages)) {

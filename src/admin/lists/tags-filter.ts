@@ -8,15 +8,18 @@ export interface TagsFilter {
 
 const mostTags = 5;
 
-/** `a,b` means entities having all of the tags, `a/b` any of them. Of several `tags` only the first counts, as in Kong. */
+/**
+ * `a,b` means entities having all of the tags, `a/b` any of them. Of several `tags` only the first counts, as in Kong. As there,
+ * a separator may stand last; the empty tag behind it counts, so `a,` matches nothing.
+ */
 export function readTagsFilter(query: Query): TagsFilter | undefined {
   const text = query.first('tags');
   if (text === undefined) return undefined;
   if (text === '') throw invalidOptions({ tags: 'cannot be null' });
   const any = text.includes('/');
   if (any && text.includes(',')) throw invalidOptions({ tags: 'invalid filter syntax' });
-  const names = text.split(any ? '/' : ',').filter((name) => name !== '');
-  if (names.length === 0) throw invalidOptions({ tags: 'invalid filter syntax' });
+  const names = text.split(any ? '/' : ',');
+  if (names.slice(0, -1).includes('')) throw invalidOptions({ tags: 'invalid filter syntax' });
   if (names.length > mostTags) throw invalidOptions({ tags: `cannot query more than ${mostTags} tags` });
   return { all: !any, names: [...new Set(names)] };
 }

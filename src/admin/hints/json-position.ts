@@ -1,0 +1,46 @@
+/**
+ * Where a JSON text breaks: `line 1, column 22: unexpected "}"`. `error` is what `JSON.parse` threw. Null when that does
+ * not tell.
+ */
+export function jsonPosition(text: string, error: unknown): string | null {
+  if (text.trim() === '') return 'the body is empty';
+  const offset = offsetOf(text, error instanceof Error ? error.message : '');
+  if (offset === null) return null;
+  const before = text.slice(0, offset);
+  const column = offset - before.lastIndexOf('\n');
+  const character = text.codePointAt(offset);
+  const found = character === undefined ? 'end of the text' : JSON.stringify(String.fromCodePoint(character));
+  return `line ${before.split('\n').length}, column ${column}: unexpected ${found}`;
+}
+
+/** V8 gives the position of some faults; of an unexpected token it quotes the text from 10 characters before it. */
+function offsetOf(text: string, message: string): number | null {
+  const position = / at position (\d+)/.exec(message);
+  if (position !== null) return Number(position[1]);
+  if (message.startsWith('Unexpected end')) return text.length;
+  const quoted = /^Unexpected token .*?, \.\.\."(.*?)"(?:\.\.\.)? is not valid JSON$/s.exec(message)?.[1];
+  if (quoted === undefined) return faultNearBegin(text);
+  const at = text.indexOf(quoted);
+  return at < 0 ? null : at + charactersBefore;
+}
+
+const charactersBefore = 10;
+/** V8 quotes texts up to this length whole. */
+const longestWhole = 50;
+
+/** The first character with which the text is no longer the begin of a JSON text. */
+function faultNearBegin(text: string): number | null {
+  for (let length = 1; length <= Math.min(text.length, longestWhole); length++) {
+    if (faultOf(text.slice(0, length))?.startsWith('Unexpected token') === true) return length - 1;
+  }
+  return null;
+}
+
+function faultOf(text: string): string | null {
+  try {
+    JSON.parse(text);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : null;
+  }
+}
