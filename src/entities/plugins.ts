@@ -73,7 +73,12 @@ function baseSchema(catalog: PluginCatalog): RecordSchema {
     consumer: scopeField('consumers'),
     config: anyConfig(),
     protocols: protocols(PROTOCOLS, DEFAULT_PROTOCOLS),
-    enabled: boolean({ required: true, default: true, description: 'A disabled instance never runs.' }),
+    enabled: boolean({
+      required: true,
+      default: true,
+      refuses_null: true,
+      description: 'A disabled instance never runs.',
+    }),
     tags: tags(),
     instance_name: entityName({ description: 'Unique name of this instance.' }),
   }) as RecordSchema;

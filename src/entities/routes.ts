@@ -35,6 +35,7 @@ const base = record(
     protocols: set(string({ one_of: PROTOCOLS }), {
       required: true,
       default: ['http', 'https'],
+      refuses_null: true,
       mutually_exclusive_subsets: [['http', 'https'], ['tcp', 'tls', 'udp'], ['tls_passthrough'], ['grpc', 'grpcs']],
       custom: (protocols: readonly string[]) => (protocols.length === 0 ? 'unknown type: nil' : null),
       description: 'Protocols that the route accepts.',
@@ -42,6 +43,7 @@ const base = record(
     https_redirect_status_code: integer({
       required: true,
       default: 426,
+      refuses_null: true,
       one_of: [426, 301, 302, 307, 308],
       description: 'Answer to a plain HTTP request when the route accepts only HTTPS.',
     }),
@@ -49,10 +51,21 @@ const base = record(
     preserve_host: boolean({
       required: true,
       default: false,
+      refuses_null: true,
       description: "Whether the backend gets the client's Host header.",
     }),
-    request_buffering: boolean({ required: true, default: true, description: 'Whether request bodies are buffered.' }),
-    response_buffering: boolean({ required: true, default: true, description: 'Whether answers are buffered.' }),
+    request_buffering: boolean({
+      required: true,
+      default: true,
+      refuses_null: true,
+      description: 'Whether request bodies are buffered.',
+    }),
+    response_buffering: boolean({
+      required: true,
+      default: true,
+      refuses_null: true,
+      description: 'Whether answers are buffered.',
+    }),
     tags: tags(),
     service: foreign('services', { description: 'Where requests go; a route without a service answers by plugins.' }),
     methods: set(httpMethod(), { description: 'Request methods that match.' }),
@@ -190,6 +203,7 @@ function stripPath(options: { readonly default: boolean; readonly ne?: true; rea
   return boolean({
     ...options,
     required: true,
+    refuses_null: true,
     description: 'Whether the matched part of the path is taken off before the request goes on.',
   });
 }

@@ -102,8 +102,19 @@ function complete(
   const prepared = definition.prepare?.(value, { operation, change }) ?? value;
   const schema = schemaOf(definition, prepared, operation);
   const result = validateRecord(schema, prepared, { updating: operation === 'update' }) as Validation<Fields>;
+  const nulls = operation === 'update' ? [] : refusedNulls(schema, change);
+  if (nulls.length > 0) {
+    const missing = Object.fromEntries(nulls.map((name) => [name, 'required field missing']));
+    return { ok: false, error: { fields: { ...(result.ok ? {} : result.error.fields), ...missing } } };
+  }
   if (!result.ok || definition.derive === undefined) return result;
   return { ok: true, value: definition.derive(result.value) };
+}
+
+function refusedNulls(schema: RecordSchema, input: Fields): readonly string[] {
+  return [...schema.fields]
+    .filter(([name, { meta }]) => meta.refuses_null === true && input[name] === null)
+    .map(([name]) => name);
 }
 
 function finish(

@@ -52,11 +52,12 @@ const schema = record(
     protocol: string({
       required: true,
       default: 'http',
+      refuses_null: true,
       one_of: PROTOCOLS,
       description: 'Protocol spoken to the backend.',
     }),
     host: host({ required: true, description: 'Host of the backend, or the name of an upstream.' }),
-    port: port({ required: true, default: 80, description: 'Port of the backend.' }),
+    port: port({ required: true, default: 80, refuses_null: true, description: 'Port of the backend.' }),
     path: path({ description: 'Path put before the path of each request.' }),
     connect_timeout: timeout({
       required: true,
@@ -84,6 +85,7 @@ const schema = record(
     enabled: boolean({
       required: true,
       default: true,
+      refuses_null: true,
       description: 'A disabled service has no routes in the data plane.',
     }),
   },

@@ -58,6 +58,8 @@ export interface FieldOptions extends Attributes {
   readonly required?: boolean;
   /** Taken when the field is missing; an explicit null brings it back only for a required field. */
   readonly default?: unknown;
+  /** POST and PUT refuse an explicit null although there is a default, as Kong does; a PATCH with null restores the default. */
+  readonly refuses_null?: boolean;
   readonly description?: string;
   /** Unit of a quantity, for documentation: `ms`, `s`, `bytes`. */
   readonly unit?: string;

@@ -23,6 +23,7 @@ const decoded: readonly [body: string, value: unknown][] = [
   ['paths[]=/a&paths[]=/b', { paths: ['/a', '/b'] }],
   ['paths%5B%5D=/a&paths%5B%5D=/b', { paths: ['/a', '/b'] }],
   ['paths[2]=/b&paths[1]=/a', { paths: ['/a', '/b'] }],
+  ['paths[0]=/a&paths[1]=/b', { paths: { 0: '/a', 1: '/b' } }],
   ['paths=/a&paths=/b', { paths: ['/a', '/b'] }],
   ['paths=/a&paths[]=/b', { paths: ['/a', '/b'] }],
   [

@@ -122,7 +122,8 @@ function slotOf(branch: Branch, step: Step): { readonly children: Map<unknown, N
 
 function toPlain(node: Node): unknown {
   if ('values' in node) return node.values.length === 1 ? node.values[0] : node.values;
-  if (node.positions.size > 0 && node.keys.size === 0) {
+  // Positions count from 1: with a 0 among them it is a map, and a list field refuses it.
+  if (node.positions.size > 0 && node.keys.size === 0 && !node.positions.has(0)) {
     return [...node.positions].sort(([a], [b]) => a - b).map(([, child]) => toPlain(child));
   }
   const object: Record<string, unknown> = Object.create(null);
