@@ -3,8 +3,14 @@
  * before a colon, no control bytes. Each expression is one linear scan over a latin1 string.
  */
 
-/** Method, target, minor version (RFC 9112 3). A raw `#` cannot stand in a target. */
-export const requestLine = /([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([\x21\x22\x24-\x7e\x80-\xff]+) HTTP\/1\.([01])\r\n/y;
+/**
+ * Method, target, minor version (RFC 9112 3). A raw `#` cannot stand in a target. Methods are those that nginx, and so Kong,
+ * accepts: a backend that folds the case of `get` would pass a route or a rule that is for `GET`.
+ */
+export const requestLine = /([A-Z_-]+) ([\x21\x22\x24-\x7e\x80-\xff]+) HTTP\/1\.([01])\r\n/y;
+
+/** A method by itself (`:method` of HTTP/2). */
+export const methodName = /^[A-Z_-]+$/;
 
 /** A request target by itself (`:path` of HTTP/2). */
 export const requestTarget = /^[\x21\x22\x24-\x7e\x80-\xff]+$/;

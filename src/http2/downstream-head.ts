@@ -1,5 +1,5 @@
 import { type ErrorEntry, errors } from '../errors.ts';
-import { fieldLines, requestTarget, token } from '../http1/grammar.ts';
+import { fieldLines, methodName, requestTarget } from '../http1/grammar.ts';
 import { ParsedRequest, readFields, readTarget } from '../http1/parse-request.ts';
 import { upgradeToWebSocket } from './websocket.ts';
 
@@ -32,7 +32,7 @@ export function parseStreamHead(
   const start = readPseudo(fields, pseudo);
   if (start < 0) return errors.badRequest;
   const { method, scheme, path, protocol } = pseudo;
-  if (method === null || !token.test(method)) return errors.badRequest;
+  if (method === null || !methodName.test(method)) return errors.badRequest;
   // A tunnel to anywhere is not what a gateway is for; a WebSocket is opened by a CONNECT that names its protocol.
   if (method === 'CONNECT' && protocol === null) return errors.methodNotAllowed;
   if (path === null || !requestTarget.test(path)) return errors.badRequest;
