@@ -14,6 +14,7 @@ import type { Exchange } from './exchange.ts';
 import { requestBytes, responseBytes } from './log-record.ts';
 import { maskedTarget, shownField } from './masked-arguments.ts';
 import { hostName } from './request-message.ts';
+import { sentBlock } from './response-head.ts';
 import {
   remoteUser,
   upstreamAddresses,
@@ -142,7 +143,7 @@ const variables: Readonly<Record<LogVariable, Variable<Exchange>>> = {
 const prefixed: Readonly<Record<LogVariablePrefix, (rest: string) => Variable<Exchange>>> = {
   arg_: (name) => given((x) => argument(query(x), name)),
   http_: (name) => headerOf(name.replaceAll('_', '-').toLowerCase()),
-  sent_http_: (rest) => answerHeader(rest, (x) => x.responseEdits?.applyTo(x.responseBlock) ?? x.responseBlock),
+  sent_http_: (rest) => answerHeader(rest, sentBlock),
   upstream_http_: (rest) => answerHeader(rest, (x) => (x.responseSource === 'upstream' ? x.responseBlock : '')),
 };
 

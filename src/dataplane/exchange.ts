@@ -204,6 +204,8 @@ export class Exchange {
   /** Monotonic clock: when the backend was first asked, when its first byte came. 0: never. */
   upstreamStartedMono = 0;
   firstByteMono = 0;
+  /** Lines that the gateway added to the head of the answer when it was sent: `X-Kong-...`, `Server-Timing`. */
+  sentLines = '';
   /** Bytes of bodies; heads are counted by the connection. */
   bytesReceived = 0;
   bytesSent = 0;

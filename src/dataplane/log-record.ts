@@ -7,13 +7,13 @@ import type { Exchange } from './exchange.ts';
 import { isSecretArgument, maskedTarget, redacted, shownField } from './masked-arguments.ts';
 import { queryArguments } from './query-arguments.ts';
 import { hostName } from './request-message.ts';
-import { statusText } from './response-head.ts';
+import { sentBlock, statusText } from './response-head.ts';
 import { shownRouteRow } from './route-row.ts';
 
 /** The log record of a finished exchange in the format of Kong's serialiser. Times are whole milliseconds. */
 export function logRecord(x: Exchange): Record<string, unknown> {
   const { consumer, credential, route, service } = x;
-  const block = responseBlock(x);
+  const block = sentBlock(x);
   const record: Record<string, unknown> = {
     request: requestPart(x),
     upstream_uri: readBytes(maskedTarget(x.upstreamUri, x.plan.secretArguments, x.plan.logMasks)),
@@ -72,15 +72,11 @@ export function requestBytes({ head, bytesReceived }: Exchange): number {
 
 /** Head and body of the answer. */
 export function responseBytes(x: Exchange): number {
-  return bytesWith(x, responseBlock(x));
+  return bytesWith(x, sentBlock(x));
 }
 
 function bytesWith(x: Exchange, block: string): number {
   return statusText(x.status, x.reason).length + block.length + 2 + x.bytesSent;
-}
-
-function responseBlock(x: Exchange): string {
-  return x.responseEdits === null ? x.responseBlock : x.responseEdits.applyTo(x.responseBlock);
 }
 
 /** Every status that a backend gave or stood for, as in `502, 200`; '' when none was asked. */

@@ -15,8 +15,13 @@ export function responseHead(x: Exchange, framing: string, options: ProxyOptions
 
 /** The header lines of an answer, without its status and its framing. */
 export function responseLines(x: Exchange, options: ProxyOptions): string {
-  const block = x.responseEdits === null ? x.responseBlock : x.responseEdits.applyTo(x.responseBlock);
-  return block + gatewayLines(x, options);
+  x.sentLines = gatewayLines(x, options);
+  return sentBlock(x);
+}
+
+/** The header lines of an answer as they were sent, without its framing. */
+export function sentBlock(x: Exchange): string {
+  return (x.responseEdits === null ? x.responseBlock : x.responseEdits.applyTo(x.responseBlock)) + x.sentLines;
 }
 
 function gatewayLines(x: Exchange, options: ProxyOptions): string {

@@ -98,6 +98,10 @@ test('sends one object for each request, with the fields of Kong', async () => {
   assert.equal(request.get('authorization'), `Basic ${Buffer.from('ada:lovelace').toString('base64')}`);
   const [record] = recordsOf(target);
   assert.equal(record?.request['id'], response.headers.get('x-kong-request-id'));
+  const sent = record?.response['headers'] as Readonly<Record<string, string>>;
+  for (const name of ['x-kong-request-id', 'x-kong-upstream-latency', 'x-kong-proxy-latency']) {
+    assert.equal(sent[name], response.headers.get(name), name);
+  }
   assert.equal(record?.request['uri'], `${path}/x?a=1&b&a=2`);
   assert.deepEqual(record?.request['querystring'], { a: ['1', '2'], b: true });
   assert.deepEqual([record?.response['status'], record?.upstream_status, record?.tenant], [200, '200', 'blue']);
