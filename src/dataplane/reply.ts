@@ -19,8 +19,7 @@ export function replyError(x: Exchange, error: ErrorEntry, options: ProxyOptions
     return;
   }
   const accept = headerValue(x.head.block, 'accept');
-  const wire = error.format === 'wire';
-  const fallback = wire ? (headerValue(x.head.block, 'content-type') ?? options.errorDefaultType) : 'application/json';
+  const fallback = error.format === 'wire' ? wireType(x, options) : 'application/json';
   const { contentType, body } =
     error.format === 'plain'
       ? errorBody(error.message, x.id, null, 'text/plain')
@@ -43,14 +42,15 @@ export function replyWith(x: Exchange, reply: Reply, options: ProxyOptions): voi
     return;
   }
   if (reply.message !== null) {
-    const { contentType, body } = errorBody(
-      reply.message,
-      x.id,
-      headerValue(x.head.block, 'accept'),
-      'application/json',
-    );
+    const accept = headerValue(x.head.block, 'accept');
+    const fallback = reply.format === 'wire' ? wireType(x, options) : 'application/json';
+    const { contentType, body } = errorBody(reply.message, x.id, accept, fallback);
     answer(x, reply.status, `${block}Content-Type: ${contentType}\r\n`, Buffer.from(body));
   } else answer(x, reply.status, block, replyBytes(reply));
+}
+
+function wireType(x: Exchange, options: ProxyOptions): string {
+  return headerValue(x.head.block, 'content-type') ?? options.errorDefaultType;
 }
 
 /** The headers of a reply as lines; what is no header is left out. */

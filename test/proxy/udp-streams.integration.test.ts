@@ -98,6 +98,19 @@ describe('a stream of datagrams', () => {
     await until(() => peer.received.includes('re: b'));
   });
 
+  it('is refused by ip-restriction when an instance for udp says so', async () => {
+    const config = { deny: ['127.0.0.0/8'] };
+    const plugin = { name: 'ip-restriction', config, protocols: ['udp', 'tls_passthrough'] };
+    const { id } = await rig.write('POST', '/plugins', plugin);
+    const peer = await client();
+    const before = backend.received.length;
+    peer.socket.send('refused', port, '127.0.0.1');
+    const log = rig.gateway.settings.proxyStreamAccessLog;
+    await until(async () => /UDP 403 0 \d+ /.test(await readFile(log, 'utf8')));
+    assert.equal(backend.received.length, before);
+    await rig.write('DELETE', `/plugins/${id}`);
+  });
+
   it('does not keep a stopping node for long', async () => {
     const peer = await client();
     peer.socket.send('x', port, '127.0.0.1');

@@ -37,10 +37,10 @@ const metric = record(
     }),
     tags: array(
       string({
-        match: /^[^\s\p{Cc}:|#,]+:[^\s\p{Cc}|#,]+$/u,
-        err: 'must be name:value, without spaces, control characters, and any of | # ,',
+        match: /^[^\s\p{Cc}|#,]+$/u,
+        err: 'must not have spaces, control characters, or any of | # ,',
       }),
-      { description: 'More tags, as `name:value`.' },
+      { description: 'More tags, as `name:value` or `name`.' },
     ),
     sample_rate: number({
       between: [0, 1],

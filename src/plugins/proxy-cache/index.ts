@@ -1,4 +1,4 @@
-import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
+import { allProtocols, definePlugin } from '../../plugin-sdk/index.ts';
 import { cacheAnswers } from './handler.ts';
 import { maxBody, readsBodies } from './policy.ts';
 import type { ProxyCacheConfig } from './schema.ts';
@@ -8,7 +8,7 @@ export default definePlugin<ProxyCacheConfig>({
   name: 'proxy-cache',
   version: '1.0.0',
   priority: 100,
-  protocols: httpProtocols,
+  protocols: allProtocols,
   schema: () => import('./schema.ts'),
   needs: (config) => (readsBodies(config) ? { requestBody: { maxBytes: maxBody(config) } } : {}),
   zones: zonesOf,

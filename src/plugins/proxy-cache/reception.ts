@@ -81,7 +81,7 @@ export class Reception {
     way.key = key;
     way.indexed = indexed;
     way.unkept = unkept;
-    if (facts.control.onlyIfCached) return refuse(504, 'The upstream server is timing out');
+    if (facts.control.onlyIfCached) return { ...refuse(504, 'The upstream server is timing out'), format: 'wire' };
     way.stale = kept;
     way.status = kept === null ? 'Miss' : 'Refresh';
     return this.#join(context, facts, way, deadline);

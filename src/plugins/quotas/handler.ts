@@ -37,7 +37,8 @@ export function keepQuotas(config: QuotasConfig, tools: PluginTools): PluginPhas
     context.set(verdictKey, verdict);
     if (verdict.allowed) return undefined;
     const reset = verdict.windows[verdict.violated]?.reset ?? 1;
-    return refuse(config.error_code, config.error_message, { 'Retry-After': String(reset) });
+    const retryAfter = config.hide_client_headers ? {} : { 'Retry-After': String(reset) };
+    return refuse(config.error_code, config.error_message, retryAfter);
   }
 
   const phases: PluginPhases = {

@@ -76,13 +76,12 @@ function limitWindows(config: RateLimitingConfig, tools: PluginTools): Limiting 
   function judge(context: AccessContext, verdict: WindowVerdict): Outcome {
     if (!config.hide_client_headers) context.set(verdictKey, verdict);
     if (verdict.allowed) return undefined;
-    const retryAfter = headers.secondsUntilRoom(verdict);
     if (config.dry_run) {
       noteDryRun(context, tools, 'rejected');
       return undefined;
     }
     tools.count('rejected');
-    return refuse(status, message, { 'Retry-After': String(retryAfter) });
+    return refuse(status, message, retryAfter(headers.secondsUntilRoom(verdict), config));
   }
 
   return {
@@ -104,6 +103,10 @@ function limitWindows(config: RateLimitingConfig, tools: PluginTools): Limiting 
   };
 }
 
+function retryAfter(seconds: number, config: RateLimitingConfig): Readonly<Record<string, string>> {
+  return config.hide_client_headers ? {} : { 'Retry-After': String(seconds) };
+}
+
 function steadyRate(config: RateLimitingConfig, tools: PluginTools): Limiting {
   const rate = parseRate(config.rate ?? '') ?? 1;
   const bucket = tools.limits.bucket({
@@ -123,7 +126,7 @@ function steadyRate(config: RateLimitingConfig, tools: PluginTools): Limiting {
     }
     tools.count('rejected');
     const seconds = (bucket.excess(key) + 1 - config.burst) / rate;
-    return refuse(status, message, { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) });
+    return refuse(status, message, retryAfter(Math.max(1, Math.ceil(seconds)), config));
   }
 
   return {

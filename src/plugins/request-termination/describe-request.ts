@@ -21,7 +21,7 @@ export function describeRequest(
       raw_body: rawBody,
       method: request.method,
       path: request.path,
-      uri_captures: request.uriCaptures(),
+      uri_captures: captures(request.uriCaptures()),
     },
     ...(route === null ? {} : { matched_route: { id: route.id, name: route.name, tags: route.tags } }),
     ...(service === null
@@ -38,6 +38,17 @@ export function describeRequest(
           },
         }),
   };
+}
+
+/** Kong's form: groups by number as a list, and by name. */
+function captures(found: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
+  const unnamed: string[] = [];
+  const named: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(found)) {
+    if (/^[0-9]+$/.test(name)) unnamed[Number(name) - 1] = value;
+    else named[name] = value;
+  }
+  return { named, unnamed: Array.from(unnamed, (value) => value ?? null) };
 }
 
 /** The body's fields, for the two formats that have them. */

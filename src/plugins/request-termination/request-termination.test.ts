@@ -117,7 +117,7 @@ test('echo describes the node, the request and what it matched', async () => {
     raw_body: '{"name":"é"}',
     method: 'POST',
     path: '/b',
-    uri_captures: {},
+    uri_captures: { named: {}, unnamed: [] },
   });
   assert.equal(echo.matched_route.name, 'test-route');
   assert.equal(echo.matched_service.name, 'test-service');
