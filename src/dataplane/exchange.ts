@@ -141,6 +141,8 @@ export class Exchange {
   bodyTaken = false;
   /** A plugin has limited its size. */
   bodyLimited = false;
+  /** `Sec-WebSocket-Key` of the handshake that the backend was sent; '' when the request is not one. */
+  handshakeKey = '';
   /** Request target as sent to the backend (path and query); '' when none was contacted. */
   upstreamUri = '';
   target: RuntimeTarget | null = null;

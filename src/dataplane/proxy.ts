@@ -1,8 +1,10 @@
 import { type ErrorEntry, errors } from '../errors.ts';
 import { isBodyless } from '../http1/bodyless.ts';
 import { headerMap } from '../http1/header-block.ts';
+import { withoutFields } from '../http1/parse-request.ts';
 import type { ParsedResponse } from '../http1/parse-response.ts';
 import type { ResponseListener } from '../http1/upstream-connection.ts';
+import { webSocketAccept } from '../http1/websocket-handshake.ts';
 import { bodyReaders, runBackendAnswer, runHeaderFilter, startBodyFilters } from '../plugin-runner/phases.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import type { PoolOptions } from '../upstream/pool.ts';
@@ -22,6 +24,8 @@ import { answerWith, type StandInParts } from './stand-in.ts';
 export interface RequestProxyParts extends Omit<AttemptsParts, 'pools' | 'query'> {
   readonly pool: PoolOptions;
 }
+
+const acceptField: ReadonlySet<string> = new Set(['sec-websocket-accept']);
 
 /**
  * Carries a request to a backend (`Attempts`) and its answer back. One object for each worker: what belongs to a request is
@@ -74,7 +78,7 @@ export class RequestProxy implements ResponseListener {
     let block = head.block + upstreamLines(head, this.#options);
     if (head.trailer !== '' && x.head.trailers) block += `Trailer: ${head.trailer}\r\n`;
     if (head.status === 101) {
-      this.#switchProtocols(x, head, block);
+      this.#switchProtocols(x, block);
       return;
     }
     x.responseBlock = block;
@@ -122,9 +126,23 @@ export class RequestProxy implements ResponseListener {
     answerWith(x, reply, this.#standIn);
   }
 
-  #switchProtocols(x: Exchange, head: ParsedResponse, block: string): void {
-    x.responseBlock = `${block}Connection: Upgrade\r\nUpgrade: ${head.upgrade}\r\n`;
+  #switchProtocols(x: Exchange, block: string): void {
+    x.responseBlock = block;
     if (x.plan.headerFilter.length > 0) runHeaderFilter(x);
+    const lines = withoutFields(x.responseEdits?.applyTo(block) ?? block, acceptField);
+    x.responseEdits = null;
+    x.responseBlock = lines;
+    if (x.status !== 101) {
+      // A plugin set another status: no raw bytes may follow that answer.
+      x.upstream?.destroy();
+      x.upstream = null;
+      this.#attempts.release(x);
+      x.downstream.sendHead(x, 0);
+      x.downstream.sendEnd(x, '');
+      return;
+    }
+    const accept = webSocketAccept(x.handshakeKey);
+    x.responseBlock += `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${accept}\r\n`;
     x.downstream.sendHead(x, 0);
     x.downstream.startTunnel(x, x.upstream as UpstreamLink);
   }

@@ -1,3 +1,4 @@
+import { asHandshake } from '../http1/websocket-handshake.ts';
 import { composeUpstreamPath, escapePath } from '../router/path.ts';
 import type { RuntimeService, RuntimeTarget } from '../snapshot/runtime.ts';
 import { hostHeader } from '../util/host-header.ts';
@@ -6,11 +7,30 @@ import type { DownstreamPeer, Exchange } from './exchange.ts';
 import type { HeaderEdits } from './header-edits.ts';
 import type { ProxyOptions } from './options.ts';
 
-/**
- * The request as the backend gets it: request line, `Host`, forwarding headers, then the client's
- * own lines, one string. `bodyLength`: bytes, -1 for chunked, 0 for none.
- */
+/** The request as the backend gets it. `bodyLength`: bytes, -1 for chunked, 0 for none. */
 export function requestMessage(
+  x: Exchange,
+  service: RuntimeService,
+  target: RuntimeTarget,
+  bodyLength: number,
+  options: ProxyOptions,
+): string {
+  const message = plainMessage(x, service, target, bodyLength, options);
+  return x.head.upgrade === '' ? message : handshake(x, message, bodyLength);
+}
+
+/** A plugin may have given it another method or a body: then it is a request like others. */
+function handshake(x: Exchange, message: string, bodyLength: number): string {
+  const upgrades = bodyLength === 0 && (x.upstreamMethod ?? x.head.method) === 'GET';
+  x.handshakeKey = upgrades ? x.head.webSocketKey : '';
+  return upgrades ? asHandshake(message, x.handshakeKey) : message;
+}
+
+/**
+ * Request line, `Host`, forwarding headers, then the client's
+ * own lines, one string.
+ */
+function plainMessage(
   x: Exchange,
   service: RuntimeService,
   target: RuntimeTarget,
@@ -22,11 +42,7 @@ export function requestMessage(
   const stripped = route?.stripPath === true ? x.matchedPath : '';
   x.upstreamUri = upstreamTarget(x, service);
 
-  let text = `${x.upstreamMethod ?? head.method} ${x.upstreamUri} HTTP/1.1\r\nHost: ${hostFor(x, service, target)}\r\n`;
-  text +=
-    head.upgrade === ''
-      ? 'Connection: keep-alive\r\n'
-      : `Connection: keep-alive, Upgrade\r\nUpgrade: ${head.upgrade}\r\n`;
+  let text = `${x.upstreamMethod ?? head.method} ${x.upstreamUri} HTTP/1.1\r\nHost: ${hostFor(x, service, target)}\r\nConnection: keep-alive\r\n`;
   text += peer.trusted ? trustedForwarding(x, stripped) : forwarding(x, stripped);
   text +=
     head.via === '' && head.httpVersion === '1.1'

@@ -57,7 +57,7 @@ export class ExchangeRequestView implements RequestView {
     return this.#exchange.head.bodyLength;
   }
 
-  get upgrade(): string {
+  get upgrade(): '' | 'websocket' {
     return this.#exchange.head.upgrade;
   }
 

@@ -59,9 +59,15 @@ test('an absolute target must name the host of Host', () => {
   assert.equal(parseRequestHead('GET http://b.com/ HTTP/1.1\r\nHost: a.com\r\n\r\n'), errors.badRequest);
 });
 
-test('an Upgrade counts only with its Connection option', () => {
-  assert.equal(parsed(lines('Host: a', 'Upgrade: websocket', 'Connection: Upgrade')).upgrade, 'websocket');
-  assert.equal(parsed(lines('Host: a', 'Upgrade: websocket')).upgrade, '');
+test('a WebSocket handshake counts only with its Connection option', () => {
+  const fields = [
+    'Host: a',
+    'Upgrade: WebSocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  ];
+  assert.equal(parsed(lines(...fields, 'Connection: x, Upgrade')).upgrade, 'websocket');
+  assert.equal(parsed(lines(...fields)).upgrade, '');
 });
 
 const post = (...fields: string[]): string => lines('Host: a', ...fields).replace('GET', 'POST');

@@ -3,6 +3,7 @@ import { type DebugFields, debugFieldNames, takeDebugFields } from './debug-fiel
 import { FieldNames, trimBlanks } from './field-names.ts';
 import { chunkedValue, fieldLines, hostValue, lengthValue, requestLine } from './grammar.ts';
 import type { RequestHead } from './request-head.ts';
+import { webSocketKey } from './websocket-handshake.ts';
 
 const fields = {
   host: 1,
@@ -23,6 +24,7 @@ const fields = {
   // Dropped: hop-by-hop (RFC 9110 7.6.1), `Proxy` (httpoxy), and names by which backends trust the gateway.
   'keep-alive': 16,
   'proxy-connection': 16,
+  'http2-settings': 16,
   proxy: 16,
   'x-kong-request-id': 16,
   'x-consumer-id': 16,
@@ -60,10 +62,10 @@ export class ParsedRequest implements RequestHead {
   /** The client wants the connection kept. */
   keepAlive = true;
   expectContinue = false;
-  /** Value of `Upgrade`, when `Connection` names it; else ''. */
-  upgrade = '';
-  /** `Sec-WebSocket-Accept` that the backend has to answer with; '' where that is between the client and the backend. */
-  webSocketAccept = '';
+  /** `websocket` for a well-formed opening handshake; no other protocol is changed to. */
+  upgrade: '' | 'websocket' = '';
+  /** Its `Sec-WebSocket-Key`. */
+  webSocketKey = '';
   /** The client takes trailers (`TE: trailers`). */
   trailers = false;
   /** Lines that go to the backend as they are. */
@@ -98,7 +100,7 @@ export class ParsedRequest implements RequestHead {
     head.keepAlive = this.keepAlive;
     head.expectContinue = this.expectContinue;
     head.upgrade = this.upgrade;
-    head.webSocketAccept = this.webSocketAccept;
+    head.webSocketKey = this.webSocketKey;
     head.trailers = this.trailers;
     head.forwardBlock = this.forwardBlock;
     head.via = this.via;
@@ -315,10 +317,16 @@ function readConnection(head: ParsedRequest, connection: string, upgrade: string
     const option = trimBlanks(part);
     if (option === 'close') head.keepAlive = false;
     else if (option === 'keep-alive') head.keepAlive = head.keepAlive || !lower.includes('close');
-    else if (option === 'upgrade') head.upgrade = head.httpVersion === '1.1' ? upgrade : '';
+    else if (option === 'upgrade') readUpgrade(head, upgrade);
     else if (option !== '') named.add(option);
   }
   if (named.size > 0) head.forwardBlock = withoutFields(head.forwardBlock, named);
+}
+
+function readUpgrade(head: ParsedRequest, upgrade: string): void {
+  if (head.httpVersion !== '1.1') return;
+  head.webSocketKey = webSocketKey(head, upgrade);
+  head.upgrade = head.webSocketKey === '' ? '' : 'websocket';
 }
 
 /** The block without the lines of these names (lower case). One walk, however many names a hostile head lists. */

@@ -36,6 +36,8 @@ export class ParsedResponse {
   /** The backend keeps the connection. */
   keepAlive = true;
   upgrade = '';
+  /** `Connection` names `Upgrade`. */
+  switchesProtocol = false;
   trailer = '';
   via = '';
   server = '';
@@ -128,7 +130,8 @@ function readConnection(head: ParsedResponse, connection: string): void {
     const option = trimBlanks(part);
     if (option === 'close') head.keepAlive = false;
     else if (option === 'keep-alive') head.keepAlive = head.keepAlive || !lower.includes('close');
-    else if (option !== 'upgrade' && option !== '') named.add(option);
+    else if (option === 'upgrade') head.switchesProtocol = true;
+    else if (option !== '') named.add(option);
   }
   if (named.size > 0) head.block = withoutFields(head.block, named);
 }

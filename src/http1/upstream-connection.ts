@@ -11,8 +11,8 @@ import { BodyReader } from './body-reader.ts';
 import { isBodyless } from './bodyless.ts';
 import { type BodySink, broken, needMore } from './chunk-decoder.ts';
 import { HeadBuffer } from './head-buffer.ts';
-import { headerValue } from './header-block.ts';
 import { type ParsedResponse, parseResponseHead } from './parse-response.ts';
+import { acceptsWebSocket } from './websocket-handshake.ts';
 
 /** What a connection tells of the answer to the request that it carries. */
 export interface ResponseListener {
@@ -217,7 +217,7 @@ export class UpstreamConnection implements UpstreamLink {
     }
     const head = parseResponseHead(text, maxHeaderCount);
     const exchange = this.#exchange as Exchange;
-    if (head === null || (head.status === 101 && !mayUpgrade(exchange, head))) {
+    if (head === null || (head.status === 101 && !acceptsWebSocket(head, exchange.handshakeKey))) {
       this.#fail(errors.badResponse);
       return end;
     }
@@ -360,13 +360,6 @@ export class UpstreamConnection implements UpstreamLink {
       this.#owner.listener.unexpected(exchange, cause);
     }
   }
-}
-
-/** The client has asked for an upgrade; where the gateway has made the handshake's key, the backend has answered to it. */
-function mayUpgrade(exchange: Exchange, head: ParsedResponse): boolean {
-  const { upgrade, webSocketAccept } = exchange.head;
-  if (upgrade === '') return false;
-  return webSocketAccept === '' || headerValue(head.block, 'sec-websocket-accept') === webSocketAccept;
 }
 
 /** Could these bytes begin a response head? Refuses early what would only run into the time-out. */

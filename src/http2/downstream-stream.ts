@@ -139,7 +139,7 @@ export class DownstreamStream implements Downstream, BodyOwner {
     // No status of HTTP (RFC 9110 15), though HTTP/1.1 can carry it.
     if (exchange.status > 599) exchange.status = 502;
     // Within an extended CONNECT any 2xx says that the tunnel stands (RFC 8441 5), so no other answer may be one.
-    if (head.webSocketAccept !== '' && exchange.status >= 200 && exchange.status < 300) exchange.status = 502;
+    if (head.upgrade !== '' && exchange.status >= 200 && exchange.status < 300) exchange.status = 502;
     const status = exchange.status === 101 ? 200 : exchange.status;
     const fields = responseFields(status, this.#session.host.responseBlock(exchange));
     this.#bodyless = isBodyless(head.method, status) || status === 205;

@@ -20,8 +20,8 @@ export interface RequestView {
   readonly httpVersion: '1.0' | '1.1' | '2';
   /** Bytes of the body as the head tells them; -1: there may be one, of unknown length; 0: there is none. HTTP/2 needs no header for any of them. */
   readonly bodyLength: number;
-  /** The protocol that the client wants to change to, `websocket` also where HTTP/2 opens one by CONNECT; '' for none. */
-  readonly upgrade: string;
+  /** `websocket` for the opening handshake of one, by HTTP/1.1 or HTTP/2; else ''. No other protocol is changed to. */
+  readonly upgrade: '' | 'websocket';
   /** First value of a header (any case), or null. */
   header(name: string): string | null;
   /** All values of a header, in order. */

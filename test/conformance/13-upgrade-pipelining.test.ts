@@ -5,14 +5,16 @@ import { openClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
 /** Case 13: bytes behind an Upgrade stay with the gateway until the backend answers 101 (CVE-2026-2833). */
-function upgrade(path: string, protocol = 'websocket'): string {
+function upgrade(path: string): string {
   return (
-    `GET ${path} HTTP/1.1\r\nHost: example.com\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n` +
+    `GET ${path} HTTP/1.1\r\nHost: example.com\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
     'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
   );
 }
 const behind = 'GET /behind HTTP/1.1\r\nHost: example.com\r\n\r\n';
-const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+const switching =
+  'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+  'Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n';
 
 describe('bytes behind an Upgrade request', () => {
   let rig: Rig;

@@ -84,7 +84,10 @@ describe('a client that sends slowly', () => {
     await using rig = await startRig({
       script: byName({
         ws: async (connection) => {
-          connection.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+          connection.write(
+            'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+              'Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n',
+          );
           await connection.reader.readUntil('0123456789');
           connection.write('all');
           await once(connection.socket, 'close');
@@ -93,7 +96,12 @@ describe('a client that sends slowly', () => {
       service: { read_timeout: 400 },
     });
     using client = await openClient(rig.port);
-    client.write(get('/ws', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'));
+    client.write(
+      get(
+        '/ws',
+        'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n',
+      ),
+    );
     await client.reader.readUntil('\r\n\r\n');
     for (const digit of '0123456789') {
       await delay(100);

@@ -330,9 +330,16 @@ test('over HTTP/2, for HEAD, with large bodies and those that break off', async 
   assert.match(broken.note, /broke off/);
 });
 
+const handshake = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+];
+
 test('a WebSocket is explained up to the choice of the backend', async () => {
   const seen = rig.backend.requests.length;
-  const document = await explained('/users/ws', ['Connection: Upgrade', 'Upgrade: websocket'], 'x.test');
+  const document = await explained('/users/ws', handshake, 'x.test');
   assert.match(document.note, /change of protocol \(websocket\)/);
   assert.match(document.summary, /would go to/);
   assert.equal(rig.backend.requests.length, seen);

@@ -132,7 +132,7 @@ export class ExplainedDownstream extends DebuggedDownstream {
     x.downstream = this.client;
     x.head.method = this.#method;
     // Within a CONNECT that opens a WebSocket any 2xx would say that it stands (RFC 8441 5).
-    x.status = x.head.webSocketAccept === '' ? 200 : 501;
+    x.status = x.head.httpVersion !== '2' || x.head.upgrade === '' ? 200 : 501;
     x.reason = '';
     x.responseEdits = null;
     x.responseBlock = gatewayBlock(this.told.options) + explanationLines + this.timingLines(x);

@@ -228,10 +228,8 @@ function isEventStream(type: string): boolean {
   return type.trimStart().toLowerCase().startsWith(eventStream);
 }
 
-/** Over HTTP/2 a WebSocket has no such field, but the key that the gateway made for the backend. */
-function isUpgrade({ request, upstream }: AccessContext): boolean {
-  if (request.header('upgrade') === null) return upstream.headerValues('sec-websocket-key').length > 0;
-  return request.headerValues('connection').some((value) => /(?:^|,)[ \t]*upgrade[ \t]*(?:,|$)/i.test(value));
+function isUpgrade({ request }: AccessContext): boolean {
+  return request.upgrade !== '';
 }
 
 const charsetParameter = /;[ \t]*charset=(?:"[^"]*"|[^;\s]*)/i;

@@ -21,10 +21,10 @@ export interface RequestFacts {
 }
 
 /** Lines that hardly any request has, looked for in one go; which of them there are is found out only then. */
-const unusual = /^(?:cache-control|if-[a-z-]+|range|upgrade|authorization):/im;
+const unusual = /^(?:cache-control|if-[a-z-]+|range|authorization):/im;
 const conditions = /^(?:if-(?:none-match|modified-since|range)|range):/im;
-/** Conditions that only the backend can judge (RFC 9111 4.3.2), changes of protocol. */
-const forBackend = /^(?:if-match|if-unmodified-since|upgrade):/im;
+/** Conditions that only the backend can judge (RFC 9111 4.3.2). */
+const forBackend = /^(?:if-match|if-unmodified-since):/im;
 const hasAuthorization = /^authorization:/im;
 
 /** Facts of a request that may be answered from the cache; null: it is none of the cache's business. */

@@ -8,6 +8,7 @@ const notCopied: readonly string[] = [
   'content-length',
   'expect',
   'host',
+  'http2-settings',
   'keep-alive',
   'proxy-authorization',
   'proxy-connection',
@@ -52,7 +53,7 @@ export function mirrorRequests(config: RequestMirrorConfig, tools: PluginTools):
       if (context.dry || (methods !== null && !methods.has(request.method))) return undefined;
       if (share < 1 && Math.random() >= share) return undefined;
       // A tunnel cannot be copied.
-      if (request.upgrade !== '' || request.header('upgrade') !== null) return undefined;
+      if (request.upgrade !== '') return undefined;
       const size = bodySize(context);
       if (size === 0) {
         send(context, null);

@@ -24,7 +24,14 @@ test('takes an address and bounds, and no credentials in it', async () => {
 
 test('does not copy tunnels, other methods and bodies that it was not asked to', async () => {
   const plugin = testPlugin(requestMirror, { config: { url, methods: ['GET', 'POST'] } });
-  await plugin.request({ headers: { connection: 'upgrade', upgrade: 'websocket' } });
+  await plugin.request({
+    headers: {
+      connection: 'upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    },
+  });
   await plugin.request({ method: 'PUT' });
   await plugin.request({ method: 'POST', body: 'abc' });
   assert.deepEqual([...plugin.counts], [['request-mirror.skipped', 1]]);

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { headerValues } from './header-block.ts';
+import type { ParsedRequest } from './parse-request.ts';
+import type { ParsedResponse } from './parse-response.ts';
+
+/** Appended to the key of a handshake before it is hashed (RFC 6455 1.3). */
+const keySuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+
+/** 16 bytes in base64 (RFC 6455 4.1). */
+const wellFormedKey = /^[A-Za-z0-9+/]{22}==$/;
+
+/**
+ * The key of the opening handshake that this head is (RFC 6455 4.2.1), or '' when it is not one. `upgrade`: the values of
+ * `Upgrade`. Any other protocol would be a tunnel past everything that the gateway checks of requests.
+ */
+export function webSocketKey(head: ParsedRequest, upgrade: string): string {
+  if (upgrade.toLowerCase() !== 'websocket' || head.method !== 'GET' || head.bodyLength !== 0) return '';
+  const versions = headerValues(head.block, 'sec-websocket-version');
+  const keys = headerValues(head.block, 'sec-websocket-key');
+  if (versions.length !== 1 || versions[0] !== '13' || keys.length !== 1) return '';
+  const key = keys[0] as string;
+  return wellFormedKey.test(key) ? key : '';
+}
+
+/** True for a 101 that answers the handshake with this key (RFC 6455 4.1); '' when the backend was not sent one. */
+export function acceptsWebSocket(head: ParsedResponse, key: string): boolean {
+  if (key === '' || head.minorVersion !== 1 || !head.switchesProtocol) return false;
+  if (head.upgrade.toLowerCase() !== 'websocket') return false;
+  const accepts = headerValues(head.block, 'sec-websocket-accept');
+  return accepts.length === 1 && accepts[0] === webSocketAccept(key);
+}
+
+/** `Sec-WebSocket-Accept` for a key. */
+export function webSocketAccept(key: string): string {
+  return createHash('sha1')
+    .update(key + keySuffix)
+    .digest('base64');
+}
+
+/** Fields of the handshake, with `_` too, which many backends read as `-`. */
+const handshakeField = /^(?:connection|upgrade|sec[-_]websocket[-_](?:key|version)):.*\r\n/gim;
+
+/** A request head as the opening handshake with this key. Whatever plugins did to the fields of the handshake is undone. */
+export function asHandshake(message: string, key: string): string {
+  const start = message.indexOf('\r\n') + 2;
+  const lines = message.slice(start, -2).replace(handshakeField, '');
+  return (
+    `${message.slice(0, start)}Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n${lines}` +
+    `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`
+  );
+}
