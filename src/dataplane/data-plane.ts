@@ -64,6 +64,9 @@ export interface DataPlane {
   close(): Promise<void>;
 }
 
+/** A 405 names what would be accepted (RFC 9110 15.5.6). The gateway passes on every method but CONNECT and TRACE. */
+const allowLine = 'Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n';
+
 /** Listens on every proxy address. Rejects with one clear line when it cannot. */
 export async function startDataPlane(options: DataPlaneOptions): Promise<DataPlane> {
   const plane = new WorkerDataPlane(options);
@@ -266,7 +269,8 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
         id,
       });
     }
-    const block = `${gatewayBlock(this.#options)}Content-Type: ${contentType}\r\nX-Kong-Request-Id: ${id}\r\n`;
+    const allow = error === errors.methodNotAllowed ? allowLine : '';
+    const block = `${gatewayBlock(this.#options)}${allow}Content-Type: ${contentType}\r\nX-Kong-Request-Id: ${id}\r\n`;
     return { status: error.status, block, body };
   }
 

@@ -118,7 +118,7 @@ export class RequestHandler {
       replyError(x, errors.httpsRequired, this.#options, 'Connection: Upgrade\r\nUpgrade: TLS/1.2, HTTP/1.1\r\n');
       return;
     }
-    const location = `https://${clientHost(x)}${x.head.target.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)}`;
+    const location = `https://${clientHost(x)}${x.head.target}`;
     const title = `${status} ${STATUS_CODES[status] ?? ''}`;
     const headers: [string, string][] = [
       ['Location', location],

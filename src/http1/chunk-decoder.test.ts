@@ -59,7 +59,7 @@ for (const [name, text] of [
   ['data ended by LF', '5\r\nhello\n0\r\n\r\n'],
   ['an extension over the cap', `5;${'a'.repeat(1100)}\r\nhello\r\n`],
   ['an empty extension', '5;\r\nhello\r\n'],
-  ['an extension with a blank', '5; a\r\nhello\r\n'],
+  ['a blank and no extension', '5 \r\nhello\r\n'],
   ['an extension with an open quote', '5;a="\r\nhello\r\n'],
   ['a trailer without a colon', '0\r\nabc\r\n\r\n'],
   ['a trailer ended by LF', '0\r\nA: b\n\r\n'],

@@ -14,8 +14,8 @@ const maxExtensionBytes = 1024;
 /** Of one body: extensions are work that carries nothing. */
 const maxExtensionsBytes = 16_384;
 const maxTrailerBytes = 8192;
-/** 15 hexadecimal digits stay below 2^60; the safe-integer test is made on the value. */
-const maxSizeDigits = 15;
+/** Leading zeros included: a 64-bit number that is padded. Larger values than exact integers are refused. */
+const maxSizeDigits = 16;
 
 /**
  * Decodes a chunked body (RFC 9112 7.1), byte by byte where it is framing and in ranges where it is data. Sizes are
@@ -55,8 +55,8 @@ export class ChunkDecoder {
             if (this.#size > Number.MAX_SAFE_INTEGER) return broken;
           } else if (this.#digits === 0) return broken;
           else if (byte === 13) this.#state = 'size-lf';
-          else if (byte === 59) {
-            this.#extension = ';';
+          else if (byte === 59 || byte === 32 || byte === 9) {
+            this.#extension = String.fromCharCode(byte);
             this.#state = 'extension';
           } else return broken;
           at++;

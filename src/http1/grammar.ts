@@ -7,12 +7,15 @@
  * Method, target, minor version (RFC 9112 3). A raw `#` cannot stand in a target. Methods are those that nginx, and so Kong,
  * accepts: a backend that folds the case of `get` would pass a route or a rule that is for `GET`.
  */
-export const requestLine = /([A-Z_-]+) ([\x21\x22\x24-\x7e\x80-\xff]+) HTTP\/1\.([01])\r\n/y;
+export const requestLine = /([A-Z_-]+) ([\x21\x22\x24-\x7e]+) HTTP\/1\.([01])\r\n/y;
 
 /** A method by itself (`:method` of HTTP/2). */
 export const methodName = /^[A-Z_-]+$/;
 
-/** A request target by itself (`:path` of HTTP/2). */
+/** The same with a target of raw UTF-8, which some clients send; its bytes are percent-encoded before anything reads them. */
+export const rawRequestLine = /([A-Z_-]+) ([\x21\x22\x24-\x7e\x80-\xff]+) HTTP\/1\.([01])\r\n/y;
+
+/** A request target by itself (`:path` of HTTP/2), raw UTF-8 included. */
 export const requestTarget = /^[\x21\x22\x24-\x7e\x80-\xff]+$/;
 
 /** Minor version, status, reason (RFC 9112 4). */
@@ -24,14 +27,22 @@ export const statusLine = /HTTP\/1\.([01]) ([1-9][0-9]{2})(?: ([\t\x20-\x7e\x80-
  */
 export const fieldLines = /(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n/y;
 
-/** A Host value: registered name or IP literal, optional port; no user part, path or list (RFC 9110 7.2). */
-export const hostValue = /^(?:[A-Za-z0-9._~!$&'()*+;=%-]+|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?$/;
+/** A Host value: registered name or IP literal, optional port, which may be empty (RFC 3986 3.2.3); no user part, path or list. */
+export const hostValue = /^(?:[A-Za-z0-9._~!$&'()*+;=%-]+|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{0,5})?$/;
 
-/** A Content-Length value as it stands after the colon: at most one space, digits (RFC 9110 8.6). */
-export const lengthValue = /^ ?([0-9]{1,15})$/;
+/** A Content-Length value as it stands after the colon: digits between optional blanks (RFC 9110 8.6, RFC 9112 5). */
+const lengthValue = /^[ \t]*([0-9]{1,19})[ \t]*$/;
 
-/** The only Transfer-Encoding taken, as it stands after the colon. */
-export const chunkedValue = /^ ?chunked$/i;
+/** The length that such a value gives; -1 when it is no length. */
+export function parseLength(value: string): number {
+  const found = lengthValue.exec(value);
+  if (found === null) return -1;
+  const length = Number(found[1]);
+  return length <= Number.MAX_SAFE_INTEGER ? length : -1;
+}
+
+/** The only Transfer-Encoding that is accepted, as it stands after the colon. */
+export const chunkedValue = /^[ \t]*chunked[ \t]*$/i;
 
 /** A token (RFC 9110 5.6.2). */
 export const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -39,6 +50,6 @@ export const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Bytes that no head may hold wherever they stand: control bytes other than HTAB, CR and LF; and LF without CR, CR without LF. */
 export const forbiddenInHead = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|(?:^|[^\r])\n|\r(?=[^\n])/;
 
-/** Chunk extensions without the blanks that only some parsers take (RFC 9112 7.1.1). */
+/** Chunk extensions with the blanks that recipients must accept around `;` and `=` (BWS, RFC 9112 7.1.1). */
 export const chunkExtensions =
-  /^(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
+  /^(?:[ \t]*;[ \t]*[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:[ \t]*=[ \t]*(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;

@@ -76,7 +76,7 @@ for (const [name, text] of [
   ['a list of lengths', post('Content-Length: 5, 5')],
   ['an empty length', post('Content-Length:')],
   ['a signed length', post('Content-Length: +5')],
-  ['a length with a blank behind', post('Content-Length: 5 ')],
+  ['a length with a vertical tab behind', post('Content-Length: 5\x0b')],
   ['a hexadecimal length', post('Content-Length: 0x5')],
   ['a length of 20 digits', post('Content-Length: 12345678901234567890')],
   ['length and chunked', post('Content-Length: 5', 'Transfer-Encoding: chunked')],

@@ -1,8 +1,9 @@
 import { type ErrorEntry, errors } from '../errors.ts';
 import { type DebugFields, debugFieldNames, takeDebugFields } from './debug-fields.ts';
 import { FieldNames, trimBlanks } from './field-names.ts';
-import { chunkedValue, fieldLines, hostValue, lengthValue, requestLine } from './grammar.ts';
+import { chunkedValue, fieldLines, hostValue, parseLength, rawRequestLine, requestLine } from './grammar.ts';
 import type { RequestHead } from './request-head.ts';
+import { encodeRawBytes, readTarget, withoutEmptyPort } from './request-target.ts';
 import { webSocketKey } from './websocket-handshake.ts';
 
 const fields = {
@@ -123,9 +124,16 @@ export class ParsedRequest implements RequestHead {
  */
 export function parseRequestHead(text: string, maxHeaderCount = 1000): ParsedRequest | ErrorEntry {
   requestLine.lastIndex = 0;
-  const line = requestLine.exec(text);
-  if (line === null) return errors.badRequest;
-  const start = requestLine.lastIndex;
+  let line = requestLine.exec(text);
+  let start = requestLine.lastIndex;
+  let target = line?.[2] ?? '';
+  if (line === null) {
+    rawRequestLine.lastIndex = 0;
+    line = rawRequestLine.exec(text);
+    if (line === null) return errors.badRequest;
+    start = rawRequestLine.lastIndex;
+    target = encodeRawBytes(line[2] as string);
+  }
   fieldLines.lastIndex = start;
   if (!fieldLines.test(text) || fieldLines.lastIndex !== text.length) return errors.badRequest;
   const head = new ParsedRequest();
@@ -134,7 +142,7 @@ export function parseRequestHead(text: string, maxHeaderCount = 1000): ParsedReq
     head.httpVersion = '1.0';
     head.keepAlive = false;
   }
-  return readFields(head, text, start, maxHeaderCount) ?? readTarget(head, line[2] as string) ?? head;
+  return readFields(head, text, start, maxHeaderCount) ?? readTarget(head, target) ?? head;
 }
 
 /**
@@ -154,6 +162,7 @@ export function readFields(
   let connection = '';
   let upgrade = '';
   let expect = '';
+  let te = '';
   let debug = false;
   let forward = '';
   let runStart = start;
@@ -175,9 +184,9 @@ export function readFields(
           head.host = trimBlanks(text.slice(colon + 1, end));
           break;
         case 2: {
-          const value = lengthValue.exec(text.slice(colon + 1, end));
-          if (value === null || length >= 0) return errors.badRequest;
-          length = Number(value[1]);
+          if (length >= 0) return errors.badRequest;
+          length = parseLength(text.slice(colon + 1, end));
+          if (length < 0) return errors.badRequest;
           break;
         }
         case 3:
@@ -195,13 +204,7 @@ export function readFields(
           upgrade = joinList(upgrade, text.slice(colon + 1, end));
           break;
         case 7:
-          if (
-            text
-              .slice(colon + 1, end)
-              .toLowerCase()
-              .includes('trailers')
-          )
-            head.trailers = true;
+          te = joinList(te, text.slice(colon + 1, end));
           break;
         case 8:
           head.via = joinList(head.via, text.slice(colon + 1, end));
@@ -247,6 +250,7 @@ export function readFields(
   if (hosts > 1 || (hosts === 0 && head.httpVersion !== '1.0')) return errors.badRequest;
   if (hosts === 1 && head.host !== lastHost) {
     if (!hostValue.test(head.host)) return errors.badRequest;
+    head.host = withoutEmptyPort(head.host);
     lastHost = head.host;
   }
   if (head.httpVersion === '2') {
@@ -261,6 +265,7 @@ export function readFields(
     head.bodyLength = -1;
   } else if (length > 0) head.bodyLength = length;
   if (connection !== '') readConnection(head, connection, upgrade);
+  if (te !== '') head.trailers = te.toLowerCase().split(',').some(isTrailers);
   if (expect !== '') {
     if (expect.toLowerCase() !== '100-continue') return errors.expectationFailed;
     head.expectContinue = head.bodyLength !== 0 && head.httpVersion !== '1.0';
@@ -274,36 +279,12 @@ function hideDebugFields(head: ParsedRequest): void {
   head.debug = fields;
 }
 
+function isTrailers(coding: string): boolean {
+  return trimBlanks(coding) === 'trailers';
+}
+
 // A validated value, so that a run of requests to one host checks it once.
 let lastHost: string | null = null;
-
-/** Takes the request target apart; its bytes have passed the grammar, and method and host are known. */
-export function readTarget(head: ParsedRequest, target: string): ErrorEntry | null {
-  if (head.method === 'CONNECT' || head.method === 'TRACE') return errors.methodNotAllowed;
-  let origin = target;
-  if (target.charCodeAt(0) !== 47) {
-    if (target === '*') {
-      if (head.method !== 'OPTIONS') return errors.badRequest;
-      origin = '/*';
-    } else if (head.httpVersion === '2') return errors.badRequest;
-    else {
-      const absolute = /^https?:\/\/([^/?]*)(.*)$/i.exec(target);
-      if (absolute === null || (absolute[1] as string).toLowerCase() !== head.host.toLowerCase())
-        return errors.badRequest;
-      const rest = absolute[2] as string;
-      origin = rest.charCodeAt(0) === 47 ? rest : `/${rest}`;
-    }
-  }
-  head.target = origin;
-  const mark = origin.indexOf('?');
-  if (mark < 0) head.rawPath = origin;
-  else {
-    head.hasQuery = true;
-    head.rawPath = origin.slice(0, mark);
-    head.query = origin.slice(mark + 1);
-  }
-  return null;
-}
 
 /** Options of `Connection`: persistence, and the names of hop-by-hop fields, which are dropped (RFC 9110 7.6.1). */
 function readConnection(head: ParsedRequest, connection: string, upgrade: string): void {

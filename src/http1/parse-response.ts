@@ -1,5 +1,5 @@
 import { FieldNames, trimBlanks } from './field-names.ts';
-import { chunkedValue, fieldLines, lengthValue, statusLine } from './grammar.ts';
+import { chunkedValue, fieldLines, parseLength, statusLine } from './grammar.ts';
 import { joinList, withoutFields } from './parse-request.ts';
 
 const dropped = 8;
@@ -84,9 +84,9 @@ function readFields(head: ParsedResponse, text: string, start: number, maxHeader
       const value = text.slice(colon + 1, end);
       switch (code) {
         case 1: {
-          const length = lengthValue.exec(value);
-          if (length === null || head.declaredLength >= 0) return false;
-          head.declaredLength = Number(length[1]);
+          if (head.declaredLength >= 0) return false;
+          head.declaredLength = parseLength(value);
+          if (head.declaredLength < 0) return false;
           break;
         }
         case 2:

@@ -1,6 +1,7 @@
 import { type ErrorEntry, errors } from '../errors.ts';
 import { fieldLines, methodName, requestTarget } from '../http1/grammar.ts';
-import { ParsedRequest, readFields, readTarget } from '../http1/parse-request.ts';
+import { ParsedRequest, readFields } from '../http1/parse-request.ts';
+import { encodeRawBytes, readTarget } from '../http1/request-target.ts';
 import { upgradeToWebSocket } from './websocket.ts';
 
 /** Bounds of a head; bytes and fields. */
@@ -50,7 +51,7 @@ export function parseStreamHead(
   head.httpVersion = '2';
   head.bodyLength = endStream ? 0 : -1;
   head.method = method === 'CONNECT' ? 'GET' : method;
-  const refused = readFields(head, lines.text, 0, limits.maxHeaderCount) ?? readTarget(head, path);
+  const refused = readFields(head, lines.text, 0, limits.maxHeaderCount) ?? readTarget(head, encodeRawBytes(path));
   if (refused !== null) return refused;
   // A line end within a value would have made one field two.
   if (head.lines !== lines.count) return errors.badRequest;

@@ -58,6 +58,29 @@ describe('Host headers', () => {
     });
   }
 
+  for (const [host, clean] of [
+    ['example.com:', 'example.com'],
+    ['[::1]:', '[::1]'],
+    [' \texample.com\t ', 'example.com'],
+  ] as const) {
+    it(`are passed on in plain form: ${JSON.stringify(host)}`, async () => {
+      await rig.write('PUT', '/services/backend/routes/all', { paths: ['/'], strip_path: false, preserve_host: true });
+      const answer = await exchangeOne(rig.port, message(`Host:${host}\r\n`));
+      assert.equal(answer.status, 200);
+      assert.deepEqual(rig.backend.requests.at(-1)?.all('host'), [clean]);
+      assert.equal(rig.backend.requests.at(-1)?.get('x-forwarded-host'), clean);
+    });
+  }
+
+  it('may have an empty port that the target has, or has not', async () => {
+    for (const target of ['http://example.com:/', 'http://example.com/']) {
+      for (const host of ['example.com', 'example.com:']) {
+        const answer = await exchangeOne(rig.port, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+        assert.equal(answer.status, 200, `${target} ${host}`);
+      }
+    }
+  });
+
   it('may be missing on HTTP/1.0', async () => {
     const answer = await exchangeOne(rig.port, message('', '1.0'));
     assert.equal(answer.status, 200);

@@ -33,6 +33,9 @@ const bad: Readonly<Record<string, string>> = {
   'an LF only after the last size': '5\r\nhello\r\n0\n\r\n',
   'an LF only as the end': '5\r\nhello\r\n0\r\n\n',
   'two bytes other than CRLF at the end': '5\r\nhello\r\n0\r\nXX',
+  'a blank after the size and the extension': '5;a \r\nhello\r\n0\r\n\r\n',
+  'a blank and no semicolon before a name': '5 a\r\nhello\r\n0\r\n\r\n',
+  'an extension with a vertical tab': '5\x0b;a\r\nhello\r\n0\r\n\r\n',
   'an extension with a bare LF': '5;a\nb\r\nhello\r\n0\r\n\r\n',
   'an extension with a bare CR': '5;a\rb\r\nhello\r\n0\r\n\r\n',
   'an extension with a NUL': '5;a\0b\r\nhello\r\n0\r\n\r\n',
@@ -98,6 +101,8 @@ describe('well-formed chunks', () => {
   const good: Readonly<Record<string, readonly [wire: string, body: string]>> = {
     'lower-case and upper-case sizes': ['a\r\n0123456789\r\nA\r\n9876543210\r\n0\r\n\r\n', '01234567899876543210'],
     'leading zeros': ['0005\r\nhello\r\n000\r\n\r\n', 'hello'],
+    'leading zeros up to 64 bits': ['0000000000000005\r\nhello\r\n0000000000000000\r\n\r\n', 'hello'],
+    'blanks around an extension': ['5 ;\tname = value ; b="c"\r\nhello\r\n0\t;last\r\n\r\n', 'hello'],
     'a short extension': ['5;name=value\r\nhello\r\n0;last\r\n\r\n', 'hello'],
     'an empty body': ['0\r\n\r\n', ''],
     'data that looks like framing': ['9\r\n\r\n0\r\n\r\n0\r\r\n0\r\n\r\n', '\r\n0\r\n\r\n0\r'],

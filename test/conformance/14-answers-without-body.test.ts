@@ -108,6 +108,7 @@ describe('methods that a gateway does not serve', () => {
       const response = await client.readResponse();
       assert.equal(response.status, 405);
       assert.match(response.body, /^Method not allowed\n/);
+      assert.equal(response.get('allow'), 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS');
       assert.match(response.get('content-type') ?? '', /^text\/plain/);
     });
   }

@@ -24,7 +24,6 @@ const badHeads: Record<string, string> = {
   'an empty length': withLines('Content-Length: \r\n'),
   'a signed length': withLines('Content-Length: +5\r\n'),
   'a negative length': withLines('Content-Length: -5\r\n'),
-  'a length with a trailing blank': withLines('Content-Length: 5 \r\n'),
   'a list of lengths': withLines('Content-Length: 5,5\r\n'),
   'a hexadecimal length': withLines('Content-Length: 0x5\r\n'),
   'a length of 20 digits': withLines('Content-Length: 10000000000000000005\r\n'),
@@ -106,6 +105,45 @@ describe('malformed heads of a backend', { concurrency: 32 }, () => {
       // The client's own connection is unharmed.
       client.write('GET /good HTTP/1.1\r\nHost: a\r\n\r\n');
       assert.equal((await client.readResponse()).body, 'good');
+    });
+  }
+});
+
+const goodHeads: Record<string, string> = {
+  'a length with a blank behind it': withLines('Content-Length: 5 \r\n'),
+  'a length between tabs': withLines('Content-Length:\t5\t\t\r\n'),
+  'a length with leading zeros': withLines('Content-Length: 0000000000000000005\r\n'),
+  'chunked between blanks': withLines('Transfer-Encoding: \t chunked \r\n', '5\r\nhello\r\n0\r\n\r\n'),
+  'chunk extensions between blanks': withLines(
+    'Transfer-Encoding: chunked\r\n',
+    '5 ; a = b\r\nhello\r\n0000000000000000 ;c\r\n\r\n',
+  ),
+};
+
+/** Case 46: what RFC 9112 lets a backend write is accepted, and passed on in plain form. */
+describe('framing of a backend that is legal, if unusual', () => {
+  let rig: Rig;
+  before(async () => {
+    rig = await startRig({
+      script: byName(
+        Object.fromEntries(
+          Object.entries(goodHeads).map(([what, bytes]) => [what, (connection) => connection.write(bytes)]),
+        ),
+      ),
+    });
+  });
+  after(() => rig.close());
+
+  for (const what of Object.keys(goodHeads)) {
+    it(`is accepted: ${what}`, async () => {
+      using client = await openClient(rig.port);
+      for (let turn = 0; turn < 2; turn++) {
+        client.write(`GET /${encodeURIComponent(what)} HTTP/1.1\r\nHost: a\r\n\r\n`);
+        const response = await client.readResponse();
+        assert.equal(response.status, 200);
+        assert.equal(response.body, 'hello');
+        assert.match(response.raw, /\r\n(?:Content-Length: 5|Transfer-Encoding: chunked)\r\n/);
+      }
     });
   }
 });

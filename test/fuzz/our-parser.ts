@@ -21,10 +21,16 @@ export function readRequests(bytes: string): Reading {
       headers: blockLines(head.block),
       body: body.text,
     });
-    if (!head.keepAlive || head.upgrade !== '') return { messages, outcome: 'end', reason: 'closes', at: body.at };
+    if (!head.keepAlive || asksForUpgrade(head.block))
+      return { messages, outcome: 'end', reason: 'closes', at: body.at };
     at = body.at;
   }
   return { messages, outcome: 'end', reason: '', at: bytes.length };
+}
+
+/** Node reads nothing behind such a request, whatever becomes of the upgrade. */
+function asksForUpgrade(block: string): boolean {
+  return /^upgrade:/im.test(block) && /^connection:(?:.*,)?[ \t]*upgrade[ \t]*(?:,|$)/im.test(block);
 }
 
 /** Reads one answer to a GET, informational ones before it included. */

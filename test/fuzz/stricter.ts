@@ -1,3 +1,5 @@
+import { trimBlanks } from './message.ts';
+
 export type MessageKind = 'request' | 'response';
 
 interface StricterRule {
@@ -10,11 +12,11 @@ interface StricterRule {
 
 const goodRequestLine = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+ [^ ]+ HTTP\/1\.[01]\r\n/;
 const goodStatusLine = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t -~\x80-\xff]*)?\r\n/;
-const goodHost = /^[A-Za-z0-9._~!$&'()*+;=%-]+(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](?::\d{1,5})?$/;
-const goodLength = /^ ?\d{1,15}$/;
+const goodHost = /^[A-Za-z0-9._~!$&'()*+;=%-]+(?::\d{0,5})?$|^\[[0-9A-Fa-f:.]+\](?::\d{0,5})?$/;
+const goodLength = /^[ \t]*\d{1,19}[ \t]*$/;
 const goodExtensions =
-  /^(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)*$/;
-const goodCoding = /^ ?chunked$/i;
+  /^(?:[ \t]*;[ \t]*[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:[ \t]*=[ \t]*(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)*$/;
+const goodCoding = /^[ \t]*chunked[ \t]*$/i;
 
 /**
  * Every way in which the gateway is stricter than Node's parser, with what it looks like. Two parsers could read each
@@ -68,7 +70,7 @@ const rules: readonly StricterRule[] = [
       valuesOf(lines, 'host').some((value) => !goodHost.test(value.replace(/^[ \t]+|[ \t]+$/g, ''))),
   },
   {
-    reason: 'a Content-Length that is not one space and up to 15 digits',
+    reason: 'a Content-Length that is not up to 19 digits between blanks',
     kind: 'both',
     applies: (_head, lines) => valuesOf(lines, 'content-length').some((value) => !goodLength.test(value)),
   },
@@ -107,21 +109,29 @@ const rules: readonly StricterRule[] = [
     reason: 'an expectation other than 100-continue',
     kind: 'request',
     applies: (_head, lines) =>
-      valuesOf(lines, 'expect').some((value) => value.trim().toLowerCase() !== '100-continue') ||
+      valuesOf(lines, 'expect').some((value) => trimBlanks(value).toLowerCase() !== '100-continue') ||
       valuesOf(lines, 'expect').length > 1,
   },
   {
-    reason: 'a chunk size of more than 15 digits',
+    reason: 'a chunk size of more than 16 digits',
     kind: 'both',
-    applies: (_head, _lines, message) => /\r\n[0-9A-Fa-f]{16,}[;\r]/.test(message),
+    applies: (_head, _lines, message) => /\r\n[0-9A-Fa-f]{17,}[ \t;\r]/.test(message),
   },
   {
     reason: 'a chunk extension that is not a name, or a name and a value',
     kind: 'both',
     applies: (_head, _lines, message) =>
-      [...message.matchAll(/\r\n[0-9A-Fa-f]+(;[^\r\n]*)(?=\r\n)/g)].some(([, text = '']) => !goodExtensions.test(text)),
+      [...message.matchAll(/\r\n[0-9A-Fa-f]+([ \t;][^\r\n]*)(?=\r\n)/g)].some(
+        ([, text = '']) => !goodExtensions.test(text),
+      ),
   },
 ];
+
+/** True when a chunk has extensions that RFC 9112 7.1.1 allows, with blanks around their parts. */
+export function hasBlanksInExtensions(message: string): boolean {
+  const found = message.matchAll(/\r\n[0-9A-Fa-f]{1,16}([ \t;][^\r\n]*)(?=\r\n)/g);
+  return [...found].some(([, text = '']) => /[ \t]/.test(text) && goodExtensions.test(text));
+}
 
 /** The first listed reason that holds for a message which the gateway refused and Node read; null when none does. */
 export function stricterReason(kind: MessageKind, message: string): string | null {

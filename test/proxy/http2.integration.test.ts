@@ -177,6 +177,7 @@ for (const secure of [false, true]) {
     it('refuses CONNECT and TRACE', async () => {
       const trace = await client.request('/echo', { headers: { ':method': 'TRACE' } });
       assert.equal(trace.status, 405);
+      assert.equal(trace.headers.allow, 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS');
       const connect = client.session.request({ ':method': 'CONNECT', ':authority': 'a.example:443' });
       const [headers] = await new Promise<[Record<string, unknown>]>((resolve) =>
         connect.once('response', (fields) => resolve([fields as Record<string, unknown>])),
