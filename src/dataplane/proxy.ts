@@ -1,7 +1,6 @@
 import { type ErrorEntry, errors } from '../errors.ts';
 import { isBodyless } from '../http1/bodyless.ts';
-import { headerMap } from '../http1/header-block.ts';
-import { withoutFields } from '../http1/parse-request.ts';
+import { headerMap, withoutFields } from '../http1/header-block.ts';
 import type { ParsedResponse } from '../http1/parse-response.ts';
 import type { ResponseListener } from '../http1/upstream-connection.ts';
 import { webSocketAccept } from '../http1/websocket-handshake.ts';

@@ -1,6 +1,5 @@
 import { type ErrorEntry, errors } from '../errors.ts';
-import { headerValue } from '../http1/header-block.ts';
-import { withoutFields } from '../http1/parse-request.ts';
+import { headerValue, withoutFields } from '../http1/header-block.ts';
 import { runHeaderFilter } from '../plugin-runner/phases.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import { utf8AsLatin1 } from '../util/latin1.ts';

@@ -1,3 +1,4 @@
+import { keepField } from '../http1/connection-options.ts';
 import { headerMap, headerValue, headerValues } from '../http1/header-block.ts';
 import type { HeaderBlock } from '../plugin-sdk/reply.ts';
 import type { RequestView } from '../plugin-sdk/request-views.ts';
@@ -62,11 +63,18 @@ export class ExchangeRequestView implements RequestView {
   }
 
   header(name: string): string | null {
-    return headerValue(this.#exchange.head.block, name.toLowerCase());
+    const lower = name.toLowerCase();
+    return this.#sees(lower) ? headerValue(this.#exchange.head.block, lower) : null;
   }
 
   headerValues(name: string): readonly string[] {
-    return headerValues(this.#exchange.head.block, name.toLowerCase());
+    const lower = name.toLowerCase();
+    return this.#sees(lower) ? headerValues(this.#exchange.head.block, lower) : [];
+  }
+
+  #sees(lower: string): boolean {
+    const { head, tries } = this.#exchange;
+    return head.hopByHop === '' || keepField(head, lower, tries > 0);
   }
 
   headers(): Readonly<Record<string, readonly string[]>> {

@@ -1,7 +1,6 @@
 import { errors } from '../errors.ts';
 import { isBodyless } from '../http1/bodyless.ts';
-import { headerValue } from '../http1/header-block.ts';
-import { withoutFields } from '../http1/parse-request.ts';
+import { headerValue, withoutFields } from '../http1/header-block.ts';
 import { bodyReaders, runBackendAnswer, runHeaderFilter } from '../plugin-runner/phases.ts';
 import type { BackendReply, Reply } from '../plugin-sdk/reply.ts';
 import { monotonic } from '../util/clock.ts';

@@ -41,6 +41,27 @@ export function eachHeader(block: string, take: (name: string, value: string) =>
   }
 }
 
+/** The block without the lines of these names (lower case). One walk, however many names a hostile head lists. */
+export function withoutFields(block: string, names: ReadonlySet<string>): string {
+  return filterFields(block, names, false);
+}
+
+/** Of the block, only the lines of these names (lower case). */
+export function onlyFields(block: string, names: ReadonlySet<string>): string {
+  return filterFields(block, names, true);
+}
+
+function filterFields(block: string, names: ReadonlySet<string>, listed: boolean): string {
+  let kept = '';
+  for (let at = 0; at < block.length; ) {
+    const end = block.indexOf('\r', at) + 2;
+    const colon = block.indexOf(':', at);
+    if (names.has(block.slice(at, colon).toLowerCase()) === listed) kept += block.slice(at, end);
+    at = end;
+  }
+  return kept;
+}
+
 const none: readonly string[] = Object.freeze([]);
 
 /** Offset of the line whose name is `name` (lower case), at or after the line that starts at `from`; -1 when none. */

@@ -1,4 +1,5 @@
 import { type ErrorEntry, errors } from '../errors.ts';
+import { connectionOptions, dropFields } from './connection-options.ts';
 import { type DebugFields, debugFieldNames, takeDebugFields } from './debug-fields.ts';
 import { FieldNames, trimBlanks } from './field-names.ts';
 import { chunkedValue, fieldLines, hostValue, parseLength, rawRequestLine, requestLine } from './grammar.ts';
@@ -71,6 +72,8 @@ export class ParsedRequest implements RequestHead {
   trailers = false;
   /** Lines that go to the backend as they are. */
   forwardBlock = '';
+  /** Lines that do not, because `Connection` names them. */
+  hopByHop = '';
   /** Lists of repeated lines are joined: they are one list (RFC 9110 5.3). '' when absent. */
   via = '';
   forwardedFor = '';
@@ -104,6 +107,7 @@ export class ParsedRequest implements RequestHead {
     head.webSocketKey = this.webSocketKey;
     head.trailers = this.trailers;
     head.forwardBlock = this.forwardBlock;
+    head.hopByHop = this.hopByHop;
     head.via = this.via;
     head.forwardedFor = this.forwardedFor;
     head.forwardedProto = this.forwardedProto;
@@ -286,40 +290,14 @@ function isTrailers(coding: string): boolean {
 // A validated value, so that a run of requests to one host checks it once.
 let lastHost: string | null = null;
 
-/** Options of `Connection`: persistence, and the names of hop-by-hop fields, which are dropped (RFC 9110 7.6.1). */
 function readConnection(head: ParsedRequest, connection: string, upgrade: string): void {
-  const lower = connection.toLowerCase();
-  if (lower === 'keep-alive') {
-    head.keepAlive = true;
-    return;
+  const options = connectionOptions(connection);
+  if (options.keepAlive !== null) head.keepAlive = options.keepAlive;
+  if (options.upgrade && head.httpVersion === '1.1') {
+    head.webSocketKey = webSocketKey(head, upgrade);
+    head.upgrade = head.webSocketKey === '' ? '' : 'websocket';
   }
-  const named = new Set<string>();
-  for (const part of lower.split(',')) {
-    const option = trimBlanks(part);
-    if (option === 'close') head.keepAlive = false;
-    else if (option === 'keep-alive') head.keepAlive = head.keepAlive || !lower.includes('close');
-    else if (option === 'upgrade') readUpgrade(head, upgrade);
-    else if (option !== '') named.add(option);
-  }
-  if (named.size > 0) head.forwardBlock = withoutFields(head.forwardBlock, named);
-}
-
-function readUpgrade(head: ParsedRequest, upgrade: string): void {
-  if (head.httpVersion !== '1.1') return;
-  head.webSocketKey = webSocketKey(head, upgrade);
-  head.upgrade = head.webSocketKey === '' ? '' : 'websocket';
-}
-
-/** The block without the lines of these names (lower case). One walk, however many names a hostile head lists. */
-export function withoutFields(block: string, names: ReadonlySet<string>): string {
-  let kept = '';
-  for (let at = 0; at < block.length; ) {
-    const end = block.indexOf('\r', at) + 2;
-    const colon = block.indexOf(':', at);
-    if (!names.has(block.slice(at, colon).toLowerCase())) kept += block.slice(at, end);
-    at = end;
-  }
-  return kept;
+  if (options.fields !== null) dropFields(head, options.fields);
 }
 
 export function joinList(list: string, value: string): string {

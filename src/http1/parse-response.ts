@@ -1,6 +1,8 @@
+import { connectionOptions } from './connection-options.ts';
 import { FieldNames, trimBlanks } from './field-names.ts';
 import { chunkedValue, fieldLines, parseLength, statusLine } from './grammar.ts';
-import { joinList, withoutFields } from './parse-request.ts';
+import { withoutFields } from './header-block.ts';
+import { joinList } from './parse-request.ts';
 
 const dropped = 8;
 const names = new FieldNames({
@@ -124,14 +126,8 @@ function readFields(head: ParsedResponse, text: string, start: number, maxHeader
 }
 
 function readConnection(head: ParsedResponse, connection: string): void {
-  const lower = connection.toLowerCase();
-  const named = new Set<string>();
-  for (const part of lower.split(',')) {
-    const option = trimBlanks(part);
-    if (option === 'close') head.keepAlive = false;
-    else if (option === 'keep-alive') head.keepAlive = head.keepAlive || !lower.includes('close');
-    else if (option === 'upgrade') head.switchesProtocol = true;
-    else if (option !== '') named.add(option);
-  }
-  if (named.size > 0) head.block = withoutFields(head.block, named);
+  const { keepAlive, upgrade, fields } = connectionOptions(connection);
+  if (keepAlive !== null) head.keepAlive = keepAlive;
+  head.switchesProtocol = upgrade;
+  if (fields !== null) head.block = withoutFields(head.block, fields);
 }

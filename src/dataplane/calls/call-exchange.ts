@@ -1,5 +1,5 @@
-import { headerValue } from '../../http1/header-block.ts';
-import { type ParsedRequest, withoutFields } from '../../http1/parse-request.ts';
+import { headerValue, onlyFields, withoutFields } from '../../http1/header-block.ts';
+import type { ParsedRequest } from '../../http1/parse-request.ts';
 import { buildPlan } from '../../plugin-runner/build-plan.ts';
 import type { BackendCall } from '../../plugin-sdk/calls.ts';
 import { composeUpstreamPath, normalisePath } from '../../router/path.ts';
@@ -63,16 +63,6 @@ function passedLines(x: Exchange, pass: BackendCall['pass']): string {
   if (pass === undefined) return '';
   const lines = withoutFields(x.requestEdits?.applyTo(forwardBlock) ?? forwardBlock, ownFields);
   return pass === 'all' ? lines : onlyFields(lines, pass);
-}
-
-function onlyFields(block: string, names: ReadonlySet<string>): string {
-  let kept = '';
-  for (let start = 0; start < block.length; ) {
-    const next = block.indexOf('\r\n', start) + 2;
-    if (names.has(block.slice(start, block.indexOf(':', start)).toLowerCase())) kept += block.slice(start, next);
-    start = next;
-  }
-  return kept;
 }
 
 /** Headers that calls often have, and that the gateway itself never writes. */

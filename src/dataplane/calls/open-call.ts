@@ -1,6 +1,5 @@
 import { type ErrorEntry, errors } from '../../errors.ts';
-import { headerValues } from '../../http1/header-block.ts';
-import { withoutFields } from '../../http1/parse-request.ts';
+import { headerValues, withoutFields } from '../../http1/header-block.ts';
 import { type BackendAnswer, type BackendCall, CallFailed, type CallFailure } from '../../plugin-sdk/calls.ts';
 import type { RuntimeService } from '../../snapshot/runtime.ts';
 import { contentCodings, decodeContent, knowsCodings } from '../../util/content-coding.ts';

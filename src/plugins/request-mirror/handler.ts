@@ -31,9 +31,11 @@ export function mirrorRequests(config: RequestMirrorConfig, tools: PluginTools):
   const methods = config.methods === null ? null : new Set(config.methods);
   const share = config.percent / 100;
 
-  function copyOf({ request }: AccessContext, body: Uint8Array | null): Copy {
+  function copyOf({ request, upstream }: AccessContext, body: Uint8Array | null): Copy {
     const hopByHop = new Set(request.headerValues('connection').flatMap((line) => line.toLowerCase().split(/[\s,]+/)));
-    const headers = Object.entries(request.headers()).filter(([name]) => !removed.has(name) && !hopByHop.has(name));
+    // Of the fields that `Connection` names, those that the backend gets all the same are copied.
+    const ends = (name: string): boolean => hopByHop.has(name) && upstream.headerValues(name).length === 0;
+    const headers = Object.entries(request.headers()).filter(([name]) => !removed.has(name) && !ends(name));
     const query = request.query === '' ? '' : `?${request.query}`;
     return {
       method: request.method,
