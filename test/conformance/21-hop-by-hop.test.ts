@@ -179,7 +179,10 @@ describe('Connection of a client and what plugins read', () => {
       settings: { plugins: ['body-validator', 'key-auth', 'proxy-cache', 'request-validator'] },
       script: answerEach(({ target, get }) =>
         target.startsWith('/cached')
-          ? answer(`for ${get('x-lang') ?? 'nobody'}`, 'Cache-Control: max-age=60\r\nVary: X-Lang\r\n')
+          ? answer(
+              `for ${get('x-lang') ?? 'nobody'}`,
+              'Content-Type: text/plain\r\nCache-Control: max-age=60\r\nVary: X-Lang\r\n',
+            )
           : answer('ok'),
       ),
     });
@@ -231,6 +234,9 @@ describe('Connection of a client and what plugins read', () => {
       (await exchangeOne(rig.port, `GET /cached HTTP/1.1\r\nHost: a\r\n${connection}X-Lang: de\r\n\r\n`)).body;
     assert.equal(await ask('Connection: X-Lang\r\n'), 'for nobody');
     assert.equal(await ask(''), 'for de');
+    const seen = rig.backend.requests.length;
+    assert.equal(await ask(''), 'for de');
+    assert.equal(rig.backend.requests.length, seen, 'the answer was not stored');
   });
 });
 
