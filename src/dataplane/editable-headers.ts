@@ -1,19 +1,10 @@
+import { framingHeaders } from '../plugin-sdk/header-names.ts';
 import { lowerName } from './header-edits.ts';
 
-/** These say where a message ends and what becomes of the connection; the gateway writes them itself. */
-export const framing: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
-
+/** The same as `isFramingHeader`, for names that come with every request. Throws when it is not a header name. */
 export function isFraming(name: string): boolean {
-  return framing.has(lowerName(name));
+  const lower = lowerName(name);
+  return framingHeaders.has(lower.includes('_') ? lower.replaceAll('_', '-') : lower);
 }
 
 /** Throws when a plugin must not write this header. */

@@ -3,6 +3,7 @@ import { headerValue, withoutFields } from '../http1/header-block.ts';
 import { runHeaderFilter } from '../plugin-runner/phases.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import { utf8AsLatin1 } from '../util/latin1.ts';
+import { isFraming } from './editable-headers.ts';
 import { errorBody } from './error-body.ts';
 import type { Exchange } from './exchange.ts';
 import { grpcCode, grpcLines, hasGrpcType, isGrpc } from './grpc.ts';
@@ -52,11 +53,11 @@ function wireType(x: Exchange, options: ProxyOptions): string {
   return headerValue(x.head.block, 'content-type') ?? options.errorDefaultType;
 }
 
-/** The headers of a reply as lines; what is no header is left out. */
+/** The headers of a reply as lines, without those that are none and those that frame the message. */
 export function replyLines({ headers }: Reply): string {
   let lines = '';
   for (const [name, value] of headers) {
-    if (!invalidName.test(name)) lines += `${name}: ${headerText(value)}\r\n`;
+    if (!invalidName.test(name) && !isFraming(name)) lines += `${name}: ${headerText(value)}\r\n`;
   }
   return lines;
 }

@@ -1,11 +1,10 @@
 import { errors } from '../errors.ts';
 import { isBodyless } from '../http1/bodyless.ts';
-import { headerValue, withoutFields } from '../http1/header-block.ts';
+import { headerValue } from '../http1/header-block.ts';
 import { bodyReaders, runBackendAnswer, runHeaderFilter } from '../plugin-runner/phases.ts';
 import type { BackendReply, Reply } from '../plugin-sdk/reply.ts';
 import { monotonic } from '../util/clock.ts';
 import { BufferedResponse } from './buffered-response.ts';
-import { framing } from './editable-headers.ts';
 import type { Exchange } from './exchange.ts';
 import type { ProxyOptions } from './options.ts';
 import { replyBytes, replyError, replyLines, replyWith } from './reply.ts';
@@ -72,6 +71,6 @@ function stored(reply: Reply): Reply {
 }
 
 function ownLines(reply: Reply, options: ProxyOptions): string {
-  const lines = withoutFields(replyLines(reply), framing);
+  const lines = replyLines(reply);
   return headerValue(lines, 'date') === null ? gatewayBlock(options) + lines : lines;
 }

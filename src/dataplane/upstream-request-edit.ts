@@ -4,7 +4,7 @@ import type { UpstreamRequestEdit } from '../plugin-sdk/upstream-request-edit.ts
 import { escapePath, remainingPath } from '../router/path.ts';
 import { isFraming, refuseFraming } from './editable-headers.ts';
 import type { Exchange } from './exchange.ts';
-import { HeaderEdits } from './header-edits.ts';
+import { HeaderEdits, lowerName } from './header-edits.ts';
 import { withoutArguments } from './query-arguments.ts';
 import { UpstreamPolicy } from './upstream-policy.ts';
 
@@ -42,7 +42,9 @@ export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
 
   setAbsentHeader(name: string, value: string): void {
     refuseFraming(name);
-    requestEdits(this.#exchange).setAbsent(name, value);
+    // The gateway has written one, which no look at the client's lines shows.
+    if (lowerName(name) === 'host') this.setHeader(name, value);
+    else requestEdits(this.#exchange).setAbsent(name, value);
   }
 
   addHeader(name: string, value: string): void {

@@ -6,12 +6,31 @@ export interface HeaderNames {
 }
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const framing = /^(connection|content-length|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i;
+
+/** Headers that say where a message ends and what becomes of its connection. The gateway writes them itself. */
+export const framingHeaders: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** True for one of them in any case, with `_` for `-` too: many backends cannot tell the two apart. */
+export function isFramingHeader(name: string): boolean {
+  const lower = name.toLowerCase();
+  return framingHeaders.has(lower.includes('_') ? lower.replaceAll('_', '-') : lower);
+}
 
 /** Throws when one of them is no header name, or one of those that frame a message. */
 export function headerNames(names: readonly string[]): HeaderNames {
   for (const name of names) {
-    if (!token.test(name) || framing.test(name)) throw new Error(`${JSON.stringify(name)} cannot be set by a plugin`);
+    if (!token.test(name) || isFramingHeader(name))
+      throw new Error(`${JSON.stringify(name)} cannot be set by a plugin`);
   }
   return Object.freeze({
     names: Object.freeze([...names]),

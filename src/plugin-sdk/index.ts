@@ -49,7 +49,7 @@ export {
   foreignIdOf,
 } from './entity-access.ts';
 export { type FetchedDocument, type FetchOptions, fetchDocument, shownUrl } from './fetch-document.ts';
-export { type HeaderNames, headerNames } from './header-names.ts';
+export { framingHeaders, type HeaderNames, headerNames, isFramingHeader } from './header-names.ts';
 export { type HttpSender, type HttpSenderOptions, httpSender, type SenderAnswer, SenderFailed } from './http-sender.ts';
 export { type IpSet, ipSet } from './ip-set.ts';
 export {

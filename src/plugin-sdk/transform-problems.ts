@@ -1,3 +1,4 @@
+import { isFramingHeader } from './header-names.ts';
 import { JsonValueError, type JsonValueType, jsonValue } from './json-changes.ts';
 import { jsonFieldProblem } from './json-field.ts';
 import { namedValue } from './named-value.ts';
@@ -82,20 +83,9 @@ function unsupported(value: string, problem: string): string {
   return `value '${value}' is not in supported format, error:${problem}`;
 }
 
-const framing: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
-
 /** True for a name that is one of a header, and not of one that the gateway writes to frame a message. */
 export function isPluginsHeader(name: string): boolean {
-  return headerShape.test(name) && !framing.has(name.toLowerCase());
+  return headerShape.test(name) && !isFramingHeader(name);
 }
 
 /** `name:value` whose value, when it is known now, must be of this type. */

@@ -2,18 +2,19 @@ import { headerValue, onlyFields, withoutFields } from '../../http1/header-block
 import type { ParsedRequest } from '../../http1/parse-request.ts';
 import { buildPlan } from '../../plugin-runner/build-plan.ts';
 import type { BackendCall } from '../../plugin-sdk/calls.ts';
+import { framingHeaders } from '../../plugin-sdk/header-names.ts';
 import { composeUpstreamPath, normalisePath } from '../../router/path.ts';
 import type { RuntimeService } from '../../snapshot/runtime.ts';
 import { monotonic } from '../../util/clock.ts';
 import type { Downstream } from '../downstream.ts';
-import { framing, refuseFraming } from '../editable-headers.ts';
+import { refuseFraming } from '../editable-headers.ts';
 import { Exchange } from '../exchange.ts';
 import { headerLine, lowerName } from '../header-edits.ts';
 import { UpstreamPolicy } from '../upstream-policy.ts';
 import { requestEdits } from '../upstream-request-edit.ts';
 
 const noPlugins = buildPlan([]);
-const ownFields: ReadonlySet<string> = new Set([...framing, 'host', 'expect']);
+const ownFields: ReadonlySet<string> = new Set([...framingHeaders, 'host', 'expect']);
 
 /** The exchange of a call that is made in the course of `x`. Throws when path or headers cannot be sent. */
 export function callExchange(

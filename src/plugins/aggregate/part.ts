@@ -1,3 +1,4 @@
+import { isFramingHeader } from '../../plugin-sdk/header-names.ts';
 import type { XmlMapping } from '../../plugin-sdk/xml.ts';
 import { bodyMediaTypes, compileBody } from './body-template.ts';
 import { parseTarget, type Target } from './compose.ts';
@@ -45,18 +46,6 @@ export interface Part {
 
 /** Called with a field and what is wrong with it. */
 export type Report = (field: string, problem: string) => void;
-
-const framing: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 const accepted = {
   auto: 'application/json, application/xml;q=0.8',
@@ -166,7 +155,7 @@ function compilePath(text: string): Template {
 function headerTemplates(config: PartConfig): { readonly name: string; readonly text: string }[] {
   const given = Object.entries(config.headers ?? {}).map(([name, text]) => ({ name, text }));
   const names = new Set([...given.map(({ name }) => name), ...config.pass_headers].map((name) => name.toLowerCase()));
-  const faulty = [...names].find((name) => framing.has(name));
+  const faulty = [...names].find((name) => name === 'expect' || isFramingHeader(name));
   if (faulty !== undefined) throw new TemplateError(`${faulty} is the gateway's own`);
   if (!names.has('accept')) given.push({ name: 'Accept', text: accepted[config.format] });
   if (config.body !== null && !names.has('content-type')) {

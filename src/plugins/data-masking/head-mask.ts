@@ -1,3 +1,4 @@
+import { framingHeaders, isFramingHeader } from '../../plugin-sdk/index.ts';
 import { type FieldMask, fieldMask, maskedPairs } from './form-body.ts';
 import type { Rule } from './rules.ts';
 
@@ -13,7 +14,7 @@ export class HeadMask {
   /** `everywhere`: kinds and patterns are looked for in all headers and arguments, whatever the rules say. */
   constructor(rules: readonly Rule[], everywhere = false) {
     const named = rules.flatMap(({ config }) => config.headers ?? []).map((name) => name.toLowerCase());
-    this.names = [...new Set(named)].filter((name) => !framing.has(name));
+    this.names = [...new Set(named)].filter((name) => !isFramingHeader(name));
     const searches = (rule: Rule) => everywhere && rule.search !== null;
     this.allHeaders = rules.some((rule) => rule.inHeaders || searches(rule));
     this.#field = fieldMask(
@@ -56,23 +57,11 @@ export class HeadMask {
   }
 }
 
-/** The gateway writes them itself, and no plugin can. */
-const framing: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
-
 const beyondAscii = /[^\0-\x7f]/;
 
 /** They tell how a message is read or where it goes: nothing is looked for in them unless a rule names them. */
 const ownFields: ReadonlySet<string> = new Set([
-  ...framing,
+  ...framingHeaders,
   'accept',
   'accept-encoding',
   'age',
