@@ -66,6 +66,14 @@ test('a path for the backend is escaped, so that it can add neither a query nor 
   assert.throws(() => context.upstream.setPath('http://evil/'), /must begin with a slash/);
 });
 
+test('a path for the backend does not begin like an authority', () => {
+  const { exchange, context } = contextOf();
+  context.upstream.setPath('///evil.test//x');
+  assert.equal(exchange.upstreamPath, '/evil.test//x');
+  context.upstream.setPathInService('//evil.test');
+  assert.equal(exchange.pathInService, '/evil.test');
+});
+
 test('a path below that of the service begins as what the route leaves; of two ways to set one the last counts', () => {
   const { exchange, context } = contextOf({ path: '/api/x%2Fy' });
   exchange.matchedPath = '/api';

@@ -67,7 +67,7 @@ export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
 
   setPath(path: string): void {
     if (!path.startsWith('/')) throw new Error('the path must begin with a slash');
-    this.#exchange.upstreamPath = escapePath(path);
+    this.#exchange.upstreamPath = escapePath(withoutAuthority(path));
   }
 
   get pathInService(): string {
@@ -77,7 +77,7 @@ export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
 
   setPathInService(path: string): void {
     if (!path.startsWith('/')) throw new Error('the path must begin with a slash');
-    this.#exchange.pathInService = path;
+    this.#exchange.pathInService = withoutAuthority(path);
     this.#exchange.upstreamPath = null;
   }
 
@@ -139,6 +139,11 @@ export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
     }
     x.requestBody = body;
   }
+}
+
+/** A path that begins with `//` could be read as an authority (RFC 3986 4.2). */
+function withoutAuthority(path: string): string {
+  return path.startsWith('//') ? path.replace(/^\/+/, '/') : path;
 }
 
 const noTimeouts: UpstreamTimeouts = Object.freeze({ connect: 0, send: 0, firstByte: 0, idle: 0, total: 0 });
