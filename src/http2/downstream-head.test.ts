@@ -92,6 +92,8 @@ test('an extended CONNECT becomes an upgrade with a key of our own', () => {
   assert.equal(head.bodyLength, 0);
   assert.match(head.webSocketKey, /^[A-Za-z0-9+/]{22}==$/);
   assert.equal(parseStreamHead(list, true, limits), errors.badRequest);
+  assert.equal(parseStreamHead([...list, 'sec-websocket-version', '8'], false, limits), errors.badRequest);
+  assert.equal(parsed([...list, 'sec-websocket-version', '13'], false).upgrade, 'websocket');
 });
 
 test('sizes are bounded', () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type ErrorEntry, errors } from '../errors.ts';
+import { headerValues } from '../http1/header-block.ts';
 import type { ParsedRequest } from '../http1/parse-request.ts';
 
 /**
@@ -9,6 +10,7 @@ import type { ParsedRequest } from '../http1/parse-request.ts';
 export function upgradeToWebSocket(head: ParsedRequest, protocol: string, endStream: boolean): ErrorEntry | null {
   if (protocol.toLowerCase() !== 'websocket') return errors.transferEncoding;
   if (endStream || head.bodyLength > 0) return errors.badRequest;
+  if (headerValues(head.block, 'sec-websocket-version').some((version) => version !== '13')) return errors.badRequest;
   head.upgrade = 'websocket';
   head.webSocketKey = randomBytes(16).toString('base64');
   head.bodyLength = 0;
