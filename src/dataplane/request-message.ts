@@ -19,7 +19,7 @@ export function requestMessage(
   return x.head.upgrade === '' ? message : handshake(x, message, bodyLength);
 }
 
-/** A plugin may have given it another method or a body: then it is a request like others. */
+/** A plugin may have changed the method or added a body: then it is sent as a plain request. */
 function handshake(x: Exchange, message: string, bodyLength: number): string {
   const upgrades = bodyLength === 0 && (x.upstreamMethod ?? x.head.method) === 'GET';
   x.handshakeKey = upgrades ? x.head.webSocketKey : '';

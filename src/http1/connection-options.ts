@@ -2,24 +2,24 @@ import { trimBlanks } from './field-names.ts';
 import { onlyFields, withoutFields } from './header-block.ts';
 
 /**
- * Fields for everybody on the way, which `Connection` cannot make hop-by-hop (RFC 9110 7.6.1). Otherwise a client could show
- * the gateway a content type, a credential or a condition that the backend never gets.
+ * Fields for all recipients, which `Connection` cannot make hop-by-hop (RFC 9110 7.6.1). Otherwise a client could show the
+ * gateway a content type, a credential or a condition that the backend never gets.
  */
 const endToEnd =
   /^(?:accept(?:-.+)?|access-control-.+|age|allow|authorization|baggage|b3|cache-control|content-.+|cookie|date|digest|early-data|etag|expect|expires|forwarded|from|grpc-.+|host|if-.+|last-modified|link|location|max-forwards|origin|pragma|prefer|range|referer|retry-after|sec-.+|server|set-cookie|signature(?:-input)?|soapaction|strict-transport-security|trace(?:parent|state)|transfer-encoding|user-agent|vary|via|warning|www-authenticate|x-b3-.+|x-forwarded-.+|x-real-ip|x-request-id)$/;
 
-/** What `Connection` says (RFC 9110 7.6.1). */
+/** The options in `Connection` (RFC 9110 7.6.1). */
 export interface ConnectionOptions {
-  /** Null: it says nothing of that. */
+  /** Null: neither `close` nor `keep-alive` is listed. */
   readonly keepAlive: boolean | null;
   readonly upgrade: boolean;
-  /** Names of fields that end here, in lower case; null: none. */
+  /** Lower-case names of fields that are not forwarded; null: none. */
   readonly fields: ReadonlySet<string> | null;
 }
 
 const keep: ConnectionOptions = Object.freeze({ keepAlive: true, upgrade: false, fields: null });
 
-/** Reads the joined values of `Connection`. `close` wins over `keep-alive`. */
+/** Parses the joined values of `Connection`. `close` overrides `keep-alive`. */
 export function connectionOptions(value: string): ConnectionOptions {
   const lower = value.toLowerCase();
   if (lower === 'keep-alive') return keep;
@@ -39,13 +39,13 @@ export function connectionOptions(value: string): ConnectionOptions {
   return { keepAlive, upgrade, fields };
 }
 
-/** A request head as far as `Connection` changes it. */
+/** The part of a request head that `Connection` changes. */
 interface ForwardedLines {
   forwardBlock: string;
   hopByHop: string;
 }
 
-/** Takes these fields out of what is forwarded. */
+/** Removes these fields from the lines that are forwarded. */
 export function dropFields(head: ForwardedLines, fields: ReadonlySet<string>): void {
   const kept = withoutFields(head.forwardBlock, fields);
   if (kept.length === head.forwardBlock.length) return;
@@ -54,8 +54,8 @@ export function dropFields(head: ForwardedLines, fields: ReadonlySet<string>): v
 }
 
 /**
- * A field that a plugin reads is forwarded although `Connection` names it: what was checked is what the backend gets.
- * Returns false when the request was `sent` without it, so that what is read then, for a cache key say, is what was sent.
+ * Forwards a field that a plugin reads although `Connection` names it: what was checked is what the backend gets.
+ * Returns false when the request was already `sent` without it, so that a cache key, say, matches what was sent.
  */
 export function keepField(head: ForwardedLines, name: string, sent: boolean): boolean {
   const fields = new Set([name]);

@@ -10,8 +10,8 @@ const keySuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const wellFormedKey = /^[A-Za-z0-9+/]{22}==$/;
 
 /**
- * The key of the opening handshake that this head is (RFC 6455 4.2.1), or '' when it is not one. `upgrade`: the values of
- * `Upgrade`. Any other protocol would be a tunnel past everything that the gateway checks of requests.
+ * The key when the head is a valid opening handshake (RFC 6455 4.2.1), else ''. `upgrade`: the joined values of `Upgrade`.
+ * A tunnel of any other protocol would bypass everything that the gateway checks.
  */
 export function webSocketKey(head: ParsedRequest, upgrade: string): string {
   if (upgrade.toLowerCase() !== 'websocket' || head.method !== 'GET' || head.bodyLength !== 0) return '';
@@ -22,7 +22,7 @@ export function webSocketKey(head: ParsedRequest, upgrade: string): string {
   return wellFormedKey.test(key) ? key : '';
 }
 
-/** True for a 101 that answers the handshake with this key (RFC 6455 4.1); '' when the backend was not sent one. */
+/** True for a 101 that accepts the handshake with this key (RFC 6455 4.1). `key` is '' when no handshake was sent. */
 export function acceptsWebSocket(head: ParsedResponse, key: string): boolean {
   if (key === '' || head.minorVersion !== 1 || !head.switchesProtocol) return false;
   if (head.upgrade.toLowerCase() !== 'websocket') return false;
@@ -37,10 +37,10 @@ export function webSocketAccept(key: string): string {
     .digest('base64');
 }
 
-/** Fields of the handshake, with `_` too, which many backends read as `-`. */
+/** Fields of the handshake, also with `_`, which many backends read as `-`. */
 const handshakeField = /^(?:connection|upgrade|sec[-_]websocket[-_](?:key|version)):.*\r\n/gim;
 
-/** A request head as the opening handshake with this key. Whatever plugins did to the fields of the handshake is undone. */
+/** Makes a request head the opening handshake with this key; changes that plugins made to its fields are discarded. */
 export function asHandshake(message: string, key: string): string {
   const start = message.indexOf('\r\n') + 2;
   const lines = message.slice(start, -2).replace(handshakeField, '');

@@ -7,7 +7,7 @@ export interface HeaderNames {
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Headers that say where a message ends and what becomes of its connection. The gateway writes them itself. */
+/** Headers that frame a message or control its connection. Only the gateway writes them. */
 export const framingHeaders: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -20,7 +20,7 @@ export const framingHeaders: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** True for one of them in any case, with `_` for `-` too: many backends cannot tell the two apart. */
+/** True for one of them, in any case and also with `_` for `-`: many backends treat the two alike. */
 export function isFramingHeader(name: string): boolean {
   const lower = name.toLowerCase();
   return framingHeaders.has(lower.includes('_') ? lower.replaceAll('_', '-') : lower);
