@@ -33,6 +33,7 @@ const longestMissing = 1024;
  * keys cannot push the right ones out.
  */
 export class AnswerTable {
+  /** By client group and value. */
   readonly pending = new Map<string, Pending>();
   readonly #found: BoundedCache<string, Answer>;
   readonly #missing: BoundedCache<string, Answer>;

@@ -14,7 +14,7 @@ interface Asked {
 }
 
 /** A cache, and the questions that it asks. */
-function start(size = 100, maxPending = 10) {
+function start(size = 100, concurrency = 100, maxWaiting = 10) {
   const asked: Asked[] = [];
   const ask = (call: Call): Promise<unknown> => {
     assert.equal(call.method, 'find');
@@ -26,7 +26,7 @@ function start(size = 100, maxPending = 10) {
       });
     });
   };
-  return { cache: new EntityCache({ ask, size, maxPending }), asked };
+  return { cache: new EntityCache({ ask, size, concurrency, maxWaiting }), asked };
 }
 
 function key(id: string, value: string, more: Readonly<Record<string, unknown>> = {}): Row {
@@ -151,10 +151,43 @@ test('when the store is away, what is known is served, the rest rejects, and not
 });
 
 test('questions on their way are bounded', async () => {
-  const { cache } = start(100, 2);
-  void cache.find(keys, 'key', 'a');
-  void cache.find(keys, 'key', 'b');
-  await assert.rejects(async () => await cache.find(keys, 'key', 'c'), { kind: 'unavailable' });
+  const { cache, asked } = start(100, 4, 2);
+  const found = ['a', 'b', 'c'].map((value) => cache.find(keys, 'key', value, '192.0.2.1'));
+  assert.equal(asked.length, 2, 'half of the places are for other clients');
+  await assert.rejects(async () => await cache.find(keys, 'key', 'd', '192.0.2.1'), { kind: 'unavailable' });
+  for (let at = 0; at < 3; at++) {
+    asked[at]!.answer([]);
+    await found[at];
+  }
+});
+
+test('a client that tries many keys does not delay another one, even for the same key', async () => {
+  const { cache, asked } = start(1000, 2, 400);
+  const values = () => asked.map(({ question }) => question.value);
+  const guesses = Array.from({ length: 100 }, (_, at) => cache.find(keys, 'key', `guess${at}`, `2001:db8::${at}`));
+  const early = cache.find(keys, 'key', 'good', '2001:db8::1');
+  const good = cache.find(keys, 'key', 'good', '192.0.2.1');
+  assert.deepEqual(values(), ['guess0', 'good']);
+  asked[1]!.answer([key('1', 'good')]);
+  assert.equal((await good)?.id, '1');
+  for (let at = 0; at < 100; at++) {
+    asked[at === 0 ? 0 : at + 1]!.answer([]);
+    await guesses[at];
+  }
+  assert.equal((await early)?.id, '1');
+});
+
+test('an answer that came while a question waited for its turn is used', async () => {
+  const { cache, asked } = start(100, 2, 10);
+  const first = cache.find(keys, 'key', 'a', '192.0.2.1');
+  const waiting = cache.find(keys, 'key', 'b', '192.0.2.1');
+  const other = cache.find(keys, 'key', 'b', '192.0.2.2');
+  asked[1]!.answer([key('1', 'b')]);
+  assert.equal((await other)?.id, '1');
+  asked[0]!.answer([]);
+  assert.equal(await first, null);
+  assert.equal((await waiting)?.id, '1');
+  assert.equal(asked.length, 2);
 });
 
 test('everything is asked for again after a gap in the changes', async () => {

@@ -1,4 +1,5 @@
 import { consumerView, type EntityAccess, EntityAccessError, type EntityRow } from '../plugin-sdk/entity-access.ts';
+import { clientGroup, FairQueue, overloaded } from '../plugin-sdk/fair-queue.ts';
 import type { ConsumerView } from '../plugin-sdk/request-views.ts';
 import { type Answer, AnswerTable, type Cell } from './answer-table.ts';
 import type { Call, Found, Question, TouchedRow } from './questions.ts';
@@ -10,8 +11,12 @@ export interface EntityCacheOptions {
   readonly ask: Ask;
   /** Answers kept for each field of each entity. Default 20,000. */
   readonly size?: number;
-  /** Questions on their way at most. Default 4,096. */
-  readonly maxPending?: number;
+  /** Questions on their way at the same time. Default 256. */
+  readonly concurrency?: number;
+  /** Of these for one client. Default: half. */
+  readonly concurrencyPerClient?: number;
+  /** Questions that wait for their turn, half of them for one client. Default 4,096. */
+  readonly maxWaiting?: number;
 }
 
 interface KnownEntity {
@@ -30,38 +35,39 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export class EntityCache implements EntityAccess {
   readonly #ask: Ask;
   readonly #size: number;
-  readonly #maxPending: number;
+  readonly #queue: FairQueue;
   readonly #entities = new Map<string, KnownEntity>();
-  #pending = 0;
 
-  constructor({ ask, size = 20_000, maxPending = 4096 }: EntityCacheOptions) {
+  constructor(options: EntityCacheOptions) {
+    const { ask, size = 20_000, concurrency = 256, maxWaiting = 4096 } = options;
+    const { concurrencyPerClient: concurrencyPerGroup = Math.ceil(concurrency / 2) } = options;
     this.#ask = ask;
     this.#size = size;
-    this.#maxPending = maxPending;
+    this.#queue = new FairQueue({ concurrency, concurrencyPerGroup, maxWaiting });
   }
 
-  find(entity: string, field: string, value: string): EntityRow | null | Promise<EntityRow | null> {
+  find(entity: string, field: string, value: string, client = ''): EntityRow | null | Promise<EntityRow | null> {
     const rows = this.#table(entity, field).get(value);
     if (rows !== undefined) return rows[0] ?? null;
-    return this.#fetch({ entity, field, value, many: false }).then(first);
+    return this.#fetch({ entity, field, value, many: false }, client).then(first);
   }
 
-  list(entity: string, field: string, id: string): readonly EntityRow[] | Promise<readonly EntityRow[]> {
-    return this.#table(entity, field).get(id) ?? this.#fetch({ entity, field, value: id, many: true });
+  list(entity: string, field: string, id: string, client = ''): readonly EntityRow[] | Promise<readonly EntityRow[]> {
+    return this.#table(entity, field).get(id) ?? this.#fetch({ entity, field, value: id, many: true }, client);
   }
 
-  consumer(idOrName: string): ConsumerView | null | Promise<ConsumerView | null> {
+  consumer(idOrName: string, client = ''): ConsumerView | null | Promise<ConsumerView | null> {
     const known = this.#table('consumers', 'id').get(idOrName);
     if (known !== undefined && known[0] !== undefined) return consumerView(known[0]);
     const isId = idOrName.length === 36 && uuid.test(idOrName);
-    const row = this.find('consumers', isId ? 'id' : 'username', isId ? idOrName.toLowerCase() : idOrName);
+    const row = this.find('consumers', isId ? 'id' : 'username', isId ? idOrName.toLowerCase() : idOrName, client);
     if (row instanceof Promise) return row.then(viewOf);
     return row === null ? null : consumerView(row);
   }
 
   /** The rows that answer a question. */
   rows(question: Question): readonly EntityRow[] | Promise<readonly EntityRow[]> {
-    return this.#table(question.entity, question.field).get(question.value) ?? this.#fetch(question);
+    return this.#table(question.entity, question.field).get(question.value) ?? this.#fetch(question, '');
   }
 
   /** Every answer that holds a row. */
@@ -131,31 +137,37 @@ export class EntityCache implements EntityAccess {
     return known;
   }
 
-  /** One question at a time for each value, whoever wants to know. */
-  #fetch(question: Question): Promise<readonly EntityRow[]> {
+  /** One question at a time for each value and client: joining another client's would mean to wait in its line. */
+  #fetch(question: Question, client: string): Promise<readonly EntityRow[]> {
     const table = this.#table(question.entity, question.field);
-    const asked = table.pending.get(question.value);
+    const group = clientGroup(client);
+    const key = `${group}\0${question.value}`;
+    const asked = table.pending.get(key);
     if (asked !== undefined) return asked.promise;
-    if (this.#pending >= this.#maxPending) {
-      return Promise.reject(new EntityAccessError('unavailable', 'too many questions are waiting for the store'));
-    }
-    this.#pending++;
-    const pending = { promise: this.#answer(question, table), neededVersion: -1 };
-    table.pending.set(question.value, pending);
+    const pending = { promise: this.#inTurn(question, table, key, group), neededVersion: -1 };
+    table.pending.set(key, pending);
     return pending.promise;
   }
 
-  async #answer(question: Question, table: AnswerTable): Promise<readonly EntityRow[]> {
+  async #inTurn(question: Question, table: AnswerTable, key: string, group: string): Promise<readonly EntityRow[]> {
     try {
-      for (;;) {
-        const found = (await this.#ask({ method: 'find', question })) as Found;
-        // What changed while the question was on its way is asked for again.
-        if (found.version < (table.pending.get(question.value)?.neededVersion ?? -1)) continue;
-        return this.#keep(question, table, found.rows);
-      }
+      const rows = await this.#queue.run(group, async () => {
+        // Another client may have asked the same meanwhile.
+        return table.get(question.value) ?? (await this.#answer(question, table, key));
+      });
+      if (rows !== overloaded) return rows;
+      throw new EntityAccessError('unavailable', 'too many look-ups are waiting for the store');
     } finally {
-      this.#pending--;
-      table.pending.delete(question.value);
+      table.pending.delete(key);
+    }
+  }
+
+  async #answer(question: Question, table: AnswerTable, key: string): Promise<readonly EntityRow[]> {
+    for (;;) {
+      const found = (await this.#ask({ method: 'find', question })) as Found;
+      // What changed while the question was on its way is asked for again.
+      if (found.version < (table.pending.get(key)?.neededVersion ?? -1)) continue;
+      return this.#keep(question, table, found.rows);
     }
   }
 

@@ -30,6 +30,9 @@ export class RememberedRows {
   constructor(options: RememberedRowsOptions) {
     this.#options = options;
     this.#cache = new EntityCache({
+      // The workers have put the clients' questions in turn.
+      concurrency: 4096,
+      concurrencyPerClient: 4096,
       ask: async (call) => {
         if (call.method !== 'find') throw new TypeError('only rows are remembered');
         const found = await options.ask(call.question);

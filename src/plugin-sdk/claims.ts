@@ -37,18 +37,19 @@ export function hasOneOf(has: readonly string[], alternatives: readonly string[]
   return alternatives.some((wanted) => wanted.split(' ').every((word) => word === '' || has.includes(word)));
 }
 
-/** The consumer of which the first of these fields has this value. */
+/** The consumer of which the first of these fields has this value. `client`: see `EntityAccess.find`. */
 export function consumerBy(
   entities: EntityAccess,
   fields: readonly ConsumerField[],
   value: string,
+  client = '',
   from = 0,
 ): ConsumerView | null | Promise<ConsumerView | null> {
   for (let at = from; at < fields.length; at += 1) {
     const field = fields[at]!;
     if (field === 'id' && !uuid.test(value)) continue;
-    const found = entities.find('consumers', field, value);
-    if (found instanceof Promise) return found.then((row) => orNext(entities, fields, value, at, row));
+    const found = entities.find('consumers', field, value, client);
+    if (found instanceof Promise) return found.then((row) => orNext(entities, fields, value, client, at, row));
     if (found !== null) return consumerView(found);
   }
   return null;
@@ -58,8 +59,9 @@ function orNext(
   entities: EntityAccess,
   fields: readonly ConsumerField[],
   value: string,
+  client: string,
   at: number,
   row: EntityRow | null,
 ): ConsumerView | null | Promise<ConsumerView | null> {
-  return row === null ? consumerBy(entities, fields, value, at + 1) : consumerView(row);
+  return row === null ? consumerBy(entities, fields, value, client, at + 1) : consumerView(row);
 }

@@ -18,13 +18,19 @@ export interface EntityRow {
 export interface EntityAccess {
   /**
    * The entity with this id or value of a unique field; null when there is none or its `ttl` is over. Rejects with an
-   * `EntityAccessError` when the store does not answer.
+   * `EntityAccessError` when the store does not answer. `client`: IP address of the client that sent the value. Clients are
+   * served in turn, so pass it wherever clients choose the value: one that tries many keys then delays only itself.
    */
-  find(entity: string, field: string, value: string): EntityRow | null | Promise<EntityRow | null>;
+  find(entity: string, field: string, value: string, client?: string): EntityRow | null | Promise<EntityRow | null>;
   /** All entities whose foreign field names this id, or whose looked-up field is this text, oldest first; the first 1,000. */
-  list(entity: string, field: string, id: string): readonly EntityRow[] | Promise<readonly EntityRow[]>;
+  list(
+    entity: string,
+    field: string,
+    id: string,
+    client?: string,
+  ): readonly EntityRow[] | Promise<readonly EntityRow[]>;
   /** The consumer with this id or, when it is no UUID, this username. */
-  consumer(idOrName: string): ConsumerView | null | Promise<ConsumerView | null>;
+  consumer(idOrName: string, client?: string): ConsumerView | null | Promise<ConsumerView | null>;
   /**
    * Makes an entity, validated as the Admin API does. Resolves when all workers of this node know it. `ttl` (seconds)
    * may be among the fields where the entity has one.

@@ -48,6 +48,7 @@ export {
   type EntityRow,
   foreignIdOf,
 } from './entity-access.ts';
+export { clientGroup, FairQueue, type FairQueueOptions, type Overloaded, overloaded } from './fair-queue.ts';
 export { type FetchedDocument, type FetchOptions, fetchDocument, shownUrl } from './fetch-document.ts';
 export { framingHeaders, type HeaderNames, headerNames, isFramingHeader } from './header-names.ts';
 export { type HttpSender, type HttpSenderOptions, httpSender, type SenderAnswer, SenderFailed } from './http-sender.ts';

@@ -1,8 +1,8 @@
 import {
   type AccessContext,
-  addressGroup,
   authAccess,
   type ConsumerView,
+  clientGroup,
   type PluginPhases,
   type PluginTools,
   type Reply,
@@ -15,9 +15,6 @@ import type { BasicAuthConfig } from './schema.ts';
 import { fileUsers, storedUsers, type User, type UserSource } from './user-sources.ts';
 
 type Outcome = Reply | undefined;
-
-/** Addresses of IPv6 that begin alike are of one client, or it could take all threads by changing its own. */
-const ipv6Prefix = 64;
 
 export function authenticateByPassword(config: BasicAuthConfig, tools: PluginTools): PluginPhases {
   const { credentials_file: file } = config;
@@ -62,7 +59,7 @@ class Logins {
   attempt(context: AccessContext): Outcome | Promise<Outcome> {
     const login = basicCredentials(context.request);
     if (login === null) return this.#refusal;
-    const user = this.#users.find(login.user);
+    const user = this.#users.find(login.user, context.client.ip);
     return user instanceof Promise
       ? user.then((found) => this.#check(context, login, found))
       : this.#check(context, login, user);
@@ -70,7 +67,7 @@ class Logins {
 
   #check(context: AccessContext, login: BasicCredentials, user: User): Outcome | Promise<Outcome> {
     const { account, decoy } = user;
-    const client = addressGroup(context.client.ip, ipv6Prefix);
+    const client = clientGroup(context.client.ip);
     const result = this.#checks.check({ ...login, account, decoy, client });
     if (!(result instanceof Promise)) return this.#settle(context, user, result);
     return result.then((settled) =>
@@ -80,7 +77,7 @@ class Logins {
 
   /** The password was right when the check began; it may have been changed while it waited. */
   async #stillValid(context: AccessContext, login: BasicCredentials, before: User): Promise<Outcome> {
-    const user = await this.#users.find(login.user);
+    const user = await this.#users.find(login.user, context.client.ip);
     const same = user.account !== null && user.account.hash.text === before.account?.hash.text;
     return this.#settle(context, user, same && user.account?.consumerId === before.account?.consumerId);
   }
@@ -91,7 +88,7 @@ class Logins {
       return this.#busy;
     }
     if (!result) return this.#refusal;
-    const consumer = this.#users.consumer(user);
+    const consumer = this.#users.consumer(user, context.client.ip);
     return consumer instanceof Promise
       ? consumer.then((found) => this.#goOn(context, user, found))
       : this.#goOn(context, user, consumer);

@@ -38,15 +38,27 @@ it('passwords are checked beside the event loop', async () => {
 });
 
 it('what waits is bounded, for each client too', async () => {
-  const checks = pool({ threads: 1, mostJobs: 4 });
+  const checks = pool({ threads: 1, maxWaiting: 4 });
   const ask = (client: string) => checks.check(right(), hash, client);
-  const results = await Promise.all([ask('a'), ask('a'), ask('a'), ask('b'), ask('b'), ask('c')]);
-  assert.deepEqual(results, [true, true, 'busy', true, true, 'busy']);
+  const results = await Promise.all([ask('a'), ask('a'), ask('a'), ask('a'), ask('b'), ask('b'), ask('b')]);
+  assert.deepEqual(results, [true, true, true, 'busy', true, true, 'busy']);
   assert.equal(await ask('a'), true);
 });
 
+it('a client that guesses passwords delays another client by two checks', async () => {
+  const checks = pool({ threads: 1, maxWaiting: 200 });
+  const order: string[] = [];
+  const ask = (client: string, password: string) =>
+    checks.check(Buffer.from(password), hash, client).then(() => order.push(client));
+  const guesses = Array.from({ length: 20 }, (_, at) => ask('guesser', `guess ${at}`));
+  await ask('good', 'pw');
+  // The one that runs, and the next one in turn.
+  assert.deepEqual(order, ['guesser', 'guesser', 'good']);
+  await Promise.all(guesses);
+});
+
 it('nothing waits for longer than it may', async () => {
-  const checks = pool({ threads: 1, longestWait: 20 });
+  const checks = pool({ threads: 1, maxWait: 20 });
   await checks.check(right(), hash, 'a');
   const results = await Promise.all([1, 2, 3].map(() => checks.check(right(), hash, 'a')));
   assert.deepEqual(results, [true, 'busy', 'busy']);

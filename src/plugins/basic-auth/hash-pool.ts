@@ -1,27 +1,26 @@
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { FairQueue, overloaded } from '../../plugin-sdk/index.ts';
 
-/** `busy`: too many checks wait already, this one has waited for too long, or its thread has died. */
+/** `busy`: too many checks wait, this one waited too long, or its thread died. */
 export type CheckResult = boolean | 'busy';
 
 interface Job {
   readonly password: Uint8Array;
   readonly hash: string;
-  readonly client: string;
   readonly done: (result: CheckResult) => void;
-  readonly deadline: number;
 }
 
 export interface HashPoolOptions {
   /** Default 2. */
   readonly threads?: number;
-  /** Checks that wait at most, those that run included. Default 256. */
-  readonly mostJobs?: number;
-  /** Of these for one client. Default: half of them. */
-  readonly mostPerClient?: number;
-  /** How long a check may wait for a thread, in milliseconds. Default 10 s. */
-  readonly longestWait?: number;
+  /** Checks that wait for a thread. Default 256. */
+  readonly maxWaiting?: number;
+  /** Of these for one client. Default: half. */
+  readonly maxWaitingPerClient?: number;
+  /** Milliseconds that a check may wait for a thread. Default 10 s. */
+  readonly maxWait?: number;
   /** A thread that has nothing to do ends after this many milliseconds. Default 60 s. */
   readonly idleAfter?: number;
 }
@@ -38,22 +37,20 @@ function bootstrap(): string {
 }
 
 /**
- * Checks passwords against costly hashes in threads of their own, which are started when they are first needed. What
- * waits is bounded, for each client too, so that one that guesses passwords cannot keep all others out.
+ * Checks passwords against costly hashes in threads of their own, which start when they are first needed. Clients are served
+ * in turn: one that guesses passwords delays another client by two checks at most.
  */
 export class HashPool {
-  readonly #options: Required<HashPoolOptions>;
-  readonly #waiting: Job[] = [];
-  readonly #perClient = new Map<string, number>();
+  readonly #queue: FairQueue;
+  readonly #idleAfter: number;
   readonly #idle: HashThread[] = [];
   readonly #threads = new Set<HashThread>();
-  #jobs = 0;
-  #closed = false;
 
   constructor(options: HashPoolOptions = {}) {
-    const { threads = 2, mostJobs = 256, longestWait = 10_000, idleAfter = 60_000 } = options;
-    const { mostPerClient = mostJobs >> 1 } = options;
-    this.#options = { threads, mostJobs, mostPerClient, longestWait, idleAfter };
+    const { threads = 2, maxWaiting = 256, maxWait = 10_000, idleAfter = 60_000 } = options;
+    const { maxWaitingPerClient: maxWaitingPerGroup = maxWaiting >> 1 } = options;
+    this.#queue = new FairQueue({ concurrency: threads, maxWaiting, maxWaitingPerGroup, maxWait });
+    this.#idleAfter = idleAfter;
   }
 
   /** Threads that run or rest. */
@@ -61,64 +58,26 @@ export class HashPool {
     return this.#threads.size;
   }
 
-  /** Never rejects. `client`: whose share of the queue it takes. */
-  check(password: Uint8Array, hash: string, client: string): Promise<CheckResult> {
-    const ofClient = this.#perClient.get(client) ?? 0;
-    const { mostJobs, mostPerClient, longestWait } = this.#options;
-    if (this.#closed || this.#jobs >= mostJobs || ofClient >= mostPerClient) return Promise.resolve('busy');
-    this.#jobs++;
-    this.#perClient.set(client, ofClient + 1);
-    return new Promise((resolve) => {
-      const deadline = performance.now() + longestWait;
-      this.#waiting.push({ password, hash, client, deadline, done: (result) => this.#finish(client, result, resolve) });
-      this.#next();
-    });
+  /** Never rejects. `client`: its group, see `clientGroup`. */
+  async check(password: Uint8Array, hash: string, client: string): Promise<CheckResult> {
+    const result = await this.#queue.run(client, () => this.#checkInThread(password, hash));
+    return result === overloaded ? 'busy' : result;
   }
 
   close(): void {
-    this.#closed = true;
-    for (const job of this.#waiting.splice(0)) job.done('busy');
+    this.#queue.close();
     for (const thread of this.#threads) thread.end();
   }
 
-  #finish(client: string, result: CheckResult, resolve: (result: CheckResult) => void): void {
-    this.#jobs--;
-    const left = (this.#perClient.get(client) ?? 1) - 1;
-    if (left === 0) this.#perClient.delete(client);
-    else this.#perClient.set(client, left);
-    resolve(result);
+  #checkInThread(password: Uint8Array, hash: string): Promise<CheckResult> {
+    const thread = this.#idle.pop() ?? this.#start();
+    return new Promise((done) => thread.run({ password, hash, done }));
   }
 
-  #next(): void {
-    while (this.#waiting.length > 0) {
-      const thread = this.#idle.pop() ?? this.#start();
-      if (thread === null) return;
-      const job = this.#due();
-      if (job === undefined) this.#rest(thread);
-      else thread.run(job);
-    }
-  }
-
-  /** The next check that has not waited for too long. */
-  #due(): Job | undefined {
-    for (;;) {
-      const job = this.#waiting.shift();
-      if (job === undefined || job.deadline > performance.now()) return job;
-      job.done('busy');
-    }
-  }
-
-  #start(): HashThread | null {
-    if (this.#threads.size >= this.#options.threads) return null;
+  #start(): HashThread {
     const thread = new HashThread(
-      () => {
-        this.#rest(thread);
-        this.#next();
-      },
-      () => {
-        this.#forget(thread);
-        if (!this.#closed) this.#next();
-      },
+      () => this.#rest(thread),
+      () => this.#forget(thread),
     );
     this.#threads.add(thread);
     return thread;
@@ -126,10 +85,10 @@ export class HashPool {
 
   #rest(thread: HashThread): void {
     this.#idle.push(thread);
-    thread.restFor(this.#options.idleAfter, () => this.#forget(thread));
+    thread.restFor(this.#idleAfter, () => this.#forget(thread));
   }
 
-  /** It takes no checks any more. */
+  /** Gives it no more checks. */
   #forget(thread: HashThread): void {
     this.#threads.delete(thread);
     const at = this.#idle.indexOf(thread);
@@ -146,14 +105,17 @@ class HashThread {
     this.#thread = new Worker(bootstrap(), { eval: true, name: 'sluicegate-passwords', env: {} });
     this.#thread.unref();
     this.#thread.on('message', (matches: boolean) => {
-      this.#answer(matches);
       free();
+      this.#answer(matches);
     });
     // What it dies of is no fault of the password.
-    this.#thread.on('error', () => this.#answer('busy'));
-    this.#thread.on('exit', () => {
-      this.#answer('busy');
+    this.#thread.on('error', () => {
       ended();
+      this.#answer('busy');
+    });
+    this.#thread.on('exit', () => {
+      ended();
+      this.#answer('busy');
     });
   }
 

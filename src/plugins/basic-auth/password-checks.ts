@@ -18,7 +18,7 @@ export interface PasswordAttempt {
   readonly account: Account | null;
   /** A costly hash that the password is compared with when there is nothing costly to compare it with. */
   readonly decoy: string | null;
-  /** Whose share of the checks it takes: the client's address, or its network. */
+  /** The client's group in the queue of checks. */
   readonly client: string;
 }
 
@@ -61,14 +61,20 @@ export class PasswordChecks {
       this.#remember(key, account, true);
       return true;
     }
-    const running = this.#running.get(key);
+    // Per client: joining another client's check would mean to wait in its line.
+    const runningKey = `${key}${attempt.client}`;
+    const running = this.#running.get(runningKey);
     if (running !== undefined && running.account === account) return running.result;
-    const result = this.#checkSlowly(key, attempt);
-    if (result instanceof Promise) this.#running.set(key, { account, result });
+    const result = this.#checkSlowly(key, runningKey, attempt);
+    if (result instanceof Promise) this.#running.set(runningKey, { account, result });
     return result;
   }
 
-  #checkSlowly(key: string, { account, password, decoy, client }: PasswordAttempt): false | Promise<CheckResult> {
+  #checkSlowly(
+    key: string,
+    runningKey: string,
+    { account, password, decoy, client }: PasswordAttempt,
+  ): false | Promise<CheckResult> {
     const real = account !== null && !isQuick(account) ? account.hash.text : null;
     const compared = real ?? decoy;
     if (compared === null) {
@@ -76,7 +82,7 @@ export class PasswordChecks {
       return false;
     }
     return this.#pool.check(password, compared, client).then((matches) => {
-      if (this.#running.get(key)?.account === account) this.#running.delete(key);
+      if (this.#running.get(runningKey)?.account === account) this.#running.delete(runningKey);
       if (matches === 'busy') return matches;
       const right = matches && real !== null;
       this.#remember(key, account, right);

@@ -24,9 +24,10 @@ export interface User {
 }
 
 export interface UserSource {
-  find(name: string): Awaitable<User>;
+  /** `client`: IP address of the client that sent the name. */
+  find(name: string, client: string): Awaitable<User>;
   /** The consumer that the user is; null: without one. Undefined: it should have one, which is gone. */
-  consumer(user: User): Awaitable<ConsumerView | null | undefined>;
+  consumer(user: User, client: string): Awaitable<ConsumerView | null | undefined>;
   close(): void;
 }
 
@@ -44,12 +45,12 @@ export function storedUsers({ entities }: PluginTools): UserSource {
     return user;
   };
   return {
-    find(name) {
-      const row = entities.find('basicauth_credentials', 'username', name);
+    find(name, client) {
+      const row = entities.find('basicauth_credentials', 'username', name, client);
       return row instanceof Promise ? row.then(userOf) : userOf(row);
     },
-    consumer({ account }) {
-      const found = entities.consumer(account?.consumerId ?? '');
+    consumer({ account }, client) {
+      const found = entities.consumer(account?.consumerId ?? '', client);
       return found instanceof Promise ? found.then(orGone) : orGone(found);
     },
     close() {},
@@ -83,9 +84,9 @@ export function fileUsers(path: string, asConsumers: boolean, { entities, log, n
       const content = file.content();
       return content instanceof Promise ? content.then((read) => userIn(read, name)) : userIn(content, name);
     },
-    consumer({ credential }) {
+    consumer({ credential }, client) {
       if (!asConsumers) return null;
-      const row = entities.find('consumers', 'username', credential.identifier ?? '');
+      const row = entities.find('consumers', 'username', credential.identifier ?? '', client);
       if (row instanceof Promise) return row.then((found) => (found === null ? null : consumerView(found)));
       return row === null ? null : consumerView(row);
     },

@@ -78,7 +78,7 @@ class Signatures {
     // A date that is signed cannot be made young by another one that is not.
     const signed = dates.filter((name) => parameters.headers.includes(name));
     if (signed.length > 0 && !this.#isRecent(request, signed)) return this.#refusals.date;
-    const row = this.#entities.find('hmacauth_credentials', 'username', parameters.username);
+    const row = this.#entities.find('hmacauth_credentials', 'username', parameters.username, context.client.ip);
     return row instanceof Promise
       ? row.then((found) => this.#verify(context, parameters, found))
       : this.#verify(context, parameters, row);
@@ -113,7 +113,7 @@ class Signatures {
   }
 
   #accept(context: AccessContext, credential: Credential): Outcome | Promise<Outcome> {
-    const consumer = this.#entities.consumer(credential.consumerId);
+    const consumer = this.#entities.consumer(credential.consumerId, context.client.ip);
     return consumer instanceof Promise
       ? consumer.then((found) => this.#goOn(context, found, credential))
       : this.#goOn(context, consumer, credential);

@@ -86,7 +86,7 @@ class TokenAuthentication {
     const name = token.claims[claim] ?? token.header[claim];
     if (name === undefined || name === null) return this.#refusals.invalid(`No mandatory '${claim}' in claims`);
     if (typeof name !== 'string' || name === '') return this.#refusals.invalid(`Invalid '${claim}' in claims`);
-    const row = this.#tools.entities.find('jwt_secrets', 'key', name);
+    const row = this.#tools.entities.find('jwt_secrets', 'key', name, context.client.ip);
     return row instanceof Promise
       ? row.then((found) => this.#withCredential(context, token, key, name, found))
       : this.#withCredential(context, token, key, name, row);
@@ -152,23 +152,26 @@ class TokenAuthentication {
   #accept(context: AccessContext, verified: Verified): Outcome | Promise<Outcome> {
     const problems = this.#check(verified.claims, Date.now() / 1000);
     if (problems !== null) return this.#refusals.claims(problems);
-    const consumer = this.#consumerOf(verified);
+    const consumer = this.#consumerOf(verified, context.client.ip);
     return consumer instanceof Promise
       ? consumer.then((found) => this.#goOn(context, verified, found))
       : this.#goOn(context, verified, consumer);
   }
 
   /** Undefined: the token stands for no consumer. */
-  #consumerOf({ credential, claims }: Verified): ConsumerView | null | undefined | Promise<ConsumerView | null> {
+  #consumerOf(
+    { credential, claims }: Verified,
+    client: string,
+  ): ConsumerView | null | undefined | Promise<ConsumerView | null> {
     const { entities } = this.#tools;
-    if (credential !== null) return entities.consumer(foreignIdOf(credential, 'consumer') ?? '');
+    if (credential !== null) return entities.consumer(foreignIdOf(credential, 'consumer') ?? '', client);
     const { consumer_claim: claim, consumer_by: by } = this.#config;
     if (claim === null) return undefined;
     const value = claims[claim];
     if (typeof value !== 'string' || value === '') return null;
-    const row = entities.find('consumers', by, value);
+    const row = entities.find('consumers', by, value, client);
     const viewOf = (found: EntityRow | null): ConsumerView | null | Promise<ConsumerView | null> =>
-      found === null ? null : entities.consumer(found.id);
+      found === null ? null : entities.consumer(found.id, client);
     return row instanceof Promise ? row.then(viewOf) : viewOf(row);
   }
 

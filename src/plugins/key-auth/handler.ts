@@ -66,7 +66,7 @@ class KeyAttempts {
   run(context: AccessContext, body: ReturnType<typeof bodyArguments>): Outcome | Promise<Outcome> {
     const key = this.#findKey(context.request, body);
     if (typeof key !== 'string') return key;
-    const row = this.#findCredential(key);
+    const row = this.#findCredential(key, context.client.ip);
     return row instanceof Promise ? row.then((found) => this.#accept(context, found)) : this.#accept(context, row);
   }
 
@@ -104,7 +104,7 @@ class KeyAttempts {
   #accept(context: AccessContext, row: EntityRow | null): Outcome | Promise<Outcome> {
     const credential = row === null ? null : this.#credentialOf(row);
     if (credential === null) return this.#refusals.unknown;
-    const consumer = this.#entities.consumer(credential.consumerId);
+    const consumer = this.#entities.consumer(credential.consumerId, context.client.ip);
     if (consumer instanceof Promise) return consumer.then((found) => this.#goOn(context, found, credential.view));
     return this.#goOn(context, consumer, credential.view);
   }

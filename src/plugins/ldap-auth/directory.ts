@@ -1,3 +1,4 @@
+import { FairQueue, overloaded } from '../../plugin-sdk/index.ts';
 import { LdapConnection, type LdapServer } from './ldap-connection.ts';
 import type { LdapAnswer } from './ldap-messages.ts';
 
@@ -7,11 +8,12 @@ export interface DirectoryOptions {
   readonly timeout: number;
   /** Milliseconds that an idle connection is kept; 0: none is. */
   readonly keepalive: number;
-  /** Connections at most. Default 16. */
-  readonly maxConnections?: number;
-  /** Logins that wait for a connection at most; more are turned away at once. Default 256. */
-  readonly maxWaiting?: number;
 }
+
+/** Half of the connections are for one client at most: logins that the directory is slow to answer leave room for others. */
+const maxConnections = 16;
+/** Logins that wait for a connection; others are refused at once. */
+const maxWaiting = 512;
 
 /** The server could not say whether a login is valid. */
 export class DirectoryUnavailable extends Error {
@@ -19,12 +21,6 @@ export class DirectoryUnavailable extends Error {
     super(message, options);
     this.name = 'DirectoryUnavailable';
   }
-}
-
-interface Waiting {
-  readonly resolve: () => void;
-  readonly reject: (error: Error) => void;
-  readonly timer: NodeJS.Timeout;
 }
 
 /** Answers that speak of the login; with all others the server, or how it was asked, is at fault. */
@@ -44,32 +40,34 @@ const refusals = new Set([
  */
 export class Directory {
   readonly #options: DirectoryOptions;
-  readonly #maxConnections: number;
-  readonly #maxWaiting: number;
   readonly #idle: { readonly connection: LdapConnection; readonly timer: NodeJS.Timeout }[] = [];
-  readonly #waiting = new Set<Waiting>();
-  #busy = 0;
+  readonly #queue: FairQueue;
   #closed = false;
 
   constructor(options: DirectoryOptions) {
     this.#options = options;
-    this.#maxConnections = options.maxConnections ?? 16;
-    this.#maxWaiting = options.maxWaiting ?? 256;
+    this.#queue = new FairQueue({
+      concurrency: maxConnections,
+      concurrencyPerGroup: maxConnections / 2,
+      maxWaiting,
+      maxWait: options.timeout,
+    });
   }
 
-  /** True: the password is that of the entry. Rejects with a `DirectoryUnavailable`, within the time. */
-  async verify(name: string, password: Uint8Array): Promise<boolean> {
+  /**
+   * True: the password is that of the entry. Rejects with a `DirectoryUnavailable`, within the time. `client`: its group, see
+   * `clientGroup`.
+   */
+  async verify(name: string, password: Uint8Array, client: string): Promise<boolean> {
     const deadline = performance.now() + this.#options.timeout;
-    await this.#turn(deadline);
-    try {
-      return await this.#verify(name, password, deadline);
-    } finally {
-      this.#next();
-    }
+    const result = await this.#queue.run(client, () => this.#verify(name, password, deadline));
+    if (result === overloaded) throw new DirectoryUnavailable('too many logins are waiting');
+    return result;
   }
 
   close(): void {
     this.#closed = true;
+    this.#queue.close();
     for (const { connection, timer } of this.#idle.splice(0)) {
       clearTimeout(timer);
       connection.close();
@@ -138,35 +136,5 @@ export class Directory {
     if (idle === undefined) return null;
     clearTimeout(idle.timer);
     return idle.connection;
-  }
-
-  #turn(deadline: number): Promise<void> {
-    if (this.#busy < this.#maxConnections) {
-      this.#busy++;
-      return Promise.resolve();
-    }
-    if (this.#waiting.size >= this.#maxWaiting) {
-      return Promise.reject(new DirectoryUnavailable('too many logins are waiting'));
-    }
-    return new Promise((resolve, reject) => {
-      const late = (): void => {
-        this.#waiting.delete(waiting);
-        reject(new DirectoryUnavailable(`no free connection in ${this.#options.timeout} ms`));
-      };
-      const timer = setTimeout(late, deadline - performance.now());
-      const waiting = { resolve, reject, timer };
-      this.#waiting.add(waiting);
-    });
-  }
-
-  /** The turn passes to who waits longest. */
-  #next(): void {
-    for (const waiting of this.#waiting) {
-      this.#waiting.delete(waiting);
-      clearTimeout(waiting.timer);
-      waiting.resolve();
-      return;
-    }
-    this.#busy--;
   }
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import {
   type AccessContext,
   authAccess,
+  clientGroup,
   type PluginPhases,
   type PluginTools,
   type Reply,
@@ -88,7 +89,9 @@ class DirectoryLogins {
 
   async #ask(context: AccessContext, first: string, second: string | null): Promise<Reply | undefined> {
     try {
-      const username = (await this.#check(first)) ?? (second === null ? null : await this.#check(second));
+      const client = clientGroup(context.client.ip);
+      const username =
+        (await this.#check(first, client)) ?? (second === null ? null : await this.#check(second, client));
       return username === null ? this.#refusal : this.#accept(context, username);
     } catch (error) {
       this.#failed(error instanceof Error ? error.message : String(error));
@@ -107,24 +110,25 @@ class DirectoryLogins {
     this.#tools.log.error('the LDAP server could not be asked', { server: `${host}:${port}`, reason });
   }
 
-  /** The user name, or null when the login is wrong. Requests with the same one wait for one answer. */
-  #check(credentials: string): Promise<string | null> {
+  /** The user name, or null when the login is wrong. Requests of a client with the same login wait for one answer. */
+  #check(credentials: string, client: string): Promise<string | null> {
     const key = this.#verified.keyOf(credentials);
-    const pending = this.#checks.get(key);
+    const pendingKey = `${key}${client}`;
+    const pending = this.#checks.get(pendingKey);
     if (pending !== undefined) return pending;
-    const check = this.#verify(key, credentials).finally(() => this.#checks.delete(key));
-    this.#checks.set(key, check);
+    const check = this.#verify(key, credentials, client).finally(() => this.#checks.delete(pendingKey));
+    this.#checks.set(pendingKey, check);
     return check;
   }
 
-  async #verify(key: string, credentials: string): Promise<string | null> {
+  async #verify(key: string, credentials: string, client: string): Promise<string | null> {
     const known = this.#verified.usernameOf(key);
     if (known !== null) return known;
     const login = decodeLogin(credentials);
     if (login === null) return null;
     const { attribute, base_dn: base } = this.#config;
     const name = `${attribute}=${escapeDnValue(login.username)},${base}`;
-    if (!(await this.#directory.verify(name, login.password))) return null;
+    if (!(await this.#directory.verify(name, login.password, client))) return null;
     this.#verified.add(key, login.username);
     return login.username;
   }

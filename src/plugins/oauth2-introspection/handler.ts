@@ -5,6 +5,7 @@ import {
   bearerToken,
   type ConsumerField,
   type ConsumerView,
+  clientGroup,
   consumerBy,
   outageReporter,
   type PluginPhases,
@@ -63,7 +64,7 @@ class Introspection {
     this.#config = config;
     this.#tools = tools;
     this.#endpoint = new IntrospectionEndpoint(config, tools);
-    this.#known = new KnownTokens({ ttl: config.ttl, negativeTtl: config.negative_ttl });
+    this.#known = new KnownTokens({ ttl: config.ttl, negativeTtl: config.negative_ttl }, config.timeout);
     this.#failed = outageReporter(tools, 'introspection_failures', 'the introspection endpoint could not be asked');
     this.#refusals = refusalsOf(config);
   }
@@ -81,7 +82,7 @@ class Introspection {
   async #ask(context: AccessContext, token: string, key: string, about: AskedFor | null): Promise<Outcome> {
     let found: ActiveToken | null;
     try {
-      found = await this.#known.find(key, async () => {
+      found = await this.#known.find(key, clientGroup(context.client.ip), async () => {
         const claims = await this.#endpoint.ask(token, about);
         const active = claims === null ? null : activeToken(this.#config, claims);
         return active === null ? null : { value: active, expiresAt: expiryOf(active) };
@@ -97,7 +98,8 @@ class Introspection {
     if (token === null) return this.#refusals.invalid;
     if (!token.hasScopes) return this.#refusals.scope;
     if (token.consumer === null) return this.#accept(context, token, null);
-    const found = consumerBy(this.#tools.entities, consumerFields[this.#config.consumer_by], token.consumer);
+    const fields = consumerFields[this.#config.consumer_by];
+    const found = consumerBy(this.#tools.entities, fields, token.consumer, context.client.ip);
     return found instanceof Promise
       ? found.then((consumer) => this.#accept(context, token, consumer))
       : this.#accept(context, token, found);

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { BoundedCache } from '../../plugin-sdk/index.ts';
+import { BoundedCache, FairQueue, overloaded } from '../../plugin-sdk/index.ts';
 
 interface Remembered<T> {
   /** Null: the token is not active. */
@@ -18,18 +18,32 @@ export interface Lifetimes {
 const size = 10_000;
 /** Made-up tokens must not push out the good ones. */
 const refusedSize = 2000;
-/** Questions that wait for an answer. */
-const maxPending = 256;
+/** Requests to the endpoint at the same time; half of them for one client at most. */
+const concurrency = 128;
+/** Requests that wait for their turn. */
+const maxWaiting = 256;
 
-/** What is known of tokens, by their hashes. Questions about the same one at the same time become one. */
+/** Too many tokens of this client, or of all clients, wait for an answer. */
+export class TooManyQuestions extends Error {
+  constructor() {
+    super('too many tokens wait for introspection');
+    this.name = 'TooManyQuestions';
+  }
+}
+
+/** Verdicts on tokens, by their hashes. A client's requests about the same token at the same time become one. */
 export class KnownTokens<T> {
   readonly #lifetimes: Lifetimes;
   readonly #active = new BoundedCache<string, Remembered<T>>(size);
   readonly #refused = new BoundedCache<string, Remembered<T>>(refusedSize);
   readonly #pending = new Map<string, Promise<T | null>>();
 
-  constructor(lifetimes: Lifetimes) {
+  readonly #queue: FairQueue;
+
+  /** `maxWait`: milliseconds that a request may wait for its turn. */
+  constructor(lifetimes: Lifetimes, maxWait: number) {
     this.#lifetimes = lifetimes;
+    this.#queue = new FairQueue({ concurrency, concurrencyPerGroup: concurrency / 2, maxWaiting, maxWait });
   }
 
   /** Undefined: it is not known. */
@@ -38,16 +52,36 @@ export class KnownTokens<T> {
     return found !== undefined && found.until > Date.now() ? found.value : undefined;
   }
 
-  /** `ask` gives the value and the second since the epoch at which it ends by itself, or null. */
-  find(key: string, ask: () => Promise<{ value: T; expiresAt: number | null } | null>): Promise<T | null> {
-    let pending = this.#pending.get(key);
+  /**
+   * `ask` gives the value and the second since the epoch at which it ends by itself, or null. `client`: its group, see
+   * `clientGroup`. Rejects with `TooManyQuestions`, or when `ask` does.
+   */
+  find(
+    key: string,
+    client: string,
+    ask: () => Promise<{ value: T; expiresAt: number | null } | null>,
+  ): Promise<T | null> {
+    const pendingKey = `${key}${client}`;
+    let pending = this.#pending.get(pendingKey);
     if (pending === undefined) {
-      if (this.#pending.size >= maxPending)
-        return Promise.reject(new Error(`${maxPending} questions wait for an answer`));
-      pending = this.#ask(key, ask).finally(() => this.#pending.delete(key));
-      this.#pending.set(key, pending);
+      pending = this.#inTurn(key, client, ask).finally(() => this.#pending.delete(pendingKey));
+      this.#pending.set(pendingKey, pending);
     }
     return pending;
+  }
+
+  async #inTurn(
+    key: string,
+    client: string,
+    ask: () => Promise<{ value: T; expiresAt: number | null } | null>,
+  ): Promise<T | null> {
+    const found = await this.#queue.run(client, async () => {
+      // Another client may have asked about the same token meanwhile.
+      const known = this.get(key);
+      return known === undefined ? this.#ask(key, ask) : known;
+    });
+    if (found === overloaded) throw new TooManyQuestions();
+    return found;
   }
 
   async #ask(key: string, ask: () => Promise<{ value: T; expiresAt: number | null } | null>): Promise<T | null> {

@@ -30,16 +30,17 @@ interface Redirection {
 
 /**
  * The authorization endpoint (RFC 6749 3.1). It is called by the login page, which proves by the provision key that the
- * user has logged in, and it answers with the URI that the user's browser is to be sent to.
+ * user has logged in, and it answers with the URI that the user's browser is to be sent to. `address`: the IP address of the
+ * caller.
  */
-export async function authorize(work: Authorization, clients: ClientAuthenticator): Promise<Reply> {
+export async function authorize(work: Authorization, clients: ClientAuthenticator, address: string): Promise<Reply> {
   const { config, parameters } = work;
   const state = parameters.get('state');
   if (parameters.malformed) return answer(400, refusals.malformed, null);
   const early = unprovenUser(config, parameters);
   if (early !== null) return answer(400, early, state);
   const clientId = parameters.get('client_id');
-  const client = clientId === null ? null : await clients.find([clientId]);
+  const client = clientId === null ? null : await clients.find([clientId], address);
   if (client === null) return answer(400, refusals.client, state);
   const redirection = redirectionFor(client, parameters.get('redirect_uri'));
   if (redirection === null) return answer(400, refusals.redirectUri, state);

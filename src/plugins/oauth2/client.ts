@@ -1,8 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import {
-  addressGroup,
+  clientGroup,
   type EntityRow,
   equalSecrets,
+  FairQueue,
+  overloaded,
   type PluginTools,
   type RequestView,
 } from '../../plugin-sdk/index.ts';
@@ -25,8 +27,6 @@ export interface ClientClaim {
 export type ClientOutcome = Client | Refusal | 'busy';
 
 const maxHeaderLength = 8192;
-/** Addresses of IPv6 that begin alike are of one client. */
-const ipv6Prefix = 64;
 const basic = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i;
 
 /** Null when the request names no client, or two different ones. */
@@ -64,32 +64,34 @@ function spellings(text: string): readonly string[] {
   }
 }
 
-/** Authenticates clients. Hashes are checked a few at a time, in threads of the pool; what was verified is remembered. */
+/** Checks of hashed secrets, for all plugin instances of this worker: they share libuv's thread pool with file and DNS work. */
+const secretChecks = new FairQueue({ concurrency: 2, maxWaiting: 64 });
+
+/** Authenticates clients. Hashes are checked a few at a time, in threads of the pool; verdicts are cached. */
 export class ClientAuthenticator {
   readonly #entities: PluginTools['entities'];
-  readonly #gate = new Gate(2, 64, 32);
 
   constructor(tools: PluginTools) {
     this.#entities = tools.entities;
   }
 
   /** The client of that id, without a proof. */
-  async find(ids: readonly string[]): Promise<Client | null> {
+  async find(ids: readonly string[], address: string): Promise<Client | null> {
     for (const id of ids.filter(isLookedUp)) {
-      const row = await this.#entities.find('oauth2_credentials', 'client_id', id);
+      const row = await this.#entities.find('oauth2_credentials', 'client_id', id, address);
       if (row !== null) return clientOf(row);
     }
     return null;
   }
 
-  /** `address`: the one that it comes from, which has a share of the checks. */
+  /** `address`: the IP address of the client, whose secrets are checked in turn with those of others. */
   async authenticate(claim: ClientClaim | null, address: string): Promise<ClientOutcome> {
-    const client = claim === null ? null : await this.find(claim.ids);
+    const client = claim === null ? null : await this.find(claim.ids, address);
     if (claim === null || client === null) return refusals.client;
     const given = claim.secrets?.filter((secret) => secret !== '') ?? [];
     if (client.isPublic) return given.length > 0 ? refusals.publicSecret : client;
     if (client.secret === null || given.length === 0) return refusals.client;
-    const proven = await this.#prove(client.row, client.secret, given, addressGroup(address, ipv6Prefix));
+    const proven = await this.#prove(client.row, client.secret, given, clientGroup(address));
     if (proven === 'busy') return 'busy';
     return proven ? client : refusals.client;
   }
@@ -100,8 +102,8 @@ export class ClientAuthenticator {
       const known = remembered(row, secret);
       if (known === true) return true;
       if (known === false) continue;
-      const matches = await this.#gate.run(from, () => matchesHash(stored, secret));
-      if (matches === null) return 'busy';
+      const matches = await secretChecks.run(from, () => matchesHash(stored, secret));
+      if (matches === overloaded) return 'busy';
       remember(row, secret, matches);
       if (matches) return true;
     }
@@ -140,35 +142,4 @@ function remember(row: EntityRow, secret: string, good: boolean): void {
 
 function digestOf(secret: string): string {
   return createHmac('sha256', digestKey).update(secret).digest('base64');
-}
-
-/** Lets a few tasks run at a time and a bounded number wait, of one client no more than its share. */
-class Gate {
-  #free: number;
-  readonly #capacity: number;
-  readonly #share: number;
-  readonly #waiting: { readonly from: string; readonly start: () => void }[] = [];
-
-  constructor(atOnce: number, capacity: number, share: number) {
-    this.#free = atOnce;
-    this.#capacity = capacity;
-    this.#share = share;
-  }
-
-  /** Null when too many wait already. */
-  async run<T>(from: string, task: () => Promise<T>): Promise<T | null> {
-    if (this.#free > 0) this.#free -= 1;
-    else {
-      if (this.#waiting.length >= this.#capacity) return null;
-      if (this.#waiting.filter((one) => one.from === from).length >= this.#share) return null;
-      await new Promise<void>((start) => this.#waiting.push({ from, start }));
-    }
-    try {
-      return await task();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next.start();
-    }
-  }
 }

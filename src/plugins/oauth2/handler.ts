@@ -53,7 +53,8 @@ async function serve(
   // Such a token would count as one for all services.
   if (serviceId === null && !config.global_credentials) return answer(400, refusals.noService, state);
   const work = { config, tools, parameters, serviceId };
-  return endpoint === 'token' ? token(work, clients, context.request, context.client.ip) : authorize(work, clients);
+  const { ip } = context.client;
+  return endpoint === 'token' ? token(work, clients, context.request, ip) : authorize(work, clients, ip);
 }
 
 /** Over TLS to the gateway itself or, when the configuration says so, to a trusted proxy in front of it. */

@@ -44,7 +44,7 @@ class TokenCheck {
   #withText(context: AccessContext, token: string | null): Later<Outcome> {
     if (token === null) return this.#refusals.missing;
     if (token === '') return this.#refusals.invalid;
-    const row = this.#entities.find('oauth2_tokens', 'access_token', token);
+    const row = this.#entities.find('oauth2_tokens', 'access_token', token, context.client.ip);
     return row instanceof Promise
       ? row.then((found) => this.#withToken(context, found))
       : this.#withToken(context, row);
@@ -55,7 +55,7 @@ class TokenCheck {
     const grant = grantOf(row);
     if (grant.expiresAt <= Date.now() || grant.credentialId === null) return this.#refusals.invalid;
     if (!this.#isForHere(context, grant)) return this.#refusals.invalid;
-    const client = this.#entities.find('oauth2_credentials', 'id', grant.credentialId);
+    const client = this.#entities.find('oauth2_credentials', 'id', grant.credentialId, context.client.ip);
     return client instanceof Promise
       ? client.then((found) => this.#withClient(context, grant, found))
       : this.#withClient(context, grant, client);
@@ -69,7 +69,7 @@ class TokenCheck {
   #withClient(context: AccessContext, grant: Grant, row: EntityRow | null): Later<Outcome> {
     const consumerId = row === null ? null : clientOf(row).consumerId;
     if (row === null || consumerId === null) return this.#refusals.invalid;
-    const consumer = this.#entities.consumer(consumerId);
+    const consumer = this.#entities.consumer(consumerId, context.client.ip);
     return consumer instanceof Promise
       ? consumer.then((found) => this.#pass(context, grant, row, found))
       : this.#pass(context, grant, row, consumer);

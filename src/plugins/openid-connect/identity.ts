@@ -79,7 +79,7 @@ export class Admission {
     if (!identity.hasScopes) return this.#refusals.scope;
     if (this.#config.consumer_claim === null) return this.#enter(context, identity, tokens, null);
     if (identity.consumer === null) return this.#withConsumer(context, identity, tokens, null);
-    const found = consumerBy(this.#tools.entities, this.#config.consumer_by, identity.consumer);
+    const found = consumerBy(this.#tools.entities, this.#config.consumer_by, identity.consumer, context.client.ip);
     return found instanceof Promise
       ? found.then((consumer) => this.#withConsumer(context, identity, tokens, consumer))
       : this.#withConsumer(context, identity, tokens, found);

@@ -1,0 +1,170 @@
+import { addressGroup } from './address-group.ts';
+
+export interface FairQueueOptions {
+  /** Tasks that run at the same time. */
+  readonly concurrency: number;
+  /** Of these for one group, so that slow tasks of one client leave room for others. Default: `concurrency`. */
+  readonly concurrencyPerGroup?: number;
+  /** Tasks that wait. */
+  readonly maxWaiting: number;
+  /** Of these for one group. Default: half of `maxWaiting`. */
+  readonly maxWaitingPerGroup?: number;
+  /** Milliseconds that a task may wait. Default 10 s. */
+  readonly maxWait?: number;
+}
+
+/** A task that was not started: its group or the queue is full, it waited too long, or the queue was closed. */
+export const overloaded: unique symbol = Symbol('overloaded');
+export type Overloaded = typeof overloaded;
+
+interface Entry {
+  readonly start: () => void;
+  readonly refuse: () => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+interface Group {
+  readonly name: string;
+  /** Oldest first; a timed-out entry leaves it at once. */
+  readonly waiting: Set<Entry>;
+  running: number;
+}
+
+/** Clients with IPv6 own whole networks: addresses with these first bits in common are one client. */
+const clientPrefix = 64;
+
+/** The group of a client address: the address itself, or the /64 network of an IPv6 address. */
+export function clientGroup(ip: string): string {
+  return addressGroup(ip, clientPrefix);
+}
+
+/**
+ * Runs a bounded number of tasks at a time. Others wait in one line per group (usually the client, see `clientGroup`), and
+ * the groups are served in turn: a client that floods the queue waits behind itself, not ahead of others. When the queue is
+ * full, a new group displaces the newest task of the group that has most waiting.
+ */
+export class FairQueue {
+  readonly #options: Required<FairQueueOptions>;
+  /** Groups with tasks that run or wait. */
+  readonly #groups = new Map<string, Group>();
+  /** Groups with waiting tasks, in the order of their turns. */
+  readonly #turns = new Set<Group>();
+  #running = 0;
+  #waiting = 0;
+  #closed = false;
+
+  constructor(options: FairQueueOptions) {
+    const { concurrency, maxWaiting } = options;
+    const defaults = {
+      concurrencyPerGroup: concurrency,
+      maxWaitingPerGroup: Math.ceil(maxWaiting / 2),
+      maxWait: 10_000,
+    };
+    this.#options = { ...defaults, ...options };
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** The result of the task; `overloaded` when it was not started. Rejects only when the task does. */
+  run<T>(groupName: string, task: () => Promise<T>): Promise<T | Overloaded> {
+    if (this.#closed) return Promise.resolve(overloaded);
+    const group = this.#group(groupName);
+    if (this.#mayRun(group)) return this.#start(group, task);
+    if (!this.#hasRoom(group)) {
+      this.#release(group);
+      return Promise.resolve(overloaded);
+    }
+    return new Promise((resolve) => {
+      const entry: Entry = {
+        start: () => resolve(this.#start(group, task)),
+        refuse: () => resolve(overloaded),
+        timer: setTimeout(() => this.#refuse(group, entry), this.#options.maxWait),
+      };
+      group.waiting.add(entry);
+      this.#waiting++;
+      this.#turns.add(group);
+    });
+  }
+
+  /** Refuses all waiting tasks and all later ones; running tasks finish. */
+  close(): void {
+    this.#closed = true;
+    for (const group of [...this.#turns]) for (const entry of [...group.waiting]) this.#refuse(group, entry);
+  }
+
+  #group(name: string): Group {
+    let group = this.#groups.get(name);
+    if (group === undefined) {
+      group = { name, waiting: new Set(), running: 0 };
+      this.#groups.set(name, group);
+    }
+    return group;
+  }
+
+  #mayRun(group: Group): boolean {
+    return this.#running < this.#options.concurrency && group.running < this.#options.concurrencyPerGroup;
+  }
+
+  async #start<T>(group: Group, task: () => Promise<T>): Promise<T> {
+    this.#running++;
+    group.running++;
+    try {
+      return await task();
+    } finally {
+      this.#running--;
+      group.running--;
+      this.#release(group);
+      this.#startNext();
+    }
+  }
+
+  /** Starts the oldest task of the next group in turn; that group then goes to the end of the line. */
+  #startNext(): void {
+    if (this.#running >= this.#options.concurrency) return;
+    for (const group of this.#turns) {
+      if (!this.#mayRun(group)) continue;
+      const [entry] = group.waiting;
+      this.#turns.delete(group);
+      if (entry === undefined) continue;
+      this.#remove(group, entry);
+      if (group.waiting.size > 0) this.#turns.add(group);
+      entry.start();
+      return;
+    }
+  }
+
+  #hasRoom(group: Group): boolean {
+    const { maxWaiting, maxWaitingPerGroup } = this.#options;
+    const own = group.waiting.size;
+    if (own >= maxWaitingPerGroup) return false;
+    if (this.#waiting < maxWaiting) return true;
+    let largest = group;
+    for (const one of this.#turns) if (one.waiting.size > largest.waiting.size) largest = one;
+    if (largest.waiting.size <= own + 1) return false;
+    const newest = [...largest.waiting].at(-1);
+    if (newest !== undefined) this.#refuse(largest, newest);
+    return true;
+  }
+
+  #refuse(group: Group, entry: Entry): void {
+    this.#remove(group, entry);
+    if (group.waiting.size === 0) this.#turns.delete(group);
+    this.#release(group);
+    entry.refuse();
+  }
+
+  #remove(group: Group, entry: Entry): void {
+    clearTimeout(entry.timer);
+    if (group.waiting.delete(entry)) this.#waiting--;
+  }
+
+  #release(group: Group): void {
+    if (group.running === 0 && group.waiting.size === 0) this.#groups.delete(group.name);
+  }
+}
