@@ -3,6 +3,7 @@ import type { Exchange } from '../dataplane/exchange.ts';
 import type { ProxyOptions } from '../dataplane/options.ts';
 import { replyError } from '../dataplane/reply.ts';
 import { answerWith, type StandInParts } from '../dataplane/stand-in.ts';
+import type { EntityDefinition } from '../entities/entity.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
 import { isBodyless } from '../http1/bodyless.ts';
 import { headerMap } from '../http1/header-block.ts';
@@ -51,6 +52,8 @@ export interface TestPluginOptions {
   readonly entities?: TestEntities;
   /** Entities are always answered by a promise. Default: at once. */
   readonly slowEntities?: boolean;
+  /** Definitions of entities whose foreign fields are enforced: a row needs its parent, and is deleted with it. */
+  readonly entityDefinitions?: readonly EntityDefinition[];
   readonly settings?: Partial<PluginSettings>;
   /** Stands for the plugin's background part. Default: it does not run. */
   readonly background?: (message: unknown) => unknown;

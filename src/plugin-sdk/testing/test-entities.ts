@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { consumerView, type EntityAccess, type EntityRow, foreignIdOf } from '../entity-access.ts';
+import type { EntityDefinition } from '../../entities/entity.ts';
+import { consumerView, type EntityAccess, EntityAccessError, type EntityRow, foreignIdOf } from '../entity-access.ts';
 
 export type TestEntities = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
 
@@ -7,9 +8,14 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
  * Entities that live in memory. Rows get an `id` and a `created_at` when they have none. `slow`: every answer comes by a
- * promise, as the first one for a key does in a gateway.
+ * promise, as the first one for a key does in a gateway. Foreign fields between `definitions` are enforced as a store does:
+ * a row needs its parent, and goes with it where the field says `cascade`.
  */
-export function testEntities(initial: TestEntities, slow: boolean): EntityAccess {
+export function testEntities(
+  initial: TestEntities,
+  slow: boolean,
+  definitions: readonly EntityDefinition[] = [],
+): EntityAccess {
   const tables = new Map<string, EntityRow[]>();
   for (const [entity, rows] of Object.entries(initial)) tables.set(entity, rows.map(complete));
   const rowsOf = (entity: string): EntityRow[] => {
@@ -22,6 +28,29 @@ export function testEntities(initial: TestEntities, slow: boolean): EntityAccess
   const answer = <T>(value: T): T | Promise<T> => (slow ? Promise.resolve(value) : value);
   const find = (entity: string, field: string, value: string): EntityRow | null =>
     alive(entity).find((row) => row[field] === value) ?? null;
+  const foreignFields = definitions.flatMap(({ name: entity, foreign }) =>
+    Object.entries(foreign)
+      .filter(([, { entity: parent }]) => definitions.some(({ name }) => name === parent))
+      .map(([field, { entity: parent, onDelete }]) => ({ entity, field, parent, cascades: onDelete === 'cascade' })),
+  );
+  const checkParents = (entity: string, row: EntityRow): void => {
+    for (const { entity: child, field, parent } of foreignFields) {
+      const id = child === entity ? foreignIdOf(row, field) : null;
+      if (id === null || rowsOf(parent).some((one) => one.id === id)) continue;
+      throw new EntityAccessError('conflict', `there is no ${parent} '${id}'`);
+    }
+  };
+  const remove = (entity: string, id: string): boolean => {
+    const rows = rowsOf(entity);
+    const at = rows.findIndex((row) => row.id === id);
+    if (at < 0) return false;
+    rows.splice(at, 1);
+    for (const { entity: child, field, parent, cascades } of foreignFields) {
+      if (parent !== entity || !cascades) continue;
+      for (const row of rowsOf(child).filter((one) => foreignIdOf(one, field) === id)) remove(child, row.id);
+    }
+    return true;
+  };
   return {
     find: (entity, field, value) => answer(find(entity, field, value)),
     list: (entity, field, id) => answer(alive(entity).filter((row) => (foreignIdOf(row, field) ?? row[field]) === id)),
@@ -32,6 +61,8 @@ export function testEntities(initial: TestEntities, slow: boolean): EntityAccess
     async insert(entity, { ttl, ...fields }) {
       const expiry = expiryOf(ttl);
       const row = complete({ ...fields, ...expiry });
+      checkParents(entity, row);
+      if (rowsOf(entity).some(({ id }) => id === row.id)) throw new EntityAccessError('conflict', 'the id is taken');
       rowsOf(entity).push(row);
       return row;
     },
@@ -44,10 +75,7 @@ export function testEntities(initial: TestEntities, slow: boolean): EntityAccess
       return row;
     },
     async delete(entity, id) {
-      const rows = rowsOf(entity);
-      const at = rows.findIndex((row) => row.id === id);
-      if (at >= 0) rows.splice(at, 1);
-      return at >= 0;
+      return remove(entity, id);
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { EntityDefinition } from '../../entities/entity.ts';
 import type { Lease, LeaseRequest } from '../../limits/limit-tools.ts';
 import type { PluginHost } from '../../plugin-runner/instances.ts';
 import type { PluginLogger, PluginNode, PluginSettings } from '../define-plugin.ts';
@@ -12,6 +13,7 @@ export interface TestLogLine {
 export interface TestHostOptions {
   readonly entities?: TestEntities;
   readonly slowEntities?: boolean;
+  readonly entityDefinitions?: readonly EntityDefinition[];
   readonly settings?: Partial<PluginSettings>;
   readonly background?: (message: unknown) => unknown;
 }
@@ -38,7 +40,7 @@ export function testHost(options: TestHostOptions, logLines: TestLogLine[], coun
     log: collector(logLines),
     node: testNode,
     settings: { ...testSettings, ...options.settings },
-    entities: testEntities(options.entities ?? {}, options.slowEntities ?? false),
+    entities: testEntities(options.entities ?? {}, options.slowEntities ?? false, options.entityDefinitions),
     zone(plugin, { name, bytes }) {
       const key = `${plugin}/${name}/${bytes}`;
       const memory = zones.get(key) ?? new SharedArrayBuffer(bytes);

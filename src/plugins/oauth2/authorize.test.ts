@@ -7,7 +7,7 @@ const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 test('a login page is told where to send the user, with a code and the state', async () => {
   const { status, fields, response } = await new Server().authorize({ state: 'a b&c=d' });
   assert.equal(status, 200);
-  assert.match(fields['redirect_uri'] ?? '', /^https:\/\/app\.example\/back\?code=[\w-]{32}&state=a%20b%26c%3Dd$/);
+  assert.match(fields['redirect_uri'] ?? '', /^https:\/\/app\.example\/back\?code=[\w-]{54}&state=a%20b%26c%3Dd$/);
   assert.equal(response.header('cache-control'), 'no-store');
   assert.equal(response.header('pragma'), 'no-cache');
   assert.equal(response.header('content-type'), 'application/json; charset=utf-8');

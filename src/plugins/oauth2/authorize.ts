@@ -1,10 +1,11 @@
 import { equalSecrets, type PluginTools, type Reply } from '../../plugin-sdk/index.ts';
 import { answer, isRefusal, type Refusal, refusals } from './answers.ts';
 import type { ClientAuthenticator } from './client.ts';
+import { familyToken, startFamily } from './families.ts';
 import { issueToken } from './issue-token.ts';
 import type { Parameters } from './parameters.ts';
 import { readChallenge } from './pkce.ts';
-import { type Client, hasControls, randomToken } from './rows.ts';
+import { type Client, hasControls } from './rows.ts';
 import type { OAuth2Config } from './schema.ts';
 import { requestedScope } from './scopes.ts';
 
@@ -80,18 +81,20 @@ async function grant(work: Authorization, client: Client, type: string | null, t
   if (isRefusal(scoped)) return scoped;
   const userId = parameters.get('authenticated_userid');
   if (!byCode) {
-    const request = { client, serviceId, userId, scope: scoped.scope, refreshable: false };
+    const request = { client, serviceId, userId, scope: scoped.scope, familyId: null };
     return (await issueToken(config, tools.entities, request)).shown;
   }
   const method = parameters.get('code_challenge_method');
   const challenge = readChallenge(config.pkce, client.isPublic, parameters.get('code_challenge'), method);
   if (isRefusal(challenge)) return challenge;
-  const code = randomToken();
+  const familyId = await startFamily(tools.entities, { client, serviceId }, codeLifetime);
+  const code = familyToken(familyId);
   await tools.entities.insert('oauth2_authorization_codes', {
     code,
     credential: { id: client.row.id },
     service: serviceId === null ? null : { id: serviceId },
     plugin: { id: tools.instanceId },
+    family: { id: familyId },
     authenticated_userid: userId,
     scope: scoped.scope,
     redirect_uri: to.named,

@@ -49,6 +49,24 @@ const credentials = defineEntity({
   conceal: concealSecret,
 });
 
+/** One authorization, see families.ts. */
+const families = defineEntity({
+  name: 'oauth2_families',
+  path: null,
+  endpointKey: null,
+  schema: record({
+    id: autoId(),
+    created_at: createdAt(),
+    service: foreign('services', { on_delete: 'cascade', description: 'The service that the user authorized.' }),
+    credential: foreign('oauth2_credentials', {
+      required: true,
+      on_delete: 'cascade',
+      description: 'The application that was authorized.',
+    }),
+    ttl: ttl(),
+  }),
+});
+
 const tokens = defineEntity({
   name: 'oauth2_tokens',
   path: 'oauth2_tokens',
@@ -64,6 +82,10 @@ const tokens = defineEntity({
       required: true,
       on_delete: 'cascade',
       description: 'The application that the token was given to.',
+    }),
+    family: foreign('oauth2_families', {
+      on_delete: 'cascade',
+      description: 'The authorization that the token came of. Tokens of one authorization are revoked together.',
     }),
     token_type: string({
       required: true,
@@ -89,7 +111,6 @@ const tokens = defineEntity({
   ],
 });
 
-/** A code that was used stays until it would have expired, with the token that it was exchanged for in `token_id`. */
 const authorizationCodes = defineEntity({
   name: 'oauth2_authorization_codes',
   path: null,
@@ -103,6 +124,7 @@ const authorizationCodes = defineEntity({
       on_delete: 'cascade',
       description: 'The application that the code was given to.',
     }),
+    family: foreign('oauth2_families', { on_delete: 'cascade', description: 'The authorization that the code is of.' }),
     plugin: foreign('plugins', { on_delete: 'cascade', description: 'The plugin instance that made the code.' }),
     code: string({ unique: true, auto: true, encrypted: true, description: 'The code.' }),
     authenticated_userid: string({ description: 'The user that logged in.' }),
@@ -110,12 +132,15 @@ const authorizationCodes = defineEntity({
     challenge: string({ description: 'The PKCE challenge.' }),
     challenge_method: string({ one_of: ['S256', 'plain'] as const, description: 'How the challenge was made.' }),
     redirect_uri: string({ description: 'The redirection URI, when the request named one.' }),
-    token_id: string({ uuid: true, description: 'The token that the code was exchanged for.' }),
+    token_id: string({
+      uuid: true,
+      description: 'Written by earlier versions: the token that the code was exchanged for.',
+    }),
     ttl: ttl(),
   }),
 });
 
-export const entities = [credentials, tokens, authorizationCodes];
+export const entities = [credentials, families, tokens, authorizationCodes];
 
 /** Schemes that run or read something where they are followed. */
 const unsafeSchemes = new Set(['javascript:', 'data:', 'vbscript:', 'file:', 'blob:', 'about:']);

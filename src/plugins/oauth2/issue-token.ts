@@ -1,4 +1,5 @@
 import type { EntityRow, PluginTools } from '../../plugin-sdk/index.ts';
+import { familyToken, startFamily } from './families.ts';
 import { type Client, randomToken, textOf } from './rows.ts';
 import type { OAuth2Config } from './schema.ts';
 
@@ -9,7 +10,8 @@ export interface TokenRequest {
   readonly serviceId: string | null;
   readonly userId: string | null;
   readonly scope: string | null;
-  readonly refreshable: boolean;
+  /** The family that the token joins; null: none, and no refresh token. */
+  readonly familyId: string | null;
 }
 
 /** A stored token, and what the client is told of it (RFC 6749 5.1). */
@@ -21,13 +23,14 @@ export interface IssuedToken {
 export async function issueToken(
   config: OAuth2Config,
   entities: PluginTools['entities'],
-  { client, serviceId, userId, scope, refreshable }: TokenRequest,
+  { client, serviceId, userId, scope, familyId }: TokenRequest,
 ): Promise<IssuedToken> {
   const lifetime = tokenLifetime(config);
-  const refreshToken = refreshable && lifetime > 0 ? randomToken() : null;
+  const refreshToken = familyId !== null && lifetime > 0 ? familyToken(familyId) : null;
   const row = await entities.insert('oauth2_tokens', {
     credential: { id: client.row.id },
     service: serviceId === null ? null : { id: serviceId },
+    family: familyId === null ? null : { id: familyId },
     token_type: 'bearer',
     access_token: randomToken(),
     refresh_token: refreshToken,
@@ -38,6 +41,22 @@ export async function issueToken(
     ttl: refreshToken === null ? lifetime : refreshLifetime(config),
   });
   return { row, shown: shownToken(row) };
+}
+
+/** Issues a token that starts a family of its own. */
+export async function issueFirstToken(
+  config: OAuth2Config,
+  entities: PluginTools['entities'],
+  request: Omit<TokenRequest, 'familyId'>,
+): Promise<IssuedToken> {
+  const familyId = await startFamily(entities, request, familyLifetime(config));
+  return issueToken(config, entities, { ...request, familyId });
+}
+
+/** Seconds that what a token request issues can live; 0: it does not expire. */
+export function familyLifetime(config: OAuth2Config): number {
+  const lifetime = tokenLifetime(config);
+  return lifetime === 0 ? 0 : refreshLifetime(config);
 }
 
 /** Gives a token a new access token and life; its refresh token stays. Null when it is gone. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type PluginTest, type TestOutcome, type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
+import { entities } from './entities.ts';
 import oauth2 from './index.ts';
 
 export const provisionKey = 'the-provision-key';
@@ -46,6 +47,7 @@ export class Server {
       config: { provision_key: provisionKey, ...allGrants, ...config },
       entities: { consumers: [ada, bob], oauth2_credentials: Object.values(clients), ...options.entities },
       slowEntities: options.slow ?? false,
+      entityDefinitions: entities,
     });
   }
 
@@ -85,6 +87,11 @@ export class Server {
     const answer = await this.token({ grant_type: 'authorization_code', code: await this.code(fields) });
     assert.equal(answer.status, 200, answer.response.body);
     return answer.fields;
+  }
+
+  /** New tokens by the refresh token grant. */
+  refresh({ refresh_token = '' }: Fields): Promise<Answer> {
+    return this.token({ grant_type: 'refresh_token', refresh_token });
   }
 
   /** A request for the API. */

@@ -193,20 +193,24 @@ test('an OAuth client of others: authorization code with PKCE, then refresh', as
   await assert.rejects(oauth.processRefreshTokenResponse(server(), client, again), { error: 'invalid_request' });
 });
 
-test('over all workers, a code and a refresh token serve one of many uses at the same time', async () => {
+test('over all workers, of many uses of a code or refresh token at most one gets tokens, which are revoked', async () => {
   const { client_id, client_secret } = await newClient();
   const secret = { client_id: String(client_id), client_secret: String(client_secret) };
   const query = new URLSearchParams({ client_id: secret.client_id, response_type: 'code' });
-  const back = await logIn(new URL(`https://api.example/api/oauth2/authorize?${query}`), 'user-7');
-  const grants = [{ grant_type: 'authorization_code', code: back.searchParams.get('code') ?? '' }];
-  const firstTokens = await raceOf({ ...secret, ...grants[0] });
-  await raceOf({ ...secret, grant_type: 'refresh_token', refresh_token: String(firstTokens['refresh_token']) });
+  const codeGrant = async (): Promise<Readonly<Record<string, string>>> => {
+    const back = await logIn(new URL(`https://api.example/api/oauth2/authorize?${query}`), 'user-7');
+    return { ...secret, grant_type: 'authorization_code', code: back.searchParams.get('code') ?? '' };
+  };
+  await raceOf(await codeGrant());
+  const answer = await send('/api/oauth2/token', { method: 'POST', body: new URLSearchParams(await codeGrant()) });
+  const { refresh_token } = (await answer.json()) as Fields;
+  await raceOf({ ...secret, grant_type: 'refresh_token', refresh_token: String(refresh_token) });
   const { data } = await admin('GET', `/oauth2/${client_id}/oauth2_tokens`);
-  assert.equal((data as unknown[]).length, 1);
+  assert.deepEqual(data, []);
 });
 
 /** Sends the same request 24 times at once, over as many connections. */
-async function raceOf(fields: Readonly<Record<string, string>>): Promise<Fields> {
+async function raceOf(fields: Readonly<Record<string, string>>): Promise<void> {
   const race = Array.from({ length: 24 }, async () => {
     const headers = { Connection: 'close' };
     const answer = await send('/api/oauth2/token', { method: 'POST', headers, body: new URLSearchParams(fields) });
@@ -214,11 +218,10 @@ async function raceOf(fields: Readonly<Record<string, string>>): Promise<Fields>
   });
   const answers = await Promise.all(race);
   const winners = answers.filter(({ status }) => status === 200);
-  assert.equal(winners.length, 1, JSON.stringify(answers.map(({ status }) => status)));
+  assert.ok(winners.length <= 1, JSON.stringify(answers.map(({ status }) => status)));
   for (const { status, fields: body } of answers) {
     if (status !== 200) assert.match(String(body['error_description']), /^Invalid (?:code|refresh_token)$/);
   }
-  return winners[0]!.fields;
 }
 
 test('a token that the Admin API removes, and one whose credential goes, end with its answer', async () => {

@@ -3,7 +3,7 @@ import { answer, busy, isRefusal, type Refusal, refusals, refuseClient } from '.
 import { unprovenUser } from './authorize.ts';
 import { type ClientAuthenticator, isBasic, isClient, readClaim } from './client.ts';
 import { exchangeCode } from './exchange-code.ts';
-import { issueToken } from './issue-token.ts';
+import { issueFirstToken, issueToken } from './issue-token.ts';
 import type { Parameters } from './parameters.ts';
 import { refresh } from './refresh.ts';
 import type { Client } from './rows.ts';
@@ -83,6 +83,9 @@ async function scopedToken(
 ): Promise<Granted> {
   const scoped = requestedScope(config, parameters.get('scope'));
   if (isRefusal(scoped)) return scoped;
-  const request = { client, serviceId, userId, scope: scoped.scope, refreshable };
-  return (await issueToken(config, tools.entities, request)).shown;
+  const request = { client, serviceId, userId, scope: scoped.scope };
+  const issued = refreshable
+    ? await issueFirstToken(config, tools.entities, request)
+    : await issueToken(config, tools.entities, { ...request, familyId: null });
+  return issued.shown;
 }

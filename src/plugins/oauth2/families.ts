@@ -1,0 +1,109 @@
+import { hash, randomUUID } from 'node:crypto';
+import { EntityAccessError, type EntityRow, foreignIdOf, type PluginTools } from '../../plugin-sdk/index.ts';
+import { type Client, isLookedUp, randomToken } from './rows.ts';
+
+type Entities = PluginTools['entities'];
+
+/*
+ * A family (a row of `oauth2_families`) is one authorization: its code and all tokens that come of it, which belong to it
+ * by a foreign key. Deleting the row revokes all of them in one transaction, and nothing can join it afterwards, on
+ * whatever worker or node. Codes and refresh tokens end with the id of their family, so that one that was used, and is
+ * therefore no longer stored, still tells what to revoke (RFC 6749 4.1.2, RFC 9700 4.14.2). The id is as secret as they are.
+ */
+
+const entity = 'oauth2_families';
+const randomLength = 32;
+const idLength = 22;
+/** Seconds that a family outlives its code and tokens, so that it is there as long as one of them is. */
+const margin = 60;
+const uuidParts = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
+
+export interface FamilyOwner {
+  readonly client: Client;
+  /** Null: every service with `global_credentials`. */
+  readonly serviceId: string | null;
+}
+
+/** Starts a family that lives for so many seconds; 0: until it is revoked. */
+export async function startFamily(
+  entities: Entities,
+  { client, serviceId }: FamilyOwner,
+  lifetime: number,
+  id: string = randomUUID(),
+): Promise<string> {
+  await entities.insert(entity, {
+    id,
+    credential: { id: client.row.id },
+    service: serviceId === null ? null : { id: serviceId },
+    ttl: withMargin(lifetime),
+  });
+  return id;
+}
+
+/** The family of a refresh token from before there were families; found again by the token alone. */
+export async function adoptFamily(
+  entities: Entities,
+  owner: FamilyOwner,
+  lifetime: number,
+  token: string,
+): Promise<string> {
+  const id = derivedId(token);
+  try {
+    return await startFamily(entities, owner, lifetime, id);
+  } catch (error) {
+    // Another request with the same token was first: only one of them can use the token up.
+    if (error instanceof EntityAccessError && error.kind === 'conflict') return id;
+    throw error;
+  }
+}
+
+/** Lets a family live for so many seconds from now. False: it was revoked or has expired. */
+export async function extendFamily(entities: Entities, id: string, lifetime: number): Promise<boolean> {
+  return (await entities.update(entity, id, { ttl: withMargin(lifetime) })) !== null;
+}
+
+/**
+ * Revokes the family that a used code or refresh token belonged to. Does nothing for other texts, and for a client or
+ * service that it was not given to: they cannot revoke what belongs to others.
+ */
+export async function revokeFamilyOf(entities: Entities, used: string, owner: FamilyOwner): Promise<void> {
+  if (!isLookedUp(used)) return;
+  const row = await entities.find(entity, 'id', familyIdOf(used) ?? derivedId(used));
+  if (row !== null && isOwnedBy(row, owner)) await revokeFamily(entities, row.id);
+}
+
+export async function revokeFamily(entities: Entities, id: string): Promise<void> {
+  await entities.delete(entity, id);
+}
+
+/** A code or refresh token of a family. */
+export function familyToken(id: string): string {
+  return randomToken() + Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url');
+}
+
+/** The id that the text ends with; null: it was made before there were families, or elsewhere. */
+function familyIdOf(text: string): string | null {
+  if (text.length !== randomLength + idLength) return null;
+  const bytes = Buffer.from(text.slice(randomLength), 'base64url');
+  return bytes.byteLength === 16 ? uuidOf(bytes) : null;
+}
+
+/** A UUID of version 8 (RFC 9562 5.8). */
+function derivedId(token: string): string {
+  const bytes = hash('sha256', token, 'buffer').subarray(0, 16);
+  bytes[6] = (bytes[6]! & 0x0f) | 0x80;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  return uuidOf(bytes);
+}
+
+function uuidOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex').replace(uuidParts, '$1-$2-$3-$4-$5');
+}
+
+function isOwnedBy(row: EntityRow, { client, serviceId }: FamilyOwner): boolean {
+  return foreignIdOf(row, 'credential') === client.row.id && foreignIdOf(row, 'service') === serviceId;
+}
+
+function withMargin(lifetime: number): number {
+  return lifetime === 0 ? 0 : lifetime + margin;
+}
