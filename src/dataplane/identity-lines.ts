@@ -33,6 +33,10 @@ function makeLines(consumer: ConsumerView | null, credential: CredentialView | n
   );
 }
 
+const controls = /[\0-\x1f\x7f]/;
+
+/** A name with a line break or another control character is left out: it comes from a token, a certificate or an operator. */
 function line(name: string, value: string | null | undefined): string {
-  return value === null || value === undefined || value === '' ? '' : headerLine(name, utf8AsLatin1(value));
+  if (value === null || value === undefined || value === '' || controls.test(value)) return '';
+  return headerLine(name, utf8AsLatin1(value));
 }

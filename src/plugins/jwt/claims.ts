@@ -6,23 +6,24 @@ export type CheckClaims = (claims: Claims, now: number) => Readonly<Record<strin
 
 export function claimsChecker(config: JwtConfig): CheckClaims {
   const wanted = config.claims_to_verify ?? [];
-  const exp = wanted.includes('exp');
-  const nbf = wanted.includes('nbf');
-  const longest = wanted.length > 0 ? (config.maximum_expiration ?? 0) : 0;
+  const bySet = config.jwks_uri !== null;
+  const needsExp = wanted.includes('exp') || (bySet && config.jwks_require_exp);
+  const needsNbf = wanted.includes('nbf');
+  const longest = config.maximum_expiration ?? 0;
   const { leeway, issuers, audiences } = config;
   return (claims, now) => {
     const problems: Record<string, string> = {};
     const expiry = claims['exp'];
     const begin = claims['nbf'];
-    if (exp) {
+    if (needsExp || (bySet && expiry !== undefined)) {
       if (!isNumber(expiry)) problems['exp'] = 'must be a number';
       else if (expiry + leeway <= now) problems['exp'] = 'token expired';
     }
-    if (nbf) {
+    if (needsNbf || (bySet && begin !== undefined)) {
       if (!isNumber(begin)) problems['nbf'] = 'must be a number';
       else if (begin - leeway > now) problems['nbf'] = 'token not valid yet';
     }
-    if (longest > 0 && isNumber(expiry) && expiry - now > longest && problems['exp'] === undefined) {
+    if (longest > 0 && problems['exp'] === undefined && !(isNumber(expiry) && expiry - now <= longest)) {
       problems['exp'] = 'exceeds maximum allowed expiration';
     }
     const issuer = claims['iss'];

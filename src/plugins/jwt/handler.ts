@@ -23,6 +23,9 @@ import { type TokenKey, type Verified, VerifiedTokens } from './verified-tokens.
 
 type Outcome = Reply | undefined;
 
+/** A header cannot carry these, and the name of a client goes on in one. */
+const controls = /[\0-\x1f\x7f]/;
+
 export function authenticateByToken(config: JwtConfig, tools: PluginTools): PluginPhases {
   const tokens = new TokenAuthentication(config, tools);
   return {
@@ -85,7 +88,9 @@ class TokenAuthentication {
     const claim = this.#claimName;
     const name = token.claims[claim] ?? token.header[claim];
     if (name === undefined || name === null) return this.#refusals.invalid(`No mandatory '${claim}' in claims`);
-    if (typeof name !== 'string' || name === '') return this.#refusals.invalid(`Invalid '${claim}' in claims`);
+    if (typeof name !== 'string' || name === '' || controls.test(name)) {
+      return this.#refusals.invalid(`Invalid '${claim}' in claims`);
+    }
     const row = this.#tools.entities.find('jwt_secrets', 'key', name, context.client.ip);
     return row instanceof Promise
       ? row.then((found) => this.#withCredential(context, token, key, name, found))
@@ -111,7 +116,10 @@ class TokenAuthentication {
     const goOn = (secret: KeyObject | null): Outcome | Promise<Outcome> => {
       if (secret === null) return this.#refusals.invalid('Invalid signature');
       const { sub } = token.claims;
-      const name = typeof sub === 'string' ? sub : '';
+      if (sub !== undefined && (typeof sub !== 'string' || controls.test(sub))) {
+        return this.#refusals.invalid("Invalid 'sub' in claims");
+      }
+      const name = sub ?? '';
       return this.#verify(context, token, key, { algorithm: token.algorithm, secret, name, credential: null });
     };
     const secret = keys.find(token.header['kid'], token.algorithm);

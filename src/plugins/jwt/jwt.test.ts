@@ -47,11 +47,13 @@ test('the defaults are those of Kong', async () => {
   assert.deepEqual([anonymous, run_on_preflight, maximum_expiration, realm], [null, true, 0, null]);
 });
 
-test('a longest time without a claim to measure it by is refused', async () => {
-  const result = await testPlugin(jwt).check({ maximum_expiration: 60 });
+test('a longest time needs exp among the claims to verify, when these are set', async () => {
+  const result = await testPlugin(jwt).check({ maximum_expiration: 60, claims_to_verify: ['nbf'] });
   assert.ok(!result.ok);
-  assert.match(result.message, /claims_to_verify/);
-  assert.equal((await testPlugin(jwt).check({ maximum_expiration: 60, claims_to_verify: ['exp'] })).ok, true);
+  assert.match(result.message, /claims_to_verify: expected to contain: exp/);
+  for (const claims_to_verify of [undefined, null, ['exp'], ['nbf', 'exp']]) {
+    assert.equal((await testPlugin(jwt).check({ maximum_expiration: 60, claims_to_verify })).ok, true);
+  }
 });
 
 test('a good token names the consumer and its credential, and goes on to the backend', async () => {
@@ -152,11 +154,23 @@ test('claims of time', async () => {
   const longest = { claims_to_verify: ['exp'], maximum_expiration: 300 };
   assert.deepEqual(await refusal(make({ exp: now() + 400 }), longest), { exp: 'exceeds maximum allowed expiration' });
   assert.equal((await guard(longest).request(bearer(make({ exp: now() + 200 })))).response.status, 200);
+  const alone = { maximum_expiration: 300 };
+  assert.equal((await guard(alone).request(bearer(make({ exp: now() + 200 })))).response.status, 200);
+  for (const claims of [{ exp: now() + 400 }, {}, { exp: 'soon' }]) {
+    assert.deepEqual(await refusal(make(claims), alone), { exp: 'exceeds maximum allowed expiration' });
+  }
   assert.equal(
     (await guard().request(bearer(make({ exp: 1 })))).response.status,
     200,
     'what is not asked for does not count',
   );
+});
+
+test('a name with a line break or another control character is refused', async () => {
+  for (const iss of ['issuer\r\nX-Consumer-Username: bob', 'issuer\n', 'a\0b']) {
+    const token = tokenOf('HS256', secret, { iss });
+    assert.deepEqual(await refusal(token, {}, credential({ key: iss })), { message: "Invalid 'iss' in claims" });
+  }
 });
 
 test('issuers and audiences can be limited', async () => {

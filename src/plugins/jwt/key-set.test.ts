@@ -48,11 +48,13 @@ function guard(config: Members = {}) {
 
 type Guard = ReturnType<typeof guard>;
 
+const now = (): number => Math.floor(Date.now() / 1000);
+
 function byFirst(claims: Members = {}, header: Members = { kid: 'one' }): string {
-  return tokenOf('RS256', first.privateKey, { sub: 'user-7', ...claims }, header);
+  return tokenOf('RS256', first.privateKey, { sub: 'user-7', exp: now() + 600, ...claims }, header);
 }
 
-const bySecond = tokenOf('ES256', second.privateKey, { sub: 'user-7' }, { kid: 'two' });
+const bySecond = tokenOf('ES256', second.privateKey, { sub: 'user-7', exp: now() + 600 }, { kid: 'two' });
 
 async function status(plugin: Guard, token: string): Promise<number> {
   // Lets fetches that are under way go on.
@@ -157,7 +159,7 @@ test('keys that must not be used are left out', async () => {
 test('keys that are too short for their algorithm are left out (RFC 7518 3.3)', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
   publish(firstKey, { ...publicKey.export({ format: 'jwk' }), kid: 'short' });
-  assert.equal(await status(guard(), tokenOf('RS256', privateKey, { sub: 'user-7' }, { kid: 'short' })), 401);
+  assert.equal(await status(guard(), tokenOf('RS256', privateKey, { exp: now() + 600 }, { kid: 'short' })), 401);
 });
 
 test('the log shows no secret of the address', async () => {
@@ -174,6 +176,43 @@ test('without a name there must be one key only', async () => {
   assert.equal(await status(plugin, byFirst({}, {})), 200);
   publish(firstKey, { ...firstKey, kid: 'again' });
   assert.equal(await status(guard(), byFirst({}, {})), 401);
+});
+
+async function refusal(plugin: Guard, token: string): Promise<unknown> {
+  const { response, upstream } = await plugin.request({ headers: { authorization: `Bearer ${token}` } });
+  assert.deepEqual([response.status, upstream], [401, null]);
+  return JSON.parse(response.body);
+}
+
+test('exp is required and checked, and nbf is checked, without being asked for', async () => {
+  const plugin = guard();
+  const times: readonly (readonly [Members, Members])[] = [
+    [{ exp: now() - 1 }, { exp: 'token expired' }],
+    [{ exp: undefined }, { exp: 'must be a number' }],
+    [{ exp: null }, { exp: 'must be a number' }],
+    [{ exp: String(now() + 600) }, { exp: 'must be a number' }],
+    [{ nbf: now() + 60 }, { nbf: 'token not valid yet' }],
+    [{ nbf: 'now' }, { nbf: 'must be a number' }],
+    [{ nbf: null }, { nbf: 'must be a number' }],
+  ];
+  for (const [claims, problem] of times) {
+    const token = byFirst(claims);
+    for (let use = 0; use < 2; use++) assert.deepEqual(await refusal(plugin, token), problem, JSON.stringify(claims));
+  }
+  assert.equal(await status(plugin, byFirst({ nbf: now() })), 200);
+  assert.equal(await status(guard({ leeway: 10 }), byFirst({ exp: now() - 5, nbf: now() + 5 })), 200);
+});
+
+test('a token without exp can be allowed; one that has it is checked all the same', async () => {
+  const plugin = guard({ jwks_require_exp: false });
+  assert.equal(await status(plugin, byFirst({ exp: undefined })), 200);
+  assert.deepEqual(await refusal(plugin, byFirst({ exp: now() - 1 })), { exp: 'token expired' });
+});
+
+test('a subject that no header could carry is refused', async () => {
+  for (const sub of ['a\r\nX-Consumer-Username: bob', 'a\nb', 'a\0', 7, { a: 1 }]) {
+    assert.deepEqual(await refusal(guard(), byFirst({ sub })), { message: "Invalid 'sub' in claims" });
+  }
 });
 
 test('a claim names the consumer', async () => {

@@ -29,7 +29,8 @@ export const config = record({
     description: 'Secrets of credentials are base64 or base64url of the bytes that tokens are signed with.',
   }),
   claims_to_verify: set(string({ one_of: ['exp', 'nbf'] }), {
-    description: 'Claims of time that a token must have and hold.',
+    description:
+      'Claims of time that a token must have and hold. Tokens of `jwks_uri` are checked for those that they have in any case.',
   }),
   anonymous: string({
     description:
@@ -40,7 +41,7 @@ export const config = record({
     default: 0,
     between: [0, 31_536_000],
     unit: 's',
-    description: 'Longest time that a token may still be valid for; 0: any. Needs `exp` among `claims_to_verify`.',
+    description: 'Longest time that a token may still be valid for; one without `exp` is refused then. 0: any.',
   }),
   header_names: set(headerName(), {
     default: ['authorization'],
@@ -77,6 +78,12 @@ export const config = record({
     unit: 's',
     description: 'Least time between two fetches, also when a token names a key that is not known.',
   }),
+  jwks_require_exp: boolean({
+    required: true,
+    default: true,
+    description:
+      'Tokens of `jwks_uri` must have an `exp`. Off: a token without one is valid until its key is withdrawn.',
+  }),
   jwks_timeout: timeout({ required: true, default: 5000, description: 'How long a fetch may take.' }),
   jwks_ssl_verify: boolean({ required: true, default: true, description: 'Verifies the certificate of `jwks_uri`.' }),
   issuers: set(string(), { description: 'Issuers (`iss`) that are trusted. Default: any.' }),
@@ -100,7 +107,8 @@ export const checks: readonly EntityCheck[] = [
       field_sources: ['config'],
       fn: ({ config: given }) => {
         const { maximum_expiration: longest, claims_to_verify: claims } = given as JwtConfig;
-        if (!((longest ?? 0) > 0) || claims?.includes('exp')) return null;
+        // Kong looks at `claims_to_verify` only when it is set.
+        if (!((longest ?? 0) > 0) || claims === null || claims === undefined || claims.includes('exp')) return null;
         return {
           '@entity': "failed conditional validation given value of field 'config.maximum_expiration'",
           'config.claims_to_verify': 'expected to contain: exp',
