@@ -193,10 +193,82 @@ test('paths: whole segments, exact ones and expressions, of the normalised path'
 
 test('a path that is denied is denied in the spellings that some servers take for it', async () => {
   const config = { rules: [{ name: 'no', effect: 'deny', paths: ['/admin'] }], default: 'allow' };
-  for (const path of ['/admin', '/admin/x', '/admin;x', '/admin%2f..', '/x/../admin', '/%61dmin', '//admin']) {
+  for (const path of [
+    '/admin',
+    '/admin/x',
+    '/admin;x',
+    '/admin;v=1/x',
+    '/admin%2f..',
+    '/admin%2fx',
+    '/admin%5cx',
+    '/x/../admin',
+    '/%61dmin',
+    '//admin',
+    '/%2fadmin',
+    '/%5cadmin',
+    '/;v=1/admin',
+    '/x/..;/admin',
+    '/x/..;v=1/admin;v=2/y',
+    '/x/%2e%2e;/admin',
+    '/x%2f..%2fadmin',
+    '/x%2F%2e%2e%2Fadmin/y',
+    '/x%5c..%5cadmin',
+    '/x%5C..%2Fadmin',
+    '/x%252f..%252fadmin',
+    '/x/..%3b/admin',
+    '/x/..%253b/admin',
+    '/x;%2f..%2f../admin',
+    '/%25%36%31dmin',
+    '/x/..%c0%afadmin',
+  ]) {
     assert.equal((await outcome(config, null, { path })).response.status, 403, path);
   }
   assert.equal((await outcome(config, null, { path: '/administration' })).response.status, 200);
+});
+
+test('a rule that denies an exact path or an expression covers the spellings of it, and no other path', async () => {
+  for (const entry of ['=/admin', '~/admin$', '~/admin/?$']) {
+    const config = { rules: [{ name: 'no', effect: 'deny', paths: [entry] }], default: 'allow' };
+    for (const path of ['/admin', '/admin;v=1', '/x%2f..%2fadmin', '/%5cadmin', '/x/..;/admin']) {
+      assert.equal((await outcome(config, null, { path })).response.status, 403, `${entry} ${path}`);
+    }
+    for (const path of ['/administration', '/x/admin', '/x%2fadmin', '/admin%2fx', '/x;admin', '/%41dmin']) {
+      assert.equal((await outcome(config, null, { path })).response.status, 200, `${entry} ${path}`);
+    }
+  }
+  const exact = { rules: [{ name: 'no', effect: 'deny', paths: ['=/admin'] }], default: 'allow' };
+  for (const path of ['/admin/', '/admin/;x', '/admin%2f']) {
+    assert.equal((await outcome(exact, null, { path })).response.status, 403, path);
+  }
+});
+
+test('a rule that allows covers only what no server could take for another path', async () => {
+  const config = { rules: [{ name: 'public', paths: ['/public', '/docs'] }] };
+  for (const path of [
+    '/public',
+    '/public/x',
+    '/public/a%2fb',
+    '/public/a;v=1/b',
+    '/public/50%25',
+    '/public/x%2f..%2f',
+    '/docs/%5c',
+    '/public/..%2fdocs',
+  ]) {
+    assert.equal((await outcome(config, null, { path })).response.status, 200, path);
+  }
+  for (const path of [
+    '/public/..%2fadmin',
+    '/public/..%5cadmin',
+    '/public/..;/admin',
+    '/public/..;v=1/admin',
+    '/public/x%2f..%2f..%2fadmin',
+    '/public/..%252fadmin',
+    '/public%2fx',
+    '/public;x',
+    '/public/..%c0%afadmin',
+  ]) {
+    assert.equal((await outcome(config, null, { path })).response.status, 403, path);
+  }
 });
 
 test('all conditions of a rule must hold', async () => {

@@ -1,6 +1,6 @@
 import { type AccessContext, type IdentityDetails, ipSet } from '../../plugin-sdk/index.ts';
 import { claimMatcher } from './claims.ts';
-import { pathMatcher } from './paths.ts';
+import { pathsMatcher } from './paths.ts';
 import type { RuleConfig } from './schema.ts';
 
 /** What rules are weighed against. */
@@ -33,8 +33,8 @@ function requestConditions(rule: RuleConfig): readonly Condition[] {
     add('methods', ({ context }) => methods.has(context.request.method));
   }
   if (rule.paths !== null) {
-    const matchers = rule.paths.map((path) => pathMatcher(path, rule.effect === 'deny'));
-    add('paths', ({ context }) => matchers.some((matches) => matches(context.request.path)));
+    const matches = pathsMatcher(rule.paths, rule.effect === 'deny');
+    add('paths', ({ context }) => matches(context.request.path));
   }
   if (rule.addresses !== null) {
     const addresses = ipSet(rule.addresses);

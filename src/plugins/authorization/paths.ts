@@ -1,4 +1,5 @@
 import { compileRegex, normalisePath } from '../../plugin-sdk/index.ts';
+import { pathReadings } from './path-readings.ts';
 
 export type PathMatcher = (path: string) => boolean;
 
@@ -13,19 +14,33 @@ export function pathProblem(text: string): string | null {
 }
 
 /**
- * Compiles an entry of `paths` for normalised request paths. `strict`, for rules that deny: what some servers take for the
- * same place (`/admin;x`, `/admin%2F`) is covered too. Throws an `Error` that says what is wrong.
+ * Matches normalised request paths with the entries of `paths`. A rule that denies covers a path when a server could read it as
+ * one that the rule names; a rule that allows covers it only when no server could read it as another one.
  */
-export function pathMatcher(text: string, strict: boolean): PathMatcher {
+export function pathsMatcher(entries: readonly string[], denies: boolean): PathMatcher {
+  const matchers = entries.map((text) => pathMatcher(text, denies));
+  const isNamed = (path: string): boolean => matchers.some((matches) => matches(path));
+  return (path) => (denies ? pathReadings(path).some(isNamed) : pathReadings(path).every(isNamed));
+}
+
+/** `denies`: what some servers take for the same place is covered too. Throws an `Error` that says what is wrong. */
+function pathMatcher(text: string, denies: boolean): PathMatcher {
   if (text.startsWith('~')) return expression(text.slice(1));
   if (text.startsWith('=')) {
     const exact = normalised(text.slice(1));
-    return (path) => path === exact;
+    if (!denies) return (path) => path === exact;
+    const bare = withoutLastSlash(exact);
+    return (path) => withoutLastSlash(path) === bare;
   }
   const prefix = normalised(text);
   if (prefix.endsWith('/')) return (path) => path.startsWith(prefix);
-  const ends = strict ? strictEnds : slash;
+  const ends = denies ? strictEnds : slash;
   return (path) => path.startsWith(prefix) && (path.length === prefix.length || ends.has(path.charAt(prefix.length)));
+}
+
+/** Many servers take `/a/` for `/a`. */
+function withoutLastSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
 const slash: ReadonlySet<string> = new Set('/');
