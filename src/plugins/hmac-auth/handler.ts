@@ -103,8 +103,11 @@ class Signatures {
     if (!isSignatureOf(text, parameters.algorithm, credential.secret, parameters.signature)) {
       return this.#refusals.mismatch;
     }
-    // The body comes last: nobody without a secret can make the gateway collect one.
     if (!this.#withBody) return this.#accept(context, credential);
+    // Whoever changes the body on the way could change a digest with it that is not signed.
+    const isSigned = parameters.headers.includes('digest');
+    if (!isSigned && context.request.headerValues('digest').length > 0) return this.#refusals.unverifiable;
+    // The body comes last: nobody without a secret can make the gateway collect one.
     return context
       .body()
       .then((body) =>

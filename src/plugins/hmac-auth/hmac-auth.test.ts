@@ -254,6 +254,17 @@ describe('a body that is validated', () => {
     assert.equal((await post(digestOf(''), '')).response.status, 200);
     assert.equal((await post(digestOf('x').replace('SHA', 'sha'), 'x')).response.status, 200);
   });
+
+  it('is refused with a digest that is not signed', async () => {
+    const headers = { digest: digestOf('the body') };
+    const unsigned = signed({ method: 'POST', names: names.slice(0, 2) });
+    for (const body of ['the body', '']) {
+      const outcome = await plugin.request({ method: 'POST', headers: { ...unsigned, ...headers }, body });
+      assert.equal(outcome.upstream, null);
+      assert.deepEqual([outcome.response.status, messageOf(outcome)], [401, 'HMAC signature cannot be verified']);
+    }
+  });
+
   it('is refused with another digest, or none', async () => {
     for (const digest of [null, digestOf('other'), 'SHA-256=', 'SHA-256', 'MD5=eDp5', `${digestOf('the body')},x=y`]) {
       const outcome = await post(digest, 'the body');
