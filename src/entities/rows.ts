@@ -75,14 +75,19 @@ export function schemaOf(definition: EntityDefinition, value: Fields, operation:
 
 /**
  * The row as the Admin API shows it: every declared field, unset ones as null, timestamps in seconds. `virtual` gives
- * the fields that are not stored with the row.
+ * the fields that are not stored with the row. `now`: when `ttl` counts from, in milliseconds.
  */
-export function presentRow(definition: EntityDefinition, row: Row, virtual: Fields = {}): Record<string, unknown> {
+export function presentRow(
+  definition: EntityDefinition,
+  row: Row,
+  virtual: Fields = {},
+  now: number = Date.now(),
+): Record<string, unknown> {
   const schema = schemaOf(definition, row);
   const output: Record<string, unknown> = {};
   for (const [name, field] of definition.schema.fields) {
     const value = row[name] ?? null;
-    if (name === 'ttl' && definition.expires) output[name] = secondsLeft(row['expires_at']);
+    if (name === 'ttl' && definition.expires) output[name] = secondsLeft(row['expires_at'], now);
     else if (field.meta.virtual === true) output[name] = virtual[name] ?? [];
     else if (field.meta.timestamp === true) output[name] = toSeconds(definition, value);
     else {
@@ -161,8 +166,9 @@ function expiry(seconds: unknown, now: number): number | null {
   return typeof seconds === 'number' && seconds > 0 ? now + seconds * 1000 : null;
 }
 
-function secondsLeft(expiresAt: unknown): number | null {
-  return typeof expiresAt === 'number' ? Math.max(0, Math.ceil((expiresAt - Date.now()) / 1000)) : null;
+/** Rounded down, as Kong does. */
+function secondsLeft(expiresAt: unknown, now: number): number | null {
+  return typeof expiresAt === 'number' ? Math.max(0, Math.floor((expiresAt - now) / 1000)) : null;
 }
 
 function toMilliseconds(seconds: unknown, now: number): number {

@@ -5,17 +5,18 @@ import type { AdminContext } from './admin-context.ts';
 
 export type Shown = Readonly<Record<string, unknown>>;
 
-/** Rows as the wire shows them, virtual fields included. */
+/** Rows as the wire shows them, virtual fields included. `now`: when their `ttl` counts from. */
 export async function showEntities(
   context: AdminContext,
   reader: StoreReader,
   definition: EntityDefinition,
   rows: readonly Row[],
+  now: number = Date.now(),
 ): Promise<readonly Shown[]> {
   const { virtuals } = context.extras(definition.name);
-  if (virtuals === undefined || rows.length === 0) return rows.map((row) => presentRow(definition, row));
+  if (virtuals === undefined || rows.length === 0) return rows.map((row) => presentRow(definition, row, {}, now));
   const values = await virtuals(reader, rows);
-  return rows.map((row, index) => presentRow(definition, row, values[index]));
+  return rows.map((row, index) => presentRow(definition, row, values[index], now));
 }
 
 export async function showEntity(
@@ -23,7 +24,8 @@ export async function showEntity(
   reader: StoreReader,
   definition: EntityDefinition,
   row: Row,
+  now: number = Date.now(),
 ): Promise<Shown> {
-  const [shown] = await showEntities(context, reader, definition, [row]);
+  const [shown] = await showEntities(context, reader, definition, [row], now);
   return shown!;
 }

@@ -122,7 +122,7 @@ async function store(
   const concealed = await definition.conceal?.(built, { hashKeys, given, before });
   const row = await write(concealed?.stored ?? built);
   await afterWrite?.(writer, row, virtual);
-  return { ...(await showEntity(context, writer, definition, row)), ...concealed?.shown };
+  return { ...(await showEntity(context, writer, definition, row, writer.now)), ...concealed?.shown };
 }
 
 function givesCreatedAt(input: Input): boolean {

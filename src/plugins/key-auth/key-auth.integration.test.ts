@@ -66,6 +66,11 @@ describe('keys through the Admin API', () => {
   it('expire', async () => {
     const made = await rig.write('POST', '/consumers/bob/key-auth', { key: 'short-lived', ttl: 1 });
     assert.equal(made['ttl'], 1);
+    assert.equal(
+      (await rig.gateway.admin('GET', `/key-auths/${made['id']}`)).body['ttl'],
+      0,
+      'rounded down, as by Kong',
+    );
     assert.equal(await statusOf(rig, 'short-lived'), 200);
     const deadline = Date.now() + 5000;
     while ((await statusOf(rig, 'short-lived')) === 200) assert.ok(Date.now() < deadline, 'the key is still valid');
