@@ -36,7 +36,8 @@ function argument(request: RequestView, name: string): readonly string[] {
   return request.queryArguments()[name] ?? [];
 }
 
-const scheme = /^bearer +/i;
+/** The two spellings that Kong takes. */
+const scheme = /^[Bb]earer +/;
 
 function bearer(value: string): string | null {
   if ((value.charCodeAt(0) | 32) !== 98) return null;

@@ -166,6 +166,18 @@ test('claims of time', async () => {
   );
 });
 
+test('the scheme is Bearer or bearer, as in Kong', async () => {
+  for (const [scheme, status] of [
+    ['Bearer', 200],
+    ['bearer', 200],
+    ['BEARER', 401],
+    ['bEARER', 401],
+  ] as const) {
+    const { response } = await guard().request({ headers: { authorization: `${scheme} ${good}` } });
+    assert.equal(response.status, status, scheme);
+  }
+});
+
 test('a name with a line break or another control character is refused', async () => {
   for (const iss of ['issuer\r\nX-Consumer-Username: bob', 'issuer\n', 'a\0b']) {
     const token = tokenOf('HS256', secret, { iss });
