@@ -11,18 +11,23 @@ const inThread = offThread<[Uint8Array, readonly JsonChange[]], Uint8Array | nul
 
 /**
  * `changeJsonBody` at once for bodies of usual size, in a thread for large ones. Throws, or rejects, with a `BodySyntaxError` or a
- * `JsonValueError`, from the thread as errors of that name, or an `OffThreadError`.
+ * `JsonValueError`, from the thread as errors of that name, or an `OffThreadError`. `client`: the IP address of the client.
  */
 export function changeJson(
   body: Uint8Array,
   changes: readonly JsonChange[],
+  client: string,
 ): Uint8Array | null | Promise<Uint8Array | null> {
-  return body.byteLength < largeBody ? changeJsonBody(body, changes) : changeLarge(body, changes);
+  return body.byteLength < largeBody ? changeJsonBody(body, changes) : changeLarge(body, changes, client);
 }
 
 /** By shared memory, copied once each way: what is posted otherwise is copied several times, which takes 150 ms for 32 MB. */
-async function changeLarge(body: Uint8Array, changes: readonly JsonChange[]): Promise<Uint8Array | null> {
-  const changed = await inThread(sharedCopy(body), changes);
+async function changeLarge(
+  body: Uint8Array,
+  changes: readonly JsonChange[],
+  client: string,
+): Promise<Uint8Array | null> {
+  const changed = await inThread.forClient(client, sharedCopy(body), changes);
   return changed === null ? null : Buffer.from(changed);
 }
 

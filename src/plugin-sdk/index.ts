@@ -86,7 +86,7 @@ export { listElements } from './list-elements.ts';
 export { compileLogFields, type LogFields, type LogFieldsConfig, type LogSource, logLine } from './log-fields.ts';
 export { type MediaType, mediaType } from './media-type.ts';
 export { type NamedValue, namedValue } from './named-value.ts';
-export { OffThreadError, type OffThreadOptions, offThread } from './off-thread.ts';
+export { type OffThreadCall, OffThreadError, type OffThreadOptions, offThread } from './off-thread.ts';
 export { outageReporter } from './outage.ts';
 export {
   DeliveryQueue,

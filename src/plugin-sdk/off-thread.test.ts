@@ -20,6 +20,14 @@ test('a call that takes too long is given up, and those behind it are carried ou
   assert.deepEqual(added, { status: 'fulfilled', value: 2 });
 });
 
+test('clients are served in turn', async () => {
+  const add = offThread<[number, number], number>(module, 'add');
+  const order: string[] = [];
+  const call = (client: string): Promise<unknown> => add.forClient(client, 1, 1).then(() => order.push(client));
+  await Promise.all([...Array.from({ length: 20 }, () => call('192.0.2.1')), call('192.0.2.2'), call('192.0.2.3')]);
+  assert.deepEqual(order.slice(0, 4), ['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.3']);
+});
+
 test('no more calls wait than can be carried out in time', async () => {
   const add = offThread<[number, number], number>(module, 'add');
   const all = await Promise.allSettled(Array.from({ length: 100 }, (_, at) => add(at, 1)));

@@ -1,8 +1,16 @@
 import { Worker } from 'node:worker_threads';
+import { clientGroup, FairQueue, overloaded } from './fair-queue.ts';
 
 export interface OffThreadOptions {
   /** Milliseconds for one call once its turn has come; then the thread is ended. Default 5000. */
   readonly deadline?: number;
+}
+
+export interface OffThreadCall<A extends readonly unknown[], R> {
+  /** For work that no client causes; all such calls wait in one line. */
+  (...args: A): Promise<R>;
+  /** `client`: the IP address of the client whose request needs it. */
+  forClient(client: string, ...args: A): Promise<R>;
 }
 
 /** The call was not carried out: too many wait, its time is over, or the thread has ended. */
@@ -29,14 +37,15 @@ export type OffThreadAnswer =
       readonly error: { readonly name: string; readonly message: string; readonly fields: object };
     };
 
-interface Waiting {
+interface Running {
   readonly call: Call;
-  readonly deadline: number;
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
 
-const mostWaiting = 64;
+const maxWaiting = 64;
+/** Milliseconds that a call may wait for its turn. */
+const maxWait = 30_000;
 const idleTime = 30_000;
 const mostMegabytes = 512;
 const usualDeadline = 5_000;
@@ -44,7 +53,7 @@ const usualDeadline = 5_000;
 /**
  * A function of a module, run in a thread beside this one so that a large body does not hold up the others: `module` exports
  * it under `name`. Arguments and result are copied. What it throws is thrown here with the same name, message and fields. Calls wait for each
- * other; rejects with an `OffThreadError` when there are too many.
+ * other, those of different clients in turn; rejects with an `OffThreadError` when there are too many.
  *
  * Texts of 8 MiB at most: JSON can take thirty times its size, and a thread whose memory runs out ends the process.
  */
@@ -52,8 +61,10 @@ export function offThread<A extends readonly unknown[], R>(
   module: URL,
   name: string,
   { deadline = usualDeadline }: OffThreadOptions = {},
-): (...args: A) => Promise<R> {
-  return (...args) => thread.call(module.href, name, args, deadline) as Promise<R>;
+): OffThreadCall<A, R> {
+  const forClient = (client: string, ...args: A): Promise<R> =>
+    thread.call(client, module.href, name, args, deadline) as Promise<R>;
+  return Object.assign((...args: A) => forClient('', ...args), { forClient });
 }
 
 /**
@@ -65,37 +76,44 @@ class HelperThread {
   /** Of the call under way, or of the time without any. */
   #timer: NodeJS.Timeout | undefined;
   #serial = 0;
-  #current: Waiting | null = null;
-  readonly #queue: Waiting[] = [];
+  #current: Running | null = null;
+  readonly #queue = new FairQueue({ concurrency: 1, maxWaiting, maxWait });
 
-  call(module: string, name: string, args: readonly unknown[], deadline: number): Promise<unknown> {
-    if (this.#queue.length >= mostWaiting)
-      return Promise.reject(new OffThreadError('too many bodies wait to be converted'));
+  async call(
+    client: string,
+    module: string,
+    name: string,
+    args: readonly unknown[],
+    deadline: number,
+  ): Promise<unknown> {
+    const call = { id: ++this.#serial, module, name, args };
+    const result = await this.#queue.run(clientGroup(client), () => this.#carryOut(call, deadline));
+    if (result === overloaded) throw new OffThreadError('too many bodies wait to be converted');
+    return result;
+  }
+
+  #carryOut(call: Call, deadline: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ call: { id: ++this.#serial, module, name, args }, deadline, resolve, reject });
-      if (this.#current === null) this.#next();
+      this.#current = { call, resolve, reject };
+      const thread = this.#worker ?? this.#start();
+      thread.ref();
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#end(thread, `a body took longer than ${deadline} ms`), deadline);
+      try {
+        thread.postMessage(call);
+      } catch (error) {
+        reject(error as Error);
+        this.#rest();
+      }
     });
   }
 
-  #next(): void {
-    clearTimeout(this.#timer);
-    const next = this.#queue.shift() ?? null;
-    this.#current = next;
+  #rest(): void {
     const worker = this.#worker;
-    if (next === null) {
-      worker?.unref();
-      this.#timer = setTimeout(() => this.#end(worker, 'idle'), idleTime).unref();
-      return;
-    }
-    const thread = worker ?? this.#start();
-    thread.ref();
-    this.#timer = setTimeout(() => this.#end(thread, `a body took longer than ${next.deadline} ms`), next.deadline);
-    try {
-      thread.postMessage(next.call);
-    } catch (error) {
-      next.reject(error as Error);
-      this.#next();
-    }
+    this.#current = null;
+    clearTimeout(this.#timer);
+    worker?.unref();
+    this.#timer = setTimeout(() => this.#end(worker, 'idle'), idleTime).unref();
   }
 
   #start(): Worker {
@@ -113,9 +131,9 @@ class HelperThread {
   #answered(answer: OffThreadAnswer): void {
     const current = this.#current;
     if (current?.call.id !== answer.id) return;
+    this.#rest();
     if ('error' in answer) current.reject(errorOf(answer.error));
     else current.resolve(answer.value);
-    this.#next();
   }
 
   /** The call under way is lost, those behind it are not. */
@@ -124,9 +142,9 @@ class HelperThread {
     this.#worker = null;
     void worker.terminate();
     clearTimeout(this.#timer);
-    if (this.#current === null) return;
-    this.#current.reject(new OffThreadError(reason));
-    this.#next();
+    const current = this.#current;
+    this.#current = null;
+    current?.reject(new OffThreadError(reason));
   }
 }
 

@@ -35,7 +35,7 @@ function reporting({ maxBytes, expect }: AnswerCheckOptions, report: Report): Pi
       if (hasNoBody(context)) return null;
       const expected = expect(context);
       if (expected === null || context.response.status === 206) return null;
-      const { route, response } = context;
+      const { route, response, client } = context;
       const place = route?.name ?? route?.id ?? null;
       const { status } = response;
       if (typeof expected !== 'function') {
@@ -43,7 +43,7 @@ function reporting({ maxBytes, expect }: AnswerCheckOptions, report: Report): Pi
         return null;
       }
       return answerCopy(response, maxBytes, (body) => {
-        (async () => expected(body, 1))().then(
+        (async () => expected(body, 1, client.ip))().then(
           (verdict) => report(place, status, verdict),
           () => report(place, status, { fault: 'it could not be checked' }),
         );
@@ -57,7 +57,7 @@ function enforcing({ expect }: AnswerCheckOptions, report: Report): Pick<PluginP
     wantsBody: (context) => !hasNoBody(context) && expect(context) !== null,
     async response(context): Promise<Reply | undefined> {
       const { response, route } = context;
-      const verdict = await judged(expect(context), response);
+      const verdict = await judged(expect(context), response, context.client.ip);
       if (verdict === null) return undefined;
       report(route?.name ?? route?.id ?? null, response.status, verdict);
       return refuse(502, 'The answer of the backend is not as it should be');
@@ -69,12 +69,13 @@ function enforcing({ expect }: AnswerCheckOptions, report: Report): Pick<PluginP
 async function judged(
   expected: Expectation,
   response: ResponseHeadView & { body(): Uint8Array },
+  client: string,
 ): Promise<Verdict | { readonly fault: string } | null> {
   if (expected === null) return null;
   if (typeof expected !== 'function') return expected;
   if (response.status === 206) return { fault: 'it is only a part' };
   if (response.header('content-encoding') !== null) return { fault: 'its content coding is unknown' };
-  const verdict = await expected(response.body(), 1);
+  const verdict = await expected(response.body(), 1, client);
   return verdict.kind === 'right' ? null : verdict;
 }
 

@@ -11,7 +11,8 @@ export type Verdict =
   | { readonly kind: 'syntax'; readonly message: string }
   | { readonly kind: 'busy' };
 
-export type BodyJudge = (body: Uint8Array, most: number) => Verdict | Promise<Verdict>;
+/** `client`: the IP address of the client, whose large bodies are judged in turn with those of others. */
+export type BodyJudge = (body: Uint8Array, most: number, client: string) => Verdict | Promise<Verdict>;
 
 /**
  * Bytes above which a body is checked in another thread. Measured: reading and checking take 10 to 60 ns for each byte, so 6 ms, and
@@ -28,10 +29,10 @@ const busy: Verdict = Object.freeze({ kind: 'busy' });
 /** Judges JSON bodies by a schema. `check`: the same schema, compiled; default: it is compiled at once, or throws a `SchemaError`. */
 export function bodyJudge(prepared: PreparedSchema, check: SchemaCheck = compileSchema(prepared)): BodyJudge {
   let text: string | null = null;
-  return (body, most) => {
+  return (body, most, client) => {
     if (body.byteLength <= largestHere) return judgeHere(check, body, most);
     text ??= JSON.stringify(prepared);
-    return apart(text, body, most).then(verdictOf, verdictOfFault);
+    return apart.forClient(client, text, body, most).then(verdictOf, verdictOfFault);
   };
 }
 

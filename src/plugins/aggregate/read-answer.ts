@@ -31,8 +31,13 @@ const inThread = offThread<[Uint8Array, LargeJob], Awaited<ReturnType<typeof con
   'convertLarge',
 );
 
-/** At once, unless it is large or XML. Never rejects because of what is in the answer. */
-export function readAnswer(part: Part, answer: BackendAnswer, texts: LargeTexts): Outcome | Promise<Outcome> {
+/** At once, unless it is large or XML. Never rejects because of what is in the answer. `client`: IP address. */
+export function readAnswer(
+  part: Part,
+  answer: BackendAnswer,
+  texts: LargeTexts,
+  client: string,
+): Outcome | Promise<Outcome> {
   const { status, body } = answer;
   if (status < 200 || status >= 300 || status === 206) {
     if (part.nullOnStatus.has(status)) return absent;
@@ -46,7 +51,7 @@ export function readAnswer(part: Part, answer: BackendAnswer, texts: LargeTexts)
   const contentType = answer.header('content-type');
   const format = formatOf(part.config.format, contentType);
   if (format === null) return failed('media-type', 'the answer is neither JSON nor XML');
-  if (body.byteLength > largestInline[format]) return readLarge(part, answer, { format, contentType }, texts);
+  if (body.byteLength > largestInline[format]) return readLarge(part, answer, { format, contentType }, texts, client);
   if (format === 'json') {
     try {
       return there(part, parseJson(body), answer, texts);
@@ -79,11 +84,12 @@ async function readLarge(
   answer: BackendAnswer,
   { format, contentType }: { readonly format: BodyFormat; readonly contentType: string | null },
   texts: LargeTexts,
+  client: string,
 ): Promise<Outcome> {
   const { xml, shapeConfig, opening, referred } = part;
   try {
     const job = { format, contentType, xml, shape: shapeConfig, opening, references: referred };
-    const { skeleton, references } = await inThread(answer.body, job);
+    const { skeleton, references } = await inThread.forClient(client, answer.body, job);
     if (references.length > mostReferred) {
       return failed('too-large', 'what other parts refer to in its answer is too large');
     }

@@ -132,7 +132,7 @@ export class Run implements Sources {
       done({ kind: 'failed', failure: allTooLarge });
       return;
     }
-    const read = readAnswer(part, answer, this.#texts);
+    const read = readAnswer(part, answer, this.#texts, this.context.client.ip);
     if (!(read instanceof Promise)) done(read);
     else this.#readLater(read, done);
   }

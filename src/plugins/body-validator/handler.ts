@@ -60,7 +60,7 @@ async function checkBody(
   if (body.byteLength === 0) return required ? refusal(context, refuse(400, missing), 'required') : undefined;
   if (body.byteLength > config.max_body_size) return refuse(413, 'Payload too large');
   if (!typed) return refusal(context, otherType(config), 'content-type');
-  const verdict = await judge(body, config.max_errors);
+  const verdict = await judge(body, config.max_errors, context.client.ip);
   const reply = bodyRefusal(verdict, context.request.id, config.verbose);
   return reply === null ? undefined : refusal(context, reply, ruleOf(verdict));
 }

@@ -85,9 +85,12 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
     selection: Selection,
     contentType: string,
     body: Uint8Array,
+    client: string,
   ): Uint8Array | Promise<Uint8Array> {
     if (body.byteLength <= threadSize(masker)) return masker.mask(contentType, body);
-    return maskOffThread(configText, selection, contentType, sharedCopy(body)).then((result) => Buffer.from(result));
+    return maskOffThread
+      .forClient(client, configText, selection, contentType, sharedCopy(body))
+      .then((result) => Buffer.from(result));
   }
 
   function enter(context: AccessContext, lifted: number): undefined | Promise<Reply | undefined> {
@@ -111,7 +114,7 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
     const body = await context.decodedBody();
     if (body.byteLength === 0) return undefined;
     try {
-      const result = await masked(masker, { direction: 'request', lifted }, contentType ?? '', body);
+      const result = await masked(masker, { direction: 'request', lifted }, contentType ?? '', body, context.client.ip);
       context.upstream.setBody(result);
       noteEncoding(contentType, (value) => context.upstream.setHeader('Content-Type', value));
       return undefined;
@@ -130,7 +133,9 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
     const contentType = onlyType(context);
     try {
       const lifted = liftedFor(context);
-      response.setBody(await masked(masker, { direction: 'response', lifted }, contentType ?? '', body));
+      response.setBody(
+        await masked(masker, { direction: 'response', lifted }, contentType ?? '', body, context.client.ip),
+      );
       noteEncoding(contentType, (value) => response.setHeader('Content-Type', value));
       return undefined;
     } catch (error) {

@@ -76,13 +76,13 @@ async function checkBody(context: AccessContext, { body }: Operation, config: Op
 }
 
 async function judged(
-  { request }: AccessContext,
+  { request, client }: AccessContext,
   { judge, form }: BodyRule,
   bytes: Uint8Array,
   config: OpenApiConfig,
 ): Promise<Refusal | null> {
   if (judge !== null) {
-    const verdict = await judge(bytes, config.max_errors);
+    const verdict = await judge(bytes, config.max_errors, client.ip);
     const reply = bodyRefusal(verdict, request.id, config.verbose);
     const rule = verdict.kind === 'wrong' ? (verdict.violations[0]?.rule ?? '') : verdict.kind;
     return reply === null ? null : { reply, rule: `body ${rule}` };

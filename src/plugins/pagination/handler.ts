@@ -82,7 +82,7 @@ export function paginate(config: PaginationConfig, tools: PluginTools): PluginPh
   async function walk(context: AccessContext, ask: Ask, offset: number): Promise<Reply | undefined> {
     const query = context.upstream.query();
     const read = (...given: Parameters<typeof readPage>) =>
-      given[0].byteLength > largeBody ? readApart(...given) : readPage(...given);
+      given[0].byteLength > largeBody ? readApart.forClient(context.client.ip, ...given) : readPage(...given);
     const end = await walkTo(context, offset, { config, query, read, bad }).catch(tooBusy);
     if ('reply' in end) return end.reply;
     const from = 'token' in end ? { token: end.token } : null;
@@ -118,7 +118,7 @@ export function paginate(config: PaginationConfig, tools: PluginTools): PluginPh
     // Another plugin may take larger ones.
     if (body.byteLength > config.max_body_bytes) return bad(`it is larger than ${config.max_body_bytes} bytes`);
     if (body.byteLength <= largeBody) return finish(context, paging, job, rewriteAnswer(body, job));
-    return rewriteApart(body, job).then(
+    return rewriteApart.forClient(context.client.ip, body, job).then(
       (result) => finish(context, paging, job, result),
       (error) => tooBusy(error).reply,
     );

@@ -56,7 +56,7 @@ export class BodyChange {
 
   async #changeJson(context: AccessContext, body: Uint8Array, rendered: readonly string[]): Promise<Reply | undefined> {
     try {
-      const changed = await changeJson(body, this.#json(rendered));
+      const changed = await changeJson(body, this.#json(rendered), context.client.ip);
       if (changed !== null) context.upstream.setBody(changed);
       return undefined;
     } catch (error) {

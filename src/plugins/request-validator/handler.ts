@@ -87,7 +87,7 @@ async function checkBody(
   if (body.byteLength > config.max_body_size) return refuse(413, 'Payload too large');
   if (!isRight) return refusal(refuse(415, wrongType));
   if (!type.isJson) return undefined;
-  const verdict = await judge(body, mostErrors);
+  const verdict = await judge(body, mostErrors, context.client.ip);
   const reply = bodyRefusal(verdict, context.request.id, config.verbose_response, wrongBody);
   return reply === null ? undefined : refusal(reply);
 }

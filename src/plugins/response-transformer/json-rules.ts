@@ -55,7 +55,7 @@ export function jsonChange(
     const reason = unreadable(response, body, config.max_body_size);
     if (reason !== null) return bad(reason);
     try {
-      const changed = changeJson(body, changes(values.render(context)));
+      const changed = changeJson(body, changes(values.render(context)), context.client.ip);
       if (changed instanceof Promise) return changed.then((bytes) => finish(response, bytes)).catch(failure);
       return finish(response, changed);
     } catch (error) {

@@ -77,7 +77,7 @@ export class Answers {
     wanted: Wanted,
   ): undefined | Reply | Promise<undefined | Reply> {
     try {
-      const conversion = this.#converted(context.response, bytes);
+      const conversion = this.#converted(context, bytes);
       if (!(conversion instanceof Promise)) return this.#replace(context, conversion, wanted);
       return conversion.then(
         (done) => this.#replace(context, done, wanted),
@@ -88,9 +88,10 @@ export class Answers {
     }
   }
 
-  #converted(response: ResponseContext['response'], bytes: Uint8Array): Conversion | Promise<Conversion> {
-    if (this.#options.backend === 'json') return this.#converter.toXml(bytes, this.#failure(response));
-    return this.#converter.toJson({ bytes, contentType: response.header('content-type'), request: false });
+  #converted({ response, client }: ResponseContext, bytes: Uint8Array): Conversion | Promise<Conversion> {
+    if (this.#options.backend === 'json') return this.#converter.toXml(bytes, this.#failure(response), client.ip);
+    const contentType = response.header('content-type');
+    return this.#converter.toJson({ bytes, contentType, request: false }, client.ip);
   }
 
   /** The status of an answer that becomes a SOAP fault. */

@@ -28,18 +28,18 @@ export class Converter {
     this.#count = count;
   }
 
-  /** Throws, or rejects, as `toJson` of `convert.ts` does, and with an `OffThreadError`. */
-  toJson(body: XmlBody): Conversion | Promise<Conversion> {
+  /** Throws, or rejects, as `toJson` of `convert.ts` does, and with an `OffThreadError`. `client`: IP address. */
+  toJson(body: XmlBody, client: string): Conversion | Promise<Conversion> {
     if (body.bytes.byteLength <= atOnce.xml) return toJson(body, this.#options);
     this.#count('other_thread');
-    return toJsonThere({ ...body, bytes: sharedCopy(body.bytes) }, this.#options).then(ownCopy);
+    return toJsonThere.forClient(client, { ...body, bytes: sharedCopy(body.bytes) }, this.#options).then(ownCopy);
   }
 
   /** `failed`: the status of an answer that becomes a SOAP fault; null: none. */
-  toXml(bytes: Uint8Array, failed: number | null): Conversion | Promise<Conversion> {
+  toXml(bytes: Uint8Array, failed: number | null, client: string): Conversion | Promise<Conversion> {
     if (bytes.byteLength <= atOnce.json) return toXml(bytes, this.#options, failed);
     this.#count('other_thread');
-    return toXmlThere(sharedCopy(bytes), this.#options, failed).then(ownCopy);
+    return toXmlThere.forClient(client, sharedCopy(bytes), this.#options, failed).then(ownCopy);
   }
 }
 

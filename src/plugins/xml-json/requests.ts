@@ -76,7 +76,7 @@ export class Requests {
     if (bytes.byteLength === 0) return undefined;
     const { backend, backendType, soapAction } = this.#options;
     try {
-      const conversion = await this.#converted(bytes, contentType);
+      const conversion = await this.#converted(bytes, contentType, context.client.ip);
       if (conversion.fault !== null) return refuse(400, 'Bad request: a fault is no request');
       context.upstream.setBody(conversion.body);
     } catch (error) {
@@ -88,10 +88,10 @@ export class Requests {
     return undefined;
   }
 
-  #converted(bytes: Uint8Array, contentType: string | null): Conversion | Promise<Conversion> {
+  #converted(bytes: Uint8Array, contentType: string | null, client: string): Conversion | Promise<Conversion> {
     return this.#options.backend === 'xml'
-      ? this.#converter.toXml(bytes, null)
-      : this.#converter.toJson({ bytes, contentType, request: true });
+      ? this.#converter.toXml(bytes, null, client)
+      : this.#converter.toJson({ bytes, contentType, request: true }, client);
   }
 }
 
