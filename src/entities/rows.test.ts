@@ -35,7 +35,7 @@ test('a consumer needs a name of some kind', () => {
 });
 
 test('PUT goes back to the defaults, and starts the creation time anew', () => {
-  const result = applyPut(consumers, { username: 'a' }, { now: NOW, id: ID });
+  const result = applyPut(consumers, { username: 'a' }, { now: NOW, id: ID, before: null });
   assert.ok(result.ok);
   assert.deepEqual(result.row, {
     id: ID,

@@ -3,7 +3,7 @@ import { isRecordSchema } from '../schema/export.ts';
 import type { Field, RecordSchema } from '../schema/fields.ts';
 import { inferFromSchema } from '../schema/form.ts';
 import { mergePatch } from '../schema/merge.ts';
-import { presentShorthands } from '../schema/shorthands.ts';
+import { presentRecord } from '../schema/present.ts';
 import { type SchemaViolation, type Validation, validateRecord } from '../schema/validate.ts';
 import type { EntityDefinition, Operation, Row } from './entity.ts';
 
@@ -29,14 +29,18 @@ export function buildRow(definition: EntityDefinition, input: Fields, options: B
   return finish(definition, complete(definition, input, input, 'create'), input, options);
 }
 
-/** PUT: makes the row that replaces or creates the one of `options.id`. What the body omits goes back to its default. */
+/**
+ * PUT: makes the row that replaces `options.before` or creates the one of `options.id`. What the body omits goes back to its
+ * default; what was generated stays, so that a client that writes its whole configuration again changes no secret.
+ */
 export function applyPut(
   definition: EntityDefinition,
   input: Fields,
-  options: BuildOptions & { readonly id: string },
+  options: BuildOptions & { readonly id: string; readonly before: Row | null },
 ): RowResult {
-  const body = { ...input, id: options.id };
-  return finish(definition, complete(definition, body, body, 'replace'), body, options);
+  const { before, id } = options;
+  const body = { ...input, id };
+  return finish(definition, complete(definition, body, body, 'replace'), body, options, before ?? {});
 }
 
 /** PATCH: lays a body over a stored row. The id stays. */
@@ -92,7 +96,7 @@ export function presentRow(
     else if (field.meta.timestamp === true) output[name] = toSeconds(definition, value);
     else {
       const own = schema.fields.get(name);
-      output[name] = own !== undefined && isRecordSchema(own) ? presentShorthands(own, value) : value;
+      output[name] = own !== undefined && isRecordSchema(own) ? presentRecord(own, value) : value;
     }
   }
   return output;
@@ -127,6 +131,7 @@ function finish(
   result: Validation<Fields>,
   input: Fields,
   { now, id }: BuildOptions,
+  before: Fields = {},
 ): RowResult {
   if (!result.ok) return result;
   const fields: Record<string, unknown> = {};
@@ -137,28 +142,37 @@ function finish(
     else if (meta.virtual === true) {
       if (Object.hasOwn(input, name)) virtual[name] = value;
     } else if (meta.timestamp === true) fields[name] = name === 'updated_at' ? now : toMilliseconds(value, now);
-    else if (meta.auto === true && value === null) fields[name] = name === 'id' ? (id ?? randomUUID()) : randomSecret();
-    else fields[name] = value;
+    else if (meta.auto === true && value === null) {
+      fields[name] = name === 'id' ? (id ?? randomUUID()) : (before[name] ?? randomSecret());
+    } else fields[name] = value;
   }
   const schema = schemaOf(definition, result.value);
+  // Another plugin under the same id has other secrets.
+  const kept = before['name'] === fields['name'] ? before : {};
   for (const [name, field] of schema.fields) {
-    if (Object.hasOwn(fields, name)) fields[name] = withGenerated(field, fields[name]);
+    if (Object.hasOwn(fields, name)) fields[name] = withGenerated(field, fields[name], kept[name]);
   }
   return { ok: true, row: fields as Row, virtual };
 }
 
-/** Generates what is missing and automatic within a record: a secret of a plugin's configuration. */
-function withGenerated(field: Field, value: unknown): unknown {
+/** Generates what is missing and automatic within a record, unless `kept` has it: a secret of a plugin's configuration. */
+function withGenerated(field: Field, value: unknown, kept: unknown): unknown {
   if (!isRecordSchema(field) || typeof value !== 'object' || value === null) return value;
   let output: Record<string, unknown> | null = null;
   for (const [name, inner] of field.fields) {
     const before = (value as Fields)[name];
-    const after = inner.meta.auto === true && before === null ? randomSecret() : withGenerated(inner, before);
+    const old = isFields(kept) ? kept[name] : undefined;
+    const after =
+      inner.meta.auto === true && before === null ? (old ?? randomSecret()) : withGenerated(inner, before, old);
     if (after === before) continue;
     output ??= { ...value };
     output[name] = after;
   }
   return output ?? value;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** 0 seconds stand for "never". */

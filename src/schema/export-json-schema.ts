@@ -1,4 +1,5 @@
 import { isRecordSchema, type Json } from './export.ts';
+import type { FieldMeta } from './field-meta.ts';
 import type { Field, RecordSchema } from './fields.ts';
 
 type JsonObject = { readonly [name: string]: Json };
@@ -35,9 +36,13 @@ function jsonSchemaOf(field: Field): JsonObject {
     ...(nullable && Array.isArray(shape['enum']) && { enum: [...shape['enum'], null] }),
     ...(meta.description !== undefined && { description: describe(field) }),
     ...(meta.default !== undefined && { default: meta.default as Json }),
-    ...(meta.auto === true && meta.timestamp === true && { readOnly: true }),
+    ...(isReadOnly(meta) && { readOnly: true }),
     ...(meta.deprecation !== undefined && { deprecated: true }),
   };
+}
+
+function isReadOnly(meta: FieldMeta): boolean {
+  return meta.computed === true || (meta.auto === true && meta.timestamp === true);
 }
 
 function shapeOf(field: Field): JsonObject {

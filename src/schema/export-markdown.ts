@@ -45,6 +45,7 @@ function descriptionOf({ meta }: Field): string {
     meta.between !== undefined && `From ${meta.between[0]} to ${meta.between[1]}.`,
     meta.gt !== undefined && `Greater than ${meta.gt}.`,
     meta.unit !== undefined && `Unit: ${meta.unit}.`,
+    meta.computed === true && 'Computed: answers show it, and it is not part of the schema.',
   ];
   return [meta.description, ...limits].filter((text) => typeof text === 'string').join(' ');
 }

@@ -50,7 +50,7 @@ export function exportSchema(schema: RecordSchema): ExportedSchema {
   return {
     ...(schema.checks.length > 0 && { entity_checks: schema.checks.map(exportCheck) }),
     fields: [...schema.fields]
-      .filter(([, field]) => field.meta.virtual !== true)
+      .filter(([, { meta }]) => meta.virtual !== true && meta.computed !== true)
       .map(([name, field]) => ({ [name]: exportField(field) })),
     ...(shorthands.length > 0 && { shorthand_fields: shorthands }),
   };
@@ -63,12 +63,20 @@ export function exportField(field: Field): { readonly [attribute: string]: Json 
   for (const name of ATTRIBUTES) {
     const value = meta[name];
     if (value === undefined || (name === 'required' && value === false)) continue;
-    output[name] = toJson(value);
+    output[name] = toJson(name === 'default' ? wholeDefault(field) : value);
   }
   if (meta.elements !== undefined) output['elements'] = exportField(meta.elements);
   if (meta.keys !== undefined) output['keys'] = exportField(meta.keys);
   if (meta.values !== undefined) output['values'] = exportField(meta.values);
   return isRecordSchema(field) ? { ...output, ...exportSchema(field) } : output;
+}
+
+/** The default as an entity shows it, the unset fields of its elements included: clients compare the two. */
+function wholeDefault(field: Field): unknown {
+  const { meta } = field;
+  if (meta.elements === undefined) return meta.default;
+  const completed = field.value.safeParse(structuredClone(meta.default));
+  return completed.success ? completed.data : meta.default;
 }
 
 export function isRecordSchema(field: Field): field is RecordSchema {

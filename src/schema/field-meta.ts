@@ -73,6 +73,11 @@ export interface FieldOptions extends Attributes {
   readonly deprecation?: Deprecation;
   /** Accepted on input, but not a column of the entity: `snis` of a certificate. Left out of the exported schema. */
   readonly virtual?: boolean;
+  /**
+   * Follows from other fields: answers show it, an existing entity keeps its own whatever a client sends, and the exported
+   * schema leaves it out, so that no form asks for it.
+   */
+  readonly computed?: boolean;
 }
 
 /** Everything known of a field beside its zod types. Names are Kong's, as they appear under `/schemas`. */

@@ -1,4 +1,4 @@
-import type { RecordSchema, Shorthand } from './fields.ts';
+import type { Shorthand } from './fields.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -40,33 +40,8 @@ function problemOf(input: Readonly<Fields>, name: string, { field, replacedWith 
   return `both deprecated and new field are used but their values mismatch: ${name} = ${value} vs ${path} = ${given}`;
 }
 
-/** Adds the deprecated names with the values of their successors, at every level, as Kong echoes them. */
-export function presentShorthands(schema: RecordSchema, value: unknown): unknown {
-  if (!hasAliases(schema) || typeof value !== 'object' || value === null) return value;
-  const output: Fields = { ...value };
-  for (const [name, field] of schema.fields) {
-    if ('shorthands' in field) output[name] = presentShorthands(field as RecordSchema, output[name]);
-  }
-  for (const [name, { replacedWith }] of schema.shorthands) {
-    if (replacedWith !== undefined) output[name] = valueAt(value, replacedWith) ?? null;
-  }
-  return output;
-}
-
-const knownAliases = new WeakMap<RecordSchema, boolean>();
-
-function hasAliases(schema: RecordSchema): boolean {
-  let known = knownAliases.get(schema);
-  if (known === undefined) {
-    const inner = [...schema.fields.values()].filter((field): field is RecordSchema => 'shorthands' in field);
-    known =
-      [...schema.shorthands.values()].some(({ replacedWith }) => replacedWith !== undefined) || inner.some(hasAliases);
-    knownAliases.set(schema, known);
-  }
-  return known;
-}
-
-function valueAt(input: unknown, path: readonly string[]): unknown {
+/** The value at a path into nested records; undefined when there is none. */
+export function valueAt(input: unknown, path: readonly string[]): unknown {
   let value = input;
   for (const name of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;

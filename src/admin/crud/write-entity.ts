@@ -59,9 +59,10 @@ export async function putEntity(
   input: Input,
 ): Promise<Shown> {
   const named = 'name' in target && definition.endpointKey !== null ? { [definition.endpointKey]: target.name } : {};
-  const resolved = await resolveReferences(context, writer, definition, { ...input, ...named });
+  const own = existing === null ? input : withoutComputed(definition, input);
+  const resolved = await resolveReferences(context, writer, definition, { ...own, ...named });
   const id = existing?.id ?? ('id' in target ? target.id : newId(input));
-  const result = applyPut(definition, resolved, { now: writer.now, id });
+  const result = applyPut(definition, resolved, { now: writer.now, id, before: existing });
   if (!result.ok && 'name' in target && definition.endpointKey !== null) {
     const message = result.error.fields[definition.endpointKey];
     if (typeof message === 'string') throw kongError(invalidUnique(definition.endpointKey, message));
@@ -85,7 +86,7 @@ export async function patchEntity(
 ): Promise<Shown> {
   const { id } = patch;
   if (typeof id === 'string' && id.toLowerCase() !== stored.id) throw kongError(notFoundByKey({ id }));
-  const resolved = await resolveReferences(context, writer, definition, patch);
+  const resolved = await resolveReferences(context, writer, definition, withoutComputed(definition, patch));
   const built = valid(applyPatch(definition, stored, resolved, { now: writer.now }));
   return store(context, writer, definition, { ...built, given: resolved, before: stored }, (row) =>
     writer.update(definition.name, keepMilliseconds(row, stored)),
@@ -123,6 +124,12 @@ async function store(
   const row = await write(concealed?.stored ?? built);
   await afterWrite?.(writer, row, virtual);
   return { ...(await showEntity(context, writer, definition, row, writer.now)), ...concealed?.shown };
+}
+
+/** Clients send back what they were shown. Computed fields of an entity that exists are not theirs to change. */
+function withoutComputed(definition: EntityDefinition, input: Input): Input {
+  const { fields } = definition.schema;
+  return Object.fromEntries(Object.entries(input).filter(([name]) => fields.get(name)?.meta.computed !== true));
 }
 
 function givesCreatedAt(input: Input): boolean {

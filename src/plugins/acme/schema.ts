@@ -140,7 +140,8 @@ export const config = record({
         { shm_name: string({ required: true, default: 'kong', description: notUsed }) },
         { required: true, description: notUsed },
       ),
-      kong: record({}, { required: true, description: notUsed }),
+      // Not required: decK fills an empty record in neither as one nor as null.
+      kong: record({}, { required: false, description: notUsed }),
       redis: redisStorage(),
       consul: record(agentStorage(), { required: true, description: notUsed }),
       vault: record(

@@ -50,5 +50,5 @@ function passwordProblem(password: string): string | null {
 async function concealPassword(row: Row, { before }: ConcealContext): Promise<Concealed> {
   const password = row['password'] as string;
   if (password === before?.['password'] || isUnmistakableHash(password)) return { stored: row, shown: {} };
-  return { stored: { ...row, password: await scryptHash(password) }, shown: {} };
+  return { stored: { ...row, password: await scryptHash(password, before?.['password']) }, shown: {} };
 }

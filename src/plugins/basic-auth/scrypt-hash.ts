@@ -10,16 +10,27 @@ const ln = 14;
 const hashBytes = 32;
 const saltBytes = 16;
 
-/** For the control plane: the work is done by the pool of libuv. */
-export async function scryptHash(password: string): Promise<string> {
+/**
+ * For the control plane: the work is done by the pool of libuv. The password that `stored` is the hash of keeps that hash,
+ * so that writing a credential twice changes nothing.
+ */
+export async function scryptHash(password: string, stored: unknown = null): Promise<string> {
+  const [, cost, storedSalt, expected] = scryptFormat.exec(typeof stored === 'string' ? stored : '') ?? [];
+  if (Number(cost) === ln && storedSalt !== undefined && expected !== undefined) {
+    const key = await derive(password, Buffer.from(storedSalt, 'base64'));
+    if (timingSafeEqual(key, Buffer.from(expected, 'base64'))) return String(stored);
+  }
   const salt = randomBytes(saltBytes);
-  const key = await new Promise<Buffer>((resolve, reject) => {
+  return write(salt, await derive(password, salt));
+}
+
+function derive(password: string, salt: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
     scrypt(password, salt, hashBytes, options(ln), (error, derived) => {
       if (error === null) resolve(derived);
       else reject(error);
     });
   });
-  return write(salt, key);
 }
 
 /** A hash that no password has, of the cost of all others. */

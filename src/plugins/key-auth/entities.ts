@@ -35,14 +35,15 @@ const credentials = defineEntity({
     tags: tags(),
     ttl: ttl(),
     key_hash: string({
+      computed: true,
       unique: true,
       match: /^[0-9a-f]{64}$/,
       // A key that people chose can be guessed from it.
       encrypted: true,
-      description:
-        'SHA-256 of the key, in hexadecimal digits. Follows from the key. Given without one, it is taken over from another gateway.',
+      description: 'SHA-256 of the key, in hexadecimal digits.',
     }),
     key_prefix: string({
+      computed: true,
       len_max: 8,
       description:
         'First characters of a key that is stored hashed, to recognise it by: at most 8, and at most a quarter of it.',
@@ -55,12 +56,15 @@ const credentials = defineEntity({
 export const entities = [credentials];
 
 /**
- * Every credential has the hash of its key, so that no key exists twice, stored hashed or not. Whether the key itself
- * stays is the setting's to say; one that is hashed already is never known again.
+ * Every credential has the hash of its key, so that no key exists twice, stored hashed or not. The setting decides whether
+ * the key itself is stored; a hashed key cannot be recovered.
  */
 function concealKey(row: Row, { hashKeys, given, before }: ConcealContext): Concealed {
   const key = clearKey(row, given, before);
-  if (key === null) return { stored: { ...row, key: null }, shown: {} };
+  if (key === null) {
+    const { key_hash: hash, key_prefix: prefix } = before ?? row;
+    return { stored: { ...row, key: null, key_hash: hash, key_prefix: prefix ?? null }, shown: {} };
+  }
   const hashed = { ...row, key_hash: hashKey(key) };
   if (!hashKeys) return { stored: { ...hashed, key_prefix: null }, shown: {} };
   const isNew = key !== before?.['key'];
@@ -72,8 +76,8 @@ function clearKey(row: Row, given: ConcealContext['given'], before: Row | null):
   const key = row['key'] as string;
   const hadKey = typeof before?.['key'] === 'string';
   if (typeof given['key'] === 'string' || (hadKey && key === before['key'])) return key;
-  // By now an automatic key stands where there is none. A PATCH leaves the stored hash in the row, a PUT does not.
-  const hasHash = typeof row['key_hash'] === 'string';
+  // By now a generated key stands where there is none.
+  const hasHash = typeof (before ?? row)['key_hash'] === 'string';
   const wantsNewKey = given['key'] === null && hadKey;
   return hasHash && !wantsNewKey ? null : key;
 }

@@ -77,6 +77,16 @@ describe('keys through the Admin API', () => {
     assert.equal(await statusOf(rig, 'short-lived'), 401);
   });
 
+  it('keep their value in a PUT without one, and have no computed field in the schema', async () => {
+    const made = await rig.write('POST', '/consumers/bob/key-auth', {});
+    for (const body of [{}, { key: null }]) {
+      assert.equal((await rig.write('PUT', `/consumers/bob/key-auth/${made['id']}`, body))['key'], made['key']);
+    }
+    const { body } = await rig.gateway.admin('GET', '/schemas/keyauth_credentials');
+    assert.doesNotMatch(JSON.stringify(body), /key_hash|key_prefix/);
+    assert.deepEqual([made['key_hash'], await statusOf(rig, String(made['key']))], [hashKey(String(made['key'])), 200]);
+  });
+
   it('that another gateway has hashed are taken over, and stay hashed', async () => {
     const hash = { key_hash: hashKey('hashed-elsewhere'), key_prefix: 'hash' };
     const made = await rig.write('POST', '/consumers/bob/key-auth', hash);
@@ -174,11 +184,17 @@ describe('keys that are stored hashed', () => {
     assert.equal(await statusOf(rig, 'a-key-that-alice-chose'), 200);
   });
 
-  it('are made anew by a PUT without one', async () => {
-    const made = await rig.write('POST', '/consumers/alice/key-auth', { key: 'to-be-replaced' });
-    const put = await rig.write('PUT', `/consumers/alice/key-auth/${made['id']}`, {});
-    assert.match(String(put['key']), /^[A-Za-z0-9]{32}$/);
-    assert.deepEqual([await statusOf(rig, 'to-be-replaced'), await statusOf(rig, String(put['key']))], [401, 200]);
+  it('stay what they are in a PUT without one, whatever hash the client sends', async () => {
+    const made = await rig.write('POST', '/consumers/alice/key-auth', { key: 'to-be-kept' });
+    const path = `/consumers/alice/key-auth/${made['id']}`;
+    for (const body of [{}, { key: null }, { key_hash: hashKey('of-somebody-else'), key_prefix: 'of-s' }]) {
+      const put = await rig.write('PUT', path, body);
+      assert.deepEqual([put['key'], put['key_hash'], put['key_prefix']], [null, made['key_hash'], made['key_prefix']]);
+      assert.equal(await statusOf(rig, 'to-be-kept'), 200);
+    }
+    const put = await rig.write('PUT', path, { key: 'another-one', key_hash: made['key_hash'] });
+    assert.equal(put['key_hash'], hashKey('another-one'));
+    assert.deepEqual([await statusOf(rig, 'to-be-kept'), await statusOf(rig, 'another-one')], [401, 200]);
   });
 
   it('exist once', async () => {

@@ -3,6 +3,7 @@ import {
   array,
   autoId,
   boolean,
+  type ConcealContext,
   createdAt,
   defineEntity,
   foreign,
@@ -12,7 +13,7 @@ import {
   tags,
   ttl,
 } from '../../plugin-sdk/schema.ts';
-import { hashSecret, isHashed } from './hash-secret.ts';
+import { hashSecret, isHashed, matchesHash } from './hash-secret.ts';
 
 const credentials = defineEntity({
   name: 'oauth2_credentials',
@@ -152,8 +153,13 @@ function redirectUriProblem(text: string): string | null {
 }
 
 /** A hash is stored as it is: one that was stored before, or that is taken over from Kong or a backup. */
-async function concealSecret(row: EntityRow) {
+async function concealSecret(row: EntityRow, { before }: ConcealContext) {
   const secret = row['client_secret'];
   if (row['hash_secret'] !== true || typeof secret !== 'string' || isHashed(secret)) return { stored: row, shown: {} };
+  const stored = before?.['client_secret'];
+  // Writing the same secret again changes nothing.
+  if (typeof stored === 'string' && (await matchesHash(stored, secret))) {
+    return { stored: { ...row, client_secret: stored }, shown: { client_secret: secret } };
+  }
   return { stored: { ...row, client_secret: await hashSecret(secret) }, shown: { client_secret: secret } };
 }
