@@ -5,7 +5,7 @@ import type { EntityDefinition, ForeignField } from './entity.ts';
 export interface EntityDescription
   extends Pick<
     EntityDefinition,
-    'name' | 'path' | 'endpointKey' | 'schema' | 'schemaFor' | 'prepare' | 'derive' | 'conceal'
+    'name' | 'path' | 'endpointKey' | 'schema' | 'schemaFor' | 'prepare' | 'derive' | 'conceal' | 'beforeDelete'
   > {
   readonly timestamps?: EntityDefinition['timestamps'];
   readonly uniqueTogether?: EntityDefinition['uniqueTogether'];

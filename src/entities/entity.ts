@@ -54,6 +54,8 @@ export interface EntityDefinition {
    * that is kept as a hash. Called for every write.
    */
   readonly conceal?: (row: Row, context: ConcealContext) => Concealed | Promise<Concealed>;
+  /** Runs in the transaction in which the Admin API deletes the row. */
+  readonly beforeDelete?: (row: Row, writer: RowWriter) => Promise<void>;
   /**
    * Fields that are looked up, beyond unique and foreign ones: each has an index in the store.
    */
@@ -62,6 +64,14 @@ export interface EntityDefinition {
   readonly expires: boolean;
   /** Parents under whose path this entity is listed: `{ entity: 'services', field: 'service', path: 'routes' }`. */
   readonly nestedUnder: readonly NestedUnder[];
+}
+
+/** What an entity may do in the transaction of a write. */
+export interface RowWriter {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  findBy(entity: string, field: string, value: string): Promise<Row | null>;
+  insert(entity: string, row: Row): Promise<Row>;
 }
 
 export interface ConcealContext {

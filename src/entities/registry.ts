@@ -5,6 +5,7 @@ import type { EntityDefinition } from './entity.ts';
 import { healthMarks } from './health-marks.ts';
 import type { PluginCatalog } from './plugin-catalog.ts';
 import { definePluginsEntity } from './plugins.ts';
+import { revokedSessions } from './revoked-sessions.ts';
 import { routes } from './routes.ts';
 import { services } from './services.ts';
 import { snis } from './snis.ts';
@@ -34,6 +35,7 @@ export function createEntityRegistry(catalog: PluginCatalog, more: readonly Enti
     routes,
     definePluginsEntity(catalog),
     healthMarks,
+    revokedSessions,
     ...more,
   ];
   const names = new Map(definitions.map((definition) => [definition.name, definition]));

@@ -38,6 +38,7 @@ export { type ClientKeyOptions, type ClientKind, clientKey } from './client-key.
 export { contextKey } from './context-key.ts';
 export type * from './contexts.ts';
 export { cookieValues } from './cookies.ts';
+export { credentialVersion, credentialView } from './credential-view.ts';
 export { type DatagramOptions, type Datagrams, longestDatagram, openDatagrams } from './datagrams.ts';
 export type * from './define-plugin.ts';
 export { allProtocols, definePlugin, httpProtocols } from './define-plugin.ts';
@@ -111,6 +112,7 @@ export {
   setCookie,
 } from './sealed-cookie.ts';
 export { equalSecrets } from './secrets.ts';
+export { SessionRevocations, sessionKey } from './session-revocations.ts';
 export { sharedSecret } from './shared-secret.ts';
 export {
   type FlightWait,

@@ -48,6 +48,16 @@ export interface CredentialView {
   readonly id: string | null;
   /** What `X-Credential-Identifier` shows; null when there is none. */
   readonly identifier: string | null;
+  /** The stored entity that the credential is; absent when it is not in the store. Made by `credentialView`. */
+  readonly source?: CredentialSource;
+}
+
+/** Lets a plugin that remembers a login, such as `session`, end it with the credential that it began with. */
+export interface CredentialSource {
+  /** Schema name of the entity: `keyauth_credentials`. */
+  readonly entity: string;
+  /** Digest of the row: another one once its secret, its name or its consumer changes. */
+  readonly version: string;
 }
 
 /** What a token or directory told of the client beside who it is. */

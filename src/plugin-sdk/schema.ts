@@ -3,7 +3,8 @@
  * which only the control plane needs.
  */
 export { defineEntity, type EntityDescription } from '../entities/define-entity.ts';
-export type { ConcealContext, Concealed, EntityDefinition, Row } from '../entities/entity.ts';
+export type { ConcealContext, Concealed, EntityDefinition, Row, RowWriter } from '../entities/entity.ts';
+export { revokeSession } from '../entities/revoked-sessions.ts';
 export * from '../schema/collections.ts';
 export * from '../schema/common-fields.ts';
 export type { EntityCheck } from '../schema/entity-checks.ts';

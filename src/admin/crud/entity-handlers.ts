@@ -86,6 +86,7 @@ export async function removeEntity(
   row: Row,
 ): Promise<void> {
   await context.extras(definition.name).beforeDelete?.(writer, row);
+  await definition.beforeDelete?.(row, writer);
   await writer.delete(definition.name, row.id);
 }
 

@@ -2,6 +2,7 @@ import {
   type ConsumerView,
   type CredentialView,
   consumerView,
+  credentialView,
   type EntityRow,
   foreignIdOf,
   type PluginTools,
@@ -68,7 +69,7 @@ function accountOf(row: EntityRow): Account | null {
 }
 
 function credentialOf(row: EntityRow): CredentialView {
-  return Object.freeze({ id: row.id, identifier: String(row['username']) });
+  return credentialView('basicauth_credentials', row, String(row['username']));
 }
 
 /** Users of a file. `asConsumers`: they are the consumers of the same usernames, where there are such. */

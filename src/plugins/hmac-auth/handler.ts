@@ -4,6 +4,7 @@ import {
   authAccess,
   type ConsumerView,
   type CredentialView,
+  credentialView,
   type EntityRow,
   foreignIdOf,
   type PluginPhases,
@@ -140,12 +141,16 @@ class Signatures {
 }
 
 function readCredential(row: EntityRow): Credential | null {
-  const { id, username, secret } = row;
+  const { username, secret } = row;
   const consumerId = foreignIdOf(row, 'consumer');
   if (consumerId === null || typeof username !== 'string') return null;
   // Anybody could sign with an empty secret.
   if (typeof secret !== 'string' || secret === '') return null;
-  return { view: { id, identifier: username }, consumerId, secret: createSecretKey(secret, 'utf8') };
+  return {
+    view: credentialView('hmacauth_credentials', row, username),
+    consumerId,
+    secret: createSecretKey(secret, 'utf8'),
+  };
 }
 
 /** `Digest: SHA-256=<base64>` (RFC 3230, 5843) is that of the body. A request without a body needs none. */

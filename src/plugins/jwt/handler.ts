@@ -3,6 +3,7 @@ import {
   type AccessContext,
   authAccess,
   type ConsumerView,
+  credentialView,
   type EntityRow,
   foreignIdOf,
   type PluginPhases,
@@ -190,7 +191,11 @@ class TokenAuthentication {
       const value = credential === null ? printable(claims[claim]) : name;
       return this.#refusals.invalid(`Could not find consumer for '${claim}=${value}'`);
     }
-    context.authenticate(consumer ?? null, { id: credential?.id ?? (name || null), identifier: name || null }, details);
+    const view =
+      credential === null
+        ? { id: name || null, identifier: name || null }
+        : credentialView('jwt_secrets', credential, name);
+    context.authenticate(consumer ?? null, view, details);
     return undefined;
   }
 }

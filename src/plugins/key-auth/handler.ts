@@ -4,6 +4,7 @@ import {
   bodyArguments,
   type ConsumerView,
   type CredentialView,
+  credentialView,
   type EntityRow,
   foreignIdOf,
   hasBodyArguments,
@@ -121,7 +122,7 @@ class KeyAttempts {
     if (known !== undefined) return known;
     const consumerId = foreignIdOf(row, 'consumer');
     if (consumerId === null) return null;
-    const credential = { view: { id: row.id, identifier: row.id }, consumerId };
+    const credential = { view: credentialView('keyauth_credentials', row, row.id), consumerId };
     this.#credentials.set(row, credential);
     return credential;
   }

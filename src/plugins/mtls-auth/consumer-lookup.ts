@@ -2,6 +2,7 @@ import {
   type ConsumerView,
   type CredentialView,
   consumerView,
+  credentialView,
   type EntityRow,
   foreignIdOf,
   type PluginTools,
@@ -78,7 +79,7 @@ export class ConsumerLookup {
     });
     const consumerId = row === undefined ? null : foreignIdOf(row, 'consumer');
     if (row === undefined || consumerId === null) return null;
-    const credential = { id: row.id, identifier: row.id };
+    const credential = credentialView('mtls_auth_credentials', row, row.id);
     return owner(this.#tools.entities.find('consumers', 'id', consumerId), credential);
   }
 

@@ -2,6 +2,7 @@ import {
   type AccessContext,
   authAccess,
   type ConsumerView,
+  credentialView,
   type EntityRow,
   type PluginTools,
   type Reply,
@@ -77,7 +78,8 @@ class TokenCheck {
 
   #pass(context: AccessContext, grant: Grant, row: EntityRow, consumer: ConsumerView | null): Outcome {
     if (consumer === null) return this.#refusals.invalid;
-    context.authenticate(consumer, { id: row.id, identifier: clientOf(row).clientId }, { scopes: grant.scopes });
+    const credential = credentialView('oauth2_credentials', row, clientOf(row).clientId);
+    context.authenticate(consumer, credential, { scopes: grant.scopes });
     const { upstream } = context;
     if (grant.scopeHeader !== null) upstream.setHeader('X-Authenticated-Scope', grant.scopeHeader);
     if (grant.userHeader !== null) upstream.setHeader('X-Authenticated-UserId', grant.userHeader);

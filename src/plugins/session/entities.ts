@@ -1,4 +1,13 @@
-import { autoId, createdAt, defineEntity, integer, record, string, ttl } from '../../plugin-sdk/schema.ts';
+import {
+  autoId,
+  createdAt,
+  defineEntity,
+  integer,
+  record,
+  revokeSession,
+  string,
+  ttl,
+} from '../../plugin-sdk/schema.ts';
 
 const sessions = defineEntity({
   name: 'sessions',
@@ -12,10 +21,28 @@ const sessions = defineEntity({
       description: 'Names the session. It cannot be used as a cookie.',
     }),
     expires: integer({ unit: 's', description: 'When the session ends, in seconds since the epoch.' }),
+    login: string({
+      computed: true,
+      description: 'Names the login that the session began with: the same for all its renewals.',
+    }),
+    login_expires: integer({
+      computed: true,
+      unit: 's',
+      description: 'When the last cookie of that login expires, in seconds since the epoch.',
+    }),
+    subject: string({
+      computed: true,
+      description: 'Stands for the credential: sessions with the same one are counted together.',
+    }),
     data: string({ encrypted: true, description: 'The session, encrypted.' }),
     created_at: createdAt(),
     ttl: ttl(),
   }),
+  lookups: ['subject'],
+  beforeDelete: async (row, writer) => {
+    const { login, login_expires: until } = row;
+    if (typeof login === 'string' && typeof until === 'number') await revokeSession(writer, login, until);
+  },
 });
 
 export const entities = [sessions];

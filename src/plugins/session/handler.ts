@@ -1,14 +1,20 @@
 import {
   type AccessContext,
   type ConsumerView,
+  type CredentialSource,
   type CredentialView,
   contextKey,
+  credentialVersion,
+  type EntityRow,
   type HeaderFilterContext,
   type PluginNeeds,
   type PluginPhases,
   type PluginTools,
   type Reply,
+  type RequestView,
   reply,
+  SessionRevocations,
+  sessionKey,
   type ZoneRequest,
 } from '../../plugin-sdk/index.ts';
 import { dueWork } from './lifetimes.ts';
@@ -55,14 +61,19 @@ class SessionKeeper {
   readonly #tools: PluginTools;
   readonly #session: SessionStore;
   readonly #remember: SessionStore | null;
+  readonly #lastExpiry: (session: Session) => number;
+  readonly #revocations: SessionRevocations;
   readonly #cookieNames: readonly string[];
 
   constructor(config: SessionConfig, tools: PluginTools) {
-    const { session, remember } = openStores(config, tools);
+    const { session, remember, lastExpiry } = openStores(config, tools);
     this.#config = config;
     this.#tools = tools;
     this.#session = session;
     this.#remember = remember;
+    this.#lastExpiry = lastExpiry;
+    this.#revocations = new SessionRevocations(tools.entities);
+    this.#revocations.preload();
     this.#cookieNames = [config.cookie_name ?? 'session', config.remember_cookie_name ?? 'remember'];
   }
 
@@ -70,10 +81,9 @@ class SessionKeeper {
     this.#tell(context, null);
     if (context.request.header('cookie') === null) return undefined;
     context.upstream.removeCookies(this.#cookieNames);
-    const found = this.#session.read(context.request);
-    return found instanceof Promise
-      ? found.then((session) => this.#withSession(context, session))
-      : this.#withSession(context, found);
+    return after(this.#find(context.request), (present) =>
+      present === null ? undefined : this.#enter(context, present),
+    );
   }
 
   headerFilter(context: HeaderFilterContext): void {
@@ -90,47 +100,66 @@ class SessionKeeper {
     else this.#goOn(context, present.session);
   }
 
-  #withSession(context: AccessContext, session: Session | null): Later<Outcome> {
-    if (session !== null) return this.#enter(context, { session, store: this.#session });
-    const store = this.#remember;
-    if (store === null) return undefined;
-    const found = store.read(context.request);
-    if (found instanceof Promise)
-      return found.then((late) => (late === null ? undefined : this.#enter(context, { session: late, store })));
-    return found === null ? undefined : this.#enter(context, { session: found, store });
+  #find(request: RequestView): Later<Held | null> {
+    return after(this.#valid(this.#session, request), (present) =>
+      present === null && this.#remember !== null ? this.#valid(this.#remember, request) : present,
+    );
+  }
+
+  #valid(store: SessionStore, request: RequestView): Later<Held | null> {
+    return after(store.read(request), (session) =>
+      session === null
+        ? null
+        : after(this.#revocations.has(sessionKey(session.login)), (isRevoked) =>
+            isRevoked ? null : { session, store },
+          ),
+    );
   }
 
   #enter(context: AccessContext, present: Held): Later<Outcome> {
-    const wanted = asksForLogout(context, this.#config);
-    if (wanted instanceof Promise)
-      return wanted.then((yes) => (yes ? this.#logOut(context, present) : this.#identify(context, present)));
-    return wanted ? this.#logOut(context, present) : this.#identify(context, present);
+    return after(asksForLogout(context, this.#config), (wanted) =>
+      wanted ? this.#logOut(context, present) : this.#identify(context, present),
+    );
   }
 
   async #logOut(context: AccessContext, { session, store }: Held): Promise<Outcome> {
+    // The browser loses its cookies even if the revocation cannot be stored, which is answered with 503.
+    context.set(loggedOut, true);
+    await this.#revoke(session);
     await store.destroy(session);
     if (this.#remember !== null && store !== this.#remember) {
       const remembered = await this.#remember.read(context.request);
-      if (remembered !== null) await this.#remember.destroy(remembered);
+      if (remembered !== null && remembered.login !== session.login) await this.#revoke(remembered);
     }
-    context.set(loggedOut, true);
     return reply({ status: 200 });
   }
 
-  /** A consumer that was deleted meanwhile has no session. */
+  #revoke(session: Session): Promise<void> {
+    return this.#revocations.revoke(sessionKey(session.login), this.#lastExpiry(session));
+  }
+
+  /** A session ends with its consumer, and with the credential that began it. */
   #identify(context: AccessContext, present: Held): Later<Outcome> {
-    const { consumerId } = present.session;
+    const { consumerId, credentialId, source } = present.session;
+    if (source === null || credentialId === null) return this.#admit(context, present, consumerId);
+    return after(this.#tools.entities.find(source.entity, 'id', credentialId), (row) =>
+      isCurrent(row, source) ? this.#admit(context, present, consumerId) : undefined,
+    );
+  }
+
+  #admit(context: AccessContext, present: Held, consumerId: string | null): Later<Outcome> {
     if (consumerId === null) return this.#pass(context, present, null);
-    const found = this.#tools.entities.consumer(consumerId);
-    if (found instanceof Promise)
-      return found.then((late) => (late === null ? undefined : this.#pass(context, present, late)));
-    return found === null ? undefined : this.#pass(context, present, found);
+    return after(this.#tools.entities.consumer(consumerId), (consumer) =>
+      consumer === null ? undefined : this.#pass(context, present, consumer),
+    );
   }
 
   #pass(context: AccessContext, present: Held, consumer: ConsumerView | null): undefined {
-    const { credentialId, identifier, groups, scopes } = present.session;
-    const credential: CredentialView = { id: credentialId, identifier: credentialId ?? identifier };
+    const { credentialId, identifier, source, groups, scopes } = present.session;
+    const shown = { id: credentialId, identifier: credentialId ?? identifier };
+    const credential: CredentialView = source === null ? shown : { ...shown, source };
     context.authenticate(consumer, credential, { groups, scopes });
+    present.store.admitted(present.session);
     context.set(held, present);
     this.#tell(context, present);
   }
@@ -148,7 +177,7 @@ class SessionKeeper {
   /** A login: a new session, whatever the client had before. With `remembered`, of what the second cookie told. */
   #begin(context: HeaderFilterContext, remembered: Session | null): void {
     const { request } = context;
-    const session = newSession(context.client, now());
+    const session = newSession(context.client, now(), remembered?.login);
     this.#send(context, this.#session.create(request, session));
     this.#show(context, session);
     if (this.#remember === null) return;
@@ -181,6 +210,15 @@ class SessionKeeper {
   #send({ response }: HeaderFilterContext, lines: readonly string[]): void {
     for (const line of lines) response.addHeader('Set-Cookie', line);
   }
+}
+
+function isCurrent(row: EntityRow | null, source: CredentialSource): boolean {
+  return row !== null && credentialVersion(row) === source.version;
+}
+
+/** At once where the value is there at once. */
+function after<T, U>(value: Later<T>, next: (value: T) => Later<U>): Later<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
 }
 
 /** Whole seconds since the epoch. */

@@ -16,7 +16,17 @@ export function expiryOf(session: Session, lifetimes: Lifetimes): number {
   return session.usedAt + Math.min(never, shortest(secondsLeft(session, lifetimes, session.usedAt)));
 }
 
+/** Seconds that a request may take which was admitted before the session was revoked, and renews its cookie after that. */
+const longestRequest = 3600;
+
+/** When no copy of a cookie of this login can be valid any more, all its renewals until now included. */
+export function lastExpiryOf(session: Session, lifetimes: readonly Lifetimes[], now: number): number {
+  const used = { ...session, createdAt: now, renewedAt: now, usedAt: now };
+  return Math.max(...lifetimes.map((one) => expiryOf(used, one))) + longestRequest;
+}
+
 export function isOver(session: Session, lifetimes: Lifetimes, now: number): boolean {
+  if (session.staleAt !== null && session.staleAt <= now) return true;
   return shortest(secondsLeft(session, lifetimes, now)) <= 0;
 }
 
@@ -25,7 +35,7 @@ export function isOver(session: Session, lifetimes: Lifetimes, now: number): boo
  * use is written down from time to time, so that they are not taken for idle.
  */
 export function dueWork(session: Session, lifetimes: Lifetimes, now: number): 'renew' | 'use' | null {
-  if (session.stale) return null;
+  if (session.staleAt !== null) return null;
   const { rolling, idling } = lifetimes;
   if (rolling > 0 && secondsLeft(session, lifetimes, now).rolling < rolling / 4) return 'renew';
   return idling > 0 && now - session.usedAt >= Math.min(longestUnwritten, idling / 4) ? 'use' : null;

@@ -15,8 +15,8 @@ function ask(node: TestGateway, headers: Readonly<Record<string, string>>, path 
 }
 
 /** The consumer of a request with the cookie; the status when it was refused. */
-async function userOf(node: TestGateway, cookie: string): Promise<string | number> {
-  const answer = await ask(node, { Cookie: cookie });
+async function userOf(node: TestGateway, cookie: string, path = '/'): Promise<string | number> {
+  const answer = await ask(node, { Cookie: cookie }, path);
   const text = await answer.text();
   if (answer.status !== 200) return answer.status;
   return String((JSON.parse(text) as EchoedRequest).headers['x-consumer-username']);
@@ -38,35 +38,45 @@ test('two nodes over PostgreSQL share sessions and their end; while the database
   const settings = { database: 'postgres' as const, pg, plugins: ['key-auth', 'session'] };
   const first = resources.use(await startTestGateway({ settings }));
   const second = resources.use(await startTestGateway({ settings }));
-  await write(first, 'PUT', '/services/app', { url: backend.url });
-  await write(first, 'PUT', '/services/app/routes/app', { paths: ['/'] });
+  for (const [storage, path] of [
+    ['kong', '/'],
+    ['cookie', '/cookie'],
+  ] as const) {
+    await write(first, 'PUT', `/services/${storage}`, { url: backend.url });
+    await write(first, 'PUT', `/services/${storage}/routes/${storage}`, { paths: [path] });
+    await write(first, 'POST', `/services/${storage}/plugins`, { name: 'session', config: { storage } });
+  }
   for (const name of ['ada', 'nobody']) await write(first, 'PUT', `/consumers/${name}`, {});
   const { key } = await write(first, 'POST', '/consumers/ada/key-auth', {});
-  await write(first, 'POST', '/services/app/plugins', { name: 'session', config: { storage: 'kong' } });
-  await write(first, 'POST', '/services/app/plugins', { name: 'key-auth', config: { anonymous: 'nobody' } });
+  await write(first, 'POST', '/plugins', { name: 'key-auth', config: { anonymous: 'nobody' } });
   await until('the other node has no plugins', async () => (await userOf(second, '')) === 'nobody');
 
-  const logIn = async (node: TestGateway): Promise<string> => {
-    const answer = await ask(node, { apikey: String(key) });
+  const logIn = async (node: TestGateway, path = '/'): Promise<string> => {
+    const answer = await ask(node, { apikey: String(key) }, path);
     await answer.arrayBuffer();
     return answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
   };
-  for (const [here, there] of [
-    [first, second],
-    [second, first],
+  for (const [here, there, path] of [
+    [first, second, '/'],
+    [second, first, '/'],
+    [first, second, '/cookie'],
+    [second, first, '/cookie'],
   ] as const) {
-    const cookie = await logIn(here);
-    assert.equal(await userOf(there, cookie), 'ada', 'at once, on the other node');
-    const out = await ask(there, { Cookie: cookie }, '/?session_logout=true', 'POST');
+    const cookie = await logIn(here, path);
+    assert.equal(await userOf(there, cookie, path), 'ada', 'at once, on the other node');
+    const out = await ask(there, { Cookie: cookie }, `${path}?session_logout=true`, 'POST');
     assert.deepEqual([out.status, await out.text()], [200, '']);
-    await until('the session goes on', async () => (await userOf(here, cookie)) === 'nobody');
+    assert.equal(await userOf(there, cookie, path), 'nobody');
+    await until('the session goes on', async () => (await userOf(here, cookie, path)) === 'nobody');
   }
 
   const known = await logIn(second);
   assert.equal(await userOf(first, known), 'ada');
   const unknown = await logIn(second);
+  const inCookie = await logIn(second, '/cookie');
+  assert.equal(await userOf(first, inCookie, '/cookie'), 'ada');
   const stored = async () => ((await first.admin('GET', '/sessions')).body['data'] as unknown[]).length;
-  await until('the sessions are not stored', async () => (await stored()) === 2);
+  await until('the session is not stored', async () => (await stored()) === 1);
   // What is told of the sessions comes before what is told of this route; until then the first node may ask again.
   await write(second, 'PUT', '/services/gone', { url: 'http://127.0.0.1:1' });
   await write(second, 'PUT', '/services/gone/routes/gone', { paths: ['/gone'] });
@@ -77,7 +87,11 @@ test('two nodes over PostgreSQL share sessions and their end; while the database
   assert.equal(await userOf(first, known), 'ada');
   await postgres.crash();
   assert.equal(await userOf(first, known), 'ada');
+  assert.equal(await userOf(first, inCookie, '/cookie'), 'ada');
   assert.equal(await userOf(first, unknown), 503);
+  const out = await ask(first, { Cookie: inCookie }, '/cookie?session_logout=true', 'POST');
+  assert.equal(out.status, 503);
+  assert.match(out.headers.getSetCookie()[0] ?? '', /^session=; .*Max-Age=0/);
   await postgres.restart();
   await until('it did not heal', async () => (await userOf(first, unknown)) === 'ada');
 });

@@ -1,4 +1,4 @@
-import { boolean, cookieName, type Infer, number, record, set, string } from '../../plugin-sdk/schema.ts';
+import { boolean, cookieName, type Infer, integer, number, record, set, string } from '../../plugin-sdk/schema.ts';
 
 const shown = [
   'id',
@@ -29,7 +29,7 @@ export const config = record(
       default: 'cookie',
       one_of: ['cookie', 'kong'] as const,
       description:
-        '`cookie`: the session is in the cookie. `kong`: it is in the store, and a logout ends it everywhere.',
+        '`cookie`: the session is in the cookie. `kong`: it is in the store, where administrators can list and end it.',
     }),
     audience: string({
       default: 'default',
@@ -39,6 +39,12 @@ export const config = record(
     rolling_timeout: seconds(3600, 'A session ends that was not renewed for so long; use renews it. 0: never.'),
     absolute_timeout: seconds(86400, 'A session ends that long after it began. 0: never.'),
     stale_ttl: seconds(10, 'How long a renewed session is still accepted (`storage: kong`).'),
+    sessions_per_credential: integer({
+      default: 1000,
+      between: [0, 1000],
+      description:
+        'Sessions of one credential that the store holds (`storage: kong`). One more ends the session that expires first. 0: no limit.',
+    }),
     cookie_name: cookieName({ default: 'session', description: 'Name of the cookie.' }),
     cookie_path: string({ default: '/', starts_with: '/', match: attribute, description: 'Path of the cookie.' }),
     cookie_domain: string({ match: attribute, description: 'Domain of the cookie. Unset: only the host that set it.' }),

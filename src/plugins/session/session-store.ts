@@ -7,12 +7,14 @@ export interface SessionStore {
   readonly lifetimes: Lifetimes;
   /** The valid session of the request, or null. */
   read(request: RequestView): Session | null | Promise<Session | null>;
+  /** A session that `read` gave is admitted, and goes on. */
+  admitted(session: Session): void;
   create(request: RequestView, session: Session): readonly string[];
   /** The same session, used now. */
   update(request: RequestView, session: Session): readonly string[];
-  /** Puts a session in the place of one that it renews. */
+  /** Replaces a session by its renewal. */
   replace(request: RequestView, before: Session, session: Session): readonly string[];
-  /** Ends it: resolves when it is no longer accepted. */
+  /** Removes what is stored of it. Its login is revoked already. */
   destroy(session: Session): Promise<void>;
   clear(request: RequestView): readonly string[];
 }
@@ -27,7 +29,7 @@ export interface StoreOptions {
   readonly tooLarge: () => void;
 }
 
-/** The whole session is in the cookie. It cannot be ended before its time: a logout removes the cookie alone. */
+/** The whole session is in the cookie. */
 export class CookieStore implements SessionStore {
   readonly lifetimes: Lifetimes;
   readonly #options: StoreOptions;
@@ -43,6 +45,8 @@ export class CookieStore implements SessionStore {
     const session = content === null ? null : decodeSession(content);
     return session === null || isOver(session, lifetimes, now()) ? null : session;
   }
+
+  admitted(): void {}
 
   create(request: RequestView, session: Session): readonly string[] {
     return writeCookie(this.#options, request, encodeSession(session), session);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +24,9 @@ before(async () => {
   for (const storage of ['cookie', 'kong']) {
     await admin('PUT', `/services/${storage}`, { url: backend.url });
     await admin('PUT', `/services/${storage}/routes/${storage}`, { paths: [`/${storage}`] });
-    await admin('POST', `/services/${storage}/plugins`, { name: 'key-auth', config: { anonymous: 'nobody' } });
+    for (const name of ['key-auth', 'basic-auth']) {
+      await admin('POST', `/services/${storage}/plugins`, { name, config: { anonymous: 'nobody' } });
+    }
     const config = { storage, idling_timeout: 0 };
     await admin('POST', `/services/${storage}/plugins`, { name: 'session', instance_name: storage, config });
   }
@@ -32,7 +35,9 @@ before(async () => {
 after(() => resources.disposeAsync());
 
 async function boot(): Promise<void> {
-  gateway = await startTestGateway({ settings: { prefix, workers: 2, plugins: ['key-auth', 'session', 'auth-any'] } });
+  gateway = await startTestGateway({
+    settings: { prefix, workers: 2, plugins: ['key-auth', 'basic-auth', 'session', 'auth-any'] },
+  });
 }
 
 async function admin(method: string, path: string, body?: unknown): Promise<Fields> {
@@ -48,17 +53,35 @@ function ask(path: string, headers: Readonly<Record<string, string>>, method = '
 
 let users = 0;
 
-/** A consumer who logs in by a key. Returns the cookie. */
-async function logIn(storage: string): Promise<{ readonly name: string; readonly cookie: string }> {
+interface Login {
+  readonly name: string;
+  readonly cookie: string;
+  /** The Admin API's path of the credential. */
+  readonly credential: string;
+}
+
+/** A consumer who logs in by a key. */
+async function logIn(storage: string): Promise<Login> {
   users += 1;
   const name = `user-${users}`;
   await admin('PUT', `/consumers/${name}`, {});
-  const { key } = await admin('POST', `/consumers/${name}/key-auth`, {});
-  const answer = await ask(`/${storage}`, { apikey: String(key) });
+  const { id, key } = await admin('POST', `/consumers/${name}/key-auth`, {});
+  const cookie = await cookieFor(storage, { apikey: String(key) });
+  return { name, cookie, credential: `/consumers/${name}/key-auth/${id}` };
+}
+
+async function cookieFor(storage: string, headers: Readonly<Record<string, string>>): Promise<string> {
+  const answer = await ask(`/${storage}`, headers);
   await answer.arrayBuffer();
   const [line = ''] = answer.headers.getSetCookie();
   assert.match(line, /^session=1\.[\w-]+; Path=\/; SameSite=Strict; Secure; HttpOnly$/);
-  return { name, cookie: line.slice(0, line.indexOf(';')) };
+  return line.slice(0, line.indexOf(';'));
+}
+
+async function logOut(storage: string, cookie: string): Promise<void> {
+  const answer = await ask(`/${storage}?session_logout=true`, { Cookie: cookie }, 'POST');
+  assert.deepEqual([answer.status, await answer.text()], [200, '']);
+  assert.match(answer.headers.getSetCookie()[0] ?? '', /^session=; .*Max-Age=0/);
 }
 
 async function userOf(storage: string, cookie: string): Promise<unknown> {
@@ -72,6 +95,11 @@ async function userOf(storage: string, cookie: string): Promise<unknown> {
 /** The user of many requests at once, over all workers; more than one name when they differ. */
 async function usersOf(storage: string, cookie: string): Promise<readonly unknown[]> {
   return [...new Set(await Promise.all(Array.from({ length: 16 }, () => userOf(storage, cookie))))];
+}
+
+async function until(what: string, reached: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await reached())) assert.ok(Date.now() < deadline, what);
 }
 
 for (const storage of ['cookie', 'kong']) {
@@ -89,6 +117,48 @@ for (const storage of ['cookie', 'kong']) {
     assert.deepEqual(await usersOf(storage, cookie), ['nobody']);
   });
 
+  test(`${storage}: the session ends with the credential that began it, and no other does`, async () => {
+    const [ended, alive] = [await logIn(storage), await logIn(storage)];
+    assert.deepEqual(await usersOf(storage, ended.cookie), [ended.name]);
+    await admin('PATCH', alive.credential, { tags: ['kept'] });
+    await admin('DELETE', ended.credential);
+    assert.deepEqual(await usersOf(storage, ended.cookie), ['nobody']);
+    assert.deepEqual(await usersOf(storage, alive.cookie), [alive.name]);
+    await admin('PATCH', alive.credential, { key: `another-key-of-${alive.name}` });
+    assert.deepEqual(await usersOf(storage, alive.cookie), ['nobody']);
+  });
+
+  test(`${storage}: another password ends the sessions of the old one`, async () => {
+    const username = `ada-${storage}`;
+    await admin('PUT', `/consumers/${username}`, {});
+    const path = `/consumers/${username}/basic-auth/${randomUUID()}`;
+    await admin('PUT', path, { username, password: 'first' });
+    const authorization = `Basic ${Buffer.from(`${username}:first`).toString('base64')}`;
+    const cookie = await cookieFor(storage, { Authorization: authorization });
+    assert.deepEqual(await usersOf(storage, cookie), [username]);
+    await admin('PUT', path, { username, password: 'first', tags: ['the same password'] });
+    assert.deepEqual(await usersOf(storage, cookie), [username]);
+    await admin('PUT', path, { username, password: 'second' });
+    assert.deepEqual(await usersOf(storage, cookie), ['nobody']);
+  });
+
+  test(`${storage}: after a logout no worker takes a copy of the cookie, nor after a restart`, async () => {
+    const [ended, alive] = [await logIn(storage), await logIn(storage)];
+    assert.deepEqual(await usersOf(storage, ended.cookie), [ended.name]);
+    await logOut(storage, ended.cookie);
+    assert.deepEqual(await usersOf(storage, ended.cookie), ['nobody']);
+    await gateway.stop();
+    await boot();
+    assert.deepEqual(await usersOf(storage, ended.cookie), ['nobody']);
+    assert.deepEqual(await usersOf(storage, alive.cookie), [alive.name]);
+  });
+
+  test(`${storage}: a logout before the session was used ends it too`, async () => {
+    const { cookie } = await logIn(storage);
+    await logOut(storage, cookie);
+    assert.deepEqual(await usersOf(storage, cookie), ['nobody']);
+  });
+
   test(`${storage}: a restart ends no session, because the generated secret is stored`, async () => {
     const { name, cookie } = await logIn(storage);
     assert.deepEqual(await usersOf(storage, cookie), [name]);
@@ -101,23 +171,30 @@ for (const storage of ['cookie', 'kong']) {
   });
 }
 
-test('kong: after a logout no worker takes the cookie', async () => {
+test('kong: 100 logins without a cookie leave no rows, and one session in use leaves one', async () => {
+  const sessions = async () => ((await admin('GET', '/sessions?size=1000'))['data'] as Fields[]).length;
   const { name, cookie } = await logIn('kong');
-  assert.deepEqual(await usersOf('kong', cookie), [name]);
-  const answer = await ask('/kong?session_logout=true', { Cookie: cookie }, 'POST');
-  assert.deepEqual([answer.status, await answer.text()], [200, '']);
-  assert.match(answer.headers.getSetCookie()[0] ?? '', /^session=; .*Max-Age=0/);
-  assert.deepEqual(await usersOf('kong', cookie), ['nobody']);
+  const { key } = await admin('POST', `/consumers/${name}/key-auth`, {});
+  const before = await sessions();
+  await Promise.all(Array.from({ length: 100 }, () => cookieFor('kong', { apikey: String(key) })));
+  assert.equal(await sessions(), before);
+  await usersOf('kong', cookie);
+  await until('the row is not stored', async () => (await sessions()) === before + 1);
+  await usersOf('kong', cookie);
+  assert.equal(await sessions(), before + 1);
 });
 
 test('kong: the Admin API lists sessions and ends them', async () => {
   const { name, cookie } = await logIn('kong');
   assert.deepEqual(await usersOf('kong', cookie), [name]);
-  const { data } = await admin('GET', '/sessions?size=1000');
-  const rows = data as Fields[];
-  assert.ok(rows.length > 0);
+  let rows: readonly Fields[] = [];
+  await until('the row is not stored', async () => {
+    rows = (await admin('GET', '/sessions?size=1000'))['data'] as Fields[];
+    return rows.length > 0;
+  });
   for (const row of rows) {
-    assert.deepEqual(Object.keys(row).sort(), ['created_at', 'data', 'expires', 'id', 'session_id', 'ttl']);
+    const kongs = ['created_at', 'data', 'expires', 'id', 'session_id', 'ttl'];
+    assert.deepEqual(Object.keys(row).sort(), [...kongs, 'login', 'login_expires', 'subject'].sort());
     assert.ok(Number(row['ttl']) > 3500 && Number(row['ttl']) <= 3600);
     assert.doesNotMatch(JSON.stringify(row), new RegExp(name));
     await admin('DELETE', `/sessions/${row['session_id']}`);

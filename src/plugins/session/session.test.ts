@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type AccessContext, authAccess, definePlugin, httpProtocols, refuse } from '../../plugin-sdk/index.ts';
+import {
+  type AccessContext,
+  authAccess,
+  definePlugin,
+  EntityAccessError,
+  httpProtocols,
+  refuse,
+  sealer,
+} from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
 import { type PluginTest, type TestOutcome, type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
 import session from './index.ts';
@@ -83,8 +91,24 @@ class Browser {
   }
 }
 
+/** Resolves when what a request left to do in the background is done. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
 function setCookies({ response }: TestOutcome): readonly string[] {
   return response.headers['set-cookie'] ?? [];
+}
+
+/** Counts the rows of an entity that are inserted from now on. */
+function countRows(gate: PluginTest, entity: string): () => number {
+  let count = 0;
+  const insert = gate.entities.insert.bind(gate.entities);
+  gate.entities.insert = (name, fields) => {
+    if (name === entity) count += 1;
+    return insert(name, fields);
+  };
+  return () => count;
 }
 
 function user(outcome: TestOutcome): string | null {
@@ -271,15 +295,86 @@ for (const storage of ['cookie', 'kong']) {
   });
 }
 
-test('kong: a cookie that was kept is of no use after the logout', async () => {
-  const gate = start({ storage: 'kong', remember: true });
-  const browser = new Browser(gate);
-  await browser.logIn();
-  const kept = new Browser(gate);
-  for (const [name, value] of browser.jar) kept.jar.set(name, value);
-  assert.equal(user(await kept.ask()), 'ada');
-  await browser.ask({ method: 'POST', path: '/?session_logout' });
-  assert.equal(user(await kept.ask()), 'nobody');
+for (const storage of ['cookie', 'kong']) {
+  test(`${storage}: a logout ends every copy of the cookies, renewed ones included`, async (t) => {
+    const pass = atTime(t);
+    const gate = start({ storage, remember: true });
+    const browser = new Browser(gate);
+    await browser.logIn();
+    const copies = [new Map(browser.jar)];
+    pass(800);
+    assert.equal(setCookies(await browser.ask()).length, 1);
+    copies.push(new Map(browser.jar));
+    await browser.ask({ method: 'POST', path: '/?session_logout' });
+    for (const copy of copies) {
+      for (const [name, value] of copy) {
+        assert.equal(user(await gate.request({ headers: { Cookie: `${name}=${value}` } })), 'nobody', name);
+      }
+    }
+    await browser.logIn();
+    assert.equal(user(await browser.ask()), 'ada', 'another login is not affected');
+  });
+
+  test(`${storage}: a logout that cannot be stored is a 503, and the browser loses its cookie`, async () => {
+    const gate = start({ storage });
+    gate.entities.insert = () => Promise.reject(new EntityAccessError('unavailable', 'the store is away'));
+    const browser = new Browser(gate);
+    await browser.logIn();
+    const { response } = await browser.ask({ method: 'POST', path: '/?session_logout' });
+    assert.equal(response.status, 503);
+    assert.equal(browser.jar.size, 0);
+  });
+
+  test(`${storage}: without the store the last known revocations apply`, async () => {
+    const gate = start({ storage });
+    const [ended, alive] = [new Browser(gate), new Browser(gate)];
+    await alive.logIn();
+    await ended.logIn();
+    const copy = `session=${ended.jar.get('session')}`;
+    await ended.ask({ method: 'POST', path: '/?session_logout' });
+    assert.equal(user(await gate.request({ headers: { Cookie: copy } })), 'nobody');
+    gate.entities.list = () => Promise.reject(new EntityAccessError('unavailable', 'the store is away'));
+    assert.equal(user(await gate.request({ headers: { Cookie: copy } })), 'nobody');
+    assert.equal(user(await alive.ask()), 'ada');
+  });
+
+  test(`${storage}: whoever keeps no cookie leaves no row, and whoever does leaves one`, async () => {
+    const gate = start({ storage, remember: true });
+    const rows = countRows(gate, 'sessions');
+    for (let count = 0; count < 100; count += 1) await gate.request({ headers: { 'X-User': 'ada' } });
+    await settled();
+    assert.equal(rows(), 0);
+    const browser = new Browser(gate);
+    await browser.logIn();
+    await Promise.all(Array.from({ length: 20 }, () => browser.ask()));
+    await settled();
+    assert.equal(rows(), storage === 'kong' ? 1 : 0);
+  });
+}
+
+test('kong: one session too many of a credential ends the one that expires first', async (t) => {
+  const pass = atTime(t);
+  const gate = start({ storage: 'kong', sessions_per_credential: 2 });
+  const logIn = async (name: string): Promise<Browser> => {
+    const browser = new Browser(gate);
+    await browser.logIn(name);
+    pass(61);
+    // Its cookie names the row from now on.
+    assert.equal(setCookies(await browser.ask()).length, 1);
+    await settled();
+    await browser.ask();
+    pass(61);
+    await browser.ask();
+    return browser;
+  };
+  const other = await logIn('bob');
+  const [first, second] = [await logIn('ada'), await logIn('ada')];
+  pass(61);
+  await first.ask();
+  await settled();
+  const third = await logIn('ada');
+  const users = await Promise.all([other, first, second, third].map(async (browser) => user(await browser.ask())));
+  assert.deepEqual(users, ['bob', 'ada', 'nobody', 'ada']);
 });
 
 test('kong: a logout while the row of the login is on its way leaves nothing behind', async () => {
@@ -295,7 +390,7 @@ test('kong: a logout while the row of the login is on its way leaves nothing beh
   const cookie = `session=${browser.jar.get('session')}`;
   const logout = gate.request({ method: 'POST', path: '/?session_logout', headers: { Cookie: cookie } });
   // Long enough for a logout that would not wait.
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  await settled();
   arrive();
   assert.equal((await logout).upstream, null);
   assert.equal(user(await gate.request({ headers: { Cookie: cookie } })), 'nobody');
@@ -333,6 +428,8 @@ test('kong: rows show neither the cookie nor who it is', async () => {
   };
   const browser = new Browser(gate);
   await browser.logIn();
+  await browser.ask();
+  await settled();
   assert.equal(rows.length, 1);
   const text = JSON.stringify(rows);
   assert.doesNotMatch(text, /\bada\b|5a1b0f0e/);
@@ -349,6 +446,7 @@ test('kong: a renewed session has a new name, and the old one serves for a momen
   pass(80);
   assert.equal(setCookies(await browser.ask()).length, 1);
   assert.notEqual(`session=${browser.jar.get('session')}`, old);
+  await settled();
   const late = await gate.request({ headers: { Cookie: old } });
   assert.equal(user(late), 'ada');
   assert.deepEqual(setCookies(late), []);
@@ -360,9 +458,10 @@ test('kong: a renewed session has a new name, and the old one serves for a momen
 test('kong: a row that does not get there is logged and counted, and the answer goes on', async () => {
   const gate = start({ storage: 'kong' });
   gate.entities.insert = () => Promise.reject(new Error('the store is away'));
-  const { response } = await gate.request({ headers: { 'X-User': 'ada' } });
-  assert.equal(response.status, 200);
-  await new Promise((resolve) => setImmediate(resolve));
+  const browser = new Browser(gate);
+  await browser.logIn();
+  assert.equal(user(await browser.ask()), 'ada');
+  await settled();
   assert.equal(gate.counts.get('session.store_failures'), 1);
   assert.equal(gate.logLines.at(-1)?.message, 'a session could not be stored');
 });
@@ -376,6 +475,23 @@ test('kong: the store being away is not taken for having no session', async () =
   const outcome = await browser.ask();
   assert.equal(outcome.response.status, 500);
   assert.equal(outcome.upstream, null);
+});
+
+test('what is sealed in a cookie and is no session counts as none', async () => {
+  for (const storage of ['cookie', 'kong']) {
+    const gate = start({ storage, remember: true });
+    for (const name of ['session', 'remember']) {
+      const { seal } = sealer(secret, `session\0${storage}\0default\0${name}`);
+      const many = JSON.stringify(Array.from({ length: 13 }, () => null));
+      for (const text of ['', '{', 'null', '7', '"text"', '[]', '[null]', '[{}]', '["a"]', '{"0":"a"}', many]) {
+        const headers = { Cookie: `${name}=1.${seal(text, Math.floor(Date.now() / 1000) + 60)}` };
+        for (const path of ['/', '/?session_logout']) {
+          const outcome = await gate.request({ method: 'POST', path, headers });
+          assert.deepEqual([outcome.response.status, user(outcome)], [200, 'nobody'], `${storage} ${name} ${text}`);
+        }
+      }
+    }
+  }
 });
 
 test('the backend sees neither cookie, and all others', async () => {
@@ -496,6 +612,7 @@ test('the defaults are those of Kong', async () => {
     rolling_timeout: 3600,
     absolute_timeout: 86400,
     stale_ttl: 10,
+    sessions_per_credential: 1000,
     cookie_name: 'session',
     cookie_path: '/',
     cookie_domain: null,

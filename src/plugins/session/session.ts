@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import type { ClientView } from '../../plugin-sdk/index.ts';
+import type { ClientView, CredentialSource } from '../../plugin-sdk/index.ts';
 
 /** Who has logged in, and since when. Times are in seconds since the epoch. */
 export interface Session {
   /** Random; new with each login and each renewal. */
   readonly id: string;
+  /** Random; the same through all renewals, so that a logout ends every copy. */
+  readonly login: string;
   readonly consumerId: string | null;
   readonly credentialId: string | null;
+  /** Where the credential is stored, and which version of it logged in; null: it is not in the store. */
+  readonly source: CredentialSource | null;
   /** Shown as the credential's identifier where it has no id. */
   readonly identifier: string | null;
   readonly groups: readonly string[] | null;
@@ -16,22 +20,25 @@ export interface Session {
   readonly renewedAt: number;
   /** When it was last written because it was used. */
   readonly usedAt: number;
-  /** It was renewed, and is accepted for a moment only, for requests that were on their way. */
-  readonly stale: boolean;
+  /** It was renewed, and is accepted until then, for requests that were on their way; null: it is the current one. */
+  readonly staleAt: number | null;
 }
 
-export function newSession(client: ClientView, now: number): Session {
+/** `login`: of the session that this one goes on with. */
+export function newSession(client: ClientView, now: number, login = newId()): Session {
   return {
     id: newId(),
+    login,
     consumerId: client.consumer?.id ?? null,
     credentialId: client.credential?.id ?? null,
+    source: client.credential?.source ?? null,
     identifier: client.credential?.identifier ?? null,
     groups: client.details?.groups ?? null,
     scopes: client.details?.scopes ?? null,
     createdAt: now,
     renewedAt: now,
     usedAt: now,
-    stale: false,
+    staleAt: null,
   };
 }
 
@@ -48,22 +55,28 @@ export function isOf(session: Session, { consumer, credential }: ClientView): bo
 }
 
 export function encodeSession(session: Session): string {
-  const { id, consumerId, credentialId, identifier, groups, scopes, createdAt, renewedAt, usedAt, stale } = session;
-  const who = [id, consumerId, credentialId, identifier === credentialId ? null : identifier, groups, scopes];
-  return JSON.stringify([...who, createdAt, renewedAt, usedAt, stale ? 1 : 0]);
+  const { id, login, consumerId, credentialId, source, identifier, groups, scopes } = session;
+  const { createdAt, renewedAt, usedAt, staleAt } = session;
+  const credential = [credentialId, source?.entity ?? null, source?.version ?? null];
+  const who = [id, login, consumerId, ...credential, identifier === credentialId ? null : identifier, groups, scopes];
+  return JSON.stringify([...who, createdAt, renewedAt, usedAt, staleAt]);
 }
 
-/** Null for what `encodeSession` did not make. The text was encrypted, so it comes of a gateway with the same secret. */
+/** Null for what `encodeSession` did not make. The text was encrypted, so it comes from a gateway with the same secret. */
 export function decodeSession(text: string): Session | null {
   const parts = parsed(text);
-  if (!Array.isArray(parts) || parts.length !== 10) return null;
-  const [id, consumerId, credentialId, identifier, groups, scopes, createdAt, renewedAt, usedAt, stale] = parts;
+  if (!Array.isArray(parts) || parts.length !== 13) return null;
+  const [id, login, consumerId, credentialId, entity, version, identifier, groups, scopes, ...rest] = parts;
+  const [createdAt, renewedAt, usedAt, staleAt] = rest;
   const times = [createdAt, renewedAt, usedAt];
-  if (typeof id !== 'string' || !times.every((time) => typeof time === 'number')) return null;
-  if (![consumerId, credentialId, identifier].every(isTextOrNull) || ![groups, scopes].every(isListOrNull)) return null;
-  const shown = identifier ?? credentialId;
-  const session = { id, consumerId, credentialId, identifier: shown, groups, scopes, createdAt, renewedAt, usedAt };
-  return { ...session, stale: stale === 1 };
+  if (typeof id !== 'string' || typeof login !== 'string') return null;
+  if (!times.every((time) => typeof time === 'number')) return null;
+  if (staleAt !== null && typeof staleAt !== 'number') return null;
+  if (![consumerId, credentialId, entity, version, identifier].every(isTextOrNull)) return null;
+  if (![groups, scopes].every(isListOrNull)) return null;
+  const source = entity === null || version === null ? null : { entity, version };
+  const who = { id, login, consumerId, credentialId, source, identifier: identifier ?? credentialId, groups, scopes };
+  return { ...who, createdAt, renewedAt, usedAt, staleAt };
 }
 
 /** 256 random bits. */

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  BoundedCache,
+  EntityAccessError,
   type EntityRow,
   type PluginTools,
   type RequestView,
   type Sealer,
+  sessionKey,
 } from '../../plugin-sdk/index.ts';
-import { expiryOf, isOver, type Lifetimes } from './lifetimes.ts';
+import { dueWork, expiryOf, isOver, type Lifetimes } from './lifetimes.ts';
 import { decodeSession, encodeSession, type Session } from './session.ts';
 import { type SessionStore, type StoreOptions, writeCookie } from './session-store.ts';
 
@@ -17,17 +17,25 @@ export interface StoredOptions extends StoreOptions {
   readonly sealer: Sealer;
   /** Seconds for which a renewed session is still accepted. */
   readonly staleTtl: number;
+  /** Sessions of one credential that the store holds; 0: any number. */
+  readonly maxPerCredential: number;
+  /** When the last cookie of the session's login expires, in seconds since the epoch. */
+  readonly lastExpiry: (session: Session) => number;
 }
 
-/** The cookie names the session, and a row of `sessions` holds it. What ends the row ends the session, on all nodes. */
+/**
+ * The session is in a row of `sessions`, and the cookie names it. The cookie that begins a session holds all of it, and
+ * the row is inserted when that cookie comes back: clients that keep no cookies leave no rows. A row that is gone ends
+ * the session on all nodes.
+ */
 export class StoredSessions implements SessionStore {
   readonly lifetimes: Lifetimes;
   readonly #options: StoredOptions;
   readonly #opened = new WeakMap<EntityRow, Session | null>();
-  /** Sessions whose rows are on their way to the store. */
-  readonly #coming = new Map<string, Coming>();
-  /** Sessions whose rows have been seen here: one that is gone will not come. */
-  readonly #seen = new BoundedCache<string, true>(1000);
+  /** Sessions from cookies that had no row when they were read. */
+  readonly #unstored = new WeakSet<Session>();
+  /** Rows on their way to the store, by the id of their session. */
+  readonly #inserts = new Map<string, Promise<void>>();
 
   constructor(options: StoredOptions) {
     this.lifetimes = options.lifetimes;
@@ -38,38 +46,48 @@ export class StoredSessions implements SessionStore {
     const content = this.#options.cookie.read(request);
     const reference = content === null ? null : decodeReference(content);
     if (reference === null) return null;
-    const coming = this.#coming.get(reference.id);
-    if (coming !== undefined) return coming.session;
     const found = this.#find(reference.id);
-    if (found instanceof Promise) return found.then((row) => this.#openOrWait(reference, row));
-    return this.#openOrWait(reference, found);
+    return found instanceof Promise ? found.then((row) => this.#open(reference, row)) : this.#open(reference, found);
+  }
+
+  admitted(session: Session): void {
+    if (!this.#unstored.has(session) || this.#inserts.has(session.id)) return;
+    const now = this.#options.now();
+    const used = dueWork(session, this.lifetimes, now) === 'use' ? { ...session, usedAt: now } : session;
+    const stored = this.#inBackground(() => this.#insert(used));
+    this.#inserts.set(
+      session.id,
+      stored.finally(() => this.#inserts.delete(session.id)),
+    );
   }
 
   create(request: RequestView, session: Session): readonly string[] {
-    this.#keep(session, () => this.#insert(session));
-    return this.#name(request, session);
+    return writeCookie(this.#options, request, encodeSession(session), session);
   }
 
   update(request: RequestView, session: Session): readonly string[] {
+    const row = this.#find(session.id);
+    // Its row is on the way to the store, or does not get there.
+    if (row === null) return this.create(request, session);
     void this.#inBackground(async () => {
-      const row = await this.#find(session.id);
-      if (row !== null) await this.#options.tools.entities.update('sessions', row.id, this.#fields(session));
+      const found = await row;
+      if (found !== null) await this.#options.tools.entities.update('sessions', found.id, this.#fields(session));
     });
-    return this.#name(request, session);
+    return writeCookie(this.#options, request, JSON.stringify([session.id]), session);
   }
 
   replace(request: RequestView, before: Session, session: Session): readonly string[] {
-    this.#keep(session, async () => {
-      // A session that was ended meanwhile is not brought back by its renewal.
+    void this.#inBackground(async () => {
+      await this.#inserts.get(before.id);
       const row = await this.#find(before.id);
-      if (row !== null && (await this.#retire(row, before))) await this.#insert(session);
+      if (row !== null) await this.#retire(row, before);
     });
-    return this.#name(request, session);
+    return this.create(request, session);
   }
 
   async destroy(session: Session): Promise<void> {
     // Or its row would come after it was removed.
-    await this.#coming.get(session.id)?.stored;
+    await this.#inserts.get(session.id);
     const row = await this.#find(session.id);
     if (row !== null) await this.#options.tools.entities.delete('sessions', row.id);
   }
@@ -79,49 +97,52 @@ export class StoredSessions implements SessionStore {
   }
 
   #find(id: string): EntityRow | null | Promise<EntityRow | null> {
-    return this.#options.tools.entities.find('sessions', 'session_id', rowName(id));
+    return this.#options.tools.entities.find('sessions', 'session_id', sessionKey(id));
   }
 
   async #insert(session: Session): Promise<void> {
-    await this.#options.tools.entities.insert('sessions', {
-      session_id: rowName(session.id),
-      ...this.#fields(session),
-    });
+    const { entities } = this.#options.tools;
+    const subject = subjectOf(session);
+    await this.#makeRoom(subject);
+    const fields = { session_id: sessionKey(session.id), subject, login: sessionKey(session.login) };
+    try {
+      await entities.insert('sessions', { ...fields, ...this.#fields(session) });
+    } catch (error) {
+      // Another worker was first.
+      if (!(error instanceof EntityAccessError) || error.kind !== 'conflict') throw error;
+    }
   }
 
-  /** True when the row was still there. */
-  async #retire(row: EntityRow, session: Session): Promise<boolean> {
-    const { entities } = this.#options.tools;
-    const { staleTtl } = this.#options;
-    if (staleTtl <= 0) return entities.delete('sessions', row.id);
-    const fields = { ...this.#fields({ ...session, stale: true }), ttl: Math.ceil(staleTtl) };
-    return (await entities.update('sessions', row.id, fields)) !== null;
+  /** Removes the session of the credential that expires first: used ones expire later than those that wait. */
+  async #makeRoom(subject: string): Promise<void> {
+    const { tools, maxPerCredential } = this.#options;
+    if (maxPerCredential === 0) return;
+    const rows = await tools.entities.list('sessions', 'subject', subject);
+    if (rows.length < maxPerCredential) return;
+    const [first] = [...rows].sort((one, other) => Number(one['expires']) - Number(other['expires']));
+    if (first !== undefined) await tools.entities.delete('sessions', first.id);
+  }
+
+  /** The row stays as long as cookies of the session are valid: without it they would bring the session back. */
+  async #retire(row: EntityRow, session: Session): Promise<void> {
+    const { tools, staleTtl, now } = this.#options;
+    await tools.entities.update('sessions', row.id, this.#fields({ ...session, staleAt: now() + staleTtl }));
   }
 
   #fields(session: Session): Readonly<Record<string, unknown>> {
+    const { now, sealer, lastExpiry } = this.#options;
     const expires = Math.ceil(expiryOf(session, this.lifetimes));
-    const left = Math.min(100_000_000, Math.max(1, expires - this.#options.now()));
-    return { data: this.#options.sealer.seal(encodeSession(session), expires), expires, ttl: Math.ceil(left) };
+    const ttl = Math.ceil(Math.min(100_000_000, Math.max(1, expires - now())));
+    const data = sealer.seal(encodeSession(session), expires);
+    return { data, expires, login_expires: Math.ceil(lastExpiry(session)), ttl };
   }
 
-  #openOrWait(reference: Reference, row: EntityRow | null): Session | null | Promise<Session | null> {
-    if (row !== null) return this.#open(reference.id, row);
-    const mayCome = Date.now() - reference.writtenAt < youngest && this.#seen.get(reference.id) === undefined;
-    return mayCome ? this.#await(reference) : null;
-  }
-
-  /** The answer that set the cookie may have overtaken the news of its row on the way to this worker. */
-  async #await(reference: Reference): Promise<Session | null> {
-    const end = performance.now() + patience;
-    while (performance.now() < end) {
-      await sleep(pause);
-      const row = await this.#find(reference.id);
-      if (row !== null) return this.#open(reference.id, row);
+  #open({ id, whole }: Reference, row: EntityRow | null): Session | null {
+    if (row === null) {
+      if (whole === null || isOver(whole, this.lifetimes, this.#options.now())) return null;
+      this.#unstored.add(whole);
+      return whole;
     }
-    return null;
-  }
-
-  #open(id: string, row: EntityRow): Session | null {
     let session = this.#opened.get(row);
     if (session === undefined) {
       const text = this.#options.sealer.open(String(row['data'] ?? ''));
@@ -129,18 +150,8 @@ export class StoredSessions implements SessionStore {
       // A row under another's name is not taken.
       if (session !== null && session.id !== id) session = null;
       this.#opened.set(row, session);
-      this.#seen.set(id, true);
     }
     return session === null || isOver(session, this.lifetimes, this.#options.now()) ? null : session;
-  }
-
-  #name(request: RequestView, session: Session): readonly string[] {
-    return writeCookie(this.#options, request, JSON.stringify([session.id, Date.now()]), session);
-  }
-
-  #keep(session: Session, work: () => Promise<void>): void {
-    const stored = this.#inBackground(work).finally(() => this.#coming.delete(session.id));
-    this.#coming.set(session.id, { session, stored });
   }
 
   /** The head of an answer cannot wait for the store. Never rejects. */
@@ -155,35 +166,25 @@ export class StoredSessions implements SessionStore {
   }
 }
 
-/** A session whose row is on its way to the store. */
-interface Coming {
-  readonly session: Session;
-  /** Resolves when the row is there, or has failed to get there. */
-  readonly stored: Promise<void>;
-}
-
 /** What the cookie holds. */
 interface Reference {
   readonly id: string;
-  /** Milliseconds since the epoch. */
-  readonly writtenAt: number;
+  /** In the cookie that begins a session: all of it. */
+  readonly whole: Session | null;
 }
 
-/** Milliseconds: how old a cookie is whose row may not have arrived, how long it is waited for, and in which steps. */
-const youngest = 3000;
-const patience = 1500;
-const pause = 20;
-
 function decodeReference(content: string): Reference | null {
+  const whole = decodeSession(content);
+  if (whole !== null) return { id: whole.id, whole };
   try {
-    const [id, writtenAt] = JSON.parse(content) as unknown[];
-    return typeof id === 'string' && typeof writtenAt === 'number' ? { id, writtenAt } : null;
+    const parts: unknown = JSON.parse(content);
+    const id: unknown = Array.isArray(parts) && parts.length === 1 ? parts[0] : null;
+    return typeof id === 'string' ? { id, whole: null } : null;
   } catch {
     return null;
   }
 }
 
-/** The id itself is kept from the store. */
-function rowName(id: string): string {
-  return hash('sha256', id, 'base64url');
+function subjectOf({ consumerId, credentialId, identifier }: Session): string {
+  return hash('sha256', JSON.stringify([consumerId, credentialId ?? identifier]), 'base64url');
 }

@@ -1,6 +1,7 @@
 import { type CookieAttributes, type PluginTools, sealedCookie, sealer, sharedSecret } from '../../plugin-sdk/index.ts';
-import type { Lifetimes } from './lifetimes.ts';
+import { type Lifetimes, lastExpiryOf } from './lifetimes.ts';
 import type { SessionConfig } from './schema.ts';
+import type { Session } from './session.ts';
 import { CookieStore, type SessionStore } from './session-store.ts';
 import { StoredSessions } from './stored-sessions.ts';
 
@@ -8,24 +9,22 @@ export interface Stores {
   readonly session: SessionStore;
   /** Null when sessions end with the browser. */
   readonly remember: SessionStore | null;
+  /** When the last cookie of the session's login expires, in seconds since the epoch. */
+  readonly lastExpiry: (session: Session) => number;
 }
 
 export function openStores(config: SessionConfig, tools: PluginTools): Stores {
   const secret = config.secret ?? sharedSecret(tools.zone('secret'));
-  const open = (name: string, lifetimes: Lifetimes, outlivesBrowser: boolean): SessionStore => {
-    const purpose = `session\0${config.storage}\0${config.audience}`;
-    const options = {
-      cookie: sealedCookie({ secret, purpose, name, attributes: attributesOf(config) }),
-      lifetimes,
-      outlivesBrowser,
-      now: () => Math.floor(Date.now() / 1000),
-      tooLarge: () => tools.log.warn('a session is too large for cookies', { cookie: name }),
-    };
-    if (config.storage !== 'kong') return new CookieStore(options);
-    const rows = sealer(secret, `${purpose}\0${name}\0row`);
-    return new StoredSessions({ ...options, tools, sealer: rows, staleTtl: config.stale_ttl ?? 0 });
-  };
-  const lifetimes = {
+  const now = () => Math.floor(Date.now() / 1000);
+  const purpose = `session\0${config.storage}\0${config.audience}`;
+  const optionsOf = (name: string, lifetimes: Lifetimes, outlivesBrowser: boolean) => ({
+    cookie: sealedCookie({ secret, purpose, name, attributes: attributesOf(config) }),
+    lifetimes,
+    outlivesBrowser,
+    now,
+    tooLarge: () => tools.log.warn('a session is too large for cookies', { cookie: name }),
+  });
+  const shorter = {
     idling: config.idling_timeout ?? 0,
     rolling: config.rolling_timeout ?? 0,
     absolute: config.absolute_timeout ?? 0,
@@ -35,9 +34,24 @@ export function openStores(config: SessionConfig, tools: PluginTools): Stores {
     rolling: config.remember_rolling_timeout ?? 0,
     absolute: config.remember_absolute_timeout ?? 0,
   };
+  const all = config.remember ? [shorter, longer] : [shorter];
+  const lastExpiry = (session: Session) => lastExpiryOf(session, all, now());
+  const name = config.cookie_name ?? 'session';
+  const options = optionsOf(name, shorter, false);
+  const rows = {
+    tools,
+    sealer: sealer(secret, `${purpose}\0${name}\0row`),
+    staleTtl: config.stale_ttl ?? 0,
+    maxPerCredential: config.sessions_per_credential ?? 0,
+    lastExpiry,
+  };
   return {
-    session: open(config.cookie_name ?? 'session', lifetimes, false),
-    remember: config.remember ? open(config.remember_cookie_name ?? 'remember', longer, true) : null,
+    session: config.storage === 'kong' ? new StoredSessions({ ...options, ...rows }) : new CookieStore(options),
+    // In its cookie with any storage, so that a login leaves one row at most.
+    remember: config.remember
+      ? new CookieStore(optionsOf(config.remember_cookie_name ?? 'remember', longer, true))
+      : null,
+    lastExpiry,
   };
 }
 
