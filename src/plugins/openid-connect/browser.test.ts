@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Browser, clients, startProvider, type TestProvider } from '../../../test/support/oidc-provider.ts';
+import { EntityAccessError, sealer } from '../../plugin-sdk/index.ts';
 import { type TestOutcome, type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
 import openId from './index.ts';
 
@@ -257,6 +258,51 @@ test('logout: here, and at the provider', async () => {
   const without = await ask(plugin, new Browser(), '/logout', { method: 'POST' });
   assert.deepEqual([without.response.status, without.response.header('location')], [303, `${home}/`]);
   assert.equal(without.response.header('set-cookie'), null);
+});
+
+test('a logout ends every copy of the cookie, refreshed and prolonged ones included', async (t) => {
+  const plugin = pluginOf();
+  const browser = await loggedIn(plugin);
+  const copies = [browser.cookieHeader(home)];
+  const start = Date.now();
+  t.mock.timers.enable({ apis: ['Date'], now: start });
+  for (const seconds of [100, 700]) {
+    t.mock.timers.setTime(start + seconds * 1000);
+    assert.equal((await ask(plugin, browser, '/page')).response.status, 200);
+    copies.push(browser.cookieHeader(home));
+  }
+  assert.equal(new Set(copies).size, 3);
+  assert.equal((await ask(plugin, browser, '/logout', { method: 'POST' })).response.status, 303);
+  t.mock.timers.setTime(start + 800_000);
+  for (const copy of copies) {
+    const { response, upstream } = await plugin.request({ path: '/page', headers: { Cookie: copy } });
+    assert.deepEqual([response.status, upstream], [401, null]);
+  }
+});
+
+test('a logout that cannot be stored is a 503, and the browser loses its cookie', async () => {
+  const plugin = pluginOf();
+  const browser = await loggedIn(plugin);
+  plugin.entities.insert = () => Promise.reject(new EntityAccessError('unavailable', 'the store is away'));
+  assert.equal((await ask(plugin, browser, '/logout', { method: 'POST' })).response.status, 503);
+  assert.equal(browser.cookies(home).has('session'), false);
+});
+
+test('what is sealed in a cookie and is no session counts as none', async () => {
+  const { session_secret: secret, client_id: client } = usual;
+  const purpose = `openid-connect\0${provider.issuer}\0${client[0]}`;
+  const plugin = pluginOf();
+  for (const name of ['session', 'authorization']) {
+    for (const text of ['', '{', 'null', '[]', '[null]', '{"login":"a"}', '"text"', '{"idToken":"a.b.c"}']) {
+      const sealed = sealer(secret, `${purpose}\0${name}`).seal(text, Math.floor(Date.now() / 1000) + 60);
+      const headers = { Cookie: `${name}=1.${sealed}`, Accept: 'text/html' };
+      for (const path of ['/page', '/callback?code=a&state=b', '/logout']) {
+        const method = path === '/logout' ? 'POST' : 'GET';
+        const { response, upstream } = await plugin.request({ method, path, headers });
+        assert.ok(response.status < 500 && upstream === null, `${name} ${text} ${path}: ${response.status}`);
+      }
+    }
+  }
 });
 
 test('while the provider is away sessions serve on; logins and refreshes are 503', async (t) => {

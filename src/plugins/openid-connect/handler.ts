@@ -19,6 +19,7 @@ import { Provider } from './provider.ts';
 import { ProviderDocuments } from './provider-documents.ts';
 import { type Refusals, refusalsOf } from './refusals.ts';
 import type { OpenIdConfig } from './schema.ts';
+import type { Session } from './session.ts';
 import { Sessions } from './sessions.ts';
 import { sharedAnswersSize } from './shared-answers.ts';
 import { TokenEndpoint } from './token-endpoint.ts';
@@ -117,7 +118,13 @@ class OpenIdConnect {
   attempt(context: AccessContext): Outcome | Promise<Outcome> {
     const token = this.#bearer === null ? null : bearerToken(context.request);
     if (token !== null && this.#bearer !== null) return this.#bearer.attempt(context, token);
-    const session = this.#sessions?.find(context) ?? null;
+    const found = this.#sessions?.find(context) ?? null;
+    return found instanceof Promise
+      ? found.then((session) => this.#withSession(context, session))
+      : this.#withSession(context, found);
+  }
+
+  #withSession(context: AccessContext, session: Session | null): Outcome | Promise<Outcome> {
     if (session === null || this.#sessions === null) return this.#logIn(context);
     const entered = this.#sessions.enter(context, session);
     if (entered instanceof Promise) return entered.then((late) => (late === null ? this.#logIn(context) : late));
@@ -132,9 +139,9 @@ class OpenIdConnect {
 
   /** Here, and at the provider when it offers that (OpenID Connect RP-Initiated Logout 1.0, 2). */
   async #logOut(context: AccessContext, sessions: Sessions): Promise<Outcome> {
-    const session = sessions.find(context);
+    const session = await sessions.find(context);
     // A form on another site comes without the cookie, and must not remove it.
-    if (session !== null) sessions.end(context);
+    if (session !== null) await sessions.end(context, session);
     const after = this.#config.logout_redirect_uri?.[0] ?? null;
     const end = await Promise.resolve(this.#provider.state()).then(
       ({ metadata }) => metadata.endSessionEndpoint,

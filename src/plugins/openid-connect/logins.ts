@@ -135,7 +135,7 @@ export class Logins {
 
   #waiting({ request }: AccessContext): readonly Login[] {
     const content = this.#cookie.read(request);
-    return content === null ? [] : (JSON.parse(content) as Login[]);
+    return content === null ? [] : decodeLogins(content);
   }
 
   #keep(context: AccessContext, logins: readonly Login[]): void {
@@ -147,6 +147,22 @@ export class Logins {
 
 export function redirect(location: string, status = 302): Reply {
   return reply({ status, headers: { Location: location, 'Cache-Control': 'no-store' } });
+}
+
+/** None for what is not such a list: the text was encrypted, but an older version may have written it. */
+function decodeLogins(text: string): readonly Login[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value.filter(isLogin) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isLogin(value: unknown): value is Login {
+  if (typeof value !== 'object' || value === null) return false;
+  const { state, nonce, verifier, target } = value as Readonly<Record<string, unknown>>;
+  return [state, nonce, verifier, target].every((text) => typeof text === 'string');
 }
 
 /** Null: it is not there. Empty: it is there more than once. */

@@ -187,6 +187,24 @@ test('consumers: required, optional, by several fields, from nested claims; the 
   }
 });
 
+test('claims that no header can carry never fail the request', async () => {
+  const config = {
+    upstream_headers_claims: ['name', 'sub', 'shape'],
+    upstream_headers_names: ['X-Name', 'X-Sub', 'X-Shape'],
+    authenticated_groups_claim: ['groups'],
+    consumer_claim: ['sub'],
+  };
+  for (const text of ['a\r\nX-Evil: 1', 'a\nb', 'a\0b', '\x7f', '\ud800', 'Жж', ' a ']) {
+    for (const consumer_optional of [false, true]) {
+      const plugin = pluginOf({ ...config, consumer_optional });
+      const claims = { sub: text, name: text, scope: text, groups: [text], shape: { [text]: text } };
+      const { response, upstream } = await plugin.request(bearer(tokenOf({ claims })));
+      assert.equal(response.status, consumer_optional ? 200 : 403, JSON.stringify(text));
+      assert.equal(upstream?.header('x-evil') ?? null, null);
+    }
+  }
+});
+
 test('a provider that is away at the start is asked again later; then its keys are kept', async () => {
   await using own = await startProvider();
   own.available = false;

@@ -1,28 +1,23 @@
+import { randomBytes } from 'node:crypto';
 import {
   type AccessContext,
   BoundedCache,
-  type Claims,
   type PluginTools,
   type Reply,
   type SealedCookie,
+  SessionRevocations,
+  sessionKey,
 } from '../../plugin-sdk/index.ts';
 import { sendCookies } from './cookies.ts';
 import { type Admission, type Identity, identityOf } from './identity.ts';
 import type { Refusals } from './refusals.ts';
 import type { OpenIdConfig } from './schema.ts';
+import { decodeSession, payloadOf, type Session } from './session.ts';
 import { SharedAnswers } from './shared-answers.ts';
 import type { TokenAnswer, TokenEndpoint } from './token-endpoint.ts';
 
-/** What the cookie holds. Times are seconds since the epoch. */
-export interface Session {
-  readonly accessToken: string;
-  readonly expiresAt: number | null;
-  readonly refreshToken: string | null;
-  readonly idToken: string;
-  readonly scopes: readonly string[];
-  readonly begunAt: number;
-  readonly usedAt: number;
-}
+/** Seconds that a request may take which was admitted before the session was revoked, and renews its cookie after that. */
+const longestRequest = 3600;
 
 export class Sessions {
   readonly #config: OpenIdConfig;
@@ -36,6 +31,7 @@ export class Sessions {
   readonly #identities = new WeakMap<Session, Identity>();
   readonly #refreshing = new Map<string, Promise<Session | null>>();
   readonly #shared: SharedAnswers;
+  readonly #revocations: SessionRevocations;
 
   constructor(
     config: OpenIdConfig,
@@ -54,19 +50,21 @@ export class Sessions {
     this.#refusals = refusals;
     this.#failed = failed;
     this.#shared = new SharedAnswers(tools.zone('refreshes'));
+    this.#revocations = new SessionRevocations(tools.entities);
+    this.#revocations.preload();
   }
 
-  /** The session of the request; its access token may be over. */
-  find({ request }: AccessContext): Session | null {
+  /** The session of the request, unless it was revoked; its access token may have expired. */
+  find({ request }: AccessContext): Session | null | Promise<Session | null> {
     if (request.header('cookie') === null) return null;
     const content = this.#cookie.read(request);
     if (content === null) return null;
-    let session = this.#read.get(content);
-    if (session === undefined) {
-      session = JSON.parse(content) as Session;
-      this.#read.set(content, session);
-    }
-    return session;
+    const session = this.#read.get(content) ?? decodeSession(content);
+    if (session === null) return null;
+    this.#read.set(content, session);
+    const revoked = this.#revocations.has(sessionKey(session.login));
+    if (revoked instanceof Promise) return revoked.then((isRevoked) => (isRevoked ? null : session));
+    return revoked ? null : session;
   }
 
   /** False: it does not fit into cookies. */
@@ -74,12 +72,16 @@ export class Sessions {
     const { accessToken, expiresAt, refreshToken, idToken } = answer;
     const scopes = answer.scopes ?? this.#config.scopes;
     const at = seconds();
-    const session = { accessToken, expiresAt, refreshToken, idToken: idToken ?? '', scopes, begunAt: at, usedAt: at };
-    return this.#write(context, session);
+    const login = randomBytes(32).toString('base64url');
+    const tokens = { accessToken, expiresAt, refreshToken, idToken: idToken ?? '', scopes };
+    return this.#write(context, { login, ...tokens, begunAt: at, usedAt: at });
   }
 
-  end(context: AccessContext): void {
+  /** Ends every copy of the cookie; the browser loses its own even if the store cannot be reached. */
+  async end(context: AccessContext, session: Session): Promise<void> {
     sendCookies(context, this.#cookie.clear(context.request));
+    const used = { ...session, usedAt: seconds() };
+    await this.#revocations.revoke(sessionKey(session.login), this.#expiryOf(used) + longestRequest);
   }
 
   /** Null: the session is over; log in again. */
@@ -128,6 +130,7 @@ export class Sessions {
     // OpenID Connect Core 1.0, 12.2: the same user.
     if (answer.claims !== null && answer.claims['sub'] !== payloadOf(session.idToken)['sub']) return null;
     return {
+      login: session.login,
       accessToken: answer.accessToken,
       expiresAt: answer.expiresAt,
       refreshToken: answer.refreshToken ?? token,
@@ -148,19 +151,17 @@ export class Sessions {
   }
 
   #write(context: AccessContext, session: Session): boolean {
-    const { session_absolute_timeout: longest, session_idling_timeout: idle } = this.#config;
-    const end = session.begunAt + longest;
-    const until = idle > 0 ? Math.min(end, session.usedAt + idle) : end;
-    const lines = this.#cookie.write(context.request, JSON.stringify(session), until);
+    const lines = this.#cookie.write(context.request, JSON.stringify(session), this.#expiryOf(session));
     if (lines === null) this.#tools.log.error('the tokens of a session are too large for cookies');
     else sendCookies(context, lines);
     return lines !== null;
   }
-}
 
-/** Claims of an ID token that was verified when it came; nobody else can write into the cookie. */
-function payloadOf(idToken: string): Claims {
-  return JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString('utf8')) as Claims;
+  #expiryOf({ begunAt, usedAt }: Session): number {
+    const { session_absolute_timeout: longest, session_idling_timeout: idle } = this.#config;
+    const end = begunAt + longest;
+    return idle > 0 ? Math.min(end, usedAt + idle) : end;
+  }
 }
 
 function seconds(): number {

@@ -16,6 +16,9 @@ export interface TokenAnswer {
   readonly scopes: readonly string[] | null;
 }
 
+/** RFC 6749, A.12: what a header can carry. */
+const visible = /^[\x20-\x7e]+$/;
+
 /** Asks for tokens (RFC 6749, 4.1.3 and 6). */
 export class TokenEndpoint {
   readonly #config: OpenIdConfig;
@@ -38,7 +41,7 @@ export class TokenEndpoint {
     );
     const { access_token: token, token_type: type, id_token: idToken, refresh_token: refresh } = value;
     if (status === 401) throw new Error('the provider does not accept the client_id and client_secret');
-    if (status !== 200 || typeof token !== 'string' || token === '') return null;
+    if (status !== 200 || typeof token !== 'string' || !visible.test(token)) return null;
     if (typeof type !== 'string' || type.toLowerCase() !== 'bearer') return null;
     const claims = typeof idToken === 'string' ? await this.#verified(idToken) : null;
     if (typeof idToken === 'string' && claims === null) return null;
