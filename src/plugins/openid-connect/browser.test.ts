@@ -290,7 +290,7 @@ test('a logout that cannot be stored is a 503, and the browser loses its cookie'
 
 test('what is sealed in a cookie and is no session counts as none', async () => {
   const { session_secret: secret, client_id: client } = usual;
-  const purpose = `openid-connect\0${provider.issuer}\0${client[0]}`;
+  const purpose = `openid-connect\0${provider.issuer}\0${client[0]}\0default`;
   const plugin = pluginOf();
   for (const name of ['session', 'authorization']) {
     for (const text of ['', '{', 'null', '[]', '[null]', '{"login":"a"}', '"text"', '{"idToken":"a.b.c"}']) {

@@ -20,11 +20,12 @@ export function addCookies(context: HeaderFilterContext): void {
   for (const line of context.get(pending) ?? []) context.response.addHeader('Set-Cookie', line);
 }
 
-/** The session, and the logins that wait for the provider. They are good for one issuer and client only. */
+/** The session, and the logins that wait for the provider. They are valid for one issuer, client and audience only. */
 export function cookiesOf(config: OpenIdConfig, secret: string) {
   const { redirect_uri: redirect, session_cookie_path: path, session_cookie_domain: domain } = config;
   const secure = config.session_cookie_secure ?? redirect?.[0]?.startsWith('https:') ?? true;
-  const purpose = `openid-connect\0${config.issuer}\0${config.client_id?.[0] ?? ''}`;
+  const { issuer, client_id: clients, session_audience: audience } = config;
+  const purpose = `openid-connect\0${issuer}\0${clients?.[0] ?? ''}\0${audience}`;
   const cookie = (name: string, httpOnly: boolean, sameSite: 'Strict' | 'Lax' | 'None'): SealedCookie =>
     sealedCookie({ secret, purpose, name, attributes: { path, domain, secure, httpOnly, sameSite } });
   return {

@@ -54,9 +54,33 @@ test('configurations', async () => {
     [{ issuer, upstream_headers_claims: ['a'] }, false],
     [{ issuer, algorithms: ['HS256'] }, false],
     [{ issuer, algorithms: ['none'] }, false],
+    [{ issuer, cache_tokens_salt: 'salt', cache_tokens: true, response_mode: 'query', response_type: ['code'] }, true],
+    [{ issuer, verify_signature: true, verify_claims: true, verify_nonce: true, login_action: 'redirect' }, true],
+    [{ issuer, session_storage: 'cookie', session_cookie_renew: 600, session_strategy: 'default' }, true],
+    [{ issuer, verify_signature: false }, false],
+    [{ issuer, verify_nonce: false }, false],
+    [{ issuer, response_mode: 'fragment' }, false],
+    [{ issuer, session_storage: 'redis' }, false],
+    [{ issuer, client_auth: ['private_key_jwt'] }, false],
   ] as const) {
     assert.equal((await check(config)).ok, ok, JSON.stringify(config));
   }
+});
+
+test('names of Kong stand for those of the plugin', async () => {
+  const checked = await testPlugin(openId).check({
+    issuer: 'https://login.example',
+    client_auth: ['client_secret_post'],
+    authorization_rolling_timeout: 60,
+    session_cookie_idletime: 50,
+    session_cookie_samesite: 'off',
+    session_cookie_httponly: false,
+  });
+  assert.ok(checked.ok);
+  const { token_endpoint_auth_method: method, authorization_cookie_lifetime: lifetime } = checked.config;
+  assert.deepEqual([method, lifetime, checked.config['session_idling_timeout']], ['client_secret_post', 60, 50]);
+  const { session_cookie_same_site: sameSite, session_cookie_http_only: httpOnly } = checked.config;
+  assert.deepEqual([sameSite, httpOnly], ['Lax', false]);
 });
 
 test('a token of the provider passes, with its consumer', async () => {

@@ -94,9 +94,10 @@ export const config = record(
       cookie_renew: { field: number(), expand: () => ({}) },
       cookie_httponly: { field: boolean(), expand: (value: boolean) => ({ cookie_http_only: value }) },
       cookie_samesite: {
-        field: string({ one_of: ['Strict', 'Lax', 'None', 'off'] }),
-        expand: (value: string) => ({ cookie_same_site: value === 'off' ? 'Default' : value }),
+        field: string({ one_of: ['Strict', 'Lax', 'None', 'Default', 'off'] }),
+        expand: (value: string) => ({ cookie_same_site: value === 'off' ? 'Lax' : value }),
       },
+      cookie_persistent: { field: boolean(), expand: (value: boolean) => ({ remember: value }) },
     },
   },
 );

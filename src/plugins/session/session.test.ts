@@ -640,13 +640,14 @@ test('names of old versions are taken', async () => {
     cookie_samesite: 'off',
     cookie_httponly: false,
     cookie_renew: 600,
+    cookie_persistent: true,
   };
   const checked = await testPlugin(session).check(old);
   assert.ok(checked.ok);
-  const { rolling_timeout, idling_timeout, stale_ttl, cookie_same_site, cookie_http_only } = checked.config;
+  const { rolling_timeout, idling_timeout, stale_ttl, cookie_same_site, cookie_http_only, remember } = checked.config;
   assert.deepEqual(
-    [rolling_timeout, idling_timeout, stale_ttl, cookie_same_site, cookie_http_only],
-    [100, 50, 5, 'Default', false],
+    [rolling_timeout, idling_timeout, stale_ttl, cookie_same_site, cookie_http_only, remember],
+    [100, 50, 5, 'Lax', false, true],
   );
   assert.ok(!('cookie_lifetime' in checked.config));
 });
