@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { array, map } from './collections.ts';
-import { exportSchema } from './export.ts';
+import { exportField, exportSchema } from './export.ts';
 import { exportJsonSchema } from './export-json-schema.ts';
 import { exportMarkdownTable } from './export-markdown.ts';
 import { integer, number, string } from './fields.ts';
@@ -87,4 +87,17 @@ test('the documentation table has a line for each field, nested ones by their pa
   assert.ok(lines.includes('| `redis.host` | string | **required** |  |'));
   assert.ok(lines.includes('| `timeout` | number | `1` | How long \\| it may take. Unit: s. |'));
   assert.ok(lines.includes('| `redis_host` | string |  | Deprecated: use `redis.host`. |'));
+});
+
+test('a computed field is in no schema that clients fill in, and read-only in OpenAPI', () => {
+  const schema = record({ key: string(), key_hash: string({ computed: true }) });
+  assert.deepEqual(exportSchema(schema).fields.flatMap(Object.keys), ['key']);
+  const { properties } = exportJsonSchema(schema) as { readonly properties: Readonly<Record<string, object>> };
+  assert.deepEqual(properties['key_hash'], { type: ['string', 'null'], readOnly: true });
+});
+
+test('a default list of records has their unset fields, as an entity shows them', () => {
+  const metric = record({ name: string({ required: true }), rate: string(), unit: string({ default: 'ms' }) });
+  const field = exportField(array(metric, { default: [{ name: 'latency' }] }));
+  assert.deepEqual(field['default'], [{ name: 'latency', rate: null, unit: 'ms' }]);
 });
