@@ -1,87 +1,70 @@
 #!/usr/bin/env node
-// Plain JavaScript that runs on any Node from 18 on: it installs what is missing, finds a Node that can run
-// TypeScript (24 or later), and hands over to the script named on the command line.
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// Runs a script of the repository: `node bin/launch.js <script.ts> [arguments]`. Plain JavaScript that works on Node 20:
+// it installs missing dependencies, and a recent Node into .runtime/ when the machine's own is older than the minimum.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isRecentEnough, minimumNode, root } from './node-version.js';
+import { fail, runNode, say } from './run-node.js';
 
-const wantedMajor = 24;
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const windows = process.platform === 'win32';
+const runtime = join(root, '.runtime');
+const advice = `install Node ${minimumNode} or later yourself (https://nodejs.org/en/download) and start again`;
 
-installDependencies();
-const node = findNode();
 const [script, ...args] = process.argv.slice(2);
-if (script === undefined) {
-  fail('usage: node bin/launch.js <script.ts> [arguments]');
-}
-run(node, ['--disable-warning=ExperimentalWarning', join(root, script), ...args]);
+if (script === undefined) fail('usage: node bin/launch.js <script.ts> [arguments]');
+installDependencies();
+runNode(findNode(), ['--conditions=sluicegate-source', join(root, script), ...args], {
+  // Types are stripped and scripts compiled once, not at every start: a third of the start time and of the memory.
+  NODE_COMPILE_CACHE: join(runtime, 'compile-cache'),
+});
 
 function installDependencies() {
   const lock = join(root, 'package-lock.json');
   const stamp = join(root, 'node_modules', '.package-lock.json');
   if (existsSync(stamp) && statSync(stamp).mtimeMs >= statSync(lock).mtimeMs - 1000) return;
   say('installing dependencies (npm ci) ...');
-  npm(['ci', '--no-audit', '--no-fund', '--loglevel=error'], root);
+  if (!npm(['ci', '--no-audit', '--no-fund', '--loglevel=error'], root)) fail(`npm ci failed in ${root}`);
 }
 
 function findNode() {
-  if (Number(process.versions.node.split('.')[0]) >= wantedMajor) return process.execPath;
-  const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
-  const folder = join(root, '.runtime');
-  const binary = join(
-    folder,
-    'node_modules',
-    `node-${platform}`,
-    'bin',
-    process.platform === 'win32' ? 'node.exe' : 'node',
-  );
-  if (!existsSync(binary)) {
-    say(`this machine's Node is ${process.version}; installing Node ${wantedMajor} into .runtime/ (once) ...`);
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'package.json'), '{"private":true}\n');
-    npm(
-      ['install', '--no-audit', '--no-fund', '--loglevel=error', '--no-save', `node-${platform}@${wantedMajor}`],
-      folder,
-    );
+  if (isRecentEnough(process.version)) return process.execPath;
+  const name = `node-${windows ? 'win' : process.platform}-${process.arch}`;
+  const folder = join(runtime, 'node_modules', name);
+  const binary = join(folder, 'bin', windows ? 'node.exe' : 'node');
+  const installed = existsSync(binary) ? installedVersion(folder) : null;
+  if (installed !== null && isRecentEnough(installed)) return binary;
+  install(name, installed);
+  const version = existsSync(binary) ? installedVersion(folder) : null;
+  if (version === null || !isRecentEnough(version)) {
+    fail(`npm did not install Node ${minimumNode} or later for ${process.platform} ${process.arch}; ${advice}`);
   }
-  if (!existsSync(binary)) fail(`Node ${wantedMajor} or later is needed and none could be installed for ${platform}`);
   return binary;
 }
 
+function install(name, installed) {
+  say(
+    `Sluicegate needs Node ${minimumNode} or later, and this machine has ${process.version}; ${
+      installed === null ? 'installing it into' : `updating ${installed} in`
+    } .runtime/ ...`,
+  );
+  mkdirSync(runtime, { recursive: true });
+  writeFileSync(join(runtime, 'package.json'), '{"private":true}\n');
+  const wanted = `${name}@^${minimumNode}`;
+  if (!npm(['install', '--no-audit', '--no-fund', '--loglevel=error', '--no-save', wanted], runtime)) {
+    fail(`npm could not install ${wanted}; ${advice}`);
+  }
+}
+
+/** Null for a folder that npm left incomplete. */
+function installedVersion(folder) {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version;
+  } catch {
+    return null;
+  }
+}
+
 function npm(args, cwd) {
-  const result = spawnSync('npm', args, { cwd, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
-  if (result.status !== 0) fail(`npm ${args[0]} failed in ${cwd}`);
-}
-
-function run(command, commandArgs) {
-  const env = {
-    // Types are stripped and scripts compiled once, not at every start: a third of the start time and of the memory.
-    NODE_COMPILE_CACHE: join(root, '.runtime', 'compile-cache'),
-    ...process.env,
-    PATH: `${dirname(command)}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH ?? ''}`,
-  };
-  // Where the system can, this process becomes the script: no launcher stays behind, with 45 MB and signals to hand on.
-  // Not on Windows, and not before Node 22.15.
-  if (process.platform !== 'win32' && typeof process.execve === 'function') {
-    process.execve(command, [command, ...commandArgs], env);
-  }
-  const child = spawn(command, commandArgs, { stdio: 'inherit', env });
-  // A terminal sends its signals to the whole group; the child decides when to end, and this process ends with it.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2']) {
-    process.on(signal, () => {
-      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
-    });
-  }
-  child.on('error', (error) => fail(`cannot run ${command}: ${error.message}`));
-  child.on('exit', (code, signal) => process.exit(signal ? 128 : (code ?? 1)));
-}
-
-function say(text) {
-  process.stderr.write(`sluicegate: ${text}\n`);
-}
-
-function fail(text) {
-  say(text);
-  process.exit(1);
+  return spawnSync('npm', args, { cwd, stdio: ['ignore', 2, 2], shell: windows }).status === 0;
 }

@@ -21,7 +21,7 @@ export function script(name: string, path: string, ...argv: readonly string[]): 
   return {
     name,
     command: process.execPath,
-    argv: ['--disable-warning=ExperimentalWarning', join(root, path), ...argv],
+    argv: ['--disable-warning=ExperimentalWarning', '--conditions=sluicegate-source', join(root, path), ...argv],
   };
 }
 

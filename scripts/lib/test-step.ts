@@ -11,6 +11,7 @@ export function unitTests(): Step {
     'scripts/**/*.test.ts',
     'examples/**/*.test.ts',
     'benchmarks/**/*.test.ts',
+    'bin/*.test.ts',
   );
   return testStep(
     'unit tests',
@@ -27,6 +28,7 @@ export function integrationTests(): Step {
 function testStep(name: string, files: readonly string[], concurrency: number): Step {
   const argv = [
     '--disable-warning=ExperimentalWarning',
+    '--conditions=sluicegate-source',
     '--test',
     '--test-reporter=spec',
     `--test-concurrency=${concurrency}`,

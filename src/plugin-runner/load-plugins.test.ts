@@ -118,3 +118,13 @@ test('setup gets a frozen copy of the configuration', async () => {
   assert.equal(typeof instance.phases.access, 'function');
   assert.equal(instance.lease, null);
 });
+
+test('a plugin far from any package gets the SDK of the gateway that runs', async () => {
+  const file = join(directory, 'by-name.ts');
+  await writeFile(
+    file,
+    source('by-name').replace(JSON.stringify(sdk), "'sluicegate/plugin-sdk'") +
+      "\nexport { parseXml } from 'sluicegate/plugin-sdk/xml';",
+  );
+  assert.deepEqual([...(await loadPlugins([file])).keys()], ['by-name']);
+});

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isPlugin, type Plugin, type PluginModule } from '../plugin-sdk/define-plugin.ts';
+import { resolveSdkImports } from '../plugin-sdk/resolve-sdk.ts';
 import { bundledPlugins } from '../plugins/registry.ts';
 import { suggest } from '../util/suggest.ts';
 
@@ -38,6 +39,7 @@ async function loadForeign(entry: string, baseDirectory: string): Promise<Plugin
 }
 
 async function importFrom(entry: string, baseDirectory: string): Promise<Partial<PluginModule>> {
+  resolveSdkImports();
   const isPath = entry.startsWith('.') || isAbsolute(entry);
   try {
     const file = createRequire(join(baseDirectory, 'plugins.js')).resolve(

@@ -1,10 +1,9 @@
 import { createRequire } from 'node:module';
-import { extname } from 'node:path';
 
 /**
- * Loads a module of the plugin at once, where it is needed: for the checks of a schema that want a heavy library, which every start of
- * the gateway would pay for otherwise. `here`: `import.meta.filename`; `name`: `./problems`, without its ending.
+ * Loads a module synchronously, on first use: for a schema check that needs a heavy library, which would otherwise slow
+ * down every start. `here`: `import.meta.url`; `name`: the relative path as in an import, `./problems.ts`.
  */
 export function loadNow<T>(here: string, name: string): T {
-  return createRequire(here)(name + extname(here)) as T;
+  return createRequire(here)(name) as T;
 }

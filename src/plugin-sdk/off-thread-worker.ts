@@ -1,7 +1,10 @@
 import { parentPort } from 'node:worker_threads';
 import type { OffThreadAnswer, OffThreadMessage } from './off-thread.ts';
+import { resolveSdkImports } from './resolve-sdk.ts';
 
 /** The other end of `offThread`: carries out one call after the other. */
+
+resolveSdkImports();
 
 parentPort?.on('message', ({ id, module, name, args }: OffThreadMessage) => {
   carryOut(module, name, args).then(

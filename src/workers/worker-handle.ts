@@ -7,7 +7,7 @@ export interface WorkerEvents {
   exit(worker: WorkerHandle, code: number, error: Error | null): void;
 }
 
-const entry = new URL(import.meta.url.endsWith('.ts') ? './worker-main.ts' : './worker-main.js', import.meta.url);
+const entry = new URL('./worker-main.ts', import.meta.url);
 
 /**
  * The code kept from the last start has to be in place before the first module is loaded, so it cannot be asked for by

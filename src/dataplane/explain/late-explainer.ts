@@ -18,9 +18,7 @@ export class LateExplainer {
   }
 
   #load(): Explainer {
-    const { filename } = import.meta;
-    const load = createRequire(filename);
-    const module = load(filename.replace('late-explainer', 'explainer')) as typeof import('./explainer.ts');
+    const module = createRequire(import.meta.url)('./explainer.ts') as typeof import('./explainer.ts');
     return new module.Explainer(this.#parts);
   }
 }

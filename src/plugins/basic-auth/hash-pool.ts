@@ -25,7 +25,7 @@ export interface HashPoolOptions {
   readonly idleAfter?: number;
 }
 
-const entry = new URL(import.meta.url.endsWith('.ts') ? './hash-thread.ts' : './hash-thread.js', import.meta.url);
+const entry = new URL('./hash-thread.ts', import.meta.url);
 
 /** Code that the gateway has compiled before need not be compiled again: that takes half of a thread's start. */
 function bootstrap(): string {

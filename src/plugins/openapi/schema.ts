@@ -74,7 +74,7 @@ export const checks: readonly EntityCheck[] = [
       fn: ({ config: value }) => {
         const given = value as ApiConfig;
         if ((given.document === null) === (given.file === null)) return null;
-        const { apiProblem } = loadNow<typeof import('./api.ts')>(import.meta.filename, './api');
+        const { apiProblem } = loadNow<typeof import('./api.ts')>(import.meta.url, './api.ts');
         const problem = apiProblem(given);
         if (problem === null) return null;
         return { [given.document === null ? 'config.file' : 'config.document']: `cannot be used: ${problem}` };

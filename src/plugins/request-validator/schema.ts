@@ -76,7 +76,7 @@ export const checks: readonly EntityCheck[] = [
     custom_entity_check: {
       field_sources: ['config'],
       fn: ({ config: given }) => {
-        const { problemsOf } = loadNow<typeof import('./problems.ts')>(import.meta.filename, './problems');
+        const { problemsOf } = loadNow<typeof import('./problems.ts')>(import.meta.url, './problems.ts');
         return problemsOf(given as RequestValidatorConfig);
       },
     },

@@ -1,0 +1,38 @@
+// Writes the package's compiled JavaScript, and the declarations of the plugin SDK, to dist/. Only the package needs it:
+// Node does not strip types below node_modules.
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { version } from '../src/version.ts';
+import { compile, emitted } from './lib/build/compile.ts';
+import { reachableModules } from './lib/build/module-graph.ts';
+import { root } from './lib/files.ts';
+import { print } from './lib/steps.ts';
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly version: string;
+  readonly exports: Readonly<Record<string, Readonly<Record<string, string>>>>;
+};
+if (manifest.version !== version) {
+  throw new Error(`package.json has version ${manifest.version}, src/version.ts ${version}`);
+}
+
+const contract = Object.values(manifest.exports).map((paths) => (paths['sluicegate-source'] ?? '').replace('./', ''));
+const modules = reachableModules(['src/main.ts', ...contract], (path) => readFileSync(join(root, path), 'utf8'));
+// Built under another name first: a build that fails leaves no half of a package behind.
+const unfinished = join(root, `dist.${process.pid}`);
+const target = join(root, 'dist');
+try {
+  compile(modules, unfinished, {});
+  compile(contract, unfinished, { declaration: true, emitDeclarationOnly: true });
+  for (const file of contract) referToNodeTypes(join(unfinished, file.replace(/^src\/(.*)\.ts$/, '$1.d.ts')));
+  rmSync(target, { recursive: true, force: true });
+  renameSync(unfinished, target);
+} finally {
+  rmSync(unfinished, { recursive: true, force: true });
+}
+/** A project loads no global types unless it asks for them, and the declarations name Node's. */
+function referToNodeTypes(path: string): void {
+  writeFileSync(path, `/// <reference types="node" />\n${readFileSync(path, 'utf8')}`);
+}
+
+print(`built dist/: ${emitted(target).length} files`);

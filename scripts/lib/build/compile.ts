@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from '../files.ts';
+import { withJavaScriptNames } from './module-graph.ts';
+
+/** Runs the TypeScript compiler on `files` (below `src/`) and writes what it emits to `target`. Throws with what it reports. */
+export function compile(files: readonly string[], target: string, options: Readonly<Record<string, unknown>>): void {
+  const folder = mkdtempSync(join(tmpdir(), 'sluicegate-build-'));
+  try {
+    const config = join(folder, 'tsconfig.json');
+    const compilerOptions = {
+      noEmit: false,
+      rootDir: join(root, 'src'),
+      outDir: target,
+      rewriteRelativeImportExtensions: true,
+      typeRoots: [join(root, 'node_modules', '@types')],
+      ...options,
+    };
+    const paths = files.map((file) => join(root, file));
+    writeFileSync(
+      config,
+      JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions, include: [], files: paths }),
+    );
+    const { status, stdout, error } = spawnSync(join(root, 'node_modules', '.bin', 'tsc'), ['--project', config], {
+      encoding: 'utf8',
+      shell: process.platform === 'win32',
+    });
+    if (status !== 0) throw new Error(`tsc failed: ${error?.message ?? stdout}`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  for (const file of emitted(target)) {
+    const path = join(target, file);
+    writeFileSync(path, withJavaScriptNames(readFileSync(path, 'utf8')));
+  }
+}
+
+export function emitted(target: string): readonly string[] {
+  return globSync('**/*.{js,d.ts}', { cwd: target });
+}

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { reachableModules, withJavaScriptNames } from './module-graph.ts';
+
+const files: Readonly<Record<string, string>> = {
+  'src/main.ts': `import { run } from './cli/run.ts';\nconst entry = new URL('./worker.ts', import.meta.url);`,
+  'src/cli/run.ts': `import type { Late } from '../late.ts';\nconst late = loadNow(import.meta.url, '../late.ts');`,
+  'src/late.ts': `import { main } from './main.ts';\nimport 'node:fs';`,
+  'src/worker.ts': `export const load = () => import("./deep/er.ts");`,
+  'src/deep/er.ts': '',
+  'src/main.test.ts': `import './main.ts';`,
+};
+
+test('imports, modules of threads and modules loaded on demand are reachable, tests are not', () => {
+  assert.deepEqual(
+    reachableModules(['src/main.ts'], (path) => files[path] ?? ''),
+    ['src/cli/run.ts', 'src/deep/er.ts', 'src/late.ts', 'src/main.ts', 'src/worker.ts'],
+  );
+});
+
+test('relative names become those of JavaScript files, others stay', () => {
+  assert.equal(
+    withJavaScriptNames(`import a from "./a.ts"; new URL('../b/c.ts', u); const name = 'worker.ts'; import('x/y.ts');`),
+    `import a from "./a.js"; new URL('../b/c.js', u); const name = 'worker.ts'; import('x/y.ts');`,
+  );
+});
