@@ -36,24 +36,24 @@ class TreeMaker {
   }
 
   root(value: JsonValue): XmlElement {
-    const { root, namespaces, hints } = this.#mapping;
-    const [name, content] = root === null ? this.#onlyMember(value) : [root, value];
+    const { root, defaultRoot, namespaces, hints } = this.#mapping;
+    const [name, content] = root === null ? this.#onlyMember(value, defaultRoot) : [root, value];
     const declared = Object.entries(namespaces).map(([prefix, uri]) => declaration(prefix, uri));
     const element = this.#element(name, content, hints?.next(name) ?? null, declared);
     if (this.#usesNil) element.attributes.push(declaration('xsi', schemaInstanceNamespace));
     return element;
   }
 
-  #onlyMember(value: JsonValue): readonly [string, JsonValue] {
-    if (!isJsonObject(value)) throw this.#refusal('only an object with one member can be a document');
-    const names = Object.keys(value);
+  #onlyMember(value: JsonValue, defaultRoot: string | null): readonly [string, JsonValue] {
+    const names = isJsonObject(value) ? Object.keys(value) : [];
     const name = names[0];
-    if (names.length !== 1 || name === undefined || this.#isReserved(name))
-      throw this.#refusal('only an object with one member can be a document');
-    const content = value[name] as JsonValue;
-    if (!Array.isArray(content)) return [name, content];
-    if (content.length !== 1) throw this.#refusal('a document has one root element');
-    return [name, content[0] as JsonValue];
+    if (isJsonObject(value) && names.length === 1 && name !== undefined && !this.#isReserved(name)) {
+      const content = value[name] as JsonValue;
+      if (!Array.isArray(content)) return [name, content];
+      if (content.length === 1) return [name, content[0] as JsonValue];
+    }
+    if (defaultRoot === null) throw this.#refusal('only an object with one member can be a document');
+    return [defaultRoot, value];
   }
 
   #element(

@@ -84,6 +84,13 @@ const toXmlCases: readonly Case[] = [
   ],
   ['a root for anything', '[1,[2]]', '<list><item>1</item><item><item>2</item></item></list>', { root: 'list' }],
   ['a root for a text', '"x"', '<r>x</r>', { root: 'r' }],
+  ['several members in the default root', '{"a":1,"b":{"c":2}}', '<root><a>1</a><b><c>2</c></b></root>'],
+  ['no member in the default root', '{}', '<root/>'],
+  ['an array in the default root', '[1,2]', '<root><item>1</item><item>2</item></root>'],
+  ['several elements of one name in the default root', '{"a":[1,2]}', '<root><a>1</a><a>2</a></root>'],
+  ['an attribute of the default root', '{"@a":1}', '<root a="1"/>'],
+  ['a text in the default root', '"x"', '<root>x</root>'],
+  ['a default root of another name', '{}', '<answer/>', { defaultRoot: 'answer' }],
   ['an array of one as the root', '{"a":[{"b":1}]}', '<a><b>1</b></a>'],
   ['order', '{"p":{"#content":["x",{"b":1},{"b":[2,3]},4]}}', '<p>x<b>1</b><b>2</b><b>3</b>4</p>'],
   [
@@ -117,10 +124,10 @@ describe('JSON to XML', () => {
   for (const [what, from, to, mapping] of toXmlCases) it(what, () => assert.equal(toXml(from, mapping), to));
 
   const refused: Readonly<Record<string, readonly [json: string, message: RegExp, mapping?: XmlMapping]>> = {
-    'two roots': ['{"a":1,"b":2}', /one member/],
-    'no root': ['{}', /one member/],
-    'an attribute as the root': ['{"@a":1}', /one member/],
-    'several roots of one name': ['{"a":[1,2]}', /one root/],
+    'two roots': ['{"a":1,"b":2}', /one member/, { defaultRoot: null }],
+    'no root': ['{}', /one member/, { defaultRoot: null }],
+    'an attribute as the root': ['{"@a":1}', /one member/, { defaultRoot: null }],
+    'several roots of one name': ['{"a":[1,2]}', /one member/, { defaultRoot: null }],
     'an attribute with members': ['{"a":{"@b":{}}}', /attribute must be .*place 1/],
     'a text with members': ['{"a":{"c":1,"#text":[1]}}', /text must be .*place 2/],
     'order beside members': ['{"a":{"#content":[],"b":1}}', /together/],

@@ -14,8 +14,10 @@ export interface XmlMapping {
   readonly stripNamespaces?: boolean;
   /** XML to JSON: the root element is the one member of an object. False: only what is in it. Default true. */
   readonly keepRoot?: boolean;
-  /** JSON to XML: name of the root element. Default null: the value has one member, which is the root. */
+  /** JSON to XML: name of the root element. Default null: the one member of the value is the root. */
   readonly root?: string | null;
+  /** JSON to XML without `root`: the root around a value that is not an object with one member. Null: it is refused. Default `root`. */
+  readonly defaultRoot?: string | null;
   /** JSON to XML: declared at the root, by prefix; '' for the default namespace. Default none. */
   readonly namespaces?: Readonly<Record<string, string>>;
   /** JSON to XML: name of what is in an array within an array, or at the top. Default `item`. */
@@ -86,6 +88,7 @@ export function compileXmlMapping(mapping: XmlMapping): CompiledXmlMapping {
     stripNamespaces: mapping.stripNamespaces ?? false,
     keepRoot: mapping.keepRoot ?? true,
     root: mapping.root ?? null,
+    defaultRoot: mapping.defaultRoot === undefined ? 'root' : mapping.defaultRoot,
     namespaces: mapping.namespaces ?? {},
     itemName: mapping.itemName ?? 'item',
     infer: mapping.infer ?? false,

@@ -234,6 +234,7 @@ function anyJson(random: Random, depth: number): JsonValue {
 property('any JSON becomes well-formed XML, or is refused', (random) => {
   const mapping: XmlMapping = {
     root: random.pick([null, 'r']),
+    defaultRoot: random.pick([null, 'root']),
     nulls: random.pick(['empty', 'nil'] as const),
     namespaces: random.pick([{}, { '': 'd', p: 'u' }]),
   };

@@ -69,7 +69,9 @@ function requestXmlType({ soap }: XmlJsonConfig, type: string): string {
 }
 
 function mappingOf({
+  backend,
   mapping,
+  soap,
   max_depth: maxDepth,
   max_nodes: maxNodes,
   max_body_size: size,
@@ -81,6 +83,8 @@ function mappingOf({
     stripNamespaces: mapping.strip_namespaces,
     keepRoot: mapping.keep_root,
     root: mapping.root,
+    // The root of a SOAP request names the operation, which nobody but the client knows.
+    defaultRoot: backend === 'xml' && soap.version !== null ? null : 'root',
     itemName: mapping.item_name,
     namespaces: mapping.namespaces ?? {},
     arrays: mapping.arrays ?? [],

@@ -260,8 +260,6 @@ describe('requests to an XML backend', () => {
 
   const refused: readonly (readonly [what: string, request: TestRequest, status: number, message: RegExp])[] = [
     ['malformed JSON', sending('application/json', '{"a":\n1,}'), 400, /line 2, column 3/],
-    ['two roots', sending('application/json', '{"a":1,"b":2}'), 400, /one member/],
-    ['no object', sending('application/json', '[1]'), 400, /one member/],
     ['a control character', sending('application/json', '{"a":{"b":"\\u0000"}}'), 400, /place 1/],
     ['a prefix without a namespace', sending('application/json', '{"p:a":1}'), 400, /prefix/],
     ['too deep', sending('application/json', `${'{"a":'.repeat(200)}1${'}'.repeat(200)}`), 413, /100 levels/],
@@ -326,6 +324,22 @@ describe('a JSON backend', () => {
       response.body,
       `${declaration}<answer xmlns="urn:a"><big>12345678901234567890</big><list>1</list><list>2</list><none/></answer>`,
     );
+  });
+
+  it('serves an ordinary object and a list as XML without any mapping', async (t) => {
+    const test = plugin(t, { backend: 'json' });
+    for (const [json, xml] of [
+      ['{"id":1,"name":"Ada"}', '<root><id>1</id><name>Ada</name></root>'],
+      ['[{"id":1},{"id":2}]', '<root><item><id>1</id></item><item><id>2</id></item></root>'],
+      ['{"user":{"id":1}}', '<user><id>1</id></user>'],
+    ] as const) {
+      const { response } = await test.request({
+        headers: { Accept: 'application/xml' },
+        backend: answering('application/json', json),
+      });
+      assert.equal(response.status, 200);
+      assert.equal(response.body, `${declaration}${xml}`);
+    }
   });
 
   it('that answers with broken JSON is 502 with the place', async (t) => {
