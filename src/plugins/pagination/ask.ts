@@ -8,6 +8,8 @@ import type { PaginationConfig } from './schema.ts';
 export interface Ask {
   readonly style: Style;
   readonly limit: number;
+  /** The request has an argument of paging. */
+  readonly explicit: boolean;
   /** Null: the beginning. */
   readonly from: Position | null;
   /** All of the client's arguments that are not about pages. */
@@ -46,14 +48,15 @@ export class AskReader {
     if (other !== undefined) {
       return { problem: `'${client[`${style}_name`]}' and '${client[`${other}_name`]}' exclude each other` };
     }
-    const limit = this.#limit(given[client.limit_name]?.[0]);
+    const limitText = given[client.limit_name]?.[0];
+    const limit = this.#limit(limitText);
     if (typeof limit !== 'number') return limit;
     const others = otherArguments(request.query, this.#names);
     const list = listName(request.path, others, routeId);
     const text = used.length === 0 ? null : (given[client[`${style}_name`]]?.[0] ?? '');
     const from = text === null ? null : this.#start(style, text, limit, list);
     if (from !== null && 'problem' in from) return from;
-    return { style, limit, from, others, list };
+    return { style, limit, explicit: used.length > 0 || limitText !== undefined, from, others, list };
   }
 
   #limit(text: string | undefined): number | Refused {

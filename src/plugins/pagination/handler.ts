@@ -152,7 +152,7 @@ export function paginate(config: PaginationConfig, tools: PluginTools): PluginPh
   }
 
   function finish(context: ResponseContext, { ask }: Paging, job: Job, result: Page | Fault): Reply | undefined {
-    if ('fault' in result) return bad(result.fault);
+    if ('fault' in result) return result.noList && !ask.explicit ? undefined : bad(result.fault);
     const { response, request } = context;
     response.setBody(Buffer.from(result.text));
     tidy(response);

@@ -202,8 +202,6 @@ test('an answer that is not as said is a 502 that says where, and shows nothing 
   const cases: readonly (readonly [ReturnType<typeof asking>, unknown, RegExp])[] = [
     [offset, '{"data": [secret', /line 1, column 11/],
     [offset, '', /ends too early/],
-    [offset, '{"data": {"secret": 1}}', /no list at 'data'/],
-    [offset, '"secret"', /no list at 'data'/],
     [offset, '['.repeat(100_000), /nested deeper/],
     [page, { data: items(21) }, /21 items, and 20 were asked for/],
     [page, { data: items(19), total: 100 }, /19 items, though 20/],
@@ -217,6 +215,30 @@ test('an answer that is not as said is a 502 that says where, and shows nothing 
     assert.match(response.body, message);
     assert.ok(!response.body.includes('secret'));
   }
+  for (const value of ['{"data": {"secret": 1}}', '"secret"']) {
+    const { response } = await offset('/?limit=5', answered(value));
+    assert.equal(response.status, 502);
+    assert.match(response.body, /no list at 'data'/);
+    assert.ok(!response.body.includes('secret'));
+  }
+});
+
+test('a single item passes untouched when nobody asked for a page', async () => {
+  for (const style of ['offset', 'page', 'cursor', 'before']) {
+    const clients = style === 'before' ? ['before'] : ['cursor'];
+    const { response } = await asking({ clients, backend: { style } })('/users/1', answered('{"id":1, "name":"Ada"}'));
+    assert.deepEqual([response.status, response.body], [200, '{"id":1, "name":"Ada"}']);
+    assert.equal(response.header('link'), null);
+  }
+});
+
+test('an answer that is a list is paged without being told where the list is', async () => {
+  const ask = asking({ clients: ['offset'], backend: { style: 'offset' } });
+  const { response } = await ask('/?limit=2', answered([1, 2]));
+  assert.deepEqual([response.status, response.body], [200, '[1,2]']);
+  assert.match(response.header('link') ?? '', /offset=2/);
+  const wrapped = asking({ clients: ['offset'], backend: { style: 'offset' }, client: { items: 'list' } });
+  assert.deepEqual(JSON.parse((await wrapped('/?limit=2', answered([1, 2]))).response.body).list, [1, 2]);
 });
 
 test('bad answers on the way to a page are counted and told to the operator, once for many', async () => {

@@ -62,16 +62,20 @@ export interface Page {
 /** What is wrong with the backend's answer; nothing of what stands in it. */
 export interface Fault {
   readonly fault: string;
+  /** It may be a single item, which nobody wanted to page. */
+  readonly noList: boolean;
 }
 
 class AnswerFault extends Error {}
+
+class NoList extends AnswerFault {}
 
 /** Makes the client's answer of the backend's. */
 export function rewriteAnswer(body: Uint8Array, job: Job): Page | Fault {
   try {
     return rewrite(parseJson(body), job);
   } catch (error) {
-    return { fault: faultOf(error) };
+    return faultOf(error);
   }
 }
 
@@ -87,13 +91,13 @@ export function readPage(
     const ends = items.length === 0 || (form.style === 'before' && !moreBehind(answer, items.length, form, asked));
     return { count: items.length, token: ends ? null : tokenAfter(answer, items, form) };
   } catch (error) {
-    return { fault: faultOf(error) };
+    return faultOf(error);
   }
 }
 
-function faultOf(error: unknown): string {
-  if (error instanceof BodySyntaxError || error instanceof AnswerFault) return error.message;
-  throw error;
+function faultOf(error: unknown): Fault {
+  if (!(error instanceof BodySyntaxError || error instanceof AnswerFault)) throw error;
+  return { fault: error.message, noList: error instanceof NoList };
 }
 
 function rewrite(answer: JsonValue, job: Job): Page {
@@ -114,10 +118,16 @@ function rewrite(answer: JsonValue, job: Job): Page {
   };
 }
 
-function itemsOf(answer: JsonValue, { items }: AnswerForm): JsonArray {
-  const list = valueAt(answer, items);
-  if (!Array.isArray(list)) throw new AnswerFault(`it has no list at '${items}'`);
+function itemsOf(answer: JsonValue, form: AnswerForm): JsonArray {
+  const place = placeOfItems(answer, form);
+  const list = valueAt(answer, place);
+  if (!Array.isArray(list)) throw new NoList(`it has no list at '${place}'`);
   return list;
+}
+
+/** An answer that is a list has no members, so it is the list itself, wherever the list was said to be. */
+function placeOfItems(answer: JsonValue, { items }: AnswerForm): string {
+  return Array.isArray(answer) ? '$' : items;
 }
 
 function totalOf(answer: JsonValue, { backend, total }: Job): number | null {
@@ -195,17 +205,18 @@ function shaped(
   more: boolean,
   { backend, client }: Job,
 ): JsonValue {
-  const itemsAt = client.items ?? backend.items;
+  const given = placeOfItems(answer, backend);
+  const itemsAt = client.items ?? given;
   if (itemsAt === '$') return page;
   let shown = answer;
-  if (backend.items === '$') shown = {};
-  else if (itemsAt !== backend.items) pathOf(backend.items).remove(shown);
+  if (given === '$') shown = {};
+  else if (itemsAt !== given) pathOf(given).remove(shown);
   if (backend.style === 'cursor' && backend.next_cursor !== client.next_cursor) remove(shown, backend.next_cursor);
   put(shown, itemsAt, page);
   const totalAt = client.total ?? backend.total;
   if (totalAt !== backend.total && backend.total !== null) remove(shown, backend.total);
   if (totalAt !== null && totalAt !== '$' && total !== null) put(shown, totalAt, total);
-  if (backend.has_more !== null && backend.items !== '$') pathOf(backend.has_more).update(shown, () => more);
+  if (backend.has_more !== null && given !== '$') pathOf(backend.has_more).update(shown, () => more);
   if (client.next_cursor !== null) put(shown, client.next_cursor, cursor);
   return shown;
 }
