@@ -62,7 +62,9 @@ export const commands: readonly CommandDescription[] = [
     summary: 'Create the services and routes of an OpenAPI document in a running gateway',
     argument: 'openapi <file>',
     options: [
-      { name: 'admin', value: 'url', description: 'the Admin API (http://127.0.0.1:8001)' },
+      conf,
+      prefix,
+      { name: 'admin', value: 'url', description: "the Admin API (that of the prefix's node)" },
       { name: 'token', value: 'token', description: 'of the Admin API; else SLUICEGATE_ADMIN_TOKEN' },
       { name: 'dry-run', description: 'change nothing; print it in the declarative format' },
       { name: 'name', short: 'n', value: 'name', description: 'of the service (title of the document)' },
@@ -71,7 +73,7 @@ export const commands: readonly CommandDescription[] = [
       { name: 'tags', value: 'a,b', description: 'of all that is made' },
       { name: 'validate', description: 'the service gets the openapi plugin with the document' },
     ],
-    takesSettings: false,
+    takesSettings: true,
     load: async () => (await import('./import-api.ts')).importApi,
   },
   {

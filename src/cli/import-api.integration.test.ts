@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startBackend, type TestBackend } from '../../test/support/backend.ts';
@@ -119,6 +121,46 @@ test('a token is sent, and asked for when it is missing', async () => {
   const { code, output } = await cli(document(), '--admin', guarded.adminUrl, '--token', 'secret-token');
   assert.equal(code, 0, output);
   assert.doesNotMatch(output, /secret-token/);
+});
+
+test('without --admin it finds the node of the prefix, also on a port that the system chose, and its token', async () => {
+  const prefix = join(folder, 'node');
+  const token = 'a-token-of-the-node';
+  const env = {
+    PATH: process.env['PATH'],
+    KONG_PREFIX: prefix,
+    SLUICEGATE_ADMIN_TOKEN: token,
+    KONG_PROXY_LISTEN: '127.0.0.1:0',
+    KONG_ADMIN_LISTEN: '127.0.0.1:0',
+    KONG_STATUS_LISTEN: 'off',
+    KONG_NGINX_WORKER_PROCESSES: '1',
+    NODE_COMPILE_CACHE: join(import.meta.dirname, '../../.runtime/compile-cache'),
+  };
+  writeFileSync(join(folder, 'shop.yaml'), document());
+  const importing = (): Promise<{ readonly code: number; readonly text: string }> =>
+    new Promise((resolve) => {
+      execFile(process.execPath, [main, 'import', 'openapi', 'shop.yaml'], { cwd: folder, env }, (error, out, err) =>
+        resolve({ code: typeof error?.code === 'number' ? error.code : 0, text: out + err }),
+      );
+    });
+  const alone = await importing();
+  assert.equal(alone.code, 1);
+  assert.match(alone.text, /^Error: Sluicegate is not running in .*node: start it, or name an Admin API by --admin$/m);
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, 'start'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'close');
+  try {
+    for await (const line of createInterface({ input: child.stdout })) if (line.startsWith('Try:')) break;
+    child.stdout.resume();
+    const { code, text } = await importing();
+    assert.equal(code, 0, text);
+    assert.match(text, /^service shop: created$/m);
+  } finally {
+    child.kill('SIGTERM');
+    await ended;
+  }
 });
 
 test('what the Admin API refuses is told', async () => {

@@ -4,9 +4,9 @@ import { SchemaError } from '../plugin-sdk/json-schema/schema-error.ts';
 import { readDocument } from '../plugins/openapi/read-document.ts';
 import { CliError } from './cli-error.ts';
 import type { CommandContext } from './command.ts';
-import { AdminClient } from './import/admin-client.ts';
 import { applyPlan } from './import/apply-plan.ts';
 import { declarativeText } from './import/declarative-text.ts';
+import { findAdmin } from './import/find-admin.ts';
 import { planOf } from './import/plan.ts';
 
 /** `import openapi <file>`: services and routes of an OpenAPI document, put into a running gateway. */
@@ -29,9 +29,7 @@ export async function importApi(context: CommandContext): Promise<number> {
     context.out(declarativeText(plan));
     return 0;
   }
-  const address = textOption(options, 'admin') ?? 'http://127.0.0.1:8001';
-  const token = textOption(options, 'token') ?? context.env['SLUICEGATE_ADMIN_TOKEN'] ?? null;
-  await applyPlan(plan, new AdminClient(address, token), context.out);
+  await applyPlan(plan, findAdmin(context), context.out);
   return 0;
 }
 

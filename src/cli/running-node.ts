@@ -10,10 +10,10 @@ export interface RunningNode {
 }
 
 /** The node that runs in the prefix of the settings; an error when there is none. */
-export function findRunningNode(context: CommandContext): RunningNode {
+export function findRunningNode(context: CommandContext, advice = ''): RunningNode {
   const { prefix } = settingsOf(context).settings;
   const pid = runningPid(prefix);
-  if (pid === null) throw new CliError(`Sluicegate is not running in ${prefix}`);
+  if (pid === null) throw new CliError(`Sluicegate is not running in ${prefix}${advice}`);
   return { prefix, pid };
 }
 

@@ -1,6 +1,7 @@
+import { rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Gateway } from '../gateway.ts';
-import { preparePrefix } from '../settings/prefix.ts';
+import { addressesFileOf, preparePrefix } from '../settings/prefix.ts';
 import type { Settings } from '../settings/settings.ts';
 import { checkLogTargets } from './check-log-targets.ts';
 import type { CommandContext } from './command.ts';
@@ -16,6 +17,8 @@ export async function start(context: CommandContext): Promise<number> {
   preparePrefix(settings.prefix);
   checkLogTargets(settings);
   const release = claimPrefix(settings.prefix);
+  // Until this node listens, nobody must take the addresses of an earlier one for its own.
+  rmSync(addressesFileOf(settings.prefix), { force: true });
   let gateway: Gateway | null = null;
   const say = (message: string): void => context.err(lineOf(settings, message));
   const signals = listenForSignals((signal) => {

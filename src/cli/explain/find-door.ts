@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
-import { isJsonObject, type JsonValue } from '../../plugin-sdk/json.ts';
-import { addressesFileOf, debugTokenFileOf } from '../../settings/prefix.ts';
+import { debugTokenFileOf } from '../../settings/prefix.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { CliError } from '../cli-error.ts';
 import type { CommandContext } from '../command.ts';
+import { boundListeners, reachableHost } from '../node-addresses.ts';
 import { runningPid } from '../pid-file.ts';
 import { settingsOf } from '../settings-of.ts';
 
@@ -57,7 +56,7 @@ function tokenOf({ prefix, requestDebug, requestDebugToken }: Settings): string 
 }
 
 function listenerOf(settings: Settings, secure: boolean): Omit<Door, 'token'> {
-  const listeners = boundListeners(settings.prefix) ?? settings.proxyListen;
+  const listeners = boundListeners(settings.prefix, 'proxy') ?? settings.proxyListen;
   // Before a listener that expects the PROXY protocol stands something else, which would have to be asked.
   const usable = listeners.filter(({ proxyProtocol }) => !proxyProtocol);
   const found = usable.find(({ ssl }) => ssl === secure) ?? (secure ? undefined : usable[0]);
@@ -65,31 +64,5 @@ function listenerOf(settings: Settings, secure: boolean): Omit<Door, 'token'> {
     const kind = listeners.length > usable.length ? ' without the PROXY protocol' : '';
     throw new CliError(`the gateway has no proxy listener${secure ? ' with TLS' : ''}${kind}: name one by --proxy`);
   }
-  const any = found.ip === '0.0.0.0' ? '127.0.0.1' : found.ip === '::' ? '::1' : found.ip;
-  return { host: any, port: found.port, secure: found.ssl, verify: false };
-}
-
-interface BoundListener {
-  readonly ip: string;
-  readonly port: number;
-  readonly ssl: boolean;
-  readonly proxyProtocol: boolean;
-}
-
-/** What the running node has left in the prefix; null: nothing of use. */
-function boundListeners(prefix: string): readonly BoundListener[] | null {
-  try {
-    const bound: JsonValue = JSON.parse(readFileSync(addressesFileOf(prefix), 'utf8'));
-    const proxy = isJsonObject(bound) ? bound['proxy'] : null;
-    return Array.isArray(proxy) ? proxy.flatMap(listenerIn) : null;
-  } catch {
-    return null;
-  }
-}
-
-function listenerIn(value: JsonValue): readonly BoundListener[] {
-  if (!isJsonObject(value)) return [];
-  const { ip, port, ssl, proxyProtocol } = value;
-  if (typeof ip !== 'string' || isIP(ip) === 0 || typeof port !== 'number') return [];
-  return [{ ip, port, ssl: ssl === true, proxyProtocol: proxyProtocol === true }];
+  return { host: reachableHost(found.ip), port: found.port, secure: found.ssl, verify: false };
 }
