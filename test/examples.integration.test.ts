@@ -1,11 +1,80 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it, test } from 'node:test';
 import { type Item, startItems } from '../examples/backends/items.ts';
 import type { ExampleBackend } from '../examples/backends/json-backend.ts';
 import { startOrders } from '../examples/backends/orders.ts';
 import { startUsers } from '../examples/backends/users.ts';
 import { configure } from '../examples/configure.ts';
 import { startTestGateway, type TestGateway } from './support/gateway.ts';
+
+const root = join(import.meta.dirname, '..');
+
+interface RunningExample extends AsyncDisposable {
+  readonly output: () => string;
+  readonly end: () => Promise<number | null>;
+}
+
+/** `npm run example` with ports that the system chooses; resolves when it says what to try. */
+async function runExample(env: Readonly<Record<string, string>>): Promise<RunningExample> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'examples/run.ts')], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { NODE_COMPILE_CACHE: join(root, '.runtime/compile-cache'), ...env },
+  });
+  let output = '';
+  const closed = once(child, 'close');
+  const ready = Promise.withResolvers<void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      if (output.includes('Ctrl-C ends it.')) ready.resolve();
+    });
+  }
+  void closed.then(() => ready.reject(new Error(`it ended: ${output}`)));
+  await ready.promise;
+  const end = async (): Promise<number | null> => {
+    child.kill('SIGTERM');
+    await closed;
+    return child.exitCode;
+  };
+  return { output: () => output, end, [Symbol.asyncDispose]: async () => void (await end()) };
+}
+
+function proxyIn(output: string): string {
+  return /curl -i (http:\S+)\/users\/42/.exec(output)?.[1] ?? '';
+}
+
+test('the example follows moved ports, and uses a gateway that runs already', { timeout: 60_000 }, async () => {
+  const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-example-'));
+  const anywhere = '127.0.0.1:0';
+  const env = {
+    KONG_PREFIX: prefix,
+    KONG_PROXY_LISTEN: anywhere,
+    KONG_ADMIN_LISTEN: anywhere,
+    KONG_STATUS_LISTEN: 'off',
+    KONG_NGINX_WORKER_PROCESSES: '1',
+    SLUICEGATE_ADMIN_TOKEN: 'a-token-of-the-example',
+  };
+  try {
+    await using first = await runExample(env);
+    assert.match(first.output(), /no gateway runs in .*; starting one/);
+    assert.equal((await fetch(`${proxyIn(first.output())}/users/42`)).status, 200);
+    {
+      await using second = await runExample(env);
+      assert.doesNotMatch(second.output(), /starting one/);
+      assert.equal(proxyIn(second.output()), proxyIn(first.output()));
+      assert.equal((await fetch(`${proxyIn(second.output())}/items`)).status, 200);
+    }
+    assert.equal(await first.end(), 0);
+  } finally {
+    await rm(prefix, { recursive: true, force: true });
+  }
+});
 
 interface ItemPage {
   readonly data: readonly Item[];
@@ -18,7 +87,7 @@ describe('the example', () => {
   before(async () => {
     gateway = await startTestGateway();
     backends = [await startUsers(), await startOrders(), await startItems()];
-    await configure(gateway.adminUrl, backends);
+    await configure({ adminUrl: gateway.adminUrl, token: null }, backends);
   });
   after(async () => {
     await gateway.stop();
@@ -43,9 +112,20 @@ describe('the example', () => {
   });
 
   it('may be configured twice', async () => {
-    await configure(gateway.adminUrl, backends);
+    await configure({ adminUrl: gateway.adminUrl, token: null }, backends);
     const { body } = await gateway.admin('GET', '/services');
     assert.equal((body['data'] as unknown[]).length, 3);
+  });
+
+  it('changes nothing in a gateway that has other services of these names', async () => {
+    await using other = await startTestGateway();
+    await other.admin('PUT', '/services/orders', { url: 'http://orders.internal:8080' });
+    await assert.rejects(
+      configure({ adminUrl: other.adminUrl, token: null }, backends),
+      /has \/services\/orders already, not made by this example, and nothing was changed/,
+    );
+    assert.equal((await other.admin('GET', '/services/orders')).body['host'], 'orders.internal');
+    assert.equal((await other.admin('GET', '/services/users')).status, 404);
   });
 
   it('walks items by cursor without repeating or skipping one', async () => {
