@@ -14,6 +14,11 @@ import { until } from '../../test/support/until.ts';
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 const prefix = mkdtempSync(join(tmpdir(), 'sluicegate-explain-'));
 let backend: RawBackend;
+/** Closes every connection when a request comes. */
+let closing: RawBackend;
+let silent: RawBackend;
+/** Answers in plain text whatever comes. */
+let noTls: RawBackend;
 let stop: () => Promise<void>;
 let admin: string;
 
@@ -49,6 +54,11 @@ before(async () => {
   backend = await startRawBackend(
     answerEach(() => answer('hello', 'X-Odd: \x9b31mred\r\nX-Odd: \xe2\x80\xaegnp.exe\r\n')),
   );
+  closing = await startRawBackend((connection) => {
+    connection.socket.once('data', () => connection.socket.destroy());
+  });
+  silent = await startRawBackend(() => {});
+  noTls = await startRawBackend((connection) => connection.write('HTTP/1.1 400 Bad Request\r\n\r\n'));
   const env = {
     KONG_PREFIX: prefix,
     KONG_PROXY_LISTEN: '127.0.0.1:0',
@@ -77,6 +87,9 @@ before(async () => {
 after(async () => {
   await stop();
   await backend.close();
+  await closing.close();
+  await silent.close();
+  await noTls.close();
   rmSync(prefix, { recursive: true, force: true });
 });
 
@@ -151,6 +164,31 @@ test('with --proxy and --token no prefix is needed; a token that is not the gate
   assert.equal(wrong.code, 1);
   assert.match(wrong.err, /answered 200 without an explanation: the token is not its own/);
   assert.ok(!wrong.err.includes('wrong'));
+});
+
+test('a route without a name is shown by its paths', async () => {
+  const id = '11111111-2222-4333-8444-555555555555';
+  await write('/services/api/routes/11111111-2222-4333-8444-555555555555', { paths: ['/plain', '/simple'] });
+  const { out } = await explain('/plain/1');
+  assert.match(out, /^GET \/plain\/1 matched the route \/plain, \/simple and was answered 200/);
+  assert.match(out, new RegExp(`^Route +/plain, /simple \\(${id}\\), of the service api`, 'm'));
+});
+
+test('why a backend could not be reached is shown', async () => {
+  const causes: readonly (readonly [name: string, service: object, cause: RegExp])[] = [
+    ['refused', { url: 'http://127.0.0.1:1' }, /connect ECONNREFUSED 127\.0\.0\.1:1/],
+    ['unknown', { url: 'http://no-such-name.invalid' }, /no-such-name\.invalid: dns .*error/],
+    ['no-tls', { url: noTls.url.replace('http:', 'https:') }, /TLS handshake failed: .*\(ERR_SSL_\w+\)/],
+    ['slow', { url: silent.url, read_timeout: 150 }, /no answer within 150 ms/],
+    ['closing', { url: closing.url }, /the backend closed the connection before it answered/],
+  ];
+  for (const [name, service, cause] of causes) {
+    await write(`/services/${name}`, { retries: 0, ...service });
+    await write(`/services/${name}/routes/${name}`, { paths: [`/${name}`] });
+    const { out } = await explain(`/${name}`);
+    assert.match(out.split('\n')[0] ?? '', new RegExp(`answered 50[234] .*; cause: .*${cause.source}`), out);
+    assert.match(out, new RegExp(`^ +because +.*${cause.source}`, 'm'));
+  }
 });
 
 test('what cannot be asked is told in one line', async () => {

@@ -10,6 +10,7 @@ import { monotonic } from '../util/clock.ts';
 import { Counter } from '../zones/counters.ts';
 import { backendTime, type ExchangeBalanceQuery } from './balance-query.ts';
 import type { Exchange } from './exchange.ts';
+import { failureCause } from './failure-cause.ts';
 import type { FailureLog } from './failure-log.ts';
 import { coarseTimeout, grpcCode, grpcLines, grpcTimeout, grpcTimeoutText } from './grpc.ts';
 import { isIdempotent } from './is-idempotent.ts';
@@ -18,7 +19,6 @@ import { replyError } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import { requestMessage } from './request-message.ts';
 import { answerWith } from './stand-in.ts';
-import { timeoutCause } from './timeout-cause.ts';
 import { UpstreamPolicy } from './upstream-policy.ts';
 import { requestEdits } from './upstream-request-edit.ts';
 
@@ -129,9 +129,11 @@ export class Attempts {
     const serial = ++x.attemptSerial;
     x.nameWaits++;
     const span = x.trace === null ? -1 : x.trace.begin('dns', name);
-    this.#parts.names.resolve(name, (found) => {
-      x.trace?.end(span, { found });
+    this.#parts.names.resolve(name, (found, reason) => {
+      x.trace?.end(span, found ? { found } : { found, reason });
       if (!this.#current(x, serial)) return;
+      // Behind it stands what was asked in which order, which the trace has.
+      if (!found) x.failureCause = `${name}: ${reason.replace(/\. Tried: .*$/s, '')}`;
       this.#guarded(x, () => (found && x.nameWaits <= maxNameWaits ? this.#attempt(x) : absent()));
     });
   }
@@ -318,7 +320,7 @@ export class Attempts {
     counters[Counter.upstreamFailed]!++;
     if (x.failureCause === '') {
       const tryTimeout = result === 'try-timeout' ? (policy?.retries?.tryTimeout ?? null) : null;
-      x.failureCause = timeoutCause(error, timeoutsOf(x), tryTimeout);
+      x.failureCause = failureCause(error, timeoutsOf(x), tryTimeout);
     }
     this.#parts.failures.failed(x, error);
     x.attemptSerial++;

@@ -97,8 +97,8 @@ export class Exchange {
   /** 32 hexadecimal digits. */
   readonly id: string;
   /** Milliseconds since the epoch, and on the monotonic clock. */
-  readonly startedAt: number;
-  readonly startedMono: number;
+  startedAt: number;
+  startedMono: number;
   /** The normalised path; '' until it is known. */
   path = '';
   /** Client address after real-ip rules; scheme, host and port as forwarded by a trusted peer. */

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type ErrorEntry, errors } from '../errors.ts';
 import type { ResponseListener } from '../http1/upstream-connection.ts';
+import { connectCause } from '../upstream/connect-cause.ts';
 import { openPlain, openTls } from '../upstream/open-socket.ts';
 import type { PoolAddress, PoolOptions } from '../upstream/pool.ts';
 import type { UpstreamLink, UpstreamSource } from '../upstream/upstream-link.ts';
@@ -118,7 +119,7 @@ export class UpstreamSessions implements UpstreamSource, SessionOwner {
     socket.once(tls === null ? 'connect' : 'secureConnect', ready);
     this.#opening.add(socket);
     socket.on('error', (error) => {
-      cause = error.message;
+      cause = connectCause(error);
     });
     socket.on('close', () => {
       if (!this.#opening.delete(socket)) return;

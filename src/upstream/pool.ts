@@ -6,6 +6,7 @@ import type { UpstreamTls } from '../snapshot/runtime.ts';
 import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
 import { sharedReadBuffer } from '../util/read-buffer.ts';
+import { connectCause } from './connect-cause.ts';
 import { openTls } from './open-socket.ts';
 import type { UpstreamLink, UpstreamSource } from './upstream-link.ts';
 
@@ -115,7 +116,7 @@ export class Pool implements UpstreamOwner, UpstreamSource {
     deadline.set(timeout, monotonic());
     let cause = 'connection closed';
     socket.on('error', (error) => {
-      cause = error.message;
+      cause = connectCause(error);
     });
     socket.on('drain', () => connection?.writable());
     socket.on('end', () => {

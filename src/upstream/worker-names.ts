@@ -16,6 +16,9 @@ export interface NameAnswer {
 /** Names whose addresses have changed; null: the name is no longer watched. */
 export type NameChanges = Readonly<Record<string, readonly NameAddress[] | null>>;
 
+/** Whether the name has an address now, and why not. */
+export type ResolveDone = (found: boolean, reason: string) => void;
+
 /** Whose turn it is among weights, by their index (balancer/weighted-sequence.ts). */
 interface Turns {
   /** Of one round. */
@@ -35,7 +38,7 @@ interface Entry {
  */
 export class WorkerNames {
   readonly #names = new Map<string, Entry>();
-  readonly #waiting = new Map<string, ((found: boolean) => void)[]>();
+  readonly #waiting = new Map<string, ResolveDone[]>();
   readonly #ask: (name: string) => Promise<NameAnswer>;
   readonly #turnsOf: (weights: readonly number[]) => Turns;
 
@@ -53,8 +56,7 @@ export class WorkerNames {
     return entry.addresses[turns.at(entry.next)] ?? null;
   }
 
-  /** Calls back with whether the name has an address now. */
-  resolve(name: string, done: (found: boolean) => void): void {
+  resolve(name: string, done: ResolveDone): void {
     const waiting = this.#waiting.get(name);
     if (waiting !== undefined) {
       waiting.push(done);
@@ -62,8 +64,8 @@ export class WorkerNames {
     }
     this.#waiting.set(name, [done]);
     this.#ask(name).then(
-      ({ addresses }) => this.#answered(name, addresses),
-      () => this.#answered(name, []),
+      ({ addresses, error }) => this.#answered(name, addresses, error ?? 'no address'),
+      () => this.#answered(name, [], 'the resolver did not answer'),
     );
   }
 
@@ -74,11 +76,11 @@ export class WorkerNames {
     }
   }
 
-  #answered(name: string, addresses: readonly NameAddress[]): void {
+  #answered(name: string, addresses: readonly NameAddress[], reason: string): void {
     if (addresses.length > 0) this.#learn(name, addresses);
     const waiting = this.#waiting.get(name) ?? [];
     this.#waiting.delete(name);
-    for (const done of waiting) done(addresses.length > 0);
+    for (const done of waiting) done(addresses.length > 0, reason);
   }
 
   #learn(name: string, addresses: readonly NameAddress[]): void {

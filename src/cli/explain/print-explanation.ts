@@ -102,6 +102,7 @@ function answerRows(answer: JsonValue | undefined): readonly Row[] {
   if (of('status') === '') return [];
   const who = of('who') === '' ? of('by') : `${of('by')} ${of('who')}`;
   const complete = member(answer, 'complete') === true ? '' : ', not complete';
+  const cause = text(member(member(answer, 'error'), 'cause'));
   const headers = member(answer, 'headers');
   const lines =
     typeof headers === 'object' && headers !== null && !Array.isArray(headers)
@@ -116,6 +117,7 @@ function answerRows(answer: JsonValue | undefined): readonly Row[] {
       piece(of('status'), statusLook(of('status'))),
       piece(`by ${who}; head after ${fixed(of('head_ms'))} ms; ${of('body_bytes')} bytes of body${complete}`),
     ],
+    ...(cause === '' ? [] : [[piece('because', 'dim'), piece(cause, 'bad')]]),
     ...lines,
   ];
 }

@@ -39,8 +39,17 @@ export function otherRoutes(router: JsonValue | undefined): readonly Row[] {
   return [...disabled, ...others];
 }
 
+const shownPaths = 3;
+
+/** Its name; the paths and the id of a route without one. */
 function nameOf(route: JsonValue): string {
-  return text(member(route, 'name')) || text(member(route, 'id'));
+  const name = text(member(route, 'name'));
+  if (name !== '') return name;
+  const paths = list(member(route, 'paths')).map(text);
+  const id = text(member(route, 'id'));
+  if (paths.length === 0) return id;
+  const more = paths.length > shownPaths ? ` and ${paths.length - shownPaths} more` : '';
+  return `${paths.slice(0, shownPaths).join(', ')}${more} (${id})`;
 }
 
 function conditionName(condition: JsonValue): string {

@@ -12,8 +12,8 @@ export interface AnswerPart {
   /** Address of the backend, or name of the plugin. */
   readonly who: string | null;
   readonly status: number | null;
-  /** The gateway's own error. */
-  readonly error: { readonly code: string; readonly message: string } | null;
+  /** The gateway's own error; `cause`: why the last attempt at a backend failed. */
+  readonly error: { readonly code: string; readonly message: string; readonly cause: string | null } | null;
   /** What an answer of the gateway or a plugin says; null: nothing, or it is a backend's. */
   readonly message: string | null;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ export function answerPart(explained: Explained): AnswerPart {
     by,
     who,
     status: answer?.status ?? null,
-    error: x.error === null ? null : { code: x.error.code, message: x.error.message },
+    error: x.error === null ? null : { code: x.error.code, message: x.error.message, cause: x.failureCause || null },
     message: answer === null ? null : messageIn(answer.beginning),
     headers: answer === null ? {} : maskedHeaders(x, answer.block),
     trailers: answer === null ? {} : maskedHeaders(x, answer.trailers),

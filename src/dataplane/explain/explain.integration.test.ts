@@ -162,6 +162,7 @@ test('one that nobody matches is shown the nearest routes, and keys that routes 
     {
       id: document.router.others.find((one: Document) => one.name === 'tenant').id,
       name: 'tenant',
+      paths: ['/t'],
       service: 'backend',
       matches_too: false,
       failed: { condition: 'header', header: 'X-Api-Key', wanted: ['REDACTED'], got: ['REDACTED'] },

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { monotonic } from '../../util/clock.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Explainer, ExplainerParts } from './explainer.ts';
 
@@ -13,7 +14,14 @@ export class LateExplainer {
 
   /** To be called before anything else happens to a request with debug fields. */
   begin(x: Exchange): void {
-    this.#explainer ??= this.#load();
+    if (this.#explainer === null) {
+      const before = monotonic();
+      this.#explainer = this.#load();
+      // The request begins when it could: what is measured must not contain the loading of what measures.
+      const spent = monotonic() - before;
+      x.startedAt += spent;
+      x.startedMono += spent;
+    }
     this.#explainer.begin(x);
   }
 

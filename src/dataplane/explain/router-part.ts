@@ -33,7 +33,7 @@ export function routerPart(x: Exchange, match: RouteExplanation | null): Readonl
             captures: { ...x.captures?.groups },
           },
     others: others.map((one) => other(x, one)),
-    disabled: disabled.map(({ id, name }) => ({ id, name })),
+    disabled: disabled.map(({ id, name, paths }) => ({ id, name, paths: paths ?? [] })),
   };
 }
 
@@ -50,7 +50,12 @@ function other(x: Exchange, route: ExplainedRoute<RuntimeRoute>): Readonly<Recor
 }
 
 function named({ route }: ExplainedRoute<RuntimeRoute>): Readonly<Record<string, unknown>> {
-  return { id: route.id, name: route.name, service: route.service?.name ?? route.service?.id ?? null };
+  return {
+    id: route.id,
+    name: route.name,
+    paths: route.paths ?? [],
+    service: route.service?.name ?? route.service?.id ?? null,
+  };
 }
 
 function shown(x: Exchange, { kind, name, wanted, got }: ExplainedCondition): ShownCondition {

@@ -3,11 +3,12 @@ import type { Exchange } from '../exchange.ts';
 import type { AnswerPart } from './answer-part.ts';
 import { addressText } from './attempts-part.ts';
 import type { Explained } from './document.ts';
+import { routeLabel } from './route-label.ts';
 
 /** What happened, in one sentence. */
 export function summaryOf({ x, held, recorder }: Explained, answer: AnswerPart): string {
   const request = `${x.head.method} ${x.head.rawPath}`;
-  const routed = x.route === null ? '' : ` matched the route ${nameOf(x.route)}`;
+  const routed = x.route === null ? '' : ` matched the route ${routeLabel(x.route)}`;
   if (held !== null) return `${request}${routed} and would go to ${place(x, held)}${heldBy(held.calledBy)}`;
   const took = `in ${(monotonic() - x.startedMono).toFixed(1)} ms`;
   if (recorder.match === null)
@@ -20,7 +21,8 @@ function byWhom({ by, who, error, message }: AnswerPart): string {
   const said = message === null ? '' : ` (${message})`;
   if (by === 'backend') return `by the backend at ${who}`;
   if (by === 'plugin') return who === null ? 'by a plugin, in the place of a backend' : `by the plugin ${who}${said}`;
-  return error === null ? `by the gateway itself${said}` : `by the gateway itself (${error.message})`;
+  if (error === null) return `by the gateway itself${said}`;
+  return `by the gateway itself (${error.message})${error.cause === null ? '' : `; cause: ${error.cause}`}`;
 }
 
 function place(

@@ -17,7 +17,11 @@ export function timelinePart({ x, recorder, answer }: Explained): readonly Momen
   const moments: Moment[] = spans.map(({ kind, name, start, end, facts }, at) => {
     const call = calls.get(at);
     const what =
-      kind === 'plugin' ? `plugin ${name} ${phaseName(facts['phase'])}` : kind === 'dns' ? `dns ${name}` : kind;
+      kind === 'plugin'
+        ? `plugin ${name} ${phaseName(facts['phase'])}`
+        : kind === 'dns'
+          ? dnsText(name, facts['reason'])
+          : kind;
     return {
       at: milliseconds(start - x.startedAt),
       ms: end === 0 ? null : milliseconds(end - start),
@@ -28,6 +32,10 @@ export function timelinePart({ x, recorder, answer }: Explained): readonly Momen
   if (answer !== null) moments.push(point(answer.head, 'head of the answer to the client'));
   moments.push(point(monotonic() - x.startedMono, 'end'));
   return moments.sort((a, b) => a.at - b.at);
+}
+
+function dnsText(name: string, reason: unknown): string {
+  return reason === undefined ? `dns ${name}` : `dns ${name}: ${reason}`;
 }
 
 function phaseName(phase: unknown): string {
