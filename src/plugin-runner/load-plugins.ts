@@ -41,15 +41,19 @@ async function loadForeign(entry: string, baseDirectory: string): Promise<Plugin
 async function importFrom(entry: string, baseDirectory: string): Promise<Partial<PluginModule>> {
   resolveSdkImports();
   const isPath = entry.startsWith('.') || isAbsolute(entry);
+  let file = resolve(baseDirectory, entry);
   try {
-    const file = createRequire(join(baseDirectory, 'plugins.js')).resolve(
-      isPath ? resolve(baseDirectory, entry) : entry,
-    );
-    return (await import(pathToFileURL(file).href)) as Partial<PluginModule>;
+    file = createRequire(join(baseDirectory, 'plugins.js')).resolve(isPath ? file : entry);
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
     const guess = isPath ? null : suggest(entry, ['bundled', ...bundledPlugins.keys()]);
     const hint = guess === null ? '' : ` (did you mean '${guess}'?)`;
     throw new Error(`plugins: '${entry}' cannot be loaded: ${reason}${hint}`, { cause: error });
+  }
+  try {
+    return (await import(pathToFileURL(file).href)) as Partial<PluginModule>;
+  } catch (error) {
+    const { loadProblem } = await import('./load-problem.ts');
+    throw new Error(`plugins: '${entry}' cannot be loaded: ${loadProblem(error, file)}`, { cause: error });
   }
 }

@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startBackend, type TestBackend } from '../../test/support/backend.ts';
@@ -164,4 +168,36 @@ test('a bad configuration changes nothing and says which field and why', async (
     assert.deepEqual(answer.body['fields'], fields);
   }
   assert.deepEqual((await gateway.admin('GET', '/plugins')).body['data'], []);
+});
+
+test('a plugin that cannot be loaded is reported once, whatever the number of workers', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluicegate-broken-'));
+  const file = join(folder, 'broken.mjs');
+  writeFileSync(file, "export default {\n  name: 'x'\n  version: 1,\n};\n");
+  const main = join(import.meta.dirname, '../main.ts');
+  const anywhere = '127.0.0.1:0';
+  try {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', main, 'start'],
+      {
+        encoding: 'utf8',
+        timeout: 30_000,
+        env: {
+          KONG_PREFIX: join(folder, 'prefix'),
+          KONG_PROXY_LISTEN: anywhere,
+          KONG_ADMIN_LISTEN: anywhere,
+          KONG_STATUS_LISTEN: 'off',
+          KONG_NGINX_WORKER_PROCESSES: '3',
+          KONG_PLUGINS: `bundled,${file}`,
+          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+        },
+      },
+    );
+    assert.equal(status, 1);
+    assert.equal(stdout, '');
+    assert.match(stderr, /^Error: plugins: '.*broken\.mjs' cannot be loaded: .* \(.*broken\.mjs:3:3\)\n$/);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

@@ -203,8 +203,9 @@ export class Supervisor {
         this.#options.onUsageTurned(worker.number, message);
         break;
       case 'fatal':
-        this.#options.log.log('error', message.message, { worker: worker.number });
+        // Until all are ready it is the reason why the node does not start, which is reported once, not for each worker.
         if (!this.#allReady) this.#started.reject(new Error(message.message));
+        else this.#options.log.log('error', message.message, { worker: worker.number });
         break;
     }
   }
