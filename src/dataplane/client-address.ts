@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import { headerValues } from '../http1/header-block.ts';
+import { ipInHeader } from '../util/ip-address.ts';
 import type { TrustedPeers } from '../util/trusted-peers.ts';
 import type { Exchange } from './exchange.ts';
 import type { ProxyOptions } from './options.ts';
@@ -13,19 +13,13 @@ export function believePeer(x: Exchange, trusted: TrustedPeers, options: ProxyOp
   // Taken from the connection's PROXY header already; a header field of that name says nothing.
   if (options.realIpHeader === 'proxy_protocol') return;
   const told = options.realIpHeader === 'x-real-ip' ? [head.realIp] : headerValues(head.block, options.realIpHeader);
-  const addresses = told.flatMap((value) => value.split(',')).map((value) => bareAddress(value.trim()));
-  for (let at = addresses.length - 1; at >= 0; at--) {
-    const address = addresses[at] as string;
-    if (isIP(address) === 0) return;
+  const hops = told.flatMap((value) => value.split(','));
+  for (let at = hops.length - 1; at >= 0; at--) {
+    const address = ipInHeader(hops[at] as string);
+    if (address === null) return;
     x.clientIp = address;
     if (!options.realIpRecursive || !trusted.has(address)) return;
   }
-}
-
-/** `1.2.3.4:567` and `[::1]:567` without the port. */
-function bareAddress(value: string): string {
-  if (value.startsWith('[')) return value.slice(1, value.indexOf(']'));
-  return value.includes('.') && value.includes(':') ? value.slice(0, value.indexOf(':')) : value;
 }
 
 /** Host as the client meant it: without the port. */

@@ -21,6 +21,7 @@ const good: readonly (readonly [string, Buffer, { readonly ip: string; readonly 
   ['TCP4', line('PROXY TCP4 192.0.2.7 10.0.0.1 40000 443'), { ip: '192.0.2.7', port: 40000 }],
   ['TCP6', line('PROXY TCP6 2001:DB8:0:0:0:0:0:7 ::1 0 65535'), { ip: '2001:db8::7', port: 0 }],
   ['a mapped address', line('PROXY TCP6 ::ffff:192.0.2.7 ::1 1 2'), { ip: '192.0.2.7', port: 1 }],
+  ['an address behind NAT64', line('PROXY TCP6 64:ff9b::c000:207 ::1 1 2'), { ip: '192.0.2.7', port: 1 }],
   ['UNKNOWN', line('PROXY UNKNOWN'), null],
   ['UNKNOWN with more', line('PROXY UNKNOWN ff:ff:: what ever'), null],
   ['the longest line', line(`PROXY UNKNOWN ${'x'.repeat(91)}`), null],

@@ -1,9 +1,10 @@
-import { isIPv4, isIPv6, SocketAddress } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
+import { canonicalIp } from '../util/ip-address.ts';
 import type { Inspection } from './first-bytes.ts';
 
 /** The client's end of the connection that a proxy in front has passed on. */
 export interface ProxiedAddress {
-  /** In the form that the system gives addresses in; IPv4 also where it was written as IPv6. */
+  /** In canonical form. */
   readonly ip: string;
   readonly port: number;
 }
@@ -67,7 +68,7 @@ function parseLine(line: string): ProxyHeader | undefined {
   const { family, source = '', target = '', from = '', to = '' } = parts;
   const isAddress = family === 'TCP4' ? isIPv4 : isIPv6;
   if (!isAddress(source) || !isAddress(target) || !isPort(from) || !isPort(to)) return undefined;
-  return { ip: family === 'TCP4' ? source : shortIp(source), port: Number(from) };
+  return { ip: canonicalIp(source) ?? source, port: Number(from) };
 }
 
 function isPort(digits: string): boolean {
@@ -107,11 +108,6 @@ function done(consumed: number, value: ProxyHeader): Inspection<ProxyHeader> {
 function ipOf(bytes: Buffer): string {
   if (bytes.length === 4) return bytes.join('.');
   const groups = Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(at * 2).toString(16));
-  return shortIp(groups.join(':'));
-}
-
-/** The usual form of an IPv6 address (RFC 5952); an IPv4 address in its place for a mapped one. */
-function shortIp(ip: string): string {
-  const { address } = new SocketAddress({ address: ip, family: 'ipv6' });
-  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
+  const ip = groups.join(':');
+  return canonicalIp(ip) ?? ip;
 }

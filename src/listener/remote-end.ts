@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { canonicalIp } from '../util/ip-address.ts';
 import { proxyHeaderOf } from './expect-proxy-header.ts';
 import type { ProxiedAddress } from './proxy-protocol.ts';
 
@@ -12,7 +13,7 @@ export function remoteEnd(socket: Socket, trusted: { has(ip: string): boolean } 
   return told ?? { ip, port: socket.remotePort ?? 0 };
 }
 
-/** IPv4 of a dual-stack socket without its IPv6 prefix. */
+/** The canonical form of a socket's address. */
 export function plainIp(ip: string): string {
-  return ip.startsWith('::ffff:') ? ip.slice(7) : ip;
+  return ip.includes(':') ? (canonicalIp(ip) ?? ip) : ip;
 }

@@ -1,6 +1,6 @@
-import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { BoundedCache } from '../util/bounded-cache.ts';
+import { canonicalIp } from '../util/ip-address.ts';
 
 const groups = new BoundedCache<string, string>(4096);
 
@@ -20,11 +20,8 @@ export function addressGroup(ip: string, prefix: number): string {
 }
 
 function groupOf(text: string, prefix: number): string {
-  const zone = text.indexOf('%');
-  const ip = zone < 0 ? text : text.slice(0, zone);
-  if (!isIPv6(ip)) return text;
-  const address = ipaddr.IPv6.parse(ip);
-  if (address.isIPv4MappedAddress()) return address.toIPv4Address().toString();
-  const network = ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/${prefix}`);
-  return `${network.toString()}/${prefix}`;
+  const ip = canonicalIp(text);
+  if (ip === null) return text;
+  if (!ip.includes(':')) return ip;
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${ip}/${prefix}`).toRFC5952String()}/${prefix}`;
 }

@@ -3,6 +3,7 @@
 export { storedCounterKey } from '../limits/counter-key.ts';
 export { normalisePath } from '../router/path.ts';
 export { BoundedCache } from '../util/bounded-cache.ts';
+export { type IpSet, ipSet } from '../util/ip-set.ts';
 export { compileRegex } from '../util/linear-regex.ts';
 export { type MultipartPart, multipartParts } from '../util/multipart.ts';
 export { nowAndThen } from '../util/now-and-then.ts';
@@ -53,7 +54,6 @@ export { clientGroup, FairQueue, type FairQueueOptions, type Overloaded, overloa
 export { type FetchedDocument, type FetchOptions, fetchDocument, shownUrl } from './fetch-document.ts';
 export { framingHeaders, type HeaderNames, headerNames, isFramingHeader } from './header-names.ts';
 export { type HttpSender, type HttpSenderOptions, httpSender, type SenderAnswer, SenderFailed } from './http-sender.ts';
-export { type IpSet, ipSet } from './ip-set.ts';
 export {
   isJsonNumber,
   isJsonObject,

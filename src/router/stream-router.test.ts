@@ -43,6 +43,8 @@ describe('a stream route matches', () => {
     ['by the range it comes from', { sources: [at('10.0.0.0/8')] }, {}, true],
     ['not from outside of the range', { sources: [at('10.0.0.0/8')] }, { sourceIp: '11.0.0.1' }, false],
     ['not from another family', { sources: [at('0.0.0.0/0')] }, { sourceIp: '::1' }, false],
+    ['by a mapped address', { sources: [at('::ffff:10.1.2.3')] }, { sourceIp: '10.1.2.3' }, true],
+    ['by a mapped range', { sources: [at('::ffff:10.0.0.0/104')] }, { sourceIp: '10.1.2.3' }, true],
     ['by an IPv6 address in any spelling', { sources: [at('2001:DB8:0::1')] }, { sourceIp: '2001:db8::1' }, true],
     ['by an IPv6 range', { sources: [at('2001:db8::/32', 40_000)] }, { sourceIp: '2001:db8::1' }, true],
     ['only if sources and destinations do', { sources: [at('10.1.2.3')], destinations: [at(null, 1)] }, {}, false],

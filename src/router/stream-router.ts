@@ -1,4 +1,4 @@
-import { BlockList, isIP, SocketAddress } from 'node:net';
+import { ipSet } from '../util/ip-set.ts';
 import { matchesSni } from './sni.ts';
 
 export type StreamProtocol = 'tcp' | 'tls' | 'tls_passthrough' | 'udp';
@@ -161,21 +161,8 @@ function passes(tests: readonly AddressTest[], ip: string, port: number): boolea
 function addressTest({ ip, port }: StreamAddress): AddressTest {
   const isPort = (actual: number): boolean => port === null || port === actual;
   if (ip === null) return (_, actual) => isPort(actual);
-  const isOne = ip.includes('/') ? rangeTest(ip) : sameAs(ip);
-  return (actual, at) => isPort(at) && isOne(actual);
-}
-
-function sameAs(ip: string): (actual: string) => boolean {
-  const family = isIP(ip) === 6 ? 'ipv6' : 'ipv4';
-  const { address } = new SocketAddress({ address: ip, family });
-  return (actual) => actual === address;
-}
-
-function rangeTest(range: string): (actual: string) => boolean {
-  const [ip = '', prefix] = range.split('/');
-  const list = new BlockList();
-  list.addSubnet(ip, Number(prefix), isIP(ip) === 6 ? 'ipv6' : 'ipv4');
-  return (actual) => isIP(actual) !== 0 && list.check(actual, isIP(actual) === 6 ? 'ipv6' : 'ipv4');
+  const addresses = ipSet([ip]);
+  return (actual, at) => isPort(at) && addresses.has(actual);
 }
 
 function priorityOf({ snis, sources, destinations }: RoutableStream): number {

@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { parseAddress } from './address.ts';
 import { normalPath } from './normal-path.ts';
@@ -132,9 +133,9 @@ export function ipOrCidrProblem(text: string): string | null {
   const message = `invalid ip or cidr range: '${text}'`;
   if (more.length > 0) return message;
   const isV4 = ipaddr.IPv4.isValidFourPartDecimal(address);
-  if (!isV4 && (!ipaddr.IPv6.isValid(address) || address.includes('%'))) return message;
+  if (!isV4 && (!isIPv6(address) || address.includes('%'))) return message;
   if (bits === undefined) return null;
-  return /^[0-9]{1,3}$/.test(bits) && Number(bits) <= (isV4 ? 32 : 128) ? null : message;
+  return /^(?:0|[1-9][0-9]{0,2})$/.test(bits) && Number(bits) <= (isV4 ? 32 : 128) ? null : message;
 }
 
 export function certificateProblem(text: string): string | null {

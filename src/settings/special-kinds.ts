@@ -39,9 +39,9 @@ export const addressList: Kind<readonly string[]> = {
 
 function isAddressBlock(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
-  if (isIP(address) === 0 || rest.length > 0) return false;
+  if (isIP(address) === 0 || address.includes('%') || rest.length > 0) return false;
   if (prefix === undefined) return true;
-  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (isIPv4(address) ? 32 : 128);
+  return /^(?:0|[1-9]\d{0,2})$/.test(prefix) && Number(prefix) <= (isIPv4(address) ? 32 : 128);
 }
 
 /** `80:8000, 443:8443`: external port to listening port. The value is keyed by the listening port. */

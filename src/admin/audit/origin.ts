@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { ipInHeader } from '../../util/ip-address.ts';
 import type { TrustedPeers } from '../../util/trusted-peers.ts';
 
 /** Who writes. `name` stays the same and is no secret. */
@@ -32,8 +32,8 @@ export function forwardedClient(
   const told = (typeof header === 'string' ? header : header.join(',')).split(',');
   let client = peer;
   for (const text of told.reverse()) {
-    const address = text.trim();
-    if (isIP(address) === 0) return client;
+    const address = ipInHeader(text);
+    if (address === null) return client;
     client = address;
     if (!trusted.has(address)) return client;
   }

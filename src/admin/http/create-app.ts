@@ -8,6 +8,7 @@ import {
   type FastifyRequest,
   fastify,
 } from 'fastify';
+import { canonicalIp } from '../../util/ip-address.ts';
 import { nowAndThen } from '../../util/now-and-then.ts';
 import type { AccessEntry, AdminLog } from '../admin-log.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
@@ -152,7 +153,7 @@ function addGuards(app: FastifyInstance, options: AppOptions): void {
     // A browser asks with OPTIONS before it may send the token.
     if (token !== null && request.method !== 'OPTIONS' && !showsToken(request.headers, token)) {
       reply.header('www-authenticate', 'Bearer realm="admin"');
-      refused(request.ip);
+      refused(addressOf(request));
       throw plainError(401, 'Unauthorized');
     }
     next();
@@ -175,6 +176,10 @@ function originOf(request: FastifyRequest): RequestOrigin {
   };
 }
 
+function addressOf(request: FastifyRequest): string {
+  return canonicalIp(request.ip) ?? request.ip;
+}
+
 function authorityOf(request: FastifyRequest): string | undefined {
   const authority = request.headers[':authority'];
   return typeof authority === 'string' ? authority : undefined;
@@ -191,7 +196,7 @@ function entryOf(request: FastifyRequest, reply: FastifyReply): AccessEntry {
   const { socket } = request;
   const duration = reply.elapsedTime;
   return {
-    remoteAddr: request.ip,
+    remoteAddr: addressOf(request),
     remotePort: socket.remotePort ?? 0,
     localAddr: socket.localAddress ?? '',
     localPort: socket.localPort ?? 0,
@@ -271,7 +276,7 @@ function trailOf(
   { notes }: Operation,
   { token, audit }: AppOptions,
 ): AuditTrail {
-  const peer = request.ip;
+  const peer = addressOf(request);
   const origin = {
     actor: token === null ? anonymousActor : tokenActor,
     peer,

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
-import ipaddr from 'ipaddr.js';
+import { embeddedIpv4, ipv6Groups } from './ip-address.ts';
 
 /** A fixed set of IPv4 and IPv6 addresses and ranges. */
 export interface IpSet {
   /** Number of ranges left after overlapping ones were merged. */
   readonly size: number;
-  /** False for what is not an IP address. An IPv4-mapped IPv6 address counts as the IPv4 address in it. */
+  /** False for what is not an IP address. A mapped or NAT64 IPv6 address counts as the IPv4 address in it. */
   has(ip: string): boolean;
 }
 
@@ -16,7 +16,7 @@ interface Range<T> {
 
 /**
  * Compiles addresses and CIDR ranges (`10.0.0.0/8`, `2001:db8::1`); host bits below the prefix are ignored. The
- * families are apart: `::/0` is all of IPv6 and no IPv4. Throws an `Error` that names the first entry that is neither.
+ * families are separate: `::/0` is all of IPv6 and no IPv4. Throws an `Error` that names the first entry that is neither.
  * A look-up is a binary search; for IPv4 it allocates nothing.
  */
 export function ipSet(entries: readonly string[]): IpSet {
@@ -33,14 +33,12 @@ export function ipSet(entries: readonly string[]): IpSet {
       const number = ipv4Number(ip);
       if (number >= 0) return within(first4, last4, number);
       if (isIP(ip) !== 6) return false;
-      const wide = ipv6Number(ip);
-      if (wide >> 32n === mapped) return within(first4, last4, Number(wide & 0xffffffffn));
-      return withinWide(starts6, wide);
+      const groups = ipv6Groups(ip);
+      const embedded = embeddedIpv4(groups);
+      return embedded < 0 ? withinWide(starts6, ipv6Number(groups)) : within(first4, last4, embedded);
     },
   };
 }
-
-const mapped = 0xffffn;
 
 function addEntry(entry: string, v4: Range<number>[], v6: Range<bigint>[]): void {
   const slash = entry.indexOf('/');
@@ -53,11 +51,13 @@ function addEntry(entry: string, v4: Range<number>[], v6: Range<bigint>[]): void
     v4.push(range4(ipv4Number(address), prefix));
     return;
   }
-  const number = ipv6Number(address);
-  if (prefix >= 96 && number >> 32n === mapped) {
-    v4.push(range4(Number(number & 0xffffffffn), prefix - 96));
+  const groups = ipv6Groups(address);
+  const embedded = embeddedIpv4(groups);
+  if (prefix >= 96 && embedded >= 0) {
+    v4.push(range4(embedded, prefix - 96));
     return;
   }
+  const number = ipv6Number(groups);
   const hostBits = (1n << BigInt(128 - prefix)) - 1n;
   v6.push({ first: number & ~hostBits, last: number | hostBits });
 }
@@ -133,9 +133,6 @@ function ipv4Number(text: string): number {
   return dots === 3 && byte >= 0 ? number * 256 + byte : -1;
 }
 
-/** `text` must be a valid IPv6 address; a zone (`%eth0`) is ignored. */
-function ipv6Number(text: string): bigint {
-  const zone = text.indexOf('%');
-  const address = ipaddr.IPv6.parse(zone < 0 ? text : text.slice(0, zone));
-  return address.parts.reduce((number, part) => (number << 16n) | BigInt(part), 0n);
+function ipv6Number(groups: readonly number[]): bigint {
+  return groups.reduce((number, part) => (number << 16n) | BigInt(part), 0n);
 }
