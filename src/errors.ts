@@ -64,6 +64,14 @@ export const errors = Object.freeze({
   unexpected: entry('UNEXPECTED', 500, 'An unexpected error occurred', 'internal'),
 });
 
+/** Thrown where bodies are collected and the worker has no memory left for them; left uncaught, it becomes a 503. */
+export class BodyMemoryExhausted extends Error {
+  constructor() {
+    super('there is no memory for the body');
+    this.name = 'BodyMemoryExhausted';
+  }
+}
+
 /** Thrown to a plugin that asked for a request body larger than its plan takes; left uncaught, it becomes a 413. */
 export class RequestBodyTooLarge extends Error {
   constructor() {

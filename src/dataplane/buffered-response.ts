@@ -2,6 +2,7 @@ import { type ErrorEntry, errors } from '../errors.ts';
 import { headerMap } from '../http1/header-block.ts';
 import { type BodyReaders, runHeaderFilter, runResponse } from '../plugin-runner/phases.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
+import { ByteCollector } from '../util/byte-collector.ts';
 import { ContentCodingError, contentCodings, decodeContent, knowsCodings } from '../util/content-coding.ts';
 import type { Exchange } from './exchange.ts';
 import { HeaderEdits } from './header-edits.ts';
@@ -21,8 +22,7 @@ export interface BufferedResponseParts {
 export class BufferedResponse {
   readonly #parts: BufferedResponseParts;
   readonly #bodiless: boolean;
-  readonly #pieces: Buffer[] = [];
-  #size = 0;
+  readonly #bytes = new ByteCollector();
 
   /** `bodiless`: the answer cannot have a body. */
   constructor(parts: BufferedResponseParts, bodiless: boolean) {
@@ -30,17 +30,18 @@ export class BufferedResponse {
     this.#bodiless = bodiless;
   }
 
-  /** False when the bound is met. The range is copied. */
-  push(bytes: Uint8Array, start: number, end: number): boolean {
-    this.#size += end - start;
-    if (this.#size > this.#parts.readers.limit) return false;
-    this.#pieces.push(Buffer.copyBytesFrom(bytes, start, end - start));
-    return true;
+  /** Copies the range. Returns why that is not possible, else null. */
+  push(x: Exchange, bytes: Uint8Array, start: number, end: number): ErrorEntry | null {
+    if (this.#bytes.size + end - start > this.#parts.readers.limit) return errors.responseTooLarge;
+    const growth = this.#bytes.growth(end - start);
+    if (growth > 0 && x.peer.bodies?.reserve(x, growth) === false) return errors.overloaded;
+    this.#bytes.push(bytes, start, end);
+    return null;
   }
 
   /** Runs the phase and sends the answer on, or what a plugin puts in its place. */
   finish(x: Exchange, trailers: string): void {
-    const body = Buffer.concat(this.#pieces);
+    const body = this.#bytes.take();
     x.buffered = null;
     const codings = this.#bodiless ? [] : contentCodings(codingFields(x));
     if (codings.length === 0 || !knowsCodings(codings)) {
@@ -66,6 +67,10 @@ export class BufferedResponse {
 
   #runDecoded(x: Exchange, body: Buffer, trailers: string): void {
     if (x.finished || x.clientAborted) return;
+    if (x.peer.bodies?.reserve(x, body.byteLength) === false) {
+      this.#unusable(x, errors.overloaded);
+      return;
+    }
     x.responseEdits ??= new HeaderEdits();
     const edits = x.responseEdits;
     edits.remove('content-encoding');
@@ -78,7 +83,10 @@ export class BufferedResponse {
   #undecodable(x: Exchange, error: unknown): void {
     if (!(error instanceof ContentCodingError)) throw error;
     if (x.finished || x.clientAborted) return;
-    const reason = error.fault === 'too-large' ? errors.responseTooLarge : errors.badResponse;
+    this.#unusable(x, error.fault === 'too-large' ? errors.responseTooLarge : errors.badResponse);
+  }
+
+  #unusable(x: Exchange, reason: ErrorEntry): void {
     if (this.#parts.spoiled === undefined) replyError(x, reason, this.#parts.options);
     else this.#parts.spoiled(reason);
   }

@@ -21,6 +21,7 @@ import { TrustedPeers } from '../util/trusted-peers.ts';
 import type { FromWorker, WorkerBoot } from '../workers/messages.ts';
 import { Counter } from '../zones/counters.ts';
 import { AccessLines } from './access-lines.ts';
+import { BodyBudget } from './body-budget.ts';
 import { BackendCalls } from './calls/backend-calls.ts';
 import type { ClientConnection, DownstreamHandler } from './downstream.ts';
 import { errorBody } from './error-body.ts';
@@ -90,6 +91,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
   readonly #trusted: TrustedPeers;
   readonly #accessLog: AccessLines | null;
   readonly #overload: Overload;
+  readonly #bodies: BodyBudget;
   readonly #usage: UsageRecorder | null;
   readonly #connections = new Set<ClientConnection>();
   readonly #listeners: Listener[] = [];
@@ -109,6 +111,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
       maxHeaderCount: settings.maxHeaderCount,
       headTimeout: settings.clientHeaderTimeout,
       bodyTimeout: settings.clientBodyTimeout,
+      bodyMinRate: settings.clientBodyMinRate,
       sendTimeout: settings.sendTimeout,
       keepaliveTimeout: settings.keepaliveTimeout,
       keepaliveRequests: settings.keepaliveRequests,
@@ -141,6 +144,13 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
       maxLag: settings.overloadLag,
       maxHeap: settings.overloadHeap,
       changed: (reason) => this.#noteOverload(reason),
+    });
+    this.#bodies = new BodyBudget({
+      total: settings.bodyMemory,
+      perClient: settings.bodyMemoryPerClient,
+      refused: () => this.#counters[Counter.shed]!++,
+      began: (client) => log.warn('body memory is used up: requests whose bodies plugins read get 503', { client }),
+      ended: (refusals) => log.warn('body memory is available again', { refusals }),
     });
     this.#accessLog =
       settings.proxyAccessLog === 'off' ? null : new AccessLines(settings, (lines) => this.#noteLost(lines));
@@ -226,6 +236,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
       trusted: this.#trusted.has(peerIp),
       serial: ++this.#serial,
       calls: this.#calls,
+      bodies: this.#bodies,
     });
   }
 
@@ -334,6 +345,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
     this.#counters[Counter.bytesReceived]! += x.bytesReceived;
     this.#counters[Counter.bytesSent]! += x.bytesSent;
     this.#proxy.finished(x);
+    if (x.heldBytes > 0) this.#bodies.release(x);
     if (this.#usage !== null) this.#usage.record(x, requestBytes(x), responseBytes(x));
     if (x.context !== null) runLog(x);
     this.#accessLog?.write(x);
@@ -368,6 +380,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
   async close(): Promise<void> {
     this.#drained = null;
     this.#overload.close();
+    this.#bodies.close();
     for (const listener of this.#listeners) listener.stop();
     for (const connection of this.#connections) connection.socket.destroy();
     this.#proxy.close();

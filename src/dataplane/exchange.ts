@@ -15,6 +15,7 @@ import type {
 } from '../snapshot/runtime.ts';
 import type { UpstreamLink } from '../upstream/upstream-link.ts';
 import type { LoggedHead } from './access-lines.ts';
+import type { BodyBudget } from './body-budget.ts';
 import type { BufferedResponse } from './buffered-response.ts';
 import type { Downstream } from './downstream.ts';
 import type { HeaderEdits } from './header-edits.ts';
@@ -55,6 +56,8 @@ export interface DownstreamPeer {
   logged: LoggedHead | null;
   /** How plugins of its requests ask backends; null: they cannot. */
   readonly calls: BackendCaller | null;
+  /** The memory for bodies that are collected; null: it is not limited. */
+  readonly bodies: BodyBudget | null;
 }
 
 /** One attempt at a backend, as the log tells it. */
@@ -137,6 +140,8 @@ export class Exchange {
   upstreamQuery: string | null = null;
   /** Request body, when a plugin asked for it. */
   requestBody: Uint8Array | null = null;
+  /** Bytes of bodies that it holds in the worker's budget. */
+  heldBytes = 0;
   /** Its bytes are no longer to be had from the client. */
   bodyTaken = false;
   /** A plugin has limited its size. */

@@ -149,12 +149,13 @@ export class RequestProxy implements ResponseListener {
   responseBody(x: Exchange, bytes: Uint8Array, start: number, end: number): void {
     if (x.tap !== null) x.tap.chunk(bytes.subarray(start, end));
     if (x.buffered !== null) {
-      if (!x.buffered.push(bytes, start, end)) {
+      const unusable = x.buffered.push(x, bytes, start, end);
+      if (unusable !== null) {
         x.upstream?.destroy();
         x.upstream = null;
         x.buffered = null;
         this.#endTap(x, false);
-        this.#attempts.spoiled(x, errors.responseTooLarge);
+        this.#attempts.spoiled(x, unusable);
       }
       return;
     }
@@ -241,6 +242,7 @@ export class RequestProxy implements ResponseListener {
   finished(x: Exchange): void {
     this.#attempts.finished(x);
     if (x.tap !== null) this.#endTap(x, false);
+    x.body?.forget();
     if (x.calls !== null) cancelCalls(x.calls);
   }
 

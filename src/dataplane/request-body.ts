@@ -1,4 +1,5 @@
 import type { UpstreamLink } from '../upstream/upstream-link.ts';
+import { ByteCollector } from '../util/byte-collector.ts';
 import { monotonic } from '../util/clock.ts';
 import type { RequestBodySink } from './downstream.ts';
 import type { Exchange } from './exchange.ts';
@@ -12,13 +13,13 @@ export class RequestBody implements RequestBodySink {
   started = false;
   /** When its last byte came, on the monotonic clock; 0: not yet. */
   completeMono = 0;
-  #kept: Uint8Array[] = [];
-  #keptSize = 0;
+  readonly #kept = new ByteCollector();
+  #reserved = 0;
   #lost = false;
   #trailers = '';
-  readonly #exchange: Pick<Exchange, 'requestEdits'>;
+  readonly #exchange: Pick<Exchange, 'requestEdits' | 'peer'>;
 
-  constructor(exchange: Pick<Exchange, 'requestEdits'>) {
+  constructor(exchange: Pick<Exchange, 'requestEdits' | 'peer'>) {
     this.#exchange = exchange;
   }
 
@@ -29,11 +30,8 @@ export class RequestBody implements RequestBodySink {
 
   bodyData(bytes: Uint8Array, start: number, end: number): void {
     if (!this.#lost) {
-      this.#keptSize += end - start;
-      if (this.#keptSize > maxKeptBytes) {
-        this.#lost = true;
-        this.#kept = [];
-      } else this.#kept.push(Buffer.copyBytesFrom(bytes, start, end - start));
+      if (this.#hasRoom(end - start)) this.#kept.push(bytes, start, end);
+      else this.forget();
     }
     this.link?.bodyData(bytes, start, end);
   }
@@ -41,7 +39,9 @@ export class RequestBody implements RequestBodySink {
   /** It will not be sent again. */
   forget(): void {
     this.#lost = true;
-    this.#kept = [];
+    this.#kept.clear();
+    if (this.#reserved > 0) this.#exchange.peer.bodies?.releaseSpare(this.#reserved);
+    this.#reserved = 0;
   }
 
   bodyEnd(trailers: string): void {
@@ -53,8 +53,17 @@ export class RequestBody implements RequestBodySink {
   /** Sends through `link` from here on, what is kept first. */
   attach(link: UpstreamLink): void {
     this.link = link;
-    for (const piece of this.#kept) link.bodyData(piece, 0, piece.byteLength);
+    for (const piece of this.#kept.pieces()) link.bodyData(piece, 0, piece.byteLength);
     if (this.completeMono > 0) link.bodyEnd(this.#allowed());
+  }
+
+  #hasRoom(bytes: number): boolean {
+    if (this.#kept.size + bytes > maxKeptBytes) return false;
+    const growth = this.#kept.growth(bytes);
+    if (growth === 0) return true;
+    if (this.#exchange.peer.bodies?.reserveSpare(growth) === false) return false;
+    this.#reserved += growth;
+    return true;
   }
 
   /** What plugins took out of the head, or said themselves, does not come back behind the body. */

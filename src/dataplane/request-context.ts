@@ -1,4 +1,4 @@
-import { RequestBodyTooLarge } from '../errors.ts';
+import { BodyMemoryExhausted } from '../errors.ts';
 import { type BackendAnswer, type BackendCall, CallFailed } from '../plugin-sdk/calls.ts';
 import type {
   AccessContext,
@@ -182,12 +182,7 @@ export class RequestContext
     if (x.head.bodyLength === 0) return Promise.resolve(new Uint8Array(0));
     const limit = x.plan.requestBodyLimit;
     if (limit === 0) return Promise.reject(new Error('the plugin does not declare that it needs the request body'));
-    this.#body ??= new Promise((resolve, reject) => {
-      collectBody(x, limit, (body) => {
-        if (body === null) reject(new RequestBodyTooLarge());
-        else resolve(body);
-      });
-    });
+    this.#body ??= collectBody(x, limit);
     return this.#body;
   }
 
@@ -202,7 +197,9 @@ export class RequestContext
     const fields = requestEdits(x).values(x.head.forwardBlock, 'content-encoding');
     const codings = contentCodings(fields);
     if (codings.length > 0 && body.byteLength > 0) {
-      x.requestBody = await decodeContent(body, codings, x.plan.requestBodyLimit);
+      const decoded = await decodeContent(body, codings, x.plan.requestBodyLimit);
+      if (x.peer.bodies?.reserve(x, decoded.byteLength) === false) throw new BodyMemoryExhausted();
+      x.requestBody = decoded;
     }
     if (fields.length > 0) requestEdits(x).remove('content-encoding');
     return x.requestBody ?? body;

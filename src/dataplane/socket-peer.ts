@@ -3,7 +3,7 @@ import type { DownstreamPeer } from './exchange.ts';
 
 export type PeerAddresses = Pick<
   DownstreamPeer,
-  'peerIp' | 'peerPort' | 'localIp' | 'localPort' | 'trusted' | 'serial' | 'calls'
+  'peerIp' | 'peerPort' | 'localIp' | 'localPort' | 'trusted' | 'serial' | 'calls' | 'bodies'
 >;
 
 /** Certificates of a chain at most: a client may send any number. */
@@ -21,6 +21,7 @@ export class SocketPeer implements DownstreamPeer {
   readonly serial: number;
   readonly tls: DownstreamPeer['tls'];
   readonly calls: DownstreamPeer['calls'];
+  readonly bodies: DownstreamPeer['bodies'];
   requests = 0;
   lines = '';
   logged: DownstreamPeer['logged'] = null;
@@ -39,6 +40,7 @@ export class SocketPeer implements DownstreamPeer {
     this.trusted = addresses.trusted;
     this.serial = addresses.serial;
     this.calls = addresses.calls;
+    this.bodies = addresses.bodies;
     this.tls = socket === null ? null : { version: socket.getProtocol() ?? '', cipher: socket.getCipher()?.name ?? '' };
     this.#socket = socket;
   }

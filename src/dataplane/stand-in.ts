@@ -1,4 +1,3 @@
-import { errors } from '../errors.ts';
 import { isBodyless } from '../http1/bodyless.ts';
 import { headerValue } from '../http1/header-block.ts';
 import { bodyReaders, runBackendAnswer, runHeaderFilter } from '../plugin-runner/phases.ts';
@@ -51,8 +50,9 @@ function standIn(x: Exchange, reply: Reply, { block, fresh }: BackendReply, part
     return;
   }
   const buffered = new BufferedResponse({ ...parts, readers }, bodiless);
-  if (buffered.push(body, 0, bodiless ? 0 : body.byteLength)) buffered.finish(x, '');
-  else replyError(x, errors.responseTooLarge, parts.options);
+  const unusable = buffered.push(x, body, 0, bodiless ? 0 : body.byteLength);
+  if (unusable === null) buffered.finish(x, '');
+  else replyError(x, unusable, parts.options);
 }
 
 function sendAll(x: Exchange, body: Uint8Array, bodiless: boolean): void {

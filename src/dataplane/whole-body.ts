@@ -22,8 +22,9 @@ export interface WholeBodyOptions {
 }
 
 /**
- * Sends the head and a body that is there as a whole, through the body filters. A large one goes through them in pieces, as if
- * it came from a backend: no filter keeps the worker from its other requests, and a slow client is waited for.
+ * Sends the head and a body that is there as a whole, through the body filters. A large one is sent in pieces, as if it came
+ * from a backend: no filter keeps the worker from its other requests, and the exchange, with the memory that it holds, lasts
+ * until a slow client has read it.
  */
 export function sendWhole(x: Exchange, body: Uint8Array, options: WholeBodyOptions): void {
   const bodiless = isBodyless(x.head.method, x.status);
@@ -31,6 +32,10 @@ export function sendWhole(x: Exchange, body: Uint8Array, options: WholeBodyOptio
   if (bodiless || !filters) {
     const length = bodiless ? options.bodilessLength : body.byteLength;
     x.downstream.sendHead(x, options.open === true ? -1 : length);
+    if (!bodiless && body.byteLength > atOnce) {
+      new Pieces(x, asBuffer(body), null, options).resume();
+      return;
+    }
     if (!bodiless) x.downstream.sendBody(x, asBuffer(body), 0, body.byteLength);
     options.end();
     return;
@@ -67,15 +72,15 @@ function through(transform: BodyTransform | null, body: Uint8Array, trailers: Tr
   }
 }
 
-/** A large body on its way through the filters. */
+/** A large body on its way to the client. */
 class Pieces {
   readonly #exchange: Exchange;
   readonly #body: Buffer;
-  readonly #transform: BodyTransform;
+  readonly #transform: BodyTransform | null;
   readonly #options: WholeBodyOptions;
   #at = 0;
 
-  constructor(exchange: Exchange, body: Buffer, transform: BodyTransform, options: WholeBodyOptions) {
+  constructor(exchange: Exchange, body: Buffer, transform: BodyTransform | null, options: WholeBodyOptions) {
     this.#exchange = exchange;
     this.#body = body;
     this.#transform = transform;
@@ -89,12 +94,13 @@ class Pieces {
     if (x.finished || x.clientAborted) return;
     try {
       if (this.#at >= this.#body.byteLength) {
-        this.#send(this.#transform.end(this.#options.trailers ?? noTrailers));
+        this.#send(this.#transform?.end(this.#options.trailers ?? noTrailers) ?? null);
         this.#options.end();
         return;
       }
       const end = Math.min(this.#at + pieceSize, this.#body.byteLength);
-      const piece = this.#transform.chunk(this.#body.subarray(this.#at, end));
+      const part = this.#body.subarray(this.#at, end);
+      const piece = this.#transform === null ? part : this.#transform.chunk(part);
       this.#at = end;
       if (this.#send(piece)) setImmediate(() => this.resume());
       else x.wholeBody = this;

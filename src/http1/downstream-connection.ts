@@ -5,6 +5,7 @@ import { type ErrorEntry, errors } from '../errors.ts';
 import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
 import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
+import { MinimumRate } from '../util/minimum-rate.ts';
 import { requestId } from '../util/request-ids.ts';
 import { BodyReader, discard, tooLarge } from './body-reader.ts';
 import { isBodyless } from './bodyless.ts';
@@ -24,6 +25,8 @@ export interface DownstreamLimits {
   readonly sendTimeout: number;
   readonly keepaliveTimeout: number;
   readonly keepaliveRequests: number;
+  /** Bytes per second that a request body must arrive with; 0: any. */
+  readonly bodyMinRate: number;
   /** Largest request body; 0 is unlimited. */
   readonly maxBodySize: number;
 }
@@ -66,6 +69,8 @@ export class DownstreamConnection implements Downstream, ClientConnection {
   readonly #partial = new HeadBuffer();
   readonly #held = new ByteQueue();
   readonly #body = new BodyReader();
+  /** Made for the first body that does not arrive at once. */
+  #rate: MinimumRate | null = null;
   #exchange: Exchange | null = null;
   #sink: RequestBodySink | null = null;
   #keepAlive = true;
@@ -254,9 +259,10 @@ export class DownstreamConnection implements Downstream, ClientConnection {
       else this.#host.handler.requestBodyTooLarge(exchange);
       return end;
     }
-    exchange.bytesReceived += (at === needMore ? end : at) - start;
+    const size = (at === needMore ? end : at) - start;
+    exchange.bytesReceived += size;
     if (at === needMore) {
-      this.#deadline.set(this.#host.limits.bodyTimeout, monotonic());
+      this.#awaitBody(exchange, size);
       return end;
     }
     this.#deadline.clear();
@@ -264,6 +270,19 @@ export class DownstreamConnection implements Downstream, ClientConnection {
     this.#sink = null;
     sink.bodyEnd(this.#body.trailers);
     return at;
+  }
+
+  #awaitBody(exchange: Exchange, received: number): void {
+    // The sink has stopped reading.
+    if (this.#bodyPaused) return;
+    const { bodyTimeout, bodyMinRate } = this.#host.limits;
+    const now = monotonic();
+    this.#deadline.set(bodyTimeout, now);
+    if (bodyMinRate === 0 || exchange.headSent) return;
+    if (this.#rate === null) {
+      this.#rate = new MinimumRate(bodyMinRate, bodyTimeout);
+      this.#rate.begin(now);
+    } else if (this.#rate.isTooSlow(received, now)) this.#breakOff(exchange, errors.requestTimeout);
   }
 
   /** The rest of a body whose request is answered already. */
@@ -304,7 +323,9 @@ export class DownstreamConnection implements Downstream, ClientConnection {
     }
     this.#sink = sink;
     this.#mode = Mode.body;
-    this.#deadline.set(this.#host.limits.bodyTimeout, monotonic());
+    const now = monotonic();
+    this.#deadline.set(this.#host.limits.bodyTimeout, now);
+    this.#rate?.begin(now);
     this.#release();
   }
 
@@ -321,7 +342,11 @@ export class DownstreamConnection implements Downstream, ClientConnection {
   resumeBody(): void {
     if (!this.#bodyPaused) return;
     this.#bodyPaused = false;
-    if (this.#mode === Mode.body) this.#deadline.set(this.#host.limits.bodyTimeout, monotonic());
+    if (this.#mode === Mode.body) {
+      const now = monotonic();
+      this.#deadline.set(this.#host.limits.bodyTimeout, now);
+      this.#rate?.begin(now);
+    }
     this.#release();
   }
 

@@ -45,9 +45,9 @@ export class DownstreamStream implements Downstream, BodyOwner {
   constructor(stream: ServerHttp2Stream, session: DownstreamSession, endStream: boolean) {
     this.#stream = stream;
     this.#session = session;
-    const { maxBodySize, bodyTimeout } = session.host.limits;
+    const { maxBodySize, bodyTimeout, bodyMinRate } = session.host.limits;
     const limit = maxBodySize > 0 ? maxBodySize : Number.POSITIVE_INFINITY;
-    this.#body = endStream ? null : new StreamBody(stream, this, limit, bodyTimeout);
+    this.#body = endStream ? null : new StreamBody(stream, this, limit, bodyTimeout, bodyMinRate);
   }
 
   begin(exchange: Exchange): void {
@@ -113,6 +113,11 @@ export class DownstreamStream implements Downstream, BodyOwner {
     const exchange = this.#exchange;
     // Once the answer has begun the two talk with each other, as gRPC streams do: the service's time-outs are theirs.
     if (exchange !== null && !exchange.headSent) this.#breakOff(exchange, errors.requestTimeout);
+  }
+
+  bodyTooSlow(): void {
+    // A client of gRPC sends when it has something to say.
+    if (this.#exchange?.route?.grpc !== true) this.bodyTimedOut();
   }
 
   unexpected(error: unknown): void {

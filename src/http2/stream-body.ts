@@ -4,6 +4,7 @@ import { keepTrailers } from '../http1/chunk-decoder.ts';
 import { fieldLines, token } from '../http1/grammar.ts';
 import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
+import { MinimumRate } from '../util/minimum-rate.ts';
 
 /** What the stream is told of its request body. */
 export interface BodyOwner {
@@ -15,6 +16,8 @@ export interface BodyOwner {
   bodyBroken(): void;
   /** No byte came for the time-out. */
   bodyTimedOut(): void;
+  /** Bytes come, but fewer than the minimum rate. */
+  bodyTooSlow(): void;
   unexpected(error: unknown): void;
 }
 
@@ -26,6 +29,7 @@ export class StreamBody {
   readonly #stream: ServerHttp2Stream;
   readonly #owner: BodyOwner;
   readonly #timeout: number;
+  readonly #rate: MinimumRate;
   #sink: RequestBodySink | null = null;
   #left: number;
   /** Bytes that are still to come of a body whose length is declared; -1 when it is not. */
@@ -35,12 +39,13 @@ export class StreamBody {
   #broken = false;
   readonly #deadline: Deadline;
 
-  /** `limit`: most bytes, of a body whose length is not declared. `timeout`: milliseconds between two reads. */
-  constructor(stream: ServerHttp2Stream, owner: BodyOwner, limit: number, timeout: number) {
+  /** `limit`: most bytes, of a body whose length is not declared. `timeout`: milliseconds between two reads. `minRate`: bytes per second. */
+  constructor(stream: ServerHttp2Stream, owner: BodyOwner, limit: number, timeout: number, minRate: number) {
     this.#stream = stream;
     this.#owner = owner;
     this.#left = limit;
     this.#timeout = timeout;
+    this.#rate = new MinimumRate(minRate, timeout);
     this.#deadline = new Deadline(() => owner.bodyTimedOut());
     // They may come before the body is read, and are told once only.
     stream.on('trailers', (_fields: unknown, _flags: number, list: readonly string[]) => this.#readTrailers(list));
@@ -61,6 +66,7 @@ export class StreamBody {
     stream.on('end', () => this.#guarded(() => this.#end()));
     stream.on('data', (piece: Buffer) => this.#guarded(() => this.#data(piece)));
     stream.resume();
+    this.#rate.begin(monotonic());
     this.#wait();
   }
 
@@ -75,6 +81,7 @@ export class StreamBody {
 
   resume(): void {
     if (this.#sink === null) return;
+    this.#rate.begin(monotonic());
     this.#wait();
     this.#stream.resume();
   }
@@ -112,6 +119,7 @@ export class StreamBody {
     sink.bodyData(piece, 0, size);
     // The sink may have paused the stream.
     if (this.#stream.isPaused()) this.#deadline.clear();
+    else if (!this.#tunnel && this.#rate.isTooSlow(size, monotonic())) this.#owner.bodyTooSlow();
   }
 
   #readTrailers(list: readonly string[]): void {

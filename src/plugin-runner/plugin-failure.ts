@@ -1,5 +1,5 @@
 import type { Exchange } from '../dataplane/exchange.ts';
-import { errors, RequestBodyTooLarge } from '../errors.ts';
+import { BodyMemoryExhausted, errors, RequestBodyTooLarge } from '../errors.ts';
 import type { PluginPhases } from '../plugin-sdk/contexts.ts';
 import { EntityAccessError } from '../plugin-sdk/entity-access.ts';
 import { type Reply, refuse, replyJson } from '../plugin-sdk/reply.ts';
@@ -30,6 +30,8 @@ export function failedReply(
   exchange.trace?.pluginFailed();
   if (error instanceof RequestBodyTooLarge)
     return refuse(errors.payloadTooLarge.status, errors.payloadTooLarge.message);
+  if (error instanceof BodyMemoryExhausted)
+    return refuse(errors.overloaded.status, errors.overloaded.message, { 'Retry-After': '1' });
   if (error instanceof ContentCodingError && phase === 'access') return codingRefusal(error);
   if (error instanceof EntityAccessError && error.kind === 'unavailable') {
     instance.log.warn('the store cannot be asked', { phase, request_id: exchange.id, reason: error.message });

@@ -1,4 +1,4 @@
-import { addressGroup } from './address-group.ts';
+import { addressGroup } from '../util/address-group.ts';
 import type { AccessContext } from './contexts.ts';
 
 /** By what requests are counted together. */

@@ -2,13 +2,13 @@
 
 export { storedCounterKey } from '../limits/counter-key.ts';
 export { normalisePath } from '../router/path.ts';
+export { addressGroup } from '../util/address-group.ts';
 export { BoundedCache } from '../util/bounded-cache.ts';
 export { type IpSet, ipSet } from '../util/ip-set.ts';
 export { compileRegex } from '../util/linear-regex.ts';
 export { type MultipartPart, multipartParts } from '../util/multipart.ts';
 export { nowAndThen } from '../util/now-and-then.ts';
 export { parseRate } from '../util/rate.ts';
-export { addressGroup } from './address-group.ts';
 export type * from './admin-routes.ts';
 export type * from './attempts.ts';
 export { type AuthAccessOptions, authAccess } from './auth.ts';

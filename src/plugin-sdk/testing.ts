@@ -220,7 +220,7 @@ async function answerFrom(exchange: Exchange, client: TestClient, { backend = {}
   if (readers !== null && readers.limit > 0) {
     const buffered = new BufferedResponse({ ...parts(client), readers }, isBodyless(exchange.head.method, status));
     await answered(exchange, client, () => {
-      if (pieces.every((piece) => buffered.push(piece, 0, piece.byteLength))) {
+      if (pieces.every((piece) => buffered.push(exchange, piece, 0, piece.byteLength) === null)) {
         buffered.finish(exchange, headerLines(trailers));
       } else replyError(exchange, errors.responseTooLarge, options);
     });

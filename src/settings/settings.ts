@@ -132,6 +132,11 @@ export interface Settings {
   /** `overload_lag`, milliseconds; `overload_heap`, percent; 0 is off. */
   readonly overloadLag: number;
   readonly overloadHeap: number;
+  /** Bytes; 0 is unlimited. */
+  readonly bodyMemory: number;
+  readonly bodyMemoryPerClient: number;
+  /** Bytes per second; 0: any. */
+  readonly clientBodyMinRate: number;
   readonly allowDebugHeader: boolean;
   /** Requests with the debug token are explained. */
   readonly requestDebug: boolean;

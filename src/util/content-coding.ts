@@ -46,6 +46,10 @@ const decoders: ReadonlyMap<string, (body: Uint8Array) => Decoder> = new Map<str
 /** Bodies up to this size are decoded at once; others in the system's threads. */
 const small = 16_384;
 const mostCodings = 3;
+/** Bodies that are decoded at the same time: as many as the system has threads for, so that few of them are half done. */
+const mostRunning = 4;
+const waiting: (() => void)[] = [];
+let running = 0;
 
 /** The codings that `Content-Encoding` names, in the order in which they were put on; `identity` is none. */
 export function contentCodings(fields: readonly string[]): readonly string[] {
@@ -84,14 +88,32 @@ function decodeNow(body: Uint8Array, codings: readonly string[], maxOutputLength
 
 async function decodeLater(body: Uint8Array, codings: readonly string[], maxOutputLength: number): Promise<Buffer> {
   let decoded = asBuffer(body);
+  await turn();
   try {
     for (const coding of codings.toReversed()) {
       decoded = await decoderOf(coding, decoded).later(decoded, { maxOutputLength });
     }
   } catch (error) {
     throw codingError(error);
+  } finally {
+    endTurn();
   }
   return decoded;
+}
+
+/** Resolves when the body may be decoded. */
+function turn(): Promise<void> | undefined {
+  if (running < mostRunning) {
+    running++;
+    return undefined;
+  }
+  return new Promise((resolve) => waiting.push(resolve));
+}
+
+function endTurn(): void {
+  const next = waiting.shift();
+  if (next === undefined) running--;
+  else next();
 }
 
 function decoderOf(coding: string, body: Uint8Array): Decoder {

@@ -2,6 +2,7 @@ import { type ErrorEntry, errors } from '../../errors.ts';
 import { headerValues, withoutFields } from '../../http1/header-block.ts';
 import { type BackendAnswer, type BackendCall, CallFailed, type CallFailure } from '../../plugin-sdk/calls.ts';
 import type { RuntimeService } from '../../snapshot/runtime.ts';
+import { ByteCollector } from '../../util/byte-collector.ts';
 import { contentCodings, decodeContent, knowsCodings } from '../../util/content-coding.ts';
 import type { Downstream } from '../downstream.ts';
 import type { Cancellable, Exchange } from '../exchange.ts';
@@ -17,9 +18,8 @@ export class OpenCall implements Downstream, Cancellable {
   readonly #proxy: RequestProxy;
   readonly #resolve: (answer: BackendAnswer) => void;
   readonly #reject: (error: Error) => void;
-  readonly #pieces: Buffer[] = [];
+  readonly #bytes = new ByteCollector();
   #exchange: Exchange | null = null;
-  #size = 0;
   #settled = false;
 
   constructor(
@@ -59,12 +59,12 @@ export class OpenCall implements Downstream, Cancellable {
   sendBody(x: Exchange, bytes: Uint8Array, start: number, end: number): boolean {
     // The body of the gateway's own error says nothing that the exchange does not say.
     if (x.responseSource === 'gateway' || this.#settled) return true;
-    this.#size += end - start;
-    if (this.#size > this.#call.maxBytes) {
+    const growth = this.#bytes.growth(end - start);
+    if (this.#bytes.size + end - start > this.#call.maxBytes) {
       this.#fail(new CallFailed('too-large', 502, `the answer is larger than ${this.#call.maxBytes} bytes`));
-      return true;
-    }
-    this.#pieces.push(Buffer.copyBytesFrom(bytes, start, end - start));
+    } else if (growth > 0 && !this.#reserve(x, growth)) {
+      this.#fail(new CallFailed('too-large', 503, 'there is no memory for the answer'));
+    } else this.#bytes.push(bytes, start, end);
     return true;
   }
 
@@ -90,7 +90,7 @@ export class OpenCall implements Downstream, Cancellable {
 
   #answered(x: Exchange): void {
     this.#end();
-    const body = Buffer.concat(this.#pieces);
+    const body = this.#bytes.take();
     const block = x.responseBlock;
     const codings = contentCodings(headerValues(block, 'content-encoding'));
     if (this.#call.keepCoding === true || codings.length === 0 || !knowsCodings(codings)) {
@@ -105,6 +105,12 @@ export class OpenCall implements Downstream, Cancellable {
         () =>
           this.#reject(new CallFailed('bad-answer', 502, 'the content coding of the answer is broken or too large')),
       );
+  }
+
+  /** The answer belongs to the request that it is collected for; to the call where that is over. */
+  #reserve(x: Exchange, bytes: number): boolean {
+    const holder = this.#call.detached === true ? x : this.#parent;
+    return x.peer.bodies?.reserve(holder, bytes) !== false;
   }
 
   #fail(error: Error): void {
@@ -124,6 +130,7 @@ export class OpenCall implements Downstream, Cancellable {
     const x = this.#exchange;
     if (x === null) return;
     x.finished = true;
+    x.peer.bodies?.release(x);
     this.#proxy.finished(x);
   }
 }

@@ -115,6 +115,7 @@ function testPeer(
     lines: '',
     logged: null,
     calls,
+    bodies: null,
   };
 }
 

@@ -1,4 +1,4 @@
-import { boolean, duration, integer, list, oneOf, optionalString } from '../kinds.ts';
+import { boolean, duration, integer, list, oneOf, optionalString, size } from '../kinds.ts';
 import { listen, streamListen } from '../listen.ts';
 import { portMaps, tlsVersions } from '../special-kinds.ts';
 import { kong, own } from './definition.ts';
@@ -116,6 +116,21 @@ export const listeners = {
     integer(0, 100),
     '92',
     'Percentage of the heap that a worker may use before it refuses requests with 503 and `Retry-After`; 0 turns this off.',
+  ),
+  body_memory: own(
+    size,
+    '128m',
+    'Memory that each worker uses for bodies that plugins read or collect. A client gets at most as much as is free, and requests beyond that get 503 and `Retry-After`; 0 is unlimited.',
+  ),
+  body_memory_per_client: own(
+    size,
+    '32m',
+    'Part of `body_memory` that the requests of one client address use at most; addresses of IPv6 count by their first 64 bits. 0: only its share of what is free limits a client.',
+  ),
+  client_body_min_rate: own(
+    integer(0, 1_000_000_000),
+    '256',
+    'Bytes per second that a request body must arrive with, measured over 10 seconds and twice in a row, until the answer begins; a slower one gets 408. Calls of gRPC are exempt. 0 turns this off.',
   ),
   drain_timeout: own(
     duration('s'),

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
-import { BoundedCache } from '../util/bounded-cache.ts';
-import { canonicalIp } from '../util/ip-address.ts';
+import { BoundedCache } from './bounded-cache.ts';
+import { canonicalIp } from './ip-address.ts';
 
 const groups = new BoundedCache<string, string>(4096);
 

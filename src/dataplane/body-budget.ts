@@ -1,0 +1,109 @@
+import { addressGroup } from '../util/address-group.ts';
+import type { Exchange } from './exchange.ts';
+
+export interface BodyBudgetOptions {
+  /** Bytes that all requests of the worker may hold; 0: no limit. */
+  readonly total: number;
+  /** Bytes that the requests of one client may hold; 0: no limit but its share of the total. */
+  readonly perClient: number;
+  /** Called for each request that is refused. */
+  readonly refused: () => void;
+  /** Called when refusing begins, with the client that was refused first, and when it ends, with the number of refusals. */
+  readonly began: (client: string) => void;
+  readonly ended: (refusals: number) => void;
+}
+
+type Holder = Pick<Exchange, 'clientIp' | 'heldBytes' | 'finished'>;
+
+/** Addresses of IPv6 that share this prefix are one client. */
+const ipv6Prefix = 64;
+/** Milliseconds without a refusal after which refusing has ended. */
+const quietTime = 2_000;
+
+/**
+ * The memory of bodies that a worker collects for plugins. A client may hold as much as is still free, so that one of them
+ * gets half of it at most and there is always room for others.
+ */
+export class BodyBudget {
+  readonly #options: BodyBudgetOptions;
+  readonly #total: number;
+  readonly #perClient: number;
+  readonly #byClient = new Map<string, number>();
+  #held = 0;
+  #refusals = 0;
+  #refusalsSeen = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: BodyBudgetOptions) {
+    this.#options = options;
+    this.#total = options.total > 0 ? options.total : Number.POSITIVE_INFINITY;
+    this.#perClient = options.perClient > 0 ? options.perClient : Number.POSITIVE_INFINITY;
+  }
+
+  /** Bytes held by all requests. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** Reserves memory for the exchange, until `release`. False: there is none, refuse the request. */
+  reserve(x: Holder, bytes: number): boolean {
+    // What would be reserved now would never be released.
+    if (x.finished) return false;
+    const client = addressGroup(x.clientIp, ipv6Prefix);
+    const share = (this.#byClient.get(client) ?? 0) + bytes;
+    if (share > this.#perClient || share > this.#total - this.#held - bytes) {
+      this.#refuse(client);
+      return false;
+    }
+    this.#byClient.set(client, share);
+    x.heldBytes += bytes;
+    this.#held += bytes;
+    return true;
+  }
+
+  /** The exchange holds no bodies any more. */
+  release(x: Holder): void {
+    if (x.heldBytes === 0) return;
+    const client = addressGroup(x.clientIp, ipv6Prefix);
+    const share = (this.#byClient.get(client) ?? 0) - x.heldBytes;
+    if (share > 0) this.#byClient.set(client, share);
+    else this.#byClient.delete(client);
+    this.#held -= x.heldBytes;
+    x.heldBytes = 0;
+  }
+
+  /** Reserves memory that a request can do without. Half of the total is for those that cannot. */
+  reserveSpare(bytes: number): boolean {
+    if (this.#held + bytes > this.#total / 2) return false;
+    this.#held += bytes;
+    return true;
+  }
+
+  releaseSpare(bytes: number): void {
+    this.#held -= bytes;
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  #refuse(client: string): void {
+    this.#refusals++;
+    this.#options.refused();
+    if (this.#timer !== null) return;
+    this.#options.began(client);
+    this.#timer = setInterval(() => this.#look(), quietTime).unref();
+  }
+
+  #look(): void {
+    if (this.#refusals !== this.#refusalsSeen) {
+      this.#refusalsSeen = this.#refusals;
+      return;
+    }
+    this.close();
+    this.#options.ended(this.#refusals);
+    this.#refusals = 0;
+    this.#refusalsSeen = 0;
+  }
+}
