@@ -1,5 +1,5 @@
 import type { LogMask } from '../plugin-sdk/contexts.ts';
-import { decodeQueryText } from './query-arguments.ts';
+import { decodeFormText } from '../util/percent-decoding.ts';
 
 /** What stands in a log for the value of a credential. */
 export const redacted = 'REDACTED';
@@ -167,7 +167,7 @@ function maskedQuery(query: string, own: ReadonlySet<string>): string {
     if (
       equals > 0 &&
       (lengths[equals] !== 0 || changesLength(argument, equals)) &&
-      isSecretArgument(decodeQueryText(argument.slice(0, equals)), own)
+      isSecretArgument(decodeFormText(argument.slice(0, equals)), own)
     ) {
       masked += query.slice(keptFrom, at + equals + 1) + redacted;
       keptFrom = end;

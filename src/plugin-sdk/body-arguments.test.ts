@@ -51,15 +51,20 @@ describe('arguments of JSON', () => {
     assert.deepEqual([...(bodyArguments(json, Buffer.from('{"__proto__":"x"}')) ?? [])], [['__proto__', ['x']]]);
   });
   it('are none when it is malformed or no object', () => {
-    for (const body of ['', '{', '[]', '"a"', '{"a":1,}', '{"a":"\\x"}', '\ufeff{}', 'null']) {
-      assert.equal(read(json, body), null, body);
-    }
+    for (const body of ['', '{', '{"a":1,}', '{"a":"\\x"}', '\ufeff{}']) assert.equal(read(json, body), null, body);
+    for (const body of ['[]', '"a"', 'null', '[{"a":1}]']) assert.deepEqual(read(json, body), {}, body);
     assert.equal(bodyArguments(json, Buffer.from('{"a":"\xff"}', 'latin1')), null);
     assert.deepEqual(read(json, ' { } '), {});
   });
-  it('are found beside a value that is nested 100,000 deep', () => {
-    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
-    assert.deepEqual(read(json, `{"deep":${deep},"key":"k"}`), { key: ['k'] });
+  it('are found beside a value that is nested deeply, up to 1000 levels', () => {
+    const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+    assert.deepEqual(read(json, `{"deep":${deep(999)},"key":"k"}`), { key: ['k'] });
+    assert.equal(read(json, `{"deep":${deep(100_000)},"key":"k"}`), null);
+  });
+  it('are at most 1000', () => {
+    const members = (count: number): string => `{${Array.from({ length: count }, (_, at) => `"a${at}":1`).join(',')}}`;
+    assert.deepEqual(read(json, members(1000))?.['a999'], ['1']);
+    assert.equal(read(json, members(1001)), null);
   });
 });
 
@@ -93,7 +98,7 @@ describe('arguments of a multipart form', () => {
 
 describe('a body without some arguments', () => {
   const without = (type: string, body: string) =>
-    Buffer.from(withoutBodyArguments(type, Buffer.from(body), new Set(['key', 'k2']))).toString();
+    Buffer.from(withoutBodyArguments(type, Buffer.from(body), new Set(['key', 'k2'])) ?? 'unreadable').toString();
 
   it('keeps every other byte of a form', () => {
     assert.equal(without(form, 'a=%41+b&key=1&&c&k%65y=2&d=%zz&k2'), 'a=%41+b&&c&d=%zz');
@@ -118,5 +123,36 @@ describe('a body without some arguments', () => {
     const body = Buffer.from('a=1');
     assert.equal(withoutBodyArguments(form, body, new Set(['key'])), body);
     assert.equal(withoutBodyArguments('text/plain', body, new Set(['a'])), body);
+  });
+  it('does not exist when the body cannot be read and could have them', () => {
+    const part = '--XX\r\nContent-Disposition: form-data; name="key"\r\n\r\n1\r\n--XX--';
+    for (const [type, body] of [
+      [json, '{"key":"1"'],
+      [json, '{"key":"1"}x'],
+      [json, "{'key':'1'}"],
+      [json, '\ufeff{"key":"1"}'],
+      [json, '{"key":"1",}'],
+      [json, `{"key":"1","a":${'['.repeat(1000)}${']'.repeat(1000)}}`],
+      [form, `key=1${'&a'.repeat(1000)}`],
+      [form, `${'&'.repeat(1000)}key=1`],
+      [multipart, `preamble\r\n${part}`],
+      ['multipart/form-data', part],
+      ['multipart/form-data; boundary="X\\X"', part],
+    ] as const) {
+      assert.equal(without(type, body), 'unreadable', `${type} ${body.slice(0, 50)}`);
+    }
+    assert.equal(without(json, ''), '');
+    assert.equal(without(json, '[{"key":"1"}]'), '[{"key":"1"}]');
+  });
+  it('agrees with what is read when only some names are looked for', () => {
+    for (const [type, body] of [
+      [form, 'a=1&k%65y=%41&%6b2=x&+=1&key'],
+      [json, '{"a":"1","k\\u0065y":"A","k2":[1],"key":true}'],
+    ] as const) {
+      const all = bodyArguments(type, Buffer.from(body));
+      const some = bodyArguments(type, Buffer.from(body), new Set(['key', 'k2']));
+      const expected = [...(all ?? [])].filter(([name]) => name === 'key' || name === 'k2');
+      assert.deepEqual([...(some ?? [])], expected);
+    }
   });
 });

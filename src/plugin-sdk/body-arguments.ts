@@ -1,6 +1,6 @@
-import { isUtf8 } from 'node:buffer';
 import { jsonMembers } from '../util/json-members.ts';
 import { type MultipartPart, multipartParts } from '../util/multipart.ts';
+import { decodeFormText } from '../util/percent-decoding.ts';
 
 /** Values by name, in the order of the body. */
 export type BodyArguments = ReadonlyMap<string, readonly string[]>;
@@ -13,25 +13,31 @@ interface Field {
 }
 
 interface Format {
-  /** Null when the body is malformed. */
-  fields(body: Buffer): readonly Field[] | null;
+  /** Null when the body is malformed. Fields of other names than `names` (null: all) may have neither name nor value. */
+  fields(body: Buffer, names: ReadonlySet<string> | null): readonly Field[] | null;
   /** The body without the fields at these positions; all other bytes stay. */
   without(body: Buffer, gone: ReadonlySet<number>): Buffer;
 }
 
 const mostArguments = 1000;
+const jsonLimits = { depth: 1000, members: mostArguments };
 
 /**
  * The named values of a request body: of a form (`application/x-www-form-urlencoded`, `multipart/form-data`, files left
  * out) or of a JSON object (its strings, numbers and booleans; nested values are left out). A name that occurs twice has
- * two values, in JSON too. Null when the body is of another type, malformed, or has more than 1000 fields.
+ * two values, in JSON too; JSON that is no object has none. Null when the body is of another type, malformed, has more than 1000 fields, or is nested deeper
+ * than 1000 levels. `names`: only these are looked for, which is faster.
  */
-export function bodyArguments(contentType: string | null, body: Uint8Array): BodyArguments | null {
-  const fields = formatOf(contentType)?.fields(asBuffer(body)) ?? null;
+export function bodyArguments(
+  contentType: string | null,
+  body: Uint8Array,
+  names: ReadonlySet<string> | null = null,
+): BodyArguments | null {
+  const fields = formatOf(contentType)?.fields(asBuffer(body), names) ?? null;
   if (fields === null) return null;
   const found = new Map<string, string[]>();
   for (const { name, value } of fields) {
-    if (value === null) continue;
+    if (value === null || names?.has(name) === false) continue;
     const known = found.get(name);
     if (known === undefined) found.set(name, [value]);
     else known.push(value);
@@ -40,19 +46,23 @@ export function bodyArguments(contentType: string | null, body: Uint8Array): Bod
 }
 
 /**
- * The body without the fields of these names, every other byte as it was. The same object when it has none of them, or
- * is not one that `bodyArguments` reads.
+ * The body without the fields of these names, every other byte as it was. The same object when it has none of them, is
+ * empty, or is of a type that `bodyArguments` does not read. Null when it is of such a type and cannot be read: a backend
+ * that reads it less strictly may find them, so the request must be refused.
  */
 export function withoutBodyArguments(
   contentType: string | null,
   body: Uint8Array,
   names: ReadonlySet<string>,
-): Uint8Array {
+): Uint8Array | null {
   const format = formatOf(contentType);
+  if (format === null || body.byteLength === 0) return body;
   const bytes = asBuffer(body);
+  const fields = format.fields(bytes, names);
+  if (fields === null) return null;
   const gone = new Set<number>();
-  for (const [at, { name }] of (format?.fields(bytes) ?? []).entries()) if (names.has(name)) gone.add(at);
-  return format === null || gone.size === 0 ? body : format.without(bytes, gone);
+  for (const [at, { name }] of fields.entries()) if (names.has(name)) gone.add(at);
+  return gone.size === 0 ? body : format.without(bytes, gone);
 }
 
 /** True when `bodyArguments` may find something in a body of this type. */
@@ -68,8 +78,11 @@ function formatOf(contentType: string | null): Format | null {
   if (type === 'application/x-www-form-urlencoded') return urlencoded;
   if (type !== 'multipart/form-data') return null;
   const boundary = formBoundary(contentType);
-  return boundary === null ? null : multipart(boundary);
+  return boundary === null ? unreadable : multipart(boundary);
 }
+
+/** A form whose parts cannot be told. */
+const unreadable: Format = { fields: () => null, without: (body) => body };
 
 const boundaryParameter = /;[ \t]*boundary=(?:"([^"\\]{1,70})"|([!#$%&'*+.^_`|~0-9A-Za-z-]{1,70}))[ \t]*(?=;|$)/gi;
 
@@ -82,10 +95,12 @@ export function formBoundary(contentType: string): string | null {
 }
 
 const urlencoded: Format = {
-  fields(body) {
+  fields(body, names) {
     if (body.length === 0) return [];
     const pairs = body.toString('latin1').split('&', mostArguments + 1);
-    return pairs.length > mostArguments ? null : pairs.map(pairField);
+    if (pairs.length > mostArguments) return null;
+    const longest = names === null ? Number.POSITIVE_INFINITY : longestEncoded(names);
+    return pairs.map((pair) => pairField(pair, names, longest));
   },
   without(body, gone) {
     const pairs = body.toString('latin1').split('&');
@@ -93,71 +108,61 @@ const urlencoded: Format = {
   },
 };
 
-function pairField(pair: string): Field {
-  const equals = pair.indexOf('=');
-  if (pair === '') return { name: '', value: null };
-  if (equals < 0) return { name: decodeArgument(pair), value: '' };
-  return { name: decodeArgument(pair.slice(0, equals)), value: decodeArgument(pair.slice(equals + 1)) };
+/** Bytes of the longest of the names, with each of its bytes escaped. */
+function longestEncoded(names: ReadonlySet<string>): number {
+  let longest = 0;
+  for (const name of names) longest = Math.max(longest, 3 * Buffer.byteLength(name));
+  return longest;
 }
 
-const encoded = /[%+\x80-\xff]/;
+function pairField(pair: string, names: ReadonlySet<string> | null, longest: number): Field {
+  const equals = pair.indexOf('=');
+  const end = equals < 0 ? pair.length : equals;
+  if (pair === '' || end > longest) return noField;
+  const name = decodeFormText(pair.slice(0, end));
+  if (names?.has(name) === false) return noField;
+  return { name, value: equals < 0 ? '' : decodeFormText(pair.slice(equals + 1)) };
+}
+
+const noField: Field = Object.freeze({ name: '', value: null });
 
 /**
  * A name or value of a form or query. An escape that is none stays as it is; bytes that are not UTF-8 become U+FFFD. `text` has one
  * char for each byte.
  */
 export function decodeArgument(text: string): string {
-  if (!encoded.test(text)) return text;
-  const bytes = text
-    .replaceAll('+', ' ')
-    .replace(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
-  return Buffer.from(bytes, 'latin1').toString('utf8');
+  return decodeFormText(text);
 }
 
 const json: Format = {
-  fields(body) {
-    if (!isUtf8(body) || !parses(body.toString('utf8'))) return null;
-    const text = body.toString('latin1');
-    const members = jsonMembers(text);
-    if (members === null || members.length > mostArguments) return null;
-    return members.map(({ nameStart, nameEnd, valueStart, valueEnd }) => ({
-      name: parsePiece(text.slice(nameStart, nameEnd)) as string,
-      value: scalarText(text.slice(valueStart, valueEnd)),
-    }));
+  fields(body, names) {
+    const members = jsonMembers(body, jsonLimits);
+    if (members === null) return null;
+    return members.map(({ nameStart, nameEnd, valueStart, valueEnd }) => {
+      const name = JSON.parse(body.toString('utf8', nameStart, nameEnd)) as string;
+      if (names?.has(name) === false) return noField;
+      return { name, value: scalarText(body.toString('utf8', valueStart, valueEnd)) };
+    });
   },
   without(body, gone) {
-    const text = body.toString('latin1');
-    const kept = (jsonMembers(text) ?? []).filter((_, at) => !gone.has(at));
-    const pieces = kept.map(({ nameStart, valueEnd }) => text.slice(nameStart, valueEnd));
+    const kept = (jsonMembers(body, jsonLimits) ?? []).filter((_, at) => !gone.has(at));
+    const pieces = kept.map(({ nameStart, valueEnd }) => body.toString('latin1', nameStart, valueEnd));
     return Buffer.from(`{${pieces.join(',')}}`, 'latin1');
   },
 };
-
-function parses(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function parsePiece(latin1: string): unknown {
-  return JSON.parse(Buffer.from(latin1, 'latin1').toString('utf8'));
-}
 
 /** A number keeps the digits that it was written with. */
 function scalarText(piece: string): string | null {
   const first = piece[0];
   if (first === '{' || first === '[' || piece === 'null') return null;
-  return first === '"' ? (parsePiece(piece) as string) : piece;
+  return first === '"' ? (JSON.parse(piece) as string) : piece;
 }
 
 function multipart(boundary: string): Format {
   return {
-    fields(body) {
+    fields(body, names) {
       const parts = multipartParts(body, boundary);
-      return parts === null ? null : parts.map((part) => partField(body, part));
+      return parts === null ? null : parts.map((part) => partField(body, part, names));
     },
     without(body, gone) {
       const parts = multipartParts(body, boundary) ?? [];
@@ -170,8 +175,12 @@ function multipart(boundary: string): Format {
   };
 }
 
-function partField(body: Buffer, { name, file, contentStart, contentEnd }: MultipartPart): Field {
-  return { name, value: file ? null : body.toString('utf8', contentStart, contentEnd) };
+function partField(
+  body: Buffer,
+  { name, file, contentStart, contentEnd }: MultipartPart,
+  names: ReadonlySet<string> | null,
+): Field {
+  return { name, value: file || names?.has(name) === false ? null : body.toString('utf8', contentStart, contentEnd) };
 }
 
 function asBuffer(body: Uint8Array): Buffer {

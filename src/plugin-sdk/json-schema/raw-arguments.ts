@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { percentDecoded } from '../../util/percent-decoding.ts';
 
 /** An argument of a query or a form, not decoded yet. */
 export interface RawArgument {
@@ -29,7 +30,8 @@ export function decodeArgument(text: string): string | null {
 export function decodePercent(text: string): string | null {
   if (!text.includes('%')) return latin1(text);
   if (/%(?![0-9A-Fa-f]{2})/.test(text)) return null;
-  return latin1(text.replace(/%([0-9A-Fa-f]{2})/g, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16))));
+  const bytes = percentDecoded(text, false);
+  return isUtf8(bytes) ? bytes.toString('utf8') : null;
 }
 
 /** `text`: the bytes of UTF-8, one char for each. */

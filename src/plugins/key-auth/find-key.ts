@@ -5,6 +5,8 @@ export interface Refusals {
   readonly missing: Reply;
   readonly duplicate: Reply;
   readonly unknown: Reply;
+  /** No 401: no other way to authenticate makes up for it. */
+  readonly unreadable: Reply;
 }
 
 export function keyRefusals(realm: string | null): Refusals {
@@ -14,6 +16,7 @@ export function keyRefusals(realm: string | null): Refusals {
     missing: refuse(401, 'No API key found in request', headers),
     duplicate: refuse(401, 'Duplicate API key found', headers),
     unknown: refuse(401, 'Unauthorized', headers),
+    unreadable: refuse(400, 'The body cannot be read'),
   };
 }
 

@@ -79,21 +79,26 @@ class KeyAttempts {
       // With several names a body would come before the header of a later one; nobody sends two keys to rely on that.
       return this.run(context, null);
     }
-    return context.body().then((body) => {
-      if (this.#config.hide_credentials) this.#setHidden(context, type, body);
-      return this.run(context, bodyArguments(type, body));
+    const { hide_credentials: hides } = this.#config;
+    return (hides ? context.decodedBody() : context.body()).then((body) => {
+      const refusal = hides ? this.#setHidden(context, type, body) : undefined;
+      return refusal ?? this.run(context, bodyArguments(type, body, this.#names));
     });
   }
 
-  hideInBody(context: AccessContext): undefined | Promise<undefined> {
+  hideInBody(context: AccessContext): Outcome | Promise<Outcome> {
     const type = context.request.header('content-type');
     if (!hasBodyArguments(type)) return undefined;
-    return context.body().then((body) => this.#setHidden(context, type, body));
+    return context.decodedBody().then((body) => this.#setHidden(context, type, body));
   }
 
-  #setHidden({ upstream }: AccessContext, type: string | null, body: Uint8Array): undefined {
-    const hidden = withoutBodyArguments(type, body, this.#names);
+  /** A body that cannot be read may show a key to a backend that reads it less strictly. */
+  #setHidden({ request, upstream }: AccessContext, type: string | null, body: Uint8Array): Outcome {
+    const isOneType = request.headerValues('content-type').length === 1;
+    const hidden = isOneType ? withoutBodyArguments(type, body, this.#names) : null;
+    if (hidden === null) return this.#refusals.unreadable;
     if (hidden !== body) upstream.setBody(hidden);
+    return undefined;
   }
 
   hide({ upstream }: AccessContext): void {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
 import { testPlugin } from '../../plugin-sdk/testing.ts';
@@ -232,6 +233,63 @@ describe('a key that is hidden', () => {
     const { upstream } = await plugin.request({ method: 'POST', headers: form, body: 'apikey=secret-1&a=1' });
     assert.equal(upstream?.header('x-credential-identifier'), 'a');
     assert.equal(upstream?.body, 'a=1');
+  });
+  it('in a body that cannot be read is refused, also with a key in the header or an anonymous consumer', async () => {
+    const multipart = { 'Content-Type': 'multipart/form-data; boundary=b' };
+    const part = '--b\r\nContent-Disposition: form-data; name="apikey"\r\n\r\nsecret-1\r\n--b--';
+    const bodies: [Record<string, string>, string | Uint8Array, number][] = [
+      [json, '{"apikey":"secret-1"', 400],
+      [json, "{'apikey':'secret-1'}", 400],
+      [json, '\ufeff{"apikey":"secret-1"}', 400],
+      [json, `{"apikey":"secret-1","a":${'['.repeat(1000)}${']'.repeat(1000)}}`, 400],
+      [json, Buffer.from('{"apikey":"secret-1"}', 'utf16le'), 400],
+      [form, `apikey=secret-1${'&a'.repeat(1000)}`, 400],
+      [multipart, `preamble\r\n${part}`, 400],
+      [{ 'Content-Type': 'multipart/form-data' }, part, 400],
+      [{ ...json, 'Content-Encoding': 'gzip' }, 'no gzip', 400],
+      [{ ...json, 'Content-Encoding': 'unknown' }, '{}', 415],
+    ];
+    for (const more of [{}, { anonymous: 'guest' }]) {
+      for (const key of [{}, { apikey: 'secret-1' }]) {
+        for (const [headers, body, status] of bodies) {
+          const plugin = withKeys({ ...config, ...more });
+          const { response, upstream } = await plugin.request({
+            method: 'POST',
+            headers: { ...headers, ...key },
+            body,
+          });
+          assert.equal(response.status, status, String(body).slice(0, 40));
+          assert.equal(upstream, null);
+        }
+      }
+    }
+  });
+  it('is removed from a compressed body', async () => {
+    const { upstream, response } = await withKeys(config).request({
+      method: 'POST',
+      headers: { ...form, 'Content-Encoding': 'gzip' },
+      body: gzipSync('apikey=secret-1&a=1'),
+    });
+    assert.equal(response.status, 200);
+    assert.equal(upstream?.body, 'a=1');
+    assert.equal(upstream?.header('content-encoding'), null);
+  });
+  it('is no reason to refuse a body without one', async () => {
+    const plugin = withKeys(config);
+    for (const [headers, body] of [
+      [json, '[{"apikey":"of-the-backend"}]'],
+      [json, ''],
+      [form, 'a'.repeat(5000)],
+      [{ 'Content-Type': 'text/plain' }, '{"apikey":'],
+    ] as const) {
+      const { response, upstream } = await plugin.request({
+        method: 'POST',
+        headers: { ...headers, apikey: 'secret-1' },
+        body,
+      });
+      assert.equal(response.status, 200);
+      assert.equal(upstream?.body ?? '', body);
+    }
   });
   it('stays where no key is looked for', async () => {
     const { upstream } = await withKeys({ hide_credentials: true, key_in_query: false }).request({

@@ -1,4 +1,4 @@
-import { type AccessContext, bodyArguments, withoutBodyArguments } from '../../plugin-sdk/index.ts';
+import { type AccessContext, bodyArguments, type Reply, refuse, withoutBodyArguments } from '../../plugin-sdk/index.ts';
 import { maxBodyBytes } from './parameters.ts';
 import { isLookedUp } from './rows.ts';
 import type { OAuth2Config } from './schema.ts';
@@ -11,9 +11,10 @@ const form = /^application\/x-www-form-urlencoded[ \t]*(?:;|$)/i;
 
 /**
  * The access token of a request for the API (RFC 6750 2): of the header, the query or a form, in this order. Null when
- * there is none, '' for what cannot be one.
+ * there is none, '' for what cannot be one, a refusal for a form that may have one and cannot be read to hide it.
  */
-export type ReadToken = (context: AccessContext) => string | null | Promise<string | null>;
+export type ReadToken = (context: AccessContext) => FoundToken | Promise<FoundToken>;
+type FoundToken = string | null | Reply;
 
 export function accessTokenReader(config: OAuth2Config): ReadToken {
   const headerName = config.auth_header_name.toLowerCase();
@@ -25,7 +26,9 @@ export function accessTokenReader(config: OAuth2Config): ReadToken {
     hide(context);
     if (headers.length > 0) return only(headers.map((header) => credentials.exec(header)?.[1] ?? header));
     if (inQuery.length > 0) return only(inQuery);
-    return isReadableForm(context) ? inForm(context, config.hide_credentials) : null;
+    if (!isForm(context)) return null;
+    // A form that is too large to be looked into has no token; one that may not reach the backend with a token is refused.
+    return config.hide_credentials || !isLarge(context) ? inForm(context, config.hide_credentials) : null;
   };
 }
 
@@ -39,18 +42,25 @@ export function tokenHider(config: OAuth2Config): (context: AccessContext) => vo
   };
 }
 
-async function inForm(context: AccessContext, hide: boolean): Promise<string | null> {
+async function inForm(context: AccessContext, hide: boolean): Promise<FoundToken> {
   const type = context.request.header('content-type');
-  const body = await context.body();
-  const values = bodyArguments(type, body)?.get(argument) ?? [];
-  if (hide && values.length > 0) context.upstream.setBody(withoutBodyArguments(type, body, argumentNames));
-  return only(values);
+  const body = await (hide ? context.decodedBody() : context.body());
+  if (hide) {
+    const hidden = withoutBodyArguments(type, body, argumentNames);
+    if (hidden === null) return refuse(400, 'The body cannot be read');
+    if (hidden !== body) context.upstream.setBody(hidden);
+  }
+  return only(bodyArguments(type, body, argumentNames)?.get(argument) ?? none);
 }
 
-/** A form that is too large to be looked into has no token; a larger one of unknown length is refused. */
-function isReadableForm({ request }: AccessContext): boolean {
+function isForm({ request }: AccessContext): boolean {
   const type = request.header('content-type');
-  return type !== null && form.test(type) && Number(request.header('content-length') ?? 0) <= maxBodyBytes;
+  return type !== null && form.test(type);
+}
+
+/** A larger one of unknown length is refused. */
+function isLarge({ request }: AccessContext): boolean {
+  return Number(request.header('content-length') ?? 0) > maxBodyBytes;
 }
 
 /** Of several, the backend could take another one for the token than the gateway. */

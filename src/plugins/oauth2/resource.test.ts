@@ -198,6 +198,21 @@ test('credentials are hidden from the backend when it is asked for', async () =>
   assert.equal(Buffer.from(inForm.upstream?.body ?? '').toString(), 'a=%20b&c=+');
 });
 
+test('with `hide_credentials` a form that cannot be searched for a token is refused, with an anonymous consumer too', async () => {
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  for (const anonymous of [null, 'bob']) {
+    const server = serverWith({}, { hide_credentials: true, anonymous });
+    const many = await server.call(null, { method: 'POST', headers, body: `access_token=good${'&a'.repeat(1000)}` });
+    assert.deepEqual([many.response.status, many.upstream], [400, null]);
+    const large = await server.call(null, {
+      method: 'POST',
+      headers,
+      body: `access_token=good&a=${'x'.repeat(70_000)}`,
+    });
+    assert.deepEqual([large.response.status, large.upstream], [413, null]);
+  }
+});
+
 test('without a valid token a request goes on as the anonymous consumer, if there is one', async () => {
   const server = serverWith({}, { anonymous: 'bob' });
   for (const text of [null, 'bad']) {

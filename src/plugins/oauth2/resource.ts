@@ -42,8 +42,9 @@ class TokenCheck {
       : this.#withText(context, token);
   }
 
-  #withText(context: AccessContext, token: string | null): Later<Outcome> {
+  #withText(context: AccessContext, token: string | null | Reply): Later<Outcome> {
     if (token === null) return this.#refusals.missing;
+    if (typeof token !== 'string') return token;
     if (token === '') return this.#refusals.invalid;
     const row = this.#entities.find('oauth2_tokens', 'access_token', token, context.client.ip);
     return row instanceof Promise

@@ -62,7 +62,8 @@ export const config = record({
   hide_credentials: boolean({
     required: true,
     default: false,
-    description: 'Takes the access token out of the request before the backend gets it (header and query).',
+    description:
+      'Takes the access token out of the request before the backend gets it: out of header and query, and out of the form when it was looked for there.',
   }),
   accept_http_if_already_terminated: boolean({
     required: true,

@@ -13,5 +13,5 @@ export function asksForLogout(context: AccessContext, config: SessionConfig): bo
   if (!config.read_body_for_logout || inBody === null || !hasBodyArguments(type)) return false;
   // A large body is the backend's; it passes unread.
   if (Number(request.header('content-length') ?? 0) > maxLogoutBody) return false;
-  return context.body().then((body) => bodyArguments(type, body)?.has(inBody) ?? false);
+  return context.body().then((body) => bodyArguments(type, body, new Set([inBody]))?.has(inBody) ?? false);
 }
