@@ -8,6 +8,7 @@ import type { UpstreamLink, UpstreamSource } from '../upstream/upstream-link.ts'
 import type { WorkerNames } from '../upstream/worker-names.ts';
 import { monotonic } from '../util/clock.ts';
 import { Counter } from '../zones/counters.ts';
+import { type BackendName, backendName } from './backend-name.ts';
 import { backendTime, type ExchangeBalanceQuery } from './balance-query.ts';
 import type { Exchange } from './exchange.ts';
 import { failureCause } from './failure-cause.ts';
@@ -81,11 +82,12 @@ export class Attempts {
       return;
     }
     x.target = target;
-    const known = sharesTargets(x, service) ? null : this.#parts.pools.known(target);
+    const named = service.tls === null ? null : backendName(x, service);
+    const known = named !== null || sharesTargets(x, service) ? null : this.#parts.pools.known(target);
     if (known !== null) this.#sendTo(x, service, target, target.ip as string, target.port, known);
     else if (target.ip !== null)
-      this.#sendTo(x, service, target, target.ip, target.port, this.#source(x, service, target));
-    else this.#sendToName(x, service, target);
+      this.#sendTo(x, service, target, target.ip, target.port, this.#source(x, service, target, named));
+    else this.#sendToName(x, service, target, named);
   }
 
   #pick(x: Exchange, upstream: RuntimeUpstream): RuntimeTarget | null {
@@ -98,14 +100,22 @@ export class Attempts {
   }
 
   /** The source of an address that is fixed. */
-  #source(x: Exchange, service: RuntimeService, target: RuntimeTarget): UpstreamSource {
+  #source(x: Exchange, service: RuntimeService, target: RuntimeTarget, named: BackendName | null): UpstreamSource {
     const { pools } = this.#parts;
+    if (named !== null) return this.#namedSource(service, named, target.ip as string, target.port);
     const source = pools.get(target.host, target.ip as string, target.port, service.tls, service.http2);
     if (!sharesTargets(x, service)) pools.remember(target, source);
     return source;
   }
 
-  #sendToName(x: Exchange, service: RuntimeService, target: RuntimeTarget): void {
+  #namedSource(service: RuntimeService, { name, chosen }: BackendName, ip: string, port: number): UpstreamSource {
+    const { pools } = this.#parts;
+    return chosen && service.tls !== null
+      ? pools.getChosen(name, ip, port, service.tls, service.http2)
+      : pools.get(name, ip, port, service.tls, service.http2);
+  }
+
+  #sendToName(x: Exchange, service: RuntimeService, target: RuntimeTarget, named: BackendName | null): void {
     const { names, pools } = this.#parts;
     const found = names.next(target.host);
     if (found === null) {
@@ -120,7 +130,9 @@ export class Attempts {
       target,
       found.ip,
       port,
-      pools.get(service.host, found.ip, port, service.tls, service.http2),
+      named === null
+        ? pools.get(service.host, found.ip, port, service.tls, service.http2)
+        : this.#namedSource(service, named, found.ip, port),
     );
   }
 
@@ -332,7 +344,7 @@ export class Attempts {
     });
     x.failAttempt(error.status);
     this.release(x);
-    if (balanced !== null && target !== null && balanced.passive !== null) {
+    if (balanced !== null && target !== null && balanced.passive !== null && !isClientsName(x, error)) {
       reports.failed(balanced, target, error.status === 504);
     }
     const repeatable = error !== errors.nameResolution && (x.body === null || x.body.replayable);
@@ -449,6 +461,12 @@ export class Attempts {
  * A target of an upstream can serve several services, whose pools are one only where they speak plain HTTP/1.1 to it. Others
  * look their pool up by its key.
  */
+/** The TLS handshake failed for a name that the client chose: no fault of the backend. */
+function isClientsName(x: Exchange, error: ErrorEntry): boolean {
+  if (error !== errors.connectFailed || x.failureCause.startsWith('connect ')) return false;
+  return x.service !== null && backendName(x, x.service)?.chosen === true;
+}
+
 function sharesTargets(x: Exchange, service: RuntimeService): boolean {
   return x.balanced !== null && (service.tls !== null || service.http2);
 }

@@ -67,5 +67,5 @@ function certificatesOf(socket: TLSSocket): readonly Uint8Array[] | null {
 
 function serverName(socket: TLSSocket | null): string {
   const name = (socket as { readonly servername?: string | false | null } | null)?.servername;
-  return typeof name === 'string' ? name.replace(/\.$/, '') : '';
+  return typeof name === 'string' ? name.toLowerCase().replace(/\.$/, '') : '';
 }

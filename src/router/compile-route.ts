@@ -31,7 +31,9 @@ export function compileRoute<R extends RoutableRoute>(route: R): CompiledRoute<R
     hosts: orNull(route.hosts)?.map(parseHostPattern) ?? null,
     methods: orNull(route.methods),
     headers: compileHeaderConditions(route.headers),
-    snis: orNull(route.snis)?.map((sni) => (sni.length > 1 && sni.endsWith('.') ? sni.slice(0, -1) : sni)) ?? null,
+    snis:
+      orNull(route.snis)?.map((sni) => (sni.length > 1 && sni.endsWith('.') ? sni.slice(0, -1) : sni).toLowerCase()) ??
+      null,
   };
   const kinds = countKinds(route);
   const plainHosts = conditions.hosts?.every(({ name }) => !name.includes('*')) ?? false;

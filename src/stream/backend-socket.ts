@@ -2,6 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { SocketOwner } from '../listener/accept.ts';
 import type { UpstreamTls } from '../snapshot/runtime.ts';
+import { verification } from '../upstream/open-socket.ts';
 import { monotonic } from '../util/clock.ts';
 import { Deadline } from '../util/deadlines.ts';
 import { sharedReadBuffer } from '../util/read-buffer.ts';
@@ -71,7 +72,7 @@ function openTls({ address }: ConnectOptions, tls: UpstreamTls, received: Receiv
     port: address.port,
     allowHalfOpen: true,
     ...(isIP(address.host) === 0 ? { servername: address.host } : {}),
-    rejectUnauthorized: tls.verify,
+    ...verification(tls),
     ...(tls.ca === null ? {} : { ca: [...tls.ca] }),
     ...(tls.cert === null || tls.key === null ? {} : { cert: tls.cert, key: tls.key }),
   };

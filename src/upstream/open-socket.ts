@@ -1,5 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import {
+  type ConnectionOptions,
   checkServerIdentity,
   connect as connectTls,
   createSecureContext,
@@ -9,17 +10,26 @@ import {
   type TLSSocket,
 } from 'node:tls';
 import type { UpstreamTls } from '../snapshot/runtime.ts';
+import { monotonic } from '../util/clock.ts';
 import type { PoolAddress } from './pool.ts';
 
 /** What connections of one TLS identity have in common. */
 interface Shared {
   readonly context: SecureContext;
-  /** The last session by address and name: a handshake that goes on from it costs a fraction of a full one. */
-  readonly sessions: Map<string, Buffer>;
+  /** The last session by address and name: resuming it costs a fraction of a full handshake. */
+  readonly sessions: Map<string, ResumableSession>;
+}
+
+interface ResumableSession {
+  readonly ticket: Buffer;
+  /** When the backend was last verified in a full handshake, on the monotonic clock. */
+  readonly verifiedAt: number;
 }
 
 /** Sessions kept for one identity; an upstream of more addresses than that makes full handshakes now and then. */
 const mostSessions = 1_000;
+/** Milliseconds after which a backend is verified again: a resumed session does not repeat the check of its certificates. */
+const sessionLifetime = 3_600_000;
 
 const sharedByIdentity = new WeakMap<UpstreamTls, Shared>();
 
@@ -36,28 +46,67 @@ export function openTls(
 ): TLSSocket {
   const { context, sessions } = sharedOf(tls);
   const key = `${ip} ${port} ${serverName} ${protocol}`;
-  const session = sessions.get(key);
-  const { verifyDepth } = tls;
+  const session = resumable(sessions, key);
   const socket = connectTls({
     host: ip,
     port,
     secureContext: context,
     ...(serverName === '' ? {} : { servername: serverName }),
-    rejectUnauthorized: tls.verify,
-    ...(verifyDepth === null
-      ? {}
-      : { checkServerIdentity: (host: string, peer: PeerCertificate) => checkDepth(host, peer, verifyDepth) }),
+    ...verification(tls),
     ALPNProtocols: [protocol],
-    ...(session === undefined ? {} : { session }),
+    ...(session === undefined ? {} : { session: session.ticket }),
   });
   socket.setNoDelay(true);
-  socket.on('session', (fresh: Buffer) => {
-    if (sessions.size >= mostSessions) sessions.delete(sessions.keys().next().value as string);
-    sessions.set(key, fresh);
-  });
-  // A session that the backend takes offence at must not be offered again.
-  if (session !== undefined) socket.once('error', () => sessions.delete(key));
+  keepSession(socket, sessions, key, session);
   return socket;
+}
+
+/** How the certificate of a backend is checked. */
+export function verification({
+  verify,
+  verifyDepth,
+}: UpstreamTls): Pick<ConnectionOptions, 'rejectUnauthorized' | 'checkServerIdentity'> {
+  if (verifyDepth === null) return { rejectUnauthorized: verify };
+  return {
+    rejectUnauthorized: verify,
+    checkServerIdentity: (host: string, peer: PeerCertificate) => checkDepth(host, peer, verifyDepth),
+  };
+}
+
+/**
+ * Keeps the connection's session for later ones, once its backend is verified: Node checks name and depth after a full
+ * handshake only.
+ */
+function keepSession(
+  socket: TLSSocket,
+  sessions: Shared['sessions'],
+  key: string,
+  offered: ResumableSession | undefined,
+): void {
+  let ticket: Buffer | null = null;
+  let verifiedAt = -1;
+  const keep = (): void => {
+    if (ticket === null || verifiedAt < 0) return;
+    if (sessions.size >= mostSessions) sessions.delete(sessions.keys().next().value as string);
+    sessions.set(key, { ticket, verifiedAt });
+  };
+  socket.on('session', (fresh: Buffer) => {
+    ticket = fresh;
+    keep();
+  });
+  socket.once('secureConnect', () => {
+    verifiedAt = offered !== undefined && socket.isSessionReused() ? offered.verifiedAt : monotonic();
+    keep();
+  });
+  // A session that the backend refuses must not be offered again.
+  if (offered !== undefined) socket.once('error', () => sessions.delete(key));
+}
+
+function resumable(sessions: Shared['sessions'], key: string): ResumableSession | undefined {
+  const session = sessions.get(key);
+  if (session === undefined || monotonic() - session.verifiedAt < sessionLifetime) return session;
+  sessions.delete(key);
+  return undefined;
 }
 
 function sharedOf(tls: UpstreamTls): Shared {

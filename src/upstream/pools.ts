@@ -5,9 +5,14 @@ import type { RuntimeTarget, UpstreamTls } from '../snapshot/runtime.ts';
 import { Pool, type PoolOptions } from './pool.ts';
 import type { UpstreamSource } from './upstream-link.ts';
 
+/** Pools kept for names that clients choose. */
+const mostChosen = 100;
+
 /** All pools of a worker, by address and TLS identity. */
 export class Pools {
   readonly #pools = new Map<string, UpstreamSource>();
+  /** Keys of pools whose name a client has chosen, the least recently used first. */
+  readonly #chosen = new Set<string>();
   readonly #byTarget = new WeakMap<RuntimeTarget, UpstreamSource>();
   readonly #options: PoolOptions;
   readonly #listener: ResponseListener;
@@ -31,8 +36,7 @@ export class Pools {
 
   /** `host` is the name asked for (SNI, verification); `ip` the address chosen for it. `http2`: the backend speaks that. */
   get(host: string, ip: string, port: number, tls: UpstreamTls | null, http2: boolean): UpstreamSource {
-    const address = `${ip}|${port}|${http2 ? 2 : 1}`;
-    const key = tls === null ? address : `${address}|${host}|${tls.identity}`;
+    const key = keyOf(host, ip, port, tls, http2);
     let pool = this.#pools.get(key);
     if (pool === undefined) {
       this.#sweep();
@@ -42,6 +46,27 @@ export class Pools {
       this.#pools.set(key, pool);
     }
     return pool;
+  }
+
+  /** The same for a name that comes from a client: names that are no longer asked for do not keep their connections. */
+  getChosen(host: string, ip: string, port: number, tls: UpstreamTls, http2: boolean): UpstreamSource {
+    const key = keyOf(host, ip, port, tls, http2);
+    this.#chosen.delete(key);
+    this.#chosen.add(key);
+    if (this.#chosen.size > mostChosen) this.#evictChosen();
+    return this.get(host, ip, port, tls, http2);
+  }
+
+  #evictChosen(): void {
+    for (const key of this.#chosen) {
+      const pool = this.#pools.get(key);
+      // Requests in flight bound those that are left.
+      if (pool !== undefined && pool.idle < pool.open) continue;
+      pool?.close();
+      this.#pools.delete(key);
+      this.#chosen.delete(key);
+      return;
+    }
   }
 
   get idle(): number {
@@ -59,4 +84,9 @@ export class Pools {
   close(): void {
     for (const pool of this.#pools.values()) pool.close();
   }
+}
+
+function keyOf(host: string, ip: string, port: number, tls: UpstreamTls | null, http2: boolean): string {
+  const address = `${ip}|${port}|${http2 ? 2 : 1}`;
+  return tls === null ? address : `${address}|${host}|${tls.identity}`;
 }

@@ -100,7 +100,8 @@ function matchAttributes(route: RoutableRoute, query: RouteQuery): boolean {
   if (route.methods?.length && !route.methods.includes(query.method)) return false;
   if (route.hosts?.length && !route.hosts.some((host) => matchHost(host, query))) return false;
   if (route.snis?.length && query.scheme === 'https') {
-    if (query.sni === '' || !route.snis.some((sni) => matchName(sni.replace(/(.)\.$/, '$1'), query.sni))) return false;
+    if (query.sni === '' || !route.snis.some((sni) => matchName(sni.replace(/(.)\.$/, '$1').toLowerCase(), query.sni)))
+      return false;
   }
   return Object.entries(route.headers ?? {}).every(([name, values]) => {
     const sent = query.headerValues(name.toLowerCase().replaceAll('_', '-'));

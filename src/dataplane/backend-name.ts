@@ -1,0 +1,28 @@
+import type { RuntimeService } from '../snapshot/runtime.ts';
+import type { Exchange } from './exchange.ts';
+import { hostName } from './request-message.ts';
+
+/** The name that a TLS backend is asked for (SNI) and verified by, where it is not the name of its address. */
+export interface BackendName {
+  readonly name: string;
+  /** It comes from the client. */
+  readonly chosen: boolean;
+}
+
+/** As in Kong, the name follows the `Host` that the backend gets. Null: the name of its address; always without TLS. */
+export function backendName(x: Exchange, service: RuntimeService): BackendName | null {
+  if (service.tls === null) return null;
+  const edited = x.requestEdits === null ? null : x.requestEdits.value('', 'host');
+  if (edited !== null) return named(edited, true);
+  if (x.route?.preserveHost === true && x.head.host !== '') return named(x.head.host, true);
+  const own = x.balanced?.hostHeader ?? null;
+  return own === null ? null : named(own, false);
+}
+
+/** RFC 1035 2.3.4, with the underscores that are in use. */
+const hostNameForm = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/;
+
+function named(host: string, chosen: boolean): BackendName | null {
+  const name = hostName(host).replace(/\.$/, '');
+  return hostNameForm.test(name) ? { name, chosen } : null;
+}
