@@ -181,8 +181,10 @@ export class Attempts {
 
   /** An answer that had begun, and that the client has seen nothing of, cannot be used. */
   spoiled(x: Exchange, error: ErrorEntry): void {
-    this.#parts.counters[Counter.upstreamFailed]!++;
-    this.#parts.failures.failed(x, error);
+    if (error.source === 'upstream') {
+      this.#parts.counters[Counter.upstreamFailed]!++;
+      this.#parts.failures.failed(x, error);
+    }
     this.release(x);
     this.giveUp(x, error);
   }
@@ -461,14 +463,14 @@ export class Attempts {
  * A target of an upstream can serve several services, whose pools are one only where they speak plain HTTP/1.1 to it. Others
  * look their pool up by its key.
  */
+function sharesTargets(x: Exchange, service: RuntimeService): boolean {
+  return x.balanced !== null && (service.tls !== null || service.http2);
+}
+
 /** The TLS handshake failed for a name that the client chose: no fault of the backend. */
 function isClientsName(x: Exchange, error: ErrorEntry): boolean {
   if (error !== errors.connectFailed || x.failureCause.startsWith('connect ')) return false;
   return x.service !== null && backendName(x, x.service)?.chosen === true;
-}
-
-function sharesTargets(x: Exchange, service: RuntimeService): boolean {
-  return x.balanced !== null && (service.tls !== null || service.http2);
 }
 
 function timeoutsOf(x: Exchange): UpstreamTimeouts {

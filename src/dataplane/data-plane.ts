@@ -292,7 +292,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
     this.#counters[Counter.connectionsWriting]!++;
     if (this.#overload.active && this.#overload.refuse()) {
       this.#counters[Counter.shed]!++;
-      replyError(x, errors.overloaded, this.#options, 'Retry-After: 1\r\n');
+      replyError(x, errors.overloaded, this.#options);
       return;
     }
     try {

@@ -14,8 +14,9 @@ import { sendWhole } from './whole-body.ts';
 /** Answers with an error of the table, in the format that the client accepts. `extra`: further header lines. */
 export function replyError(x: Exchange, error: ErrorEntry, options: ProxyOptions, extra = ''): void {
   x.error = error;
+  const more = error === errors.overloaded ? `Retry-After: 1\r\n${extra}` : extra;
   if (isGrpc(x.head)) {
-    answer(x, error.status, `${gatewayBlock(options)}${grpcEnd(error.status, null)}${extra}`, null);
+    answer(x, error.status, `${gatewayBlock(options)}${grpcEnd(error.status, null)}${more}`, null);
     return;
   }
   const accept = headerValue(x.head.block, 'accept');
@@ -26,7 +27,7 @@ export function replyError(x: Exchange, error: ErrorEntry, options: ProxyOptions
       : errorBody(error.message, x.id, accept, fallback);
   const asked = x.upstreamStartedMono > 0 && error.format === 'wire';
   const via = asked && options.viaHeader ? viaLine : '';
-  answer(x, error.status, `${gatewayBlock(options)}${via}Content-Type: ${contentType}\r\n${extra}`, Buffer.from(body));
+  answer(x, error.status, `${gatewayBlock(options)}${via}Content-Type: ${contentType}\r\n${more}`, Buffer.from(body));
 }
 
 /** Answers with what a plugin returned. */

@@ -150,7 +150,10 @@ describe('answers that are collected and not read', () => {
     for (;;) {
       assert.ok(clients.length < 40, 'nothing was refused');
       const response = await exchangeOne(rig.port, `${head('203.0.113.1')}Connection: close\r\n\r\n`);
-      if (response.status === 503) break;
+      if (response.status === 503) {
+        assert.equal(response.get('retry-after'), '1');
+        break;
+      }
       assert.equal(response.status, 200);
       for (let more = 0; more < 5; more++) {
         const client = await openClient(rig.port);
@@ -160,6 +163,8 @@ describe('answers that are collected and not read', () => {
       }
     }
     assert.equal((await exchangeOne(rig.port, `${head('203.0.113.2')}\r\n`)).status, 200);
+    const log = await readFile(join(rig.gateway.prefix, 'error.log'), 'utf8');
+    assert.doesNotMatch(log, /an attempt at a backend failed/, 'it is no fault of the backend');
     for (const client of clients) client.close();
     for (let status = 503; status !== 200; ) ({ status } = await exchangeOne(rig.port, `${head('203.0.113.1')}\r\n`));
   });
