@@ -279,6 +279,7 @@ describe('tokens of a key set', () => {
   let keys: unknown[] = [];
   let fetches = 0;
   const first = { alg: 'RS256', kid: 'first' };
+  const exp = Math.floor(Date.now() / 1000) + 600;
   const status = async (token: string): Promise<number> => (await ask(rig, '/', token)).status;
   const jwkOf = (key: KeyObject, kid: string) => ({ ...key.export({ format: 'jwk' }), kid, use: 'sig' });
   before(async () => {
@@ -303,8 +304,27 @@ describe('tokens of a key set', () => {
   });
 
   it('are checked without a fetch for each of them', async () => {
-    for (let sub = 0; sub < 30; sub++) assert.equal(await status(rs256({ sub: `${sub}` }, rsa.privateKey, first)), 200);
+    for (let sub = 0; sub < 30; sub++)
+      assert.equal(await status(rs256({ sub: `${sub}`, exp }, rsa.privateKey, first)), 200);
     assert.equal(fetches, 1);
+  });
+
+  it('are refused without an exp, when they have expired, and when they are not valid yet', async () => {
+    const now = Math.floor(Date.now() / 1000);
+    for (const claims of [
+      {},
+      { exp: null },
+      { exp: 'x' },
+      { exp: now - 1 },
+      { exp, nbf: now + 60 },
+      { exp, nbf: 'x' },
+    ]) {
+      const token = rs256({ sub: 'x', ...claims }, rsa.privateKey, first);
+      for (let use = 0; use < 2; use++) assert.equal(await status(token), 401, JSON.stringify(claims));
+    }
+    for (const sub of ['a\r\nX-Consumer-Username: alice', 'a\n', 7]) {
+      assert.equal(await status(rs256({ sub, exp }, rsa.privateKey, first)), 401, JSON.stringify(sub));
+    }
   });
 
   it('that name another key, a symmetric one, or none at all, are refused, with one fetch at most', async () => {
@@ -312,21 +332,25 @@ describe('tokens of a key set', () => {
     const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
     const kids = ['unknown', '', '__proto__', 'second', 'FIRST', 1, null, ['first'], {}];
     for (const kid of kids) {
-      assert.equal(await status(rs256({ sub: 'x' }, rsa.privateKey, { alg: 'RS256', kid })), 401, JSON.stringify(kid));
+      assert.equal(
+        await status(rs256({ sub: 'x', exp }, rsa.privateKey, { alg: 'RS256', kid })),
+        401,
+        JSON.stringify(kid),
+      );
     }
-    assert.equal(await status(rs256({ sub: 'x' }, other, first)), 401);
-    assert.equal(await status(hs256({ sub: 'x' }, secret, { alg: 'HS256', kid: 'symmetric' })), 401);
-    assert.equal(await status(hs256({ sub: 'x' }, pem, { alg: 'HS256', kid: 'first' })), 401);
-    assert.equal(await status(`${encode({ alg: 'none', kid: 'first' })}.${encode({ sub: 'x' })}.`), 401);
+    assert.equal(await status(rs256({ sub: 'x', exp }, other, first)), 401);
+    assert.equal(await status(hs256({ sub: 'x', exp }, secret, { alg: 'HS256', kid: 'symmetric' })), 401);
+    assert.equal(await status(hs256({ sub: 'x', exp }, pem, { alg: 'HS256', kid: 'first' })), 401);
+    assert.equal(await status(`${encode({ alg: 'none', kid: 'first' })}.${encode({ sub: 'x', exp })}.`), 401);
     assert.ok(fetches <= before + 2, `${fetches - before} fetches`);
   });
 
   it('pass when they name a key that is new, and no longer when theirs has gone', async () => {
-    const old = rs256({ sub: 'cached' }, rsa.privateKey, first);
+    const old = rs256({ sub: 'cached', exp }, rsa.privateKey, first);
     assert.equal(await status(old), 200);
     const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
     keys = [jwkOf(pair.publicKey, 'second')];
-    const token = rs256({ sub: 'x' }, pair.privateKey, { alg: 'RS256', kid: 'second' });
+    const token = rs256({ sub: 'x', exp }, pair.privateKey, { alg: 'RS256', kid: 'second' });
     await until(async () => (await status(token)) === 200);
     assert.equal(await status(old), 401);
   });
