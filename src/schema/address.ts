@@ -11,10 +11,13 @@ export type ParsedAddress =
   | { readonly ok: true; readonly address: Address }
   | { readonly ok: false; readonly problem: string };
 
+/** Characters of the longest name with its final dot and a port. */
+const LONGEST = 260;
 const NAME = /^[A-Za-z0-9._-]+$/;
 
 /** Reads `name[:port]`, `1.2.3.4[:port]`, `::1` or `[::1][:port]`. */
 export function parseAddress(text: string): ParsedAddress {
+  if (text.length > LONGEST) return refused(`invalid hostname: ${text}`);
   if (text.startsWith('[') || text.split(':').length > 2) return parseIpv6(text);
   const [host = '', portText] = text.split(':');
   const port = portText === undefined ? null : parsePort(portText);

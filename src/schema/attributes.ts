@@ -55,13 +55,21 @@ const RULES: readonly (readonly [keyof Attributes, Rule])[] = [
   ['mutually_exclusive_subsets', withinOneSubset],
 ];
 
+/** Characters of a text that a format or an expression is matched against, unless the field has a limit of its own. */
+const LONGEST_MATCHED = 65_535;
+const matching: ReadonlySet<keyof Attributes> = new Set(['custom', 'is_regex', 'match', 'match_none', 'not_match']);
+
 /** A check that tries only the constraints that `attributes` has; made once for each field. */
 export function compileAttributes(
   attributes: Attributes & { readonly referenceable?: boolean },
 ): ((value: unknown) => string | null) | null {
   const rules = RULES.filter(([name]) => isGiven(name, attributes[name]));
   if (rules.length === 0) return null;
+  const isMatched = attributes.len_max === undefined && rules.some(([name]) => matching.has(name));
   return function firstFailure(value) {
+    if (isMatched && typeof value === 'string' && value.length > LONGEST_MATCHED) {
+      return `length must be at most ${LONGEST_MATCHED}`;
+    }
     if (attributes.referenceable && isVaultReference(value)) return null;
     for (const [, rule] of rules) {
       const failure = rule(value, attributes);

@@ -1,3 +1,4 @@
+import { clipped } from './clipped.ts';
 import { byBytes, printTable } from './table-print.ts';
 import type { ErrorTree } from './validate.ts';
 import { violationMessage } from './violation-message.ts';
@@ -62,13 +63,14 @@ export function uniqueViolation(fields: Values): KongError {
 
 /** Code 6, looked up by id: `{ id: '...' }`. */
 export function notFoundByKey(key: Values): KongError {
-  const message = `could not find the entity with primary key '${printTable(key)}'`;
-  return failure(404, 6, 'not found', message, { fields: key });
+  const fields = clippedValues(key);
+  return failure(404, 6, 'not found', `could not find the entity with primary key '${printTable(fields)}'`, { fields });
 }
 
 /** Code 6, looked up by a unique field: `{ name: '...' }`. */
 export function notFoundByField(filter: Values): KongError {
-  return failure(404, 6, 'not found', `could not find the entity with '${printTable(filter)}'`, { fields: filter });
+  const fields = clippedValues(filter);
+  return failure(404, 6, 'not found', `could not find the entity with '${printTable(fields)}'`, { fields });
 }
 
 /** Code 7. `reason` is `bad base64 encoding` or `bad json encoding`. */
@@ -122,7 +124,7 @@ export function foreignKeysUnresolved(references: readonly UnresolvedReference[]
   const fields: Record<string, Record<string, string>> = {};
   const sorted = references.toSorted((a, b) => byBytes(a.field, b.field) || byBytes(a.key, b.key));
   const parts = sorted.map(({ field, key, value, entity }) => {
-    const table = printTable({ [key]: value });
+    const table = printTable(clippedValues({ [key]: value }));
     const text = `the foreign key cannot be resolved with '${table}' for an existing '${entity}' entity`;
     fields[field] = { ...fields[field], [key]: text };
     return `${field}.${key}: ${text}`;
@@ -173,6 +175,12 @@ export function plainError(status: number, message: string): PlainError {
 /** What a client sees of a fault of ours. */
 export function unexpectedError(): PlainError {
   return plainError(500, 'An unexpected error occurred');
+}
+
+function clippedValues(values: Values): Values {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? clipped(value) : value]),
+  );
 }
 
 function failure(

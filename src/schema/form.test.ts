@@ -61,7 +61,7 @@ test('names of inherited properties are plain names', () => {
   });
 });
 
-test('multipart parts are read as form fields, files by their content', async () => {
+test('multipart parts are read as form fields, files by their content', () => {
   const body = [
     '--b',
     'Content-Disposition: form-data; name="name"',
@@ -75,14 +75,23 @@ test('multipart parts are read as form fields, files by their content', async ()
     '--b--',
     '',
   ].join('\r\n');
-  assert.deepEqual(await parseMultipart(Buffer.from(body), 'multipart/form-data; boundary=b'), [
+  assert.deepEqual(parseMultipart(Buffer.from(body), 'multipart/form-data; boundary=b'), [
     ['name', 'x'],
     ['config.cert', 'content'],
   ]);
 });
 
-test('a broken multipart body is refused', async () => {
-  await assert.rejects(parseMultipart(Buffer.from('--b\r\nnonsense'), 'multipart/form-data; boundary=b'));
+test('a broken multipart body is refused', () => {
+  assert.equal(parseMultipart(Buffer.from('--b\r\nnonsense'), 'multipart/form-data; boundary=b'), 'invalid');
+  assert.equal(parseMultipart(Buffer.from('--b--\r\n'), 'multipart/form-data'), 'invalid');
+});
+
+test('more than 1000 parts are refused, and a boundary may be quoted', () => {
+  const part = '--a b\r\nContent-Disposition: form-data; name="n"\r\n\r\nx\r\n';
+  const type = 'multipart/form-data; charset=utf-8; boundary="a b"';
+  const read = (parts: number) => parseMultipart(Buffer.from(`${part.repeat(parts)}--a b--\r\n`), type);
+  assert.equal(read(1000).length, 1000);
+  assert.equal(read(1001), 'too many arguments');
 });
 
 const schema = record(

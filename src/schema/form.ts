@@ -1,3 +1,4 @@
+import { multipartParts } from '../util/multipart.ts';
 import type { Field, RecordSchema } from './fields.ts';
 
 /** A form field. The value is true for a key without `=`. */
@@ -26,18 +27,30 @@ export function parseUrlencoded(text: string): readonly FormPair[] | null {
   return pairs;
 }
 
-/**
- * Reads the parts of a multipart body; the content of a file part is its value. Null when it has more than 1000 parts.
- * Rejects when the body is not well-formed multipart.
- */
-export async function parseMultipart(body: Uint8Array, contentType: string): Promise<readonly FormPair[] | null> {
-  const form = await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } }).formData();
-  const pairs: FormPair[] = [];
-  for (const [name, value] of form) {
-    if (pairs.length === MAX_ARGUMENTS) return null;
-    pairs.push([name, typeof value === 'string' ? value : await value.text()]);
-  }
-  return pairs;
+/** Reads the parts of a multipart body; the content of a file part is its value. */
+export function parseMultipart(
+  body: Uint8Array,
+  contentType: string,
+): readonly FormPair[] | 'invalid' | 'too many arguments' {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const boundary = boundaryOf(contentType);
+  if (boundary === null) return 'invalid';
+  const parts = multipartParts(bytes, boundary);
+  if (parts === null) return hasTooManyParts(bytes, boundary) ? 'too many arguments' : 'invalid';
+  return parts.map(({ name, contentStart, contentEnd }) => [name, bytes.toString('utf8', contentStart, contentEnd)]);
+}
+
+function boundaryOf(contentType: string): string | null {
+  const [, quoted, token] =
+    /;[ \t]*boundary=(?:"([^"\\]{1,70})"|([^\s;"]{1,70}))[ \t]*(?:;|$)/i.exec(contentType) ?? [];
+  return quoted ?? token ?? null;
+}
+
+function hasTooManyParts(body: Buffer, boundary: string): boolean {
+  const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
+  let parts = 0;
+  for (let at = 0; at >= 0 && parts <= MAX_ARGUMENTS; at = body.indexOf(delimiter, at + 1)) parts++;
+  return parts > MAX_ARGUMENTS;
 }
 
 /**
@@ -202,10 +215,26 @@ function unescapeForm(text: string): string {
   try {
     return decodeURIComponent(spaced);
   } catch {
-    // Broken escapes are kept as they came, and broken UTF-8 becomes the replacement character.
-    const bytes = spaced.replace(/%([0-9a-f]{2})|[^\x00-\x7f]+/gi, (match, hex: string | undefined) =>
-      hex === undefined ? Buffer.from(match).toString('latin1') : String.fromCharCode(Number.parseInt(hex, 16)),
-    );
-    return Buffer.from(bytes, 'latin1').toString('utf8');
+    return unescapeBytes(Buffer.from(spaced)).toString('utf8');
   }
+}
+
+/** In place: broken escapes are kept as they came. */
+function unescapeBytes(bytes: Buffer): Buffer {
+  let length = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    const high = byte === 0x25 ? hexDigit(bytes[at + 1]) : -1;
+    const low = high < 0 ? -1 : hexDigit(bytes[at + 2]);
+    bytes[length++] = low < 0 ? byte : high * 16 + low;
+    if (low >= 0) at += 2;
+  }
+  return bytes.subarray(0, length);
+}
+
+function hexDigit(byte: number | undefined): number {
+  if (byte === undefined) return -1;
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }

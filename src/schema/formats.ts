@@ -17,9 +17,9 @@ export function hostProblem(text: string): string | null {
 
 /** Host of a route: an optional port; one `*` in place of the leftmost or rightmost label. */
 export function routeHostProblem(text: string): string | null {
-  const stars = text.split('*').length - 1;
-  if (stars > 1) return 'invalid wildcard: must have at most one wildcard';
-  if (stars === 1 && !/^\*\.|\.\*$|\.\*:[0-9]+$/.test(text)) {
+  const star = text.indexOf('*');
+  if (star !== text.lastIndexOf('*')) return 'invalid wildcard: must have at most one wildcard';
+  if (star >= 0 && !/^\*\.|\.\*$|\.\*:[0-9]+$/.test(text)) {
     return 'invalid wildcard: must be placed at leftmost or rightmost label';
   }
   const parsed = parseAddress(text.replace('*', 'wildcard'));

@@ -1,4 +1,6 @@
-const RESERVED = new Set("!*'();:@&=+$,/?%#[]");
+const RESERVED: ReadonlyMap<string, string> = new Map(
+  Array.from("!*'();:@&=+$,/?%#[]", (char) => [char, percentEncode(char.charCodeAt(0))]),
+);
 
 /**
  * The form in which paths are compared: escapes of unreserved characters decoded, those of reserved ones in upper case,
@@ -22,7 +24,7 @@ function decodeUnreserved(path: string): string {
 }
 
 function keepReserved(char: string): string {
-  return RESERVED.has(char) ? percentEncode(char.charCodeAt(0)) : char;
+  return RESERVED.get(char) ?? char;
 }
 
 function percentEncode(byte: number): string {

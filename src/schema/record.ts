@@ -90,7 +90,7 @@ function withChecks(object: z.ZodType, checks: readonly EntityCheck[], fields: R
     // `when` lets a check run although some field has failed, as Kong does; the check looks at the failed names itself.
     const zodCheck = z.core._check<Record<string, unknown>>(
       (payload) => {
-        const failed = new Set(payload.issues.map((issue) => String(issue.path?.[0])));
+        const failed = failedFields(payload.issues);
         for (const { path, message } of runEntityCheck(check, payload.value, failed, fields)) {
           const params = path.length === 0 ? { entity: true } : { override: true };
           payload.issues.push({ code: 'custom', message, path: [...path], params, input: payload.value });
@@ -102,6 +102,17 @@ function withChecks(object: z.ZodType, checks: readonly EntityCheck[], fields: R
   }
   return checked;
 }
+
+/** Every check of a record asks for them: they are gathered once for as many issues as there are. */
+function failedFields(issues: readonly { readonly path?: readonly PropertyKey[] | undefined }[]): ReadonlySet<string> {
+  const known = gathered.get(issues);
+  if (known?.count === issues.length) return known.failed;
+  const failed = new Set(issues.map((issue) => String(issue.path?.[0])));
+  gathered.set(issues, { count: issues.length, failed });
+  return failed;
+}
+
+const gathered = new WeakMap<object, { readonly count: number; readonly failed: ReadonlySet<string> }>();
 
 /** A fault of a shorthand ends the validation of its record: what it stands for would be reported as missing. */
 function prepare(input: unknown, shorthands: ReadonlyMap<string, Shorthand>, context: z.RefinementCtx): unknown {

@@ -5,6 +5,7 @@ import { compileRegex } from '../util/linear-regex.ts';
  * can be built there. An expression that compiled once is not compiled again: a route is validated on each write.
  */
 export function regexProblem(text: string): string | null {
+  if (text.length > LONGEST_KEPT) return compileProblem(text);
   const known = outcomes.get(text);
   if (known !== undefined) return known;
   const problem = compileProblem(text);
@@ -14,6 +15,8 @@ export function regexProblem(text: string): string | null {
 }
 
 const MAX_OUTCOMES = 1000;
+/** Characters: what is kept stays below some megabytes. */
+const LONGEST_KEPT = 2000;
 const outcomes = new Map<string, string | null>();
 
 function compileProblem(text: string): string | null {

@@ -213,3 +213,31 @@ test('a check of a record within a record reports on the inner one', () => {
     error: { fields: { inner: { '@entity': ["exactly one of these fields must be non-empty: 'a', 'b'"] } } },
   });
 });
+
+test('only the first hundred violations are listed, and a long value is quoted in part', () => {
+  const schema = record({ list: array(string({ one_of: ['a'] })), name: string({ match: /^a$/ }) });
+  const unknown = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`k${i}`, 1]));
+  for (const input of [unknown, { list: Array<string>(5000).fill('b') }]) {
+    const result = validateRecord(schema, input);
+    assert.ok(!result.ok);
+    const { '@entity': onRecord, list = [], ...fields } = result.error.fields;
+    assert.deepEqual(onRecord, ['only the first 100 violations are listed']);
+    assert.ok(Object.keys(fields).length + Object.keys(list).length <= 101);
+  }
+  const long = validateRecord(schema, { name: 'b'.repeat(60_000) });
+  assert.ok(!long.ok);
+  assert.match(String(long.error.fields['name']), /^invalid value: b{900,1000}\.\.\.$/);
+});
+
+test('a text is not matched against a format beyond 65535 characters, unless its field allows more', () => {
+  const matched = { custom: (text: string) => (text.endsWith('!') ? null : 'no') };
+  const schema = record({
+    name: string(matched),
+    document: string({ ...matched, len_max: 1_000_000 }),
+    body: string(),
+  });
+  const text = `${'a'.repeat(65_535)}!`;
+  const result = validateRecord(schema, { name: text, document: text, body: text });
+  assert.ok(!result.ok);
+  assert.deepEqual(result.error.fields, { name: 'length must be at most 65535' });
+});

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { clipped } from './clipped.ts';
 import type { RecordSchema } from './fields.ts';
 
 /** A message, or messages by field; of a list, one for each element with null for the good ones. */
@@ -48,20 +49,37 @@ export function entityViolation(message: string): SchemaViolation {
 
 type MutableNode = string | { [field: string]: MutableNode } | (MutableNode | null)[];
 
+/** Violations that an answer lists. */
+const maxViolations = 100;
+
 function errorTree(issues: readonly z.core.$ZodIssue[], updating: boolean): ErrorTree {
   const root: { [field: string]: MutableNode } = {};
+  let left = maxViolations;
   for (const issue of issues) {
     if (issue.code === 'unrecognized_keys') {
-      for (const key of issue.keys) put(root, [...issue.path, key], 'unknown field', false);
-    } else if (issue.code === 'invalid_key') {
-      put(root, issue.path, issue.issues[0]?.message ?? 'invalid key', false);
-    } else if (issue.path.length === 0 || (issue.code === 'custom' && issue.params?.['entity'] === true)) {
-      putOnRecord(root, issue.path, updating ? whenUpdating(issue.message) : issue.message);
+      for (const key of issue.keys.slice(0, left)) put(root, [...issue.path, key], 'unknown field', false);
+      left -= issue.keys.length;
     } else {
-      put(root, issue.path, issue.message, issue.code === 'custom' && issue.params?.['override'] === true);
+      putIssue(root, issue, updating);
+      left--;
+    }
+    if (left < 0) {
+      putOnRecord(root, [], `only the first ${maxViolations} violations are listed`);
+      break;
     }
   }
   return root;
+}
+
+function putIssue(root: { [field: string]: MutableNode }, issue: z.core.$ZodIssue, updating: boolean): void {
+  const message = clipped(issue.message);
+  if (issue.code === 'invalid_key') {
+    put(root, issue.path, clipped(issue.issues[0]?.message ?? 'invalid key'), false);
+  } else if (issue.path.length === 0 || (issue.code === 'custom' && issue.params?.['entity'] === true)) {
+    putOnRecord(root, issue.path, updating ? whenUpdating(message) : message);
+  } else {
+    put(root, issue.path, message, issue.code === 'custom' && issue.params?.['override'] === true);
+  }
 }
 
 function whenUpdating(message: string): string {

@@ -10,7 +10,14 @@ export function jsonPosition(text: string, error: unknown): string | null {
   const column = offset - before.lastIndexOf('\n');
   const character = text.codePointAt(offset);
   const found = character === undefined ? 'end of the text' : JSON.stringify(String.fromCodePoint(character));
-  return `line ${before.split('\n').length}, column ${column}: unexpected ${found}`;
+  return `line ${newlines(before) + 1}, column ${column}: unexpected ${found}`;
+}
+
+/** Counted, not split: the text may have millions of lines. */
+function newlines(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === 10) count++;
+  return count;
 }
 
 /** V8 gives the position of some faults; of an unexpected token it quotes the text from 10 characters before it. */

@@ -60,3 +60,21 @@ test('other content types are refused, a missing one only with a body', async ()
   assert.equal(await refusal(undefined, 'a=1'), '415 Unsupported media type');
   assert.deepEqual((await decodeBody(undefined, Buffer.from(''))).value, {});
 });
+
+test('JSON beyond the limits is refused before it is parsed', async () => {
+  const members = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":1`).join()}}`;
+  assert.equal(Object.keys((await decodeBody(json, Buffer.from(members(9_990)))).value).length, 9_990);
+  assert.equal(await refusal(json, members(10_001)), '400 Too many values in the body: at most 10000');
+  assert.equal(await refusal(json, `{"a":[${'{},'.repeat(10_000)}`), '400 Too many values in the body: at most 10000');
+  const texts = (count: number) => JSON.stringify({ a: Array<string>(count).fill('"\\'.repeat(1000)) });
+  assert.ok(Array.isArray((await decodeBody(json, Buffer.from(texts(60)))).value['a']));
+  assert.match(await refusal(json, texts(66)), /^400 Too much text in the body: at most 262144 bytes/);
+});
+
+test('a document of megabytes is read, also when its quotes fall on the end of a piece', async () => {
+  for (const shift of [0, 1, 2, 3]) {
+    const document = `${'x'.repeat(shift)}${'\\"[{,'.repeat(700_000)}`;
+    const body = await decodeBody(json, Buffer.from(JSON.stringify({ document })));
+    assert.equal(body.value['document'], document);
+  }
+});

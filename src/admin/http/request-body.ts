@@ -1,6 +1,16 @@
-import { decodeForm, parseMultipart, parseUrlencoded } from '../../schema/form.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { decodeForm, type FormPair, parseMultipart, parseUrlencoded } from '../../schema/form.ts';
+import { createTurns } from '../../util/turns.ts';
 import { jsonPosition } from '../hints/json-position.ts';
-import { cannotParseJson, plainError, tooManyArguments, unsupportedMediaType, withHint } from './http-error.ts';
+import {
+  cannotParseJson,
+  type HttpError,
+  plainError,
+  tooManyArguments,
+  unsupportedMediaType,
+  withHint,
+} from './http-error.ts';
+import { type JsonExcess, JsonLimits, maxDepth, maxShortText, maxValues } from './json-limits.ts';
 
 /** A decoded body. The values of a form are text still, to be read by the entity's schema. */
 export interface RequestBody {
@@ -10,19 +20,32 @@ export interface RequestBody {
 
 export const noBody: RequestBody = { form: false, value: {} };
 
-/** Deeper JSON than any schema goes, and far from what would exhaust a stack. */
-const deepestJson = 64;
+/** Bytes from which a body is large: it waits for its turn, so that many at once hold up nobody else for longer than one. */
+const largeBody = 65_536;
+/** Bytes that are scanned before other work of the thread gets its turn. */
+const slice = 1_048_576;
+const inTurn = createTurns();
 
 /** What a body of that content type holds. Throws the 400 and 415 of Kong. */
-export async function decodeBody(contentType: string | undefined, bytes: Uint8Array): Promise<RequestBody> {
+export function decodeBody(contentType: string | undefined, bytes: Uint8Array): Promise<RequestBody> {
+  if (bytes.length < largeBody) return decode(contentType, bytes);
+  return inTurn(async () => {
+    await nextTurn();
+    const body = await decode(contentType, bytes);
+    await nextTurn();
+    return body;
+  });
+}
+
+async function decode(contentType: string | undefined, bytes: Uint8Array): Promise<RequestBody> {
   const type = contentType?.trimStart().toLowerCase() ?? '';
   if (type === '') {
     if (bytes.length === 0) return noBody;
     throw withHint(unsupportedMediaType(), acceptedTypes);
   }
-  if (type.startsWith('application/json')) return { form: false, value: decodeJson(bytes) };
+  if (type.startsWith('application/json')) return { form: false, value: await decodeJson(bytes) };
   if (type.startsWith('application/x-www-form-urlencoded')) return formBody(parseUrlencoded(decodeText(bytes)));
-  if (type.startsWith('multipart/form-data')) return formBody(await readMultipart(bytes, contentType ?? ''));
+  if (type.startsWith('multipart/form-data')) return formBody(readMultipart(bytes, contentType ?? ''));
   throw withHint(unsupportedMediaType(), acceptedTypes);
 }
 
@@ -35,14 +58,34 @@ function formBody(pairs: ReturnType<typeof parseUrlencoded>): RequestBody {
   throw decoded.reason === 'too many arguments' ? tooManyArguments() : plainError(400, 'Cannot parse form body');
 }
 
-function decodeJson(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+async function decodeJson(bytes: Uint8Array): Promise<Readonly<Record<string, unknown>>> {
+  await checkLimits(bytes);
   const value = parseJson(bytes);
   if (Array.isArray(value) && value.length === 0) return {};
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw withHint(cannotParseJson(), 'the body must be a JSON object');
   }
-  refuseUnsafe(value, 0);
+  refuseUnsafe(value);
   return value as Readonly<Record<string, unknown>>;
+}
+
+async function checkLimits(bytes: Uint8Array): Promise<void> {
+  const limits = new JsonLimits();
+  for (let at = 0; at < bytes.length; at += slice) {
+    if (at > 0) await nextTurn();
+    const excess = limits.scan(bytes.subarray(at, at + slice));
+    if (excess !== null) throw refusals[excess]();
+  }
+}
+
+const refusals: Readonly<Record<JsonExcess, () => HttpError>> = {
+  values: tooManyValues,
+  depth: () => withHint(cannotParseJson(), `the body is nested deeper than ${maxDepth} levels`),
+  text: () => plainError(400, `Too much text in the body: at most ${maxShortText} bytes in texts below 64 kB`),
+};
+
+function tooManyValues(): HttpError {
+  return plainError(400, `Too many values in the body: at most ${maxValues}`);
 }
 
 function parseJson(bytes: Uint8Array): unknown {
@@ -60,25 +103,23 @@ function parseJson(bytes: Uint8Array): unknown {
 }
 
 /** A key `__proto__` is data in parsed JSON, but a trap for whatever copies it. */
-function refuseUnsafe(value: unknown, depth: number): void {
+function refuseUnsafe(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
-  if (depth > deepestJson) throw cannotParseJson();
   if (Array.isArray(value)) {
-    for (const element of value) refuseUnsafe(element, depth + 1);
+    for (const element of value) refuseUnsafe(element);
     return;
   }
   for (const [key, member] of Object.entries(value)) {
     if (key === '__proto__') throw cannotParseJson();
-    refuseUnsafe(member, depth + 1);
+    refuseUnsafe(member);
   }
 }
 
-async function readMultipart(bytes: Uint8Array, contentType: string): ReturnType<typeof parseMultipart> {
-  try {
-    return await parseMultipart(bytes, contentType);
-  } catch {
-    throw plainError(400, 'Cannot parse multipart body');
-  }
+function readMultipart(bytes: Uint8Array, contentType: string): readonly FormPair[] {
+  const pairs = parseMultipart(bytes, contentType);
+  if (pairs === 'invalid') throw plainError(400, 'Cannot parse multipart body');
+  if (pairs === 'too many arguments') throw tooManyArguments();
+  return pairs;
 }
 
 function decodeText(bytes: Uint8Array): string {

@@ -23,14 +23,17 @@ export async function writeSnis(
   certificate: string,
   names: readonly string[],
 ): Promise<void> {
-  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
-  if (duplicate !== undefined) throw invalidInput({ snis: `${duplicate} is duplicated` });
+  const wanted = new Set<string>();
+  for (const name of names) {
+    if (wanted.has(name)) throw invalidInput({ snis: `${name} is duplicated` });
+    wanted.add(name);
+  }
   const existing = await snisOf(writer, certificate);
   for (const name of names) {
     if (!existing.has(name)) await createSni(writer, definition, certificate, name);
   }
   for (const [name, sni] of existing) {
-    if (!names.includes(name)) await writer.delete('snis', sni.id);
+    if (!wanted.has(name)) await writer.delete('snis', sni.id);
   }
 }
 

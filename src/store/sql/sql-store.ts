@@ -1,4 +1,5 @@
 import type { EntityDefinition, Row } from '../../entities/entity.ts';
+import { createTurns } from '../../util/turns.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import { deleteAudit, getAudit, listAudit } from './audit-records.ts';
 import { createChangeFeed } from './change-feed.ts';
@@ -11,7 +12,6 @@ import { nextTimestamp } from './next-timestamp.ts';
 import type { SqlBackend, SqlTransaction, StoreLog } from './sql-backend.ts';
 import { createReader } from './sql-reader.ts';
 import { createWriter } from './sql-writer.ts';
-import { createTurns } from './turns.ts';
 import { createUsageStore } from './usage-rows.ts';
 
 export interface SqlStoreOptions {

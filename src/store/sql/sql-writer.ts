@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row } from '../../entities/entity.ts';
+import { createTurns } from '../../util/turns.ts';
 import type { RowChange } from '../audit.ts';
 import { StoreError, type StoreWriter } from '../store.ts';
 import { insertAudit } from './audit-records.ts';
@@ -8,7 +10,6 @@ import { type DeletedRow, deleteRows } from './delete-rows.ts';
 import { type EntityTable, type EntityTables, tableOf, tagsOf, toColumns, toRow } from './entity-table.ts';
 import type { SqlTransaction } from './sql-backend.ts';
 import { createReader } from './sql-reader.ts';
-import { createTurns } from './turns.ts';
 
 export interface SqlWriter extends StoreWriter {
   /** Records of who did what were kept. */
@@ -20,6 +21,9 @@ export interface SqlWriter extends StoreWriter {
 /** Expired rows that one transaction removes at most, so that it stays short. */
 const expiredAtOnce = 1000;
 
+/** Milliseconds of one transaction's work after which reads and other callers of the thread get a turn. */
+const longestTurn = 10;
+
 export function createWriter(transaction: SqlTransaction, tables: EntityTables, now: number): SqlWriter {
   const reader = createReader(transaction, tables);
   const pending: RowChange[] = [];
@@ -28,9 +32,16 @@ export function createWriter(transaction: SqlTransaction, tables: EntityTables, 
   // One after another, so that each check sees what the operations before it wrote.
   const inTurn = createTurns();
 
+  let turnBegan = performance.now();
+
   function attempt<T>(operation: () => Promise<T>): Promise<T> {
     return inTurn(async () => {
       try {
+        // With SQLite everything in between happens in one turn of the event loop, however many operations there are.
+        if (performance.now() - turnBegan > longestTurn) {
+          await nextTurn();
+          turnBegan = performance.now();
+        }
         return await operation();
       } catch (error) {
         failure ??= { error };

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { after, before, describe, it } from 'node:test';
+import { rsaCertificate, rsaKey } from '../../src/entities/certificates.fixture.ts';
+import { exchangeOne } from '../support/raw-client.ts';
+import { type Rig, startRig } from '../support/rig.ts';
+
+/** Milliseconds: far above what such a request takes on a busy machine, far below what it took without limits. */
+const longestBlock = 500;
+
+const json = 'application/json';
+const form = 'application/x-www-form-urlencoded';
+const multipart = 'multipart/form-data; boundary=b';
+
+function many(count: number, write: (i: number) => string, separator = ','): string {
+  return Array.from({ length: count }, (_, i) => write(i)).join(separator);
+}
+
+const members = many(600_000, (i) => `"k${i}":1`);
+const certificate = `"cert":${JSON.stringify(rsaCertificate)},"key":${JSON.stringify(rsaKey)}`;
+
+/** Case 50: one request that would occupy the control plane for seconds. */
+const bodies: Readonly<Record<string, readonly [path: string, type: string, body: string]>> = {
+  'unknown members': ['/services', json, `{${members}}`],
+  'unknown members to validate': ['/schemas/services/validate', json, `{${members}}`],
+  'members of a reference': ['/routes', json, `{"service":{${members}}}`],
+  "members of a plugin's config": ['/plugins', json, `{"name":"cors","config":{${members}}}`],
+  tags: ['/services', json, `{"host":"a","tags":[${many(600_000, (i) => `"t${i}"`)}]}`],
+  'wrong tags': ['/services', json, `{"host":"a","tags":[${many(600_000, (i) => `"t,${i}"`)}]}`],
+  'expressions as paths': ['/routes', json, `{"paths":[${many(400_000, (i) => `"~/p${i}(a|b)*"`)}]}`],
+  'header names': ['/routes', json, `{"headers":{${many(400_000, (i) => `"h${i}":["a"]`)}}}`],
+  'empty records': ['/routes', json, `{"protocols":["tcp"],"sources":[${many(2_000_000, () => '{}')}]}`],
+  'nested lists': ['/services', json, '['.repeat(8_000_000)],
+  'a path of escapes': ['/routes', json, `{"paths":["/${'%41./'.repeat(1_500_000)}"]}`],
+  'a host of colons': ['/services', json, `{"host":"${':'.repeat(7_900_000)}"}`],
+  'names of one certificate': ['/certificates', json, `{${certificate},"snis":[${many(9000, (i) => `"h${i}.a"`)}]}`],
+  'certificates in one text': [
+    '/certificates',
+    json,
+    `{"key":"x","cert":"${'-----BEGIN CERTIFICATE-----\\n'.repeat(250_000)}"}`,
+  ],
+  'a name that is referred to': ['/routes', json, `{"service":{"name":"${'a'.repeat(7_900_000)}"}}`],
+  'form fields': ['/services', form, many(600_000, (i) => `k${i}=1`, '&')],
+  'escapes of a form': ['/services', form, `a=${'%ff'.repeat(2_600_000)}`],
+  'parts of a form': ['/services', multipart, `${many(140_000, (i) => part(`k${i}`), '')}--b--\r\n`],
+  'header lines of a part': ['/services', multipart, `--b\r\n${'X-A: b\r\n'.repeat(950_000)}\r\n1\r\n--b--\r\n`],
+};
+
+function part(name: string): string {
+  return `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n1\r\n`;
+}
+
+describe('a large body for the Admin API', () => {
+  let rig: Rig;
+  let keys = 0;
+  before(async () => {
+    rig = await startRig({ settings: { workers: 1 } });
+    await rig.write('POST', '/services/backend/plugins', { name: 'key-auth' });
+  });
+  after(() => rig.close());
+
+  /** A request with a key that no worker has seen: the worker has to ask the control plane. */
+  async function lookUp(): Promise<number> {
+    const key = `unused-${keys++}`;
+    return (await exchangeOne(rig.port, `GET / HTTP/1.1\r\nHost: a\r\napikey: ${key}\r\n\r\n`)).status;
+  }
+
+  for (const [what, [path, type, text]] of Object.entries(bodies)) {
+    it(`does not hold up look-ups: ${what}`, async () => {
+      const body = Buffer.from(text);
+      const blocked = monitorEventLoopDelay({ resolution: 5 });
+      blocked.enable();
+      const writes = [1, 2].map(() =>
+        fetch(rig.gateway.adminUrl + path, { method: 'POST', headers: { 'content-type': type }, body }),
+      );
+      assert.equal(await lookUp(), 401);
+      for (const answer of await Promise.all(writes)) {
+        assert.ok(answer.status === 400 || answer.status === 201, `${answer.status}`);
+        assert.ok((await answer.text()).length < 200_000);
+      }
+      assert.equal(await lookUp(), 401);
+      blocked.disable();
+      assert.ok(blocked.max / 1e6 < longestBlock, `${blocked.max / 1e6} ms`);
+    });
+  }
+});
