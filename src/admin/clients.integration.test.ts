@@ -200,8 +200,9 @@ test('a provider that puts the workspace before every path works with exact stat
 });
 
 test('the manager in a browser asks first and then sends back whole rows', async () => {
-  const page = { origin: 'http://localhost:8002' };
-  const preflight = await admin.call('OPTIONS', '/services', undefined, {
+  const page = { origin: 'http://localhost:8002', 'sec-fetch-site': 'same-site' };
+  await using managed = await startTestAdmin({ settings: { adminGuiUrl: [page.origin] } });
+  const preflight = await managed.call('OPTIONS', '/services', undefined, {
     ...page,
     'access-control-request-method': 'POST',
     'access-control-request-headers': 'content-type',
@@ -209,10 +210,10 @@ test('the manager in a browser asks first and then sends back whole rows', async
   assert.equal(preflight.status, 204);
   assert.equal(preflight.headers['access-control-allow-origin'], page.origin);
   assert.match(String(preflight.headers['access-control-allow-methods']), /POST/);
-  const { json: row } = await admin.call('POST', '/services', { name: 'toggled', host: 'a.test' }, page);
-  const toggled = await admin.call('PATCH', `/services/${String(row['id'])}`, { ...row, enabled: false }, page);
+  const { json: row } = await managed.call('POST', '/services', { name: 'toggled', host: 'a.test' }, page);
+  const toggled = await managed.call('PATCH', `/services/${String(row['id'])}`, { ...row, enabled: false }, page);
   assert.equal(toggled.status, 200, toggled.text);
   assert.equal(toggled.json['enabled'], false);
-  const list = await admin.call('GET', '/services?size=30&sort_by=name&sort_desc=1', undefined, page);
+  const list = await managed.call('GET', '/services?size=30&sort_by=name&sort_desc=1', undefined, page);
   assert.equal((list.json['data'] as readonly Entity[]).length, 1);
 });

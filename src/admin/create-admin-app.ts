@@ -20,7 +20,9 @@ export function createAdminApp(
     server,
     routes,
     token: deps.settings.adminToken,
-    guiOrigins: guiOrigins(deps),
+    guiOrigins: deps.settings.adminGuiUrl,
+    hosts: deps.settings.adminHosts,
+    hostCheck: 'all',
   });
 }
 
@@ -40,6 +42,9 @@ export function createStatusApp(
     routes: statusRoutes(deps, options),
     token: null,
     guiOrigins: [],
+    hosts: deps.settings.adminHosts,
+    // Monitoring reaches it by any name of the machine, and there is nothing to change.
+    hostCheck: 'loopback',
   });
 }
 
@@ -53,14 +58,4 @@ function common({ settings, store }: AdminDependencies, { log, entities, catalog
     latencyHeader: settings.headers.has('x-kong-admin-latency'),
     maxBodySize: settings.adminClientMaxBodySize,
   };
-}
-
-/** Origins of Kong's `admin_gui_url`, a comma-separated list. */
-function guiOrigins({ settings }: AdminDependencies): readonly string[] {
-  const setting = settings.public['admin_gui_url'];
-  const urls = Array.isArray(setting) ? setting : typeof setting === 'string' ? setting.split(',') : [];
-  return urls.flatMap((url: unknown) => {
-    const parsed = typeof url === 'string' ? URL.parse(url.trim()) : null;
-    return parsed === null ? [] : [parsed.origin];
-  });
 }

@@ -43,6 +43,8 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     adminListen: addresses('admin_listen'),
     statusListen: addresses('status_listen'),
     adminToken: values.admin_token,
+    adminGuiUrl: values.admin_gui_url,
+    adminHosts: values.admin_hosts,
     hashKeys: values.hash_keys,
     workers: values.nginx_worker_processes,
     database: values.database,

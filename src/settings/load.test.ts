@@ -30,6 +30,30 @@ function refusal(sources: SettingSources): string {
   assert.fail('the settings were accepted');
 }
 
+describe('browsers and the Admin API', () => {
+  test('admin_gui_url takes one URL or several, of which the origins count', () => {
+    const { settings, warnings } = load({
+      env: {
+        KONG_ADMIN_GUI_URL: 'https://Manager.example:443/ui, http://localhost:8002',
+        SLUICEGATE_ADMIN_HOSTS: 'GW.example',
+      },
+    });
+    assert.deepEqual(warnings, []);
+    assert.deepEqual(settings.adminGuiUrl, ['https://manager.example', 'http://localhost:8002']);
+    assert.deepEqual(settings.adminHosts, ['gw.example']);
+    assert.deepEqual(settings.public['admin_gui_url'], ['https://Manager.example:443/ui', 'http://localhost:8002']);
+  });
+
+  test('what is no URL, and what is no name, is refused', () => {
+    for (const text of ['manager.example', 'ftp://manager.example', 'https://']) {
+      assert.match(refusal({ env: { KONG_ADMIN_GUI_URL: text } }), /http and https URLs, not/);
+    }
+    for (const text of ['gw.example:8001', 'http://gw.example', 'a..b', '*']) {
+      assert.match(refusal({ env: { SLUICEGATE_ADMIN_HOSTS: text } }), /host names without ports, not/);
+    }
+  });
+});
+
 describe('strength', () => {
   test('without any source the defaults hold', () => {
     const { settings, warnings, file: read } = load({});

@@ -72,6 +72,10 @@ export interface Settings {
   readonly statusListen: readonly ListenAddress[];
   /** Bearer token of the Admin API; null: none is asked for. */
   readonly adminToken: string | null;
+  /** Origins whose pages may use the Admin API without a token: `https://manager.example:8445`. */
+  readonly adminGuiUrl: readonly string[];
+  /** Names at which clients reach the Admin API, in lower case. */
+  readonly adminHosts: readonly string[];
   /** `hash_keys`: API keys are stored as hashes. */
   readonly hashKeys: boolean;
   readonly workers: number;

@@ -44,6 +44,29 @@ function isAddressBlock(text: string): boolean {
   return /^(?:0|[1-9]\d{0,2})$/.test(prefix) && Number(prefix) <= (isIPv4(address) ? 32 : 128);
 }
 
+/** URLs of web pages; the value has their origins. */
+export const originList: Kind<readonly string[]> = {
+  label: 'list of URLs',
+  parse: (name, text) =>
+    splitList(text).map((entry) => {
+      const url = URL.parse(entry);
+      if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) return url.origin;
+      throw new SettingsError(`${name} must be a comma separated list of http and https URLs, not '${entry}'`);
+    }),
+  show: (_value, text) => splitList(text),
+};
+
+/** Host names without a port, in lower case; the first label may be `*`. */
+export const hostList: Kind<readonly string[]> = {
+  label: 'list of host names',
+  parse: (name, text) =>
+    splitList(text).map((entry) => {
+      if (/^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i.test(entry)) return entry.toLowerCase();
+      throw new SettingsError(`${name} must be a comma separated list of host names without ports, not '${entry}'`);
+    }),
+  show: (value) => value,
+};
+
 /** `80:8000, 443:8443`: external port to listening port. The value is keyed by the listening port. */
 export const portMaps: Kind<Readonly<Record<number, number>>> = {
   label: 'list of `<external port>:<listening port>`',

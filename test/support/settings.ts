@@ -67,6 +67,8 @@ function baseSettings(prefix: string): Settings {
     adminListen: [anyPort],
     statusListen: [anyPort],
     adminToken: null,
+    adminGuiUrl: [],
+    adminHosts: [],
     hashKeys: false,
     workers: 1,
     database: 'sqlite',

@@ -47,7 +47,11 @@ export interface AppOptions {
   readonly serverHeader: string | null;
   readonly latencyHeader: boolean;
   readonly token: string | null;
+  /** Origins of `admin_gui_url`. */
   readonly guiOrigins: readonly string[];
+  /** Names that `Host` may have. */
+  readonly hosts: readonly string[];
+  readonly hostCheck: 'all' | 'loopback';
   /** Largest body in bytes; 0 is unlimited. */
   readonly maxBodySize: number;
   /** Where records of writes go. */
@@ -138,7 +142,12 @@ function addGuards(app: FastifyInstance, options: AppOptions): void {
   const refused = nowAndThen(refusalInterval, (peer, unsaid) =>
     options.log.warn('a request to the Admin API showed no token, or a wrong one', { peer, unsaid }),
   );
-  const policy = createOriginPolicy({ guiOrigins: options.guiOrigins, tokenRequired: token !== null });
+  const policy = createOriginPolicy({
+    guiOrigins: options.guiOrigins,
+    hosts: options.hosts,
+    hostCheck: options.hostCheck,
+    tokenRequired: token !== null,
+  });
 
   app.addHook('onRequest', (request, reply, next) => {
     const origin = originOf(request);
@@ -167,17 +176,24 @@ function addGuards(app: FastifyInstance, options: AppOptions): void {
 }
 
 function originOf(request: FastifyRequest): RequestOrigin {
+  const { origin, host, 'sec-fetch-site': fetchSite } = request.headers;
   return {
     method: request.method,
-    origin: request.headers.origin,
-    // HTTP/2 has a pseudo header in the place of Host.
-    host: request.headers.host ?? authorityOf(request),
+    scheme: schemeOf(request),
+    origin,
+    // HTTP/2 has a pseudo header instead of Host.
+    host: host ?? authorityOf(request),
     localAddress: request.socket.localAddress,
+    fetchSite: typeof fetchSite === 'string' ? fetchSite : undefined,
   };
 }
 
 function addressOf(request: FastifyRequest): string {
   return canonicalIp(request.ip) ?? request.ip;
+}
+
+function schemeOf({ socket }: FastifyRequest): 'http' | 'https' {
+  return 'encrypted' in socket ? 'https' : 'http';
 }
 
 function authorityOf(request: FastifyRequest): string | undefined {
@@ -200,7 +216,7 @@ function entryOf(request: FastifyRequest, reply: FastifyReply): AccessEntry {
     remotePort: socket.remotePort ?? 0,
     localAddr: socket.localAddress ?? '',
     localPort: socket.localPort ?? 0,
-    scheme: 'encrypted' in socket ? 'https' : 'http',
+    scheme: schemeOf(request),
     time: Date.now() - Math.round(duration),
     duration,
     method: request.method,

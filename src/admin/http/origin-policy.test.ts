@@ -1,82 +1,134 @@
 import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
 import { test } from 'node:test';
 import { HttpError } from './http-error.ts';
-import { createOriginPolicy, type RequestOrigin } from './origin-policy.ts';
+import { createOriginPolicy, type OriginPolicyOptions, type RequestOrigin } from './origin-policy.ts';
 
-const open = createOriginPolicy({ guiOrigins: [], tokenRequired: false });
+const open: OriginPolicyOptions = { guiOrigins: [], hosts: [], hostCheck: 'all', tokenRequired: false };
 
 function request(change: Partial<RequestOrigin>): RequestOrigin {
-  return { method: 'POST', origin: undefined, host: 'localhost:8001', localAddress: '127.0.0.1', ...change };
+  return {
+    method: 'POST',
+    scheme: 'http',
+    origin: undefined,
+    host: 'localhost:8001',
+    localAddress: '127.0.0.1',
+    fetchSite: undefined,
+    ...change,
+  };
 }
 
-function isRefused(change: Partial<RequestOrigin>): boolean {
+/** The message of the 403, or null. */
+function refusal(change: Partial<RequestOrigin>, options: Partial<OriginPolicyOptions> = {}): string | null {
   try {
-    open.check(request(change));
-    return false;
+    createOriginPolicy({ ...open, ...options }).check(request(change));
+    return null;
   } catch (error) {
     assert.ok(error instanceof HttpError);
     assert.equal(error.status, 403);
-    return true;
+    return error.message;
   }
 }
 
-test('a request without an origin, as every tool sends it, is let through', () => {
-  assert.equal(isRefused({}), false);
-  assert.equal(open.allowOrigin(request({})), '*');
+function allowed(change: Partial<RequestOrigin>, options: Partial<OriginPolicyOptions> = {}): string | null {
+  return createOriginPolicy({ ...open, ...options }).allowOrigin(request(change));
+}
+
+test('a request without an origin, as every tool sends it, is accepted', () => {
+  assert.equal(refusal({}), null);
+  assert.equal(allowed({}), '*');
 });
 
-test('pages of this machine and of the same host may do everything', () => {
-  const origins = ['http://localhost:8002', 'http://127.0.0.1:8002', 'http://[::1]:8002', 'https://ui.localhost'];
-  for (const origin of origins) {
-    assert.equal(isRefused({ origin }), false, origin);
-    assert.equal(open.allowOrigin(request({ origin })), origin);
+test('a page that the Admin API itself serves may do everything', () => {
+  const pages: readonly Partial<RequestOrigin>[] = [
+    { origin: 'http://localhost:8001' },
+    { origin: 'http://gw.localhost:8001', host: 'GW.localhost:8001' },
+    { origin: 'http://[::1]:8001', host: '[::1]:8001' },
+    { origin: 'http://10.0.0.5', host: '10.0.0.5:80' },
+    { origin: 'https://10.0.0.5:8444', host: '10.0.0.5:8444', scheme: 'https' },
+  ];
+  for (const page of pages) {
+    assert.equal(refusal({ ...page, fetchSite: 'same-origin' }), null, page.origin);
+    assert.equal(allowed(page), page.origin);
   }
-  const same = { origin: 'http://gw.example:8002', host: 'gw.example:8001', localAddress: '10.0.0.5' };
-  assert.equal(isRefused(same), false);
-  assert.equal(open.allowOrigin(request(same)), same.origin);
 });
 
-test('a page of a foreign origin may neither change nor read anything', () => {
-  for (const origin of [
+test('a page of any other origin may neither change nor read anything', () => {
+  const origins = [
+    'http://localhost:8000',
+    'http://localhost',
+    'https://localhost:8001',
+    'http://127.0.0.1:8001',
     'http://evil.example',
+    'http://evil.example:8001',
+    'http://localhost.evil.example:8001',
     'null',
-    'http://localhost.evil.example',
-    'http://127.0.0.1.evil.example',
-  ]) {
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) assert.equal(isRefused({ origin, method }), true, origin);
-    assert.equal(isRefused({ origin, method: 'GET' }), false);
-    assert.equal(open.allowOrigin(request({ origin, method: 'GET' })), null);
+    '',
+  ];
+  for (const origin of origins) {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      assert.match(refusal({ origin, method }) ?? '', /admin_gui_url \(SLUICEGATE_ADMIN_GUI_URL\)/, origin);
+    }
+    assert.equal(refusal({ origin, method: 'GET' }), null);
+    assert.equal(allowed({ origin, method: 'GET' }), null);
   }
 });
 
-test('a name that was made to resolve to loopback gets nothing, not even a GET', () => {
-  for (const host of ['evil.example:8001', 'evil.example', '127.0.0.1.evil.example', 'a b']) {
-    assert.equal(isRefused({ method: 'GET', host }), true, host);
+test('a form that a browser posts for another site without an origin is refused', () => {
+  for (const fetchSite of ['cross-site', 'same-site']) assert.notEqual(refusal({ fetchSite }), null, fetchSite);
+  for (const fetchSite of ['same-origin', 'none']) assert.equal(refusal({ fetchSite }), null, fetchSite);
+  assert.equal(refusal({ fetchSite: 'cross-site', method: 'GET' }), null);
+  assert.equal(refusal({ fetchSite: 'cross-site' }, { tokenRequired: true }), null);
+});
+
+test('a name that is not known to be the gateway gets nothing, not even a GET, on any address', () => {
+  for (const localAddress of ['127.0.0.1', '10.0.0.5']) {
+    for (const host of ['evil.example:8001', 'evil.example', '127.0.0.1.evil.example', 'localhost.', 'a b', 'x.y.']) {
+      const message = refusal({ method: 'GET', host, localAddress });
+      if (host === 'localhost.') assert.equal(message, null);
+      else assert.match(message ?? '', /admin_hosts \(SLUICEGATE_ADMIN_HOSTS\)/, host);
+    }
+    const own = [
+      'localhost:8001',
+      '127.0.0.1:8001',
+      '[::1]:8001',
+      'a.localhost',
+      '10.9.8.7:1',
+      'kong:8001',
+      hostname(),
+    ];
+    for (const host of [...own, undefined]) assert.equal(refusal({ method: 'GET', host, localAddress }), null, host);
   }
-  for (const host of [
-    'localhost:8001',
-    '127.0.0.1:8001',
-    '[::1]:8001',
-    'admin.localhost',
-    '10.0.0.5:8001',
-    undefined,
-  ]) {
-    assert.equal(isRefused({ method: 'GET', host }), false, host);
+});
+
+test('the names of admin_hosts are accepted in any case, `*.` for the names below', () => {
+  const hosts = ['gw.example', '*.internal.example'];
+  for (const host of ['gw.example:8001', 'GW.example', 'a.internal.example', 'a.b.internal.example.']) {
+    assert.equal(refusal({ host }, { hosts }), null, host);
   }
-  assert.equal(isRefused({ method: 'GET', host: 'kong:8001', localAddress: '172.17.0.2' }), false);
+  for (const host of ['a.gw.example', 'internal.example', 'evilinternal.example', 'gw.example.evil.example']) {
+    assert.notEqual(refusal({ host }, { hosts }), null, host);
+  }
+});
+
+test('the status API is reached by any name, except on loopback', () => {
+  assert.equal(refusal({ host: 'gw.example', localAddress: '10.0.0.5' }, { hostCheck: 'loopback' }), null);
+  assert.notEqual(refusal({ host: 'gw.example', localAddress: '::1' }, { hostCheck: 'loopback' }), null);
 });
 
 test('with a token every origin and host is fine, because a foreign page has no token', () => {
-  const guarded = createOriginPolicy({ guiOrigins: [], tokenRequired: true });
-  const foreign = request({ origin: 'http://evil.example', host: 'evil.example' });
-  guarded.check(foreign);
-  assert.equal(guarded.allowOrigin(foreign), 'http://evil.example');
+  const foreign = { origin: 'http://evil.example', host: 'evil.example' };
+  assert.equal(refusal(foreign, { tokenRequired: true }), null);
+  assert.equal(allowed(foreign, { tokenRequired: true }), 'http://evil.example');
 });
 
-test('configured origins are allowed; others are answered with the first of them', () => {
-  const guarded = createOriginPolicy({ guiOrigins: ['https://a.example', 'https://b.example'], tokenRequired: false });
-  guarded.check(request({ origin: 'https://b.example' }));
-  assert.equal(guarded.allowOrigin(request({ origin: 'https://b.example' })), 'https://b.example');
-  assert.equal(guarded.allowOrigin(request({ origin: 'https://c.example' })), 'https://a.example');
-  assert.equal(guarded.allowOrigin(request({})), 'https://a.example');
+test('the origins of admin_gui_url may read and write; others are answered with the first of them', () => {
+  const guiOrigins = ['https://a.example', 'https://b.example'];
+  const fetchSite = 'cross-site';
+  assert.equal(refusal({ origin: 'https://b.example', fetchSite }, { guiOrigins }), null);
+  assert.equal(refusal({ origin: 'http://localhost:8001' }, { guiOrigins }), null);
+  assert.notEqual(refusal({ origin: 'https://b.example:8443', fetchSite }, { guiOrigins }), null);
+  assert.equal(allowed({ origin: 'https://b.example' }, { guiOrigins }), 'https://b.example');
+  assert.equal(allowed({ origin: 'https://c.example' }, { guiOrigins }), 'https://a.example');
+  assert.equal(allowed({}, { guiOrigins }), 'https://a.example');
 });

@@ -4,10 +4,13 @@ import { plainError } from './http-error.ts';
 /** What of a request tells who a browser is acting for. */
 export interface RequestOrigin {
   readonly method: string;
+  readonly scheme: 'http' | 'https';
   readonly origin: string | undefined;
   readonly host: string | undefined;
   /** Address of this side of the connection. */
   readonly localAddress: string | undefined;
+  /** `Sec-Fetch-Site`: how the page relates to this API, as the browser sees it. */
+  readonly fetchSite: string | undefined;
 }
 
 export interface OriginPolicy {
@@ -17,43 +20,43 @@ export interface OriginPolicy {
   allowOrigin(request: RequestOrigin): string | null;
 }
 
-interface OriginPolicyOptions {
-  /** Origins of `admin_gui_url`; none: Kong's default, any origin. */
+export interface OriginPolicyOptions {
+  /** Origins of `admin_gui_url`: their pages may read and write. */
   readonly guiOrigins: readonly string[];
+  /** Names by which clients reach the API, in lower case; `*.` stands for one label or more. */
+  readonly hosts: readonly string[];
+  /** Connections to which addresses of this machine must name the gateway in `Host`. */
+  readonly hostCheck: 'all' | 'loopback';
   /** A caller must show a token, which no foreign page has. */
   readonly tokenRequired: boolean;
 }
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+const ownSites = new Set(['same-origin', 'none']);
 
 /**
- * Without a token, every page that a person on this machine opens could talk to a loopback listener through their
- * browser: by a plain form post (no preflight), or by a name that is made to resolve to 127.0.0.1. So a foreign
- * `Origin` may neither change anything nor read, and a foreign `Host` on a loopback connection gets nothing.
+ * Without a token, every page that a person opens in a browser which reaches the API could talk to it: by a plain form post,
+ * for which the browser does not ask first, or by a name that the page's owner makes resolve to the API's address. So a
+ * foreign `Origin` may neither change anything nor read, and a `Host` that is not a name of the gateway gets nothing.
+ * Origins are compared with scheme and port: what the proxy serves on its port is not part of the Admin API.
  */
 export function createOriginPolicy(options: OriginPolicyOptions): OriginPolicy {
-  const { guiOrigins, tokenRequired } = options;
+  const { guiOrigins, hosts, hostCheck, tokenRequired } = options;
+  const names = [...hosts, machineName().toLowerCase()];
 
-  function isTrusted(request: RequestOrigin): boolean {
-    if (tokenRequired || request.origin === undefined) return true;
-    if (guiOrigins.includes(request.origin)) return true;
-    const origin = hostOf(request.origin);
-    if (origin === null) return false;
-    return isLoopbackName(origin) || origin === hostOf(`http://${request.host ?? ''}`);
+  function isTrusted({ origin, scheme, host, fetchSite }: RequestOrigin): boolean {
+    if (tokenRequired) return true;
+    // Browsers leave `Origin` out of some posts; tools send neither header.
+    if (origin === undefined) return fetchSite === undefined || ownSites.has(fetchSite);
+    return guiOrigins.includes(origin) || (host !== undefined && originOf(origin) === originOf(`${scheme}://${host}`));
   }
 
   return {
     check(request) {
       if (tokenRequired) return;
-      if (isLoopbackAddress(request.localAddress) && !namesThisMachine(request.host)) {
-        throw plainError(
-          403,
-          `Host '${request.host ?? ''}' is not a name of this machine; use localhost or set a token`,
-        );
-      }
-      if (!safeMethods.has(request.method) && !isTrusted(request)) {
-        throw plainError(403, `Origin '${request.origin}' may not change the configuration; see admin_gui_url`);
-      }
+      const checked = hostCheck === 'all' || isLoopbackAddress(request.localAddress);
+      if (checked && !namesTheGateway(request.host, names)) throw foreignHost(request.host);
+      if (!safeMethods.has(request.method) && !isTrusted(request)) throw foreignOrigin(request.origin);
     },
     allowOrigin(request) {
       if (guiOrigins.length > 0) {
@@ -65,26 +68,45 @@ export function createOriginPolicy(options: OriginPolicyOptions): OriginPolicy {
   };
 }
 
-function hostOf(origin: string): string | null {
-  try {
-    return new URL(origin).hostname.toLowerCase();
-  } catch {
-    return null;
-  }
+function foreignHost(host: string | undefined) {
+  return plainError(
+    403,
+    `Host '${quoted(host)}' is not a name of this gateway: add the name to admin_hosts (SLUICEGATE_ADMIN_HOSTS), ` +
+      'use localhost or an IP address, or set SLUICEGATE_ADMIN_TOKEN',
+  );
+}
+
+function foreignOrigin(origin: string | undefined) {
+  const who = origin === undefined ? 'A page of another site' : `Origin '${quoted(origin)}'`;
+  return plainError(
+    403,
+    `${who} may not change the configuration: add its origin to admin_gui_url (SLUICEGATE_ADMIN_GUI_URL), ` +
+      'or set SLUICEGATE_ADMIN_TOKEN',
+  );
+}
+
+function quoted(text: string | undefined): string {
+  return (text ?? '').slice(0, 300);
+}
+
+/** Scheme, host and port; null for what has none, such as the origin `null`. */
+function originOf(url: string): string | null {
+  const origin = URL.parse(url)?.origin ?? 'null';
+  return origin === 'null' ? null : origin;
 }
 
 function isLoopbackAddress(address: string | undefined): boolean {
   return address !== undefined && (/^(?:::ffff:)?127\./.test(address) || address === '::1');
 }
 
-function isLoopbackName(name: string): boolean {
-  return name === 'localhost' || name.endsWith('.localhost') || /^127\.\d+\.\d+\.\d+$/.test(name) || name === '[::1]';
-}
-
-/** Any IP address is fine: a page can be reached by a rebound name only, never by an address it does not own. */
-function namesThisMachine(host: string | undefined): boolean {
+/**
+ * True for what a page of the internet cannot be served under: an address, which no one can make resolve elsewhere, this
+ * machine, and a name without a dot (`http://kong:8001`), which nobody can register.
+ */
+function namesTheGateway(host: string | undefined, names: readonly string[]): boolean {
   if (host === undefined || host === '') return true;
-  const name = hostOf(`http://${host}`);
-  if (name === null) return false;
-  return isLoopbackName(name) || /^[\d.]+$/.test(name) || name.startsWith('[') || name === machineName().toLowerCase();
+  const name = URL.parse(`http://${host}`)?.hostname.replace(/\.$/, '');
+  if (name === undefined || name === '') return false;
+  if (!name.includes('.') || name.endsWith('.localhost') || /^\d+\.\d+\.\d+\.\d+$/.test(name)) return true;
+  return names.some((known) => (known.startsWith('*.') ? name.endsWith(known.slice(1)) : name === known));
 }

@@ -1,6 +1,6 @@
 import { boolean, duration, integer, list, oneOf, optionalString, size } from '../kinds.ts';
 import { listen, streamListen } from '../listen.ts';
-import { portMaps, tlsVersions } from '../special-kinds.ts';
+import { hostList, originList, portMaps, tlsVersions } from '../special-kinds.ts';
 import { kong, own } from './definition.ts';
 
 export const listeners = {
@@ -13,6 +13,16 @@ export const listeners = {
     listen,
     '127.0.0.1:8001',
     'Where the Admin API is served. Whoever reaches it controls the gateway: bind it to loopback, or set `admin_token`.',
+  ),
+  admin_gui_url: kong(
+    originList,
+    '',
+    'Where web pages that use the Admin API come from, such as `https://manager.example:8445`; several separated by commas. Their origins may read and write; without a token no other page may, except those of the Admin API itself.',
+  ),
+  admin_hosts: own(
+    hostList,
+    '',
+    'Names by which clients reach the Admin API without a token, for example `gateway.example, *.internal.example`. An address, `localhost`, the name of the machine and names without a dot are always accepted.',
   ),
   status_listen: kong(
     listen,

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { after, before, describe, it } from 'node:test';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+
+/** Case 50: what a web page can make a browser send to the Admin API. */
+describe('a browser at the Admin API', () => {
+  const manager = 'https://manager.example:8445';
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startTestGateway({
+      env: { KONG_ADMIN_GUI_URL: `${manager}/ui`, SLUICEGATE_ADMIN_HOSTS: 'gw.example' },
+    });
+  });
+  after(() => gateway.stop());
+
+  async function send(
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body = '',
+    base = gateway.adminUrl,
+  ) {
+    const { promise, resolve, reject } = Promise.withResolvers<{
+      status: number;
+      headers: NodeJS.Dict<unknown>;
+      text: string;
+    }>();
+    const sent = request(base + path, { method, headers }, async (response) => {
+      const text = Buffer.concat(await response.toArray()).toString();
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+    });
+    sent.on('error', reject);
+    sent.end(body);
+    return await promise;
+  }
+
+  it('posts no form for a page that the proxy serves', async () => {
+    for (const origin of [gateway.proxyUrl, `http://localhost:${gateway.proxyPort}`, 'http://localhost']) {
+      const answer = await send('POST', '/services', { ...form, origin }, 'host=evil.example');
+      assert.equal(answer.status, 403, origin);
+      assert.match(answer.text, /SLUICEGATE_ADMIN_GUI_URL/);
+    }
+  });
+
+  it('posts no form for a page of another site when it leaves out the origin', async () => {
+    const answer = await send('POST', '/services', { ...form, 'sec-fetch-site': 'cross-site' }, 'host=evil.example');
+    assert.equal(answer.status, 403);
+  });
+
+  it('deletes nothing for another page, and gets no leave to do so', async () => {
+    const origin = 'http://evil.example';
+    assert.equal((await send('DELETE', '/services/a', { origin })).status, 403);
+    const preflight = await send('OPTIONS', '/services/a', { origin, 'access-control-request-method': 'DELETE' });
+    assert.equal(preflight.status, 204);
+    assert.notEqual(preflight.headers['access-control-allow-origin'], origin);
+  });
+
+  it('reads nothing by a name that was made to resolve to the gateway', async () => {
+    for (const path of ['/services', '/audit', '/analytics/usage', '/openapi.json', '/']) {
+      const answer = await send('GET', path, { host: 'rebound.example' });
+      assert.equal(answer.status, 403, path);
+      assert.match(answer.text, /SLUICEGATE_ADMIN_HOSTS/);
+    }
+    assert.equal((await send('GET', '/status', { host: 'rebound.example' }, '', gateway.statusUrl)).status, 403);
+    assert.equal((await send('GET', '/services', { host: 'gw.example:8001' })).status, 200);
+  });
+
+  it('reads and writes for the pages of admin_gui_url and of the Admin API', async () => {
+    for (const origin of [manager, gateway.adminUrl]) {
+      const answer = await send(
+        'POST',
+        '/services',
+        { ...form, origin, 'sec-fetch-site': 'cross-site' },
+        'host=a.example',
+      );
+      assert.equal(answer.status, 201, answer.text);
+    }
+    const preflight = await send('OPTIONS', '/services', { origin: manager, 'access-control-request-method': 'PUT' });
+    assert.equal(preflight.headers['access-control-allow-origin'], manager);
+    assert.match(String(preflight.headers['access-control-allow-methods']), /POST/);
+  });
+});
