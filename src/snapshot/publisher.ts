@@ -26,6 +26,8 @@ export interface DeltaReceivers {
   configure(config: () => WorkerConfig): void;
   broadcast(message: ToWorker): void;
   settled(version: number, timeout: number): Promise<boolean>;
+  /** Numbers of the workers that do not have this version yet. */
+  lagging(version: number): readonly number[];
 }
 
 export interface PublisherLog {
@@ -42,7 +44,7 @@ export interface PublisherOptions {
   readonly zones?: ZoneRegistry;
   /** Finds out where the targets of upstreams are. */
   readonly addresses?: AddressBook;
-  /** Longest wait for workers to take a change over, in milliseconds. Default 5000. */
+  /** Longest wait for workers to apply a change, in milliseconds. Default 3000: clients give up after 10 s or more. */
   readonly patience?: number;
 }
 
@@ -77,7 +79,7 @@ export class Publisher implements ConfigPublisher {
     this.#store = options.store;
     this.#workers = options.workers;
     this.#log = options.log;
-    this.#patience = options.patience ?? 5000;
+    this.#patience = options.patience ?? 3000;
     this.#zones = options.zones ?? null;
     this.#addresses = options.addresses ?? null;
     this.#onDelta = options.onDelta ?? (() => {});
@@ -129,11 +131,17 @@ export class Publisher implements ConfigPublisher {
   }
 
   async published(version: number): Promise<void> {
-    const deadline = performance.now() + this.#patience;
+    const began = performance.now();
     if (this.#mirror.version < version) await this.#followedTo(version);
-    const left = Math.max(0, deadline - performance.now());
-    const settled = this.#mirror.version >= version && (await this.#workers.settled(this.#sent, left));
-    if (!settled) this.#log.log('warn', 'not every worker took a change over in time', { version });
+    const left = Math.max(0, began + this.#patience - performance.now());
+    const sent = this.#sent;
+    if (this.#mirror.version >= version && (await this.#workers.settled(sent, left))) return;
+    this.#log.log('warn', 'not every worker has applied a change in time; its write is answered anyway', {
+      version,
+      followed: this.#mirror.version,
+      workers: this.#workers.lagging(sent),
+      waited_ms: Math.round(performance.now() - began),
+    });
   }
 
   /** Takes note of all entities that some worker could not take over. */
@@ -222,7 +230,7 @@ export class Publisher implements ConfigPublisher {
     const addresses = this.#addresses?.change(delta) ?? null;
     this.#workers.broadcast({
       type: 'delta',
-      delta,
+      json: JSON.stringify(delta),
       ...(zones === null ? {} : { zones }),
       ...(addresses === null ? {} : { addresses }),
     });

@@ -78,7 +78,7 @@ export class DataPlaneWorker {
         this.#take(JSON.parse(message.json) as SnapshotDelta, message.zones, message.addresses);
         break;
       case 'delta':
-        this.#take(message.delta, message.zones, message.addresses);
+        this.#take(JSON.parse(message.json) as SnapshotDelta, message.zones, message.addresses);
         break;
       case 'addresses':
         this.#move(message.addresses);

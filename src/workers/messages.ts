@@ -85,7 +85,8 @@ export type ToWorker =
     }
   | {
       readonly type: 'delta';
-      readonly delta: SnapshotDelta;
+      /** A `SnapshotDelta`, written once for all workers. */
+      readonly json: string;
       readonly zones?: ZoneChanges;
       readonly addresses?: AddressChanges;
     }

@@ -113,6 +113,12 @@ export class Supervisor {
     });
   }
 
+  /** Numbers of the workers that have the config, but not this version of it. */
+  lagging(version: number): readonly number[] {
+    const late = this.#live().filter((worker) => worker.configured && worker.version < version);
+    return late.map(({ number }) => number);
+  }
+
   /** Workers that listen now, by number. */
   running(): readonly WorkerHandle[] {
     return this.#live().filter((worker) => worker.ready);

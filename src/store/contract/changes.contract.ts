@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { testDefinitions, testRow } from '../store.fixtures.ts';
 import type { Store } from '../store.ts';
 import { deleteRow, insertRow, type StoreBench } from './store-bench.ts';
@@ -25,6 +26,53 @@ export function registerChangeTests(bench: StoreBench): void {
     assert.equal(await store.version(), 2);
     const reading = await store.write((writer) => writer.count('services'));
     assert.deepEqual(reading, { result: 2, version: 2 });
+  });
+
+  it('commits writes that wait together, each with its own version and time, and takes back only those that fail', async () => {
+    const store = await bench.fresh();
+    let commits = 0;
+    store.subscribe(() => commits++);
+    const begin = Promise.withResolvers<void>();
+    const first = store.write(async (writer) => {
+      await begin.promise;
+      return writer.insert('services', testRow({ name: 'first' }));
+    });
+    const later = Array.from({ length: 20 }, (_, i) =>
+      store.write(async (writer) => {
+        const row = await writer.insert('services', testRow({ name: `s${i}` }));
+        // Not waited for: what a failed write still has under way must not become part of the next one.
+        void writer.insert('services', testRow({ name: `extra${i}` })).catch(() => undefined);
+        if (i % 4 === 1) throw new Error(`no ${i}`);
+        if (i % 4 === 2) await writer.insert('services', testRow({ name: `s${i}` }));
+        return row;
+      }),
+    );
+    begin.resolve();
+    await first;
+    const outcomes = await Promise.allSettled(later);
+    assert.ok(commits <= 3, `${commits} commits`);
+    const kept = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+    assert.equal(kept.length, 10);
+    assert.deepEqual(
+      outcomes.map(({ status }, i) => (i % 4 === 1 || i % 4 === 2 ? status === 'rejected' : status === 'fulfilled')),
+      outcomes.map(() => true),
+    );
+    assert.equal(await store.count('services'), 21);
+    assert.deepEqual(
+      kept.map(({ version }) => version),
+      kept.map((_, i) => 3 + 2 * i),
+    );
+    assert.equal(await store.version(), 21);
+    const times = kept.map(({ result }) => result.created_at);
+    assert.deepEqual(
+      times,
+      [...new Set(times)].toSorted((a, b) => a - b),
+    );
+    const changes = await store.changesSince(1, 100);
+    assert.deepEqual(
+      changes?.filter((_, i) => i % 2 === 0).map(({ id }) => id),
+      kept.map(({ result }) => result.id),
+    );
   });
 
   it('tells the changes after a version in order, with the rows as they are now', async () => {
@@ -96,6 +144,8 @@ export function registerChangeTests(bench: StoreBench): void {
       const { version, entities } = await store.dump(['services', 'consumers']);
       assert.equal(entities['services']?.length, entities['consumers']?.length);
       assert.equal(version, 2 * (entities['services']?.length ?? 0));
+      // SQLite reads without waiting for anything: the writes would never get their turn.
+      await nextTurn();
     }
     await writes;
   });

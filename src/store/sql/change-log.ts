@@ -10,6 +10,11 @@ export interface PendingChange {
   readonly operation: ChangeOperation;
 }
 
+export interface StampedChange extends PendingChange {
+  /** Timestamp of the write, in milliseconds. */
+  readonly at: number;
+}
+
 export async function readVersion(database: Database): Promise<number> {
   const head = await database.selectFrom('store_version').select('version').executeTakeFirstOrThrow();
   return Number(head['version']);
@@ -22,7 +27,7 @@ export async function readVersion(database: Database): Promise<number> {
 export async function appendChanges(
   transaction: SqlTransaction,
   head: StoreHead,
-  pending: readonly PendingChange[],
+  pending: readonly StampedChange[],
   timestamp: number,
   keep: number,
 ): Promise<number> {
@@ -31,7 +36,7 @@ export async function appendChanges(
     entity: change.entity,
     entity_id: change.id,
     operation: change.operation,
-    at: timestamp,
+    at: change.at,
   }));
   for (const some of chunks(lines)) await transaction.insertInto('changes').values(some).execute();
   const version = head.version + lines.length;

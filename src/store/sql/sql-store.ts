@@ -1,17 +1,15 @@
 import type { EntityDefinition, Row } from '../../entities/entity.ts';
-import { createTurns } from '../../util/turns.ts';
-import type { Store, StoreWriter } from '../store.ts';
+import type { Store } from '../store.ts';
 import { deleteAudit, getAudit, listAudit } from './audit-records.ts';
 import { createChangeFeed } from './change-feed.ts';
-import { appendChanges, moveTimestamp, readChanges, readVersion } from './change-log.ts';
+import { readChanges, readVersion } from './change-log.ts';
 import { type EntityTables, tableOf, toEntityTable, toRow } from './entity-table.ts';
+import { GroupCommit } from './group-commit.ts';
 import { deleteExpiredCounters, leaseCounters, readCounters, resetCounters } from './limit-counters.ts';
 import { listTags } from './list-tags.ts';
 import { migrate } from './migrate.ts';
-import { nextTimestamp } from './next-timestamp.ts';
 import type { SqlBackend, SqlTransaction, StoreLog } from './sql-backend.ts';
 import { createReader } from './sql-reader.ts';
-import { createWriter } from './sql-writer.ts';
 import { createUsageStore } from './usage-rows.ts';
 
 export interface SqlStoreOptions {
@@ -22,34 +20,11 @@ export interface SqlStoreOptions {
 
 export function createSqlStore(backend: SqlBackend, { definitions, log, keptChanges }: SqlStoreOptions): Store {
   const tables: EntityTables = new Map(definitions.map((definition) => [definition.name, toEntityTable(definition)]));
-  // Only one writer of this node waits for those of others, so that they do not use up its connections.
-  const inTurn = createTurns();
   const version = (): Promise<number> => readVersion(backend.read);
   const feed = createChangeFeed(() => backend.watch((seen) => feed.announce(seen), version), log);
 
-  async function write<T>(work: (writer: StoreWriter) => Promise<T>): Promise<{ result: T; version: number }> {
-    const written = await inTurn(() => commit(work));
-    if (written.changed) feed.announce(written.version);
-    return { result: written.result, version: written.version };
-  }
-
-  function commit<T>(
-    work: (writer: StoreWriter) => Promise<T>,
-  ): Promise<{ result: T; version: number; changed: boolean }> {
-    return backend.write.transaction().execute(async (transaction) => {
-      const head = await backend.lockHead(transaction);
-      const writer = createWriter(transaction, tables, nextTimestamp(head.lastTimestamp, Date.now()));
-      const result = await work(writer);
-      const pending = await writer.finish();
-      if (pending.length === 0) {
-        if (writer.audited) await moveTimestamp(transaction, writer.now);
-        return { result, version: head.version, changed: false };
-      }
-      const version = await appendChanges(transaction, head, pending, writer.now, keptChanges);
-      await backend.notify(transaction, version);
-      return { result, version, changed: true };
-    });
-  }
+  // Only one transaction of this node waits for those of others, so that they do not use up its connections.
+  const commits = new GroupCommit({ backend, tables, keptChanges, committed: (seen) => feed.announce(seen) });
 
   /** Several reads of one instant. */
   function consistently<T>(read: (transaction: SqlTransaction) => Promise<T>): Promise<T> {
@@ -66,7 +41,7 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
     ...createReader(backend.read, tables),
     kind: backend.kind,
     migrate: () => migrate(backend, tables),
-    write,
+    write: (work) => commits.write(work),
     listTags: (query) => listTags(backend.read, tables, query),
     dump: (entities) =>
       consistently(async (transaction) => {

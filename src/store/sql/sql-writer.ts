@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row } from '../../entities/entity.ts';
 import { createTurns } from '../../util/turns.ts';
 import type { RowChange } from '../audit.ts';
@@ -21,10 +20,13 @@ export interface SqlWriter extends StoreWriter {
 /** Expired rows that one transaction removes at most, so that it stays short. */
 const expiredAtOnce = 1000;
 
-/** Milliseconds of one transaction's work after which reads and other callers of the thread get a turn. */
-const longestTurn = 10;
-
-export function createWriter(transaction: SqlTransaction, tables: EntityTables, now: number): SqlWriter {
+/** `breathe` is awaited before each operation. */
+export function createWriter(
+  transaction: SqlTransaction,
+  tables: EntityTables,
+  now: number,
+  breathe: () => Promise<void>,
+): SqlWriter {
   const reader = createReader(transaction, tables);
   const pending: RowChange[] = [];
   let audited = false;
@@ -32,16 +34,10 @@ export function createWriter(transaction: SqlTransaction, tables: EntityTables, 
   // One after another, so that each check sees what the operations before it wrote.
   const inTurn = createTurns();
 
-  let turnBegan = performance.now();
-
   function attempt<T>(operation: () => Promise<T>): Promise<T> {
     return inTurn(async () => {
       try {
-        // With SQLite everything in between happens in one turn of the event loop, however many operations there are.
-        if (performance.now() - turnBegan > longestTurn) {
-          await nextTurn();
-          turnBegan = performance.now();
-        }
+        await breathe();
         return await operation();
       } catch (error) {
         failure ??= { error };
