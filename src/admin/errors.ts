@@ -27,7 +27,7 @@ export function invalidInput(fields: ErrorTree): HttpError {
  */
 export function answerOf(error: unknown, report: (cause: unknown) => void): Answer {
   const known = knownError(error);
-  if (known !== null) return { status: known.status, json: known.body };
+  if (known !== null) return { status: known.status, json: known.body, headers: known.headers };
   report(error);
   const unknown = unexpectedError();
   return { status: unknown.status, json: unknown.body };

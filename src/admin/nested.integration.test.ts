@@ -83,6 +83,7 @@ test('the service of a route can be read and changed below it', async () => {
   const refused = await admin.call('DELETE', '/routes/r/service');
   assert.equal(refused.status, 405);
   assert.deepEqual(refused.json, { message: 'Method not allowed' });
+  assert.equal(refused.headers.allow, 'GET, HEAD, OPTIONS, PATCH, PUT');
 });
 
 test('PUT gives a route without a service a new one', async () => {

@@ -51,6 +51,36 @@ test('unknown paths and methods are refused in plain words', async () => {
     const answer = await admin.call(method, path);
     assert.equal(answer.status, 405, `${method} ${path}`);
     assert.equal(answer.text, '{"message":"Method not allowed"}');
+    const options = await admin.call('OPTIONS', path);
+    assert.equal(answer.headers.allow, options.headers.allow, `${method} ${path}`);
+  }
+});
+
+test('methods that no path has are refused as such, where the path exists', async () => {
+  const methods = ['PROPFIND', 'PURGE', 'QUERY', 'SEARCH', 'TRACE', 'LOCK', 'M-SEARCH'];
+  for (const method of methods) {
+    for (const [path, allow] of [
+      ['/services', 'GET, HEAD, OPTIONS, POST'],
+      ['/services/users/', 'DELETE, GET, HEAD, OPTIONS, PATCH, PUT'],
+      ['/default/schemas/plugins/validate?x', 'OPTIONS, POST'],
+    ] as const) {
+      const answer = await admin.call(method, path);
+      assert.equal(answer.status, 405, `${method} ${path}`);
+      assert.equal(answer.headers.allow, allow);
+      assert.equal(answer.text, '{"message":"Method not allowed"}');
+    }
+    assert.equal((await admin.call(method, '/nope')).status, 404);
+    assert.equal((await call(admin.statusUrl, method, '/status')).headers.allow, 'GET, HEAD, OPTIONS');
+  }
+});
+
+test('a method that is unknown to HTTP is answered with 501, and bytes that are no request with 400', async () => {
+  const answers = { 'FOO /services HTTP/1.1': 501, 'services HTTP/1.1': 400, 'FOO /services': 400, '{"a":1}': 400 };
+  for (const [line, status] of Object.entries(answers)) {
+    const socket = connect(admin.port, '127.0.0.1');
+    socket.end(`${line}\r\nHost: localhost\r\n\r\n`);
+    const answer = Buffer.concat(await socket.toArray()).toString();
+    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} [^]*\\{"message":"[A-Z][a-z ]+"\\}$`), line);
   }
 });
 

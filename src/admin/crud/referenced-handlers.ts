@@ -59,7 +59,7 @@ export async function deleteReferenced(
   request: AdminRequest,
 ): Promise<Answer> {
   await needReferenced(context, context.store, place, request);
-  throw methodNotAllowed();
+  throw methodNotAllowed('GET, HEAD, OPTIONS, PATCH, PUT');
 }
 
 async function needReferenced(

@@ -8,7 +8,6 @@ import {
   type FastifyRequest,
   fastify,
 } from 'fastify';
-import { canonicalIp } from '../../util/ip-address.ts';
 import { nowAndThen } from '../../util/now-and-then.ts';
 import type { AccessEntry, AdminLog } from '../admin-log.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
@@ -17,6 +16,7 @@ import { anonymousActor, forwardedClient, tokenActor } from '../audit/origin.ts'
 import { answerOf } from '../errors.ts';
 import type { Hints } from '../hints/hints.ts';
 import { pathHint } from '../hints/path-hint.ts';
+import { accessEntryOf, addressOf, loggedUrl, type RouteConfig, schemeOf } from './access-entry.ts';
 import {
   type AdminRequest,
   type AdminRoute,
@@ -26,11 +26,12 @@ import {
   type Operation,
 } from './admin-route.ts';
 import { showsToken } from './bearer-token.ts';
+import { answerClientError } from './client-error.ts';
 import { methodNotAllowed, notFound, plainError, withHint } from './http-error.ts';
-import { maskedUrl } from './masked-url.ts';
 import { createOriginPolicy, type RequestOrigin } from './origin-policy.ts';
 import { parseQuery } from './query.ts';
 import { decodeBody, noBody } from './request-body.ts';
+import { unrouted } from './unrouted.ts';
 
 /** How the server speaks; plain HTTP/1.1 when empty. */
 export interface ServerOptions {
@@ -60,6 +61,7 @@ export interface AppOptions {
 }
 
 const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
+const routedMethods: ReadonlySet<string> = new Set(everyMethod);
 const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 /** Clients of Kong's official SDK put the workspace before every path. */
 const workspaceAlias = '/default';
@@ -76,6 +78,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     bodyLimit: options.maxBodySize === 0 ? Number.MAX_SAFE_INTEGER : options.maxBodySize,
     genReqId: () => randomBytes(16).toString('hex'),
     rewriteUrl: (request) => withoutWorkspace(request.url ?? '/'),
+    clientErrorHandler: answerClientError,
     routerOptions: {
       ignoreTrailingSlash: true,
       maxParamLength: 8192,
@@ -165,6 +168,7 @@ function addGuards(app: FastifyInstance, options: AppOptions): void {
       refused(addressOf(request));
       throw plainError(401, 'Unauthorized');
     }
+    if (!routedMethods.has(request.method)) throw unrouted(request.method, request.url, options.routes);
     next();
   });
   if (latencyHeader) {
@@ -188,14 +192,6 @@ function originOf(request: FastifyRequest): RequestOrigin {
   };
 }
 
-function addressOf(request: FastifyRequest): string {
-  return canonicalIp(request.ip) ?? request.ip;
-}
-
-function schemeOf({ socket }: FastifyRequest): 'http' | 'https' {
-  return 'encrypted' in socket ? 'https' : 'http';
-}
-
 function authorityOf(request: FastifyRequest): string | undefined {
   const authority = request.headers[':authority'];
   return typeof authority === 'string' ? authority : undefined;
@@ -203,50 +199,9 @@ function authorityOf(request: FastifyRequest): string | undefined {
 
 function addAccessLog(app: FastifyInstance, access: AppOptions['access']): void {
   app.addHook('onResponse', (request, reply, next) => {
-    access(entryOf(request, reply));
+    access(accessEntryOf(request, reply));
     next();
   });
-}
-
-function entryOf(request: FastifyRequest, reply: FastifyReply): AccessEntry {
-  const { socket } = request;
-  const duration = reply.elapsedTime;
-  return {
-    remoteAddr: addressOf(request),
-    remotePort: socket.remotePort ?? 0,
-    localAddr: socket.localAddress ?? '',
-    localPort: socket.localPort ?? 0,
-    scheme: schemeOf(request),
-    time: Date.now() - Math.round(duration),
-    duration,
-    method: request.method,
-    url: loggedUrl(request, request.originalUrl),
-    httpVersion: request.raw.httpVersion,
-    status: reply.statusCode,
-    bodyBytesSent: request.method === 'HEAD' ? 0 : Number(reply.getHeader('content-length') ?? 0),
-    requestId: request.id,
-    header: (name) => firstOf(request.headers[name]),
-    sentHeader: (name) => firstOf(reply.getHeader(name)),
-  };
-}
-
-function firstOf(value: string | number | readonly string[] | undefined): string | null {
-  if (value === undefined) return null;
-  return typeof value === 'object' ? (value[0] ?? null) : String(value);
-}
-
-function loggedUrl(request: FastifyRequest, url: string): string {
-  const { secretParams } = request.routeOptions.config as RouteConfig;
-  if (secretParams === undefined) return url;
-  const params = request.params as Readonly<Record<string, string>>;
-  return maskedUrl(
-    url,
-    secretParams.map((name) => params[name] ?? ''),
-  );
-}
-
-interface RouteConfig {
-  readonly secretParams?: readonly string[];
 }
 
 function register(app: FastifyInstance, route: AdminRoute, options: AppOptions): void {
@@ -263,7 +218,7 @@ async function answer(route: AdminRoute, allow: string, request: FastifyRequest,
   const { method } = request;
   if (method === 'OPTIONS') return preflight(allow, request);
   const operation = route.operations[(method === 'HEAD' ? 'GET' : method) as Method];
-  if (operation === undefined) throw methodNotAllowed();
+  if (operation === undefined) throw methodNotAllowed(allow);
   const query = parseQuery(request.url);
   const body = methodsWithBody.has(method)
     ? await decodeBody(request.headers['content-type'], (request.body as Uint8Array | undefined) ?? new Uint8Array())

@@ -2,18 +2,22 @@
 export class HttpError extends Error {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, body: Readonly<Record<string, unknown>>) {
+  constructor(status: number, body: Readonly<Record<string, unknown>>, headers: Readonly<Record<string, string>> = {}) {
     super(typeof body['message'] === 'string' ? body['message'] : `HTTP status ${status}`);
     this.name = 'HttpError';
     this.status = status;
     this.body = body;
+    this.headers = headers;
   }
 }
 
 /** The same error with what the client can do about it, in a member that Kong does not have. */
 export function withHint(error: HttpError, hint: string | null): HttpError {
-  return hint === null || 'hint' in error.body ? error : new HttpError(error.status, { ...error.body, hint });
+  return hint === null || 'hint' in error.body
+    ? error
+    : new HttpError(error.status, { ...error.body, hint }, error.headers);
 }
 
 export function plainError(status: number, message: string): HttpError {
@@ -21,7 +25,10 @@ export function plainError(status: number, message: string): HttpError {
 }
 
 export const notFound = (): HttpError => plainError(404, 'Not found');
-export const methodNotAllowed = (): HttpError => plainError(405, 'Method not allowed');
+/** `allow`: the methods that the path has, as `allowedMethods` lists them. */
+export const methodNotAllowed = (allow: string): HttpError =>
+  new HttpError(405, { message: 'Method not allowed' }, { allow });
+export const notImplemented = (): HttpError => plainError(501, 'Method not implemented');
 export const tooManyArguments = (): HttpError => plainError(400, 'Too many arguments');
 export const cannotParseJson = (): HttpError => plainError(400, 'Cannot parse JSON body');
 export const unsupportedMediaType = (): HttpError => plainError(415, 'Unsupported media type');

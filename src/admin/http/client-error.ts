@@ -1,0 +1,39 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** What Node.js reports of bytes that it cannot read as a request. */
+export interface ClientError {
+  readonly code: string;
+  /** A `Buffer`, whatever the types of Fastify say. */
+  readonly rawPacket?: unknown;
+}
+
+/** Answers a request that never became one, and closes the connection. */
+export function answerClientError(error: ClientError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  const status = statusOf(error);
+  const body = JSON.stringify({ message: messages[status] ?? 'Bad request' });
+  if (socket.writable) {
+    socket.write(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+        `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    );
+  }
+  socket.destroySoon();
+}
+
+const messages: Readonly<Record<number, string>> = {
+  408: 'Request timeout',
+  431: 'Request header fields too large',
+  501: 'Method not implemented',
+};
+
+/** A whole request line whose only fault is its method. */
+const unknownMethod = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100} \S{1,8192} HTTP\/1\.[01]\r?\n/;
+
+function statusOf({ code, rawPacket }: ClientError): number {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 408;
+  if (code === 'HPE_HEADER_OVERFLOW') return 431;
+  if (code !== 'HPE_INVALID_METHOD' || !Buffer.isBuffer(rawPacket)) return 400;
+  return unknownMethod.test(rawPacket.toString('latin1', 0, 8400)) ? 501 : 400;
+}
