@@ -33,6 +33,11 @@ test('it is OpenAPI 3.1 with what that asks for', () => {
   assert.ok(operations().length > 150);
 });
 
+/** Answered in Kong's words, but always refused. */
+const hidden = (path: string, method: string): boolean =>
+  (method === 'post' && path === '/tags') ||
+  (method === 'delete' && paths()[path]?.['delete'] === undefined && /\}\/[a-z_]+$/.test(path));
+
 test('it has every path of the route table and every method that OPTIONS names', async () => {
   const endpoints = (await admin.call('GET', '/endpoints')).json['data'] as readonly string[];
   assert.deepEqual(Object.keys(paths()).toSorted(), endpoints.toSorted());
@@ -42,7 +47,7 @@ test('it has every path of the route table and every method that OPTIONS names',
     const described = methods.filter((method) => paths()[path]?.[method] !== undefined);
     assert.deepEqual(
       described.toSorted(),
-      offered.filter((method) => methods.includes(method)),
+      offered.filter((method) => methods.includes(method) && !hidden(path, method)),
       path,
     );
   }
@@ -86,17 +91,25 @@ test('every parameter of a path is declared, and no other', () => {
   }
 });
 
-test('every list has the parameters of all paging styles', () => {
+test('every list has the parameters of all paging styles, which exclude each other', () => {
   const lists = operations().filter(([, method, operation]) => {
     return method === 'get' && JSON.stringify(operation['responses']).includes('_list"');
   });
   assert.ok(lists.length > 15);
   for (const [path, , operation] of lists) {
-    const names = JSON.stringify(operation['parameters']);
-    for (const name of ['size', 'offset', 'limit', 'cursor', 'page', 'before']) {
-      assert.ok(names.includes(`parameters/${name}"`), `${path} ${name}`);
-    }
+    assert.ok(JSON.stringify(operation['parameters']).includes('parameters/paging"'), path);
   }
+  const { paging } = (document['components'] as { parameters: Record<string, { schema: { anyOf: Tree[] } }> })
+    .parameters;
+  assert.deepEqual(
+    paging?.schema.anyOf.map(({ properties }) => Object.keys(properties as Tree)),
+    [
+      ['size', 'offset'],
+      ['limit', 'cursor'],
+      ['page', 'limit'],
+      ['before', 'limit'],
+    ],
+  );
 });
 
 test('reports tell their forms, and that a wrong question is refused', () => {

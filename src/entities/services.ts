@@ -33,7 +33,10 @@ function onlyWithTls(field: string): EntityCheck {
 }
 
 const url: Shorthand = {
-  field: string({ description: 'Sets `protocol`, `host`, `port` and `path` at once.' }),
+  field: string({
+    pattern: '^[a-z_]+://[^/?#]+',
+    description: 'Sets `protocol`, `host`, `port` and `path` at once.',
+  }),
   expand: expandUrl,
 };
 

@@ -21,7 +21,14 @@ export interface PluginAdminOperation {
   /** Status of its success, for the OpenAPI description; after 204 the answer is empty. Default: 200. */
   readonly status?: number;
   /** What it reads from the query, for the OpenAPI description. */
-  readonly queryParameters?: readonly { readonly name: string; readonly description: string }[];
+  readonly queryParameters?: readonly {
+    readonly name: string;
+    readonly description: string;
+    /** JSON Schema of its value; any text when left out. */
+    readonly schema?: Readonly<Record<string, unknown>>;
+  }[];
+  /** Statuses that it answers with besides, for the OpenAPI description: `[404, 503]`. */
+  readonly otherStatuses?: readonly number[];
   /** Changes nothing although it is no GET: leaves no audit record. Default: false. */
   readonly readOnly?: boolean;
   /** Null: the plain 404 of the Admin API. */

@@ -4,8 +4,11 @@ import type { Field, RecordSchema } from './fields.ts';
 
 type JsonObject = { readonly [name: string]: Json };
 
+/** Names of the unique fields of an entity by which a reference may name it. */
+export type UniqueFields = (entity: string) => readonly string[];
+
 /** The schema as JSON Schema 2020-12, for OpenAPI 3.1. Rules over several fields are not expressed. */
-export function exportJsonSchema(schema: RecordSchema): JsonObject {
+export function exportJsonSchema(schema: RecordSchema, uniqueOf: UniqueFields = () => []): JsonObject {
   const fields = [...schema.fields];
   const mandatory = fields
     .filter(
@@ -13,9 +16,9 @@ export function exportJsonSchema(schema: RecordSchema): JsonObject {
     )
     .map(([name]) => name);
   const properties: Record<string, Json> = {};
-  for (const [name, field] of fields) properties[name] = jsonSchemaOf(field);
+  for (const [name, field] of fields) properties[name] = jsonSchemaOf(field, uniqueOf);
   for (const [name, { field }] of schema.shorthands) {
-    properties[name] = { ...jsonSchemaOf(field), writeOnly: true };
+    properties[name] = { ...jsonSchemaOf(field, uniqueOf), writeOnly: true };
   }
   return {
     type: 'object',
@@ -26,10 +29,11 @@ export function exportJsonSchema(schema: RecordSchema): JsonObject {
   };
 }
 
-function jsonSchemaOf(field: Field): JsonObject {
+function jsonSchemaOf(field: Field, uniqueOf: UniqueFields): JsonObject {
   const { meta } = field;
-  const shape = { ...shapeOf(field), ...constraintsOf(field) };
-  const nullable = !meta.required && meta.auto !== true;
+  const shape = { ...shapeOf(field, uniqueOf), ...constraintsOf(field) };
+  // A generated secret is null where only its hash is stored.
+  const nullable = !meta.required && (meta.auto !== true || meta.encrypted === true);
   return {
     ...shape,
     ...(nullable && typeof shape['type'] === 'string' && { type: [shape['type'], 'null'] }),
@@ -45,20 +49,24 @@ function isReadOnly(meta: FieldMeta): boolean {
   return meta.computed === true || (meta.auto === true && meta.timestamp === true);
 }
 
-function shapeOf(field: Field): JsonObject {
-  const { type, elements, values } = field.meta;
+function shapeOf(field: Field, uniqueOf: UniqueFields): JsonObject {
+  const { type, elements, keys, values, reference } = field.meta;
   switch (type) {
     case 'record':
-      return isRecordSchema(field) ? exportJsonSchema(field) : {};
+      return isRecordSchema(field) ? exportJsonSchema(field, uniqueOf) : {};
     case 'foreign':
-      return { type: 'object', properties: { id: { type: 'string', format: 'uuid' } } };
+      return referenceSchema(uniqueOf(reference ?? ''));
     case 'map':
-      return { type: 'object', additionalProperties: values === undefined ? true : elementSchema(values) };
+      return {
+        type: 'object',
+        additionalProperties: values === undefined ? true : elementSchema(values, uniqueOf),
+        ...(keys !== undefined && { propertyNames: elementSchema(keys, uniqueOf) }),
+      };
     case 'array':
     case 'set':
       return {
         type: 'array',
-        ...(elements !== undefined && { items: elementSchema(elements) }),
+        ...(elements !== undefined && { items: elementSchema(elements, uniqueOf) }),
         ...(type === 'set' && { uniqueItems: true }),
       };
     default:
@@ -66,9 +74,19 @@ function shapeOf(field: Field): JsonObject {
   }
 }
 
+/** By its id, or by another unique field such as its name. */
+function referenceSchema(unique: readonly string[]): JsonObject {
+  const names = unique.map((name) => [name, { type: 'string', minLength: 1 }] as const);
+  return {
+    type: 'object',
+    properties: { id: { type: 'string', format: 'uuid' }, ...Object.fromEntries(names) },
+    anyOf: ['id', ...unique].map((name) => ({ required: [name] })),
+  };
+}
+
 /** Elements are never null. */
-function elementSchema(field: Field): JsonObject {
-  return jsonSchemaOf({ ...field, meta: { ...field.meta, required: true } });
+function elementSchema(field: Field, uniqueOf: UniqueFields): JsonObject {
+  return jsonSchemaOf({ ...field, meta: { ...field.meta, required: true } }, uniqueOf);
 }
 
 function constraintsOf({ meta }: Field): JsonObject {
@@ -76,10 +94,17 @@ function constraintsOf({ meta }: Field): JsonObject {
   const minimum = isList ? 'minItems' : 'minLength';
   const maximum = isList ? 'maxItems' : 'maxLength';
   return {
+    ...(meta.type === 'string' && meta.one_of === undefined && { minLength: 1 }),
     ...(meta.one_of !== undefined && { enum: meta.one_of }),
+    ...(meta.not_one_of !== undefined && { not: { enum: meta.not_one_of } }),
+    ...(meta.eq !== undefined && { const: meta.eq as Json }),
+    ...(meta.starts_with !== undefined && { pattern: `^${meta.starts_with.replace(/[^A-Za-z0-9_/]/g, '\\$&')}` }),
+    ...(meta.timestamp === true && { exclusiveMinimum: 0 }),
+    ...(meta.len_eq !== undefined && { [minimum]: meta.len_eq, [maximum]: meta.len_eq }),
     ...(meta.between !== undefined && { minimum: meta.between[0], maximum: meta.between[1] }),
     ...(meta.gt !== undefined && { exclusiveMinimum: meta.gt }),
     ...(meta.uuid === true && { format: 'uuid' }),
+    ...(meta.pattern !== undefined && { pattern: meta.pattern }),
     ...(meta.match !== undefined && { pattern: meta.match.source }),
     ...(meta.len_min !== undefined && { [minimum]: meta.len_min }),
     ...(meta.len_max !== undefined && { [maximum]: meta.len_max }),

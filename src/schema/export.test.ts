@@ -75,7 +75,7 @@ test('a schema is exported as JSON Schema', () => {
   assert.deepEqual(exported.properties['mode'], { type: 'string', enum: ['a', 'b'], default: 'a' });
   assert.deepEqual(exported.properties['redis'], {
     type: 'object',
-    properties: { host: { type: 'string' } },
+    properties: { host: { type: 'string', minLength: 1 } },
     required: ['host'],
     additionalProperties: false,
   });

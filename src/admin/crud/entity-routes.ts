@@ -68,6 +68,7 @@ function referenceRoutes(context: AdminContext, owner: EntityDefinition, path: s
           summary: `Refused: '${field}' is unset by a PATCH of its owner`,
           answer: 'object',
           status: 405,
+          hidden: true,
         }),
       },
     };

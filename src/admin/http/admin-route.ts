@@ -44,7 +44,16 @@ export interface OperationNotes {
   /** Success status; 200 unless told otherwise. */
   readonly status?: number;
   readonly takesBody?: boolean;
-  readonly queryParameters?: readonly { readonly name: string; readonly description: string }[];
+  /** `schema`: JSON Schema of its value; any text when left out. */
+  readonly queryParameters?: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly schema?: Readonly<Record<string, unknown>>;
+  }[];
+  /** Statuses beyond the success and the failures that follow from the kind of operation. */
+  readonly otherStatuses?: readonly number[];
+  /** Answered as Kong does, but always refused: not an operation for anyone to call. */
+  readonly hidden?: boolean;
 }
 
 export interface Operation {

@@ -17,7 +17,8 @@ const bodyTypes = ['application/json', 'application/x-www-form-urlencoded', 'mul
 /** OpenAPI 3.1 of the Admin API, from the route table and the schemas of the entities. */
 export function buildOpenApi({ routes, entities, version }: OpenApiSource): JsonObject {
   const paths: Record<string, JsonObject> = {};
-  for (const route of routes) paths[route.path] = pathItem(route);
+  const unnamed = new Set(entities.filter(({ endpointKey }) => endpointKey === null).map(({ name }) => name));
+  for (const route of routes) paths[route.path] = pathItem(route, unnamed);
   return {
     openapi: '3.1.0',
     info: {
@@ -42,26 +43,37 @@ export function buildOpenApi({ routes, entities, version }: OpenApiSource): Json
   };
 }
 
-function pathItem(route: AdminRoute): JsonObject {
+function pathItem(route: AdminRoute, unnamed: ReadonlySet<string>): JsonObject {
   const item: Record<string, unknown> = {};
   const names = [...route.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
-  if (names.length > 0) item['parameters'] = names.map(pathParameter);
+  if (names.length > 0) item['parameters'] = names.map((name) => pathParameter(name, isIdOnly(route, name, unnamed)));
   for (const [method, operation] of Object.entries(route.operations) as [Method, Operation][]) {
-    item[method.toLowerCase()] = describeOperation(route, method, operation);
+    if (operation.notes.hidden !== true) item[method.toLowerCase()] = describeOperation(route, method, operation);
   }
   return item;
 }
 
-function pathParameter(name: string): JsonObject {
-  const description = `Id or name (${name}).`;
-  return { name, in: 'path', required: true, description, schema: { type: 'string' } };
+/** Entities that have no name of any kind; an SNI stands for its certificate, and below a parent a name may do. */
+function isIdOnly(route: AdminRoute, name: string, unnamed: ReadonlySet<string>): boolean {
+  return (
+    unnamed.has(name) &&
+    name !== 'certificates' &&
+    name !== 'targets' &&
+    route.path.indexOf('{') === route.path.indexOf(`{${name}}`)
+  );
+}
+
+function pathParameter(name: string, idOnly: boolean): JsonObject {
+  const description = idOnly ? `Id (${name}).` : `Id or name (${name}).`;
+  const schema = idOnly ? { type: 'string', format: 'uuid' } : { type: 'string', minLength: 1 };
+  return { name, in: 'path', required: true, description, schema };
 }
 
 function describeOperation(route: AdminRoute, method: Method, { notes }: Operation): JsonObject {
   const parameters = [
     ...(notes.answer === 'list' ? listParameterRefs(route.path) : []),
-    ...(notes.queryParameters ?? []).map(({ name, description }) => {
-      return { name, in: 'query', description, schema: { type: 'string' } };
+    ...(notes.queryParameters ?? []).map(({ name, description, schema }) => {
+      return { name, in: 'query', description, schema: schema ?? { type: 'string' } };
     }),
   ];
   return {
@@ -70,7 +82,7 @@ function describeOperation(route: AdminRoute, method: Method, { notes }: Operati
     tags: [route.tag],
     ...(parameters.length > 0 && { parameters }),
     ...(notes.takesBody === true && { requestBody: requestBody(method, notes.entity) }),
-    responses: { ...success(notes), ...failures(route, method, notes) },
+    responses: { ...success(notes), ...otherSuccesses(notes), ...failures(route, method, notes) },
   };
 }
 
@@ -96,6 +108,14 @@ function success(notes: Operation['notes']): JsonObject {
   return { [status]: { description: notes.summary, content } };
 }
 
+function otherSuccesses({ otherStatuses = [] }: Operation['notes']): JsonObject {
+  const content = { 'application/json': { schema: { type: 'object' } } };
+  const statuses = otherStatuses.filter((status) => status < 400);
+  return Object.fromEntries(
+    statuses.map((status) => [status, { description: 'Done; the answer tells what.', content }]),
+  );
+}
+
 function answerSchema(notes: Operation['notes']): JsonObject {
   if (notes.answer === 'object' || notes.entity === undefined) return { type: 'object' };
   return { $ref: `#/components/schemas/${notes.entity}${notes.answer === 'list' ? '_list' : ''}` };
@@ -107,6 +127,7 @@ function failures(route: AdminRoute, method: Method, notes: Operation['notes']):
   if (notes.answer === 'list' || notes.queryParameters !== undefined || method === 'DELETE') statuses.add('400');
   if (route.path.includes('{')) for (const status of ['400', '404']) statuses.add(status);
   if (notes.takesBody === true && notes.entity !== undefined) statuses.add('409');
+  for (const status of notes.otherStatuses ?? []) if (status >= 400) statuses.add(String(status));
   statuses.delete(String(notes.status ?? 200));
   return Object.fromEntries([...statuses].sort().map((status) => [status, responseRef(status)]));
 }

@@ -14,8 +14,9 @@ export function entitySchemas(entities: readonly EntityDefinition[]): JsonObject
     usage_list: listOf('usage', rangeProperties),
     usage_summary: summarySchema,
   };
+  const unique = new Map(entities.map((entity) => [entity.name, entity.unique]));
   for (const { name, schema } of entities) {
-    const { required, ...change } = exportJsonSchema(schema);
+    const { required, ...change } = exportJsonSchema(schema, (entity) => unique.get(entity) ?? []);
     schemas[name] = required === undefined ? change : { ...change, required };
     schemas[`${name}_change`] = change;
     schemas[`${name}_list`] = listOf(name);

@@ -3,18 +3,55 @@ import type { JsonObject } from './build-openapi.ts';
 
 const count = { type: 'integer', minimum: 1, maximum: maxLimit, default: defaultLimit };
 
+/** A token that only an answer can give. */
+const token = '^[A-Za-z0-9_=-]+$';
+
+const properties = {
+  size: { ...count, description: 'Items on a page, in the style of Kong.' },
+  offset: { type: 'string', pattern: token, description: '`offset` of the page before: continues after it.' },
+  limit: { ...count, description: 'Items on a page. Alone it starts a walk by cursor.' },
+  cursor: {
+    type: 'string',
+    pattern: token,
+    description: '`nextCursor` of the page before: continues after its last item.',
+  },
+  page: { type: 'integer', minimum: 1, maximum: maxPage, description: 'Number of the page, from 1.' },
+  before: {
+    anyOf: [
+      { type: 'string', format: 'date-time' },
+      { type: 'string', format: 'uuid' },
+    ],
+    description: 'A timestamp or the id of an item: only older items, newest first. Continues with `cursor`.',
+  },
+};
+
+/** Styles exclude each other; a client that mixes them is refused. */
+const styles: readonly (readonly (keyof typeof properties)[])[] = [
+  ['size', 'offset'],
+  ['limit', 'cursor'],
+  ['page', 'limit'],
+  ['before', 'limit'],
+];
+
 /** Query parameters of the four paging styles, and the tags filter. */
 export const listParameters: JsonObject = {
-  size: query('size', 'Items on a page, in the style of Kong.', count),
-  offset: query('offset', '`offset` of the page before: goes on after it.', { type: 'string' }),
-  limit: query('limit', 'Items on a page. Alone it starts a walk by cursor.', count),
-  cursor: query('cursor', '`nextCursor` of the page before: goes on after its last item.', { type: 'string' }),
-  page: query('page', 'Number of the page, from 1.', { type: 'integer', minimum: 1, maximum: maxPage }),
-  before: query('before', 'An ISO 8601 timestamp or the id of an item: only older items, newest first.', {
-    type: 'string',
-  }),
+  paging: {
+    name: 'paging',
+    in: 'query',
+    description: 'Query arguments of one of the styles of paging: each property is an argument of its own.',
+    style: 'form',
+    explode: true,
+    schema: {
+      anyOf: styles.map((names) => ({
+        type: 'object',
+        properties: Object.fromEntries(names.map((name) => [name, properties[name]])),
+        additionalProperties: false,
+      })),
+    },
+  },
   tags: query('tags', '`a,b`: items with all of the tags; `a/b`: items with any of them. At most 5.', {
     type: 'string',
+    pattern: '^[^,/]+(?:(?:,[^,/]+){0,4}|(?:/[^,/]+){0,4})$',
   }),
 };
 

@@ -26,10 +26,20 @@ const parameters = [
   { name: 'method', description: 'Only requests with this method.' },
   { name: 'actor', description: 'Only what this actor did: `admin-token`, `anonymous`.' },
   { name: 'request_id', description: 'Only what the request with this id did.' },
-  { name: 'since', description: 'Only records of this ISO 8601 timestamp or later.' },
+  {
+    name: 'since',
+    description: 'Only records of this ISO 8601 timestamp or later.',
+    schema: { type: 'string', format: 'date-time' },
+  },
 ];
 
 const known: readonly string[] = [...parameters.map(({ name }) => name), ...pagingNames];
+
+/** Schema names, and the path names of those that have one. */
+function kindsOf({ definitions }: EntityRegistry): readonly string[] {
+  const kinds = definitions.flatMap(({ name, path }) => (path === null ? [name] : [name, path]));
+  return [...new Set(kinds)];
+}
 
 /** `/audit`: who changed what, when and from where. */
 export function auditRoutes(store: Store, entities: EntityRegistry): readonly AdminRoute[] {
@@ -44,7 +54,11 @@ export function auditRoutes(store: Store, entities: EntityRegistry): readonly Ad
             summary: 'Who changed what, newest first',
             answer: 'list',
             entity: 'audit_records',
-            queryParameters: parameters,
+            queryParameters: parameters.map((parameter) =>
+              parameter.name === 'entity'
+                ? { ...parameter, schema: { type: 'string', enum: kindsOf(entities) } }
+                : parameter,
+            ),
           },
         },
       },

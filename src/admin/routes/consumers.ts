@@ -11,7 +11,13 @@ export function consumersList(context: AdminContext): Operation {
     handle: (request) => listConsumers(context, request),
     notes: {
       ...list('consumers'),
-      queryParameters: [{ name: 'custom_id', description: 'Only the consumer with this custom_id' }],
+      queryParameters: [
+        {
+          name: 'custom_id',
+          description: 'Only the consumer with this custom_id',
+          schema: { type: 'string', minLength: 1 },
+        },
+      ],
     },
   };
 }

@@ -25,6 +25,7 @@ export function metricsRoute({ metrics }: AdminDependencies): AdminRoute {
           summary: 'Metrics of the node as text for Prometheus, or as OpenMetrics when `Accept` asks for it',
           answer: 'text',
           otherTypes: ['application/openmetrics-text'],
+          otherStatuses: [404, 503],
         },
       },
     },

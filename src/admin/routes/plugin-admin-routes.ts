@@ -32,7 +32,7 @@ function adminRoute({ path, operations }: PluginAdminRoute): AdminRoute {
 }
 
 function operationOf(method: Method, operation: PluginAdminOperation): Operation {
-  const { summary, status = 200, queryParameters = [], readOnly = false, handle } = operation;
+  const { summary, status = 200, queryParameters = [], otherStatuses = [], readOnly = false, handle } = operation;
   return {
     readOnly,
     async handle(request: AdminRequest): Promise<Answer> {
@@ -51,6 +51,7 @@ function operationOf(method: Method, operation: PluginAdminOperation): Operation
       answer: status === 204 ? 'none' : 'object',
       takesBody: method !== 'GET' && method !== 'DELETE',
       queryParameters,
+      otherStatuses,
     },
   };
 }

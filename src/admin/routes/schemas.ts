@@ -34,7 +34,12 @@ function reading(path: string, read: (name: string) => ExportedSchema): AdminRou
 }
 
 function validating(path: string, handle: (request: AdminRequest) => Answer): AdminRoute {
-  const notes: OperationNotes = { summary: 'Check a body without storing it', answer: 'object', takesBody: true };
+  const notes: OperationNotes = {
+    summary: 'Check a body without storing it',
+    answer: 'object',
+    takesBody: true,
+    otherStatuses: [404],
+  };
   return { path, tag: 'schemas', operations: { POST: { handle, notes, readOnly: true } } };
 }
 

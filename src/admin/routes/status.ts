@@ -14,8 +14,16 @@ export function statusRoute(deps: AdminDependencies): AdminRoute {
           summary: 'Connections, memory and the reach of the database',
           answer: 'object',
           queryParameters: [
-            { name: 'unit', description: 'Unit of memory sizes: b, k, m or g; m when left out' },
-            { name: 'scale', description: 'Decimals of memory sizes; 2 when left out' },
+            {
+              name: 'unit',
+              description: 'Unit of memory sizes',
+              schema: { type: 'string', enum: ['b', 'k', 'm', 'g'], default: 'm' },
+            },
+            {
+              name: 'scale',
+              description: 'Decimals of memory sizes',
+              schema: { type: 'integer', minimum: 0, maximum: 99, default: 2 },
+            },
           ],
         },
       },

@@ -18,7 +18,12 @@ export function tagRoutes(context: AdminContext): readonly AdminRoute[] {
           handle: () => {
             throw invalidInput({ tags: 'does not support insert/upsert/update/delete operations' });
           },
-          notes: { summary: 'Refused: tags are fields of their entities', answer: 'object', status: 400 },
+          notes: {
+            summary: 'Refused: tags are fields of their entities',
+            answer: 'object',
+            status: 400,
+            hidden: true,
+          },
         },
       },
     },

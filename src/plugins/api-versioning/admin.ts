@@ -43,8 +43,16 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
           { name: 'version', description: 'Only of this version.' },
           { name: 'consumer', description: 'Only of the consumer with this id or username.' },
           { name: 'plugin', description: 'Only of the plugin instance with this id.' },
-          { name: 'size', description: `Rows of a page, 1 to ${mostSize}; ${usualSize} by default.` },
-          { name: 'offset', description: 'Where the page begins: `offset` of the one before.' },
+          {
+            name: 'size',
+            description: 'Rows of a page.',
+            schema: { type: 'integer', minimum: 1, maximum: mostSize, default: usualSize },
+          },
+          {
+            name: 'offset',
+            description: 'Where the page begins: `offset` of the one before.',
+            schema: { type: 'string', pattern: '^[A-Za-z0-9_=-]+$' },
+          },
         ],
         handle: (request) => list(request, tools),
       },

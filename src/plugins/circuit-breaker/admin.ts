@@ -12,7 +12,9 @@ export function adminRoutes(tools: PluginAdminTools): readonly PluginAdminRoute[
       operations: {
         GET: {
           summary: 'Circuits of this node that have ever opened: state, reason, the last transitions',
-          queryParameters: [{ name: 'state', description: `Only those in this state: ${states.join(', ')}` }],
+          queryParameters: [
+            { name: 'state', description: 'Only those in this state.', schema: { type: 'string', enum: states } },
+          ],
           async handle(request) {
             const state = request.query('state');
             if (state !== null && !states.includes(state)) {

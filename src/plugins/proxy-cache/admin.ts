@@ -21,9 +21,18 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
       DELETE: {
         summary: 'Empties the caches of all instances; with a tag or a prefix, removes only what has it.',
         status: 204,
+        otherStatuses: [200, 400, 404, 503],
         queryParameters: [
-          { name: 'tag', description: 'Only answers with this tag (`Surrogate-Key`, `Cache-Tag`).' },
-          { name: 'prefix', description: 'Only answers whose URL begins so: `http://example.com/list`.' },
+          {
+            name: 'tag',
+            description: 'Only answers with this tag (`Surrogate-Key`, `Cache-Tag`).',
+            schema: { type: 'string', minLength: 1 },
+          },
+          {
+            name: 'prefix',
+            description: 'Only answers whose URL begins so: `http://example.com/list`.',
+            schema: { type: 'string', minLength: 1 },
+          },
           { name: 'plugin', description: 'Only of the plugin instance with this id.' },
         ],
         handle: (request) => available(() => purge(request, tools)),

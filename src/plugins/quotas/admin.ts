@@ -44,7 +44,11 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
         summary: 'Sets what a consumer has used back to 0.',
         status: 204,
         queryParameters: [
-          { name: 'period', description: 'Only of this period: `day` or `month`.' },
+          {
+            name: 'period',
+            description: 'Only of this period.',
+            schema: { type: 'string', enum: ['day', 'month'] },
+          },
           { name: 'plugin', description: 'Only of the plugin instance with this id.' },
         ],
         handle: (request) => reset(request, tools),

@@ -7,6 +7,9 @@ import { listUsage } from './usage-list.ts';
 import { UsageNames } from './usage-names.ts';
 import { filterParameters } from './usage-request.ts';
 
+const group = '(?:node|route|service|consumer|version|status|minute|hour|day)';
+const groupPattern = `^${group}(?:,${group})*$`;
+
 /** `/analytics/...`: how the API is used. */
 export function analyticsRoutes({ analytics, store }: AdminDependencies): readonly AdminRoute[] {
   const tools = analytics === null ? null : { analytics, names: new UsageNames(store, analytics.ledger) };
@@ -32,8 +35,13 @@ export function analyticsRoutes({ analytics, store }: AdminDependencies): readon
                 name: 'group_by',
                 description:
                   'What rows are told apart by, with commas: `route`, `service`, `consumer`, `version`, `status`, `node`, and `minute`, `hour` or `day`. All but the node when left out.',
+                schema: { type: 'string', pattern: groupPattern },
               },
-              { name: 'format', description: '`json` or `csv`. By `Accept` when left out.' },
+              {
+                name: 'format',
+                description: 'By `Accept` when left out.',
+                schema: { type: 'string', enum: ['json', 'csv'] },
+              },
             ],
           },
         },
@@ -51,11 +59,15 @@ export function analyticsRoutes({ analytics, store }: AdminDependencies): readon
             entity: 'usage_summary',
             queryParameters: [
               ...filterParameters,
-              { name: 'top', description: 'How many of each kind, 1 to 100; 10 when left out.' },
+              {
+                name: 'top',
+                description: 'How many of each kind.',
+                schema: { type: 'integer', minimum: 1, maximum: 100, default: 10 },
+              },
               {
                 name: 'sort',
-                description:
-                  'What counts as most: `requests`, `errors`, `bytes` or `latency`. `requests` when left out.',
+                description: 'What counts as most.',
+                schema: { type: 'string', enum: ['requests', 'errors', 'bytes', 'latency'], default: 'requests' },
               },
             ],
           },

@@ -37,19 +37,32 @@ const usualSpans: readonly (readonly [UsageResolution, number])[] = [
   ['hour', 14 * lengths.day],
 ];
 /** The year 2000 and the year 10000: what is beyond is a mistake in the unit. */
-const firstInstant = Date.UTC(2000, 0);
-const lastInstant = Date.UTC(10_000, 0);
 const mostValues = 50;
 
 const groupable = ['node', 'route', 'service', 'consumer', 'version', 'status'] as const;
 const groupNames: readonly string[] = [...groupable, ...resolutions];
 
+const firstInstant = Date.UTC(2000, 0);
+const lastInstant = Date.UTC(10_000, 0);
+
+const instant = {
+  anyOf: [
+    { type: 'string', format: 'date-time' },
+    { type: 'integer', minimum: firstInstant / 1000, exclusiveMaximum: lastInstant / 1000 },
+  ],
+};
+
 export const filterParameters = [
-  { name: 'from', description: 'Begin: ISO 8601, or seconds since the epoch. An hour before `to` when left out.' },
-  { name: 'to', description: 'End, itself not included. Now when left out.' },
+  {
+    name: 'from',
+    description: 'Begin: ISO 8601, or seconds since the epoch. An hour before `to` when left out.',
+    schema: instant,
+  },
+  { name: 'to', description: 'End, itself not included. Now when left out.', schema: instant },
   {
     name: 'resolution',
-    description: '`minute`, `hour` or `day`: the rows that are read. By the length of the range when left out.',
+    description: 'The rows that are read. By the length of the range when left out.',
+    schema: { type: 'string', enum: ['minute', 'hour', 'day'] },
   },
   {
     name: 'route',
@@ -58,7 +71,11 @@ export const filterParameters = [
   { name: 'service', description: 'Only requests of the service with this id or name; as `route`.' },
   { name: 'consumer', description: 'Only requests of the consumer with this id, username or custom_id; as `route`.' },
   { name: 'version', description: 'Only requests for this version of the API; empty: for none.' },
-  { name: 'status', description: 'Only answers with these statuses: `404`, `5xx`, or several with commas.' },
+  {
+    name: 'status',
+    description: 'Only answers with these statuses: `404`, `5xx`, or several with commas.',
+    schema: { type: 'string', pattern: '^[1-5](?:xx|[0-9]{2})(?:,[1-5](?:xx|[0-9]{2}))*$' },
+  },
   { name: 'node', description: 'Only requests to the node with this id.' },
 ] as const;
 
