@@ -64,7 +64,8 @@ test('a listener with TLS speaks HTTP/1.1 and HTTP/2 beside one in plain text', 
     );
     assert.equal(created[0], 201, created[1]);
     const bad = await exchange({ ':method': 'POST', ':path': '/services', ...json }, '{');
-    assert.deepEqual(bad, [400, '{"message":"Cannot parse JSON body"}']);
+    assert.equal(bad[0], 400);
+    assert.match(bad[1], /^\{"message":"Cannot parse JSON body"/);
     const foreign = await exchange({ ':path': '/services', ':authority': 'evil.example' });
     assert.equal(foreign[0], 403);
     session.close();

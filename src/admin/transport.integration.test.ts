@@ -171,7 +171,7 @@ test('a body that cannot be read is refused before anything else', async () => {
     for (const [body, type = '', status, message] of cases) {
       const answer = await admin.call(method, path, body, { 'content-type': type });
       assert.equal(answer.status, status, `${method} ${type}`);
-      assert.deepEqual(answer.json, { message });
+      assert.equal(answer.json['message'], message);
     }
   }
 });

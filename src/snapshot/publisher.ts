@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ConfigPublisher } from '../admin/contract.ts';
 import type { AddressChanges } from '../balancer/upstream-addresses.ts';
 import type { Dump, Store } from '../store/store.ts';
@@ -212,6 +213,8 @@ export class Publisher implements ConfigPublisher {
       if (delta !== null) this.#send(delta);
       this.#wake();
       if (changes.length < changesPerDelta) return;
+      // SQLite reads without waiting for anything: look-ups get their turn here.
+      await nextTurn();
     }
   }
 

@@ -17,8 +17,16 @@ const columnOf = {
   requestId: 'request_id',
 } as const;
 
-export async function insertAudit(transaction: SqlTransaction, records: readonly AuditRecord[]): Promise<void> {
-  for (const some of chunks(records)) await transaction.insertInto(table).values(some.map(toColumns)).execute();
+/** `breathe` is awaited before each statement. */
+export async function insertAudit(
+  transaction: SqlTransaction,
+  records: readonly AuditRecord[],
+  breathe: () => Promise<void>,
+): Promise<void> {
+  for (const some of chunks(records)) {
+    await breathe();
+    await transaction.insertInto(table).values(some.map(toColumns)).execute();
+  }
 }
 
 export async function listAudit(database: Database, query: AuditQuery): Promise<readonly AuditRecord[]> {

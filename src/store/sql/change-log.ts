@@ -30,6 +30,7 @@ export async function appendChanges(
   pending: readonly StampedChange[],
   timestamp: number,
   keep: number,
+  breathe: () => Promise<void>,
 ): Promise<number> {
   const lines = pending.map((change, i) => ({
     version: head.version + i + 1,
@@ -38,7 +39,10 @@ export async function appendChanges(
     operation: change.operation,
     at: change.at,
   }));
-  for (const some of chunks(lines)) await transaction.insertInto('changes').values(some).execute();
+  for (const some of chunks(lines)) {
+    await breathe();
+    await transaction.insertInto('changes').values(some).execute();
+  }
   const version = head.version + lines.length;
   await transaction
     .deleteFrom('changes')

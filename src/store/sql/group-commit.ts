@@ -106,7 +106,7 @@ export class GroupCommit {
       if (audited) await moveTimestamp(transaction, timestamp);
       return { outcomes, version: head.version, changed: false };
     }
-    const version = await appendChanges(transaction, head, changes, timestamp, keptChanges);
+    const version = await appendChanges(transaction, head, changes, timestamp, keptChanges, () => unit.breathe());
     await backend.notify(transaction, version);
     return { outcomes, version, changed: true };
   }
@@ -132,7 +132,7 @@ class TransactionUnit {
   /** Returns what resolves the write once the transaction has committed. Rejects with the write's error. */
   async write({ work, resolve }: Waiting): Promise<() => void> {
     const now = nextTimestamp(this.timestamp, Date.now());
-    const writer = createWriter(this.#transaction, this.#tables, now, () => this.#breathe());
+    const writer = createWriter(this.#transaction, this.#tables, now, () => this.breathe());
     try {
       const result = await work(writer);
       const pending = await writer.finish();
@@ -164,7 +164,7 @@ class TransactionUnit {
   }
 
   /** With SQLite everything in between happens in one turn of the event loop, however many operations there are. */
-  async #breathe(): Promise<void> {
+  async breathe(): Promise<void> {
     if (performance.now() - this.#turnBegan < longestTurn) return;
     await nextTurn();
     this.#turnBegan = performance.now();

@@ -138,7 +138,7 @@ export function createWriter(
     changes: pending,
     audit: (records) =>
       attempt(async () => {
-        await insertAudit(transaction, records);
+        await insertAudit(transaction, records, breathe);
         audited ||= records.length > 0;
       }),
     get audited() {
