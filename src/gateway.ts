@@ -7,6 +7,7 @@ import { nodeIdOf } from './boot/node-id.ts';
 import { NodeParts } from './boot/node-parts.ts';
 import { preparePrefix } from './settings/prefix.ts';
 import type { ListenAddress, Settings } from './settings/settings.ts';
+import { setEngineFlags } from './util/engine-flags.ts';
 
 /** An address that the node listens on. */
 export interface BoundAddress {
@@ -53,6 +54,7 @@ export async function startGateway(
   warnings: readonly string[],
   { ownsProcess = true }: StartOptions = {},
 ): Promise<Gateway> {
+  setEngineFlags();
   preparePrefix(settings.prefix);
   const compileCache = process.env['NODE_COMPILE_CACHE'] ?? join(settings.prefix, 'cache');
   enableCompileCache(compileCache);

@@ -1,5 +1,5 @@
-import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { setEngineFlags } from './engine-flags.ts';
 
 /** How long a thread has to rest before it cleans up after its start, in milliseconds. */
 const defaultRest = 1000;
@@ -24,11 +24,16 @@ export function collectAtRest(activity: () => number, rest = defaultRest): void 
 
 type Collect = (options: { readonly type: 'major'; readonly execution: 'sync'; readonly flavor: string }) => void;
 
-/** Collects all garbage of this thread, at once. `last-resort` also gives the room back to the system. */
+/** Collects all garbage of this thread, synchronously. `last-resort` also returns the memory to the system. */
 export function collectGarbage(flavor: 'regular' | 'last-resort'): void {
-  // Only contexts made while the flag stands have the function, so nothing else of the process gets hold of it.
-  setFlagsFromString('--expose-gc');
-  const gc = runInNewContext('gc') as Collect;
-  setFlagsFromString('--no-expose-gc');
-  gc({ type: 'major', execution: 'sync', flavor });
+  setEngineFlags();
+  // The main context was made before the flag was set, or has lost the function (see `hideGarbageCollector`).
+  const gc = runInNewContext('globalThis.gc') as Collect | undefined;
+  gc?.({ type: 'major', execution: 'sync', flavor });
+}
+
+/** Removes V8's function from the global object of a thread, so that plugins cannot pause it. */
+export function hideGarbageCollector(): void {
+  // V8 does not allow to delete it.
+  Reflect.set(globalThis, 'gc', undefined);
 }

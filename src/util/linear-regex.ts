@@ -1,4 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
+import { setEngineFlags } from './engine-flags.ts';
 import { isDeterministic } from './regex/is-deterministic.ts';
 import { parseRegex, type RegexOptions } from './regex/parse-regex.ts';
 import { expandedSize, maxLength, type RegexNode } from './regex/regex-node.ts';
@@ -37,24 +37,11 @@ export function buildRegex(node: RegexNode, flags = ''): RegExp {
   if (isDeterministic(node) && (isAnchored(node) || flags.includes('y') || maxLength(node) <= MAX_UNANCHORED_LENGTH)) {
     return new RegExp(writeRegex(node, false), flags);
   }
-  enableLinearEngine();
+  setEngineFlags();
   return new RegExp(writeRegex(node, true), flags + LINEAR);
 }
 
 function isAnchored(node: RegexNode): boolean {
   if (node.kind === 'assert') return node.what === 'start';
   return node.kind === 'sequence' && node.items[0] !== undefined && isAnchored(node.items[0]);
-}
-
-let linearEngineReady = false;
-
-/** V8's flags belong to the process: a worker finds them set once any thread has set them. */
-function enableLinearEngine(): void {
-  if (linearEngineReady) return;
-  try {
-    new RegExp('a', LINEAR);
-  } catch {
-    setFlagsFromString('--enable-experimental-regexp-engine');
-  }
-  linearEngineReady = true;
 }

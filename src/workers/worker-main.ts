@@ -1,6 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
-import { collectAtRest } from '../util/collect-at-rest.ts';
+import { collectAtRest, hideGarbageCollector } from '../util/collect-at-rest.ts';
 import { Counter, workerCounters } from '../zones/counters.ts';
 import { DataPlaneWorker } from './data-plane-worker.ts';
 import type { FromWorker, WorkerBoot } from './messages.ts';
@@ -9,6 +9,7 @@ if (parentPort === null) throw new Error('this module runs in a worker thread');
 const port = parentPort;
 const post = (message: FromWorker): void => port.postMessage(message);
 
+hideGarbageCollector();
 try {
   const boot = workerData as WorkerBoot;
   const worker = await DataPlaneWorker.create(boot, post);
