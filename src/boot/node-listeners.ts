@@ -43,6 +43,7 @@ export async function startListeners(options: NodeListenersOptions): Promise<voi
       running: facts.supervisor.running().map(({ number, loop }) => ({ worker: number, ...loop })),
     }),
     restarts: options.restarts,
+    stuck: () => facts.supervisor.stuck,
     ping: () => store.ping(),
     dns: () => dns.facts(),
     config: () => ({ version: publisher.followed, failures: publisher.failures.size }),

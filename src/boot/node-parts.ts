@@ -10,9 +10,11 @@ import type { Store } from '../store/store.ts';
 import { TicketKeys } from '../tls/ticket-keys.ts';
 import { collectAtRest } from '../util/collect-at-rest.ts';
 import type { SnapshotDelta, SnapshotFailure } from '../workers/messages.ts';
+import { pluginCallFields } from '../workers/plugin-call-fields.ts';
 import { pluginSettings } from '../workers/plugin-settings.ts';
 import { Supervisor, type SupervisorLog } from '../workers/supervisor.ts';
 import { Counter, createCounters, sumCounter } from '../zones/counters.ts';
+import { createVitals } from '../zones/worker-vitals.ts';
 import { recoverMemory, zoneFill } from '../zones/zone-kinds.ts';
 import { ZoneRegistry } from '../zones/zone-registry.ts';
 import type { BackgroundParts } from './background-parts.ts';
@@ -42,6 +44,7 @@ export interface NodeOptions {
 export class NodeParts {
   readonly #options: NodeOptions;
   readonly #counters: SharedArrayBuffer;
+  readonly #vitals: SharedArrayBuffer;
   readonly #addressMemory: AddressZoneMemory;
   readonly #ticketKeys = new TicketKeys();
   #addresses: NodeAddresses | null = null;
@@ -68,6 +71,7 @@ export class NodeParts {
   constructor(options: NodeOptions) {
     this.#options = options;
     this.#counters = createCounters(options.settings.workers);
+    this.#vitals = createVitals(options.settings.workers);
     this.#addressMemory = createAddressZone(options.settings.workers);
     this.#usageMemories = usageMemories(options.settings);
     this.#supervisor = new Supervisor({
@@ -77,6 +81,7 @@ export class NodeParts {
         baseDirectory: options.baseDirectory,
         compileCache: options.compileCache,
         zones: this.#counters,
+        vitals: this.#vitals,
         addresses: this.#addressMemory,
         ticketKeys: this.#ticketKeys.current,
         usage: this.#usageMemories,
@@ -84,6 +89,7 @@ export class NodeParts {
       workers: options.settings.workers,
       log: this.#lateLog((logs) => logs.node),
       workerLog: this.#lateLog((logs) => logs.proxy),
+      nameCall: (call) => (this.#publisher === null ? {} : pluginCallFields(call, this.#publisher.config())),
       onFailures: (failures) => this.#noteFailures(failures),
       onCall: (call) => this.#calls.promise.then((handler) => handler.handle(call)),
       onHealth: (change) => this.#addresses?.health.monitor.workerFlipped(change),
@@ -283,6 +289,7 @@ export class NodeParts {
       facts: {
         nodeId,
         counters: this.#counters,
+        vitals: this.#vitals,
         supervisor: this.#supervisor,
         zones: () => zoneFacts(this.#zones),
         pluginCounts: () => this.#pluginCounts.totals(),

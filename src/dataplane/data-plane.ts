@@ -143,6 +143,8 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
     this.#overload = new Overload({
       maxLag: settings.overloadLag,
       maxHeap: settings.overloadHeap,
+      heapTimeout: settings.workerTimeout,
+      heapStaysFull: (used, limit) => post({ type: 'heap-full', used, limit }),
       changed: (reason) => this.#noteOverload(reason),
     });
     this.#bodies = new BodyBudget({

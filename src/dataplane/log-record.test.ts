@@ -161,7 +161,7 @@ test('fields that plugins add are in the record, before and after it was made, a
 test('values of credentials are not told', () => {
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const needs = { secrets: { queryArguments: ['My-Key'], headers: ['My-Key', 'Cookie', 'Set-Cookie'] } };
-  const instance = { id: 'i', name: 'auth', priority: 1, phases: {}, needs, log, lease: null };
+  const instance = { id: 'i', name: 'auth', priority: 1, phases: {}, needs, log, lease: null, mark: 0 };
   const headers = { 'My-Key': 's3cret', Cookie: 'session=s3cret', Authorization: 'Basic s3cret', 'X-One': '1' };
   const request = { path: '/a?my-key=s3cret&x=1&access_token=s3cret', headers };
   const exchange = served(testExchange(request, buildPlan([instance]), new TestClient()));

@@ -7,6 +7,10 @@ export interface OverloadOptions {
   readonly maxLag: number;
   /** Share of the heap's cap that may be in use, in percent; 0: it does not matter. */
   readonly maxHeap: number;
+  /** Milliseconds for which the heap may stay that full before the worker asks to be replaced; 0: it never does. */
+  readonly heapTimeout: number;
+  /** Called once, with bytes in use and the heap's cap. */
+  readonly heapStaysFull: (used: number, limit: number) => void;
   /** Told when the worker begins to refuse, with the reason, and when it no longer does (null). */
   readonly changed: (reason: string | null) => void;
 }
@@ -18,8 +22,8 @@ const patience = 3;
 /** How much the share of refused requests grows with each late look, and how much it shrinks with each good one. */
 const growth = 0.25;
 const decay = 0.05;
-/** The heap is looked at with each n-th look. */
-const heapEvery = 10;
+/** Milliseconds between two looks at the heap. By time: close to its cap a single look may take seconds. */
+const heapInterval = 500;
 /** Milliseconds between two collections at least. */
 const leastPause = 1000;
 
@@ -31,20 +35,25 @@ export class Overload {
   /** Something is refused now: ask `refuse()` for each request. */
   active = false;
   readonly #options: OverloadOptions;
+  readonly #heapLimit: number;
   readonly #heapCap: number;
   readonly #timer: NodeJS.Timeout;
   #last = monotonic();
   #late = 0;
-  #looks = 0;
+  #heapLookAgain = 0;
   #share = 0;
   #owed = 0;
   #heapFull = false;
+  /** Monotonic clock; null: it is not full. */
+  #fullSince: number | null = null;
+  #reported = false;
   /** Monotonic clock. */
   #collectAgain = 0;
 
   constructor(options: OverloadOptions) {
     this.#options = options;
-    this.#heapCap = (getHeapStatistics().heap_size_limit * options.maxHeap) / 100;
+    this.#heapLimit = getHeapStatistics().heap_size_limit;
+    this.#heapCap = (this.#heapLimit * options.maxHeap) / 100;
     this.#timer = setInterval(() => this.#look(), interval).unref();
   }
 
@@ -62,17 +71,36 @@ export class Overload {
 
   /**
    * What is in use may be garbage for the most part, and a worker that refuses everything makes none that would let V8 collect
-   * it: so it is collected before it counts. That takes long where the heap is large, and is not done again at once.
+   * it: so it is collected before it counts. That takes long where the heap is large, so between the first collection and
+   * the one that decides about the worker there is no other.
    */
-  #isHeapFull(): boolean {
-    if (getHeapStatistics().used_heap_size <= this.#heapCap) return false;
-    const begun = monotonic();
-    if (begun < this.#collectAgain) return this.#heapFull;
+  #isHeapFull(now: number): boolean {
+    if (getHeapStatistics().used_heap_size <= this.#heapCap) {
+      this.#fullSince = null;
+      return false;
+    }
+    const { heapTimeout, heapStaysFull } = this.#options;
+    const overdue = heapTimeout > 0 && this.#fullSince !== null && now - this.#fullSince >= heapTimeout;
+    if (!overdue && now < this.#collectAgain) return this.#heapFull;
+    const used = this.#collect(now);
+    if (used <= this.#heapCap) {
+      this.#fullSince = null;
+      return false;
+    }
+    this.#fullSince ??= now;
+    if (overdue && !this.#reported) {
+      this.#reported = true;
+      heapStaysFull(used, this.#heapLimit);
+    }
+    return true;
+  }
+
+  #collect(begun: number): number {
     collectGarbage('regular');
     const ended = monotonic();
     this.#collectAgain = ended + Math.max(leastPause, 10 * (ended - begun));
     this.#last = ended;
-    return getHeapStatistics().used_heap_size > this.#heapCap;
+    return getHeapStatistics().used_heap_size;
   }
 
   #look(): void {
@@ -82,7 +110,10 @@ export class Overload {
     const { maxLag, maxHeap } = this.#options;
     const late = maxLag > 0 && lag > maxLag;
     this.#late = late ? this.#late + 1 : 0;
-    if (maxHeap > 0 && ++this.#looks % heapEvery === 0) this.#heapFull = this.#isHeapFull();
+    if (maxHeap > 0 && now >= this.#heapLookAgain) {
+      this.#heapFull = this.#isHeapFull(now);
+      this.#heapLookAgain = this.#last + heapInterval;
+    }
     if (this.#heapFull) this.#share = 1;
     else if (this.#late >= patience) this.#share = Math.min(1, this.#share + growth);
     else if (!late) this.#share = Math.max(0, this.#share - decay);

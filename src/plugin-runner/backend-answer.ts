@@ -1,6 +1,7 @@
 import type { Exchange } from '../dataplane/exchange.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import type { AnswerTap } from '../plugin-sdk/response-views.ts';
+import { PluginPhase } from '../zones/worker-vitals.ts';
 import { beginPlugins } from './begin-plugins.ts';
 import { enter, leave } from './current-request.ts';
 import type { PluginInstance } from './plan.ts';
@@ -14,7 +15,7 @@ export function runBackendAnswer(exchange: Exchange): Reply | null {
   const context = beginPlugins(exchange);
   const taps: AnswerTap[] = [];
   for (const instance of exchange.plan.backendAnswer) {
-    const before = enter(exchange);
+    const before = enter(exchange, instance, PluginPhase.backendAnswer);
     try {
       const result = instance.phases.backendAnswer?.(context) ?? null;
       if (result === null) continue;
@@ -37,7 +38,7 @@ export function runBackendAnswer(exchange: Exchange): Reply | null {
 export function runBackendFailure(exchange: Exchange, status: number): Reply | null {
   const context = beginPlugins(exchange);
   for (const instance of exchange.plan.backendFailure) {
-    const before = enter(exchange);
+    const before = enter(exchange, instance, PluginPhase.backendFailure);
     try {
       const reply = instance.phases.backendFailure?.(context, status) ?? null;
       if (reply !== null) return reply;
@@ -67,26 +68,35 @@ class GuardedTap implements AnswerTap {
   }
 
   chunk(piece: Uint8Array): void {
+    const before = enter(this.#exchange, this.#instance, PluginPhase.backendAnswer);
     try {
       this.#tap?.chunk(piece);
     } catch (error) {
       this.#failed(error);
+    } finally {
+      leave(before);
     }
   }
 
   end(): void {
+    const before = enter(this.#exchange, this.#instance, PluginPhase.backendAnswer);
     try {
       this.#tap?.end();
     } catch (error) {
       this.#failed(error);
+    } finally {
+      leave(before);
     }
   }
 
   aborted(): void {
+    const before = enter(this.#exchange, this.#instance, PluginPhase.backendAnswer);
     try {
       this.#tap?.aborted();
     } catch (error) {
       this.#failed(error);
+    } finally {
+      leave(before);
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Exchange } from '../dataplane/exchange.ts';
 import type { BodyTransform } from '../plugin-sdk/response-views.ts';
+import { PluginPhase } from '../zones/worker-vitals.ts';
 import { beginPlugins } from './begin-plugins.ts';
 import { enter, leave } from './current-request.ts';
 import type { PluginInstance } from './plan.ts';
@@ -64,7 +65,7 @@ class BodyFilterChain implements BodyTransform {
 }
 
 function guarded<T>(exchange: Exchange, instance: PluginInstance, call: () => T): T {
-  const before = enter(exchange);
+  const before = enter(exchange, instance, PluginPhase.bodyFilter);
   try {
     return call();
   } catch (error) {

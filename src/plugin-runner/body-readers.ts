@@ -1,5 +1,7 @@
 import type { Exchange } from '../dataplane/exchange.ts';
+import { PluginPhase } from '../zones/worker-vitals.ts';
 import { beginPlugins } from './begin-plugins.ts';
+import { enter, leave } from './current-request.ts';
 import type { PluginInstance } from './plan.ts';
 import { logFailure } from './plugin-failure.ts';
 
@@ -18,11 +20,14 @@ export function bodyReaders(exchange: Exchange): BodyReaders {
   if (!plan.choosesBodies) return { instances: plan.response, limit: plan.responseBodyLimit };
   const context = beginPlugins(exchange);
   const instances = plan.response.filter((instance) => {
+    const before = enter(exchange, instance, PluginPhase.wantsBody);
     try {
       return instance.phases.wantsBody?.(context) ?? true;
     } catch (error) {
       logFailure(exchange, instance, 'wantsBody', error);
       return true;
+    } finally {
+      leave(before);
     }
   });
   return { instances, limit: instances.reduce((most, instance) => Math.max(most, bodyLimit(instance)), 0) };

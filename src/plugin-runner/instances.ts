@@ -1,8 +1,10 @@
 import { createLimitTools, type Lease, type LeaseRequest } from '../limits/limit-tools.ts';
+import type { PluginPhases } from '../plugin-sdk/contexts.ts';
 import type { Plugin, PluginLogger, PluginNode, PluginSettings, PluginTools } from '../plugin-sdk/define-plugin.ts';
 import type { EntityAccess } from '../plugin-sdk/entity-access.ts';
 import type { LimitTools, ZoneRequest } from '../plugin-sdk/limits.ts';
-import { currentRequestId } from './current-request.ts';
+import { entityMark, PluginPhase } from '../zones/worker-vitals.ts';
+import { currentRequestId, enterCall, leaveCall } from './current-request.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { PluginInstance } from './plan.ts';
 import { refuseReferences } from './refuse-references.ts';
@@ -34,9 +36,11 @@ export function createInstance(plugins: ReadonlyMap<string, Plugin>, row: Plugin
   refuseReferences(row.config);
   const config = deepFreeze(structuredClone(row.config));
   const log = namedLogger(host.log, { plugin: row.name, plugin_instance: row.id });
-  const phases = plugin.setup(config, toolsFor(plugin, config, row.id, log, host));
+  const mark = entityMark(row.id);
+  const phases = setUp(plugin, config, mark, toolsFor(plugin, config, row.id, log, host));
   return Object.freeze({
     id: row.id,
+    mark,
     name: plugin.name,
     priority: plugin.priority,
     phases,
@@ -44,6 +48,15 @@ export function createInstance(plugins: ReadonlyMap<string, Plugin>, row: Plugin
     log,
     lease: phases.dispose === undefined ? null : { users: 0, retired: false },
   });
+}
+
+function setUp(plugin: Plugin, config: unknown, mark: number, tools: PluginTools): PluginPhases {
+  enterCall(PluginPhase.setup, mark, 0);
+  try {
+    return plugin.setup(config, tools);
+  } finally {
+    leaveCall();
+  }
 }
 
 function toolsFor(
@@ -99,10 +112,13 @@ export function releaseInstances(instances: readonly PluginInstance[]): void {
 }
 
 function dispose(instance: PluginInstance): void {
+  enterCall(PluginPhase.dispose, instance.mark, 0);
   try {
     instance.phases.dispose?.();
   } catch (error) {
     instance.log.error('plugin failed', { phase: 'dispose', error });
+  } finally {
+    leaveCall();
   }
 }
 

@@ -56,7 +56,7 @@ const kongOrder: readonly (readonly [string, number])[] = [
 
 function instance(name: string, priority: number): PluginInstance {
   const log = { debug() {}, info() {}, warn() {}, error() {} };
-  return { id: name, name, priority, phases: {}, needs: {}, log, lease: null };
+  return { id: name, name, priority, phases: {}, needs: {}, log, lease: null, mark: 0 };
 }
 
 test('the whole order is pinned', () => {

@@ -1,6 +1,7 @@
 import type { Exchange } from '../dataplane/exchange.ts';
 import type { RequestContext } from '../dataplane/request-context.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
+import { PluginPhase } from '../zones/worker-vitals.ts';
 import { beginPlugins, endPlugins } from './begin-plugins.ts';
 import { enter, leave } from './current-request.ts';
 import type { PluginInstance } from './plan.ts';
@@ -45,7 +46,7 @@ export function runHeaderFilter(exchange: Exchange): void {
   const context = beginPlugins(exchange);
   for (const instance of headerFilter) {
     exchange.trace?.pluginBegins(instance.name, instance.id, 'headerFilter');
-    const before = enter(exchange);
+    const before = enter(exchange, instance, PluginPhase.headerFilter);
     try {
       instance.phases.headerFilter?.(context);
       exchange.trace?.pluginEnds(undefined);
@@ -62,15 +63,16 @@ export function runLog(exchange: Exchange): void {
   const { log } = exchange.plan;
   if (log.length > 0) {
     const context = beginPlugins(exchange);
-    const before = enter(exchange);
     for (const instance of log) {
+      const before = enter(exchange, instance, PluginPhase.log);
       try {
         instance.phases.log?.(context);
       } catch (error) {
         logFailure(exchange, instance, 'log', error);
+      } finally {
+        leave(before);
       }
     }
-    leave(before);
   }
   endPlugins(exchange);
 }
@@ -88,7 +90,7 @@ function runInOrder(
     const instance = instances[at]!;
     exchange.trace?.pluginBegins(instance.name, instance.id, phase);
     let result: PhaseResult;
-    const before = enter(exchange);
+    const before = enter(exchange, instance, PluginPhase[phase]);
     try {
       result = step(instance, context);
     } catch (error) {

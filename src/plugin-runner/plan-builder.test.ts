@@ -8,7 +8,7 @@ type Scope = { readonly route?: string; readonly service?: string; readonly cons
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 
 function instance(id: string, name = 'sample', priority = 1): PluginInstance {
-  return { id, name, priority, phases: { access: () => undefined }, needs: {}, log, lease: null };
+  return { id, name, priority, phases: { access: () => undefined }, needs: {}, log, lease: null, mark: 0 };
 }
 
 function entry(id: string, { route, service, consumer }: Scope = {}, name?: string, priority?: number) {

@@ -4,6 +4,8 @@ import type { PluginLogger, PluginNeeds } from '../plugin-sdk/define-plugin.ts';
 /** One configured plugin instance, set up and ready to run. */
 export interface PluginInstance {
   readonly id: string;
+  /** `entityMark` of the id. */
+  readonly mark: number;
   readonly name: string;
   readonly priority: number;
   readonly phases: PluginPhases;

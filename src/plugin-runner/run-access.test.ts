@@ -21,12 +21,21 @@ function recorder(ran: string[], id: string, name: string, priority: number): Pl
     return undefined;
   };
   const phases = { access: note('access'), headerFilter: note('headerFilter'), log: note('log') };
-  return { id, name, priority, phases, needs: {}, log, lease: null };
+  return { id, name, priority, phases, needs: {}, log, lease: null, mark: 0 };
 }
 
 function authenticator(name: string, priority: number, who: (context: AccessContext) => void | Promise<void>) {
   const access = (context: AccessContext) => who(context) as undefined;
-  return { id: name, name, priority, phases: { access }, needs: {}, log, lease: null } satisfies PluginInstance;
+  return {
+    id: name,
+    name,
+    priority,
+    phases: { access },
+    needs: {},
+    log,
+    lease: null,
+    mark: 0,
+  } satisfies PluginInstance;
 }
 
 function globally(instance: PluginInstance): PlanEntry {
@@ -138,7 +147,7 @@ function chooser(names: readonly string[], otherwise: NoneOf): PluginInstance {
 
 function refuser(name: string, priority: number): PluginInstance {
   const access = () => refuse(401, 'Unauthorized');
-  return { id: name, name, priority, phases: { access }, needs: {}, log, lease: null };
+  return { id: name, name, priority, phases: { access }, needs: {}, log, lease: null, mark: 0 };
 }
 
 test('of alternatives, the one that accepts brings the instances of its consumer, and the others are skipped there too', async () => {

@@ -2,6 +2,7 @@ import type { Alternatives, Exchange } from '../dataplane/exchange.ts';
 import type { RequestContext } from '../dataplane/request-context.ts';
 import type { Reply } from '../plugin-sdk/reply.ts';
 import type { ConsumerView, CredentialView } from '../plugin-sdk/request-views.ts';
+import { PluginPhase } from '../zones/worker-vitals.ts';
 import { beginPlugins, holdPlan } from './begin-plugins.ts';
 import { compareInstances } from './build-plan.ts';
 import { enter, leave } from './current-request.ts';
@@ -24,7 +25,7 @@ function runFrom(exchange: Exchange, context: RequestContext, first: number): Ph
     exchange.accessAt = at;
     exchange.trace?.pluginBegins(instance.name, instance.id, 'access');
     let result: PhaseResult;
-    const before = enter(exchange);
+    const before = enter(exchange, instance, PluginPhase.access);
     try {
       if (alternatives?.settled === true && alternatives.names.has(instance.name)) instance.phases.skipped?.(context);
       else result = instance.phases.access?.(context);

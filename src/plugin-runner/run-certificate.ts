@@ -1,5 +1,7 @@
 import type { SecureContext } from 'node:tls';
 import type { HandshakeView } from '../plugin-sdk/request-views.ts';
+import { PluginPhase } from '../zones/worker-vitals.ts';
+import { enterCall, leaveCall } from './current-request.ts';
 import type { PluginInstance } from './plan.ts';
 
 type Given = SecureContext | null | Promise<SecureContext | null>;
@@ -9,10 +11,13 @@ export function runCertificate(instances: readonly PluginInstance[], handshake: 
   for (let at = first; at < instances.length; at++) {
     const instance = instances[at]!;
     let given: Given;
+    enterCall(PluginPhase.certificate, instance.mark, 0);
     try {
       given = instance.phases.certificate?.(handshake) ?? null;
     } catch (error) {
       given = failed(instance, error);
+    } finally {
+      leaveCall();
     }
     if (given instanceof Promise) {
       return given

@@ -89,6 +89,8 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     bodyMemory: values.body_memory,
     bodyMemoryPerClient: values.body_memory_per_client,
     clientBodyMinRate: values.client_body_min_rate,
+    workerTimeout: values.worker_timeout,
+    workerMaxHeapSize: values.worker_max_heap_size,
     allowDebugHeader: values.allow_debug_header,
     requestDebug: values.request_debug,
     requestDebugToken: values.request_debug_token,
@@ -171,6 +173,10 @@ function checkTogether(settings: Settings): void {
     throw new SettingsError('ssl_cert and ssl_cert_key must have the same number of entries');
   }
   if (settings.maxHeadSize < 1024) throw new SettingsError('max_head_size must be at least 1k');
+  if (settings.workerTimeout > 0 && settings.workerTimeout < 1000)
+    throw new SettingsError('worker_timeout must be at least 1s, or 0');
+  if (settings.workerMaxHeapSize > 0 && settings.workerMaxHeapSize < 64 * 1024 ** 2)
+    throw new SettingsError('worker_max_heap_size must be at least 64m, or 0');
   checkAddresses(settings);
 }
 

@@ -141,6 +141,10 @@ export interface Settings {
   readonly bodyMemoryPerClient: number;
   /** Bytes per second; 0: any. */
   readonly clientBodyMinRate: number;
+  /** `worker_timeout`, milliseconds; 0 is off. */
+  readonly workerTimeout: number;
+  /** `worker_max_heap_size`, bytes; 0: chosen by the memory there is. */
+  readonly workerMaxHeapSize: number;
   readonly allowDebugHeader: boolean;
   /** Requests with the debug token are explained. */
   readonly requestDebug: boolean;

@@ -1,6 +1,7 @@
 import type { Row } from '../entities/entity.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { PlanBuilder } from '../plugin-runner/plan-builder.ts';
+import { entityMark } from '../zones/worker-vitals.ts';
 import type { BoundRoute } from './route-table.ts';
 import { flag, foreignId, number, shownRow, text, texts } from './row-fields.ts';
 import type { RuntimeRoute, RuntimeService } from './runtime.ts';
@@ -19,6 +20,7 @@ export interface PlanSource {
 /** A route in the snapshot. Its service is replaced in place, and its plan is merged when it is next asked for. */
 export class LiveRoute implements RuntimeRoute, BoundRoute {
   readonly id: string;
+  readonly mark: number;
   readonly name: string | null;
   readonly methods: readonly string[] | null;
   readonly hosts: readonly string[] | null;
@@ -45,6 +47,7 @@ export class LiveRoute implements RuntimeRoute, BoundRoute {
   constructor(row: Row, plans: PlanSource) {
     const protocols = texts(row, 'protocols') ?? ['http', 'https'];
     this.id = row.id;
+    this.mark = entityMark(row.id);
     this.name = text(row, 'name');
     this.methods = texts(row, 'methods');
     this.hosts = texts(row, 'hosts');

@@ -1,6 +1,7 @@
 import type { Row } from '../entities/entity.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { StreamAddress, StreamProtocol } from '../router/stream-router.ts';
+import { entityMark } from '../zones/worker-vitals.ts';
 import type { PlanSource } from './build-route.ts';
 import type { BoundRoute } from './route-table.ts';
 import { foreignId, shownRow, text, texts } from './row-fields.ts';
@@ -17,6 +18,7 @@ export function concernsStreams(row: Row): boolean {
 /** A route of streams in the snapshot. Its service is replaced in place, and its plan is merged when it is next asked for. */
 export class LiveStreamRoute implements RuntimeStreamRoute, BoundRoute {
   readonly id: string;
+  readonly mark: number;
   readonly name: string | null;
   readonly protocols: readonly StreamProtocol[];
   readonly sources: readonly StreamAddress[] | null;
@@ -34,6 +36,7 @@ export class LiveStreamRoute implements RuntimeStreamRoute, BoundRoute {
 
   constructor(row: Row, plans: PlanSource) {
     this.id = row.id;
+    this.mark = entityMark(row.id);
     this.name = text(row, 'name');
     this.protocols = (texts(row, 'protocols') ?? []) as readonly StreamProtocol[];
     this.sources = addressesOf(row, 'sources');

@@ -7,6 +7,7 @@ import { type TraceRule, traceRule } from '../plugin-runner/trace-rule.ts';
 import type { Plugin } from '../plugin-sdk/define-plugin.ts';
 import { refuse } from '../plugin-sdk/reply.ts';
 import type { TraceNeeds } from '../plugin-sdk/trace.ts';
+import { entityMark } from '../zones/worker-vitals.ts';
 import type { PlanEpoch, PlanSource } from './build-route.ts';
 import { concernsStreams } from './build-stream-route.ts';
 import { foreignId, isEnabled, text, texts } from './row-fields.ts';
@@ -159,5 +160,6 @@ function brokenInstance(id: string, name: string, host: PluginHost): PluginInsta
     needs: {},
     log: host.log,
     lease: null,
+    mark: entityMark(id),
   };
 }

@@ -4,6 +4,8 @@ import type { RuntimeService, RuntimeSnapshot } from './runtime.ts';
 
 /** A route of streams. */
 export interface RuntimeStreamRoute extends RoutableStream {
+  /** `entityMark` of the id. */
+  readonly mark: number;
   readonly name: string | null;
   readonly service: RuntimeService | null;
   readonly tags: readonly string[];

@@ -73,6 +73,8 @@ export interface RuntimeService {
 }
 
 export interface RuntimeRoute extends RoutableRoute {
+  /** `entityMark` of the id. */
+  readonly mark: number;
   readonly name: string | null;
   readonly service: RuntimeService | null;
   readonly httpsOnly: boolean;

@@ -1,5 +1,7 @@
+import { enterCall, leaveCall } from '../plugin-runner/current-request.ts';
 import type { RuntimeService } from '../snapshot/runtime.ts';
 import type { RuntimeStreamRoute, StreamSnapshot } from '../snapshot/runtime-stream.ts';
+import { PluginPhase } from '../zones/worker-vitals.ts';
 import { expectStreamLog } from './run-stream-log.ts';
 import { type Session, Status } from './session.ts';
 import { streamContext } from './stream-context.ts';
@@ -32,11 +34,14 @@ function pluginsAccept(session: Session, route: RuntimeStreamRoute): boolean {
   if (accept.length === 0) return true;
   const context = streamContext(session, route);
   for (const instance of accept) {
+    enterCall(PluginPhase.accept, instance.mark, route.mark);
     try {
       if (instance.phases.accept?.(context) !== true) return false;
     } catch (error) {
       instance.log.error('plugin failed', { phase: 'accept', error });
       return false;
+    } finally {
+      leaveCall();
     }
   }
   return true;

@@ -1,8 +1,10 @@
+import { enterCall, leaveCall } from '../plugin-runner/current-request.ts';
 import { holdInstances, releaseInstances } from '../plugin-runner/instances.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { StreamContext, StreamLogContext } from '../plugin-sdk/stream-contexts.ts';
 import type { RuntimeStreamRoute } from '../snapshot/runtime-stream.ts';
 import { monotonic } from '../util/clock.ts';
+import { PluginPhase } from '../zones/worker-vitals.ts';
 import type { Session } from './session.ts';
 import { streamContext } from './stream-context.ts';
 import { streamRecord } from './stream-record.ts';
@@ -21,10 +23,13 @@ export function runStreamLog(session: Session): void {
   session.plan = null;
   const context = logContext(session, route);
   for (const instance of plan.streamLog) {
+    enterCall(PluginPhase.streamLog, instance.mark, route.mark);
     try {
       instance.phases.streamLog?.(context);
     } catch (error) {
       instance.log.error('plugin failed', { phase: 'streamLog', error });
+    } finally {
+      leaveCall();
     }
   }
   releaseInstances(plan.streamLog);

@@ -67,6 +67,8 @@ export interface WorkerBoot {
   readonly compileCache: string | null;
   /** Shared memory of the counters of all workers (zones/counters.ts). */
   readonly zones: SharedArrayBuffer;
+  /** Shared memory of what the watchdog looks at (zones/worker-vitals.ts). */
+  readonly vitals: SharedArrayBuffer;
   /** What is known of backend addresses. */
   readonly addresses: AddressZoneMemory;
   /** Keys of TLS session tickets. */
@@ -138,5 +140,7 @@ export type FromWorker =
   | UsageTurnedMessage
   /** What plugins counted since the last time: plugin, name, number. */
   | { readonly type: 'counts'; readonly counts: readonly (readonly [string, string, number])[] }
+  /** The heap stays nearly full after collections: the worker refuses all requests and asks to be replaced. Bytes. */
+  | { readonly type: 'heap-full'; readonly used: number; readonly limit: number }
   /** The worker cannot do its work and is about to exit. One line that says why. */
   | { readonly type: 'fatal'; readonly message: string };

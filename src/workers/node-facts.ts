@@ -1,20 +1,33 @@
 import { hostname } from 'node:os';
 import type { ConnectionFacts, NodeFacts, ZoneFacts } from '../admin/contract.ts';
+import { sharedClock } from '../util/clock.ts';
 import { version } from '../version.ts';
 import { Counter, sumCounter } from '../zones/counters.ts';
+import { NodeVitals } from '../zones/worker-vitals.ts';
 import type { Supervisor } from './supervisor.ts';
+import { workersNotReady } from './watchdog.ts';
 
 export interface NodeFactsOptions {
   readonly nodeId: string;
   readonly counters: SharedArrayBuffer;
+  readonly vitals: SharedArrayBuffer;
   readonly supervisor: Supervisor;
   readonly zones: () => readonly ZoneFacts[];
   readonly pluginCounts: () => Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
 /** What the node tells of itself; read from shared memory, so that no worker is asked. */
-export function createNodeFacts({ nodeId, counters, supervisor, zones, pluginCounts }: NodeFactsOptions): NodeFacts {
+export function createNodeFacts({
+  nodeId,
+  counters,
+  supervisor,
+  vitals,
+  zones,
+  pluginCounts,
+}: NodeFactsOptions): NodeFacts {
   const host = hostname();
+  const read = new NodeVitals(vitals);
+  const clock = sharedClock();
   return {
     nodeId,
     version,
@@ -29,7 +42,7 @@ export function createNodeFacts({ nodeId, counters, supervisor, zones, pluginCou
       ),
     zones,
     pluginCounts,
-    notReadyReason: () => (supervisor.running().length > 0 ? null : 'no worker is listening'),
+    notReadyReason: () => workersNotReady(read, clock()),
   };
 }
 

@@ -2,7 +2,9 @@ import type { CallResult } from '../lookup/call-handler.ts';
 import type { Call } from '../lookup/questions.ts';
 import type { LogLevel } from '../settings/settings.ts';
 import type { WorkerConfig } from '../snapshot/publisher.ts';
+import { sharedClock } from '../util/clock.ts';
 import { Counter, resetGauges, workerCounters } from '../zones/counters.ts';
+import { NodeVitals, type PluginCall, WorkerState } from '../zones/worker-vitals.ts';
 import type {
   FromWorker,
   HealthMessage,
@@ -12,6 +14,7 @@ import type {
   WorkerBoot,
 } from './messages.ts';
 import { pluginDrainTimeout } from './plugin-settings.ts';
+import { Watchdog } from './watchdog.ts';
 import { WorkerHandle } from './worker-handle.ts';
 
 export interface SupervisorLog {
@@ -25,6 +28,8 @@ export interface SupervisorOptions {
   readonly log: SupervisorLog;
   /** Where the lines go that workers send. */
   readonly workerLog: SupervisorLog;
+  /** Fields for the log that name the call of a plugin. */
+  readonly nameCall: (call: PluginCall) => Readonly<Record<string, unknown>>;
   /** All entities that some worker could not take over; called when that changes. */
   readonly onFailures: (failures: readonly SnapshotFailure[]) => void;
   /** Answers a worker; never rejects. */
@@ -46,6 +51,8 @@ const firstPause = 100;
 const longestPause = 10_000;
 /** What a worker gets beyond the time for its requests: for its plugins, and to close and end. */
 const exitGrace = pluginDrainTimeout + 1000;
+/** Milliseconds in which a thread ends that was terminated, unless it is stuck in the system or in native code. */
+const terminateGrace = 10_000;
 
 /** Starts the data-plane workers, replaces those that die, and carries messages between the planes. */
 export class Supervisor {
@@ -60,12 +67,25 @@ export class Supervisor {
   #logLevel: LogLevel;
   #stopping = false;
   #allReady = false;
+  #stuck = 0;
+  readonly #vitals: NodeVitals;
+  readonly #watchdog: Watchdog<WorkerHandle>;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#logLevel = options.boot.settings.logLevel;
     this.#workers = Array.from({ length: options.workers }, () => null);
     this.#quickDeaths = this.#workers.map(() => 0);
+    this.#vitals = new NodeVitals(options.boot.vitals);
+    this.#watchdog = new Watchdog({
+      vitals: this.#vitals,
+      clock: sharedClock(),
+      timeout: options.boot.settings.workerTimeout,
+      workers: () => this.#live(),
+      // Nobody waits for its acknowledgements from now on.
+      suspected: () => this.#check(),
+      stuck: (worker, silence) => void this.#replaceStuck(worker, silence),
+    });
     // Someone may stop the node before it waits for the start.
     this.#started.promise.catch(() => {});
   }
@@ -119,9 +139,14 @@ export class Supervisor {
     return late.map(({ number }) => number);
   }
 
-  /** Workers that listen now, by number. */
+  /** Workers that were replaced because they no longer responded, or because their heap stayed full. */
+  get stuck(): number {
+    return this.#stuck;
+  }
+
+  /** Workers that listen now and respond, by number. */
   running(): readonly WorkerHandle[] {
-    return this.#live().filter((worker) => worker.ready);
+    return this.#live().filter((worker) => worker.ready && this.#watchdog.isResponsive(worker));
   }
 
   /** Ends all workers: those that are not done within `timeout` milliseconds are cut off. */
@@ -149,6 +174,7 @@ export class Supervisor {
 
   #stop(): void {
     this.#stopping = true;
+    this.#watchdog.stop();
     for (const timer of this.#respawns) clearTimeout(timer);
     this.#respawns.clear();
     this.#started.reject(new Error('the node is stopping'));
@@ -159,6 +185,7 @@ export class Supervisor {
     resetGauges(boot.zones, number);
     const row = workerCounters(boot.zones, number);
     row[Counter.logTaken] = row[Counter.logPosted]!;
+    this.#vitals.setState(number, WorkerState.starting);
     const settings = { ...boot.settings, logLevel: this.#logLevel };
     const worker = this.#options.startThread(
       () =>
@@ -192,6 +219,7 @@ export class Supervisor {
         break;
       case 'ready':
         worker.ready = true;
+        this.#vitals.setState(worker.number, WorkerState.listening);
         this.#noteReady(worker);
         break;
       case 'call':
@@ -207,6 +235,9 @@ export class Supervisor {
         break;
       case 'usage-turned':
         this.#options.onUsageTurned(worker.number, message);
+        break;
+      case 'heap-full':
+        this.#replaceFull(worker, message.used, message.limit);
         break;
       case 'fatal':
         // Until all are ready it is the reason why the node does not start, which is reported once, not for each worker.
@@ -226,20 +257,56 @@ export class Supervisor {
   }
 
   #exited(worker: WorkerHandle, code: number, error: Error | null): void {
-    const { log, boot } = this.#options;
+    const { log, boot, nameCall } = this.#options;
+    const call = this.#vitals.pluginCall(worker.number);
+    this.#vitals.setState(worker.number, WorkerState.absent);
     resetGauges(boot.zones, worker.number);
     this.#options.onExit(worker.number);
     if (this.#workers[worker.number] === worker) this.#workers[worker.number] = null;
     this.#takeFailures(worker, []);
     this.#check();
     if (this.#stopping) return;
-    const fields = { worker: worker.number, code, ...(error === null ? {} : { err: error }) };
-    log.log('crit', 'worker died', fields);
+    const blamed = call.phase === null ? {} : nameCall(call);
+    const fields = { worker: worker.number, code, ...blamed, ...(error === null ? {} : { err: error }) };
+    if (!worker.condemned) log.log('crit', 'worker died', fields);
     if (!this.#allReady) {
       this.#started.reject(error ?? new Error(`a worker ended with code ${code} before it was ready`));
       return;
     }
     this.#respawn(worker);
+  }
+
+  async #replaceStuck(worker: WorkerHandle, silence: number): Promise<void> {
+    const call = this.#vitals.pluginCall(worker.number);
+    const at = await worker.busyWith();
+    // It may have ended meanwhile, or the node is.
+    if (this.#stopping || this.#workers[worker.number] !== worker) return;
+    this.#condemn(worker, 'worker does not respond and is replaced', {
+      silent_ms: Math.round(silence),
+      ...this.#options.nameCall(call),
+      ...(at === null ? {} : { at }),
+    });
+  }
+
+  #replaceFull(worker: WorkerHandle, used: number, limit: number): void {
+    this.#condemn(worker, 'the heap of a worker stays full; the worker is replaced', {
+      heap_used: used,
+      heap_limit: limit,
+      ...this.#options.nameCall(this.#vitals.pluginCall(worker.number)),
+    });
+  }
+
+  /** Ends a worker that is of no use any more. Its successor starts when the thread has ended: both have the same memory. */
+  #condemn(worker: WorkerHandle, message: string, fields: Readonly<Record<string, unknown>>): void {
+    if (worker.condemned) return;
+    worker.condemned = true;
+    this.#stuck++;
+    const { log } = this.#options;
+    log.log('crit', message, { worker: worker.number, ...fields });
+    const late = setTimeout(() => {
+      log.log('alert', 'a worker thread cannot be ended; restart the node', { worker: worker.number });
+    }, terminateGrace).unref();
+    void worker.terminate().finally(() => clearTimeout(late));
   }
 
   #respawn(dead: WorkerHandle): void {
@@ -266,7 +333,9 @@ export class Supervisor {
   }
 
   #isSettled(version: number): boolean {
-    return this.#live().every((worker) => !worker.configured || worker.version >= version);
+    return this.#live().every(
+      (worker) => !worker.configured || worker.version >= version || !this.#watchdog.isResponsive(worker),
+    );
   }
 
   #live(): readonly WorkerHandle[] {

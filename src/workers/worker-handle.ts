@@ -1,5 +1,7 @@
 import { Worker } from 'node:worker_threads';
+import { workerHeapLimit } from './heap-limit.ts';
 import type { FromWorker, SnapshotFailure, ToWorker, WorkerBoot } from './messages.ts';
+import { sampleStack } from './sample-stack.ts';
 
 export interface WorkerEvents {
   message(worker: WorkerHandle, message: FromWorker): void;
@@ -21,6 +23,9 @@ function bootstrap(compileCache: string | null): string {
   return `${enable}import(${JSON.stringify(entry.href)});`;
 }
 
+/** Milliseconds for which a thread is waited for that is asked for its heap: it may be stuck in native code. */
+const heapPatience = 500;
+
 /** One worker thread, from its start to its end. */
 export class WorkerHandle {
   readonly number: number;
@@ -31,6 +36,8 @@ export class WorkerHandle {
   /** Version of the config in effect. */
   version = -1;
   failures: readonly SnapshotFailure[] = [];
+  /** It is being ended, and the log says why. */
+  condemned = false;
   readonly #thread: Worker;
   readonly #exited: Promise<void>;
   #error: Error | null = null;
@@ -43,6 +50,7 @@ export class WorkerHandle {
       name: `sluicegate-${boot.worker}`,
       // Settings were read from the environment once; a plugin has no business there.
       env: {},
+      resourceLimits: { maxOldGenerationSizeMb: workerHeapLimit(boot.settings) },
     });
     this.#thread.on('message', (message: FromWorker) => events.message(this, message));
     this.#thread.on('error', (error) => {
@@ -64,18 +72,28 @@ export class WorkerHandle {
     this.#thread.postMessage(message);
   }
 
-  /** Bytes of heap in use; 0 when the thread does not answer. */
+  /** Bytes of heap in use; 0 when the thread does not answer in time. */
   async heapUsed(): Promise<number> {
+    const late = Promise.withResolvers<null>();
+    const timer = setTimeout(() => late.resolve(null), heapPatience);
     try {
-      return (await this.#thread.getHeapStatistics()).used_heap_size;
+      const statistics = await Promise.race([this.#thread.getHeapStatistics(), late.promise]);
+      return statistics?.used_heap_size ?? 0;
     } catch {
       return 0;
+    } finally {
+      clearTimeout(timer);
     }
   }
 
   /** What its event loop has done since it began, in milliseconds; read without asking the thread. */
   get loop(): { readonly idle: number; readonly active: number } {
     return this.#thread.performance.eventLoopUtilization();
+  }
+
+  /** What the thread is doing now, as `function (file:line)`; null: it cannot be found out. */
+  busyWith(): Promise<string | null> {
+    return sampleStack(this.#thread);
   }
 
   /** Resolves when the thread has ended. */

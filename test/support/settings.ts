@@ -117,6 +117,8 @@ function baseSettings(prefix: string): Settings {
     bodyMemory: 128 * 1024 * 1024,
     bodyMemoryPerClient: 32 * 1024 * 1024,
     clientBodyMinRate: 256,
+    workerTimeout: 5000,
+    workerMaxHeapSize: 0,
     allowDebugHeader: false,
     requestDebug: true,
     requestDebugToken: null,

@@ -11,6 +11,8 @@ export interface CoreFacts {
   readonly workers: () => { readonly wanted: number; readonly running: readonly WorkerLoop[] };
   /** How often a worker has died and was replaced. */
   readonly restarts: () => number;
+  /** Those of them that did not respond, or whose heap stayed full. */
+  readonly stuck: () => number;
   /** Rejects when the store cannot be reached. */
   readonly ping: () => Promise<void>;
   readonly dns: () => Promise<DnsFacts>;

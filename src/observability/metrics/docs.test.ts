@@ -36,6 +36,7 @@ const facts: CoreFacts = {
   linesLost: () => 0,
   workers: () => ({ wanted: 1, running: [] }),
   restarts: () => 0,
+  stuck: () => 0,
   ping: async () => {},
   dns: async () => ({ servers: [], counts: {}, names: [], size: 0 }),
   config: () => ({ version: 1, failures: 0 }),

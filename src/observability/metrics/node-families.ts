@@ -34,7 +34,7 @@ function trafficFamilies({ counters, linesLost }: CoreFacts): readonly MetricFam
   );
 }
 
-function workerFamilies({ workers, restarts }: CoreFacts): readonly MetricFamily[] {
+function workerFamilies({ workers, restarts, stuck }: CoreFacts): readonly MetricFamily[] {
   const { wanted, running } = workers();
   const loop = (state: string, read: (loop: WorkerLoop) => number): Point[] =>
     running.map((one): Point => [String(one.worker), state, read(one) / 1000]);
@@ -49,6 +49,12 @@ function workerFamilies({ workers, restarts }: CoreFacts): readonly MetricFamily
       ],
     ),
     counter('sluicegate_worker_restarts_total', 'Workers that died and were replaced', [], [[restarts()]]),
+    counter(
+      'sluicegate_worker_stuck_total',
+      'Workers that were replaced because they did not respond, or because their heap stayed full',
+      [],
+      [[stuck()]],
+    ),
     counter(
       'sluicegate_worker_loop_seconds_total',
       'Time that the event loop of a worker was active or idle; the rate of `active` is how busy it is',

@@ -170,6 +170,7 @@ function testRoute(plan: PluginPlan): RuntimeRoute {
   const id = '7f6b8c1e-0000-4000-8000-000000000001';
   return {
     id,
+    mark: 1,
     name: 'test-route',
     methods: null,
     hosts: null,

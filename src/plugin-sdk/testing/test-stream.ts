@@ -70,11 +70,13 @@ function watcher(saw: (record: Readonly<Record<string, unknown>>) => void): Plug
     needs: {},
     log: { debug() {}, info() {}, warn() {}, error() {} },
     lease: null,
+    mark: 0,
   };
 }
 
 const testRoute: Omit<RuntimeStreamRoute, 'plan' | 'protocols'> = {
   id: '7f6b8c1e-0000-4000-8000-000000000001',
+  mark: 1,
   name: 'test-route',
   sources: null,
   destinations: null,

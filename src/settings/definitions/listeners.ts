@@ -142,6 +142,16 @@ export const listeners = {
     '256',
     'Bytes per second that a request body must arrive with, measured over 10 seconds and twice in a row, until the answer begins; a slower one gets 408. Calls of gRPC are exempt. 0 turns this off.',
   ),
+  worker_timeout: own(
+    duration('ms'),
+    '5s',
+    'How long a worker may go without a turn of its event loop, as in an endless loop of a plugin, before it is replaced. Its connections are closed. From 1s; 0 turns this off.',
+  ),
+  worker_max_heap_size: own(
+    size,
+    '0',
+    'JavaScript heap of one worker at most, from 64m; a worker that needs more is replaced. 0: half of the memory that the process may use, divided by the number of workers, at most 2 GiB.',
+  ),
   drain_timeout: own(
     duration('s'),
     '30s',

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startTestGateway, type TestGateway } from '../../test/support/gateway.ts';
+
+const stuck = join(import.meta.dirname, '../../test/fixtures/plugins/stuck.ts');
+
+/** Milliseconds for what a test waits for. */
+const patience = 30_000;
+
+interface LogLine {
+  readonly msg: string;
+  readonly level: string;
+  readonly [field: string]: unknown;
+}
+
+async function startStuck(settings: object = {}): Promise<TestGateway & { readonly instance: string }> {
+  const gateway = await startTestGateway({
+    settings: { workers: 2, plugins: ['bundled', stuck], workerTimeout: 2500, ...settings },
+  });
+  await gateway.admin('POST', '/routes', { name: 'trap', paths: ['/r'] });
+  const plugin = await gateway.admin('POST', '/routes/trap/plugins', { name: 'stuck' });
+  assert.equal(plugin.status, 201, JSON.stringify(plugin.body));
+  return Object.assign(gateway, { instance: String(plugin.body['id']) });
+}
+
+/** Sends the request that costs a worker. */
+async function fail(gateway: TestGateway, how: string): Promise<void> {
+  const signal = AbortSignal.timeout(patience);
+  await fetch(`${gateway.proxyUrl}/r`, { headers: { 'x-fail': how, connection: 'close' }, signal }).then(
+    (response) => response.text(),
+    () => null,
+  );
+}
+
+async function ready(gateway: TestGateway): Promise<readonly [number, string]> {
+  const response = await fetch(`${gateway.statusUrl}/status/ready`);
+  return [response.status, ((await response.json()) as { message: string }).message];
+}
+
+/** The first line of the error log that has one of the texts. */
+async function logLine(gateway: TestGateway, ...texts: readonly string[]): Promise<LogLine> {
+  for (const end = performance.now() + patience; ; ) {
+    assert.ok(performance.now() < end, `the log has none of: ${texts.join(', ')}`);
+    const lines = (await readFile(join(gateway.prefix, 'error.log'), 'utf8')).split('\n');
+    for (const line of lines) if (texts.some((text) => line.includes(text))) return JSON.parse(line) as LogLine;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + patience; !(await condition()); ) {
+    assert.ok(performance.now() < end, 'it never came true');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const full = 'the heap of a worker stays full';
+const replaced = 'worker does not respond and is replaced';
+
+test('a worker in an endless loop is noticed, named and replaced; readiness and writes do not wait for it', async () => {
+  await using gateway = await startStuck();
+  assert.deepEqual(await ready(gateway), [200, 'ready']);
+  const failed = fail(gateway, 'loop');
+  await until(async () => (await ready(gateway))[0] === 503);
+  assert.deepEqual(await ready(gateway), [503, '1 of 2 workers are not responding']);
+  const begun = performance.now();
+  assert.equal((await gateway.admin('POST', '/routes', { name: 'later', paths: ['/later'] })).status, 201);
+  assert.ok(performance.now() - begun < 1000, 'a write does not wait for a worker that does not respond');
+  const line = await logLine(gateway, replaced);
+  assert.deepEqual(
+    [line.level, line['plugin'], line['plugin_instance'], line['phase'], line['route']],
+    ['crit', 'stuck', gateway.instance, 'access', 'trap'],
+  );
+  assert.match(String(line['at']), /\(file:.*stuck\.ts:\d+\)$/);
+  await failed;
+  await until(async () => (await ready(gateway))[0] === 200);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(`${gateway.proxyUrl}/later`)));
+  assert.ok(
+    answers.every(({ status }) => status === 503),
+    'the successor has the config of now',
+  );
+  assert.equal((await gateway.admin('POST', '/plugins', { name: 'prometheus' })).status, 201);
+  const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
+  assert.match(metrics, /^sluicegate_worker_stuck_total 1$/m);
+});
+
+test('a regular expression that backtracks for ever is ended, too', async () => {
+  await using gateway = await startStuck();
+  await fail(gateway, 'regex');
+  const line = await logLine(gateway, replaced);
+  assert.deepEqual([line['plugin'], line['phase'], line['route']], ['stuck', 'access', 'trap']);
+  await until(async () => (await ready(gateway))[0] === 200);
+});
+
+test('a loop after an await is found by the stack, and the last call is named', async () => {
+  await using gateway = await startStuck({ workers: 1 });
+  await fail(gateway, 'later');
+  const line = await logLine(gateway, replaced);
+  assert.deepEqual([line['last_plugin'], line['last_route'], line['phase']], ['stuck', 'trap', undefined]);
+  assert.match(String(line['at']), /stuck\.ts/);
+  await until(async () => (await ready(gateway))[0] === 200);
+});
+
+test('a heap that one call fills costs its worker only, within seconds', async () => {
+  await using gateway = await startStuck({ workerMaxHeapSize: 256 * 1024 ** 2 });
+  const begun = performance.now();
+  await fail(gateway, 'fill');
+  const line = await logLine(gateway, 'worker died', replaced);
+  assert.ok(performance.now() - begun < 15_000);
+  assert.deepEqual([line['plugin'], line['phase'], line['route']], ['stuck', 'access', 'trap']);
+  await until(async () => (await ready(gateway))[0] === 200);
+});
+
+test('a heap that fills little by little costs its worker only, within seconds', async () => {
+  await using gateway = await startStuck({ workers: 1, workerMaxHeapSize: 128 * 1024 ** 2 });
+  const begun = performance.now();
+  await fail(gateway, 'leak');
+  await logLine(gateway, 'worker died', replaced, full);
+  assert.ok(performance.now() - begun < 15_000);
+  await until(async () => (await ready(gateway))[0] === 200);
+});
+
+test('a worker whose heap stays nearly full, and which therefore refuses everything, is replaced', async () => {
+  await using gateway = await startStuck({ workers: 1, workerMaxHeapSize: 256 * 1024 ** 2, overloadHeap: 25 });
+  await fail(gateway, 'hold');
+  const line = await logLine(gateway, full);
+  assert.equal(line['last_plugin'], 'stuck');
+  assert.ok(Number(line['heap_used']) > Number(line['heap_limit']) / 4);
+  await until(async () => (await ready(gateway))[0] === 503);
+  await until(async () => (await ready(gateway))[0] === 200);
+  assert.equal((await fetch(`${gateway.proxyUrl}/r`)).status, 200);
+});

@@ -1,0 +1,99 @@
+import { type NodeVitals, WorkerState } from '../zones/worker-vitals.ts';
+
+export interface WatchedWorker {
+  readonly number: number;
+  /** It listens. */
+  readonly ready: boolean;
+}
+
+export interface WatchdogOptions<W extends WatchedWorker> {
+  readonly vitals: NodeVitals;
+  /** The clock that all threads share (`sharedClock`). */
+  readonly clock: () => number;
+  /** Milliseconds without a beat after which a worker that listens is stuck; 0: never. */
+  readonly timeout: number;
+  readonly workers: () => readonly W[];
+  /** The worker has been silent for so long that nothing should wait for it. */
+  readonly suspected: (worker: W) => void;
+  /** Called once for a worker, with the milliseconds of its silence. */
+  readonly stuck: (worker: W, silence: number) => void;
+}
+
+/** Milliseconds between two looks. */
+const interval = 250;
+/** What one late look adds to a silence at most: the whole process may have been stopped meanwhile. */
+const longestStep = 500;
+/** Milliseconds without a beat after which nothing waits for a worker any more, and the node is not ready. */
+export const suspectAfter = 2000;
+/** What a worker may need for loading its code and building its config, in milliseconds. */
+const startTimeout = 60_000;
+
+interface Silence {
+  beat: number;
+  duration: number;
+  reported: boolean;
+}
+
+/** Notices workers whose event loop no longer turns. Reads shared memory only: no message, which a stuck worker would not answer. */
+export class Watchdog<W extends WatchedWorker> {
+  readonly #options: WatchdogOptions<W>;
+  readonly #silences = new WeakMap<W, Silence>();
+  readonly #timer: NodeJS.Timeout;
+  #last: number;
+
+  constructor(options: WatchdogOptions<W>) {
+    this.#options = options;
+    this.#last = options.clock();
+    this.#timer = setInterval(() => this.#look(), interval).unref();
+  }
+
+  /** False: the worker has not beaten for some seconds, so waiting for it is in vain. */
+  isResponsive(worker: W): boolean {
+    return (this.#silences.get(worker)?.duration ?? 0) < suspectAfter;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    const { vitals, clock, workers } = this.#options;
+    const now = clock();
+    const step = Math.min(longestStep, now - this.#last);
+    this.#last = now;
+    vitals.controlPlaneBeat = now;
+    for (const worker of workers()) this.#lookAt(worker, vitals.beat(worker.number), step);
+  }
+
+  #lookAt(worker: W, beat: number, step: number): void {
+    const silence = this.#silences.get(worker) ?? { beat, duration: 0, reported: false };
+    this.#silences.set(worker, silence);
+    if (silence.beat !== beat) {
+      silence.beat = beat;
+      silence.duration = 0;
+      return;
+    }
+    const before = silence.duration;
+    silence.duration += step;
+    const { timeout, suspected, stuck } = this.#options;
+    if (before < suspectAfter && silence.duration >= suspectAfter) suspected(worker);
+    const limit = worker.ready ? timeout : Math.max(timeout, startTimeout);
+    if (timeout === 0 || silence.duration < limit || silence.reported) return;
+    silence.reported = true;
+    stuck(worker, silence.duration);
+  }
+}
+
+/** Null: every worker listens and its event loop turns. Otherwise one line that says what is missing. */
+export function workersNotReady(vitals: NodeVitals, now: number): string | null {
+  let listening = 0;
+  let silent = 0;
+  for (let worker = 0; worker < vitals.workers; worker++) {
+    if (vitals.state(worker) !== WorkerState.listening) continue;
+    listening++;
+    if (now - vitals.beat(worker) > suspectAfter) silent++;
+  }
+  if (listening === 0) return 'no worker is listening';
+  if (listening < vitals.workers) return `${vitals.workers - listening} of ${vitals.workers} workers are not listening`;
+  return silent === 0 ? null : `${silent} of ${vitals.workers} workers are not responding`;
+}
