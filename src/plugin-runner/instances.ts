@@ -27,6 +27,8 @@ export interface PluginHost {
   lease(requests: readonly LeaseRequest[]): Promise<readonly Lease[]>;
   count(plugin: string, name: string, by: number): void;
   background(plugin: string, message: unknown): Promise<unknown>;
+  /** Marks of instances that are not set up again, because their `setup` did not return in another worker. */
+  readonly quarantine?: ReadonlySet<number>;
 }
 
 /** Sets a configured plugin up. Throws an `Error` that says what is wrong with the row. */
@@ -37,6 +39,8 @@ export function createInstance(plugins: ReadonlyMap<string, Plugin>, row: Plugin
   const config = deepFreeze(structuredClone(row.config));
   const log = namedLogger(host.log, { plugin: row.name, plugin_instance: row.id });
   const mark = entityMark(row.id);
+  if (host.quarantine?.has(mark))
+    throw new Error(`setup of plugin '${row.name}' did not return; change the plugin to retry`);
   const phases = setUp(plugin, config, mark, toolsFor(plugin, config, row.id, log, host));
   return Object.freeze({
     id: row.id,

@@ -69,6 +69,8 @@ export interface WorkerBoot {
   readonly zones: SharedArrayBuffer;
   /** Shared memory of what the watchdog looks at (zones/worker-vitals.ts). */
   readonly vitals: SharedArrayBuffer;
+  /** Marks of plugin instances whose `setup` did not return in another worker (zones/worker-vitals.ts). */
+  readonly quarantine: readonly number[];
   /** What is known of backend addresses. */
   readonly addresses: AddressZoneMemory;
   /** Keys of TLS session tickets. */

@@ -19,6 +19,7 @@ export class WorkerPluginHost implements PluginHost {
   readonly node: PluginNode;
   readonly settings: PluginSettings;
   readonly entities: EntityCache;
+  readonly quarantine: Set<number>;
   readonly #calls: ControlPlaneCalls;
   readonly #counts: WorkerCounts;
   readonly #zones = new Map<string, SharedArrayBuffer>();
@@ -30,6 +31,7 @@ export class WorkerPluginHost implements PluginHost {
     this.#calls = new ControlPlaneCalls((id, call) => post({ type: 'call', id, call }));
     this.entities = new EntityCache({ ask: (call) => this.#calls.ask(call) });
     this.#counts = new WorkerCounts(post);
+    this.quarantine = new Set(boot.quarantine);
   }
 
   zone(plugin: string, request: ZoneRequest): SharedArrayBuffer | undefined {
@@ -64,6 +66,8 @@ export class WorkerPluginHost implements PluginHost {
 
   /** After a delta was applied: no instance has them any more, and no request gets an answer from before it. */
   applied({ touched = [], forgetAll = false, version }: SnapshotDelta, zones: ZoneChanges | undefined): void {
+    // Rows that come later have changed since.
+    this.quarantine.clear();
     for (const key of zones?.dropped ?? []) this.#zones.delete(key);
     if (forgetAll) this.entities.forgetAll(version);
     else if (touched.length > 0) this.entities.touch(touched satisfies readonly TouchedRow[], version);

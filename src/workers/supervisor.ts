@@ -4,10 +4,11 @@ import type { LogLevel } from '../settings/settings.ts';
 import type { WorkerConfig } from '../snapshot/publisher.ts';
 import { sharedClock } from '../util/clock.ts';
 import { Counter, resetGauges, workerCounters } from '../zones/counters.ts';
-import { NodeVitals, type PluginCall, WorkerState } from '../zones/worker-vitals.ts';
+import { entityMark, NodeVitals, type PluginCall, WorkerState } from '../zones/worker-vitals.ts';
 import type {
   FromWorker,
   HealthMessage,
+  SnapshotDelta,
   SnapshotFailure,
   ToWorker,
   UsageTurnedMessage,
@@ -22,7 +23,7 @@ export interface SupervisorLog {
 }
 
 export interface SupervisorOptions {
-  readonly boot: Omit<WorkerBoot, 'worker'>;
+  readonly boot: Omit<WorkerBoot, 'worker' | 'quarantine'>;
   readonly workers: number;
   /** Where the supervisor tells of starts and ends. */
   readonly log: SupervisorLog;
@@ -68,6 +69,8 @@ export class Supervisor {
   #stopping = false;
   #allReady = false;
   #stuck = 0;
+  /** Plugin instances whose `setup` did not return, until their rows change. */
+  readonly #quarantine = new Set<number>();
   readonly #vitals: NodeVitals;
   readonly #watchdog: Watchdog<WorkerHandle>;
 
@@ -111,6 +114,7 @@ export class Supervisor {
 
   /** To all workers that have the config; the others will get a newer one. */
   broadcast(message: ToWorker): void {
+    if (message.type === 'delta') this.#release(message.delta);
     if (message.type === 'log-level') this.#logLevel = message.level;
     if (message.type === 'ticket-keys') this.#ticketKeys = message.keys;
     for (const worker of this.#live()) if (worker.configured) worker.post(message);
@@ -190,7 +194,13 @@ export class Supervisor {
     const worker = this.#options.startThread(
       () =>
         new WorkerHandle(
-          { ...boot, settings, worker: number, ticketKeys: this.#ticketKeys ?? boot.ticketKeys },
+          {
+            ...boot,
+            settings,
+            worker: number,
+            quarantine: [...this.#quarantine],
+            ticketKeys: this.#ticketKeys ?? boot.ticketKeys,
+          },
           {
             message: (from, message) => this.#receive(from, message),
             exit: (from, code, error) => this.#exited(from, code, error),
@@ -269,7 +279,7 @@ export class Supervisor {
     const blamed = call.phase === null ? {} : nameCall(call);
     const fields = { worker: worker.number, code, ...blamed, ...(error === null ? {} : { err: error }) };
     if (!worker.condemned) log.log('crit', 'worker died', fields);
-    if (!this.#allReady) {
+    if (!this.#allReady && !worker.condemned) {
       this.#started.reject(error ?? new Error(`a worker ended with code ${code} before it was ready`));
       return;
     }
@@ -278,6 +288,7 @@ export class Supervisor {
 
   async #replaceStuck(worker: WorkerHandle, silence: number): Promise<void> {
     const call = this.#vitals.pluginCall(worker.number);
+    if (call.phase === 'setup') this.#quarantine.add(call.instance);
     const at = await worker.busyWith();
     // It may have ended meanwhile, or the node is.
     if (this.#stopping || this.#workers[worker.number] !== worker) return;
@@ -326,6 +337,13 @@ export class Supervisor {
     if (worker.failures.length === 0 && failures.length === 0) return;
     worker.failures = failures;
     this.#options.onFailures(this.#live().flatMap((each) => each.failures));
+  }
+
+  /** A plugin that was changed is tried again. */
+  #release({ upserts, removes }: SnapshotDelta): void {
+    if (this.#quarantine.size === 0) return;
+    for (const { id } of upserts.plugins ?? []) this.#quarantine.delete(entityMark(id));
+    for (const id of removes.plugins ?? []) this.#quarantine.delete(entityMark(id));
   }
 
   #check(): void {

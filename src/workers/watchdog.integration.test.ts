@@ -132,3 +132,29 @@ test('a worker whose heap stays nearly full, and which therefore refuses everyth
   await until(async () => (await ready(gateway))[0] === 200);
   assert.equal((await fetch(`${gateway.proxyUrl}/r`)).status, 200);
 });
+
+test('a plugin whose setup does not return closes its scope and costs nobody else', async () => {
+  await using gateway = await startStuck();
+  assert.equal((await gateway.admin('POST', '/routes', { name: 'other', paths: ['/other'] })).status, 201);
+  const created = await gateway.admin('POST', '/routes/other/plugins', { name: 'stuck', config: { broken: true } });
+  assert.equal(created.status, 201);
+  const line = await logLine(gateway, replaced);
+  assert.deepEqual([line['plugin_instance'], line['phase']], [created.body['id'], 'setup']);
+  await until(async () => (await ready(gateway))[0] === 200);
+  await logLine(gateway, 'did not return; change the plugin to retry');
+  const seen = new Set<string>();
+  await until(async () => {
+    const served = await fetch(`${gateway.proxyUrl}/r`, { headers: { connection: 'close' } });
+    assert.equal(served.status, 200);
+    const refused = await fetch(`${gateway.proxyUrl}/other`, { headers: { connection: 'close' } });
+    seen.add(refused.status === 200 ? await refused.text() : `status ${refused.status}`);
+    return seen.size === 2;
+  });
+  assert.deepEqual([...seen].sort(), ['status 500', 'worker 1'], 'worker 1 could set it up');
+  const mended = await gateway.admin('PATCH', `/plugins/${created.body['id']}`, { config: { broken: false } });
+  assert.equal(mended.status, 200);
+  for (let count = 0; count < 20; count++) {
+    const response = await fetch(`${gateway.proxyUrl}/other`, { headers: { connection: 'close' } });
+    assert.equal(response.status, 200);
+  }
+});

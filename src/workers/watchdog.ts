@@ -31,6 +31,9 @@ const startTimeout = 60_000;
 interface Silence {
   beat: number;
   duration: number;
+  /** The instance whose `setup` the worker is in, and for how long. */
+  settingUp: number;
+  setupDuration: number;
   reported: boolean;
 }
 
@@ -66,21 +69,37 @@ export class Watchdog<W extends WatchedWorker> {
   }
 
   #lookAt(worker: W, beat: number, step: number): void {
-    const silence = this.#silences.get(worker) ?? { beat, duration: 0, reported: false };
+    const silence = this.#silences.get(worker) ?? {
+      beat,
+      duration: 0,
+      settingUp: 0,
+      setupDuration: 0,
+      reported: false,
+    };
     this.#silences.set(worker, silence);
     if (silence.beat !== beat) {
       silence.beat = beat;
       silence.duration = 0;
+      silence.setupDuration = 0;
       return;
     }
     const before = silence.duration;
     silence.duration += step;
     const { timeout, suspected, stuck } = this.#options;
     if (before < suspectAfter && silence.duration >= suspectAfter) suspected(worker);
-    const limit = worker.ready ? timeout : Math.max(timeout, startTimeout);
+    this.#followSetup(silence, worker, step);
+    const limit = worker.ready || silence.setupDuration >= timeout ? timeout : Math.max(timeout, startTimeout);
     if (timeout === 0 || silence.duration < limit || silence.reported) return;
     silence.reported = true;
     stuck(worker, silence.duration);
+  }
+
+  /** A worker that builds a large config is in many setups, one after the other; one that is stuck stays in the same. */
+  #followSetup(silence: Silence, { number }: W, step: number): void {
+    const { phase, instance } = this.#options.vitals.pluginCall(number);
+    const settingUp = phase === 'setup' ? instance : 0;
+    silence.setupDuration = settingUp !== 0 && settingUp === silence.settingUp ? silence.setupDuration + step : 0;
+    silence.settingUp = settingUp;
   }
 }
 
