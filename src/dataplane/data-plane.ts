@@ -142,9 +142,10 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
     this.#requests = new RequestHandler(this.#options, this.#proxy, this.#trusted, explainer);
     this.#overload = new Overload({
       maxLag: settings.overloadLag,
+      heapLimit: boot.heapLimit,
       maxHeap: settings.overloadHeap,
       heapTimeout: settings.workerTimeout,
-      heapStaysFull: (used, limit) => post({ type: 'heap-full', used, limit }),
+      heapStaysFull: (used) => post({ type: 'heap-full', used }),
       changed: (reason) => this.#noteOverload(reason),
     });
     this.#bodies = new BodyBudget({

@@ -5,12 +5,14 @@ import { collectGarbage } from '../util/collect-at-rest.ts';
 export interface OverloadOptions {
   /** Milliseconds by which the event loop may be late; 0: it does not matter. */
   readonly maxLag: number;
+  /** Bytes of heap that the worker may use. */
+  readonly heapLimit: number;
   /** Share of the heap's cap that may be in use, in percent; 0: it does not matter. */
   readonly maxHeap: number;
   /** Milliseconds for which the heap may stay that full before the worker asks to be replaced; 0: it never does. */
   readonly heapTimeout: number;
-  /** Called once, with bytes in use and the heap's cap. */
-  readonly heapStaysFull: (used: number, limit: number) => void;
+  /** Called once, with the bytes in use. */
+  readonly heapStaysFull: (used: number) => void;
   /** Told when the worker begins to refuse, with the reason, and when it no longer does (null). */
   readonly changed: (reason: string | null) => void;
 }
@@ -35,7 +37,6 @@ export class Overload {
   /** Something is refused now: ask `refuse()` for each request. */
   active = false;
   readonly #options: OverloadOptions;
-  readonly #heapLimit: number;
   readonly #heapCap: number;
   readonly #timer: NodeJS.Timeout;
   #last = monotonic();
@@ -52,8 +53,7 @@ export class Overload {
 
   constructor(options: OverloadOptions) {
     this.#options = options;
-    this.#heapLimit = getHeapStatistics().heap_size_limit;
-    this.#heapCap = (this.#heapLimit * options.maxHeap) / 100;
+    this.#heapCap = (options.heapLimit * options.maxHeap) / 100;
     this.#timer = setInterval(() => this.#look(), interval).unref();
   }
 
@@ -90,7 +90,7 @@ export class Overload {
     this.#fullSince ??= now;
     if (overdue && !this.#reported) {
       this.#reported = true;
-      heapStaysFull(used, this.#heapLimit);
+      heapStaysFull(used);
     }
     return true;
   }

@@ -69,6 +69,8 @@ export interface WorkerBoot {
   readonly zones: SharedArrayBuffer;
   /** Shared memory of what the watchdog looks at (zones/worker-vitals.ts). */
   readonly vitals: SharedArrayBuffer;
+  /** Bytes of heap that the worker may use. */
+  readonly heapLimit: number;
   /** Marks of plugin instances whose `setup` did not return in another worker (zones/worker-vitals.ts). */
   readonly quarantine: readonly number[];
   /** What is known of backend addresses. */
@@ -143,6 +145,6 @@ export type FromWorker =
   /** What plugins counted since the last time: plugin, name, number. */
   | { readonly type: 'counts'; readonly counts: readonly (readonly [string, string, number])[] }
   /** The heap stays nearly full after collections: the worker refuses all requests and asks to be replaced. Bytes. */
-  | { readonly type: 'heap-full'; readonly used: number; readonly limit: number }
+  | { readonly type: 'heap-full'; readonly used: number }
   /** The worker cannot do its work and is about to exit. One line that says why. */
   | { readonly type: 'fatal'; readonly message: string };

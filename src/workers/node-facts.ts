@@ -4,8 +4,8 @@ import { sharedClock } from '../util/clock.ts';
 import { version } from '../version.ts';
 import { Counter, sumCounter } from '../zones/counters.ts';
 import { NodeVitals } from '../zones/worker-vitals.ts';
+import { workersNotReady } from './readiness.ts';
 import type { Supervisor } from './supervisor.ts';
-import { workersNotReady } from './watchdog.ts';
 
 export interface NodeFactsOptions {
   readonly nodeId: string;

@@ -5,6 +5,7 @@ import type { WorkerConfig } from '../snapshot/publisher.ts';
 import { sharedClock } from '../util/clock.ts';
 import { Counter, resetGauges, workerCounters } from '../zones/counters.ts';
 import { entityMark, NodeVitals, type PluginCall, WorkerState } from '../zones/worker-vitals.ts';
+import { heapCeiling, workerHeapLimit } from './heap-limit.ts';
 import type {
   FromWorker,
   HealthMessage,
@@ -23,7 +24,7 @@ export interface SupervisorLog {
 }
 
 export interface SupervisorOptions {
-  readonly boot: Omit<WorkerBoot, 'worker' | 'quarantine'>;
+  readonly boot: Omit<WorkerBoot, 'worker' | 'quarantine' | 'heapLimit'>;
   readonly workers: number;
   /** Where the supervisor tells of starts and ends. */
   readonly log: SupervisorLog;
@@ -71,6 +72,7 @@ export class Supervisor {
   #stuck = 0;
   /** Plugin instances whose `setup` did not return, until their rows change. */
   readonly #quarantine = new Set<number>();
+  readonly #heapLimit: number;
   readonly #vitals: NodeVitals;
   readonly #watchdog: Watchdog<WorkerHandle>;
 
@@ -79,6 +81,7 @@ export class Supervisor {
     this.#logLevel = options.boot.settings.logLevel;
     this.#workers = Array.from({ length: options.workers }, () => null);
     this.#quickDeaths = this.#workers.map(() => 0);
+    this.#heapLimit = workerHeapLimit(options.boot.settings);
     this.#vitals = new NodeVitals(options.boot.vitals);
     this.#watchdog = new Watchdog({
       vitals: this.#vitals,
@@ -87,6 +90,9 @@ export class Supervisor {
       workers: () => this.#live(),
       // Nobody waits for its acknowledgements from now on.
       suspected: () => this.#check(),
+      heapCeiling: heapCeiling(this.#heapLimit),
+      askHeap: (worker) => worker.heapUsed(),
+      heapFull: (worker, used) => this.#replaceFull(worker, used),
       stuck: (worker, silence) => void this.#replaceStuck(worker, silence),
     });
     // Someone may stop the node before it waits for the start.
@@ -198,6 +204,7 @@ export class Supervisor {
             ...boot,
             settings,
             worker: number,
+            heapLimit: this.#heapLimit,
             quarantine: [...this.#quarantine],
             ticketKeys: this.#ticketKeys ?? boot.ticketKeys,
           },
@@ -247,7 +254,7 @@ export class Supervisor {
         this.#options.onUsageTurned(worker.number, message);
         break;
       case 'heap-full':
-        this.#replaceFull(worker, message.used, message.limit);
+        this.#replaceFull(worker, message.used);
         break;
       case 'fatal':
         // Until all are ready it is the reason why the node does not start, which is reported once, not for each worker.
@@ -299,10 +306,10 @@ export class Supervisor {
     });
   }
 
-  #replaceFull(worker: WorkerHandle, used: number, limit: number): void {
-    this.#condemn(worker, 'the heap of a worker stays full; the worker is replaced', {
+  #replaceFull(worker: WorkerHandle, used: number): void {
+    this.#condemn(worker, 'the heap of a worker is full; the worker is replaced', {
       heap_used: used,
-      heap_limit: limit,
+      heap_limit: this.#heapLimit,
       ...this.#options.nameCall(this.#vitals.pluginCall(worker.number)),
     });
   }

@@ -56,7 +56,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   }
 }
 
-const full = 'the heap of a worker stays full';
+const full = 'the heap of a worker is full';
 const replaced = 'worker does not respond and is replaced';
 
 test('a worker in an endless loop is noticed, named and replaced; readiness and writes do not wait for it', async () => {
@@ -107,7 +107,7 @@ test('a heap that one call fills costs its worker only, within seconds', async (
   await using gateway = await startStuck({ workerMaxHeapSize: 256 * 1024 ** 2 });
   const begun = performance.now();
   await fail(gateway, 'fill');
-  const line = await logLine(gateway, 'worker died', replaced);
+  const line = await logLine(gateway, full);
   assert.ok(performance.now() - begun < 15_000);
   assert.deepEqual([line['plugin'], line['phase'], line['route']], ['stuck', 'access', 'trap']);
   await until(async () => (await ready(gateway))[0] === 200);
@@ -117,7 +117,7 @@ test('a heap that fills little by little costs its worker only, within seconds',
   await using gateway = await startStuck({ workers: 1, workerMaxHeapSize: 128 * 1024 ** 2 });
   const begun = performance.now();
   await fail(gateway, 'leak');
-  await logLine(gateway, 'worker died', replaced, full);
+  await logLine(gateway, full);
   assert.ok(performance.now() - begun < 15_000);
   await until(async () => (await ready(gateway))[0] === 200);
 });

@@ -1,4 +1,5 @@
-import { type NodeVitals, WorkerState } from '../zones/worker-vitals.ts';
+import type { NodeVitals } from '../zones/worker-vitals.ts';
+import { suspectAfter } from './readiness.ts';
 
 export interface WatchedWorker {
   readonly number: number;
@@ -15,6 +16,11 @@ export interface WatchdogOptions<W extends WatchedWorker> {
   readonly workers: () => readonly W[];
   /** The worker has been silent for so long that nothing should wait for it. */
   readonly suspected: (worker: W) => void;
+  /** Bytes of heap at which a worker is ended at once. */
+  readonly heapCeiling: number;
+  /** Asks a thread that may be in a loop for the bytes of its heap in use; bounded in time. */
+  readonly askHeap: (worker: W) => Promise<number>;
+  readonly heapFull: (worker: W, used: number) => void;
   /** Called once for a worker, with the milliseconds of its silence. */
   readonly stuck: (worker: W, silence: number) => void;
 }
@@ -23,8 +29,6 @@ export interface WatchdogOptions<W extends WatchedWorker> {
 const interval = 250;
 /** What one late look adds to a silence at most: the whole process may have been stopped meanwhile. */
 const longestStep = 500;
-/** Milliseconds without a beat after which nothing waits for a worker any more, and the node is not ready. */
-export const suspectAfter = 2000;
 /** What a worker may need for loading its code and building its config, in milliseconds. */
 const startTimeout = 60_000;
 
@@ -35,6 +39,7 @@ interface Silence {
   settingUp: number;
   setupDuration: number;
   reported: boolean;
+  asking: boolean;
 }
 
 /** Notices workers whose event loop no longer turns. Reads shared memory only: no message, which a stuck worker would not answer. */
@@ -75,14 +80,17 @@ export class Watchdog<W extends WatchedWorker> {
       settingUp: 0,
       setupDuration: 0,
       reported: false,
+      asking: false,
     };
     this.#silences.set(worker, silence);
     if (silence.beat !== beat) {
       silence.beat = beat;
       silence.duration = 0;
       silence.setupDuration = 0;
+      this.#weigh(worker, this.#options.vitals.heapUsed(worker.number));
       return;
     }
+    void this.#askHeap(worker, silence);
     const before = silence.duration;
     silence.duration += step;
     const { timeout, suspected, stuck } = this.#options;
@@ -94,6 +102,18 @@ export class Watchdog<W extends WatchedWorker> {
     stuck(worker, silence.duration);
   }
 
+  /** A loop can fill the heap before it counts as stuck, and a full heap would end the process. */
+  async #askHeap(worker: W, silence: Silence): Promise<void> {
+    if (silence.asking) return;
+    silence.asking = true;
+    this.#weigh(worker, await this.#options.askHeap(worker));
+    silence.asking = false;
+  }
+
+  #weigh(worker: W, used: number): void {
+    if (used > this.#options.heapCeiling) this.#options.heapFull(worker, used);
+  }
+
   /** A worker that builds a large config is in many setups, one after the other; one that is stuck stays in the same. */
   #followSetup(silence: Silence, { number }: W, step: number): void {
     const { phase, instance } = this.#options.vitals.pluginCall(number);
@@ -101,18 +121,4 @@ export class Watchdog<W extends WatchedWorker> {
     silence.setupDuration = settingUp !== 0 && settingUp === silence.settingUp ? silence.setupDuration + step : 0;
     silence.settingUp = settingUp;
   }
-}
-
-/** Null: every worker listens and its event loop turns. Otherwise one line that says what is missing. */
-export function workersNotReady(vitals: NodeVitals, now: number): string | null {
-  let listening = 0;
-  let silent = 0;
-  for (let worker = 0; worker < vitals.workers; worker++) {
-    if (vitals.state(worker) !== WorkerState.listening) continue;
-    listening++;
-    if (now - vitals.beat(worker) > suspectAfter) silent++;
-  }
-  if (listening === 0) return 'no worker is listening';
-  if (listening < vitals.workers) return `${vitals.workers - listening} of ${vitals.workers} workers are not listening`;
-  return silent === 0 ? null : `${silent} of ${vitals.workers} workers are not responding`;
 }

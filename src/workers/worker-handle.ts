@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { workerHeapLimit } from './heap-limit.ts';
+import { engineHeapLimit } from './heap-limit.ts';
 import type { FromWorker, SnapshotFailure, ToWorker, WorkerBoot } from './messages.ts';
 import { sampleStack } from './sample-stack.ts';
 
@@ -50,7 +50,7 @@ export class WorkerHandle {
       name: `sluicegate-${boot.worker}`,
       // Settings were read from the environment once; a plugin has no business there.
       env: {},
-      resourceLimits: { maxOldGenerationSizeMb: workerHeapLimit(boot.settings) },
+      resourceLimits: { maxOldGenerationSizeMb: engineHeapLimit(boot.heapLimit) },
     });
     this.#thread.on('message', (message: FromWorker) => events.message(this, message));
     this.#thread.on('error', (error) => {

@@ -1,4 +1,5 @@
 import { flushCompileCache } from 'node:module';
+import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import { showPluginCalls } from '../plugin-runner/current-request.ts';
 import { sharedClock } from '../util/clock.ts';
@@ -17,6 +18,7 @@ function beginBeats({ vitals, worker }: WorkerBoot): void {
   const row = workerVitals(vitals, worker);
   const clock = sharedClock();
   const beat = (): void => {
+    row[Vital.heapUsed] = getHeapStatistics().used_heap_size;
     row[Vital.beat] = clock();
   };
   beat();

@@ -19,6 +19,8 @@ export const Vital = Object.freeze({
   /** `entityMark` of the plugin instance and of the route of the last call of a plugin. */
   instance: 3,
   route: 4,
+  /** Bytes of heap in use at the last beat. */
+  heapUsed: 5,
 });
 
 /** Places of the node's row. */
@@ -102,6 +104,10 @@ export class NodeVitals {
 
   beat(worker: number): number {
     return this.#workers[worker]![Vital.beat]!;
+  }
+
+  heapUsed(worker: number): number {
+    return this.#workers[worker]![Vital.heapUsed]!;
   }
 
   state(worker: number): number {

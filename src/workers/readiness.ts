@@ -1,0 +1,18 @@
+import { type NodeVitals, WorkerState } from '../zones/worker-vitals.ts';
+
+/** Milliseconds without a beat after which nothing waits for a worker any more, and the node is not ready. */
+export const suspectAfter = 2000;
+
+/** Null: every worker listens and its event loop turns. Otherwise one line that says what is missing. */
+export function workersNotReady(vitals: NodeVitals, now: number): string | null {
+  let listening = 0;
+  let silent = 0;
+  for (let worker = 0; worker < vitals.workers; worker++) {
+    if (vitals.state(worker) !== WorkerState.listening) continue;
+    listening++;
+    if (now - vitals.beat(worker) > suspectAfter) silent++;
+  }
+  if (listening === 0) return 'no worker is listening';
+  if (listening < vitals.workers) return `${vitals.workers - listening} of ${vitals.workers} workers are not listening`;
+  return silent === 0 ? null : `${silent} of ${vitals.workers} workers are not responding`;
+}
