@@ -160,6 +160,14 @@ export interface LogLevelControl {
   set(level: LogLevel): void;
 }
 
+/** How the status API is served by a thread of its own (admin/status-front). */
+export interface StatusFrontPlace {
+  readonly socketPath: string;
+  readonly vitals: SharedArrayBuffer;
+  readonly compileCache: string | null;
+  readonly startThread: <T>(start: () => T) => T;
+}
+
 /** What the Admin API works with beside its dependencies. */
 export interface AdminOptions {
   readonly entities: EntityRegistry;
@@ -174,6 +182,8 @@ export interface AdminOptions {
   readonly pluginBackground: (plugin: string, message: unknown) => Promise<unknown>;
   /** Memory of a zone that a plugin instance declared. */
   readonly pluginZone: (instanceId: string, name: string) => SharedArrayBuffer | null;
+  /** Left out: the control plane serves the status API itself. */
+  readonly front?: StatusFrontPlace;
   /** PEM certificate and key of listeners with the `ssl` flag; several for several key types. */
   readonly tls?: { readonly cert: string | string[]; readonly key: string | string[] };
 }

@@ -48,13 +48,17 @@ export function createStatusApp(
   });
 }
 
+/** Clients tell the flavour and the version of Kong by it. */
+export function statusServerHeader(headers: ReadonlySet<string>): string | null {
+  return headers.has('server') ? `kong/${kongVersion}` : null;
+}
+
 function common({ settings, store }: AdminDependencies, { log, entities, catalog }: AdminOptions) {
   return {
     log,
     audit: createAuditLog({ settings, store, entities, log }),
     hints: createHints({ entities, pluginNames: catalog.names(), log }),
-    // Clients tell the flavour and the version of Kong by it.
-    serverHeader: settings.headers.has('server') ? `kong/${kongVersion}` : null,
+    serverHeader: statusServerHeader(settings.headers),
     latencyHeader: settings.headers.has('x-kong-admin-latency'),
     maxBodySize: settings.adminClientMaxBodySize,
   };

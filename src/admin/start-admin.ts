@@ -1,11 +1,12 @@
-import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyListenOptions } from 'fastify';
 import { expectProxyHeader } from '../listener/expect-proxy-header.ts';
 import type { ListenAddress } from '../settings/settings.ts';
 import { adminRoutes } from './admin-routes.ts';
 import type { AdminDependencies, AdminOptions, RunningListener } from './contract.ts';
-import { createAdminApp, createStatusApp } from './create-admin-app.ts';
+import { createAdminApp, createStatusApp, statusServerHeader } from './create-admin-app.ts';
 import type { ServerOptions } from './http/create-app.ts';
+import { type CloseApp, followConnections } from './http/follow-connections.ts';
+import { listenBehindFront } from './status-front/listen-behind-front.ts';
 
 /** Starts the Admin API on every address of `admin_listen`. */
 export function startAdmin(deps: AdminDependencies, options: AdminOptions): Promise<RunningListener> {
@@ -14,8 +15,34 @@ export function startAdmin(deps: AdminDependencies, options: AdminOptions): Prom
 }
 
 /** Starts the status API on every address of `status_listen`. */
-export function startStatus(deps: AdminDependencies, options: AdminOptions): Promise<RunningListener> {
-  return listenAll(deps.settings.statusListen, options, (server) => createStatusApp(deps, options, server));
+export async function startStatus(deps: AdminDependencies, options: AdminOptions): Promise<RunningListener> {
+  const { statusListen, headers } = deps.settings;
+  const create: CreateApp = (server) => createStatusApp(deps, options, server);
+  const { front } = options;
+  // The front reads the first bytes of a connection itself, and takes neither TLS nor a PROXY header off.
+  const fronted = front === undefined ? [] : statusListen.filter(({ ssl, proxyProtocol }) => !ssl && !proxyProtocol);
+  if (front === undefined || fronted.length === 0) return listenAll(statusListen, options, create);
+  const rest = statusListen.filter((address) => !fronted.includes(address));
+  const listeners = [await listenAll(rest, options, create)];
+  try {
+    const serverHeader = statusServerHeader(headers);
+    const latencyHeader = headers.has('x-kong-admin-latency');
+    listeners.push(
+      await listenBehindFront(
+        { ...front, addresses: fronted, serverHeader, latencyHeader, log: options.log },
+        create({}),
+      ),
+    );
+  } catch (error) {
+    await listeners[0]?.close(false);
+    throw error;
+  }
+  return {
+    addresses: listeners.flatMap(({ addresses }) => addresses),
+    close: async (graceful) => {
+      await Promise.all(listeners.map((listener) => listener.close(graceful)));
+    },
+  };
 }
 
 type CreateApp = (server: ServerOptions) => FastifyInstance;
@@ -26,32 +53,18 @@ async function listenAll(
   { tls }: AdminOptions,
   create: CreateApp,
 ): Promise<RunningListener> {
-  const apps: FastifyInstance[] = [];
-  // Kept here because only HTTP/1.1 servers can end all their connections by themselves.
-  const sockets = new Set<Socket>();
+  const closeApps: CloseApp[] = [];
   const closeWaiting: (() => void)[] = [];
   const bound: { readonly ip: string; readonly port: number; readonly ssl: boolean }[] = [];
   const close = async (graceful: boolean): Promise<void> => {
     for (const closeOne of closeWaiting) closeOne();
-    await Promise.all(
-      apps.map(async (app) => {
-        const closed = app.close();
-        if (!graceful) for (const socket of sockets) socket.destroy();
-        // Node closes those that are idle now, but not those that become so when they have been answered.
-        const sweep = setInterval(() => closeIdle(app), idleInterval);
-        await closed.finally(() => clearInterval(sweep));
-      }),
-    );
+    await Promise.all(closeApps.map((closeApp) => closeApp(graceful)));
   };
   try {
     for (const address of addresses) {
       if (address.ssl && tls === undefined) throw new Error(`${address.listener} needs a certificate and a key`);
       const app = create(address.ssl && tls !== undefined ? { https: { ...tls, http2: address.http2 } } : {});
-      apps.push(app);
-      app.server.on('connection', (socket: Socket) => {
-        sockets.add(socket);
-        socket.once('close', () => sockets.delete(socket));
-      });
+      closeApps.push(followConnections(app));
       if (address.proxyProtocol) closeWaiting.push(expectProxyHeader(app.server, proxyHeader));
       await app.listen(listenOptions(address));
       bound.push({ ip: address.ip, port: portOf(app, address), ssl: address.ssl });
@@ -61,14 +74,6 @@ async function listenAll(
     throw error;
   }
   return { addresses: bound, close };
-}
-
-/** Milliseconds between two looks for connections that have become idle while the server closes. */
-const idleInterval = 50;
-
-/** HTTP/2 servers see to it by themselves. */
-function closeIdle({ server }: FastifyInstance): void {
-  if ('closeIdleConnections' in server) server.closeIdleConnections();
 }
 
 /** Whoever it names, the Admin API goes by the connection itself. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { GatewayAddresses } from '../gateway.ts';
 import { addressesFileOf, debugTokenFileOf } from '../settings/prefix.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { ListenAddress, Settings } from '../settings/settings.ts';
 
 /**
  * The debug token of the node: the setting, or a random one that is left in the prefix, where only the owner can read it; null
@@ -19,9 +19,10 @@ export function debugTokenOf({ prefix, requestDebug, requestDebugToken }: Settin
 }
 
 /** Leaves in the prefix where the node listens: commands find it by that, also where it chose its ports itself. */
-export function writeAddresses({ prefix, proxyListen }: Settings, addresses: GatewayAddresses): void {
-  const proxy = proxyListen.map(({ ip, port, ssl, proxyProtocol }) => ({ ip, port, ssl, proxyProtocol }));
-  writeOwned(addressesFileOf(prefix), `${JSON.stringify({ ...addresses, proxy })}\n`);
+export function writeAddresses({ prefix, proxyListen, statusListen }: Settings, addresses: GatewayAddresses): void {
+  const shown = ({ ip, port, ssl, proxyProtocol }: ListenAddress) => ({ ip, port, ssl, proxyProtocol });
+  const [proxy, status] = [proxyListen.map(shown), statusListen.map(shown)];
+  writeOwned(addressesFileOf(prefix), `${JSON.stringify({ ...addresses, proxy, status })}\n`);
 }
 
 /** A file that only its owner can read, from its first moment on. */

@@ -1,4 +1,4 @@
-import type { AdminOptions, RunningListener } from '../admin/contract.ts';
+import type { AdminOptions, RunningListener, StatusFrontPlace } from '../admin/contract.ts';
 import { startAdmin, startStatus } from '../admin/start-admin.ts';
 import type { Analytics } from '../analytics/analytics.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
@@ -23,6 +23,8 @@ export interface NodeListenersOptions {
   /** Workers that have ended and been replaced. */
   readonly restarts: () => number;
   readonly zone: AdminOptions['pluginZone'];
+  /** Null: the control plane serves the status API itself. */
+  readonly front: StatusFrontPlace | null;
   readonly changeLogLevel: (level: LogLevel) => void;
   /** Told of each listener as soon as it is there: what fails later must not leave it open. */
   readonly started: (listener: RunningListener) => void;
@@ -58,6 +60,7 @@ export async function startListeners(options: NodeListenersOptions): Promise<voi
     pluginAdminRoutes,
     pluginBackground: async (plugin, message) => (await background.handle(plugin, message)) ?? null,
     pluginZone: options.zone,
+    ...(options.front === null ? {} : { front: options.front }),
     logLevel: logs.level(options.changeLogLevel),
     ...(settings.sslCert.length === 0 ? {} : { tls: { cert: [...settings.sslCert], key: [...settings.sslCertKey] } }),
   };

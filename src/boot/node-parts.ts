@@ -1,5 +1,6 @@
 import { flushCompileCache } from 'node:module';
-import type { RunningListener, ZoneFacts } from '../admin/contract.ts';
+import { resolve } from 'node:path';
+import type { RunningListener, StatusFrontPlace, ZoneFacts } from '../admin/contract.ts';
 import type { Analytics } from '../analytics/analytics.ts';
 import { type AddressZoneMemory, createAddressZone, forgetInFlight } from '../balancer/address-zone.ts';
 import type { CallHandler } from '../lookup/call-handler.ts';
@@ -26,6 +27,9 @@ import type { NodeLogs } from './node-logs.ts';
 import type { NodeMetrics } from './node-metrics.ts';
 import type { OpenedStore } from './open-store.ts';
 import type { WorkerCalls } from './worker-calls.ts';
+
+/** Bytes that every system takes. */
+const longestSocketPath = 100;
 
 export interface NodeOptions {
   readonly settings: Settings;
@@ -296,9 +300,21 @@ export class NodeParts {
       },
       restarts: () => this.#restarts,
       zone: (instance, name) => this.#zones?.find(instance, name) ?? null,
+      front: this.#statusFront(),
       changeLogLevel: (level) => this.#supervisor.broadcast({ type: 'log-level', level }),
       started: (listener) => this.#listeners.push(listener),
     });
+  }
+
+  /** Null: the control plane serves the status API itself. */
+  #statusFront(): StatusFrontPlace | null {
+    const { settings, compileCache } = this.#options;
+    const socketPath = resolve(settings.prefix, 'status.sock');
+    // Requests that are logged are served where the log is written.
+    if (settings.statusAccessLog !== 'off') return null;
+    if (process.platform === 'win32' || Buffer.byteLength(socketPath) > longestSocketPath) return null;
+    const startThread = <T>(start: () => T): T => this.#priority.startThread(start);
+    return { socketPath, vitals: this.#vitals, compileCache, startThread };
   }
 
   /** The workers carry traffic: a mistake in the control plane must not take the process from under them. */

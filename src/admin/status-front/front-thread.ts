@@ -1,0 +1,111 @@
+import { flushCompileCache } from 'node:module';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { parentPort, workerData } from 'node:worker_threads';
+import { readFirstBytes } from '../../listener/first-bytes.ts';
+import { sharedClock } from '../../util/clock.ts';
+import { collectAtRest, hideGarbageCollector } from '../../util/collect-at-rest.ts';
+import { workersNotReady } from '../../workers/readiness.ts';
+import { NodeVitals } from '../../zones/worker-vitals.ts';
+import { inspectHead, longestHead, type ReadyRequest } from './inspect-head.ts';
+import type { FromFront, FrontAddress, FrontBoot, ToFront } from './messages.ts';
+import { writePreface } from './preface.ts';
+
+/** Milliseconds for the head of a request, also of the next one on a connection that is kept open. */
+const headTimeout = 72_000;
+/** Connections of one address at most. */
+const maxConnections = 512;
+
+const boot = workerData as FrontBoot;
+const vitals = new NodeVitals(boot.vitals);
+const clock = sharedClock();
+const post = (message: FromFront): void => parentPort?.postMessage(message);
+
+function serve(socket: Socket): void {
+  socket.on('error', () => socket.destroy());
+  const loopback = /^(?:::ffff:)?127\.|^::1$/.test(socket.localAddress ?? '');
+  // A name that was made to resolve to this machine is for the control plane to judge.
+  const hostIsAllowed = (host: string): boolean =>
+    !loopback || /^(?:localhost|127\.[\d.]+|\[::1\])(?::\d+)?$/i.test(host);
+  readFirstBytes(socket, {
+    inspect: (bytes) => inspectHead(bytes, hostIsAllowed),
+    limit: longestHead,
+    timeout: headTimeout,
+    done: (request) => {
+      if (request === null) forward(socket);
+      else answer(socket, request);
+    },
+    failed: () => socket.destroy(),
+  });
+}
+
+function answer(socket: Socket, { withBody, keepAlive }: ReadyRequest): void {
+  const reason = workersNotReady(vitals, clock());
+  const body = JSON.stringify({ message: reason ?? 'ready' });
+  const head = [
+    reason === null ? 'HTTP/1.1 200 OK' : 'HTTP/1.1 503 Service Unavailable',
+    'access-control-allow-origin: *',
+    'access-control-allow-credentials: true',
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...(boot.serverHeader === null ? [] : [`server: ${boot.serverHeader}`]),
+    ...(boot.latencyHeader ? ['x-kong-admin-latency: 0'] : []),
+    `date: ${new Date().toUTCString()}`,
+    ...(keepAlive ? ['connection: keep-alive', `keep-alive: timeout=${headTimeout / 1000}`] : ['connection: close']),
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${withBody ? body : ''}`);
+  if (keepAlive) serveNext(socket);
+  else socket.end().resume();
+}
+
+/** After the turn, so that a client that pipelines takes no turn from others. */
+function serveNext(socket: Socket): void {
+  socket.removeAllListeners('error');
+  setImmediate(() => {
+    if (!socket.destroyed) serve(socket);
+  });
+}
+
+/** The rest of the connection is the control plane's. */
+function forward(socket: Socket): void {
+  const inner = connect({ path: boot.socketPath, allowHalfOpen: true });
+  const { remoteAddress = '', remotePort = 0, localAddress = '', localPort = 0 } = socket;
+  inner.write(writePreface({ remoteAddress, remotePort, localAddress, localPort }));
+  inner.on('error', () => socket.destroy());
+  inner.on('close', () => socket.destroySoon());
+  socket.on('close', () => inner.destroy());
+  socket.pipe(inner);
+  inner.pipe(socket);
+}
+
+function listen(address: FrontAddress): Promise<Server> {
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, serve);
+  server.maxConnections = maxConnections;
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    const { ip: host, port, backlog, ipv6only: ipv6Only, reuseport: reusePort } = address;
+    server.listen({ host, port, backlog, ipv6Only, reusePort }, () => {
+      server.off('error', reject);
+      // A connection that could not be accepted costs no other.
+      server.on('error', () => {});
+      resolve(server);
+    });
+  });
+}
+
+try {
+  const servers = await Promise.all(boot.addresses.map(listen));
+  parentPort?.on('message', (message: ToFront) => {
+    if (message === 'stop') for (const server of servers) server.close();
+  });
+  const ports = servers.map((server) => {
+    const bound = server.address();
+    return bound !== null && typeof bound === 'object' ? bound.port : 0;
+  });
+  post({ type: 'listening', ports });
+  // The next start needs neither to strip types nor to compile: that takes longer than all the rest.
+  flushCompileCache();
+  hideGarbageCollector();
+  collectAtRest(() => 0);
+} catch (error) {
+  post({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
+}

@@ -1,0 +1,98 @@
+import type { Server, Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import { readFirstBytes } from '../../listener/first-bytes.ts';
+import type { FromFront, FrontBoot } from './messages.ts';
+import { inspectPreface, longestPreface } from './preface.ts';
+
+export interface StatusFront {
+  /** In the order of the addresses. */
+  readonly ports: readonly number[];
+  /** Accepts no more connections. */
+  stop(): void;
+  close(): Promise<void>;
+}
+
+export interface StatusFrontOptions extends FrontBoot {
+  readonly compileCache: string | null;
+  /** Runs what starts a thread, with the priority of the workers. */
+  readonly startThread: <T>(start: () => T) => T;
+  /** The thread has ended by itself. */
+  readonly died: (error: Error | null) => void;
+}
+
+const entry = new URL(import.meta.url.endsWith('.ts') ? './front-thread.ts' : './front-thread.js', import.meta.url);
+const heapLimit = 32;
+/** Milliseconds for the preface, which the front sends at once. */
+const prefaceTimeout = 10_000;
+
+/**
+ * Starts the thread that listens for the status API. It answers readiness itself, from shared memory: the control plane runs at a
+ * lower priority than the traffic, and may be busy with a large change. Everything else is passed on to the control plane.
+ */
+export async function startFront(options: StatusFrontOptions): Promise<StatusFront> {
+  const { compileCache, startThread, died, ...boot } = options;
+  const thread = startThread(() => {
+    return new Worker(bootstrap(compileCache), {
+      eval: true,
+      workerData: boot satisfies FrontBoot,
+      name: 'sluicegate-status',
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: heapLimit, maxYoungGenerationSizeMb: 4 },
+    });
+  });
+  let ending = false;
+  let failure: Error | null = null;
+  thread.on('error', (error) => {
+    failure = error instanceof Error ? error : new Error(String(error));
+  });
+  const started = Promise.withResolvers<readonly number[]>();
+  thread.on('message', (message: FromFront) => {
+    if (message.type === 'listening') started.resolve(message.ports);
+    else started.reject(new Error(message.message));
+  });
+  thread.on('exit', () => {
+    started.reject(failure ?? new Error('the thread of the status API ended'));
+    if (!ending) died(failure);
+  });
+  const end = async (): Promise<void> => {
+    ending = true;
+    await thread.terminate();
+  };
+  try {
+    const ports = await started.promise;
+    return { ports, stop: () => thread.postMessage('stop'), close: end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+/** See `workers/worker-handle.ts`. */
+function bootstrap(compileCache: string | null): string {
+  const enable =
+    compileCache === null
+      ? ''
+      : `process.getBuiltinModule('node:module').enableCompileCache(${JSON.stringify(compileCache)});`;
+  return `${enable}import(${JSON.stringify(entry.href)});`;
+}
+
+/**
+ * From now on every connection of the server begins with the preface of the front, and shows the ends of the client's connection as
+ * its own. To be called when the server has all its listeners for `connection`.
+ */
+export function expectPreface(server: Server): void {
+  const next = server.listeners('connection') as ((socket: Socket) => void)[];
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    readFirstBytes(socket, {
+      inspect: inspectPreface,
+      limit: longestPreface,
+      timeout: prefaceTimeout,
+      done: (ends) => {
+        for (const [name, value] of Object.entries(ends)) Object.defineProperty(socket, name, { value });
+        for (const listener of next) listener.call(server, socket);
+      },
+      failed: () => socket.destroy(),
+    });
+  });
+}
