@@ -1,6 +1,7 @@
 import type { AdminOptions, RunningListener, StatusFrontPlace } from '../admin/contract.ts';
 import { startAdmin, startStatus } from '../admin/start-admin.ts';
 import type { Analytics } from '../analytics/analytics.ts';
+import type { CoreFacts } from '../observability/metrics/core-facts.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
 import type { Publisher } from '../snapshot/publisher.ts';
 import { createNodeFacts, type NodeFactsOptions } from '../workers/node-facts.ts';
@@ -22,6 +23,7 @@ export interface NodeListenersOptions {
   readonly facts: NodeFactsOptions;
   /** Workers that have ended and been replaced. */
   readonly restarts: () => number;
+  readonly descriptors: CoreFacts['descriptors'];
   readonly zone: AdminOptions['pluginZone'];
   /** Null: the control plane serves the status API itself. */
   readonly front: StatusFrontPlace | null;
@@ -45,6 +47,7 @@ export async function startListeners(options: NodeListenersOptions): Promise<voi
       running: facts.supervisor.running().map(({ number, loop }) => ({ worker: number, ...loop })),
     }),
     restarts: options.restarts,
+    descriptors: options.descriptors,
     stuck: () => facts.supervisor.stuck,
     ping: () => store.ping(),
     dns: () => dns.facts(),

@@ -20,6 +20,7 @@ import { recoverMemory, zoneFill } from '../zones/zone-kinds.ts';
 import { ZoneRegistry } from '../zones/zone-registry.ts';
 import type { BackgroundParts } from './background-parts.ts';
 import { ControlPlanePriority } from './control-plane-priority.ts';
+import { DescriptorWatch, openDescriptors } from './descriptor-watch.ts';
 import { ExpiryJob } from './expiry-job.ts';
 import type { NodeAddresses } from './node-addresses.ts';
 import { openAnalytics, usageMemories } from './node-analytics.ts';
@@ -66,6 +67,7 @@ export class NodeParts {
   readonly #usageMemories: readonly SharedArrayBuffer[];
   #analytics: Analytics | null = null;
   #expiry: ExpiryJob | null = null;
+  #descriptors: DescriptorWatch | null = null;
   #logs: NodeLogs | null = null;
   #store: Store | null = null;
   #publisher: Publisher | null = null;
@@ -111,6 +113,8 @@ export class NodeParts {
     this.#supervisor.start();
     const logs = await this.#openLogs();
     for (const warning of warnings) logs.node.warn(warning);
+    this.#descriptors = new DescriptorWatch(logs.node);
+    this.#descriptors.start(this.#options.settings);
     if (this.#options.ownsProcess) this.#surviveMistakes(logs);
     const [opened] = await Promise.all([this.#beginConfig(logs), this.#supervisor.ready()]);
     await this.#listen(opened, logs);
@@ -148,6 +152,7 @@ export class NodeParts {
     this.#addresses?.dns.close();
     this.#addresses?.health.monitor.close();
     this.#expiry?.stop();
+    this.#descriptors?.stop();
     // Now that nothing is counted any more it can be told for the last time.
     await this.#background?.stop();
     await this.#analytics?.stop();
@@ -299,6 +304,11 @@ export class NodeParts {
         pluginCounts: () => this.#pluginCounts.totals(),
       },
       restarts: () => this.#restarts,
+      descriptors: () => ({
+        open: openDescriptors(),
+        limit: this.#descriptors?.limit ?? null,
+        exhaustions: this.#descriptors?.exhaustions ?? 0,
+      }),
       zone: (instance, name) => this.#zones?.find(instance, name) ?? null,
       front: this.#statusFront(),
       changeLogLevel: (level) => this.#supervisor.broadcast({ type: 'log-level', level }),

@@ -7,6 +7,7 @@ import type { Pools } from '../upstream/pools.ts';
 import type { UpstreamLink, UpstreamSource } from '../upstream/upstream-link.ts';
 import type { WorkerNames } from '../upstream/worker-names.ts';
 import { monotonic } from '../util/clock.ts';
+import { isOwnFault } from '../util/own-faults.ts';
 import { Counter } from '../zones/counters.ts';
 import { type BackendName, backendName } from './backend-name.ts';
 import { backendTime, type ExchangeBalanceQuery } from './balance-query.ts';
@@ -346,7 +347,8 @@ export class Attempts {
     });
     x.failAttempt(error.status);
     this.release(x);
-    if (balanced !== null && target !== null && balanced.passive !== null && !isClientsName(x, error)) {
+    const blames = !isClientsName(x, error) && !isOwnFault(x.failureCause);
+    if (balanced !== null && target !== null && balanced.passive !== null && blames) {
       reports.failed(balanced, target, error.status === 504);
     }
     const repeatable = error !== errors.nameResolution && (x.body === null || x.body.replayable);

@@ -98,7 +98,12 @@ test('a worker that stays late refuses with 503 and Retry-After, says so, and se
 test('a worker whose heap is nearly full refuses all requests until it has room again', async () => {
   await writeFile(join(folder, 'greedy.ts'), greedy);
   // Two percent of the cap is less than what the plugin holds, and more than a worker needs.
-  const settings = { plugins: [join(folder, 'greedy.ts')], overloadLag: 0, overloadHeap: 2, workerMaxHeapSize: 2 * 1024 ** 3 };
+  const settings = {
+    plugins: [join(folder, 'greedy.ts')],
+    overloadLag: 0,
+    overloadHeap: 2,
+    workerMaxHeapSize: 2 * 1024 ** 3,
+  };
   await using small = await startTestGateway({ settings });
   for (const [path, body] of [
     ['/services', { name: 's', url: backend.url }],

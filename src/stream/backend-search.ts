@@ -1,6 +1,7 @@
 import type { BalanceQuery, HashSource } from '../balancer/balancer.ts';
 import type { RuntimeService, RuntimeTarget } from '../snapshot/runtime.ts';
 import { monotonic } from '../util/clock.ts';
+import { isOwnFault } from '../util/own-faults.ts';
 import { Counter } from '../zones/counters.ts';
 import { type Session, Status } from './session.ts';
 import type { StreamParts } from './stream-parts.ts';
@@ -114,8 +115,8 @@ export class BackendSearch implements BalanceQuery {
   }
 
   /** It did not, within its time or at all. */
-  failed(timedOut: boolean): void {
-    this.lost(timedOut);
+  failed(timedOut: boolean, cause: string): void {
+    this.lost(timedOut, cause);
     const target = this.#target;
     if (target === null) return;
     if (this.failedTargets === null) this.failedTargets = [target];
@@ -129,14 +130,14 @@ export class BackendSearch implements BalanceQuery {
   }
 
   /** The same, where no other address is to be tried. */
-  lost(timedOut: boolean): void {
+  lost(timedOut: boolean, cause = ''): void {
     const { counters, reports } = this.#parts;
     const { upstream } = this.#service;
     counters[Counter.upstreamFailed]!++;
     this.#release();
     const attempt = this.#session.attempts?.at(-1);
     if (attempt !== undefined) attempt.failed = timedOut ? 504 : 502;
-    if (this.#target === null || upstream === null || upstream.passive === null) return;
+    if (this.#target === null || upstream === null || upstream.passive === null || isOwnFault(cause)) return;
     reports.failed(upstream, this.#target, timedOut);
   }
 

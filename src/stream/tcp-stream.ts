@@ -117,7 +117,7 @@ export class TcpStream {
       },
       failed: (timedOut, cause) => {
         this.#options.parts.log.info('stream: a backend cannot be reached', { ...address, cause });
-        this.#guarded(() => this.#search?.failed(timedOut));
+        this.#guarded(() => this.#search?.failed(timedOut, cause));
       },
     });
   }

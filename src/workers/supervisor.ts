@@ -120,7 +120,7 @@ export class Supervisor {
 
   /** To all workers that have the config; the others will get a newer one. */
   broadcast(message: ToWorker): void {
-    if (message.type === 'delta') this.#release(message.delta);
+    if (message.type === 'delta' && this.#quarantine.size > 0) this.#release(JSON.parse(message.json) as SnapshotDelta);
     if (message.type === 'log-level') this.#logLevel = message.level;
     if (message.type === 'ticket-keys') this.#ticketKeys = message.keys;
     for (const worker of this.#live()) if (worker.configured) worker.post(message);
@@ -348,7 +348,6 @@ export class Supervisor {
 
   /** A plugin that was changed is tried again. */
   #release({ upserts, removes }: SnapshotDelta): void {
-    if (this.#quarantine.size === 0) return;
     for (const { id } of upserts.plugins ?? []) this.#quarantine.delete(entityMark(id));
     for (const id of removes.plugins ?? []) this.#quarantine.delete(entityMark(id));
   }

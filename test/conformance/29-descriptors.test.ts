@@ -19,7 +19,7 @@ test('a node that runs out of file descriptors recovers', { timeout: 60_000 }, a
   const backend = await startRawBackend();
   const anywhere = '127.0.0.1:0';
   const child = spawn('bash', ['-c', 'ulimit -n 150; exec "$0" "$@"', process.execPath, main, 'start'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       NODE_OPTIONS: '--disable-warning=ExperimentalWarning',
       PATH: process.env['PATH'] ?? '',
@@ -31,6 +31,10 @@ test('a node that runs out of file descriptors recovers', { timeout: 60_000 }, a
     },
   });
   const ended = once(child, 'exit');
+  let errors = '';
+  child.stderr.on('data', (text) => {
+    errors += text;
+  });
   const sockets: Socket[] = [];
   try {
     const urls = new Map<string, string>();
@@ -63,8 +67,13 @@ test('a node that runs out of file descriptors recovers', { timeout: 60_000 }, a
     for (let count = 0; count < 300; count++) sockets.push(connect(port, '127.0.0.1').on('error', () => {}));
     // As long as all of them are held, nobody else is served.
     await until(async () => (await Promise.race([ask(), new Promise((done) => setTimeout(done, 500, 0))])) !== 200);
+    await until(async () => /out of file descriptors: new connections are closed until others end/.test(errors));
+    assert.match(errors, /the limit of open files is lower than the connections/);
     for (const socket of sockets) socket.destroy();
     await until(async () => (await Promise.race([ask(), new Promise((done) => setTimeout(done, 500, 0))])) === 200);
+    await until(async () => errors.includes('there are file descriptors again'));
+    const lines = errors.split('\n').filter((line) => line.includes('out of file descriptors'));
+    assert.equal(lines.length, 1, errors);
     assert.equal(child.exitCode, null);
   } finally {
     for (const socket of sockets) socket.destroy();

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { ownFaults } from '../../util/own-faults.ts';
 
 /** What a probe has found out. */
 export type ProbeResult =
@@ -125,9 +126,6 @@ export function watch(run: ProbeRun, socket: Socket): void {
   socket.on('error', (error) => run.failed(error));
   socket.on('close', () => run.end({ kind: 'tcp-failure', cause: 'the connection was closed without an answer' }));
 }
-
-/** This node has run out of something. */
-const ownFaults: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
 
 function causeOf(error: Error): string {
   const code = (error as NodeJS.ErrnoException).code;

@@ -13,6 +13,12 @@ export interface CoreFacts {
   readonly restarts: () => number;
   /** Those of them that did not respond, or whose heap stayed full. */
   readonly stuck: () => number;
+  /** File descriptors of the process, and how often it ran out of them; null: not known. */
+  readonly descriptors: () => {
+    readonly open: number | null;
+    readonly limit: number | null;
+    readonly exhaustions: number;
+  };
   /** Rejects when the store cannot be reached. */
   readonly ping: () => Promise<void>;
   readonly dns: () => Promise<DnsFacts>;

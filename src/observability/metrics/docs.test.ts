@@ -37,6 +37,7 @@ const facts: CoreFacts = {
   workers: () => ({ wanted: 1, running: [] }),
   restarts: () => 0,
   stuck: () => 0,
+  descriptors: () => ({ open: 10, limit: 100, exhaustions: 0 }),
   ping: async () => {},
   dns: async () => ({ servers: [], counts: {}, names: [], size: 0 }),
   config: () => ({ version: 1, failures: 0 }),

@@ -11,7 +11,7 @@ export async function nodeFamilies(facts: CoreFacts): Promise<readonly MetricFam
     ...configFamilies(facts),
     ...zoneFamilies(facts),
     ...analyticsFamilies(facts),
-    ...processFamilies(),
+    ...processFamilies(facts),
     ...(await dnsFamilies(facts)),
   ];
 }
@@ -131,10 +131,20 @@ function analyticsFamilies({ analytics }: CoreFacts): readonly MetricFamily[] {
 }
 
 /** Under the names that exporters of Prometheus have for them. */
-function processFamilies(): readonly MetricFamily[] {
+function processFamilies({ descriptors }: CoreFacts): readonly MetricFamily[] {
+  const { open, limit, exhaustions } = descriptors();
+  const points = (value: number | null): readonly Point[] => (value === null ? [] : [[value]]);
   const { user, system } = process.cpuUsage();
   const started = Math.round(performance.timeOrigin) / 1000;
   return [
+    gauge('process_open_fds', 'Open file descriptors of the node', [], points(open)),
+    gauge('process_max_fds', 'File descriptors that the node may have open', [], points(limit)),
+    counter(
+      'sluicegate_descriptor_exhaustions_total',
+      'How often the node ran out of file descriptors',
+      [],
+      [[exhaustions]],
+    ),
     counter('process_cpu_seconds_total', 'CPU time of the node, all threads', [], [[(user + system) / 1e6]]),
     gauge('process_resident_memory_bytes', 'Memory of the node, all threads', [], [[process.memoryUsage.rss()]]),
     gauge('process_start_time_seconds', 'When the node began, since the epoch', [], [[started]]),

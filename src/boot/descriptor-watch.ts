@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import type { Settings } from '../settings/settings.ts';
+
+/** Where lines about file descriptors go. */
+export interface DescriptorLog {
+  log(level: 'notice' | 'warn' | 'error', message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** Milliseconds between two looks, and between two lines while nothing changes. */
+const interval = 500;
+const quiet = 30_000;
+/** So few that are left are as good as none: libuv keeps some for itself. */
+const reserve = 4;
+/** Part of the limit below which there are enough again. */
+const enough = 0.9;
+
+/**
+ * Notices that the process runs out of file descriptors. The system tells nobody: libuv accepts the connections for which there is
+ * none left and closes them at once, without an error.
+ */
+export class DescriptorWatch {
+  readonly limit: number | null = descriptorLimit();
+  readonly #log: DescriptorLog;
+  #timer: NodeJS.Timeout | null = null;
+  #exhaustions = 0;
+  #exhausted = false;
+  #quietUntil = 0;
+
+  constructor(log: DescriptorLog) {
+    this.#log = log;
+  }
+
+  /** How often the process ran out of them. */
+  get exhaustions(): number {
+    return this.#exhaustions;
+  }
+
+  /** Node itself has raised the soft limit to the hard one. */
+  start({ workers, workerConnections }: Pick<Settings, 'workers' | 'workerConnections'>): void {
+    const { limit } = this;
+    if (limit === null) return;
+    if (limit < workers * workerConnections) {
+      this.#log.log('warn', 'the limit of open files is lower than the connections that the workers may have', {
+        limit,
+        connections: workers * workerConnections,
+        hint: 'raise it (ulimit -Hn, LimitNOFILE) or lower nginx_events_worker_connections',
+      });
+    }
+    this.#timer = setInterval(() => this.#look(limit), interval).unref();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  #look(limit: number): void {
+    const open = openDescriptors() ?? limit;
+    if (open > limit - reserve) this.#ranOut(open, limit);
+    else if (this.#exhausted && open < limit * enough) {
+      this.#exhausted = false;
+      this.#log.log('notice', 'there are file descriptors again', { open, limit });
+    }
+  }
+
+  #ranOut(open: number, limit: number): void {
+    if (!this.#exhausted) this.#exhaustions++;
+    const now = performance.now();
+    if (this.#exhausted && now < this.#quietUntil) return;
+    this.#exhausted = true;
+    this.#quietUntil = now + quiet;
+    this.#log.log('error', 'out of file descriptors: new connections are closed until others end', { open, limit });
+  }
+}
+
+/** Open file descriptors of the process; null: there is not even one left to count them with. */
+export function openDescriptors(): number | null {
+  try {
+    // Linux 6.2 and later tell the number as the size.
+    return statSync('/proc/self/fd').size || readdirSync('/proc/self/fd').length;
+  } catch {
+    return null;
+  }
+}
+
+/** Null where it cannot be found out. */
+function descriptorLimit(): number | null {
+  try {
+    const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return limit === undefined ? null : Number(limit);
+  } catch {
+    return null;
+  }
+}
