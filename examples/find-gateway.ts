@@ -1,5 +1,5 @@
 import { boundListeners, urlOfListener } from '../src/cli/node-addresses.ts';
-import { runningPid } from '../src/cli/pid-file.ts';
+import { runningNode } from '../src/cli/pid-file.ts';
 import type { Settings } from '../src/settings/settings.ts';
 
 /** Where the example talks to a gateway. */
@@ -11,7 +11,7 @@ export interface ExampleGateway {
 
 /** The node that runs in the prefix, wherever its listeners are; null: none runs, or it does not listen yet. */
 export function findGateway({ prefix, adminToken }: Pick<Settings, 'prefix' | 'adminToken'>): ExampleGateway | null {
-  if (runningPid(prefix) === null) return null;
+  if (runningNode(prefix) === null) return null;
   const admin = plainUrl(prefix, 'admin');
   const proxy = plainUrl(prefix, 'proxy');
   return admin === null || proxy === null ? null : { adminUrl: admin, proxyUrl: proxy, token: adminToken };

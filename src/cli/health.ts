@@ -3,12 +3,12 @@ import { isIPv6 } from 'node:net';
 import { addressesFileOf } from '../settings/prefix.ts';
 import { CliError } from './cli-error.ts';
 import type { CommandContext } from './command.ts';
-import { runningPid } from './pid-file.ts';
+import { runningNode } from './pid-file.ts';
 import { settingsOf } from './settings-of.ts';
 
 export async function health(context: CommandContext): Promise<number> {
   const { prefix } = settingsOf(context).settings;
-  if (runningPid(prefix) === null) throw new CliError(`Sluicegate is not running at ${prefix}`);
+  if (runningNode(prefix) === null) throw new CliError(`Sluicegate is not running at ${prefix}`);
   const reason = await notReadyReason(prefix);
   if (reason !== null) throw new CliError(`Sluicegate is not ready at ${prefix}: ${reason}`);
   context.out('sluicegate..running');

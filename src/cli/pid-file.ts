@@ -1,46 +1,82 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { pidFileOf } from '../settings/prefix.ts';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { pidFileOf, prefixLockOf } from '../settings/prefix.ts';
 import { CliError } from './cli-error.ts';
+import { isPrefixLocked, takePrefixLock } from './prefix-lock.ts';
+import { processIdentity } from './process-identity.ts';
 
-/** Says that this process is the node of the prefix. Throws when another one is. Returns what takes it back. */
+/** A gateway that runs in a prefix. `identity` tells it from a later process with the same pid. */
+export interface NodeProcessId {
+  readonly pid: number;
+  readonly identity: string;
+}
+
+/**
+ * Makes this process the node of the prefix and writes its pid file. Throws when another node runs there; a pid file that one
+ * left behind is replaced. Returns how to give the prefix back.
+ */
 export function claimPrefix(prefix: string): () => void {
+  const lock = lockPrefix(prefix);
+  if (lock === null) throw new CliError(`Sluicegate is already running in ${prefix}`);
   const path = pidFileOf(prefix);
-  // A second round, as the file of a process that is gone is removed in the first.
-  for (let round = 0; round < 2; round++) {
-    try {
-      writeFileSync(path, `${process.pid}\n`, { flag: 'wx', mode: 0o644 });
-      return () => releasePrefix(path);
-    } catch (error) {
-      if (!isExists(error))
-        throw new CliError(`cannot write ${path}: ${error instanceof Error ? error.message : error}`);
-    }
-    if (runningPid(prefix) !== null) break;
-    rmSync(path, { force: true });
-  }
-  throw new CliError(`Sluicegate is already running in ${prefix}`);
-}
-
-/** Process id of the node that runs in the prefix, or null. */
-export function runningPid(prefix: string): number | null {
-  const pid = readPid(pidFileOf(prefix));
-  return pid !== null && pid !== process.pid && isAlive(pid) && isGateway(pid) ? pid : null;
-}
-
-export function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
+    const draft = `${path}.${process.pid}`;
+    writeFileSync(draft, `${process.pid}\n`, { mode: 0o644 });
+    renameSync(draft, path);
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    lock.release();
+    throw new CliError(`cannot write the pid file ${path}: ${reasonOf(error)}`);
+  }
+  return () => {
+    rmSync(path, { force: true });
+    lock.release();
+  };
+}
+
+/**
+ * The node that runs in the prefix, or null. A pid alone proves nothing: after a crash or in a new container it may belong to
+ * another program or to a thread. A running node holds the lock of its prefix.
+ */
+export function runningNode(prefix: string): NodeProcessId | null {
+  if (!isLocked(prefix)) return null;
+  const pid = readPid(pidFileOf(prefix));
+  if (pid === null || pid === process.pid) return null;
+  const identity = processIdentity(pid);
+  return identity !== null && hasOpen(pid, prefixLockOf(prefix)) ? { pid, identity } : null;
+}
+
+export function isRunning({ pid, identity }: NodeProcessId): boolean {
+  return processIdentity(pid) === identity;
+}
+
+function lockPrefix(prefix: string): { release(): void } | null {
+  const path = prefixLockOf(prefix);
+  try {
+    return takePrefixLock(path);
+  } catch (error) {
+    throw new CliError(`cannot lock ${path}: ${reasonOf(error)}`);
   }
 }
 
-/** After a crash the number may belong to another program, above all in a container, where numbers are few. */
-function isGateway(pid: number): boolean {
+function isLocked(prefix: string): boolean {
+  const path = prefixLockOf(prefix);
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes('start');
-  } catch {
-    return true;
+    return isPrefixLocked(path);
+  } catch (error) {
+    throw new CliError(`cannot read ${path}: ${reasonOf(error)}`);
+  }
+}
+
+/** Whether the process has the file open. The lock may be held by a process of another container, and the pid not be its own. */
+function hasOpen(pid: number, path: string): boolean {
+  try {
+    const { dev, ino } = statSync(path);
+    return readdirSync(`/proc/${pid}/fd`).some((fd) => {
+      const found = statSync(`/proc/${pid}/fd/${fd}`, { throwIfNoEntry: false });
+      return found !== undefined && found.dev === dev && found.ino === ino;
+    });
+  } catch (error) {
+    // Without /proc there is no more to know than that the lock is held and that the pid is in use.
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT' && processIdentity(pid) === '';
   }
 }
 
@@ -53,10 +89,6 @@ function readPid(path: string): number | null {
   }
 }
 
-function releasePrefix(path: string): void {
-  if (readPid(path) === process.pid) rmSync(path, { force: true });
-}
-
-function isExists(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EEXIST';
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

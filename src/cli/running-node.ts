@@ -1,40 +1,40 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CliError } from './cli-error.ts';
 import type { CommandContext } from './command.ts';
-import { isAlive, runningPid } from './pid-file.ts';
+import { isRunning, type NodeProcessId, runningNode } from './pid-file.ts';
 import { settingsOf } from './settings-of.ts';
 
-export interface RunningNode {
+export interface RunningNode extends NodeProcessId {
   readonly prefix: string;
-  readonly pid: number;
 }
 
 /** The node that runs in the prefix of the settings; an error when there is none. */
 export function findRunningNode(context: CommandContext, advice = ''): RunningNode {
   const { prefix } = settingsOf(context).settings;
-  const pid = runningPid(prefix);
-  if (pid === null) throw new CliError(`Sluicegate is not running in ${prefix}${advice}`);
-  return { prefix, pid };
+  const node = runningNode(prefix);
+  if (node === null) throw new CliError(`Sluicegate is not running in ${prefix}${advice}`);
+  return { ...node, prefix };
 }
 
 const pollInterval = 25;
 const lastWait = 5000;
 
 /** Asks the node to end, and insists after `timeout` milliseconds. */
-export async function endNode(node: RunningNode, signal: 'SIGTERM' | 'SIGQUIT', timeout: number): Promise<void> {
+export async function endNode(node: NodeProcessId, signal: 'SIGTERM' | 'SIGQUIT', timeout: number): Promise<void> {
   send(node, signal);
-  if (await hasEnded(node.pid, timeout)) return;
+  if (await hasEnded(node, timeout)) return;
   send(node, 'SIGTERM');
-  if (await hasEnded(node.pid, lastWait)) return;
+  if (await hasEnded(node, lastWait)) return;
   throw new CliError(`process ${node.pid} did not end`);
 }
 
-export function send(node: RunningNode, signal: NodeJS.Signals): void {
+export function send(node: NodeProcessId, signal: NodeJS.Signals): void {
+  // Its pid may belong to another process by now.
+  if (!isRunning(node)) return;
   try {
     process.kill(node.pid, signal);
   } catch (error) {
-    // It may have ended by itself just now.
-    if (isAlive(node.pid)) {
+    if (isRunning(node)) {
       throw new CliError(`cannot signal process ${node.pid}: ${error instanceof Error ? error.message : error}`);
     }
   }
@@ -50,9 +50,9 @@ export function secondsOption(context: CommandContext, name: string, fallback: n
   return Number(text) * 1000;
 }
 
-async function hasEnded(pid: number, timeout: number): Promise<boolean> {
+async function hasEnded(node: NodeProcessId, timeout: number): Promise<boolean> {
   const end = performance.now() + timeout;
-  while (isAlive(pid)) {
+  while (isRunning(node)) {
     if (performance.now() >= end) return false;
     await delay(pollInterval);
   }

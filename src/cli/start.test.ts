@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -100,6 +100,51 @@ test('a pid file whose number now belongs to another program is no obstacle', {
   writeFileSync(join(prefix, 'pids', 'sluicegate.pid'), `${process.pid}\n`);
   const node = start(prefix);
   await node.printed(up);
+});
+
+/** Leaves a pid file behind, as a node does that was killed. */
+function stalePidFile(prefix: string, pid: number): void {
+  mkdirSync(join(prefix, 'pids'));
+  writeFileSync(join(prefix, 'pids', 'sluicegate.pid'), `${pid}\n`);
+}
+
+test('a pid file with the number of a thread, or of the gateway of another prefix, is no obstacle', {
+  skip: existsSync('/proc/self') ? false : 'needs /proc',
+}, async () => {
+  const other = start(fresh());
+  await other.printed(up);
+  const pid = other.child.pid ?? 0;
+  const thread = readdirSync(`/proc/${pid}/task`)
+    .map(Number)
+    .find((task) => task !== pid);
+  assert.ok(thread !== undefined);
+  for (const stale of [thread, pid]) {
+    const prefix = fresh();
+    stalePidFile(prefix, stale);
+    for (const command of ['stop', 'quit', 'reload']) {
+      const { code, text } = await cli(prefix, command);
+      assert.deepEqual({ code, text }, { code: 1, text: `Error: Sluicegate is not running in ${prefix}` });
+    }
+    const node = start(prefix);
+    await node.printed(up);
+    assert.equal((await cli(prefix, 'health')).code, 0);
+    assert.equal((await cli(prefix, 'stop')).code, 0);
+    assert.equal(await node.exit, 0);
+  }
+  assert.equal(other.child.exitCode, null, 'a command for one prefix does not signal the node of another');
+  assert.doesNotMatch(other.output(), /SIG|reopened/);
+});
+
+test('a node keeps its prefix although its pid file names another process', async () => {
+  const prefix = fresh();
+  const node = start(prefix);
+  await node.printed(up);
+  writeFileSync(join(prefix, 'pids', 'sluicegate.pid'), `${process.ppid}\n`);
+  assert.equal((await cli(prefix, 'stop')).code, 1, 'it signals nobody');
+  const second = start(prefix);
+  assert.equal(await second.exit, 1);
+  assert.match(second.output(), /already running/);
+  assert.equal(node.child.exitCode, null);
 });
 
 test('a first signal waits for requests in flight, a second one ends at once', async () => {

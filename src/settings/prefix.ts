@@ -8,6 +8,11 @@ export function pidFileOf(prefix: string): string {
   return join(prefix, 'pids', 'sluicegate.pid');
 }
 
+/** The lock that the node of this prefix holds for as long as it runs. */
+export function prefixLockOf(prefix: string): string {
+  return join(prefix, 'pids', 'sluicegate.lock');
+}
+
 /** The debug token of that node, when it has made one itself. */
 export function debugTokenFileOf(prefix: string): string {
   return join(prefix, 'request_debug_token');

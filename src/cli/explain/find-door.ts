@@ -4,7 +4,7 @@ import type { Settings } from '../../settings/settings.ts';
 import { CliError } from '../cli-error.ts';
 import type { CommandContext } from '../command.ts';
 import { boundListeners, reachableHost } from '../node-addresses.ts';
-import { runningPid } from '../pid-file.ts';
+import { runningNode } from '../pid-file.ts';
 import { settingsOf } from '../settings-of.ts';
 
 /** Where a request goes in, and what opens its explanation. */
@@ -25,7 +25,7 @@ export function findDoor(context: CommandContext, secure: boolean): Door {
   if (typeof proxy === 'string' && typeof token === 'string') return { ...given(context, proxy), token };
   const { settings } = settingsOf(context);
   if (typeof proxy === 'string') return { ...given(context, proxy), token: tokenOf(settings) };
-  if (runningPid(settings.prefix) === null) throw new CliError(`Sluicegate is not running in ${settings.prefix}`);
+  if (runningNode(settings.prefix) === null) throw new CliError(`Sluicegate is not running in ${settings.prefix}`);
   return { ...listenerOf(settings, secure), token: typeof token === 'string' ? token : tokenOf(settings) };
 }
 
