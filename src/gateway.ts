@@ -43,6 +43,8 @@ export interface Gateway {
 export interface StartOptions {
   /** False in tests, where exceptions that nobody caught have to be seen. Default true: they are logged and survived. */
   readonly ownsProcess?: boolean;
+  /** Abandons the start: what has been started is stopped, and the promise rejects. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -52,7 +54,7 @@ export interface StartOptions {
 export async function startGateway(
   settings: Settings,
   warnings: readonly string[],
-  { ownsProcess = true }: StartOptions = {},
+  { ownsProcess = true, signal }: StartOptions = {},
 ): Promise<Gateway> {
   setEngineFlags();
   preparePrefix(settings.prefix);
@@ -72,12 +74,17 @@ export async function startGateway(
   const bound: Settings = { ...settings, ...certificates, ...listeners, requestDebugToken };
   const nodeId = nodeIdOf(settings.prefix, settings.nodeId);
   const parts = new NodeParts({ settings: bound, nodeId, compileCache, baseDirectory: process.cwd(), ownsProcess });
+  const abandon = (): void => void parts.stop(false);
+  signal?.addEventListener('abort', abandon, { once: true });
   try {
+    signal?.throwIfAborted();
     await parts.start(warnings);
+    signal?.throwIfAborted();
   } catch (error) {
     await parts.stop(false);
     throw error;
   } finally {
+    signal?.removeEventListener('abort', abandon);
     claimed.release();
   }
   const bindings: GatewayAddresses = {

@@ -29,7 +29,7 @@ export async function beginConfig(source: ConfigSource): Promise<void> {
   // SQLite is as local as a copy of it would be.
   if (store.kind === 'postgres') keepCopy(source);
   try {
-    await store.migrate();
+    await prepare(store);
   } catch (error) {
     if (!isUnavailable(error) || store.kind === 'sqlite') throw error;
     await beginFromCopy(source, error);
@@ -37,6 +37,12 @@ export async function beginConfig(source: ConfigSource): Promise<void> {
   }
   await publisher.load();
   publisher.follow();
+}
+
+/** A migration may take long. Whether the database answers at all is known sooner, within its time-out. */
+async function prepare(store: Store): Promise<void> {
+  await store.ping();
+  await store.migrate();
 }
 
 function keepCopy({ settings, publisher, log }: ConfigSource): void {
@@ -69,7 +75,7 @@ async function reconnect({ store, publisher, log, signal }: ConfigSource): Promi
     await pause(wait, signal);
     if (signal.aborted) return;
     try {
-      await store.migrate();
+      await prepare(store);
       log.notice('the database answers again');
       publisher.follow(true);
       return;

@@ -10,6 +10,7 @@ import type { Publisher } from '../snapshot/publisher.ts';
 import type { Store } from '../store/store.ts';
 import { TicketKeys } from '../tls/ticket-keys.ts';
 import { collectAtRest } from '../util/collect-at-rest.ts';
+import { settledWithin } from '../util/settled-within.ts';
 import type { SnapshotDelta, SnapshotFailure } from '../workers/messages.ts';
 import { pluginCallFields } from '../workers/plugin-call-fields.ts';
 import { pluginSettings } from '../workers/plugin-settings.ts';
@@ -27,10 +28,13 @@ import { openAnalytics, usageMemories } from './node-analytics.ts';
 import type { NodeLogs } from './node-logs.ts';
 import type { NodeMetrics } from './node-metrics.ts';
 import type { OpenedStore } from './open-store.ts';
+import { runStopSteps, type StopStep } from './stop-steps.ts';
 import type { WorkerCalls } from './worker-calls.ts';
 
 /** Bytes that every system takes. */
 const longestSocketPath = 100;
+/** Milliseconds that workers and open connections of the Admin API may take to end when they are cut off. */
+const cutOffLimit = 3000;
 
 export interface NodeOptions {
   readonly settings: Settings;
@@ -134,10 +138,8 @@ export class NodeParts {
 
   async stop(graceful: boolean): Promise<void> {
     this.#ending.abort();
-    if (!graceful) {
-      // Also cuts short a graceful stop that is under way.
-      await Promise.all([this.#supervisor.terminate(), this.#closeListeners(false)]);
-    }
+    // Also cuts short a graceful stop that is under way.
+    if (!graceful) await this.#cutOff();
     this.#stopped ??= this.#stopAll(graceful);
     await this.#stopped;
   }
@@ -146,20 +148,38 @@ export class NodeParts {
     // Requests of the Admin API may wait for what it does.
     this.#background?.abort();
     if (graceful) {
-      await Promise.all([this.#supervisor.drain(this.#options.settings.drainTimeout), this.#closeListeners(true)]);
+      const { drainTimeout } = this.#options.settings;
+      const draining = this.#supervisor.drain(drainTimeout);
+      if (!(await settledWithin(this.#closeListeners(true), drainTimeout))) await this.#closeListeners(false);
+      await draining;
     }
-    this.#ticketKeys.stop();
-    this.#addresses?.dns.close();
-    this.#addresses?.health.monitor.close();
-    this.#expiry?.stop();
-    this.#descriptors?.stop();
-    // Now that nothing is counted any more it can be told for the last time.
-    await this.#background?.stop();
-    await this.#analytics?.stop();
-    await this.#workerCalls?.close();
-    await this.#publisher?.close();
-    await this.#store?.close();
+    await runStopSteps(this.#stopSteps(), this.#logs?.node ?? null);
     await this.#logs?.close();
+  }
+
+  async #cutOff(): Promise<void> {
+    await settledWithin(Promise.all([this.#supervisor.terminate(), this.#closeListeners(false)]), cutOffLimit);
+  }
+
+  #stopSteps(): readonly StopStep[] {
+    return [
+      {
+        name: 'the control plane',
+        run: () => {
+          this.#ticketKeys.stop();
+          this.#addresses?.dns.close();
+          this.#addresses?.health.monitor.close();
+          this.#expiry?.stop();
+          this.#descriptors?.stop();
+        },
+      },
+      // After the workers: what they counted last is sent and stored.
+      { name: 'the background of plugins', run: () => this.#background?.stop() },
+      { name: 'analytics', run: () => this.#analytics?.stop() },
+      { name: 'the copy of consumers and credentials', run: () => this.#workerCalls?.close() },
+      { name: 'the copy of the config', run: () => this.#publisher?.close() },
+      { name: 'the store', run: () => this.#store?.close() },
+    ];
   }
 
   async #closeListeners(graceful: boolean): Promise<void> {
@@ -178,6 +198,10 @@ export class NodeParts {
     const { openStore } = await import('./open-store.ts');
     const opened = await openStore(settings, baseDirectory, logs.node);
     this.#store = opened.store;
+    if (this.#ending.signal.aborted) {
+      await opened.store.close();
+      throw new Error('the node is stopping');
+    }
     const { store, plugins } = opened;
     const [{ Publisher: PublisherClass }, { beginConfig }, { WorkerCalls: WorkerCallsClass }, { openAddresses }] =
       await Promise.all([

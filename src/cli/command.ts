@@ -1,4 +1,4 @@
-import type { Gateway } from '../gateway.ts';
+import type { Gateway, StartOptions } from '../gateway.ts';
 import type { Settings } from '../settings/settings.ts';
 
 export interface CommandOption {
@@ -58,5 +58,5 @@ export interface CommandContext {
 /** What `start` needs of the gateway; loaded when it is time. */
 export interface GatewayModule {
   /** Resolves when the node listens. Rejects with a one-line message when it cannot. */
-  readonly startGateway: (settings: Settings, warnings: readonly string[]) => Promise<Gateway>;
+  readonly startGateway: (settings: Settings, warnings: readonly string[], options: StartOptions) => Promise<Gateway>;
 }

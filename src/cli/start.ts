@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import type { Gateway } from '../gateway.ts';
 import { addressesFileOf, preparePrefix } from '../settings/prefix.ts';
 import type { Settings } from '../settings/settings.ts';
+import { settledWithin } from '../util/settled-within.ts';
 import { checkLogTargets } from './check-log-targets.ts';
 import type { CommandContext } from './command.ts';
 import { claimPrefix } from './pid-file.ts';
@@ -26,8 +27,8 @@ export async function start(context: CommandContext): Promise<number> {
     if (signal === 'SIGHUP') say('logs are open anew; settings are read at start, so a change of them needs a restart');
   });
   try {
-    const { startGateway } = await context.loadGateway();
-    const started = await startGateway(settings, warnings);
+    const started = await startUnlessSignalled(context, settings, warnings, signals, say);
+    if (typeof started === 'number') return started;
     gateway = started;
     announce(context, settings, started);
     return await endOf(started, signals, settings, say);
@@ -35,6 +36,29 @@ export async function start(context: CommandContext): Promise<number> {
     signals.dispose();
     release();
   }
+}
+
+/** Milliseconds that an abandoned start has to close what it has opened. */
+const abandonLimit = 3000;
+
+/** The gateway, or the exit code when a signal came first: a start may wait for a database for a long time. */
+async function startUnlessSignalled(
+  context: CommandContext,
+  settings: Settings,
+  warnings: readonly string[],
+  signals: Signals,
+  say: (message: string) => void,
+): Promise<Gateway | number> {
+  const { startGateway } = await context.loadGateway();
+  const abandoned = new AbortController();
+  const starting = startGateway(settings, warnings, { signal: abandoned.signal });
+  const first = await Promise.race([starting, signals.end]);
+  if (typeof first !== 'string') return first;
+  say(`${first}: abandoning the start`);
+  abandoned.abort();
+  const second = await Promise.race([settledWithin(starting, abandonLimit), signals.endNow]);
+  say('Sluicegate stopped');
+  return typeof second === 'string' ? 128 + constants.signals[second] : 0;
 }
 
 function announce(context: CommandContext, settings: Settings, gateway: Gateway): void {

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ConfigPublisher } from '../admin/contract.ts';
 import type { AddressChanges } from '../balancer/upstream-addresses.ts';
 import type { Dump, Store } from '../store/store.ts';
+import { settledWithin } from '../util/settled-within.ts';
 import {
   type SnapshotDelta,
   type SnapshotFailure,
@@ -52,6 +53,7 @@ export interface PublisherOptions {
 /** Changes in one delta at most: a worker serves requests between two of them. */
 const changesPerDelta = 256;
 const retryPause = 1000;
+const closeLimit = 1000;
 
 /** Follows the store's changes and carries them to the workers of this node. */
 export class Publisher implements ConfigPublisher {
@@ -160,7 +162,8 @@ export class Publisher implements ConfigPublisher {
     this.#closed = true;
     this.#unsubscribe();
     if (this.#retry !== null) clearTimeout(this.#retry);
-    await this.#pumping;
+    // It may wait for a database that hangs; the config that the node has is written all the same.
+    if (this.#pumping !== null) await settledWithin(this.#pumping, closeLimit);
     await this.#lastGood?.flush();
   }
 

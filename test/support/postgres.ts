@@ -16,6 +16,10 @@ export interface TestPostgres {
   readonly database: string;
   /** Cuts every connection and ends the server at once; the data stays. */
   crash(): Promise<void>;
+  /** Stops every process of the server where it is, as a machine does that hangs: connections stay open. */
+  freeze(): void;
+  /** Lets them go on. */
+  thaw(): void;
   /** Starts the server again on the same port and data. */
   restart(): Promise<void>;
   /** Ends the server and removes its data. */
@@ -89,11 +93,14 @@ export async function startPostgres(): Promise<TestPostgres> {
     database: 'postgres',
     // SIGQUIT is PostgreSQL's immediate shutdown.
     crash: () => end(server, 'SIGQUIT'),
+    freeze: () => signalAll(server, 'SIGSTOP'),
+    thaw: () => signalAll(server, 'SIGCONT'),
     restart: async () => {
       server = await start();
     },
     stop: async () => {
       process.off('exit', killAtExit);
+      signalAll(server, 'SIGCONT');
       await end(server, 'SIGQUIT');
       rmSync(directory, { recursive: true, force: true });
     },
@@ -121,6 +128,29 @@ async function startServer(
     }
   }
   throw new Error(`PostgreSQL did not start:\n${lines.join('\n')}`);
+}
+
+/** To the server first, so that it starts no further process meanwhile. */
+function signalAll(server: ChildProcess, signal: NodeJS.Signals): void {
+  if (server.exitCode !== null || server.signalCode !== null || !server.kill(signal)) return;
+  for (const child of childrenOf(server.pid ?? 0)) {
+    try {
+      process.kill(child, signal);
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
+function childrenOf(pid: number): readonly number[] {
+  try {
+    return execFileSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' })
+      .trim()
+      .split('\n')
+      .map(Number);
+  } catch {
+    return [];
+  }
 }
 
 async function end(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {

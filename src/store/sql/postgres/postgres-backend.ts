@@ -1,7 +1,9 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { Settings } from '../../../settings/settings.ts';
+import { settledWithin } from '../../../util/settled-within.ts';
 import type { ColumnRow, SqlBackend, SqlTransaction, StoreHead, StoreLog, Tables } from '../sql-backend.ts';
+import { OpenSockets } from './open-sockets.ts';
 import { createPool } from './postgres-pool.ts';
 import { changesChannel, watchPostgres } from './postgres-watch.ts';
 
@@ -20,6 +22,9 @@ const longPoolSize = 2;
 /** Connections for counters of limits. Each worker waits for one batch at a time. */
 const countersPoolSize = 4;
 
+/** Milliseconds that the server has to say goodbye before its connections are cut. */
+const closeLimit = 1000;
+
 /** Key of the advisory lock under which one node at a time migrates: any number that is ours alone. */
 const migrationLock = 7_305_801_846;
 
@@ -28,9 +33,10 @@ const bigintType = 20;
 const jsonType = 114;
 
 export function createPostgresBackend({ pg: settings, ca, log }: PostgresBackendOptions): SqlBackend {
-  const connection = toClientConfig(settings, ca);
+  const sockets = new OpenSockets();
+  const connection = { ...toClientConfig(settings, ca), stream: () => sockets.create() };
   const address = `${settings.user}@${settings.host}:${settings.port}/${settings.database}`;
-  const common = { address, schema: settings.schema, log };
+  const common = { address, schema: settings.schema, log, setUpTimeout: settings.timeout };
   const short = createPool({
     ...common,
     connection: withTimeout(connection, settings.timeout),
@@ -75,7 +81,10 @@ export function createPostgresBackend({ pg: settings, ca, log }: PostgresBackend
     watch: (onVersion, readVersion) =>
       watchPostgres({ connection: withTimeout(connection, settings.timeout), onVersion, readVersion, log }),
     close: async () => {
-      await Promise.all([regular.destroy(), snapshot.destroy(), counters.destroy()]);
+      // Kysely never calls a pool that it has not used.
+      const pools = [short, long, counting].map((pool) => pool.end());
+      await settledWithin(Promise.all(pools), closeLimit);
+      sockets.destroyAll();
     },
   };
 }

@@ -12,6 +12,8 @@ export interface PoolOptions {
   readonly log: StoreLog;
   /** A statement for each new connection. */
   readonly setUp?: string;
+  /** Milliseconds that a new connection has to answer it, whatever later statements may take. */
+  readonly setUpTimeout: number;
 }
 
 /**
@@ -22,7 +24,9 @@ export function createPool(options: PoolOptions): PostgresPool {
   const pool = new pg.Pool({ ...options.connection, max: options.size, allowExitOnIdle: true });
   const prepared = new WeakSet<pg.PoolClient>();
   // The pool drops the connection by itself and makes a new one when needed.
-  pool.on('error', (error) => options.log.warn(`lost an idle connection to ${options.address}: ${error.message}`));
+  pool.on('error', (error) => {
+    if (!pool.ending) options.log.warn(`lost an idle connection to ${options.address}: ${error.message}`);
+  });
   // A connection can be lost while a statement runs on it: the statement's promise tells, but the pool's own listener is
   // off while it is checked out, and the event would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
@@ -39,7 +43,9 @@ export function createPool(options: PoolOptions): PostgresPool {
 
   async function prepare(client: pg.PoolClient): Promise<void> {
     try {
-      await client.query([searchPath(options.schema), options.setUp ?? ''].join(';'));
+      const text = [searchPath(options.schema), options.setUp ?? ''].join(';');
+      const statement: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: options.setUpTimeout };
+      await client.query(statement);
       prepared.add(client);
     } catch (error) {
       client.release(true);

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { settledWithin } from '../../../util/settled-within.ts';
 import type { StoreLog } from '../sql-backend.ts';
 
 export const changesChannel = 'sluicegate_changes';
@@ -8,6 +9,9 @@ const pollInterval = 500;
 
 const firstRetryDelay = 200;
 const longestRetryDelay = 5000;
+
+/** How long closing waits for the server. In milliseconds. */
+const closeLimit = 1000;
 
 export interface WatchOptions {
   readonly connection: pg.ClientConfig;
@@ -78,6 +82,7 @@ export function watchPostgres(options: WatchOptions): () => Promise<void> {
     closed = true;
     clearTimeout(retryTimer);
     clearTimeout(pollTimer);
-    await Promise.all([polling, client?.end().catch(() => undefined)]);
+    // A server that hangs answers neither; the backend cuts the connections afterwards.
+    await settledWithin(Promise.all([polling, client?.end()]), closeLimit);
   };
 }

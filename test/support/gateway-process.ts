@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const main = join(import.meta.dirname, '../../src/main.ts');
+const cache = join(import.meta.dirname, '../../.runtime/compile-cache');
+
+/** A gateway that runs as a process of its own, as a user starts it. */
+export interface GatewayProcess extends AsyncDisposable {
+  readonly child: ChildProcess;
+  /** Everything written so far. */
+  readonly output: () => string;
+  /** Resolves when the output has this in it; rejects when the process ends first. */
+  readonly printed: (text: string | RegExp) => Promise<void>;
+  /** Resolves when the node listens. */
+  readonly started: () => Promise<void>;
+  /** The exit code; null when a signal ended it. */
+  readonly exit: Promise<number | null>;
+  /** Base URL of a listener, once the node has started. */
+  readonly url: (listener: 'proxy' | 'admin' | 'status') => string;
+}
+
+/** Starts one with a worker and every port 0, unless `env` says otherwise. It is killed when it is disposed of. */
+export function startGatewayProcess(prefix: string, env: Readonly<Record<string, string>> = {}): GatewayProcess {
+  const anywhere = '127.0.0.1:0';
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, 'start'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      NODE_COMPILE_CACHE: cache,
+      KONG_PREFIX: prefix,
+      KONG_PROXY_LISTEN: anywhere,
+      KONG_ADMIN_LISTEN: anywhere,
+      KONG_STATUS_LISTEN: anywhere,
+      KONG_NGINX_WORKER_PROCESSES: '1',
+      ...env,
+    },
+  });
+  let output = '';
+  const waiting = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      for (const check of waiting) check();
+    });
+  }
+  const exit = once(child, 'close').then(() => child.exitCode);
+  const printed = (text: string | RegExp): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const check = (): void => {
+        if (typeof text === 'string' ? !output.includes(text) : !text.test(output)) return;
+        waiting.delete(check);
+        resolve();
+      };
+      waiting.add(check);
+      void exit.then(() => reject(new Error(`ended without printing ${text}: ${output}`)));
+      check();
+    });
+  return {
+    child,
+    output: () => output,
+    printed,
+    started: () => printed(/^ {2}status .*\n/m),
+    exit,
+    url: (listener) => {
+      const found = new RegExp(`^ {2}${listener} +(http://\\S+)`, 'm').exec(output)?.[1];
+      if (found === undefined) throw new Error(`the node has not said where its ${listener} listener is:\n${output}`);
+      return found;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await exit;
+    },
+  };
+}

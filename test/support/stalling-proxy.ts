@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** A TCP proxy in front of a server, which can stop carrying bytes while connections stay open and new ones are accepted. */
+export interface StallingProxy extends AsyncDisposable {
+  readonly port: number;
+  /** Connections accepted so far. */
+  readonly connections: number;
+  /** From now on nothing gets through, in either direction, without a connection being closed. */
+  stall(): void;
+  /** Goes on with what has not been read yet. */
+  resume(): void;
+}
+
+/** `stallAt`: stalls by itself when a client sends something with this text in it, which is not passed on. */
+export async function startStallingProxy(
+  target: { readonly host: string; readonly port: number },
+  { stallAt = null }: { readonly stallAt?: string | null } = {},
+): Promise<StallingProxy> {
+  const sockets = new Set<Socket>();
+  let stalled = false;
+  let connections = 0;
+  const stall = (): void => {
+    stalled = true;
+    for (const socket of sockets) socket.pause();
+  };
+  const follow = (from: Socket, to: Socket): void => {
+    sockets.add(from);
+    from.on('data', (data) => stalled || to.write(data));
+    from.on('end', () => stalled || to.end());
+    from.on('error', () => undefined);
+    from.on('close', () => {
+      sockets.delete(from);
+      to.destroy();
+    });
+    if (stalled) from.pause();
+  };
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    connections += 1;
+    const upstream = connect({ ...target, allowHalfOpen: true });
+    client.on('data', (data: Buffer) => {
+      if (stallAt !== null && data.includes(stallAt)) stall();
+    });
+    follow(client, upstream);
+    follow(upstream, client);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const close = async (): Promise<void> => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, 'close');
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    get connections() {
+      return connections;
+    },
+    stall,
+    resume() {
+      stalled = false;
+      for (const socket of sockets) socket.resume();
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}
