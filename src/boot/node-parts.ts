@@ -247,6 +247,7 @@ export class NodeParts {
       log: logs.node,
       zones,
       addresses: book,
+      recheck: () => calls.recheck(),
       onDelta,
     });
     this.#publisher = publisher;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Lease, LeaseRequest } from '../limits/limit-tools.ts';
-import { CallHandler, readRows } from '../lookup/call-handler.ts';
+import { CallHandler, readManyRows, readRows } from '../lookup/call-handler.ts';
 import { RememberedRows } from '../lookup/remembered-rows.ts';
 import type { ErrorLog } from '../observability/error-log.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -41,6 +41,7 @@ export class WorkerCalls {
       const remembered = new RememberedRows({
         path: this.#path,
         ask: async (question) => ({ version: followed(), rows: await readRows(store, question) }),
+        askMany: (batch) => readManyRows(store, batch),
         changed: () => this.#writer?.changed(),
       });
       this.#remembered = remembered;
@@ -65,8 +66,13 @@ export class WorkerCalls {
 
   /** Before the workers are told. */
   changed({ touched = [], forgetAll = false, version }: SnapshotDelta): void {
-    if (forgetAll) this.#remembered?.forgetAll(version);
+    if (forgetAll) this.#remembered?.forgetUnchecked(version);
     else if (touched.length > 0) this.#remembered?.touch(touched, version);
+  }
+
+  /** The node compares all that it has with the store. Rejects when the store is away. */
+  async recheck(): Promise<void> {
+    await this.#remembered?.recheck();
   }
 
   /** The database is away: takes over what was kept when it was there. */

@@ -23,6 +23,8 @@ export interface Pending {
   readonly promise: Promise<readonly EntityRow[]>;
   /** An answer from before this version of the store is out of date. */
   neededVersion: number;
+  /** Whatever its version: the store was replaced or compared as a whole since the question was asked. */
+  askAgain: boolean;
 }
 
 /** Clients choose what is missing: as many values of a megabyte each would take all memory. Nothing real is so long. */
@@ -76,6 +78,12 @@ export class AnswerTable {
   clear(): void {
     this.#found.clear();
     this.#missing.clear();
+  }
+
+  /** Forgets every answer but these. */
+  keepOnly(kept: ReadonlySet<Answer>): void {
+    this.#missing.clear();
+    for (const [value, answer] of [...this.#found.entries()]) if (!kept.has(answer)) this.#found.delete(value);
   }
 
   #forget(value: string): undefined {

@@ -4,7 +4,7 @@ import type { Lease, LeaseRequest } from '../limits/limit-tools.ts';
 import { type Store, StoreError, type StoreWriter } from '../store/store.ts';
 import type { NameAnswer } from '../upstream/worker-names.ts';
 import { type Call, type CallFailure, type Found, mostRows, type Question } from './questions.ts';
-import type { RememberedRows } from './remembered-rows.ts';
+import type { QuestionBatch, RememberedRows } from './remembered-rows.ts';
 import { InvalidFields, insertRow, updateRow } from './write-rows.ts';
 
 export interface CallHandlerOptions {
@@ -28,6 +28,18 @@ export async function readRows(store: Store, { entity, field, value, many }: Que
   if (many) return store.list(entity, { where: { [field]: value }, limit: mostRows });
   const row = field === 'id' ? await store.get(entity, value) : await store.findBy(entity, field, value);
   return row === null ? [] : [row];
+}
+
+/** Rows of one answer to several questions at most. */
+const mostRowsOfMany = 10_000;
+
+/** The rows that have one of the values, in the order of lists; null: there are too many. */
+export async function readManyRows(
+  store: Store,
+  { entity, field, values }: QuestionBatch,
+): Promise<readonly Row[] | null> {
+  const rows = await store.list(entity, { where: { [field]: values }, limit: mostRowsOfMany });
+  return rows.length === mostRowsOfMany ? null : rows;
 }
 
 export type CallResult =

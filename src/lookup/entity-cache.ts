@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { consumerView, type EntityAccess, EntityAccessError, type EntityRow } from '../plugin-sdk/entity-access.ts';
 import { clientGroup, FairQueue, overloaded } from '../plugin-sdk/fair-queue.ts';
 import type { ConsumerView } from '../plugin-sdk/request-views.ts';
@@ -114,12 +115,35 @@ export class EntityCache implements EntityAccess {
 
   /** Nothing that is known can be relied on any more. */
   forgetAll(version: number): void {
+    this.forgetAllBut(nothingKept, version);
+  }
+
+  /** Only these answers, which were compared with the store, can still be relied on. */
+  forgetAllBut(kept: ReadonlySet<Answer>, version: number): void {
     for (const known of this.#entities.values()) {
-      for (const cell of known.cells.values()) cell.stale = true;
-      known.cells.clear();
-      for (const table of known.tables.values()) table.clear();
-      outdate(known, version);
+      for (const table of known.tables.values()) {
+        table.keepOnly(kept);
+        for (const pending of table.pending.values()) {
+          // The store may be an older one now, so the version that was needed before says nothing.
+          pending.neededVersion = version;
+          pending.askAgain = true;
+        }
+      }
     }
+  }
+
+  /** Takes over what the store says now instead of what was known. Null: there are no such rows. */
+  refresh(question: Question, rows: readonly EntityRow[]): Answer | null {
+    const table = this.#table(question.entity, question.field);
+    const cells = this.#entities.get(question.entity)?.cells;
+    for (const row of rows) {
+      const cell = cells?.get(row.id);
+      if (cell === undefined || isDeepStrictEqual(cell.row, row)) continue;
+      cell.stale = true;
+      cells?.delete(row.id);
+    }
+    const answer = this.#keep(question, table, rows);
+    return answer.rows.length === 0 ? null : answer;
   }
 
   #table(entity: string, field: string): AnswerTable {
@@ -144,7 +168,7 @@ export class EntityCache implements EntityAccess {
     const key = `${group}\0${question.value}`;
     const asked = table.pending.get(key);
     if (asked !== undefined) return asked.promise;
-    const pending = { promise: this.#inTurn(question, table, key, group), neededVersion: -1 };
+    const pending = { promise: this.#inTurn(question, table, key, group), neededVersion: -1, askAgain: false };
     table.pending.set(key, pending);
     return pending.promise;
   }
@@ -166,12 +190,16 @@ export class EntityCache implements EntityAccess {
     for (;;) {
       const found = (await this.#ask({ method: 'find', question })) as Found;
       // What changed while the question was on its way is asked for again.
-      if (found.version < (table.pending.get(key)?.neededVersion ?? -1)) continue;
-      return this.#keep(question, table, found.rows);
+      const pending = table.pending.get(key);
+      if (pending !== undefined && (pending.askAgain || found.version < pending.neededVersion)) {
+        pending.askAgain = false;
+        continue;
+      }
+      return this.#keep(question, table, found.rows).rows;
     }
   }
 
-  #keep(question: Question, table: AnswerTable, rows: readonly EntityRow[]): readonly EntityRow[] {
+  #keep(question: Question, table: AnswerTable, rows: readonly EntityRow[]): Answer {
     const known = this.#entities.get(question.entity) ?? this.#know(question.entity);
     const now = Date.now();
     let expiresAt = Number.POSITIVE_INFINITY;
@@ -190,9 +218,11 @@ export class EntityCache implements EntityAccess {
     const answer: Answer = { cells, rows: cells.map((cell) => cell.row), many: question.many, expiresAt };
     // The value may be a slice, which would keep the whole head of a request in memory.
     table.set(Buffer.from(question.value).toString(), answer);
-    return answer.rows;
+    return answer;
   }
 }
+
+const nothingKept: ReadonlySet<Answer> = new Set();
 
 /** Answers on their way that were read before this version are of no use. */
 function outdate(known: KnownEntity, version: number): void {

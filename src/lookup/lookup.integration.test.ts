@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -11,6 +11,7 @@ import {
   startPostgres,
   type TestPostgres,
 } from '../../test/support/postgres.ts';
+import { until } from '../../test/support/until.ts';
 import type { Settings } from '../settings/settings.ts';
 
 const sdk = new URL('../plugin-sdk/', import.meta.url).href;
@@ -29,6 +30,7 @@ export default definePlugin({
   } }),
 });`;
 
+const compared = 'the config was compared with the store';
 const skip = skipWithoutPostgres();
 let folder = '';
 let backend: TestBackend;
@@ -132,6 +134,12 @@ test('while the database is away known clients come in, also after a restart; ot
     await postgres.restart();
     const deadline = Date.now() + 20_000;
     while ((await enter(node, 'stranger')) === 503) assert.ok(Date.now() < deadline, 'it did not heal');
+    // It was back for a moment only.
+    await until(async () => (await readFile(join(node.prefix, 'error.log'), 'utf8')).includes(compared));
+    await postgres.crash();
+    assert.equal(await enter(node, 'ada'), 200, 'what was known before still is');
+    await postgres.restart();
+    while ((await enter(node, 'gone')) === 503) assert.ok(Date.now() < deadline, 'it did not heal');
     assert.equal(await enter(node, 'stranger'), 401);
     assert.equal(await enter(node, 'gone'), 401);
     assert.equal(await enter(node, 'ada'), 200);

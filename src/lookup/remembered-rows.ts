@@ -1,5 +1,6 @@
 import type { Row } from '../entities/entity.ts';
 import { type FileHeader, readCheckedFile, writeCheckedFile } from '../util/checked-file.ts';
+import type { Answer } from './answer-table.ts';
 import { EntityCache } from './entity-cache.ts';
 import type { Found, Question, TouchedRow } from './questions.ts';
 
@@ -10,9 +11,18 @@ interface Line {
   readonly rows: readonly Row[];
 }
 
+/** Questions about one field of one entity. */
+export interface QuestionBatch {
+  readonly entity: string;
+  readonly field: string;
+  readonly values: readonly string[];
+}
+
 export interface RememberedRowsOptions {
   /** Asks the store. */
   readonly ask: (question: Question) => Promise<Found>;
+  /** Asks the store several questions at once; null: there are too many rows for one answer. In the order of lists. */
+  readonly askMany: (batch: QuestionBatch) => Promise<readonly Row[] | null>;
   readonly path: string;
   /** There is something new to be written. */
   readonly changed: () => void;
@@ -26,6 +36,7 @@ export interface RememberedRowsOptions {
 export class RememberedRows {
   readonly #cache: EntityCache;
   readonly #options: RememberedRowsOptions;
+  readonly #rechecked = new Set<Answer>();
 
   constructor(options: RememberedRowsOptions) {
     this.#options = options;
@@ -51,8 +62,29 @@ export class RememberedRows {
     this.#options.changed();
   }
 
-  forgetAll(version: number): void {
-    this.#cache.forgetAll(version);
+  /**
+   * Reads from the store again all that is known, for a node that did not follow its changes for a while. Nothing is forgotten
+   * meanwhile: when the store is away again, which rejects, clients that were known still are.
+   */
+  async recheck(): Promise<void> {
+    this.#rechecked.clear();
+    for (const batch of batches(this.#cache.answers())) {
+      const { entity, field, many } = batch;
+      const rows = await this.#options.askMany({ entity, field, values: batch.values });
+      if (rows === null) continue;
+      const found = Map.groupBy(rows, (row) => textOf(row[field]));
+      for (const value of batch.values) {
+        const own = found.get(value) ?? [];
+        const answer = this.#cache.refresh({ entity, field, value, many }, many ? own : own.slice(0, 1));
+        if (answer !== null) this.#rechecked.add(answer);
+      }
+    }
+  }
+
+  /** Everything but what was just rechecked may be out of date. */
+  forgetUnchecked(version: number): void {
+    this.#cache.forgetAllBut(this.#rechecked, version);
+    this.#rechecked.clear();
     this.#options.changed();
   }
 
@@ -66,4 +98,33 @@ export class RememberedRows {
     const { lines } = await readCheckedFile(this.#options.path, kind);
     for (const { question, rows } of lines as readonly Line[]) this.#cache.learn(question, rows);
   }
+}
+
+const valuesPerBatch = 200;
+
+interface KnownBatch extends QuestionBatch {
+  readonly values: string[];
+  readonly many: boolean;
+}
+
+function batches(answers: Iterable<readonly [Question, readonly unknown[]]>): readonly KnownBatch[] {
+  const open = new Map<string, KnownBatch>();
+  const all: KnownBatch[] = [];
+  for (const [{ entity, field, value, many }] of answers) {
+    const key = `${entity}/${field}/${many}`;
+    let batch = open.get(key);
+    if (batch === undefined || batch.values.length === valuesPerBatch) {
+      batch = { entity, field, many, values: [] };
+      open.set(key, batch);
+      all.push(batch);
+    }
+    batch.values.push(value);
+  }
+  return all;
+}
+
+/** A foreign field is compared by id. */
+function textOf(value: unknown): string {
+  if (typeof value === 'object' && value !== null && 'id' in value) return String(value.id);
+  return String(value);
 }

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
+import { until } from '../../test/support/until.ts';
 import { createEntityRegistry } from '../entities/registry.ts';
 import { createStore } from '../store/create-store.ts';
 import type { Store } from '../store/store.ts';
@@ -189,6 +190,35 @@ test('compares everything with the store when its history is gone', async () => 
   assert.deepEqual(
     workers.deltas.map((delta) => delta.upserts.services?.map(({ id }) => id)),
     [[ids[1]]],
+  );
+});
+
+test('a whole comparison takes effect only when all of it has been read', async () => {
+  const store = await openStore();
+  let away = true;
+  let rechecks = 0;
+  const workers = new Receivers();
+  const log = { log: () => {} };
+  const publisher = new Publisher({
+    store,
+    workers,
+    log,
+    recheck: async () => {
+      rechecks += 1;
+      if (away) throw new Error('the store is away again');
+    },
+  });
+  opened.push(publisher);
+  await publisher.load();
+  publisher.follow(true);
+  await until(() => rechecks === 1);
+  assert.equal(workers.deltas.length, 0);
+  away = false;
+  await insert(store, ids[0]);
+  await until(() => workers.deltas.length > 0);
+  assert.deepEqual(
+    workers.deltas.slice(0, 1).map((delta) => delta.forgetAll),
+    [true],
   );
 });
 

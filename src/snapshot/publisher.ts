@@ -40,6 +40,8 @@ export interface PublisherOptions {
   readonly store: Store;
   readonly workers: DeltaReceivers;
   readonly log: PublisherLog;
+  /** Compares with the store what else is kept of it, before a whole comparison takes effect. Rejects when the store is away. */
+  readonly recheck?: () => Promise<void>;
   /** Told of each change before the workers are. */
   readonly onDelta?: (delta: SnapshotDelta) => void;
   /** Makes the shared tables that plugins ask for. */
@@ -65,6 +67,7 @@ export class Publisher implements ConfigPublisher {
   readonly #patience: number;
   readonly #zones: ZoneRegistry | null;
   readonly #addresses: AddressBook | null;
+  readonly #recheck: () => Promise<void>;
   readonly #onDelta: (delta: SnapshotDelta) => void;
   readonly #waiters = new Set<() => void>();
   #lastGood: LastGoodWriter | null = null;
@@ -85,6 +88,7 @@ export class Publisher implements ConfigPublisher {
     this.#patience = options.patience ?? 3000;
     this.#zones = options.zones ?? null;
     this.#addresses = options.addresses ?? null;
+    this.#recheck = options.recheck ?? (() => Promise.resolve());
     this.#onDelta = options.onDelta ?? (() => {});
   }
 
@@ -223,8 +227,10 @@ export class Publisher implements ConfigPublisher {
 
   async #compare(): Promise<void> {
     const dump = await this.#store.dump(snapshotEntities);
+    await this.#recheck();
     this.#resync = false;
     this.#send(this.#mirror.replace(dump));
+    this.#log.log('notice', 'the config was compared with the store', { version: dump.version });
     this.#wake();
     return this.#catchUp();
   }

@@ -11,8 +11,8 @@ export interface Position {
 }
 
 export interface ListQuery {
-  /** Equality on unique or foreign columns; a foreign field is compared by id: `{ service: '<uuid>' }`. */
-  readonly where?: Readonly<Record<string, string | null>>;
+  /** Equality on unique or foreign columns; a foreign field is compared by id: `{ service: '<uuid>' }`. A list: any of them. */
+  readonly where?: Readonly<Record<string, string | readonly string[] | null>>;
   /** Entities having all (`all: true`) or any of these tags. */
   readonly tags?: { readonly all: boolean; readonly names: readonly string[] };
   /** Ascending (oldest first) is the default. */

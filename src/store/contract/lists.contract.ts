@@ -85,13 +85,16 @@ export function registerListTests(bench: StoreBench): void {
     await insertRow(store, 'targets', testRow({ upstream: { id: upstream.id }, target: 'b:1' }));
     const bound = await insertRow(store, 'routes', testRow({ service: { id: service.id } }));
     const loose = await insertRow(store, 'routes', testRow());
-    const list = async (entity: string, where: Record<string, string | null>): Promise<readonly string[]> =>
+    const list = async (entity: string, where: NonNullable<ListQuery['where']>): Promise<readonly string[]> =>
       idsOf(await store.list(entity, { where, limit: 10 }));
     assert.deepEqual(await list('routes', { service: service.id }), [bound.id]);
     assert.deepEqual(await list('routes', { service: null }), [loose.id]);
     assert.deepEqual(await list('targets', { upstream: upstream.id, target: 'a:1' }), [target.id]);
     assert.deepEqual(await list('targets', { target: 'a:1\0' }), []);
     assert.deepEqual(await list('routes', { id: loose.id }), [loose.id]);
+    assert.deepEqual(await list('routes', { id: [loose.id, bound.id, 'c'] }), [bound.id, loose.id]);
+    assert.deepEqual(await list('routes', { service: [service.id] }), [bound.id]);
+    assert.deepEqual(await list('routes', { id: [] }), []);
   });
 
   it('selects rows having all or any of some tags, each row once', async () => {

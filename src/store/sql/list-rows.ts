@@ -87,7 +87,9 @@ async function orderTags(
 function fieldConditions(table: EntityTable, query: ListQuery): Condition[] {
   const conditions = Object.entries(query.where ?? {}).map(([field, value]) => {
     const column = sql.ref(`e.${columnOf(table, field)}`);
-    return value === null ? sql`${column} is null` : sql`${column} = ${value}`;
+    if (value === null) return sql`${column} is null`;
+    if (typeof value === 'string') return sql`${column} = ${value}`;
+    return value.length === 0 ? sql`1 = 0` : sql`${column} in (${sql.join(value)})`;
   });
   if (table.expires) conditions.push(sql`(e.expires_at is null or e.expires_at > ${Date.now()})`);
   return conditions;

@@ -21,7 +21,7 @@ export function createReader(database: Database, tables: EntityTables): StoreRea
     get: (entity, id) => findBy(entity, 'id', id),
     findBy,
     list: async (entity, query) => {
-      const lookedUp = [...Object.values(query.where ?? {}), ...(query.tags?.names ?? [])];
+      const lookedUp = [...Object.values(query.where ?? {}).flat(), ...(query.tags?.names ?? [])];
       if (!lookedUp.every((value) => value === null || canBeStored(value))) return [];
       return await listRows(database, tableOf(tables, entity), query);
     },
