@@ -32,10 +32,11 @@ export interface GatewayAddresses {
 export interface Gateway {
   readonly addresses: GatewayAddresses;
   /**
-   * Ends the node; resolves when every listener, worker and the store are closed. Graceful: no new connections, requests
-   * in flight get `drainTimeout`. A second call that is not graceful cuts a graceful one short.
+   * Ends the node; resolves when every listener, worker and the store are closed. Graceful: the node says that it is not ready,
+   * accepts connections for `shutdownDelay` milliseconds more (default: the setting), and then gives requests in flight
+   * `drainTimeout`. A second call that is not graceful cuts a graceful one short.
    */
-  stop(graceful: boolean): Promise<void>;
+  stop(graceful: boolean, shutdownDelay?: number): Promise<void>;
   /** Opens the log files again, after they were moved away. */
   reopenLogs(): void;
 }
@@ -62,7 +63,8 @@ export async function startGateway(
   enableCompileCache(compileCache);
   const certificates = { ...listenerCertificates(settings), clientCertificate: clientCertificate(settings) };
   const { proxyListen, streamListen, adminListen, statusListen } = settings;
-  const claimed = await claimPorts([...proxyListen, ...streamListen, ...adminListen, ...statusListen]);
+  const wanted = [...proxyListen, ...streamListen, ...adminListen, ...statusListen];
+  const claimed = await claimPorts(wanted, settings.portSharing);
   const addresses = [...claimed.addresses];
   const listeners = {
     proxyListen: addresses.splice(0, proxyListen.length),
@@ -74,14 +76,14 @@ export async function startGateway(
   const bound: Settings = { ...settings, ...certificates, ...listeners, requestDebugToken };
   const nodeId = nodeIdOf(settings.prefix, settings.nodeId);
   const parts = new NodeParts({ settings: bound, nodeId, compileCache, baseDirectory: process.cwd(), ownsProcess });
-  const abandon = (): void => void parts.stop(false);
+  const abandon = (): void => void parts.stop(false, 0);
   signal?.addEventListener('abort', abandon, { once: true });
   try {
     signal?.throwIfAborted();
     await parts.start(warnings);
     signal?.throwIfAborted();
   } catch (error) {
-    await parts.stop(false);
+    await parts.stop(false, 0);
     throw error;
   } finally {
     signal?.removeEventListener('abort', abandon);
@@ -96,7 +98,7 @@ export async function startGateway(
   writeAddresses(bound, bindings);
   return {
     addresses: bindings,
-    stop: (graceful) => parts.stop(graceful),
+    stop: (graceful, shutdownDelay = settings.shutdownDelay) => parts.stop(graceful, shutdownDelay),
     reopenLogs: () => parts.reopenLogs(),
   };
 }

@@ -34,6 +34,7 @@ async function startNode(): Promise<RunningNode> {
       KONG_ADMIN_LISTEN: anywhere,
       KONG_STATUS_LISTEN: 'off',
       KONG_NGINX_WORKER_PROCESSES: '1',
+      SLUICEGATE_SHUTDOWN_DELAY: '0s',
     },
   });
   const closed = once(child, 'close');

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyListenOptions } from 'fastify';
-import { expectProxyHeader } from '../listener/expect-proxy-header.ts';
+import { expectProxyHeader, type WaitingConnections } from '../listener/expect-proxy-header.ts';
 import type { ListenAddress } from '../settings/settings.ts';
 import { adminRoutes } from './admin-routes.ts';
 import type { AdminDependencies, AdminOptions, RunningListener } from './contract.ts';
@@ -54,10 +54,10 @@ async function listenAll(
   create: CreateApp,
 ): Promise<RunningListener> {
   const closeApps: CloseApp[] = [];
-  const closeWaiting: (() => void)[] = [];
+  const waiting: WaitingConnections[] = [];
   const bound: { readonly ip: string; readonly port: number; readonly ssl: boolean }[] = [];
   const close = async (graceful: boolean): Promise<void> => {
-    for (const closeOne of closeWaiting) closeOne();
+    for (const { close: closeWaiting } of waiting) closeWaiting();
     await Promise.all(closeApps.map((closeApp) => closeApp(graceful)));
   };
   try {
@@ -65,7 +65,7 @@ async function listenAll(
       if (address.ssl && tls === undefined) throw new Error(`${address.listener} needs a certificate and a key`);
       const app = create(address.ssl && tls !== undefined ? { https: { ...tls, http2: address.http2 } } : {});
       closeApps.push(followConnections(app));
-      if (address.proxyProtocol) closeWaiting.push(expectProxyHeader(app.server, proxyHeader));
+      if (address.proxyProtocol) waiting.push(expectProxyHeader(app.server, proxyHeader));
       await app.listen(listenOptions(address));
       bound.push({ ip: address.ip, port: portOf(app, address), ssl: address.ssl });
     }

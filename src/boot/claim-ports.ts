@@ -23,10 +23,15 @@ interface Claim {
 
 /**
  * Makes sure that every address can be listened on, and chooses a port in the place of 0. Workers share their ports, and so
- * would a second node: this binds each alone for a moment, to find out. Rejects with one clear line.
+ * would a second node: this binds each alone for a moment, to find out. Rejects with one clear line. `shared`: ports of listeners
+ * with `reuseport` are shared with another node on purpose.
  */
-export async function claimPorts(addresses: readonly ListenAddress[]): Promise<ClaimedPorts> {
-  const claims = await Promise.allSettled(addresses.map(claimPort));
+export async function claimPorts(addresses: readonly ListenAddress[], shared = false): Promise<ClaimedPorts> {
+  const claims = await Promise.allSettled(
+    addresses.map((address) =>
+      shared && address.reuseport && address.port !== 0 ? share(address) : claimPort(address),
+    ),
+  );
   const made = claims.flatMap((claim) => (claim.status === 'fulfilled' ? [claim.value] : []));
   const release = (): void => {
     for (const { held } of made) held?.close();
@@ -46,6 +51,14 @@ export function addressText({ ip, port }: Pick<ListenAddress, 'ip' | 'port'>): s
 
 /** Only where several sockets can share a port can one that the system chose be held until it is in use. */
 const canHold = process.platform === 'linux' || process.platform === 'freebsd';
+
+/**
+ * Another node may serve the port, and would lose connections to a socket that only tries it. Whether it can be shared is found
+ * out when the workers listen.
+ */
+async function share(address: ListenAddress): Promise<Claim> {
+  return { address, held: null };
+}
 
 function claimPort(address: ListenAddress): Promise<Claim> {
   if (address.udp) return claimUdpPort(address);

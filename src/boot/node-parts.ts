@@ -1,5 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import { resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { RunningListener, StatusFrontPlace, ZoneFacts } from '../admin/contract.ts';
 import type { Analytics } from '../analytics/analytics.ts';
 import { type AddressZoneMemory, createAddressZone, forgetInFlight } from '../balancer/address-zone.ts';
@@ -16,7 +17,7 @@ import { pluginCallFields } from '../workers/plugin-call-fields.ts';
 import { pluginSettings } from '../workers/plugin-settings.ts';
 import { Supervisor, type SupervisorLog } from '../workers/supervisor.ts';
 import { Counter, createCounters, sumCounter } from '../zones/counters.ts';
-import { createVitals } from '../zones/worker-vitals.ts';
+import { createVitals, NodeVitals } from '../zones/worker-vitals.ts';
 import { recoverMemory, zoneFill } from '../zones/zone-kinds.ts';
 import { ZoneRegistry } from '../zones/zone-registry.ts';
 import type { BackgroundParts } from './background-parts.ts';
@@ -60,6 +61,7 @@ export class NodeParts {
   readonly #supervisor: Supervisor;
   readonly #priority = new ControlPlanePriority();
   readonly #ending = new AbortController();
+  readonly #cut = new AbortController();
   readonly #opened = Promise.withResolvers<NodeLogs>();
   readonly #calls = Promise.withResolvers<CallHandler>();
   readonly #pluginCounts = new PluginCounts();
@@ -136,20 +138,26 @@ export class NodeParts {
     this.#supervisor.broadcast({ type: 'reopen-logs' });
   }
 
-  async stop(graceful: boolean): Promise<void> {
+  async stop(graceful: boolean, shutdownDelay: number): Promise<void> {
     this.#ending.abort();
-    // Also cuts short a graceful stop that is under way.
-    if (!graceful) await this.#cutOff();
-    this.#stopped ??= this.#stopAll(graceful);
+    new NodeVitals(this.#vitals).stopping = true;
+    if (!graceful) {
+      // Also cuts short a graceful stop that is under way.
+      this.#cut.abort();
+      await this.#cutOff();
+    }
+    this.#stopped ??= this.#stopAll(graceful, shutdownDelay);
     await this.#stopped;
   }
 
-  async #stopAll(graceful: boolean): Promise<void> {
+  async #stopAll(graceful: boolean, shutdownDelay: number): Promise<void> {
+    const { drainTimeout } = this.#options.settings;
+    const draining = graceful ? this.#supervisor.drain(drainTimeout, shutdownDelay) : null;
+    // The status API says meanwhile that the node is not ready.
+    if (graceful && shutdownDelay > 0) await wait(shutdownDelay, null, { signal: this.#cut.signal }).catch(() => {});
     // Requests of the Admin API may wait for what it does.
     this.#background?.abort();
     if (graceful) {
-      const { drainTimeout } = this.#options.settings;
-      const draining = this.#supervisor.drain(drainTimeout);
       if (!(await settledWithin(this.#closeListeners(true), drainTimeout))) await this.#closeListeners(false);
       await draining;
     }

@@ -74,6 +74,11 @@ function lineOf({ logFormat }: Settings, message: string, fields: Readonly<Recor
   return JSON.stringify({ level: 'notice', time: new Date().toISOString(), ...fields, msg: message });
 }
 
+function stopPlan(shutdownDelay: number, drainTimeout: number): string {
+  const finish = `finishing requests in flight, at most ${drainTimeout / 1000} s`;
+  return shutdownDelay === 0 ? finish : `not ready, closing listeners in ${shutdownDelay / 1000} s, then ${finish}`;
+}
+
 async function endOf(
   gateway: Gateway,
   signals: Signals,
@@ -81,9 +86,10 @@ async function endOf(
   say: (message: string) => void,
 ): Promise<number> {
   const signal = await signals.end;
-  const seconds = settings.drainTimeout / 1000;
-  say(`${signal}: finishing requests in flight, at most ${seconds} s; a second signal ends at once`);
-  const graceful = gateway.stop(true).then(() => null);
+  // Somebody at a terminal waits for it.
+  const shutdownDelay = signal === 'SIGINT' ? 0 : settings.shutdownDelay;
+  say(`${signal}: ${stopPlan(shutdownDelay, settings.drainTimeout)}; a second signal ends at once`);
+  const graceful = gateway.stop(true, shutdownDelay).then(() => null);
   const second = await Promise.race([graceful, signals.endNow]);
   if (second === null) {
     say('Sluicegate stopped (gracefully)');

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import type { AddressZone } from '../balancer/address-zone.ts';
 import { PassiveHealth } from '../balancer/health/passive-health.ts';
@@ -8,6 +9,7 @@ import { DownstreamSession, type Refusal, type SessionHost } from '../http2/down
 import { PrefaceConnection } from '../http2/preface-connection.ts';
 import type { SocketOwner } from '../listener/accept.ts';
 import { type Listener, listen } from '../listener/listener.ts';
+import { closeWhenQuiet } from '../listener/quiet-close.ts';
 import { plainIp, remoteEnd } from '../listener/remote-end.ts';
 import type { UsageRecorder } from '../observability/analytics/usage-recorder.ts';
 import { beginPlugins, runLog } from '../plugin-runner/phases.ts';
@@ -23,7 +25,7 @@ import { Counter } from '../zones/counters.ts';
 import { AccessLines } from './access-lines.ts';
 import { BodyBudget } from './body-budget.ts';
 import { BackendCalls } from './calls/backend-calls.ts';
-import type { ClientConnection, DownstreamHandler } from './downstream.ts';
+import { type ClientConnection, type DownstreamHandler, firstRequestGrace } from './downstream.ts';
 import { errorBody } from './error-body.ts';
 import type { DownstreamPeer, Exchange } from './exchange.ts';
 import { LateExplainer } from './explain/late-explainer.ts';
@@ -57,6 +59,8 @@ export interface DataPlaneOptions {
 /** One worker's proxy listeners and everything behind them. */
 export interface DataPlane {
   readonly ports: readonly number[];
+  /** From now on clients are told to use another connection; they are still served, and so are new ones. */
+  announceEnd(): void;
   /** Stops accepting, lets what is in flight finish within the time, closes the rest. */
   drain(timeout: number): Promise<void>;
   reopenLogs(): void;
@@ -81,6 +85,8 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
   readonly snapshots: { readonly current: RuntimeSnapshot };
   readonly ports: number[] = [];
   draining = false;
+  /** The listeners are closed or about to be. */
+  #closing = false;
   readonly #boot: WorkerBoot;
   readonly #options: ProxyOptions;
   readonly #counters: Float64Array;
@@ -224,6 +230,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
 
   #track<T extends ClientConnection>(connection: T): T {
     this.#connections.add(connection);
+    if (this.#closing) connection.drain();
     return connection;
   }
 
@@ -356,10 +363,17 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
 
   // DataPlane
 
-  drain(timeout: number): Promise<void> {
+  announceEnd(): void {
     this.draining = true;
-    for (const listener of this.#listeners) listener.stop();
+    for (const connection of this.#connections) connection.announceEnd();
+  }
+
+  async drain(timeout: number): Promise<void> {
+    this.draining = true;
+    this.#closing = true;
+    await closeWhenQuiet(this.#listeners.map(({ server }) => server));
     for (const connection of this.#connections) connection.drain();
+    await this.#handshakesDone();
     return new Promise((resolve) => {
       const timer = setTimeout(finish, timeout);
       const close = (): Promise<void> => this.close();
@@ -370,6 +384,12 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
         close().then(resolve, () => resolve());
       }
     });
+  }
+
+  async #handshakesDone(): Promise<void> {
+    const end = performance.now() + firstRequestGrace;
+    while (this.#listeners.some(({ pending }) => pending > 0) && performance.now() < end) await wait(10);
+    for (const listener of this.#listeners) listener.closePending();
   }
 
   setTicketKeys(keys: Uint8Array): void {
@@ -384,7 +404,10 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
     this.#drained = null;
     this.#overload.close();
     this.#bodies.close();
-    for (const listener of this.#listeners) listener.stop();
+    for (const listener of this.#listeners) {
+      listener.stop();
+      listener.closePending();
+    }
     for (const connection of this.#connections) connection.socket.destroy();
     this.#proxy.close();
     await this.#accessLog?.close();

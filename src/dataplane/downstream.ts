@@ -40,11 +40,16 @@ export interface Downstream {
   readonly bodyComplete: boolean;
 }
 
+/** Milliseconds that a connection without a request yet is given for it when the node drains: it may be on its way. */
+export const firstRequestGrace = 1000;
+
 /** A client's connection as the data plane knows it, whatever it speaks. */
 export interface ClientConnection {
   readonly socket: Socket;
-  /** Closes when nothing is in flight; else after what is. */
+  /** Closes when nothing is in flight; else after what is. The first request of a connection is waited for. */
   drain(): void;
+  /** Tells the client, where its protocol has a way to, that it should use another connection for what comes next. */
+  announceEnd(): void;
 }
 
 /** What the connection tells the data plane. */

@@ -1,5 +1,11 @@
 import type { Socket } from 'node:net';
-import type { ClientConnection, Downstream, DownstreamHandler, RequestBodySink } from '../dataplane/downstream.ts';
+import {
+  type ClientConnection,
+  type Downstream,
+  type DownstreamHandler,
+  firstRequestGrace,
+  type RequestBodySink,
+} from '../dataplane/downstream.ts';
 import { type DownstreamPeer, Exchange } from '../dataplane/exchange.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
 import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
@@ -214,7 +220,7 @@ export class DownstreamConnection implements Downstream, ClientConnection {
     else if (text.length > maxHeadSize) {
       const line = text.indexOf('\r\n');
       this.#refuse(line < 0 || line > maxHeadSize ? errors.uriTooLong : errors.headTooLarge, text);
-    } else if (!begun && this.peer.requests > 0) this.#deadline.set(headTimeout, monotonic());
+    } else if (!begun && (this.peer.requests > 0 || this.#host.draining)) this.#deadline.set(headTimeout, monotonic());
   }
 
   #begin(head: ParsedRequest): void {
@@ -430,7 +436,7 @@ export class DownstreamConnection implements Downstream, ClientConnection {
       this.#bodyPaused = false;
       this.#deadline.set(this.#host.limits.bodyTimeout, monotonic());
       this.#release();
-    } else if (this.#keepAlive && !this.#host.draining) this.#next();
+    } else if (this.#keepAlive) this.#next();
     else this.#linger();
   }
 
@@ -490,10 +496,15 @@ export class DownstreamConnection implements Downstream, ClientConnection {
     }
   }
 
+  /** Nothing to send here: while the host is draining the next answer has `Connection: close`. */
+  announceEnd(): void {}
+
   /** Closes when nothing is in flight; else after the answer. */
   drain(): void {
     this.#keepAlive = false;
-    if (this.idle && this.#mode === Mode.head) this.socket.destroy();
+    if (!this.idle || this.#mode !== Mode.head) return;
+    if (this.peer.requests === 0) this.#deadline.set(firstRequestGrace, monotonic());
+    else this.socket.destroy();
   }
 
   #expired(): void {

@@ -1,6 +1,6 @@
 import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { ClientConnection, DownstreamHandler } from '../dataplane/downstream.ts';
+import { type ClientConnection, type DownstreamHandler, firstRequestGrace } from '../dataplane/downstream.ts';
 import { type DownstreamPeer, Exchange } from '../dataplane/exchange.ts';
 import type { ErrorEntry } from '../errors.ts';
 import type { DownstreamLimits } from '../http1/downstream-connection.ts';
@@ -26,6 +26,8 @@ export interface Refusal {
 
 /** What a session needs of the worker around it. */
 export interface SessionHost {
+  /** The node is about to stop. */
+  readonly draining: boolean;
   readonly limits: DownstreamLimits;
   readonly handler: DownstreamHandler;
   readonly snapshots: { readonly current: RuntimeSnapshot };
@@ -38,6 +40,8 @@ export interface SessionHost {
 }
 
 const endStreamFlag = 0x1;
+const noError = 0;
+const greatestStreamId = 2 ** 31 - 1;
 /** A session that has said goodbye is given so long to take what was written. */
 const lingerTimeout = 2_000;
 /** A client in doubt is given so long to answer a PING. */
@@ -67,6 +71,7 @@ export class DownstreamSession implements ClientConnection {
   /** Streams that were reset for what the client sent on them. */
   #brokenStreams = 0;
   #open = true;
+  #draining = false;
 
   constructor(socket: Socket, peer: DownstreamPeer, host: SessionHost) {
     const now = monotonic();
@@ -97,6 +102,13 @@ export class DownstreamSession implements ClientConnection {
     socket.prependListener('close', () => this.#silence());
     // A proxy has no use for half-closed connections: it is an abort.
     socket.on('end', () => socket.destroy());
+    if (host.draining) this.announceEnd();
+  }
+
+  /** The first GOAWAY of a graceful shutdown (RFC 9113 6.8): streams that the client has opened meanwhile are still served. */
+  announceEnd(): void {
+    if (this.#open && !this.#session.closed && !this.#session.destroyed)
+      this.#session.goaway(noError, greatestStreamId);
   }
 
   #silence(): void {
@@ -112,9 +124,11 @@ export class DownstreamSession implements ClientConnection {
     });
   }
 
-  /** Takes no more streams; those in flight finish. */
+  /** Takes no more streams; those in flight finish, and so do the first ones of a new session. */
   drain(): void {
-    this.#goodbye();
+    this.#draining = true;
+    if (this.peer.requests === 0) this.#idle.set(firstRequestGrace, monotonic());
+    else this.#goodbye();
   }
 
   /** A piece of an answer has gone out. */
@@ -164,6 +178,7 @@ export class DownstreamSession implements ClientConnection {
     if (this.#streams.size > 0) return;
     // A session that was said goodbye to is over now; Node would wait for the client to see it too.
     if (this.#session.closed) this.#endSoon();
+    else if (this.#draining) this.#goodbye();
     else this.#idle.set(this.host.limits.keepaliveTimeout, monotonic());
   }
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { ClientConnection } from '../dataplane/downstream.ts';
+import { type ClientConnection, firstRequestGrace } from '../dataplane/downstream.ts';
 import type { DownstreamPeer } from '../dataplane/exchange.ts';
 import { DownstreamConnection, type DownstreamHost } from '../http1/downstream-connection.ts';
 import type { SocketOwner } from '../listener/accept.ts';
@@ -21,6 +21,7 @@ export class PrefaceConnection implements SocketOwner, ClientConnection {
   #http1: DownstreamConnection | null = null;
   #http2: DownstreamSession | null = null;
   #seen = 0;
+  #draining = false;
   readonly #deadline: Deadline;
 
   constructor(socket: Socket, peer: DownstreamPeer, host: DownstreamHost & SessionHost) {
@@ -49,6 +50,7 @@ export class PrefaceConnection implements SocketOwner, ClientConnection {
     this.#deadline.clear();
     const connection = new DownstreamConnection(this.socket, this.#peer, this.#host);
     this.#http1 = connection;
+    if (this.#draining) connection.drain();
     const before = this.#seen - at;
     if (before > 0) connection.received(Buffer.from(preface.subarray(0, before)), before);
     return connection.received(bytes, length);
@@ -60,6 +62,7 @@ export class PrefaceConnection implements SocketOwner, ClientConnection {
     this.socket.pause();
     this.socket.unshift(Buffer.concat([preface, bytes.subarray(at, length)]));
     this.#http2 = new DownstreamSession(this.socket, this.#peer, this.#host);
+    if (this.#draining) this.#http2.drain();
   }
 
   ended(): void {
@@ -78,9 +81,14 @@ export class PrefaceConnection implements SocketOwner, ClientConnection {
     this.#host.closed(this);
   }
 
+  announceEnd(): void {
+    this.#http2?.announceEnd();
+  }
+
   drain(): void {
     if (this.#http1 !== null) this.#http1.drain();
     else if (this.#http2 !== null) this.#http2.drain();
-    else this.socket.destroy();
+    else this.#deadline.set(firstRequestGrace, monotonic());
+    this.#draining = true;
   }
 }

@@ -9,6 +9,12 @@ export interface ProxyHeaderOptions {
   readonly refused: (peerIp: string, reason: string) => void;
 }
 
+/** Connections that the server has not seen yet. */
+export interface WaitingConnections {
+  readonly count: number;
+  close(): void;
+}
+
 interface Internals {
   readonly _handle?: { readonly _parent?: object } | null;
 }
@@ -18,10 +24,10 @@ const headers = new WeakMap<object, ProxyHeader>();
 
 /**
  * From now on every connection of the server has to begin with a PROXY header, before TLS. It is read off and kept, and only
- * then does the server see the connection. To be called when the server has all its listeners for `connection`. Returns what
- * closes the connections whose header is still to come.
+ * then does the server see the connection. To be called when the server has all its listeners for `connection`. Returns the
+ * connections whose header is still to come.
  */
-export function expectProxyHeader(server: Server, options: ProxyHeaderOptions): () => void {
+export function expectProxyHeader(server: Server, options: ProxyHeaderOptions): WaitingConnections {
   const next = server.listeners('connection') as ((socket: Socket) => void)[];
   const waiting = new Set<Socket>();
   server.removeAllListeners('connection');
@@ -46,8 +52,13 @@ export function expectProxyHeader(server: Server, options: ProxyHeaderOptions): 
       },
     });
   });
-  return () => {
-    for (const socket of waiting) socket.destroy();
+  return {
+    get count() {
+      return waiting.size;
+    },
+    close() {
+      for (const socket of waiting) socket.destroy();
+    },
   };
 }
 

@@ -46,8 +46,13 @@ export interface ListenerOptions {
 
 export interface Listener {
   readonly port: number;
+  readonly server: Server;
   /** Accepts no more connections. Those open are not touched. */
   stop(): void;
+  /** Connections that `accept` has not been called for yet: before or in their TLS handshake. */
+  readonly pending: number;
+  /** Closes those. */
+  closePending(): void;
   /** Gives sessions out under other keys from now on. */
   setTicketKeys(keys: Uint8Array): void;
 }
@@ -58,8 +63,8 @@ export function listen(options: ListenerOptions): Promise<Listener> {
   const server = address.ssl ? tlsServer(options) : plainServer(options);
   server.maxConnections = options.maxConnections;
   server.on('drop', options.refused);
-  const pending = address.ssl ? new PendingHandshakes(server) : null;
-  const closeWaiting = address.proxyProtocol ? expectProxyHeader(server, options.proxyHeader) : null;
+  const handshakes = address.ssl ? new PendingHandshakes(server) : null;
+  const headers = address.proxyProtocol ? expectProxyHeader(server, options.proxyHeader) : null;
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const where = `${address.ip.includes(':') ? `[${address.ip}]` : address.ip}:${address.port}`;
@@ -78,12 +83,19 @@ export function listen(options: ListenerOptions): Promise<Listener> {
         server.on('error', () => {});
         const bound = server.address();
         const port = bound !== null && typeof bound === 'object' ? bound.port : address.port;
-        const stop = (): void => {
-          server.close();
-          pending?.close();
-          closeWaiting?.();
-        };
-        resolve({ port, stop, setTicketKeys: (keys) => giveTicketKeys(server, keys) });
+        resolve({
+          port,
+          server,
+          stop: () => void server.close(),
+          get pending() {
+            return (handshakes?.count ?? 0) + (headers?.count ?? 0);
+          },
+          closePending() {
+            handshakes?.close();
+            headers?.close();
+          },
+          setTicketKeys: (keys) => giveTicketKeys(server, keys),
+        });
       },
     );
   });

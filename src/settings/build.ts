@@ -83,6 +83,8 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     adminClientMaxBodySize: values.nginx_admin_client_max_body_size,
     maxHeadSize: values.max_head_size,
     maxHeaderCount: values.max_header_count,
+    shutdownDelay: values.shutdown_delay,
+    portSharing: values.port_sharing,
     drainTimeout: values.drain_timeout,
     overloadLag: values.overload_lag,
     overloadHeap: values.overload_heap,

@@ -131,6 +131,10 @@ export interface Settings {
   readonly maxHeadSize: number;
   /** Most header lines in a head. */
   readonly maxHeaderCount: number;
+  /** How long a graceful stop goes on accepting connections while the node says that it is not ready. */
+  readonly shutdownDelay: number;
+  /** Whether listeners with `reuseport` may share their ports with another node. */
+  readonly portSharing: boolean;
   /** How long a graceful stop waits for requests in flight. */
   readonly drainTimeout: number;
   /** `overload_lag`, milliseconds; `overload_heap`, percent; 0 is off. */

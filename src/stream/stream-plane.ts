@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { expectProxyHeader } from '../listener/expect-proxy-header.ts';
+import { closeWhenQuiet } from '../listener/quiet-close.ts';
 import { plainIp, remoteEnd } from '../listener/remote-end.ts';
 import { type LogSink, openLogSink } from '../observability/log-sink.ts';
 import type { ListenAddress } from '../settings/settings.ts';
@@ -25,6 +26,7 @@ export class StreamPlane {
   readonly #line: (session: Session) => string;
   readonly #refused: (text: string) => void;
   #terminator: TlsTerminator | null = null;
+  readonly #servers: Server[] = [];
   #drained: (() => void) | null = null;
 
   /** Listens on every address of `stream_listen`. Rejects with one clear line when it cannot. */
@@ -65,16 +67,17 @@ export class StreamPlane {
     );
     server.maxConnections = settings.workerConnections;
     server.on('drop', () => this.#dropped(address));
-    const closeWaiting = address.proxyProtocol
+    const headers = address.proxyProtocol
       ? expectProxyHeader(server, {
           timeout: settings.streamProxyProtocolTimeout,
           refused: (peer, reason) => this.#refused(`${address.listener}: connection of ${peer} closed: ${reason}`),
         })
       : null;
     await listening(server, address, settings.workers > 1 || address.reuseport);
+    this.#servers.push(server);
     this.#stops.push(() => {
       server.close();
-      closeWaiting?.();
+      headers?.close();
     });
   }
 
@@ -149,6 +152,7 @@ export class StreamPlane {
 
   /** Stops accepting, lets the streams go on for so many milliseconds, and closes those that are left. */
   async drain(timeout: number): Promise<void> {
+    await closeWhenQuiet(this.#servers);
     for (const stop of this.#stops.splice(0)) stop();
     if (this.#streams.size > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();

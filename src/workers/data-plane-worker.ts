@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
 import { AddressZone } from '../balancer/address-zone.ts';
 import type { AddressChanges } from '../balancer/upstream-addresses.ts';
 import { WeightedSequence } from '../balancer/weighted-sequence.ts';
@@ -93,7 +94,7 @@ export class DataPlaneWorker {
         this.#host.answered(message.id, message.result);
         break;
       case 'drain':
-        await this.#drain(message.timeout);
+        await this.#drain(message.delay, message.timeout);
         break;
       case 'ticket-keys':
         // One that starts now may have been given those of before.
@@ -188,9 +189,13 @@ export class DataPlaneWorker {
     return await startStreams(common, this.#post);
   }
 
-  async #drain(timeout: number): Promise<void> {
+  async #drain(delay: number, timeout: number): Promise<void> {
     await this.#loading;
     const plane = await this.#plane;
+    if (delay > 0) {
+      plane?.announceEnd();
+      await wait(delay);
+    }
     await Promise.all([plane?.drain(timeout), this.#streams?.drain(timeout)]);
     await this.#snapshot.drain(pluginDrainTimeout);
     if (this.#usage !== null) this.#post({ type: 'usage-turned', serial: 0, names: this.#usage.turn(0) });

@@ -102,8 +102,11 @@ export type ToWorker =
   | { readonly type: 'names'; readonly names: NameChanges }
   /** The answer to a `call`. */
   | { readonly type: 'answer'; readonly id: number; readonly result: CallResult }
-  /** Stop accepting, finish what is in flight within `timeout` milliseconds, close, exit. */
-  | { readonly type: 'drain'; readonly timeout: number }
+  /**
+   * For `delay` milliseconds tell clients to go elsewhere; then stop accepting, finish what is in flight within `timeout`
+   * milliseconds, close, exit.
+   */
+  | { readonly type: 'drain'; readonly delay: number; readonly timeout: number }
   /** Count requests in this half of the memory from now on. */
   | { readonly type: 'usage-turn'; readonly serial: number; readonly half: 0 | 1 }
   | { readonly type: 'reopen-logs' }

@@ -4,7 +4,7 @@ import { sharedClock } from '../util/clock.ts';
 import { version } from '../version.ts';
 import { Counter, sumCounter } from '../zones/counters.ts';
 import { NodeVitals } from '../zones/worker-vitals.ts';
-import { workersNotReady } from './readiness.ts';
+import { notReadyReason } from './readiness.ts';
 import type { Supervisor } from './supervisor.ts';
 
 export interface NodeFactsOptions {
@@ -42,7 +42,7 @@ export function createNodeFacts({
       ),
     zones,
     pluginCounts,
-    notReadyReason: () => workersNotReady(read, clock()),
+    notReadyReason: () => notReadyReason(read, clock()),
   };
 }
 

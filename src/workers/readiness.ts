@@ -3,8 +3,9 @@ import { type NodeVitals, WorkerState } from '../zones/worker-vitals.ts';
 /** Milliseconds without a beat after which nothing waits for a worker any more, and the node is not ready. */
 export const suspectAfter = 2000;
 
-/** Null: every worker listens and its event loop turns. Otherwise one line that says what is missing. */
-export function workersNotReady(vitals: NodeVitals, now: number): string | null {
+/** Null: the node serves, every worker listens and its event loop turns. Otherwise one line that says what is missing. */
+export function notReadyReason(vitals: NodeVitals, now: number): string | null {
+  if (vitals.stopping) return 'the node is stopping';
   let listening = 0;
   let silent = 0;
   for (let worker = 0; worker < vitals.workers; worker++) {

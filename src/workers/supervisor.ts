@@ -159,14 +159,14 @@ export class Supervisor {
     return this.#live().filter((worker) => worker.ready && this.#watchdog.isResponsive(worker));
   }
 
-  /** Ends all workers: those that are not done within `timeout` milliseconds are cut off. */
-  async drain(timeout: number): Promise<void> {
+  /** Ends all workers, after `delay`: those that are not done within `timeout` milliseconds are cut off. */
+  async drain(timeout: number, delay = 0): Promise<void> {
     this.#stop();
-    const late = AbortSignal.timeout(timeout + exitGrace);
+    const late = AbortSignal.timeout(delay + timeout + exitGrace);
     await Promise.all(
       this.#live().map(async (worker) => {
         if (!worker.configured) return worker.terminate();
-        worker.post({ type: 'drain', timeout });
+        worker.post({ type: 'drain', delay, timeout });
         await Promise.race([worker.exited(), aborted(late)]);
         if (late.aborted) {
           this.#options.log.log('warn', 'worker did not end in time and is cut off', { worker: worker.number });

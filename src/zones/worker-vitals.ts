@@ -24,7 +24,7 @@ export const Vital = Object.freeze({
 });
 
 /** Places of the node's row. */
-const NodeVital = Object.freeze({ beat: 0 });
+const NodeVital = Object.freeze({ beat: 0, stopping: 1 });
 
 export const WorkerState = Object.freeze({ absent: 0, starting: 1, listening: 2 });
 
@@ -100,6 +100,15 @@ export class NodeVitals {
 
   set controlPlaneBeat(time: number) {
     this.#node[NodeVital.beat] = time;
+  }
+
+  /** Whether the node was asked to stop: it serves on for a while, but load balancers are to leave it out. */
+  get stopping(): boolean {
+    return this.#node[NodeVital.stopping] === 1;
+  }
+
+  set stopping(value: boolean) {
+    this.#node[NodeVital.stopping] = value ? 1 : 0;
   }
 
   beat(worker: number): number {

@@ -32,6 +32,7 @@ export function startGatewayProcess(prefix: string, env: Readonly<Record<string,
       KONG_ADMIN_LISTEN: anywhere,
       KONG_STATUS_LISTEN: anywhere,
       KONG_NGINX_WORKER_PROCESSES: '1',
+      SLUICEGATE_SHUTDOWN_DELAY: '0s',
       ...env,
     },
   });

@@ -39,6 +39,7 @@ function loadedSettings(prefix: string, env: Readonly<Record<string, string>>): 
     KONG_ADMIN_LISTEN: '127.0.0.1:0',
     KONG_STATUS_LISTEN: '127.0.0.1:0',
     KONG_NGINX_WORKER_PROCESSES: '1',
+    SLUICEGATE_SHUTDOWN_DELAY: '0s',
     KONG_ADMIN_ERROR_LOG: 'error.log',
     KONG_PROXY_ERROR_LOG: 'error.log',
   };
@@ -111,6 +112,8 @@ function baseSettings(prefix: string): Settings {
     adminClientMaxBodySize: 10 * 1024 * 1024,
     maxHeadSize: 32 * 1024,
     maxHeaderCount: 200,
+    shutdownDelay: 0,
+    portSharing: false,
     drainTimeout: 10_000,
     overloadLag: 300,
     overloadHeap: 92,

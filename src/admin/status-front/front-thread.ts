@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { readFirstBytes } from '../../listener/first-bytes.ts';
 import { sharedClock } from '../../util/clock.ts';
 import { collectAtRest, hideGarbageCollector } from '../../util/collect-at-rest.ts';
-import { workersNotReady } from '../../workers/readiness.ts';
+import { notReadyReason } from '../../workers/readiness.ts';
 import { NodeVitals } from '../../zones/worker-vitals.ts';
 import { inspectHead, longestHead, type ReadyRequest } from './inspect-head.ts';
 import type { FromFront, FrontAddress, FrontBoot, ToFront } from './messages.ts';
@@ -39,7 +39,7 @@ function serve(socket: Socket): void {
 }
 
 function answer(socket: Socket, { withBody, keepAlive }: ReadyRequest): void {
-  const reason = workersNotReady(vitals, clock());
+  const reason = notReadyReason(vitals, clock());
   const body = JSON.stringify({ message: reason ?? 'ready' });
   const head = [
     reason === null ? 'HTTP/1.1 200 OK' : 'HTTP/1.1 503 Service Unavailable',

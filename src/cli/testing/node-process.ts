@@ -23,6 +23,8 @@ export function startNode(prefix: string, ...options: readonly string[]): NodePr
     prefix,
     '--proxy-listen',
     '127.0.0.1:0',
+    '--shutdown-delay',
+    '0s',
     ...options,
   ];
   const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'pipe'], env: {}, cwd: prefix });

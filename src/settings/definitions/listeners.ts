@@ -152,6 +152,16 @@ export const listeners = {
     '0',
     'JavaScript heap of one worker at most, from 64m; a worker that needs more is replaced. 0: half of the memory that the process may use, divided by the number of workers, at most 2 GiB.',
   ),
+  shutdown_delay: own(
+    duration('s'),
+    '2s',
+    'How long a node that was asked to stop by SIGTERM or SIGQUIT goes on accepting connections while `/status/ready` answers 503, so that load balancers can take it out first; 0 closes the listeners at once. SIGINT does not wait.',
+  ),
+  port_sharing: own(
+    boolean,
+    'off',
+    'Whether this node may start on ports that another node of this machine still serves, for a restart without a gap. For listeners with the flag `reuseport`; without this the start fails with `address already in use`.',
+  ),
   drain_timeout: own(
     duration('s'),
     '30s',
