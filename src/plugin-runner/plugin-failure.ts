@@ -2,8 +2,10 @@ import type { Exchange } from '../dataplane/exchange.ts';
 import { BodyMemoryExhausted, errors, RequestBodyTooLarge } from '../errors.ts';
 import type { PluginPhases } from '../plugin-sdk/contexts.ts';
 import { EntityAccessError } from '../plugin-sdk/entity-access.ts';
+import { LimiterUnavailable } from '../plugin-sdk/limits.ts';
 import { type Reply, refuse, replyJson } from '../plugin-sdk/reply.ts';
 import { ContentCodingError } from '../util/content-coding.ts';
+import { OutageLog } from '../util/outage-log.ts';
 import type { PluginInstance } from './plan.ts';
 
 /** Nothing: go on. A `Reply`: answer with it. */
@@ -34,11 +36,24 @@ export function failedReply(
     return refuse(errors.overloaded.status, errors.overloaded.message, { 'Retry-After': '1' });
   if (error instanceof ContentCodingError && phase === 'access') return codingRefusal(error);
   if (error instanceof EntityAccessError && error.kind === 'unavailable') {
-    instance.log.warn('the store cannot be asked', { phase, request_id: exchange.id, reason: error.message });
+    outageOf(storeOutages, instance, 'the store cannot be asked').failed(error, { phase, request_id: exchange.id });
     return refuse(errors.storeUnavailable.status, errors.storeUnavailable.message);
   }
-  logFailure(exchange, instance, phase, error);
+  if (error instanceof LimiterUnavailable)
+    outageOf(limiterOutages, instance, 'requests fail without the counters').failed(error, { phase });
+  else logFailure(exchange, instance, phase, error);
   return replyJson(errors.unexpected.status, { message: errors.unexpected.message });
+}
+
+const storeOutages = new WeakMap<PluginInstance, OutageLog>();
+const limiterOutages = new WeakMap<PluginInstance, OutageLog>();
+
+function outageOf(outages: WeakMap<PluginInstance, OutageLog>, instance: PluginInstance, message: string): OutageLog {
+  const known = outages.get(instance);
+  if (known !== undefined) return known;
+  const made = new OutageLog(instance.log, message);
+  outages.set(instance, made);
+  return made;
 }
 
 /** A request body whose content coding could not be taken off. */

@@ -8,6 +8,7 @@ export { type IpSet, ipSet } from '../util/ip-set.ts';
 export { compileRegex } from '../util/linear-regex.ts';
 export { type MultipartPart, multipartParts } from '../util/multipart.ts';
 export { nowAndThen } from '../util/now-and-then.ts';
+export { OutageLog } from '../util/outage-log.ts';
 export { parseRate } from '../util/rate.ts';
 export type * from './admin-routes.ts';
 export type * from './attempts.ts';

@@ -3,6 +3,7 @@ import {
   type AccessContext,
   authAccess,
   clientGroup,
+  OutageLog,
   type PluginPhases,
   type PluginTools,
   type Reply,
@@ -43,8 +44,7 @@ class DirectoryLogins {
   readonly #checks = new Map<string, Promise<string | null>>();
   readonly #scheme: string;
   readonly #refusal: Reply;
-  #lastReason = '';
-  #quietUntil = 0;
+  readonly #outage: OutageLog;
   readonly #unavailable = refuse(503, 'Service temporarily unavailable');
 
   constructor(config: LdapAuthConfig, tools: PluginTools) {
@@ -54,6 +54,7 @@ class DirectoryLogins {
     this.#config = config;
     this.#tools = tools;
     this.#scheme = type.toLowerCase();
+    this.#outage = new OutageLog(tools.log, 'the LDAP server could not be asked');
     this.#refusal = refuse(401, 'Unauthorized', { 'WWW-Authenticate': challenge + realm });
     this.#verified = new VerifiedLogins(config.cache_ttl * 1000);
     this.#directory = new Directory({
@@ -94,20 +95,15 @@ class DirectoryLogins {
         (await this.#check(first, client)) ?? (second === null ? null : await this.#check(second, client));
       return username === null ? this.#refusal : this.#accept(context, username);
     } catch (error) {
-      this.#failed(error instanceof Error ? error.message : String(error));
+      this.#failed(error);
       return this.#unavailable;
     }
   }
 
-  /** Counted each time; the same reason is logged once a second at most. */
-  #failed(reason: string): void {
+  #failed(error: unknown): void {
     this.#tools.count('ldap_failures');
-    const now = performance.now();
-    if (reason === this.#lastReason && now < this.#quietUntil) return;
-    this.#lastReason = reason;
-    this.#quietUntil = now + 1000;
     const { ldap_host: host, ldap_port: port } = this.#config;
-    this.#tools.log.error('the LDAP server could not be asked', { server: `${host}:${port}`, reason });
+    this.#outage.failed(error, { server: `${host}:${port}` });
   }
 
   /** The user name, or null when the login is wrong. Requests of a client with the same login wait for one answer. */

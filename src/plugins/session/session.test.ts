@@ -463,7 +463,7 @@ test('kong: a row that does not get there is logged and counted, and the answer 
   assert.equal(user(await browser.ask()), 'ada');
   await settled();
   assert.equal(gate.counts.get('session.store_failures'), 1);
-  assert.equal(gate.logLines.at(-1)?.message, 'a session could not be stored');
+  assert.equal(gate.logLines.at(-1)?.message, 'sessions could not be stored');
 });
 
 test('kong: the store being away is not taken for having no session', async () => {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import {
   EntityAccessError,
   type EntityRow,
+  OutageLog,
   type PluginTools,
   type RequestView,
   type Sealer,
@@ -31,6 +32,7 @@ export interface StoredOptions extends StoreOptions {
 export class StoredSessions implements SessionStore {
   readonly lifetimes: Lifetimes;
   readonly #options: StoredOptions;
+  readonly #outage: OutageLog;
   readonly #opened = new WeakMap<EntityRow, Session | null>();
   /** Sessions from cookies that had no row when they were read. */
   readonly #unstored = new WeakSet<Session>();
@@ -40,6 +42,7 @@ export class StoredSessions implements SessionStore {
   constructor(options: StoredOptions) {
     this.lifetimes = options.lifetimes;
     this.#options = options;
+    this.#outage = new OutageLog(options.tools.log, 'sessions could not be stored');
   }
 
   read(request: RequestView): Session | null | Promise<Session | null> {
@@ -161,7 +164,7 @@ export class StoredSessions implements SessionStore {
       await work();
     } catch (error) {
       tools.count('store_failures');
-      tools.log.error('a session could not be stored', { reason: error instanceof Error ? error.message : 'unknown' });
+      this.#outage.failed(error);
     }
   }
 }
