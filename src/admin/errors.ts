@@ -10,7 +10,13 @@ import {
 import type { ErrorTree } from '../schema/validate.ts';
 import { StoreError, type StoreErrorDetail } from '../store/store.ts';
 import type { Answer } from './http/admin-route.ts';
-import { HttpError, payloadTooLarge, unexpectedError, unsupportedMediaType } from './http/http-error.ts';
+import {
+  HttpError,
+  payloadTooLarge,
+  storeUnavailable,
+  unexpectedError,
+  unsupportedMediaType,
+} from './http/http-error.ts';
 
 /** One of Kong's coded errors, to be thrown. */
 export function kongError(error: KongError): HttpError {
@@ -21,16 +27,31 @@ export function invalidInput(fields: ErrorTree): HttpError {
   return kongError(schemaViolation(fields));
 }
 
+export interface Report {
+  failed(cause: unknown): void;
+  storeAway(cause: StoreError): void;
+}
+
 /**
  * The answer to whatever a request failed with. What is nobody's fault but ours is reported with its cause and
  * shown as Kong's 500, which clients try again.
  */
-export function answerOf(error: unknown, report: (cause: unknown) => void): Answer {
+export function answerOf(error: unknown, report: Report): Answer {
+  if (isStoreAway(error)) {
+    report.storeAway(error);
+    const { status, body } = storeUnavailable(error.message);
+    return { status, json: body, headers: { 'Retry-After': '1' } };
+  }
   const known = knownError(error);
   if (known !== null) return { status: known.status, json: known.body, headers: known.headers };
-  report(error);
+  report.failed(error);
   const unknown = unexpectedError();
   return { status: unknown.status, json: unknown.body };
+}
+
+/** The message of such an error is one line for an operator, who is who uses this API. */
+function isStoreAway(error: unknown): error is StoreError {
+  return error instanceof StoreError && (error.detail.kind === 'unavailable' || error.detail.kind === 'refused');
 }
 
 function knownError(error: unknown): HttpError | null {

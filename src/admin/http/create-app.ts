@@ -9,6 +9,7 @@ import {
   fastify,
 } from 'fastify';
 import { nowAndThen } from '../../util/now-and-then.ts';
+import { OutageLog } from '../../util/outage-log.ts';
 import type { AccessEntry, AdminLog } from '../admin-log.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { AuditTrail } from '../audit/audit-trail.ts';
@@ -98,12 +99,17 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.setNotFoundHandler((request) => {
     throw withHint(notFound(), pathHint(request.url, collections));
   });
+  const storeOutage = new OutageLog(
+    { warn: options.log.warn, error: (message, { reason }) => options.log.error(message, reason) },
+    'the Admin API cannot use the store',
+  );
   app.setErrorHandler((error, request, reply) => {
     send(
       reply,
-      answerOf(error, (cause) =>
-        options.log.error(`${request.method} ${loggedUrl(request, request.url)} failed`, cause),
-      ),
+      answerOf(error, {
+        failed: (cause) => options.log.error(`${request.method} ${loggedUrl(request, request.url)} failed`, cause),
+        storeAway: (cause) => storeOutage.failed(cause),
+      }),
     );
   });
   return app;

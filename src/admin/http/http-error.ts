@@ -33,4 +33,5 @@ export const tooManyArguments = (): HttpError => plainError(400, 'Too many argum
 export const cannotParseJson = (): HttpError => plainError(400, 'Cannot parse JSON body');
 export const unsupportedMediaType = (): HttpError => plainError(415, 'Unsupported media type');
 export const payloadTooLarge = (): HttpError => plainError(413, 'Payload too large');
+export const storeUnavailable = (reason: string): HttpError => plainError(503, reason);
 export const unexpectedError = (): HttpError => plainError(500, 'An unexpected error occurred');
