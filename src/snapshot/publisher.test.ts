@@ -222,6 +222,24 @@ test('a whole comparison takes effect only when all of it has been read', async 
   );
 });
 
+test('what could not be sent is sent again, and is not reported as published before', async () => {
+  const store = await openStore();
+  let broken = false;
+  const onDelta = (): void => {
+    if (broken) throw new Error('no room');
+  };
+  const { workers, publisher, lines } = await start(store, { patience: 50, onDelta });
+  broken = true;
+  const { version } = await insert(store, ids[0]);
+  await publisher.published(version);
+  assert.ok(lines.includes('not every worker took a change over in time'));
+  assert.equal(workers.deltas.length, 0);
+  broken = false;
+  await insert(store, ids[1]);
+  await until(() => workers.deltas.length > 0);
+  assert.deepEqual(workers.deltas[0]?.upserts.services?.map(({ id }) => id).sort(), [...ids]);
+});
+
 test('tells of entities that cannot be used, once, and forgets them when they are mended', async () => {
   const { publisher, lines } = await start(await openStore());
   const failure = { entity: 'routes', id: 'r', reason: 'odd' } as const;

@@ -76,6 +76,8 @@ export class Publisher implements ConfigPublisher {
   #pumping: Promise<void> | null = null;
   #wanted = false;
   #resync = false;
+  /** What the last delta said has not reached every worker. */
+  #unsent = false;
   #retry: NodeJS.Timeout | null = null;
   #failing = false;
   #closed = false;
@@ -139,10 +141,10 @@ export class Publisher implements ConfigPublisher {
 
   async published(version: number): Promise<void> {
     const began = performance.now();
-    if (this.#mirror.version < version) await this.#followedTo(version);
+    if (!this.#carries(version)) await this.#followedTo(version);
     const left = Math.max(0, began + this.#patience - performance.now());
     const sent = this.#sent;
-    if (this.#mirror.version >= version && (await this.#workers.settled(sent, left))) return;
+    if (this.#carries(version) && (await this.#workers.settled(sent, left))) return;
     this.#log.log('warn', 'not every worker has applied a change in time; its write is answered anyway', {
       version,
       followed: this.#mirror.version,
@@ -171,6 +173,11 @@ export class Publisher implements ConfigPublisher {
     await this.#lastGood?.flush();
   }
 
+  /** Whether this version has been sent to the workers. */
+  #carries(version: number): boolean {
+    return !this.#unsent && this.#mirror.version >= version;
+  }
+
   #followedTo(version: number): Promise<void> {
     return new Promise((resolve) => {
       const finish = (): void => {
@@ -179,7 +186,7 @@ export class Publisher implements ConfigPublisher {
         resolve();
       };
       const check = (): void => {
-        if (this.#mirror.version >= version) finish();
+        if (this.#carries(version)) finish();
       };
       const timer = setTimeout(finish, this.#patience);
       this.#waiters.add(check);
@@ -217,7 +224,7 @@ export class Publisher implements ConfigPublisher {
       if (changes === null) return this.#compare();
       if (changes.length === 0) return;
       const delta = this.#mirror.apply(changes);
-      if (delta !== null) this.#send(delta);
+      if (delta !== null) this.#sendOrCompare(delta);
       this.#wake();
       if (changes.length < changesPerDelta) return;
       // SQLite reads without waiting for anything: look-ups get their turn here.
@@ -229,10 +236,25 @@ export class Publisher implements ConfigPublisher {
     const dump = await this.#store.dump(snapshotEntities);
     await this.#recheck();
     this.#resync = false;
-    this.#send(this.#mirror.replace(dump));
+    this.#sendOrCompare(this.#mirror.replace(dump));
     this.#log.log('notice', 'the config was compared with the store', { version: dump.version });
     this.#wake();
     return this.#catchUp();
+  }
+
+  /**
+   * The mirror is ahead of the workers when a delta could not be sent. The next round then compares everything and sends the whole
+   * config, since nobody knows how much of the delta took effect.
+   */
+  #sendOrCompare(delta: SnapshotDelta): void {
+    try {
+      this.#send(this.#unsent ? { ...this.#mirror.full(), forgetAll: true } : delta);
+      this.#unsent = false;
+    } catch (error) {
+      this.#unsent = true;
+      this.#resync = true;
+      throw error;
+    }
   }
 
   #send(delta: SnapshotDelta): void {
