@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CertificateAndKey, selfSignedCertificate } from '../tls/self-signed.ts';
+import { withFile } from '../util/file-error.ts';
 
 const validDays = 3650;
 /** One that ends within so many days is replaced at the next start. */
@@ -19,7 +20,7 @@ export function defaultCertificate(prefix: string): CertificateAndKey {
   const kept = readKept(certPath, keyPath);
   if (kept !== null) return kept;
   const made = selfSignedCertificate(validDays);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  withFile('cannot make the directory', folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
   writeWhole(keyPath, made.key);
   writeWhole(certPath, made.cert);
   return made;
@@ -41,6 +42,8 @@ function readKept(certPath: string, keyPath: string): CertificateAndKey | null {
 /** Whoever reads it meanwhile sees the old one or the new one. */
 function writeWhole(path: string, text: string): void {
   const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, text, { mode: 0o600 });
-  renameSync(draft, path);
+  withFile('cannot write the certificate of the listeners', path, () => {
+    writeFileSync(draft, text, { mode: 0o600 });
+    renameSync(draft, path);
+  });
 }

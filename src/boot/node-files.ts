@@ -3,6 +3,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { GatewayAddresses } from '../gateway.ts';
 import { addressesFileOf, debugTokenFileOf } from '../settings/prefix.ts';
 import type { ListenAddress, Settings } from '../settings/settings.ts';
+import { withFile } from '../util/file-error.ts';
 
 /**
  * The debug token of the node: the setting, or a random one that is left in the prefix, where only the owner can read it; null
@@ -28,7 +29,9 @@ export function writeAddresses({ prefix, proxyListen, statusListen }: Settings, 
 /** A file that only its owner can read, from its first moment on. */
 function writeOwned(path: string, text: string): void {
   const draft = `${path}.${process.pid}`;
-  rmSync(draft, { force: true });
-  writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
-  renameSync(draft, path);
+  withFile('cannot write', path, () => {
+    rmSync(draft, { force: true });
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
+    renameSync(draft, path);
+  });
 }

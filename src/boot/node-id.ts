@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withFile } from '../util/file-error.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -11,7 +12,7 @@ export function nodeIdOf(prefix: string, setting: string | null): string {
   const kept = readKept(path);
   if (kept !== null && uuid.test(kept)) return kept;
   const id = randomUUID();
-  writeFileSync(path, `${id}\n`, { mode: 0o600 });
+  withFile('cannot write the node id', path, () => writeFileSync(path, `${id}\n`, { mode: 0o600 }));
   return id;
 }
 

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { pidFileOf, prefixLockOf } from '../settings/prefix.ts';
+import { fileError } from '../util/file-error.ts';
 import { CliError } from './cli-error.ts';
 import { isPrefixLocked, takePrefixLock } from './prefix-lock.ts';
 import { processIdentity } from './process-identity.ts';
@@ -24,7 +25,7 @@ export function claimPrefix(prefix: string): () => void {
     renameSync(draft, path);
   } catch (error) {
     lock.release();
-    throw new CliError(`cannot write the pid file ${path}: ${reasonOf(error)}`);
+    throw new CliError(fileError('cannot write the pid file', path, error).message);
   }
   return () => {
     rmSync(path, { force: true });
@@ -53,7 +54,7 @@ function lockPrefix(prefix: string): { release(): void } | null {
   try {
     return takePrefixLock(path);
   } catch (error) {
-    throw new CliError(`cannot lock ${path}: ${reasonOf(error)}`);
+    throw new CliError(fileError('cannot lock', path, error).message);
   }
 }
 

@@ -38,7 +38,7 @@ export function openSqliteDatabase(file: string, durability: 'full' | 'normal'):
     prepare: (sql) => {
       const cached = cache.get(sql);
       if (cached !== undefined) return cached;
-      const statement = translated(() => toKyselyStatement(database.prepare(sql)));
+      const statement = translated(file, () => toKyselyStatement(file, database.prepare(sql)));
       if (cache.size >= cachedStatements) cache.clear();
       cache.set(sql, statement);
       return statement;
@@ -50,11 +50,11 @@ export function openSqliteDatabase(file: string, durability: 'full' | 'normal'):
   };
 }
 
-function toKyselyStatement(statement: StatementSync): SqliteStatement {
+function toKyselyStatement(file: string, statement: StatementSync): SqliteStatement {
   return {
     reader: statement.columns().length > 0,
-    all: (parameters) => translated(() => statement.all(...toInputValues(parameters))),
-    run: (parameters) => translated(() => statement.run(...toInputValues(parameters))),
+    all: (parameters) => translated(file, () => statement.all(...toInputValues(parameters))),
+    run: (parameters) => translated(file, () => statement.run(...toInputValues(parameters))),
     iterate: (parameters) => statement.iterate(...toInputValues(parameters)),
   };
 }
@@ -66,10 +66,10 @@ function toInputValues(parameters: readonly unknown[]): SQLInputValue[] {
   });
 }
 
-function translated<T>(call: () => T): T {
+function translated<T>(file: string, call: () => T): T {
   try {
     return call();
   } catch (error) {
-    throw toStoreError(error);
+    throw toStoreError(error, file);
   }
 }

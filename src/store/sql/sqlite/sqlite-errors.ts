@@ -13,10 +13,13 @@ const unavailableCodes: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** Errors of a database out of order become `unavailable`; others are errors of ours and stay as they are. */
-export function toStoreError(error: unknown): unknown {
+export function toStoreError(error: unknown, file = ''): unknown {
   const reason = unavailableCodes.get(primaryCode(error));
   if (reason === undefined) return error;
-  return new StoreError({ kind: 'unavailable' }, { cause: error, message: `the store does not answer: ${reason}` });
+  return new StoreError(
+    { kind: 'unavailable' },
+    { cause: error, message: `the store ${file === '' ? '' : `${file} `}does not answer: ${reason}` },
+  );
 }
 
 export function describeOpenError(error: unknown): string {
