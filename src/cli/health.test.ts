@@ -7,21 +7,25 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { addressesFileOf, pidFileOf, preparePrefix } from '../settings/prefix.ts';
+import { addressesFileOf, preparePrefix } from '../settings/prefix.ts';
 import { run } from './run.ts';
 
 test('health fails with the reason while the node is not ready', async () => {
   const prefix = mkdtempSync(join(tmpdir(), 'cli-health-'));
   preparePrefix(prefix);
-  // A process that looks like a node, and a status listener that says what the test wants.
-  const node = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'start'], { stdio: 'ignore' });
+  // A process that holds the prefix as a node does, and a status listener that says what the test wants.
+  const pidFile = new URL('./pid-file.ts', import.meta.url).href;
+  const hold = `import { claimPrefix } from '${pidFile}'; claimPrefix(process.argv[1]); console.log('held'); setInterval(() => {}, 1000);`;
+  const node = spawn(process.execPath, ['--input-type=module', '-e', hold, prefix], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(node.stdout, 'data');
   let status = 503;
   let message = '1 of 2 workers are not responding';
   const listener = createServer((_request, response) => response.writeHead(status).end(JSON.stringify({ message })));
   await once(listener.listen(0, '127.0.0.1'), 'listening');
   const { port } = listener.address() as AddressInfo;
   try {
-    writeFileSync(pidFileOf(prefix), `${node.pid}\n`);
     const address = { ip: '0.0.0.0', port, ssl: false, proxyProtocol: false };
     writeFileSync(addressesFileOf(prefix), JSON.stringify({ status: [{ ...address, ssl: true, port: 1 }, address] }));
     const lines: string[] = [];
