@@ -7,6 +7,9 @@ const patience = 1000;
 /** SQLITE_BUSY: another process holds a lock. */
 const busy = 5;
 
+/** A database that is garbage-collected is closed, and its lock is gone. */
+const held = new Set<DatabaseSync>();
+
 /**
  * A lock on the prefix that the kernel releases when its holder ends, however it ends, and that holds between containers that
  * share a volume, where pids mean nothing. Node has no `flock`; SQLite's file locks serve. Null: another process holds it.
@@ -20,7 +23,12 @@ export function takePrefixLock(path: string): { release(): void } | null {
     if (isBusy(error)) return null;
     throw error;
   }
-  return { release: () => database.close() };
+  held.add(database);
+  return {
+    release() {
+      if (held.delete(database)) database.close();
+    },
+  };
 }
 
 /** Whether some process holds the lock. */
