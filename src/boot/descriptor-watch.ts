@@ -11,6 +11,8 @@ const interval = 500;
 const quiet = 30_000;
 /** So few that are left are as good as none: libuv keeps some for itself. */
 const reserve = 4;
+/** With this many a node starts without a warning: the default of `nginx_events_worker_connections` is meant as a bound. */
+const plenty = 8192;
 /** Part of the limit below which there are enough again. */
 const enough = 0.9;
 
@@ -39,7 +41,7 @@ export class DescriptorWatch {
   start({ workers, workerConnections }: Pick<Settings, 'workers' | 'workerConnections'>): void {
     const { limit } = this;
     if (limit === null) return;
-    if (limit < workers * workerConnections) {
+    if (limit < Math.min(workers * workerConnections, plenty)) {
       this.#log.log('warn', 'the limit of open files is lower than the connections that the workers may have', {
         limit,
         connections: workers * workerConnections,

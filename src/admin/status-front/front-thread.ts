@@ -43,8 +43,6 @@ function answer(socket: Socket, { withBody, keepAlive }: ReadyRequest): void {
   const body = JSON.stringify({ message: reason ?? 'ready' });
   const head = [
     reason === null ? 'HTTP/1.1 200 OK' : 'HTTP/1.1 503 Service Unavailable',
-    'access-control-allow-origin: *',
-    'access-control-allow-credentials: true',
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     ...(boot.serverHeader === null ? [] : [`server: ${boot.serverHeader}`]),
