@@ -6,22 +6,28 @@ import { sharedClock } from '../../util/clock.ts';
 import { collectAtRest, hideGarbageCollector } from '../../util/collect-at-rest.ts';
 import { notReadyReason } from '../../workers/readiness.ts';
 import { NodeVitals } from '../../zones/worker-vitals.ts';
+import { FrontConnections } from './front-connections.ts';
 import { inspectHead, longestHead, type ReadyRequest } from './inspect-head.ts';
 import type { FromFront, FrontAddress, FrontBoot, ToFront } from './messages.ts';
 import { writePreface } from './preface.ts';
 
 /** Milliseconds for the head of a request, also of the next one on a connection that is kept open. */
 const headTimeout = 72_000;
-/** Connections of one address at most. */
-const maxConnections = 512;
+/** Milliseconds without a byte in either direction on a connection that the control plane serves, which itself waits less. */
+const forwardTimeout = 75_000;
 
 const boot = workerData as FrontBoot;
 const vitals = new NodeVitals(boot.vitals);
 const clock = sharedClock();
+const connections = new FrontConnections();
 const post = (message: FromFront): void => parentPort?.postMessage(message);
 
+function accept(socket: Socket): void {
+  connections.accept(socket);
+  serve(socket);
+}
+
 function serve(socket: Socket): void {
-  socket.on('error', () => socket.destroy());
   const loopback = /^(?:::ffff:)?127\.|^::1$/.test(socket.localAddress ?? '');
   // A name that was made to resolve to this machine is for the control plane to judge.
   const hostIsAllowed = (host: string): boolean =>
@@ -31,8 +37,10 @@ function serve(socket: Socket): void {
     limit: longestHead,
     timeout: headTimeout,
     done: (request) => {
-      if (request === null) forward(socket);
-      else answer(socket, request);
+      connections.used(socket);
+      if (request !== null) answer(socket, request);
+      else if (connections.forward(socket)) forward(socket);
+      else refuse(socket);
     },
     failed: () => socket.destroy(),
   });
@@ -51,16 +59,17 @@ function answer(socket: Socket, { withBody, keepAlive }: ReadyRequest): void {
     ...(keepAlive ? ['connection: keep-alive', `keep-alive: timeout=${headTimeout / 1000}`] : ['connection: close']),
   ];
   socket.write(`${head.join('\r\n')}\r\n\r\n${withBody ? body : ''}`);
-  if (keepAlive) serveNext(socket);
-  else socket.end().resume();
+  if (keepAlive) connections.whenRead(socket, () => serve(socket));
+  else connections.end(socket);
 }
 
-/** After the turn, so that a client that pipelines takes no turn from others. */
-function serveNext(socket: Socket): void {
-  socket.removeAllListeners('error');
-  setImmediate(() => {
-    if (!socket.destroyed) serve(socket);
-  });
+function refuse(socket: Socket): void {
+  const body = JSON.stringify({ message: 'too many connections' });
+  socket.write(
+    'HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json; charset=utf-8\r\n' +
+      `content-length: ${body.length}\r\nretry-after: 1\r\nconnection: close\r\n\r\n${body}`,
+  );
+  connections.end(socket);
 }
 
 /** The rest of the connection is the control plane's. */
@@ -71,13 +80,13 @@ function forward(socket: Socket): void {
   inner.on('error', () => socket.destroy());
   inner.on('close', () => socket.destroySoon());
   socket.on('close', () => inner.destroy());
+  socket.setTimeout(forwardTimeout, () => socket.destroy());
   socket.pipe(inner);
   inner.pipe(socket);
 }
 
 function listen(address: FrontAddress): Promise<Server> {
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, serve);
-  server.maxConnections = maxConnections;
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, accept);
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     const { ip: host, port, backlog, ipv6only: ipv6Only, reuseport: reusePort } = address;

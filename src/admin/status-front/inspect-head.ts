@@ -21,6 +21,8 @@ const headerLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\x80-\xff]*$/;
 export function inspectHead(bytes: Buffer, hostIsAllowed: (host: string) => boolean): Inspection<ReadyRequest | null> {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return bytes.length < longestHead && canBecome(bytes) ? { kind: 'more' } : forwarded;
+  // Pipelined requests: the server of the control plane stops reading when the client does.
+  if (bytes.length > end + 4) return forwarded;
   const [first = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n');
   const line = requestLine.exec(first);
   if (line === null || lines.some((one) => !headerLine.test(one) || unusual.test(one))) return forwarded;

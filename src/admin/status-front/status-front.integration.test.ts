@@ -51,7 +51,7 @@ test('a connection is kept open, for readiness and then for anything else', asyn
 });
 
 test('the answer is that of the control plane', async () => {
-  const answers = await Promise.all([{}, { origin: 'http://localhost' }].map((headers) => head(headers)));
+  const answers = await Promise.all([{}, { origin: gateway.statusUrl }].map((headers) => head(headers)));
   const [front, control] = answers;
   // Only an answer to a page of some origin varies by it.
   const names = [...control!.keys()].filter((name) => name !== 'vary');
