@@ -145,7 +145,8 @@ function toPlain(node: Node): unknown {
   return object;
 }
 
-const LUA_NUMBER = /^\s*[+-]?(?:0x[0-9a-f]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)\s*$/i;
+/** In linear time: the digits before the point cannot also be those behind it. */
+const LUA_NUMBER = /^\s*[+-]?(?:0x[0-9a-f]+|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?)\s*$/i;
 
 /**
  * Gives the texts of a decoded form the types that the schema asks for. What does not fit is left as it is, for the

@@ -65,6 +65,8 @@ const bodies: Readonly<Record<string, readonly [path: string, type: string, body
   'form fields': ['/services', form, many(600_000, (i) => `k${i}=1`, '&')],
   'escapes of a form': ['/services', form, `a=${'%ff'.repeat(2_600_000)}`],
   'parts of a form': ['/services', multipart, `${many(140_000, (i) => part(`k${i}`), '')}--b--\r\n`],
+  'a plain path that looks like an expression': ['/routes', json, `{"paths":["/${'(|'.repeat(32_000)}"]}`],
+  'digits of a form that are no number': ['/services', form, `host=a&port=${'1'.repeat(7_900_000)}x`],
   'header lines of a part': ['/services', multipart, `--b\r\n${'X-A: b\r\n'.repeat(950_000)}\r\n1\r\n--b--\r\n`],
 };
 
