@@ -99,7 +99,7 @@ function pemOf(row: Row, field: string): string | null {
 
 /** RFC 6960, 4.2.1: a sequence whose first part is the status 0, successful. */
 function isOcspResponse(text: string): boolean {
-  if (!/^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(text)) return false;
+  if (!/^[A-Za-z0-9+/\s]+(?:={1,2}\s*)?$/.test(text)) return false;
   const der = Buffer.from(text, 'base64');
   if (der[0] !== 0x30 || der.length > 65_536) return false;
   const long = (der[1] ?? 0) & 0x80 ? (der[1] ?? 0) & 0x7f : 0;

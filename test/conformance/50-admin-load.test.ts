@@ -67,6 +67,12 @@ const bodies: Readonly<Record<string, readonly [path: string, type: string, body
   'parts of a form': ['/services', multipart, `${many(140_000, (i) => part(`k${i}`), '')}--b--\r\n`],
   'a plain path that looks like an expression': ['/routes', json, `{"paths":["/${'(|'.repeat(32_000)}"]}`],
   'digits of a form that are no number': ['/services', form, `host=a&port=${'1'.repeat(7_900_000)}x`],
+  'blanks in an OCSP response': ['/certificates', json, `{${certificate},"ocsp_response":"a${' '.repeat(65_000)}!"}`],
+  'slashes of a media type': [
+    '/plugins',
+    json,
+    `{"name":"request-validator","config":{"allowed_content_types":["${'/a'.repeat(32_000)}\\n"]}}`,
+  ],
   'header lines of a part': ['/services', multipart, `--b\r\n${'X-A: b\r\n'.repeat(950_000)}\r\n1\r\n--b--\r\n`],
 };
 

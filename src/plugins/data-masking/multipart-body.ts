@@ -37,8 +37,8 @@ export async function maskedMultipart(
 }
 
 const lineEnd = Buffer.from('\r\n');
-const typeLine = /^content-type:[ \t]*(.*?)[ \t]*$/im;
-const codingLine = /^content-transfer-encoding:[ \t]*(.*?)[ \t]*$/im;
+const typeLine = /^content-type:(.*)$/im;
+const codingLine = /^content-transfer-encoding:(.*)$/im;
 
 async function maskedPart(
   { name, file }: MultipartPart,
@@ -46,8 +46,8 @@ async function maskedPart(
   content: Buffer,
   masks: MultipartMasks,
 ): Promise<Uint8Array> {
-  const type = typeLine.exec(head)?.[1] ?? null;
-  const coding = codingLine.exec(head)?.[1]?.toLowerCase() ?? '7bit';
+  const type = typeLine.exec(head)?.[1]?.trim() ?? null;
+  const coding = codingLine.exec(head)?.[1]?.trim().toLowerCase() ?? '7bit';
   if (!plainCodings.has(coding) || /filename\*/i.test(head)) {
     throw new UnreadableBody('a part of the body is in a form that cannot be read');
   }

@@ -37,7 +37,7 @@ export const config = record({
   }),
   allowed_content_types: set(
     string({
-      match: /^[^\s;]+\/[^\s;]+ *(?:;.*)?$/,
+      match: /^[^\s;/]+\/[^\s;]+ *(?:;.*)?$/,
       err: 'must be a media type, with or without parameters',
       description: 'A media type.',
     }),
