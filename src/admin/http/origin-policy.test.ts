@@ -74,6 +74,10 @@ test('a page of any other origin may neither change nor read anything', () => {
   }
 });
 
+test('an origin without a host is not that of a request without a host', () => {
+  for (const host of ['', undefined]) assert.notEqual(refusal({ origin: 'null', host }), null);
+});
+
 test('a form that a browser posts for another site without an origin is refused', () => {
   for (const fetchSite of ['cross-site', 'same-site']) assert.notEqual(refusal({ fetchSite }), null, fetchSite);
   for (const fetchSite of ['same-origin', 'none']) assert.equal(refusal({ fetchSite }), null, fetchSite);

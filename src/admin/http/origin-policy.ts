@@ -48,7 +48,9 @@ export function createOriginPolicy(options: OriginPolicyOptions): OriginPolicy {
     if (tokenRequired) return true;
     // Browsers leave `Origin` out of some posts; tools send neither header.
     if (origin === undefined) return fetchSite === undefined || ownSites.has(fetchSite);
-    return guiOrigins.includes(origin) || (host !== undefined && originOf(origin) === originOf(`${scheme}://${host}`));
+    if (guiOrigins.includes(origin)) return true;
+    const own = originOf(`${scheme}://${host ?? ''}`);
+    return own !== null && originOf(origin) === own;
   }
 
   return {
