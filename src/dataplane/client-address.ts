@@ -1,5 +1,4 @@
 import { headerValues } from '../http1/header-block.ts';
-import { ipInHeader } from '../util/ip-address.ts';
 import type { TrustedPeers } from '../util/trusted-peers.ts';
 import type { Exchange } from './exchange.ts';
 import type { ProxyOptions } from './options.ts';
@@ -14,12 +13,7 @@ export function believePeer(x: Exchange, trusted: TrustedPeers, options: ProxyOp
   if (options.realIpHeader === 'proxy_protocol') return;
   const told = options.realIpHeader === 'x-real-ip' ? [head.realIp] : headerValues(head.block, options.realIpHeader);
   const hops = told.flatMap((value) => value.split(','));
-  for (let at = hops.length - 1; at >= 0; at--) {
-    const address = ipInHeader(hops[at] as string);
-    if (address === null) return;
-    x.clientIp = address;
-    if (!options.realIpRecursive || !trusted.has(address)) return;
-  }
+  x.clientIp = trusted.clientOf(hops, x.clientIp, options.realIpRecursive);
 }
 
 /** Host as the client meant it: without the port. */

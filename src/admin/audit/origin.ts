@@ -1,4 +1,3 @@
-import { ipInHeader } from '../../util/ip-address.ts';
 import type { TrustedPeers } from '../../util/trusted-peers.ts';
 
 /** Who writes. `name` stays the same and is no secret. */
@@ -30,12 +29,5 @@ export function forwardedClient(
 ): string {
   if (header === undefined || !trusted.has(peer)) return peer;
   const told = (typeof header === 'string' ? header : header.join(',')).split(',');
-  let client = peer;
-  for (const text of told.reverse()) {
-    const address = ipInHeader(text);
-    if (address === null) return client;
-    client = address;
-    if (!trusted.has(address)) return client;
-  }
-  return client;
+  return trusted.clientOf(told, peer, true);
 }

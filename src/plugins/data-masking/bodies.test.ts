@@ -53,7 +53,7 @@ test('multipart forms: blanks in the heads of parts take no time', async () => {
   const part = `--XX\r\nContent-Disposition: form-data; name="a"\r\nContent-Type: text/plain;${' '.repeat(8000)}charset=utf-8\r\n\r\n1\r\n`;
   const { user } = process.cpuUsage();
   await sent(email, 'multipart/form-data; boundary=XX', `${part.repeat(120)}--XX--`);
-  assert.ok(process.cpuUsage().user - user < 700_000);
+  assert.ok(process.cpuUsage().user - user < 1_200_000);
 });
 
 test('XML: elements and attributes by path, kinds anywhere', async () => {
