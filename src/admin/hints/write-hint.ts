@@ -20,8 +20,7 @@ function ignoredBesideUrl(input: Fields): string | null {
  * Escapes, groups with a quantifier or an alternative, classes, `.*` and anchors. A lone bracket or dot is found in real paths.
  * Every repetition ends where the next one could begin: a path has up to 64 kB, and each match takes linear time.
  */
-const looksLikeExpression =
-  /\\[dwsbDWSB.]|\.[*+]|\(\?|\([^()|]*\|[^()]*\)|\)[*+?]|\][*+?]|\$$|^\/?\^|\{\d+(?:,\d*)?\}/;
+const looksLikeExpression = /\\[dwsbDWSB.]|\.[*+]|\(\?|\([^()|]*\|[^()]*\)|\)[*+?]|\][*+?]|\$$|^\/?\^|\{\d+(?:,\d*)?\}/;
 
 function literalExpression(entity: unknown): string | null {
   const paths: unknown = typeof entity === 'object' && entity !== null && 'paths' in entity ? entity.paths : null;
