@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { EntityAccessError } from '../../plugin-sdk/index.ts';
 import { type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
 import { algorithmNames } from './algorithms.ts';
 import jwt from './index.ts';
@@ -257,4 +258,27 @@ test('a public key beside the wrong algorithm', async () => {
   const row = credential({ algorithm: 'ES256', rsa_public_key: rsa.pem });
   const token = tokenOf('ES256', pairFor('ES256').privateKey, { iss: 'issuer' });
   assert.deepEqual(await refusal(token, {}, row), { message: 'Invalid key/secret' });
+});
+
+test('a cached token whose credential cannot be read gets 503, and its client is named to the store', async () => {
+  const plugin = guard();
+  assert.equal((await plugin.request(bearer(good))).response.status, 200);
+  const clients: (string | undefined)[] = [];
+  const unhandled: unknown[] = [];
+  const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
+  process.on('unhandledRejection', onUnhandled);
+  Object.assign(plugin.entities, {
+    find(_entity: string, _field: string, _value: string, client?: string) {
+      clients.push(client);
+      return Promise.reject(new EntityAccessError('unavailable', 'the store is unavailable'));
+    },
+  });
+  try {
+    const { response, upstream } = await plugin.request(bearer(good));
+    await new Promise(setImmediate);
+    assert.deepEqual([response.status, upstream, unhandled], [503, null, []]);
+    assert.deepEqual(new Set(clients), new Set(['127.0.0.1']));
+  } finally {
+    process.off('unhandledRejection', onUnhandled);
+  }
 });
