@@ -1,5 +1,4 @@
 import { flushCompileCache } from 'node:module';
-import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import { showPluginCalls } from '../plugin-runner/current-request.ts';
 import { sharedClock } from '../util/clock.ts';
@@ -7,6 +6,7 @@ import { collectAtRest, hideGarbageCollector } from '../util/collect-at-rest.ts'
 import { Counter, workerCounters } from '../zones/counters.ts';
 import { beatInterval, Vital, workerVitals } from '../zones/worker-vitals.ts';
 import { DataPlaneWorker } from './data-plane-worker.ts';
+import { HeapGauge } from './heap-limit.ts';
 import type { FromWorker, WorkerBoot } from './messages.ts';
 
 if (parentPort === null) throw new Error('this module runs in a worker thread');
@@ -14,11 +14,12 @@ const port = parentPort;
 const post = (message: FromWorker): void => port.postMessage(message);
 
 /** The event loop turns: once now, and then at each interval. */
-function beginBeats({ vitals, worker }: WorkerBoot): void {
+function beginBeats({ vitals, worker, heapLimit }: WorkerBoot): void {
   const row = workerVitals(vitals, worker);
+  const heap = new HeapGauge(heapLimit);
   const clock = sharedClock();
   const beat = (): void => {
-    row[Vital.heapUsed] = getHeapStatistics().used_heap_size;
+    row[Vital.heapUsed] = heap.read();
     row[Vital.beat] = clock();
   };
   beat();
