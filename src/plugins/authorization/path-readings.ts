@@ -13,9 +13,20 @@ const meanings: Readonly<Record<string, string>> = { '\xc0\xaf': '/', '\xc0\xae'
 /** A proxy behind the gateway and the server itself may decode each. */
 const mostDecodings = 3;
 
-/** All paths that a server could take a normalised path for; the path itself comes first. */
+let lastPath = '';
+let lastReadings: readonly string[] = [''];
+
+/** All paths that a server could take a normalised path for; the path itself comes first. Each rule of a request asks. */
 export function pathReadings(path: string): readonly string[] {
   if (!ambiguous.test(path)) return [path];
+  if (path !== lastPath) {
+    lastReadings = readingsOf(path);
+    lastPath = path;
+  }
+  return lastReadings;
+}
+
+function readingsOf(path: string): readonly string[] {
   const readings = new Set([path]);
   let decoded = [path];
   for (let round = 0; round <= mostDecodings; round++) {
