@@ -59,7 +59,9 @@ test('the first lines tell the addresses, and the pid file comes and goes', asyn
   assert.deepEqual(await cli(prefix, 'health'), {
     code: 0,
     text: `sluicegate..running\n\nSluicegate is healthy at ${prefix}`,
-  });
+  
+  assert.deepEqual(readdirSync(join(prefix, 'pids')), ['sluicegate.lock']);
+});
   assert.deepEqual(await cli(prefix, 'quit'), { code: 0, text: 'Sluicegate stopped (gracefully)' });
   assert.equal(await node.exit, 0);
   assert.equal(existsSync(pidFile), false);

@@ -33,8 +33,10 @@ export async function start(context: CommandContext): Promise<number> {
     announce(context, settings, started);
     return await endOf(started, signals, settings, say);
   } finally {
-    signals.dispose();
+    rmSync(addressesFileOf(settings.prefix), { force: true });
+    // Before the signals get back their default actions: a second one must not leave the pid file behind.
     release();
+    signals.dispose();
   }
 }
 
