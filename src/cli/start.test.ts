@@ -59,12 +59,11 @@ test('the first lines tell the addresses, and the pid file comes and goes', asyn
   assert.deepEqual(await cli(prefix, 'health'), {
     code: 0,
     text: `sluicegate..running\n\nSluicegate is healthy at ${prefix}`,
-  
-  assert.deepEqual(readdirSync(join(prefix, 'pids')), ['sluicegate.lock']);
-});
+  });
   assert.deepEqual(await cli(prefix, 'quit'), { code: 0, text: 'Sluicegate stopped (gracefully)' });
   assert.equal(await node.exit, 0);
   assert.equal(existsSync(pidFile), false);
+  assert.deepEqual(readdirSync(join(prefix, 'pids')), ['sluicegate.lock']);
   assert.deepEqual(await cli(prefix, 'health'), { code: 1, text: `Error: Sluicegate is not running at ${prefix}` });
   assert.deepEqual(await cli(prefix, 'stop'), { code: 1, text: `Error: Sluicegate is not running in ${prefix}` });
 });
