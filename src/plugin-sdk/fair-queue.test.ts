@@ -105,6 +105,19 @@ test('a closed queue refuses what waits and what comes later', async () => {
   assert.equal(await running, 'running');
 });
 
+test('the networks of one IPv6 site, however many, take the turns of one client', async () => {
+  const { queue, add, started, finish } = controlled({ concurrency: 1, maxWaiting: 8 });
+  const networks = Array.from({ length: 9 }, (_, at) => clientGroup(`2001:db8:5:${(at + 1).toString(16)}::1`));
+  const flood = networks.map((network) => add(network));
+  const victims = [add('192.0.2.1'), add(clientGroup('2001:db8:6:1::1'))];
+  assert.equal(queue.waiting, 8);
+  assert.deepEqual(await Promise.all(flood.slice(1, 3)), [overloaded, overloaded], 'the flood gives up its places');
+  for (let at = 0; at < 9; at++) await finish();
+  assert.deepEqual(await Promise.all(victims), ['192.0.2.1', clientGroup('2001:db8:6:1::1')]);
+  assert.ok(started.indexOf('192.0.2.1') <= 2 && started.indexOf(clientGroup('2001:db8:6:1::1')) <= 3);
+  assert.deepEqual([queue.running, queue.waiting], [0, 0]);
+});
+
 test('addresses of one IPv6 network are one client', () => {
   assert.equal(clientGroup('2001:db8:0:1::1'), clientGroup('2001:db8:0:1:ffff::2'));
   assert.notEqual(clientGroup('2001:db8:0:1::1'), clientGroup('2001:db8:0:2::1'));

@@ -25,30 +25,48 @@ interface Entry {
 
 interface Group {
   readonly name: string;
+  readonly site: Site;
   /** Oldest first; a timed-out entry leaves it at once. */
   readonly waiting: Set<Entry>;
   running: number;
 }
 
+/** The groups of one site: the /64 networks that share a /48. Every other group is a site of its own. */
+interface Site {
+  readonly name: string;
+  /** Groups with waiting tasks, in the order of their turns. */
+  readonly turns: Set<Group>;
+  groups: number;
+  waiting: number;
+}
+
 /** Clients with IPv6 own whole networks: addresses with these first bits in common are one client. */
 const clientPrefix = 64;
+/** The most that one subscriber usually gets: an attacker with a /48 has 65,536 networks to wait in. */
+const sitePrefix = 48;
 
 /** The group of a client address: the address itself, or the /64 network of an IPv6 address. */
 export function clientGroup(ip: string): string {
   return addressGroup(ip, clientPrefix);
 }
 
+function siteOf(group: string): string {
+  return group.endsWith(`::/${clientPrefix}`) ? addressGroup(group.slice(0, group.indexOf('/')), sitePrefix) : group;
+}
+
 /**
- * Runs a bounded number of tasks at a time. Others wait in one line per group (usually the client, see `clientGroup`), and
- * the groups are served in turn: a client that floods the queue waits behind itself, not ahead of others. When the queue is
- * full, a new group displaces the newest task of the group that has most waiting.
+ * Runs a bounded number of tasks at a time. Others wait in one line per group (usually the client, see `clientGroup`). The
+ * sites are served in turn, and the groups of a site in turn: a client that floods the queue waits behind itself, not ahead
+ * of others. When the queue is full, a new task displaces the newest one of the site, or of the group in its own site, that
+ * has most waiting.
  */
 export class FairQueue {
   readonly #options: Required<FairQueueOptions>;
   /** Groups with tasks that run or wait. */
   readonly #groups = new Map<string, Group>();
-  /** Groups with waiting tasks, in the order of their turns. */
-  readonly #turns = new Set<Group>();
+  readonly #sites = new Map<string, Site>();
+  /** Sites with waiting tasks, in the order of their turns. */
+  readonly #turns = new Set<Site>();
   #running = 0;
   #waiting = 0;
   #closed = false;
@@ -87,24 +105,38 @@ export class FairQueue {
         timer: setTimeout(() => this.#refuse(group, entry), this.#options.maxWait),
       };
       group.waiting.add(entry);
+      group.site.waiting++;
       this.#waiting++;
-      this.#turns.add(group);
+      group.site.turns.add(group);
+      this.#turns.add(group.site);
     });
   }
 
   /** Refuses all waiting tasks and all later ones; running tasks finish. */
   close(): void {
     this.#closed = true;
-    for (const group of [...this.#turns]) for (const entry of [...group.waiting]) this.#refuse(group, entry);
+    for (const site of [...this.#turns]) {
+      for (const group of [...site.turns]) for (const entry of [...group.waiting]) this.#refuse(group, entry);
+    }
   }
 
   #group(name: string): Group {
     let group = this.#groups.get(name);
     if (group === undefined) {
-      group = { name, waiting: new Set(), running: 0 };
+      group = { name, site: this.#site(siteOf(name)), waiting: new Set(), running: 0 };
+      group.site.groups++;
       this.#groups.set(name, group);
     }
     return group;
+  }
+
+  #site(name: string): Site {
+    let site = this.#sites.get(name);
+    if (site === undefined) {
+      site = { name, turns: new Set(), groups: 0, waiting: 0 };
+      this.#sites.set(name, site);
+    }
+    return site;
   }
 
   #mayRun(group: Group): boolean {
@@ -124,18 +156,19 @@ export class FairQueue {
     }
   }
 
-  /** Starts the oldest task of the next group in turn; that group then goes to the end of the line. */
+  /** Starts the oldest task of the next group in turn; that group and its site then go to the end of their lines. */
   #startNext(): void {
     if (this.#running >= this.#options.concurrency) return;
-    for (const group of this.#turns) {
-      if (!this.#mayRun(group)) continue;
-      const [entry] = group.waiting;
-      this.#turns.delete(group);
-      if (entry === undefined) continue;
-      this.#remove(group, entry);
-      if (group.waiting.size > 0) this.#turns.add(group);
-      entry.start();
-      return;
+    for (const site of this.#turns) {
+      for (const group of site.turns) {
+        const [entry] = group.waiting;
+        if (entry === undefined || !this.#mayRun(group)) continue;
+        this.#remove(group, entry);
+        moveToEnd(site.turns, group, group.waiting.size > 0);
+        moveToEnd(this.#turns, site, site.waiting > 0);
+        entry.start();
+        return;
+      }
     }
   }
 
@@ -144,9 +177,10 @@ export class FairQueue {
     const own = group.waiting.size;
     if (own >= maxWaitingPerGroup) return false;
     if (this.#waiting < maxWaiting) return true;
-    let largest = group;
-    for (const one of this.#turns) if (one.waiting.size > largest.waiting.size) largest = one;
-    if (largest.waiting.size <= own + 1) return false;
+    const site = largestOf(this.#turns, ({ waiting }) => waiting);
+    const isOther = site !== null && site.waiting > group.site.waiting + 1;
+    const largest = largestOf((isOther ? site : group.site).turns, ({ waiting }) => waiting.size);
+    if (largest === null || (!isOther && largest.waiting.size <= own + 1)) return false;
     const newest = [...largest.waiting].at(-1);
     if (newest !== undefined) this.#refuse(largest, newest);
     return true;
@@ -154,17 +188,32 @@ export class FairQueue {
 
   #refuse(group: Group, entry: Entry): void {
     this.#remove(group, entry);
-    if (group.waiting.size === 0) this.#turns.delete(group);
+    if (group.waiting.size === 0) group.site.turns.delete(group);
+    if (group.site.waiting === 0) this.#turns.delete(group.site);
     this.#release(group);
     entry.refuse();
   }
 
   #remove(group: Group, entry: Entry): void {
     clearTimeout(entry.timer);
-    if (group.waiting.delete(entry)) this.#waiting--;
+    if (!group.waiting.delete(entry)) return;
+    group.site.waiting--;
+    this.#waiting--;
   }
 
   #release(group: Group): void {
-    if (group.running === 0 && group.waiting.size === 0) this.#groups.delete(group.name);
+    if (group.running > 0 || group.waiting.size > 0 || !this.#groups.delete(group.name)) return;
+    if (--group.site.groups === 0) this.#sites.delete(group.site.name);
   }
+}
+
+function moveToEnd<T>(turns: Set<T>, one: T, stays: boolean): void {
+  turns.delete(one);
+  if (stays) turns.add(one);
+}
+
+function largestOf<T>(all: Iterable<T>, sizeOf: (one: T) => number): T | null {
+  let largest: T | null = null;
+  for (const one of all) if (largest === null || sizeOf(one) > sizeOf(largest)) largest = one;
+  return largest;
 }
