@@ -174,17 +174,19 @@ export class Supervisor {
         }
       }),
     );
+    this.#watchdog.stop();
   }
 
   /** Ends all workers at once. */
   async terminate(): Promise<void> {
     this.#stop();
+    this.#watchdog.stop();
     await Promise.all(this.#live().map((worker) => worker.terminate()));
   }
 
+  /** The watchdog goes on: a stop must not wait for a worker that is stuck. */
   #stop(): void {
     this.#stopping = true;
-    this.#watchdog.stop();
     for (const timer of this.#respawns) clearTimeout(timer);
     this.#respawns.clear();
     this.#started.reject(new Error('the node is stopping'));
@@ -297,9 +299,10 @@ export class Supervisor {
     const call = this.#vitals.pluginCall(worker.number);
     if (call.phase === 'setup') this.#quarantine.add(call.instance);
     const at = await worker.busyWith();
-    // It may have ended meanwhile, or the node is.
-    if (this.#stopping || this.#workers[worker.number] !== worker) return;
-    this.#condemn(worker, 'worker does not respond and is replaced', {
+    // It may have ended meanwhile.
+    if (this.#workers[worker.number] !== worker) return;
+    const message = this.#stopping ? 'worker does not respond and is ended' : 'worker does not respond and is replaced';
+    this.#condemn(worker, message, {
       silent_ms: Math.round(silence),
       ...this.#options.nameCall(call),
       ...(at === null ? {} : { at }),

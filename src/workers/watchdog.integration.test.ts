@@ -123,6 +123,16 @@ test('a heap that fills little by little costs its worker only, within seconds',
   await until(async () => (await ready(gateway))[0] === 200);
 });
 
+test('a stop does not wait for a worker in an endless loop', async () => {
+  await using gateway = await startStuck({ workers: 1, workerTimeout: 5000, drainTimeout: 60_000 });
+  const failed = fail(gateway, 'loop');
+  await until(async () => (await ready(gateway))[0] === 503);
+  const begun = performance.now();
+  await gateway.gateway.stop(true, 0);
+  assert.ok(performance.now() - begun < 20_000);
+  await failed;
+});
+
 test('garbage that is not collected yet costs no worker with a small heap', async () => {
   await using gateway = await startStuck({ workers: 1, workerMaxHeapSize: 64 * 1024 ** 2, overloadHeap: 0 });
   assert.equal((await gateway.admin('POST', '/plugins', { name: 'prometheus' })).status, 201);
