@@ -81,7 +81,7 @@ export class Logins {
     // RFC 9207, 2.4.
     if (issuer === null ? state.metadata.namesIssuer : issuer !== state.metadata.issuer) return this.#refusals.login;
     if (code === null || code === '' || single(context, 'error') !== null) return this.#refusals.login;
-    const answer = await this.#endpoint.ask({
+    const answer = await this.#endpoint.ask(context.client.ip, {
       grant_type: 'authorization_code',
       code,
       redirect_uri: this.#redirectUri,

@@ -98,7 +98,7 @@ export class Sessions {
     if (session.refreshToken === null) return null;
     let renewed: Session | null;
     try {
-      renewed = await this.#refresh(session, session.refreshToken);
+      renewed = await this.#refresh(context.client.ip, session, session.refreshToken);
     } catch (error) {
       this.#failed(error);
       return this.#refusals.unavailable;
@@ -109,12 +109,12 @@ export class Sessions {
   }
 
   /** One question for all requests of the session that come meanwhile, on all workers: many providers take a refresh token once only. */
-  #refresh(session: Session, token: string): Promise<Session | null> {
+  #refresh(client: string, session: Session, token: string): Promise<Session | null> {
     let pending = this.#refreshing.get(token);
     if (pending === undefined) {
       pending = this.#shared
         .find(token, this.#config.timeout, async () => {
-          const renewed = await this.#ask(session, token);
+          const renewed = await this.#ask(client, session, token);
           return renewed === null ? null : JSON.stringify(renewed);
         })
         .then((text) => (text === null ? null : (JSON.parse(text) as Session)))
@@ -124,8 +124,8 @@ export class Sessions {
     return pending;
   }
 
-  async #ask(session: Session, token: string): Promise<Session | null> {
-    const answer = await this.#endpoint.ask({ grant_type: 'refresh_token', refresh_token: token });
+  async #ask(client: string, session: Session, token: string): Promise<Session | null> {
+    const answer = await this.#endpoint.ask(client, { grant_type: 'refresh_token', refresh_token: token });
     if (answer === null) return null;
     // OpenID Connect Core 1.0, 12.2: the same user.
     if (answer.claims !== null && answer.claims['sub'] !== payloadOf(session.idToken)['sub']) return null;

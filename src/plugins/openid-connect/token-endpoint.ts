@@ -1,4 +1,4 @@
-import { type Claims, claimList } from '../../plugin-sdk/index.ts';
+import { type Claims, claimList, clientGroup, FairQueue, overloaded } from '../../plugin-sdk/index.ts';
 import type { Provider } from './provider.ts';
 import type { Metadata } from './provider-documents.ts';
 import type { OpenIdConfig } from './schema.ts';
@@ -16,6 +16,11 @@ export interface TokenAnswer {
   readonly scopes: readonly string[] | null;
 }
 
+/** Requests to the token endpoint at the same time; half of them for one client at most. */
+const concurrency = 64;
+/** Requests that wait for their turn; half of them of one client at most. */
+const maxWaiting = 256;
+
 /** RFC 6749, A.12: what a header can carry. */
 const visible = /^[\x20-\x7e]+$/;
 
@@ -23,14 +28,26 @@ const visible = /^[\x20-\x7e]+$/;
 export class TokenEndpoint {
   readonly #config: OpenIdConfig;
   readonly #provider: Provider;
+  readonly #queue: FairQueue;
 
   constructor(config: OpenIdConfig, provider: Provider) {
     this.#config = config;
     this.#provider = provider;
+    const maxWait = config.timeout;
+    this.#queue = new FairQueue({ concurrency, concurrencyPerGroup: concurrency / 2, maxWaiting, maxWait });
   }
 
-  /** Null: the provider refuses, or its ID token is not valid. Rejects when it gives no proper answer. */
-  async ask(form: Readonly<Record<string, string>>): Promise<TokenAnswer | null> {
+  /**
+   * Null: the provider refuses, or its ID token is not valid. Rejects when it gives no proper answer, or too many requests wait.
+   * `client`: its IP address. Whoever has a login cookie can repeat the callback with any code, so clients take turns.
+   */
+  async ask(client: string, form: Readonly<Record<string, string>>): Promise<TokenAnswer | null> {
+    const answer = await this.#queue.run(clientGroup(client), () => this.#ask(form));
+    if (answer === overloaded) throw new Error('too many requests wait for the token endpoint');
+    return answer;
+  }
+
+  async #ask(form: Readonly<Record<string, string>>): Promise<TokenAnswer | null> {
     const { metadata } = await this.#provider.state();
     if (metadata.tokenEndpoint === null) throw new Error('the provider has no token endpoint');
     const { headers, fields } = this.#authentication(metadata);
