@@ -33,8 +33,8 @@ function sender(host: string, port: number): Sender {
   const log = {
     debug: quiet,
     info: quiet,
-    error: quiet,
     warn: (_: string, fields = {}) => warnings.push(JSON.stringify(fields)),
+    error: (_: string, fields = {}) => warnings.push(JSON.stringify(fields)),
   };
   const count = (name: string, by = 1): void => void counts.set(name, (counts.get(name) ?? 0) + by);
   return { datagrams: openDatagrams({ host, port, log, count }), counts, warnings };

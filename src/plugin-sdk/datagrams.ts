@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { lookup } from 'node:dns';
 import { isIP } from 'node:net';
-import { nowAndThen } from '../util/now-and-then.ts';
+import { OutageLog } from '../util/outage-log.ts';
 import type { PluginLogger } from './define-plugin.ts';
 
 export interface DatagramOptions {
@@ -35,7 +35,8 @@ const mostQueued = 1 << 20;
 const addressLife = 60_000;
 const retryPause = 5_000;
 const drainTime = 2_000;
-const tellPause = 60_000;
+/** Milliseconds without a failure after which an outage is over: little traffic fails seldom. */
+const quietTime = 60_000;
 
 /**
  * Opens the way to a receiver; the socket and the look-up of its name come with the first datagram. An address that can no longer be
@@ -48,7 +49,7 @@ export function openDatagrams(options: DatagramOptions): Datagrams {
 class DatagramSender implements Datagrams {
   readonly #options: DatagramOptions;
   readonly #host: string;
-  readonly #tell: (text: string) => void;
+  readonly #outage: OutageLog;
   /** Connected to `#address`; null: no address is known yet. */
   #socket: Socket | null = null;
   #address = '';
@@ -67,9 +68,7 @@ class DatagramSender implements Datagrams {
     const { host, port, log } = options;
     // As URLs have addresses of IPv6.
     this.#host = host.replace(/^\[(.*)\]$/, '$1');
-    this.#tell = nowAndThen(tellPause, (reason, unsaid) =>
-      log.warn('datagrams cannot be sent', { host, port, reason, ...(unsaid > 0 ? { unsaid } : {}) }),
-    );
+    this.#outage = new OutageLog(log, 'datagrams cannot be sent', { quietTime, fields: { host, port } });
   }
 
   send(datagram: string | Uint8Array): void {
@@ -102,7 +101,7 @@ class DatagramSender implements Datagrams {
 
   #failed(error: Error): void {
     this.#options.count('send_failures');
-    this.#tell(error.message);
+    this.#outage.failed(error);
     // The name may stand for another machine by now.
     if (isIP(this.#host) === 0) this.#lookUpAt = Math.min(this.#lookUpAt, performance.now() + retryPause);
   }
@@ -135,7 +134,7 @@ class DatagramSender implements Datagrams {
   }
 
   #notFound(error: Error): void {
-    this.#tell(error.message);
+    this.#outage.failed(error);
     if (this.#socket === null) this.#drop();
     this.#settle();
   }

@@ -89,7 +89,7 @@ export { compileLogFields, type LogFields, type LogFieldsConfig, type LogSource,
 export { type MediaType, mediaType } from './media-type.ts';
 export { type NamedValue, namedValue } from './named-value.ts';
 export { type OffThreadCall, OffThreadError, type OffThreadOptions, offThread } from './off-thread.ts';
-export { outageReporter } from './outage.ts';
+export { type OutageReporter, outageReporter } from './outage.ts';
 export {
   DeliveryQueue,
   DeliveryRefused,

@@ -2,7 +2,7 @@ import { monotonic } from '../util/clock.ts';
 import { nowAndThen } from '../util/now-and-then.ts';
 import type { PluginTools } from './define-plugin.ts';
 import { DeliveryDeferred, DeliveryRefused } from './delivery-errors.ts';
-import { outageReporter } from './outage.ts';
+import { type OutageReporter, outageReporter } from './outage.ts';
 import { type QueueLimits, type QueueSettings, queueLimits } from './queue-settings.ts';
 import { WaitingEntries, type WaitingStore } from './waiting-entries.ts';
 
@@ -32,6 +32,9 @@ export interface QueueOptions<T> {
   readonly closingTime?: number;
 }
 
+/** Milliseconds between two lines about dropped entries. */
+const dropReportInterval = 60_000;
+
 interface Batch<T> {
   readonly entries: readonly T[];
   readonly bytes: number;
@@ -50,7 +53,7 @@ export class DeliveryQueue<T> {
   readonly #options: QueueOptions<T>;
   readonly #limits: QueueLimits;
   readonly #size: (entry: T) => number;
-  readonly #failed: (error: unknown) => void;
+  readonly #failed: OutageReporter;
   readonly #tellDropped: (reason: string) => void;
   readonly #waiting: WaitingStore<T>;
   readonly #batches = new Set<Batch<T>>();
@@ -72,8 +75,10 @@ export class DeliveryQueue<T> {
     this.#limits = queueLimits(settings);
     this.#size = size;
     this.#waiting = options.waiting ?? new WaitingEntries();
-    this.#failed = outageReporter(tools, 'delivery_failures', `${what} could not be delivered`);
-    this.#tellDropped = nowAndThen(10_000, (reason, unsaid) => {
+    this.#failed = outageReporter(tools, 'delivery_failures', `${what} could not be delivered`, {
+      untilSuccess: true,
+    });
+    this.#tellDropped = nowAndThen(dropReportInterval, (reason, unsaid) => {
       tools.log.warn(`${what} were dropped`, { reason, ...(unsaid === 0 ? {} : { unsaid }) });
     });
   }
@@ -201,6 +206,7 @@ export class DeliveryQueue<T> {
       if (this.#batches.has(batch)) this.#attemptFailed(batch, error);
       return;
     }
+    this.#failed.succeeded();
     if (!this.#batches.has(batch)) return;
     this.#options.tools.count('entries_sent', batch.entries.length);
     this.#done(batch);

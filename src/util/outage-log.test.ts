@@ -24,3 +24,27 @@ test('an outage is logged when it begins, while it lasts with a count, and when 
   assert.equal(lines.length, 3 + 5, 'a few reasons');
   assert.equal((lines[3] as [string])[0], 'Redis is away', 'the next outage has a beginning of its own');
 });
+
+test('an outage that waits for a success does not end while nothing is tried', async () => {
+  const lines: unknown[] = [];
+  const write = (message: string, fields?: unknown): void => void lines.push([message, fields]);
+  const fields = { host: 'a' };
+  const quiet = new OutageLog({ warn: write, error: write }, 'quiet', { quietTime: 20 });
+  const outage = new OutageLog({ warn: write, error: write }, 'away', { quietTime: 20, untilSuccess: true, fields });
+  outage.succeeded();
+  quiet.failed(new Error('refused'));
+  outage.failed(new Error('refused'));
+  await until(() => !quiet.active);
+  quiet.failed(new Error('refused'));
+  await until(() => !quiet.active);
+  outage.failed(new Error('refused'));
+  outage.succeeded();
+  outage.failed(new Error('refused'));
+  quiet.failed(new Error('refused'));
+  await until(() => !quiet.active);
+  const own = () => lines.filter((line) => (line as [string])[0].endsWith('away'));
+  assert.deepEqual(own(), [['away', { reason: 'refused', host: 'a' }]]);
+  outage.succeeded();
+  await until(() => !outage.active);
+  assert.deepEqual(own().slice(1), [['outage over: away', { failures: 3, seconds: 0, host: 'a' }]]);
+});

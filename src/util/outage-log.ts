@@ -12,69 +12,104 @@ export interface OutageLines {
 export interface OutageLogOptions {
   readonly quietTime?: number;
   readonly reportInterval?: number;
+  /** Fields of every line, such as the address of the server. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+  /**
+   * The outage ends only after `succeeded` was called, however long no attempt failed: for servers that are called at intervals
+   * longer than the quiet time.
+   */
+  readonly untilSuccess?: boolean;
 }
 
 /**
  * Logs failures of something that many requests share (a database, Redis, a directory) as one outage: a line when it begins, one
- * a minute with the number of failures while it lasts, and one when there has been no failure for ten seconds. A further reason
- * has a line of its own, up to a few.
+ * a minute with the number of failures while it lasts, and one when there has been no failure for ten seconds. Each further reason
+ * gets one line, up to five.
  */
 export class OutageLog {
   readonly #log: OutageLines;
   readonly #message: string;
   readonly #quietTime: number;
   readonly #reportInterval: number;
-  #reason = '';
+  readonly #fields: Readonly<Record<string, unknown>>;
+  readonly #untilSuccess: boolean;
   readonly #reasons = new Set<string>();
+  #active = false;
   #begunAt = 0;
   #lastAt = 0;
+  #succeededAt = 0;
   #reportedAt = 0;
   #failures = 0;
+  /** Runs while the outage can end. */
   #timer: NodeJS.Timeout | null = null;
 
-  /** `message`: what fails, as `the counters cannot be reached`. */
+  /** `message`: what fails, such as `the counters cannot be reached`. */
   constructor(log: OutageLines, message: string, options: OutageLogOptions = {}) {
     this.#log = log;
     this.#message = message;
     this.#quietTime = options.quietTime ?? quietTime;
     this.#reportInterval = options.reportInterval ?? reportInterval;
+    this.#fields = options.fields ?? {};
+    this.#untilSuccess = options.untilSuccess ?? false;
   }
 
-  /** `fields` go into the first line of a reason. */
+  /** True from the first failure until the line that ends the outage. */
+  get active(): boolean {
+    return this.#active;
+  }
+
+  /** `fields` are added to the line that is written for a new reason. */
   failed(error: unknown, fields: Readonly<Record<string, unknown>> = {}): void {
     const now = performance.now();
-    this.#reason = error instanceof Error ? error.message : String(error);
+    const reason = error instanceof Error ? error.message : String(error);
+    if (!this.#active) this.#begin(now);
+    if (!this.#untilSuccess) this.#watch();
     this.#lastAt = now;
     this.#failures++;
-    if (this.#timer !== null) {
-      this.#logFurther(fields);
-      return;
+    if (this.#reasons.size < mostReasons && !this.#reasons.has(reason)) {
+      this.#reasons.add(reason);
+      this.#log.error(this.#message, { reason, ...this.#fields, ...fields });
+    } else if (now - this.#reportedAt >= this.#reportInterval) {
+      this.#reportedAt = now;
+      const failures = this.#failures;
+      this.#log.error(`outage goes on: ${this.#message}`, { reason, failures, ...this.#fields });
     }
-    this.#begunAt = now;
-    this.#reasons.clear();
-    this.#reasons.add(this.#reason);
-    this.#reportedAt = now;
-    this.#timer = setInterval(() => this.#look(), this.#quietTime / 2).unref();
-    this.#log.error(this.#message, { reason: this.#reason, ...fields });
   }
 
-  #logFurther(fields: Readonly<Record<string, unknown>>): void {
-    if (this.#reasons.size >= mostReasons || this.#reasons.has(this.#reason)) return;
-    this.#reasons.add(this.#reason);
-    this.#log.error(this.#message, { reason: this.#reason, ...fields });
+  /** An attempt succeeded. One comparison when there is no outage. */
+  succeeded(): void {
+    if (!this.#active) return;
+    this.#succeededAt = performance.now();
+    this.#watch();
+  }
+
+  #begin(now: number): void {
+    this.#active = true;
+    this.#begunAt = now;
+    this.#reportedAt = now;
+    this.#failures = 0;
+    this.#reasons.clear();
+  }
+
+  #watch(): void {
+    this.#timer ??= setInterval(() => this.#look(), this.#quietTime / 2).unref();
   }
 
   #look(): void {
-    const now = performance.now();
-    if (now - this.#lastAt >= this.#quietTime) {
-      if (this.#timer !== null) clearInterval(this.#timer);
-      this.#timer = null;
-      const seconds = Math.round((this.#lastAt - this.#begunAt) / 1000);
-      this.#log.warn(`outage over: ${this.#message}`, { failures: this.#failures, seconds });
-      this.#failures = 0;
-    } else if (now - this.#reportedAt >= this.#reportInterval) {
-      this.#reportedAt = now;
-      this.#log.error(`outage goes on: ${this.#message}`, { reason: this.#reason, failures: this.#failures });
-    }
+    const isQuiet = performance.now() - this.#lastAt >= this.#quietTime;
+    if (this.#untilSuccess && this.#succeededAt < this.#lastAt) this.#stopTimer();
+    else if (isQuiet) this.#end();
+  }
+
+  #end(): void {
+    this.#stopTimer();
+    this.#active = false;
+    const seconds = Math.round((this.#lastAt - this.#begunAt) / 1000);
+    this.#log.warn(`outage over: ${this.#message}`, { failures: this.#failures, seconds, ...this.#fields });
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
   }
 }

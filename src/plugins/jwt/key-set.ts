@@ -1,5 +1,11 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import { fetchDocument, type PluginTools, shownUrl } from '../../plugin-sdk/index.ts';
+import {
+  fetchDocument,
+  type OutageReporter,
+  outageReporter,
+  type PluginTools,
+  shownUrl,
+} from '../../plugin-sdk/index.ts';
 import { type Algorithm, algorithmOf } from './algorithms.ts';
 
 export interface KeySetOptions {
@@ -42,7 +48,7 @@ export class KeySet {
   /** Changes whenever the keys do: what was verified by the ones before counts no longer. */
   generation = 0;
   readonly #options: KeySetOptions;
-  readonly #tools: PluginTools;
+  readonly #failed: OutageReporter;
   #keys: readonly Key[] = [];
   #known = false;
   #document = '';
@@ -52,7 +58,10 @@ export class KeySet {
 
   constructor(options: KeySetOptions, tools: PluginTools) {
     this.#options = options;
-    this.#tools = tools;
+    this.#failed = outageReporter(tools, 'jwks_failures', 'the key set cannot be fetched', {
+      untilSuccess: true,
+      fields: { jwks_uri: shownUrl(options.uri) },
+    });
   }
 
   /** The key for a token with this `kid`, or null. Rejects with `KeysUnavailable` when no keys are known at all. */
@@ -104,13 +113,9 @@ export class KeySet {
       const { status, body } = await fetchDocument(uri, { timeout, verify, maxBytes: mostBytes });
       if (status !== 200) throw new Error(`status ${status}`);
       this.#take(body.toString('utf8'));
+      this.#failed.succeeded();
     } catch (error) {
-      this.#tools.count('jwks_failures');
-      this.#tools.log.error('the key set cannot be fetched', {
-        jwks_uri: shownUrl(uri),
-        error: error instanceof Error ? error.message : String(error),
-        known_keys: this.#keys.length,
-      });
+      this.#failed(error);
     }
   }
 

@@ -1,5 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
-import { fetchDocument, type PluginTools, shownUrl } from '../../plugin-sdk/index.ts';
+import {
+  fetchDocument,
+  type OutageReporter,
+  outageReporter,
+  type PluginTools,
+  shownUrl,
+} from '../../plugin-sdk/index.ts';
 import { type Crl, readCrl } from './crl.ts';
 
 export interface CrlSourceOptions {
@@ -24,6 +30,7 @@ const shortestRefresh = 100;
  */
 export class CrlSource {
   readonly #options: CrlSourceOptions;
+  readonly #outage: OutageReporter;
   #crl: Crl | null = null;
   /** What was read last. */
   #last: { readonly bytes: Buffer; readonly crl: Crl } | null = null;
@@ -33,6 +40,11 @@ export class CrlSource {
 
   constructor(options: CrlSourceOptions) {
     this.#options = options;
+    const { place, tools } = options;
+    this.#outage = outageReporter(tools, 'crl_failures', 'a certificate revocation list cannot be loaded', {
+      untilSuccess: true,
+      fields: { place: isUrl(place) ? shownUrl(place) : place },
+    });
   }
 
   /**
@@ -53,6 +65,7 @@ export class CrlSource {
     this.#loading ??= this.#read()
       .then(
         (crl) => {
+          this.#outage.succeeded();
           const before = this.#crl;
           const keep = before !== null && isAuthentic(before);
           if (!keep || (isAuthentic(crl) && crl.thisUpdate >= before.thisUpdate)) this.#crl = crl;
@@ -67,12 +80,8 @@ export class CrlSource {
   }
 
   #failed(now: number, error: unknown): void {
-    const { place, tools } = this.#options;
     this.#nextTry = now + cooldown;
-    tools.count('crl_failures');
-    const reason = error instanceof Error ? error.message : String(error);
-    const shown = isUrl(place) ? shownUrl(place) : place;
-    tools.log.error('a certificate revocation list is not to be had', { place: shown, reason });
+    this.#outage(error);
   }
 
   /** A list that is the same as the last one is not parsed again. */

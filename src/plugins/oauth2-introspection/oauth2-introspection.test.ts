@@ -213,6 +213,19 @@ for (const [name, handler] of [
   });
 }
 
+test('while the server is away hundreds of failed requests are one line in the log', async () => {
+  await using server = await serverOf((request: IncomingMessage) => void request.socket.destroy());
+  const plugin = pluginOf(server.config);
+  const answers = await Promise.all(
+    Array.from({ length: 300 }, (_, at) =>
+      plugin.request({ headers: bearer(`token-${at}`), clientIp: `192.0.2.${at % 250}` }),
+    ),
+  );
+  assert.ok(answers.every(({ response }) => response.status === 503));
+  assert.equal(plugin.counts.get('oauth2-introspection.introspection_failures'), 300);
+  assert.ok(plugin.logLines.length <= 3, JSON.stringify(plugin.logLines));
+});
+
 test('what is known serves on while the server is away', async () => {
   const token = await provider.clientToken(resource);
   const plugin = pluginOf();

@@ -9,6 +9,7 @@ import {
   type Reply,
   reply,
   sharedSecret,
+  shownUrl,
   type ZoneRequest,
 } from '../../plugin-sdk/index.ts';
 import { BearerTokens } from './bearer-tokens.ts';
@@ -68,10 +69,15 @@ class OpenIdConnect {
   readonly #cookieNames: readonly string[];
 
   constructor(config: OpenIdConfig, tools: PluginTools) {
-    const failed = outageReporter(tools, 'provider_failures', 'the OpenID provider could not be asked');
+    const issuer = { fields: { issuer: shownUrl(config.issuer) } };
+    const failed = outageReporter(tools, 'provider_failures', 'requests fail without the OpenID provider', issuer);
+    const documentsFailed = outageReporter(tools, 'provider_failures', 'the OpenID provider could not be asked', {
+      untilSuccess: true,
+      ...issuer,
+    });
     const refusals = refusalsOf(config);
     const admission = new Admission(config, tools, refusals);
-    const provider = new Provider(config, new ProviderDocuments(config, tools), failed);
+    const provider = new Provider(config, new ProviderDocuments(config, tools), documentsFailed);
     const methods = config.auth_methods;
     this.#config = config;
     this.#refusals = refusals;

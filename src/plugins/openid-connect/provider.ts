@@ -1,4 +1,4 @@
-import { BoundedCache } from '../../plugin-sdk/index.ts';
+import { BoundedCache, type OutageReporter } from '../../plugin-sdk/index.ts';
 import type { AcceptedToken } from './bearer-tokens.ts';
 import { type Jose, jose } from './jose.ts';
 import type { Metadata, ProviderDocuments } from './provider-documents.ts';
@@ -26,14 +26,14 @@ const firstCooldown = 1000;
 export class Provider {
   readonly documents: ProviderDocuments;
   readonly #config: OpenIdConfig;
-  readonly #failed: (error: unknown) => void;
+  readonly #failed: OutageReporter;
   #state: ProviderState | null = null;
   #loading: Promise<ProviderState> | null = null;
   /** On the clock of `performance.now()`. */
   #loadedAt = 0;
   #askAgainAt = 0;
 
-  constructor(config: OpenIdConfig, documents: ProviderDocuments, failed: (error: unknown) => void) {
+  constructor(config: OpenIdConfig, documents: ProviderDocuments, failed: OutageReporter) {
     this.#config = config;
     this.documents = documents;
     this.#failed = failed;
@@ -72,6 +72,7 @@ export class Provider {
       const keys = await this.#keys(await this.documents.json(metadata.jwksUri));
       this.#state = { metadata, keys };
       this.#loadedAt = performance.now();
+      this.#failed.succeeded();
       return this.#state;
     } catch (error) {
       this.#failed(error);

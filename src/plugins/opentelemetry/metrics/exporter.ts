@@ -1,5 +1,5 @@
 import { type HttpSender, httpSender } from '../../../plugin-sdk/http-sender.ts';
-import { type BackgroundTools, nowAndThen } from '../../../plugin-sdk/index.ts';
+import { type BackgroundTools, nowAndThen, OutageLog } from '../../../plugin-sdk/index.ts';
 import { resourceOf } from '../../../plugin-sdk/otlp/attributes.ts';
 import type { OtlpFamily } from '../../../plugin-sdk/otlp/metrics.ts';
 import { type QueueLimits, queueLimits } from '../../../plugin-sdk/queue-settings.ts';
@@ -29,7 +29,8 @@ export class MetricsExporter {
   readonly #sender: HttpSender;
   readonly #limits: QueueLimits;
   readonly #ending = new AbortController();
-  readonly #tell: (reason: string) => void;
+  readonly #outage: OutageLog;
+  readonly #tellMissing: (reason: string) => void;
   readonly #tellRejected: (message: string) => void;
   #durations: readonly OtlpFamily[] = [];
   #timer: NodeJS.Timeout;
@@ -43,8 +44,9 @@ export class MetricsExporter {
     const { config, tools } = options;
     this.#sender = openSender(config, tools);
     this.#limits = queueLimits(config.queue);
-    this.#tell = nowAndThen(quiet, (reason, unsaid) =>
-      tools.log.error('metrics could not be delivered', { reason, ...(unsaid > 0 ? { unsaid } : {}) }),
+    this.#outage = new OutageLog(tools.log, 'metrics could not be delivered', { untilSuccess: true });
+    this.#tellMissing = nowAndThen(quiet, (reason, unsaid) =>
+      tools.log.error('metrics are missing', { reason, ...(unsaid > 0 ? { unsaid } : {}) }),
     );
     this.#tellRejected = nowAndThen(quiet, (message) =>
       tools.log.warn('the receiver did not take all metrics', { message }),
@@ -85,13 +87,13 @@ export class MetricsExporter {
         resource: resourceOf({ id: tools.nodeId }, config.resource_attributes),
         starts,
         now: Date.now(),
-        failed: (family, error) => this.#tell(`${family}: ${textOf(error)}`),
+        failed: (family, error) => this.#tellMissing(`${family}: ${textOf(error)}`),
       });
       for await (const message of messages) {
         if (!(await this.#deliver(message, deadline))) break;
       }
     } catch (error) {
-      this.#tell(textOf(error));
+      this.#outage.failed(error);
     }
   }
 
@@ -101,6 +103,7 @@ export class MetricsExporter {
     const { signal } = this.#ending;
     const delivery = await deliver(message, { sender: this.#sender, limits: this.#limits, deadline, signal });
     if (delivery.outcome === 'taken') {
+      this.#outage.succeeded();
       // The number is the receiver's.
       const rejected = Math.min(delivery.rejected, message.points);
       count('metric_points_sent', message.points - rejected);
@@ -111,7 +114,7 @@ export class MetricsExporter {
       return true;
     }
     count('metric_points_dropped', message.points);
-    this.#tell(delivery.reason);
+    this.#outage.failed(delivery.reason);
     if (delivery.outcome === 'dropped') return true;
     this.#quietUntil = performance.now() + delivery.wait;
     return false;
