@@ -5,6 +5,7 @@ import { serverText } from '../dns/servers.ts';
 import type { NameState } from '../dns/types.ts';
 import type { ErrorLog } from '../observability/error-log.ts';
 import type { Settings } from '../settings/settings.ts';
+import { NameHealthLog } from './name-health-log.ts';
 
 /** Name resolution of a node. */
 export interface NodeDns {
@@ -22,16 +23,17 @@ export interface NodeDnsOptions {
 
 export function createNodeDns({ settings: { dns }, log, onChange, onForget }: NodeDnsOptions): NodeDns {
   const client = new DnsClient({ ...dns, size: dns.cacheSize });
+  const health = new NameHealthLog(log);
   const table = new NameTable({
     ...dns,
     resolver: client,
     size: dns.cacheSize,
     onChange,
-    onForget,
-    onHealth: (name, { error, stale }) => {
-      if (error === null) log.notice(`the name ${name} can be resolved again`);
-      else log.warn(`DNS resolution failed for ${name}${stale ? '; its last addresses stay in use' : ''}`, { error });
+    onForget(name) {
+      health.forget(name);
+      onForget(name);
     },
+    onHealth: (name, { error, stale }) => health.changed(name, error, stale),
   });
   return {
     table,
