@@ -50,7 +50,7 @@ export class BufferedResponse {
     }
     const { unexpected, readers } = this.#parts;
     try {
-      const decoded = decodeContent(body, codings, readers.limit);
+      const decoded = decodeContent(body, codings, readers.limit, x.clientIp);
       if (!(decoded instanceof Promise)) this.#runDecoded(x, decoded, trailers);
       else {
         decoded
@@ -83,7 +83,8 @@ export class BufferedResponse {
   #undecodable(x: Exchange, error: unknown): void {
     if (!(error instanceof ContentCodingError)) throw error;
     if (x.finished || x.clientAborted) return;
-    this.#unusable(x, error.fault === 'too-large' ? errors.responseTooLarge : errors.badResponse);
+    if (error.fault === 'overloaded') this.#unusable(x, errors.overloaded);
+    else this.#unusable(x, error.fault === 'too-large' ? errors.responseTooLarge : errors.badResponse);
   }
 
   #unusable(x: Exchange, reason: ErrorEntry): void {

@@ -197,7 +197,7 @@ export class RequestContext
     const fields = requestEdits(x).values(x.head.forwardBlock, 'content-encoding');
     const codings = contentCodings(fields);
     if (codings.length > 0 && body.byteLength > 0) {
-      const decoded = await decodeContent(body, codings, x.plan.requestBodyLimit);
+      const decoded = await decodeContent(body, codings, x.plan.requestBodyLimit, x.clientIp);
       if (x.peer.bodies?.reserve(x, decoded.byteLength) === false) throw new BodyMemoryExhausted();
       x.requestBody = decoded;
     }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { consumerView, type EntityAccess, EntityAccessError, type EntityRow } from '../plugin-sdk/entity-access.ts';
-import { clientGroup, FairQueue, overloaded } from '../plugin-sdk/fair-queue.ts';
 import type { ConsumerView } from '../plugin-sdk/request-views.ts';
+import { clientGroup, FairQueue, overloaded } from '../util/fair-queue.ts';
 import { type Answer, AnswerTable, type Cell } from './answer-table.ts';
 import type { Call, Found, Question, TouchedRow } from './questions.ts';
 

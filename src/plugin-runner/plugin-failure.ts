@@ -59,6 +59,8 @@ function outageOf(outages: WeakMap<PluginInstance, OutageLog>, instance: PluginI
 /** A request body whose content coding could not be taken off. */
 function codingRefusal({ fault }: ContentCodingError): Reply {
   if (fault === 'too-large') return refuse(errors.payloadTooLarge.status, errors.payloadTooLarge.message);
+  if (fault === 'overloaded')
+    return refuse(errors.overloaded.status, errors.overloaded.message, { 'Retry-After': '1' });
   if (fault === 'broken') return refuse(400, 'The body does not match its Content-Encoding');
   return refuse(415, 'The Content-Encoding is not supported', { 'Accept-Encoding': 'gzip, deflate, br, zstd' });
 }

@@ -4,10 +4,12 @@ import type { AnswerTap, ResponseHeadView } from './response-views.ts';
 /**
  * Copies an answer while it streams by, up to `maxBytes`, and hands it on without its content coding when it is complete. Null: it is
  * known to be larger, or has a coding that cannot be taken off. What breaks off or turns out larger is not handed on.
+ * `client`: the IP address of the client that the answer is for.
  */
 export function answerCopy(
   response: ResponseHeadView,
   maxBytes: number,
+  client: string,
   done: (body: Uint8Array) => void,
 ): AnswerTap | null {
   const codings = contentCodings(response.headerValues('content-encoding'));
@@ -27,7 +29,7 @@ export function answerCopy(
       pieces = [];
       if (codings.length === 0) done(body);
       // An answer whose coding is broken is the client's to find out.
-      else void (async () => done(await decodeContent(body, codings, maxBytes)))().catch(() => undefined);
+      else void (async () => done(await decodeContent(body, codings, maxBytes, client)))().catch(() => undefined);
     },
     aborted() {
       pieces = [];

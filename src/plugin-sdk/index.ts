@@ -4,6 +4,7 @@ export { storedCounterKey } from '../limits/counter-key.ts';
 export { normalisePath } from '../router/path.ts';
 export { addressGroup } from '../util/address-group.ts';
 export { BoundedCache } from '../util/bounded-cache.ts';
+export { clientGroup, FairQueue, type FairQueueOptions, type Overloaded, overloaded } from '../util/fair-queue.ts';
 export { type IpSet, ipSet } from '../util/ip-set.ts';
 export { compileRegex } from '../util/linear-regex.ts';
 export { type MultipartPart, multipartParts } from '../util/multipart.ts';
@@ -51,7 +52,6 @@ export {
   type EntityRow,
   foreignIdOf,
 } from './entity-access.ts';
-export { clientGroup, FairQueue, type FairQueueOptions, type Overloaded, overloaded } from './fair-queue.ts';
 export { type FetchedDocument, type FetchOptions, fetchDocument, shownUrl } from './fetch-document.ts';
 export { framingHeaders, type HeaderNames, headerNames, isFramingHeader } from './header-names.ts';
 export { type HttpSender, type HttpSenderOptions, httpSender, type SenderAnswer, SenderFailed } from './http-sender.ts';

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { clientGroup, FairQueue, overloaded } from './fair-queue.ts';
+import { clientGroup, FairQueue, overloaded } from '../util/fair-queue.ts';
 
 export interface OffThreadOptions {
   /** Milliseconds for one call once its turn has come; then the thread is ended. Default 5000. */

@@ -11,9 +11,10 @@ import {
   zstdDecompress,
   zstdDecompressSync,
 } from 'node:zlib';
+import { clientGroup, FairQueue, overloaded } from './fair-queue.ts';
 
-/** `unknown`: a coding that cannot be taken off. */
-export type ContentCodingFault = 'unknown' | 'broken' | 'too-large';
+/** `unknown`: a coding that cannot be taken off; `overloaded`: too many bodies wait, or it waited too long. */
+export type ContentCodingFault = 'unknown' | 'broken' | 'too-large' | 'overloaded';
 
 export class ContentCodingError extends Error {
   readonly fault: ContentCodingFault;
@@ -47,9 +48,10 @@ const decoders: ReadonlyMap<string, (body: Uint8Array) => Decoder> = new Map<str
 const small = 16_384;
 const mostCodings = 3;
 /** Bodies that are decoded at the same time: as many as the system has threads for, so that few of them are half done. */
-const mostRunning = 4;
-const waiting: (() => void)[] = [];
-let running = 0;
+const concurrency = 4;
+/** Bodies that wait; the memory for bodies bounds them too. When there are more, the client with most of them loses its newest. */
+const maxWaiting = 1024;
+const queue = new FairQueue({ concurrency, maxWaiting, maxWaitingPerGroup: maxWaiting });
 
 /** The codings that `Content-Encoding` names, in the order in which they were put on; `identity` is none. */
 export function contentCodings(fields: readonly string[]): readonly string[] {
@@ -65,15 +67,18 @@ export function knowsCodings(codings: readonly string[]): boolean {
 
 /**
  * Takes the codings off, the last one first. At once when the body is small. Throws or rejects with a `ContentCodingError`; `maxBytes`
- * bounds what comes out of each step.
+ * bounds what comes out of each step. `client`: the IP address of the client that the body is for; large bodies of different clients
+ * are decoded in turn.
  */
 export function decodeContent(
   body: Uint8Array,
   codings: readonly string[],
   maxBytes: number,
+  client: string,
 ): Buffer | Promise<Buffer> {
   if (!knowsCodings(codings)) throw new ContentCodingError('unknown');
-  return body.byteLength <= small ? decodeNow(body, codings, maxBytes) : decodeLater(body, codings, maxBytes);
+  if (body.byteLength <= small) return decodeNow(body, codings, maxBytes);
+  return decodeInTurn(body, codings, maxBytes, client);
 }
 
 function decodeNow(body: Uint8Array, codings: readonly string[], maxOutputLength: number): Buffer {
@@ -86,34 +91,27 @@ function decodeNow(body: Uint8Array, codings: readonly string[], maxOutputLength
   return decoded;
 }
 
+async function decodeInTurn(
+  body: Uint8Array,
+  codings: readonly string[],
+  maxBytes: number,
+  client: string,
+): Promise<Buffer> {
+  const decoded = await queue.run(clientGroup(client), () => decodeLater(body, codings, maxBytes));
+  if (decoded === overloaded) throw new ContentCodingError('overloaded');
+  return decoded;
+}
+
 async function decodeLater(body: Uint8Array, codings: readonly string[], maxOutputLength: number): Promise<Buffer> {
   let decoded = asBuffer(body);
-  await turn();
   try {
     for (const coding of codings.toReversed()) {
       decoded = await decoderOf(coding, decoded).later(decoded, { maxOutputLength });
     }
   } catch (error) {
     throw codingError(error);
-  } finally {
-    endTurn();
   }
   return decoded;
-}
-
-/** Resolves when the body may be decoded. */
-function turn(): Promise<void> | undefined {
-  if (running < mostRunning) {
-    running++;
-    return undefined;
-  }
-  return new Promise((resolve) => waiting.push(resolve));
-}
-
-function endTurn(): void {
-  const next = waiting.shift();
-  if (next === undefined) running--;
-  else next();
 }
 
 function decoderOf(coding: string, body: Uint8Array): Decoder {

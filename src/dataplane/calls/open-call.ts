@@ -99,11 +99,17 @@ export class OpenCall implements Downstream, Cancellable {
     }
     const plain = withoutFields(block, codingField);
     Promise.resolve()
-      .then(() => decodeContent(body, codings, this.#call.maxBytes))
+      .then(() => decodeContent(body, codings, this.#call.maxBytes, this.#parent.clientIp))
       .then(
         (decoded) => this.#resolve(new CallAnswer(x.status, plain, decoded)),
         () =>
-          this.#reject(new CallFailed('bad-answer', 502, 'the content coding of the answer is broken or too large')),
+          this.#reject(
+            new CallFailed(
+              'bad-answer',
+              502,
+              'the content coding of the answer is broken or too large, or too many wait',
+            ),
+          ),
       );
   }
 

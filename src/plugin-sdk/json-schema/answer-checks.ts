@@ -42,7 +42,7 @@ function reporting({ maxBytes, expect }: AnswerCheckOptions, report: Report): Pi
         report(place, status, expected);
         return null;
       }
-      return answerCopy(response, maxBytes, (body) => {
+      return answerCopy(response, maxBytes, client.ip, (body) => {
         (async () => expected(body, 1, client.ip))().then(
           (verdict) => report(place, status, verdict),
           () => report(place, status, { fault: 'it could not be checked' }),

@@ -1,4 +1,4 @@
-import { addressGroup } from '../util/address-group.ts';
+import { addressGroup } from './address-group.ts';
 
 export interface FairQueueOptions {
   /** Tasks that run at the same time. */
