@@ -196,7 +196,8 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
         key: settings.sslCertKey,
         policy: settings.tlsPolicy,
         ticketKeys: this.#boot.ticketKeys,
-        contextFor: (name, challenge, ecdsa) => handshakeContext(this.snapshots.current, name, challenge, ecdsa),
+        contextFor: (name, challenge, ecdsa, clientIp) =>
+          handshakeContext(this.snapshots.current, name, challenge, ecdsa, clientIp),
         choosesByKey: () => this.snapshots.current.choosesByKey,
         handshakeFailed: (peer, reason, own) => (own ? noCertificate(reason) : unfinished(`${peer}: ${reason}`)),
         takesChallenges: () => this.snapshots.current.globalPlan.certificate.length > 0,

@@ -11,13 +11,19 @@ export function handshakeContext(
   name: string,
   challenge: boolean,
   ecdsa: () => boolean,
+  clientIp: string,
 ): SecureContext | null | Promise<SecureContext | null> {
   const certificate = snapshot.certificateFor(name);
   const { certificate: instances } = snapshot.globalPlan;
   const given =
     instances.length === 0
       ? null
-      : runCertificate(instances, { serverName: plain(name), hasCertificate: certificate !== null, challenge });
+      : runCertificate(instances, {
+          serverName: plain(name),
+          hasCertificate: certificate !== null,
+          challenge,
+          clientIp,
+        });
   const choose = (context: SecureContext | null): SecureContext | null => {
     if (context !== null) return context;
     if (challenge) throw new Error('nobody answers the challenge');

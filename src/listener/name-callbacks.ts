@@ -11,6 +11,7 @@ export type CertificateChooser = (
   serverName: string,
   challenge: boolean,
   ecdsa: () => boolean,
+  clientIp: string,
 ) => SecureContext | null | Promise<SecureContext | null>;
 
 type NameOptions = Pick<ListenerOptions, 'contextFor' | 'takesChallenges' | 'policy' | 'handshakeFailed'> & {
@@ -43,7 +44,7 @@ export function nameCallbacks({ contextFor, takesChallenges, handshakeFailed, po
       };
       const ecdsa = (): boolean => takesEcdsa(this, clientHelloOf(this)?.ciphers ?? null, policy.ciphers);
       try {
-        const context = contextFor(name, challenge, ecdsa);
+        const context = contextFor(name, challenge, ecdsa, this.remoteAddress ?? '');
         if (context instanceof Promise) context.then(give, fail);
         else give(context);
       } catch (error) {

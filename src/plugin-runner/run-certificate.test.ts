@@ -10,7 +10,7 @@ import { runCertificate } from './run-certificate.ts';
 type Phase = NonNullable<PluginPhases['certificate']>;
 
 const [first, second, stored] = [createSecureContext(), createSecureContext(), createSecureContext()];
-const handshake = { serverName: 'a.test', hasCertificate: false, challenge: false };
+const handshake = { serverName: 'a.test', hasCertificate: false, challenge: false, clientIp: '192.0.2.1' };
 
 function instances(logged: string[], ...phases: readonly Phase[]): readonly PluginInstance[] {
   const log = { error: (message: string) => logged.push(message) };
@@ -68,23 +68,23 @@ test('what no plugin has an opinion of is shown as configured', async () => {
     return null;
   });
   assert.equal(
-    handshakeContext(snapshot(watching), 'A.test.', false, () => true),
+    handshakeContext(snapshot(watching), 'A.test.', false, () => true, '192.0.2.1'),
     stored,
   );
   assert.equal(
-    handshakeContext(snapshot(watching, false), 'a.test', false, () => true),
+    handshakeContext(snapshot(watching, false), 'a.test', false, () => true, '192.0.2.1'),
     null,
   );
   assert.deepEqual(seen, [
-    { serverName: 'a.test', hasCertificate: true, challenge: false },
-    { serverName: 'a.test', hasCertificate: false, challenge: false },
+    { serverName: 'a.test', hasCertificate: true, challenge: false, clientIp: '192.0.2.1' },
+    { serverName: 'a.test', hasCertificate: false, challenge: false, clientIp: '192.0.2.1' },
   ]);
   assert.equal(
-    handshakeContext(snapshot(instances([], () => first)), 'a.test', false, () => true),
+    handshakeContext(snapshot(instances([], () => first)), 'a.test', false, () => true, '192.0.2.1'),
     first,
   );
   assert.equal(
-    handshakeContext(snapshot([]), 'a.test', false, () => true),
+    handshakeContext(snapshot([]), 'a.test', false, () => true, '192.0.2.1'),
     stored,
   );
 });
@@ -92,13 +92,13 @@ test('what no plugin has an opinion of is shown as configured', async () => {
 test('a challenge that nobody answers never gets the certificate of the host', async () => {
   const silent = instances([], () => null);
   const silentLater = instances([], async () => null);
-  assert.throws(() => handshakeContext(snapshot(silent), 'a.test', true, () => true), /nobody answers/);
+  assert.throws(() => handshakeContext(snapshot(silent), 'a.test', true, () => true, '192.0.2.1'), /nobody answers/);
   await assert.rejects(
-    async () => handshakeContext(snapshot(silentLater), 'a.test', true, () => true),
+    async () => handshakeContext(snapshot(silentLater), 'a.test', true, () => true, '192.0.2.1'),
     /nobody answers/,
   );
   assert.equal(
-    handshakeContext(snapshot(instances([], () => first)), 'a.test', true, () => true),
+    handshakeContext(snapshot(instances([], () => first)), 'a.test', true, () => true, '192.0.2.1'),
     first,
   );
 });

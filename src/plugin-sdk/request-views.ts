@@ -123,6 +123,8 @@ export interface HandshakeView {
   readonly hasCertificate: boolean;
   /** The client speaks `acme-tls/1` (RFC 8737): it checks who controls the name, and sends no request. TLS 1.3 only. */
   readonly challenge: boolean;
+  /** The address that the connection comes from. */
+  readonly clientIp: string;
 }
 
 /** What was measured of a finished request; reading it costs nothing. Times are milliseconds, with fractions. */

@@ -25,9 +25,8 @@ export class TlsTerminator {
         const give = (context: SecureContext | null): void => (context === null ? done(null) : done(null, context));
         const fail = (error: unknown): void => done(error instanceof Error ? error : new Error(String(error)));
         try {
-          const context = handshakeContext(snapshot.current, name, false, () =>
-            takesEcdsa(this, null, settings.tlsPolicy.ciphers),
-          );
+          const ecdsa = (): boolean => takesEcdsa(this, null, settings.tlsPolicy.ciphers);
+          const context = handshakeContext(snapshot.current, name, false, ecdsa, this.remoteAddress ?? '');
           if (context instanceof Promise) context.then(give, fail);
           else give(context);
         } catch (error) {

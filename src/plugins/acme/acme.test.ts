@@ -136,8 +136,8 @@ describe('a handshake', () => {
       { ...config, domains, allow_any_domain: any } as unknown as AcmeConfig,
       tools,
     );
-    const shake = (serverName: string, hasCertificate = false, isChallenge = false) =>
-      certificate?.({ serverName, hasCertificate, challenge: isChallenge });
+    const shake = (serverName: string, hasCertificate = false, isChallenge = false, clientIp = '192.0.2.1') =>
+      certificate?.({ serverName, hasCertificate, challenge: isChallenge, clientIp });
     return { sent, shake };
   }
 
@@ -153,9 +153,16 @@ describe('a handshake', () => {
   it('with whatever name strangers think of asks for few', () => {
     const { sent, shake } = rig([], null, true);
     const begin = performance.now();
-    for (let at = 0; at < 5000; at++) shake(`n${at}.test`);
+    for (let at = 0; at < 5000; at++) shake(`n${at}.test`, false, false, `192.0.2.${at % 250}`);
     const seconds = Math.floor((performance.now() - begin) / 1000) + 2;
     assert.ok(sent.length <= 10 * seconds, String(sent.length));
+  });
+
+  it('of a client that asks for many names leaves room for another client', () => {
+    const { sent, shake } = rig([], null, true);
+    for (let at = 0; at < 5000; at++) shake(`n${at}.test`, false, false, `2001:db8::${at.toString(16)}`);
+    shake('wanted.test', false, false, '192.0.2.2');
+    assert.ok(sent.includes('wanted.test'));
   });
 
   it('that is a challenge gets its certificate, and no other', async () => {

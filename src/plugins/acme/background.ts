@@ -1,28 +1,34 @@
-import type { BackgroundInstance, BackgroundTools, PluginBackground } from '../../plugin-sdk/index.ts';
+import {
+  type BackgroundInstance,
+  type BackgroundTools,
+  nowAndThen,
+  type PluginBackground,
+} from '../../plugin-sdk/index.ts';
 import { isCertifiable, plainName } from './domains.ts';
 import { Issuer, type Outcome } from './issuer.ts';
 import { renewalTime } from './records.ts';
 import type { AcmeConfig } from './schema.ts';
 import { type AcmeSettings, settingsOf } from './settings.ts';
+import { WaitingHosts } from './waiting-hosts.ts';
 
 /** Messages to the background part. Workers send `wanted`, the Admin API the others. */
 export type AcmeMessage =
-  /** A client asked for a host that has no certificate. */
-  | { readonly type: 'wanted'; readonly host: string }
+  /** A client (`clientGroup` of its address) asked for a host that has no certificate. */
+  | { readonly type: 'wanted'; readonly host: string; readonly client: string }
   /** A person asks for a certificate; answered with an `Outcome`, or `refused`. */
   | { readonly type: 'issue'; readonly host: string }
   | { readonly type: 'renew' }
   /** Shows a challenge that the caller may then look for; answered with whether the host is allowed. */
   | { readonly type: 'probe'; readonly host: string; readonly token: string; readonly answer: string };
 
-/** Hosts that wait for their turn at most; strangers choose them where `allow_any_domain` is set. */
-const mostWaiting = 100;
 const firstLook = 60_000;
 const lookInterval = 6 * 3600_000;
 /** Nodes that were started together need not look together. */
 const jitter = 0.2;
 /** How long a host is left alone after nothing came of it, in milliseconds; the store has the last word. */
 const quiet = 60_000;
+/** Milliseconds between two lines about hosts for which there was no room. */
+const fullInterval = 10_000;
 
 export const background = (tools: BackgroundTools): PluginBackground => new AcmeBackground(tools);
 
@@ -30,8 +36,10 @@ class AcmeBackground implements PluginBackground {
   readonly #tools: BackgroundTools;
   readonly #issuer: Issuer;
   #settings: AcmeSettings | null = null;
-  /** Hosts in the order of their turns; the first one is being looked after. */
-  readonly #waiting = new Set<string>();
+  readonly #waiting = new WaitingHosts();
+  /** The host whose certificate is being issued. */
+  #current: string | null = null;
+  readonly #tellFull: (host: string) => void;
   readonly #quietUntil = new Map<string, number>();
   #working: Promise<void> | null = null;
   /** What persons asked for and is under way. */
@@ -41,6 +49,9 @@ class AcmeBackground implements PluginBackground {
   constructor(tools: BackgroundTools) {
     this.#tools = tools;
     this.#issuer = new Issuer(tools);
+    this.#tellFull = nowAndThen(fullInterval, (host, unsaid) =>
+      tools.log.warn('too many hosts wait for a certificate: one is left out', { host, unsaid }),
+    );
     this.#timer = this.#lookIn(firstLook);
   }
 
@@ -60,7 +71,7 @@ class AcmeBackground implements PluginBackground {
     const wish = message as AcmeMessage;
     switch (wish.type) {
       case 'wanted':
-        return this.#wanted(plainName(wish.host));
+        return this.#wanted(plainName(wish.host), wish.client);
       case 'issue':
         return this.#issueNow(plainName(wish.host));
       case 'renew':
@@ -81,30 +92,24 @@ class AcmeBackground implements PluginBackground {
   }
 
   /** True when it is, or will be, looked after. */
-  #wanted(host: string): boolean {
-    if (this.#waiting.has(host)) return true;
+  #wanted(host: string, client: string): boolean {
+    if (host === this.#current || this.#waiting.has(host)) return true;
     if (!this.#allows(host) || (this.#quietUntil.get(host) ?? 0) > Date.now()) return false;
-    if (this.#waiting.size >= mostWaiting) {
-      this.#tools.log.warn('too many hosts wait for a certificate: one is left out', { host });
-      return false;
-    }
-    this.#enqueue(host);
-    return true;
-  }
-
-  #enqueue(host: string): void {
-    this.#waiting.add(host);
+    const leftOut = this.#waiting.add(host, client);
+    if (leftOut !== null) this.#tellFull(leftOut);
     this.#working ??= this.#work();
+    return leftOut !== host;
   }
 
   /** One after the other: authorities have limits, and nobody waits for it. */
   async #work(): Promise<void> {
-    for (const host of this.#waiting) {
+    for (let host = this.#waiting.next(); host !== null; host = this.#waiting.next()) {
       const settings = this.#settings;
       if (settings === null || this.#tools.signal.aborted) break;
+      this.#current = host;
       await this.#attempt(host, settings);
-      this.#waiting.delete(host);
     }
+    this.#current = null;
     this.#waiting.clear();
     this.#working = null;
   }
@@ -156,7 +161,8 @@ class AcmeBackground implements PluginBackground {
       const cert = String(row?.['cert'] ?? '');
       return this.#allows(host) && renewalTime(cert, settings.renewalThreshold) <= Date.now();
     });
-    for (const { host } of due) this.#enqueue(host);
+    for (const { host } of due) if (host !== this.#current) this.#waiting.addRenewal(host);
+    if (due.length > 0) this.#working ??= this.#work();
     return due.length;
   }
 

@@ -1,6 +1,7 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import {
   BoundedCache,
+  clientGroup,
   type EntityRow,
   type HandshakeView,
   type PluginPhases,
@@ -20,6 +21,8 @@ const wellKnown = '/.well-known/acme-challenge/';
 const pause = 60_000;
 /** Hosts that a worker asks for in one second at most: strangers choose them. */
 const mostEachSecond = 10;
+/** Of these for one client. */
+const mostOfClient = 3;
 
 type Rows = readonly EntityRow[];
 
@@ -43,7 +46,7 @@ export function keepCertificates(config: AcmeConfig, tools: PluginTools): Plugin
     },
     certificate(handshake: HandshakeView) {
       if (!handshake.challenge) {
-        if (!handshake.hasCertificate && allows(handshake.serverName)) ask(handshake.serverName);
+        if (!handshake.hasCertificate && allows(handshake.serverName)) ask(handshake.serverName, handshake.clientIp);
         return null;
       }
       const rows = tools.entities.list('acme_challenges', 'type', 'tls-alpn-01');
@@ -79,19 +82,27 @@ function challengeContext(host: string, rows: Rows): SecureContext | null {
 }
 
 /** Tells the background part of a host without a certificate: once in a while, however often it is asked for. */
-function asker(tools: PluginTools): (host: string) => void {
+function asker(tools: PluginTools): (host: string, clientIp: string) => void {
   const asked = new BoundedCache<string, number>(2000);
   let second = 0;
   let count = 0;
-  return (host) => {
+  const counts = new Map<string, number>();
+  return (host, clientIp) => {
     const now = performance.now();
     if ((asked.get(host) ?? 0) > now) return;
     const thisSecond = Math.floor(now / 1000);
-    if (thisSecond !== second) count = 0;
+    if (thisSecond !== second) {
+      count = 0;
+      counts.clear();
+    }
     second = thisSecond;
-    if (++count > mostEachSecond) return;
+    const client = clientGroup(clientIp);
+    const ofClient = counts.get(client) ?? 0;
+    if (count >= mostEachSecond || ofClient >= mostOfClient) return;
+    count++;
+    counts.set(client, ofClient + 1);
     asked.set(host, now + pause);
-    const message: AcmeMessage = { type: 'wanted', host };
+    const message: AcmeMessage = { type: 'wanted', host, client };
     tools.background(message).catch((error) => {
       tools.log.warn('a certificate cannot be asked for', {
         host,
