@@ -10,6 +10,7 @@ export * from '../schema/common-fields.ts';
 export type { EntityCheck } from '../schema/entity-checks.ts';
 export { boolean, type Field, type Infer, integer, number, type RecordSchema, string } from '../schema/fields.ts';
 export { foreign, record } from '../schema/record.ts';
+export { slowCheck } from '../schema/slow-check.ts';
 export * from './limit-fields.ts';
 export * from './queue-fields.ts';
 export * from './seconds-field.ts';

@@ -8,6 +8,7 @@ import {
   type FastifyRequest,
   fastify,
 } from 'fastify';
+import { withSlowChecksApart } from '../../schema/slow-check.ts';
 import { nowAndThen } from '../../util/now-and-then.ts';
 import { OutageLog } from '../../util/outage-log.ts';
 import type { AccessEntry, AdminLog } from '../admin-log.ts';
@@ -241,7 +242,7 @@ async function answer(route: AdminRoute, allow: string, request: FastifyRequest,
 
 async function handled(operation: Operation, request: AdminRequest, hints: Hints): Promise<Answer> {
   try {
-    return await operation.handle(request);
+    return await withSlowChecksApart(async () => operation.handle(request));
   } catch (error) {
     throw hints.refused(error, operation.notes, request.body);
   }

@@ -1,7 +1,17 @@
 import { mediaRangePattern } from '../../plugin-sdk/json-schema/media-ranges.ts';
 import { longestSchema } from '../../plugin-sdk/json-schema/schema-limits.ts';
 import { loadNow } from '../../plugin-sdk/load-now.ts';
-import { boolean, type EntityCheck, type Infer, integer, record, set, string } from '../../plugin-sdk/schema.ts';
+import { offThread } from '../../plugin-sdk/off-thread.ts';
+import {
+  boolean,
+  type EntityCheck,
+  type Infer,
+  integer,
+  record,
+  set,
+  slowCheck,
+  string,
+} from '../../plugin-sdk/schema.ts';
 
 export const config = record({
   schema: string({
@@ -76,15 +86,27 @@ export const config = record({
 
 export type BodyValidatorConfig = Infer<typeof config>;
 
+/** Characters of a configuration that are checked at once. */
+const fastConfig = 16_384;
+
+type Problems = Readonly<Record<string, string>> | null;
+
+const problemsIn = slowCheck<BodyValidatorConfig, Problems>({
+  key: (given) => `body-validator ${JSON.stringify(given)}`,
+  isFast: (given) => JSON.stringify(given).length <= fastConfig,
+  now: (given) => loadNow<typeof import('./problems.ts')>(import.meta.url, './problems.ts').problemsOf(given),
+  apart: offThread<[BodyValidatorConfig], Problems>(new URL('./problems.ts', import.meta.url), 'problemsOf', {
+    deadline: 30_000,
+  }),
+  failed: (reason) => ({ '@entity': `the schemas could not be checked: ${reason}` }),
+});
+
 export const checks: readonly EntityCheck[] = [
   { at_least_one_of: ['config.schema', 'config.response_schema'] },
   {
     custom_entity_check: {
       field_sources: ['config'],
-      fn: ({ config: given }) => {
-        const { problemsOf } = loadNow<typeof import('./problems.ts')>(import.meta.url, './problems.ts');
-        return problemsOf(given as BodyValidatorConfig);
-      },
+      fn: ({ config: given }) => problemsIn(given as BodyValidatorConfig),
     },
   },
 ];

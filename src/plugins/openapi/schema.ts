@@ -1,5 +1,6 @@
 import { loadNow } from '../../plugin-sdk/load-now.ts';
-import { boolean, type EntityCheck, type Infer, integer, record, string } from '../../plugin-sdk/schema.ts';
+import { offThread } from '../../plugin-sdk/off-thread.ts';
+import { boolean, type EntityCheck, type Infer, integer, record, slowCheck, string } from '../../plugin-sdk/schema.ts';
 import type { ApiConfig } from './api.ts';
 import { largestDocument } from './largest-document.ts';
 
@@ -66,6 +67,19 @@ export const config = record({
 
 export type OpenApiConfig = Infer<typeof config>;
 
+/** Characters of a document that are checked at once; about 2 us for each. A file may be of any size. */
+const fastDocument = 16_384;
+
+const problemOf = slowCheck<ApiConfig, string | null>({
+  key: ({ document, file, base_path }) => `openapi ${JSON.stringify([document, file, base_path])}`,
+  isFast: ({ document }) => document !== null && document.length <= fastDocument,
+  now: (given) => loadNow<typeof import('./api.ts')>(import.meta.url, './api.ts').apiProblem(given),
+  apart: offThread<[ApiConfig], string | null>(new URL('./api.ts', import.meta.url), 'apiProblem', {
+    deadline: 30_000,
+  }),
+  failed: (reason) => `it could not be checked: ${reason}`,
+});
+
 export const checks: readonly EntityCheck[] = [
   { only_one_of: ['config.document', 'config.file'] },
   {
@@ -74,8 +88,7 @@ export const checks: readonly EntityCheck[] = [
       fn: ({ config: value }) => {
         const given = value as ApiConfig;
         if ((given.document === null) === (given.file === null)) return null;
-        const { apiProblem } = loadNow<typeof import('./api.ts')>(import.meta.url, './api.ts');
-        const problem = apiProblem(given);
+        const problem = problemOf({ document: given.document, file: given.file, base_path: given.base_path });
         if (problem === null) return null;
         return { [given.document === null ? 'config.file' : 'config.document']: `cannot be used: ${problem}` };
       },

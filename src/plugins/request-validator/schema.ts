@@ -1,6 +1,17 @@
 import { longestSchema } from '../../plugin-sdk/json-schema/schema-limits.ts';
 import { loadNow } from '../../plugin-sdk/load-now.ts';
-import { array, boolean, type EntityCheck, type Infer, integer, record, set, string } from '../../plugin-sdk/schema.ts';
+import { offThread } from '../../plugin-sdk/off-thread.ts';
+import {
+  array,
+  boolean,
+  type EntityCheck,
+  type Infer,
+  integer,
+  record,
+  set,
+  slowCheck,
+  string,
+} from '../../plugin-sdk/schema.ts';
 import { versions } from './versions.ts';
 
 const parameter = record(
@@ -70,15 +81,27 @@ export const config = record({
 
 export type RequestValidatorConfig = Infer<typeof config>;
 
+/** Characters of a configuration that are checked at once. */
+const fastConfig = 16_384;
+
+type Problems = Readonly<Record<string, string>> | null;
+
+const problemsIn = slowCheck<RequestValidatorConfig, Problems>({
+  key: (given) => `request-validator ${JSON.stringify(given)}`,
+  isFast: (given) => JSON.stringify(given).length <= fastConfig,
+  now: (given) => loadNow<typeof import('./problems.ts')>(import.meta.url, './problems.ts').problemsOf(given),
+  apart: offThread<[RequestValidatorConfig], Problems>(new URL('./problems.ts', import.meta.url), 'problemsOf', {
+    deadline: 30_000,
+  }),
+  failed: (reason) => ({ '@entity': `the schemas could not be checked: ${reason}` }),
+});
+
 export const checks: readonly EntityCheck[] = [
   { at_least_one_of: ['config.body_schema', 'config.parameter_schema'] },
   {
     custom_entity_check: {
       field_sources: ['config'],
-      fn: ({ config: given }) => {
-        const { problemsOf } = loadNow<typeof import('./problems.ts')>(import.meta.url, './problems.ts');
-        return problemsOf(given as RequestValidatorConfig);
-      },
+      fn: ({ config: given }) => problemsIn(given as RequestValidatorConfig),
     },
   },
 ];
