@@ -25,8 +25,10 @@ export async function configure(
   }
   if (taken.length > 0) {
     throw new Error(
-      `the gateway has ${taken.join(', ')} already, not made by this example, and nothing was changed.\n` +
-        'Stop that gateway, or use another prefix: SLUICEGATE_PREFIX=.sluicegate/example npm run example',
+      `the gateway already has ${taken.join(', ')}, not created by this example; nothing was changed.\n` +
+        'Delete them, or run the example with a gateway of its own:\n' +
+        '  SLUICEGATE_PREFIX=.sluicegate/example SLUICEGATE_PROXY_LISTEN=127.0.0.1:0 SLUICEGATE_ADMIN_LISTEN=127.0.0.1:0 ' +
+        'SLUICEGATE_STATUS_LISTEN=off npm run example',
     );
   }
   for (const { name, url } of backends) {

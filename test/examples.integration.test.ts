@@ -122,7 +122,7 @@ describe('the example', () => {
     await other.admin('PUT', '/services/orders', { url: 'http://orders.internal:8080' });
     await assert.rejects(
       configure({ adminUrl: other.adminUrl, token: null }, backends),
-      /has \/services\/orders already, not made by this example, and nothing was changed/,
+      /already has \/services\/orders, not created by this example; nothing was changed/,
     );
     assert.equal((await other.admin('GET', '/services/orders')).body['host'], 'orders.internal');
     assert.equal((await other.admin('GET', '/services/users')).status, 404);

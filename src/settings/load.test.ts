@@ -183,6 +183,17 @@ describe('wrong input', () => {
     test(`${title} stops with one line that names it`, () => assert.equal(refusal(sources), message));
   }
 
+  test('several invalid settings are reported together', () => {
+    const conf = file('log_level = loud\nworker_timeout = soon\n');
+    assert.equal(
+      refusal({ conf, env: { SLUICEGATE_BODY_MEMORY: '12q' } }).replaceAll(conf, 'conf'),
+      '3 settings are invalid:\n' +
+        "  log_level has an invalid value: 'loud' (debug, info, notice, warn, error, crit, alert, emerg) (set by conf line 1)\n" +
+        "  body_memory is not a size: '12q' (write 8k, 10m or 1g) (set by SLUICEGATE_BODY_MEMORY)\n" +
+        "  worker_timeout is not a time: 'soon' (write 500ms, 60s, 1m or 30d) (set by conf line 2)",
+    );
+  });
+
   test('an unknown key of the file names its line', () => {
     const conf = file('# x\nprxy_listen = off\n');
     assert.equal(refusal({ conf }), `${conf} line 2: unknown setting 'prxy_listen' (did you mean proxy_listen?)`);

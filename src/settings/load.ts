@@ -44,13 +44,21 @@ export function loadSettings(sources: SettingSources = {}): LoadedSettings {
 
   const texts: Record<string, string> = {};
   const values: Record<string, unknown> = {};
+  const invalid: SettingsError[] = [];
   for (const name of settingNames) {
     const written = effective(name, layers);
     const text = written === null ? definitions[name].default : written.text.trim();
-    const resolved = resolveReference(name, text, env);
-    texts[name] = resolved;
-    values[name] = parse(name, resolved, written);
+    try {
+      const resolved = resolveReference(name, text, env);
+      texts[name] = resolved;
+      values[name] = parse(name, resolved, written);
+    } catch (error) {
+      if (!(error instanceof SettingsError)) throw error;
+      invalid.push(error);
+    }
   }
+  const [first, ...others] = invalid;
+  if (first !== undefined) throw others.length === 0 ? first : severalInvalid(invalid);
   const settings = buildSettings(values as Values, publicSettings(values, texts), cwd);
   warnings.push(...settingsWarnings(settings));
   return { settings, warnings, file };
@@ -58,6 +66,12 @@ export function loadSettings(sources: SettingSources = {}): LoadedSettings {
 
 function effective(name: SettingName, layers: readonly Layer[]): Written | null {
   return layers.findLast((layer) => layer.has(name))?.get(name) ?? null;
+}
+
+function severalInvalid(errors: readonly SettingsError[]): SettingsError {
+  return new SettingsError(
+    [`${errors.length} settings are invalid:`, ...errors.map(({ message }) => message)].join('\n  '),
+  );
 }
 
 function parse(name: SettingName, text: string, written: Written | null): unknown {

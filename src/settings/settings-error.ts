@@ -1,4 +1,4 @@
-/** A setting that cannot be used. The message is one line that names the setting and, where known, where it was written. */
+/** An invalid setting. Each has one line of the message, with its name and, where known, where it was set. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
