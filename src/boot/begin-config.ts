@@ -39,7 +39,7 @@ export async function beginConfig(source: ConfigSource): Promise<void> {
   publisher.follow();
 }
 
-/** A migration may take long. Whether the database answers at all is known sooner, within its time-out. */
+/** A migration may take long. Whether the database answers at all is known sooner, within its timeout. */
 async function prepare(store: Store): Promise<void> {
   await store.ping();
   await store.migrate();

@@ -23,7 +23,7 @@ interface Claim {
 
 /**
  * Makes sure that every address can be listened on, and chooses a port in the place of 0. Workers share their ports, and so
- * would a second node: this binds each alone for a moment, to find out. Rejects with one clear line. `shared`: ports of listeners
+ * would a second node: this binds each exclusively for a moment, to find out. Rejects with a one-line error. `shared`: ports of listeners
  * with `reuseport` are shared with another node on purpose.
  */
 export async function claimPorts(addresses: readonly ListenAddress[], shared = false): Promise<ClaimedPorts> {
@@ -53,7 +53,7 @@ export function addressText({ ip, port }: Pick<ListenAddress, 'ip' | 'port'>): s
 const canHold = process.platform === 'linux' || process.platform === 'freebsd';
 
 /**
- * Another node may serve the port, and would lose connections to a socket that only tries it. Whether it can be shared is found
+ * Another node may serve the port, and would lose connections to a socket that only tests it. Whether the port can be shared is found
  * out when the workers listen.
  */
 async function share(address: ListenAddress): Promise<Claim> {

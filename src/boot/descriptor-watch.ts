@@ -6,18 +6,18 @@ export interface DescriptorLog {
   log(level: 'notice' | 'warn' | 'error', message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** Milliseconds between two looks, and between two lines while nothing changes. */
+/** Milliseconds between two checks, and between two log lines while nothing changes. */
 const interval = 500;
 const quiet = 30_000;
-/** So few that are left are as good as none: libuv keeps some for itself. */
+/** With this few left the process counts as out of descriptors: libuv reserves some for itself. */
 const reserve = 4;
-/** With this many a node starts without a warning: the default of `nginx_events_worker_connections` is meant as a bound. */
+/** No warning at start from this limit on: the default of `nginx_events_worker_connections` is an upper bound. */
 const plenty = 8192;
-/** Part of the limit below which there are enough again. */
+/** Fraction of the limit below which the process counts as recovered. */
 const enough = 0.9;
 
 /**
- * Notices that the process runs out of file descriptors. The system tells nobody: libuv accepts the connections for which there is
+ * Notices that the process runs out of file descriptors. Nothing reports it: libuv accepts the connections for which there is
  * none left and closes them at once, without an error.
  */
 export class DescriptorWatch {
@@ -32,7 +32,7 @@ export class DescriptorWatch {
     this.#log = log;
   }
 
-  /** How often the process ran out of them. */
+  /** How often the process ran out of file descriptors. */
   get exhaustions(): number {
     return this.#exhaustions;
   }
@@ -42,7 +42,7 @@ export class DescriptorWatch {
     const { limit } = this;
     if (limit === null) return;
     if (limit < Math.min(workers * workerConnections, plenty)) {
-      this.#log.log('warn', 'the limit of open files is lower than the connections that the workers may have', {
+      this.#log.log('warn', 'the open file limit is lower than the maximum number of connections', {
         limit,
         connections: workers * workerConnections,
         hint: 'raise it (ulimit -Hn, LimitNOFILE) or lower nginx_events_worker_connections',
@@ -60,7 +60,7 @@ export class DescriptorWatch {
     if (open > limit - reserve) this.#ranOut(open, limit);
     else if (this.#exhausted && open < limit * enough) {
       this.#exhausted = false;
-      this.#log.log('notice', 'there are file descriptors again', { open, limit });
+      this.#log.log('notice', 'file descriptors are available again', { open, limit });
     }
   }
 
@@ -70,21 +70,21 @@ export class DescriptorWatch {
     if (this.#exhausted && now < this.#quietUntil) return;
     this.#exhausted = true;
     this.#quietUntil = now + quiet;
-    this.#log.log('error', 'out of file descriptors: new connections are closed until others end', { open, limit });
+    this.#log.log('error', 'out of file descriptors; closing new connections until others end', { open, limit });
   }
 }
 
-/** Open file descriptors of the process; null: there is not even one left to count them with. */
+/** Open file descriptors of the process; null: not even one is left to count them with. */
 export function openDescriptors(): number | null {
   try {
-    // Linux 6.2 and later tell the number as the size.
+    // Linux 6.2 and later report the count as the size.
     return statSync('/proc/self/fd').size || readdirSync('/proc/self/fd').length;
   } catch {
     return null;
   }
 }
 
-/** Null where it cannot be found out. */
+/** Null: unknown. */
 function descriptorLimit(): number | null {
   try {
     const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];

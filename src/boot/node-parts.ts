@@ -32,9 +32,9 @@ import type { OpenedStore } from './open-store.ts';
 import { runStopSteps, type StopStep } from './stop-steps.ts';
 import type { WorkerCalls } from './worker-calls.ts';
 
-/** Bytes that every system takes. */
+/** Bytes that fit into a socket path on every system. */
 const longestSocketPath = 100;
-/** Milliseconds that workers and open connections of the Admin API may take to end when they are cut off. */
+/** Milliseconds that workers and open connections of the Admin API may take to close after they are cut off. */
 const cutOffLimit = 3000;
 
 export interface NodeOptions {
@@ -153,7 +153,7 @@ export class NodeParts {
   async #stopAll(graceful: boolean, shutdownDelay: number): Promise<void> {
     const { drainTimeout } = this.#options.settings;
     const draining = graceful ? this.#supervisor.drain(drainTimeout, shutdownDelay) : null;
-    // The status API says meanwhile that the node is not ready.
+    // Until then the status API reports that the node is not ready.
     if (graceful && shutdownDelay > 0) await wait(shutdownDelay, null, { signal: this.#cut.signal }).catch(() => {});
     // Requests of the Admin API may wait for what it does.
     this.#background?.abort();
@@ -181,8 +181,8 @@ export class NodeParts {
           this.#descriptors?.stop();
         },
       },
-      // After the workers: what they counted last is sent and stored.
-      { name: 'the background of plugins', run: () => this.#background?.stop() },
+      // After the workers: their last counts are sent and stored.
+      { name: 'background tasks of plugins', run: () => this.#background?.stop() },
       { name: 'analytics', run: () => this.#analytics?.stop() },
       { name: 'the copy of consumers and credentials', run: () => this.#workerCalls?.close() },
       { name: 'the copy of the config', run: () => this.#publisher?.close() },
@@ -353,7 +353,7 @@ export class NodeParts {
   #statusFront(): StatusFrontPlace | null {
     const { settings, compileCache } = this.#options;
     const socketPath = resolve(settings.prefix, 'status.sock');
-    // Requests that are logged are served where the log is written.
+    // Logged requests are served by the control plane, which writes the log.
     if (settings.statusAccessLog !== 'off') return null;
     if (process.platform === 'win32' || Buffer.byteLength(socketPath) > longestSocketPath) return null;
     const startThread = <T>(start: () => T): T => this.#priority.startThread(start);

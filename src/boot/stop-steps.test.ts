@@ -22,7 +22,7 @@ test('a step that hangs or fails does not keep the next from running, and the lo
   );
   assert.deepEqual(done, ['fourth']);
   assert.deepEqual(warnings, [
-    'first did not stop within 0.01 s; the stop continues without it',
+    'first did not stop within 0.01 s; continuing without it',
     'second did not stop cleanly',
     'third did not stop cleanly',
   ]);

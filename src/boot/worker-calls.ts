@@ -70,7 +70,7 @@ export class WorkerCalls {
     else if (touched.length > 0) this.#remembered?.touch(touched, version);
   }
 
-  /** The node compares all that it has with the store. Rejects when the store is away. */
+  /** The node compares everything it holds with the store. Rejects while the store is unavailable. */
   async recheck(): Promise<void> {
     await this.#remembered?.recheck();
   }

@@ -17,7 +17,7 @@ export async function health(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** Milliseconds for an answer. */
+/** Milliseconds to wait for an answer. */
 const patience = 5000;
 
 interface StatusAddress {
@@ -54,7 +54,7 @@ function statusAddress(prefix: string): StatusAddress | null {
   }
 }
 
-/** An address of all interfaces is asked on this machine. */
+/** A listener on all interfaces is queried by loopback. */
 function hostOf(ip: string): string {
   if (ip === '0.0.0.0') return '127.0.0.1';
   if (ip === '::') return '[::1]';

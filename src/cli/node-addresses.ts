@@ -10,7 +10,7 @@ export interface BoundListener {
   readonly proxyProtocol: boolean;
 }
 
-/** Where the node of the prefix listens, as it wrote it down; null: it has not, or the file cannot be read. */
+/** The listen addresses that the node of the prefix wrote to its file; null: no file yet, or it is unreadable. */
 export function boundListeners(prefix: string, kind: 'proxy' | 'admin'): readonly BoundListener[] | null {
   try {
     const bound: JsonValue = JSON.parse(readFileSync(addressesFileOf(prefix), 'utf8'));
@@ -21,7 +21,7 @@ export function boundListeners(prefix: string, kind: 'proxy' | 'admin'): readonl
   }
 }
 
-/** The address to connect to on this machine: a listener on all interfaces is reached by loopback. */
+/** The address to connect to on this machine: loopback for a listener on all interfaces. */
 export function reachableHost(ip: string): string {
   return ip === '0.0.0.0' ? '127.0.0.1' : ip === '::' ? '::1' : ip;
 }

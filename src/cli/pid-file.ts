@@ -5,15 +5,15 @@ import { CliError } from './cli-error.ts';
 import { isPrefixLocked, takePrefixLock } from './prefix-lock.ts';
 import { processIdentity } from './process-identity.ts';
 
-/** A gateway that runs in a prefix. `identity` tells it from a later process with the same pid. */
+/** A gateway that runs in a prefix. `identity` distinguishes it from a later process with the same pid. */
 export interface NodeProcessId {
   readonly pid: number;
   readonly identity: string;
 }
 
 /**
- * Makes this process the node of the prefix and writes its pid file. Throws when another node runs there; a pid file that one
- * left behind is replaced. Returns how to give the prefix back.
+ * Makes this process the node of the prefix and writes its pid file. Throws when another node runs there; a stale pid
+ * file is replaced. Returns a function that releases the prefix.
  */
 export function claimPrefix(prefix: string): () => void {
   const lock = lockPrefix(prefix);
@@ -67,7 +67,7 @@ function isLocked(prefix: string): boolean {
   }
 }
 
-/** Whether the process has the file open. The lock may be held by a process of another container, and the pid not be its own. */
+/** Whether the process has the file open: a process in another container may hold the lock, under another pid. */
 function hasOpen(pid: number, path: string): boolean {
   try {
     const { dev, ino } = statSync(path);
@@ -76,7 +76,7 @@ function hasOpen(pid: number, path: string): boolean {
       return found !== undefined && found.dev === dev && found.ino === ino;
     });
   } catch (error) {
-    // Without /proc there is no more to know than that the lock is held and that the pid is in use.
+    // Without /proc, all that is known is that the lock is held and the pid is in use.
     return error instanceof Error && 'code' in error && error.code === 'ENOENT' && processIdentity(pid) === '';
   }
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-/** How long a start waits for a command that is looking at the lock just now. In milliseconds. */
+/** Milliseconds that a start waits for a command that is testing the lock. */
 const patience = 1000;
 
 /** SQLITE_BUSY: another process holds a lock. */
@@ -11,8 +11,8 @@ const busy = 5;
 const held = new Set<DatabaseSync>();
 
 /**
- * A lock on the prefix that the kernel releases when its holder ends, however it ends, and that holds between containers that
- * share a volume, where pids mean nothing. Node has no `flock`; SQLite's file locks serve. Null: another process holds it.
+ * A lock on the prefix that the kernel releases when its holder ends, however it ends, and that works between containers that
+ * share a volume, where pids mean nothing. Node has no `flock`; SQLite's file locks do. Null: another process holds it.
  */
 export function takePrefixLock(path: string): { release(): void } | null {
   const database = new DatabaseSync(path, { timeout: patience });

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 const hasProc = existsSync('/proc/self/stat');
 
 /**
- * What tells a process from a later one with the same pid: the time of its start. Null when no process has the pid; a
- * thread, which `kill(pid, 0)` also finds, and a zombie are none. Empty where there is no /proc to ask.
+ * Distinguishes a process from a later one with the same pid, by its start time. Null when no process has the pid; a
+ * thread, which `kill(pid, 0)` also finds, and a zombie do not count. Empty on systems without /proc.
  */
 export function processIdentity(pid: number): string | null {
   if (!hasProc) return isSignalable(pid) ? '' : null;
@@ -17,7 +17,7 @@ export function processIdentity(pid: number): string | null {
   }
 }
 
-/** Fields of proc_pid_stat(5); the second is the name in parentheses, which may hold anything. */
+/** Fields of proc_pid_stat(5); the second is the name in parentheses, which may contain anything. */
 function startTime(stat: string): string | null {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state = ''] = fields;

@@ -29,7 +29,7 @@ export async function endNode(node: NodeProcessId, signal: 'SIGTERM' | 'SIGQUIT'
 }
 
 export function send(node: NodeProcessId, signal: NodeJS.Signals): void {
-  // Its pid may belong to another process by now.
+  // The pid may belong to another process by now.
   if (!isRunning(node)) return;
   try {
     process.kill(node.pid, signal);

@@ -18,7 +18,7 @@ export async function start(context: CommandContext): Promise<number> {
   preparePrefix(settings.prefix);
   checkLogTargets(settings);
   const release = claimPrefix(settings.prefix);
-  // Until this node listens, nobody must take the addresses of an earlier one for its own.
+  // Until this node listens, no command may use the addresses of an earlier node.
   rmSync(addressesFileOf(settings.prefix), { force: true });
   let gateway: Gateway | null = null;
   const say = (message: string): void => context.err(lineOf(settings, message));
@@ -40,7 +40,7 @@ export async function start(context: CommandContext): Promise<number> {
   }
 }
 
-/** Milliseconds that an abandoned start has to close what it has opened. */
+/** Milliseconds that an abandoned start has to close what it opened. */
 const abandonLimit = 3000;
 
 /** The gateway, or the exit code when a signal came first: a start may wait for a database for a long time. */
@@ -88,7 +88,7 @@ async function endOf(
   say: (message: string) => void,
 ): Promise<number> {
   const signal = await signals.end;
-  // Somebody at a terminal waits for it.
+  // Someone at a terminal is waiting.
   const shutdownDelay = signal === 'SIGINT' ? 0 : settings.shutdownDelay;
   say(`${signal}: ${stopPlan(shutdownDelay, settings.drainTimeout)}; a second signal ends at once`);
   const graceful = gateway.stop(true, shutdownDelay).then(() => null);

@@ -145,7 +145,7 @@ export class Attempts {
     this.#parts.names.resolve(name, (found, reason) => {
       x.trace?.end(span, found ? { found } : { found, reason });
       if (!this.#current(x, serial)) return;
-      // Behind it stands what was asked in which order, which the trace has.
+      // What follows is the order of the calls, which the trace shows.
       if (!found) x.failureCause = `${name}: ${reason.replace(/\. Tried: .*$/s, '')}`;
       this.#guarded(x, () => (found && x.nameWaits <= maxNameWaits ? this.#attempt(x) : absent()));
     });
@@ -469,7 +469,7 @@ function sharesTargets(x: Exchange, service: RuntimeService): boolean {
   return x.balanced !== null && (service.tls !== null || service.http2);
 }
 
-/** The TLS handshake failed for a name that the client chose: no fault of the backend. */
+/** The TLS handshake failed for a name that the client chose, so it does not count against the backend. */
 function isClientsName(x: Exchange, error: ErrorEntry): boolean {
   if (error !== errors.connectFailed || x.failureCause.startsWith('connect ')) return false;
   return x.service !== null && backendName(x, x.service)?.chosen === true;

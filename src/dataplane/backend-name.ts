@@ -2,10 +2,10 @@ import type { RuntimeService } from '../snapshot/runtime.ts';
 import type { Exchange } from './exchange.ts';
 import { hostName } from './request-message.ts';
 
-/** The name that a TLS backend is asked for (SNI) and verified by, where it is not the name of its address. */
+/** The SNI that a TLS backend gets and the name its certificate must have, where it is not the name of its address. */
 export interface BackendName {
   readonly name: string;
-  /** It comes from the client. */
+  /** The client chose it. */
   readonly chosen: boolean;
 }
 

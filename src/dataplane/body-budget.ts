@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.ts';
 export interface BodyBudgetOptions {
   /** Bytes that all requests of the worker may hold; 0: no limit. */
   readonly total: number;
-  /** Bytes that the requests of one client may hold; 0: no limit but its share of the total. */
+  /** Bytes that the requests of one client may hold; 0: limited by its share of the total only. */
   readonly perClient: number;
   /** Called for each request that is refused. */
   readonly refused: () => void;
@@ -15,14 +15,14 @@ export interface BodyBudgetOptions {
 
 type Holder = Pick<Exchange, 'clientIp' | 'heldBytes' | 'finished'>;
 
-/** Addresses of IPv6 that share this prefix are one client. */
+/** IPv6 addresses with the same prefix of this length are one client. */
 const ipv6Prefix = 64;
 /** Milliseconds without a refusal after which refusing has ended. */
 const quietTime = 2_000;
 
 /**
- * The memory of bodies that a worker collects for plugins. A client may hold as much as is still free, so that one of them
- * gets half of it at most and there is always room for others.
+ * The memory of bodies that a worker collects for plugins. A client may hold as much as is still free, so a single client
+ * gets at most half of the total, and others always have room.
  */
 export class BodyBudget {
   readonly #options: BodyBudgetOptions;
@@ -45,7 +45,7 @@ export class BodyBudget {
     return this.#held;
   }
 
-  /** Reserves memory for the exchange, until `release`. False: there is none, refuse the request. */
+  /** Reserves memory for the exchange until `release`. False: none is free, so the request must be refused. */
   reserve(x: Holder, bytes: number): boolean {
     // What would be reserved now would never be released.
     if (x.finished) return false;
@@ -61,7 +61,7 @@ export class BodyBudget {
     return true;
   }
 
-  /** The exchange holds no bodies any more. */
+  /** The exchange no longer holds bodies. */
   release(x: Holder): void {
     if (x.heldBytes === 0) return;
     const client = addressGroup(x.clientIp, ipv6Prefix);
@@ -72,7 +72,7 @@ export class BodyBudget {
     x.heldBytes = 0;
   }
 
-  /** Reserves memory that a request can do without. Half of the total is for those that cannot. */
+  /** Reserves memory that a request can do without. Half of the total is reserved for those that cannot. */
   reserveSpare(bytes: number): boolean {
     if (this.#held + bytes > this.#total / 2) return false;
     this.#held += bytes;

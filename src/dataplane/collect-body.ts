@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts';
 
 /**
  * Collects the request body into the exchange; rejects with `RequestBodyTooLarge` beyond `limit` bytes, and with
- * `BodyMemoryExhausted` when the worker has no memory for it.
+ * `BodyMemoryExhausted` when the worker's body memory is used up.
  */
 export function collectBody(x: Exchange, limit: number): Promise<Uint8Array> {
   if (x.head.bodyLength > limit) return Promise.reject(new RequestBodyTooLarge());

@@ -59,7 +59,7 @@ export interface DataPlaneOptions {
 /** One worker's proxy listeners and everything behind them. */
 export interface DataPlane {
   readonly ports: readonly number[];
-  /** From now on clients are told to use another connection; they are still served, and so are new ones. */
+  /** Asks clients to use another connection from now on. They and new clients are still served. */
   announceEnd(): void;
   /** Stops accepting, lets what is in flight finish within the time, closes the rest. */
   drain(timeout: number): Promise<void>;
@@ -69,7 +69,7 @@ export interface DataPlane {
   close(): Promise<void>;
 }
 
-/** A 405 names what would be accepted (RFC 9110 15.5.6). The gateway passes on every method but CONNECT and TRACE. */
+/** `Allow` of a 405 (RFC 9110 15.5.6). The gateway forwards every method except CONNECT and TRACE. */
 const allowLine = 'Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n';
 
 /** Listens on every proxy address. Rejects with one clear line when it cannot. */
@@ -158,7 +158,8 @@ class WorkerDataPlane implements DataPlane, DownstreamHost, SessionHost, Downstr
       total: settings.bodyMemory,
       perClient: settings.bodyMemoryPerClient,
       refused: () => this.#counters[Counter.shed]!++,
-      began: (client) => log.warn('body memory is used up: requests whose bodies plugins read get 503', { client }),
+      began: (client) =>
+        log.warn('body memory is used up; answering 503 to requests whose bodies plugins read', { client }),
       ended: (refusals) => log.warn('body memory is available again', { refusals }),
     });
     this.#accessLog =

@@ -40,15 +40,15 @@ export interface Downstream {
   readonly bodyComplete: boolean;
 }
 
-/** Milliseconds that a connection without a request yet is given for it when the node drains: it may be on its way. */
+/** Milliseconds that a connection has for its first request while the node drains: it may be in flight. */
 export const firstRequestGrace = 1000;
 
 /** A client's connection as the data plane knows it, whatever it speaks. */
 export interface ClientConnection {
   readonly socket: Socket;
-  /** Closes when nothing is in flight; else after what is. The first request of a connection is waited for. */
+  /** Closes when nothing is in flight, or else after it; a new connection may still send its first request. */
   drain(): void;
-  /** Tells the client, where its protocol has a way to, that it should use another connection for what comes next. */
+  /** Asks the client, where its protocol can, to send further requests on another connection. */
   announceEnd(): void;
 }
 

@@ -56,7 +56,7 @@ export interface DownstreamPeer {
   logged: LoggedHead | null;
   /** How plugins of its requests ask backends; null: they cannot. */
   readonly calls: BackendCaller | null;
-  /** The memory for bodies that are collected; null: it is not limited. */
+  /** The memory for collected bodies; null: unlimited. */
   readonly bodies: BodyBudget | null;
 }
 
@@ -211,7 +211,7 @@ export class Exchange {
   /** Monotonic clock: when the backend was first asked, when its first byte came. 0: never. */
   upstreamStartedMono = 0;
   firstByteMono = 0;
-  /** Lines that the gateway added to the head of the answer when it was sent: `X-Kong-...`, `Server-Timing`. */
+  /** Header lines that the gateway added to the answer: `X-Kong-...`, `Server-Timing`. */
   sentLines = '';
   /** Bytes of bodies; heads are counted by the connection. */
   bytesReceived = 0;

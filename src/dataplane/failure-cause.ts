@@ -2,7 +2,7 @@ import { type ErrorEntry, errors } from '../errors.ts';
 import type { UpstreamTimeouts } from '../plugin-sdk/attempts.ts';
 
 /**
- * For logs and explanations: why an attempt failed, where nothing better is known: which timeout expired, or what the
+ * For logs and explanations: why an attempt failed when no more specific cause is known: which timeout expired, or what the
  * backend did. '' for other errors.
  *
  * @param tryTimeout Milliseconds of one attempt, when that expired; else null.

@@ -9,7 +9,7 @@ export interface OverloadOptions {
   readonly heapLimit: number;
   /** Share of the heap's cap that may be in use, in percent; 0: it does not matter. */
   readonly maxHeap: number;
-  /** Milliseconds for which the heap may stay that full before the worker asks to be replaced; 0: it never does. */
+  /** Milliseconds that the heap may stay that full before the worker asks to be replaced; 0: never. */
   readonly heapTimeout: number;
   /** Called once, with the bytes in use. */
   readonly heapStaysFull: (used: number) => void;
@@ -24,7 +24,7 @@ const patience = 3;
 /** How much the share of refused requests grows with each late look, and how much it shrinks with each good one. */
 const growth = 0.25;
 const decay = 0.05;
-/** Milliseconds between two looks at the heap. By time: close to its cap a single look may take seconds. */
+/** Milliseconds between two checks of the heap. By time: close to the limit a single check may take seconds. */
 const heapInterval = 500;
 /** Milliseconds between two collections at least. */
 const leastPause = 1000;
@@ -71,8 +71,8 @@ export class Overload {
 
   /**
    * What is in use may be garbage for the most part, and a worker that refuses everything makes none that would let V8 collect
-   * it: so it is collected before it counts. That takes long where the heap is large, so between the first collection and
-   * the one that decides about the worker there is no other.
+   * it, so it is collected before it counts. A collection of a large heap takes long, so between the first collection and
+   * the one that decides whether to replace the worker there is no other.
    */
   #isHeapFull(now: number): boolean {
     if (getHeapStatistics().used_heap_size <= this.#heapCap) {

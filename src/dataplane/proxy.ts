@@ -132,7 +132,7 @@ export class RequestProxy implements ResponseListener {
     x.responseEdits = null;
     x.responseBlock = lines;
     if (x.status !== 101) {
-      // A plugin set another status: no raw bytes may follow that answer.
+      // A plugin changed the status: no raw bytes may follow this answer.
       x.upstream?.destroy();
       x.upstream = null;
       this.#attempts.release(x);

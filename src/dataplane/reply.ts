@@ -54,7 +54,7 @@ function wireType(x: Exchange, options: ProxyOptions): string {
   return headerValue(x.head.block, 'content-type') ?? options.errorDefaultType;
 }
 
-/** The headers of a reply as lines, without those that are none and those that frame the message. */
+/** The headers of a reply as lines, without invalid ones and those that frame the message. */
 export function replyLines({ headers }: Reply): string {
   let lines = '';
   for (const [name, value] of headers) {

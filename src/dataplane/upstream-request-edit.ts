@@ -42,7 +42,7 @@ export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
 
   setAbsentHeader(name: string, value: string): void {
     refuseFraming(name);
-    // The gateway has written one, which no look at the client's lines shows.
+    // The gateway has written one, which is not among the client's lines.
     if (lowerName(name) === 'host') this.setHeader(name, value);
     else requestEdits(this.#exchange).setAbsent(name, value);
   }

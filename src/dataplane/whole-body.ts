@@ -23,7 +23,7 @@ export interface WholeBodyOptions {
 
 /**
  * Sends the head and a body that is there as a whole, through the body filters. A large one is sent in pieces, as if it came
- * from a backend: no filter keeps the worker from its other requests, and the exchange, with the memory that it holds, lasts
+ * from a backend: no filter blocks the worker's other requests, and the exchange, with the memory that it holds, lasts
  * until a slow client has read it.
  */
 export function sendWhole(x: Exchange, body: Uint8Array, options: WholeBodyOptions): void {

@@ -16,7 +16,7 @@ export function workerHeapLimit({
   workers,
 }: Pick<Settings, 'workerMaxHeapSize' | 'workers'>): number {
   if (workerMaxHeapSize > 0) return workerMaxHeapSize;
-  // Also knows the limit of a container; 0: there is none.
+  // Includes the limit of a container; 0: unlimited.
   const available = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
   return Math.min(largest, Math.max(smallest, Math.floor(available / 2 / workers)));
 }
@@ -61,8 +61,8 @@ export class HeapGauge {
 }
 
 /**
- * The limit that V8 gets, in MiB. It is only the last resort: a thread that meets it amid an allocation of native code (an
- * array that grows, a large JSON text) ends the whole process. So it leaves the watchdog time to end the worker before.
+ * V8's own limit in MiB, the last resort: a thread that reaches it during an allocation of native code (an
+ * array that grows, a large JSON text) ends the whole process. It leaves the watchdog time to end the worker first.
  */
 export function engineHeapLimit(limit: number): number {
   return Math.ceil((heapCeiling(limit) + Math.max(limit * 0.75, leastReserve)) / mebibyte);

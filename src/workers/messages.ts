@@ -67,7 +67,7 @@ export interface WorkerBoot {
   readonly compileCache: string | null;
   /** Shared memory of the counters of all workers (zones/counters.ts). */
   readonly zones: SharedArrayBuffer;
-  /** Shared memory of what the watchdog looks at (zones/worker-vitals.ts). */
+  /** Shared memory that the watchdog reads (zones/worker-vitals.ts). */
   readonly vitals: SharedArrayBuffer;
   /** Bytes of heap that the worker may use. */
   readonly heapLimit: number;
@@ -103,7 +103,7 @@ export type ToWorker =
   /** The answer to a `call`. */
   | { readonly type: 'answer'; readonly id: number; readonly result: CallResult }
   /**
-   * For `delay` milliseconds tell clients to go elsewhere; then stop accepting, finish what is in flight within `timeout`
+   * For `delay` milliseconds ask clients to reconnect; then stop accepting, finish what is in flight within `timeout`
    * milliseconds, close, exit.
    */
   | { readonly type: 'drain'; readonly delay: number; readonly timeout: number }

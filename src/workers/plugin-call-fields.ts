@@ -2,7 +2,7 @@ import { entityMark, type PluginCall } from '../zones/worker-vitals.ts';
 import type { SnapshotDelta, SnapshotEntity } from './messages.ts';
 
 /**
- * Names the plugin, its instance and the route of the call that a worker is in, for a line of the error log. A worker that is in
+ * Names the plugin, its instance and the route of a worker's current call, for a line of the error log. A worker that is in
  * no call may be in code that a plugin left behind (a timer, what follows an `await`): then the fields begin with `last_`.
  */
 export function pluginCallFields(

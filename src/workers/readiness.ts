@@ -1,9 +1,9 @@
 import { type NodeVitals, WorkerState } from '../zones/worker-vitals.ts';
 
-/** Milliseconds without a beat after which nothing waits for a worker any more, and the node is not ready. */
+/** Milliseconds without a heartbeat after which nothing waits for the worker and the node is not ready. */
 export const suspectAfter = 2000;
 
-/** Null: the node serves, every worker listens and its event loop turns. Otherwise one line that says what is missing. */
+/** Null: the node serves, every worker listens and its event loop turns. Otherwise the reason, in one line. */
 export function notReadyReason(vitals: NodeVitals, now: number): string | null {
   if (vitals.stopping) return 'the node is stopping';
   let listening = 0;

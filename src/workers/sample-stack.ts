@@ -12,13 +12,13 @@ interface Profile {
   }[];
 }
 
-/** Milliseconds for which the thread is watched, and those that each step may take. */
+/** Milliseconds of sampling, and the timeout of each step. */
 const watchTime = 50;
 const patience = 500;
 
 /**
- * Where a thread spends its time, as `function (file:line)`: V8 interrupts it even in an endless loop. Null when it cannot be found
- * out within a bounded time.
+ * Where a thread spends its time, as `function (file:line)`: V8 interrupts it even in an endless loop. Null when that is unknown
+ * within the timeout.
  */
 export async function sampleStack(thread: Worker): Promise<string | null> {
   try {

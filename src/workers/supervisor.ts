@@ -53,7 +53,7 @@ const firstPause = 100;
 const longestPause = 10_000;
 /** What a worker gets beyond the time for its requests: for its plugins, and to close and end. */
 const exitGrace = pluginDrainTimeout + 1000;
-/** Milliseconds in which a thread ends that was terminated, unless it is stuck in the system or in native code. */
+/** Milliseconds in which a terminated thread ends, unless it is blocked in a system call or in native code. */
 const terminateGrace = 10_000;
 
 /** Starts the data-plane workers, replaces those that die, and carries messages between the planes. */
@@ -88,7 +88,7 @@ export class Supervisor {
       clock: sharedClock(),
       timeout: options.boot.settings.workerTimeout,
       workers: () => this.#live(),
-      // Nobody waits for its acknowledgements from now on.
+      // From now on nothing waits for its acknowledgements.
       suspected: () => this.#check(),
       heapCeiling: heapCeiling(this.#heapLimit),
       askHeap: (worker) => worker.heapUsed(),
@@ -159,7 +159,7 @@ export class Supervisor {
     return this.#live().filter((worker) => worker.ready && this.#watchdog.isResponsive(worker));
   }
 
-  /** Ends all workers, after `delay`: those that are not done within `timeout` milliseconds are cut off. */
+  /** Ends all workers, after `delay`: those still busy after `timeout` milliseconds are cut off. */
   async drain(timeout: number, delay = 0): Promise<void> {
     this.#stop();
     const late = AbortSignal.timeout(delay + timeout + exitGrace);
@@ -259,7 +259,7 @@ export class Supervisor {
         this.#replaceFull(worker, message.used);
         break;
       case 'fatal':
-        // Until all are ready it is the reason why the node does not start, which is reported once, not for each worker.
+        // Until all are ready this error prevents the start, and is reported once, not for each worker.
         if (!this.#allReady) this.#started.reject(new Error(message.message));
         else this.#options.log.log('error', message.message, { worker: worker.number });
         break;
@@ -299,7 +299,7 @@ export class Supervisor {
     const call = this.#vitals.pluginCall(worker.number);
     if (call.phase === 'setup') this.#quarantine.add(call.instance);
     const at = await worker.busyWith();
-    // It may have ended meanwhile.
+    // The worker may have ended meanwhile.
     if (this.#workers[worker.number] !== worker) return;
     const message = this.#stopping ? 'worker does not respond and is ended' : 'worker does not respond and is replaced';
     this.#condemn(worker, message, {
@@ -317,7 +317,7 @@ export class Supervisor {
     });
   }
 
-  /** Ends a worker that is of no use any more. Its successor starts when the thread has ended: both have the same memory. */
+  /** Ends a worker for good. Its successor starts once the thread has ended: they share a row of memory. */
   #condemn(worker: WorkerHandle, message: string, fields: Readonly<Record<string, unknown>>): void {
     if (worker.condemned) return;
     worker.condemned = true;
@@ -349,7 +349,7 @@ export class Supervisor {
     this.#options.onFailures(this.#live().flatMap((each) => each.failures));
   }
 
-  /** A plugin that was changed is tried again. */
+  /** A plugin whose configuration changed is tried again. */
   #release({ upserts, removes }: SnapshotDelta): void {
     for (const { id } of upserts.plugins ?? []) this.#quarantine.delete(entityMark(id));
     for (const id of removes.plugins ?? []) this.#quarantine.delete(entityMark(id));

@@ -11,25 +11,25 @@ export interface WatchdogOptions<W extends WatchedWorker> {
   readonly vitals: NodeVitals;
   /** The clock that all threads share (`sharedClock`). */
   readonly clock: () => number;
-  /** Milliseconds without a beat after which a worker that listens is stuck; 0: never. */
+  /** Milliseconds without a heartbeat after which a listening worker counts as stuck; 0: never. */
   readonly timeout: number;
   readonly workers: () => readonly W[];
-  /** The worker has been silent for so long that nothing should wait for it. */
+  /** The worker has had no heartbeat for so long that nothing should wait for it. */
   readonly suspected: (worker: W) => void;
   /** Bytes of heap at which a worker is ended at once. */
   readonly heapCeiling: number;
-  /** Asks a thread that may be in a loop for the bytes of its heap in use; bounded in time. */
+  /** Reads the heap usage, in bytes, of a thread that may be in a loop; has a timeout. */
   readonly askHeap: (worker: W) => Promise<number>;
   readonly heapFull: (worker: W, used: number) => void;
-  /** Called once for a worker, with the milliseconds of its silence. */
+  /** Called once for a worker, with the milliseconds since its last heartbeat. */
   readonly stuck: (worker: W, silence: number) => void;
 }
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const interval = 250;
-/** What one late look adds to a silence at most: the whole process may have been stopped meanwhile. */
+/** At most what one late check adds to the time without a heartbeat: the whole process may have been suspended. */
 const longestStep = 500;
-/** What a worker may need for loading its code and building its config, in milliseconds. */
+/** Milliseconds that a worker may take to load its code and build its config. */
 const startTimeout = 60_000;
 
 interface Silence {
@@ -42,7 +42,7 @@ interface Silence {
   asking: boolean;
 }
 
-/** Notices workers whose event loop no longer turns. Reads shared memory only: no message, which a stuck worker would not answer. */
+/** Notices workers whose event loop no longer turns. Reads shared memory only: a stuck worker would not answer a message. */
 export class Watchdog<W extends WatchedWorker> {
   readonly #options: WatchdogOptions<W>;
   readonly #silences = new WeakMap<W, Silence>();
@@ -55,7 +55,7 @@ export class Watchdog<W extends WatchedWorker> {
     this.#timer = setInterval(() => this.#look(), interval).unref();
   }
 
-  /** False: the worker has not beaten for some seconds, so waiting for it is in vain. */
+  /** False: no heartbeat for some seconds, so there is no point in waiting for the worker. */
   isResponsive(worker: W): boolean {
     return (this.#silences.get(worker)?.duration ?? 0) < suspectAfter;
   }
@@ -114,7 +114,7 @@ export class Watchdog<W extends WatchedWorker> {
     if (used > this.#options.heapCeiling) this.#options.heapFull(worker, used);
   }
 
-  /** A worker that builds a large config is in many setups, one after the other; one that is stuck stays in the same. */
+  /** A worker that builds a large config runs many setups in turn; a stuck one stays in the same setup. */
   #followSetup(silence: Silence, { number }: W, step: number): void {
     const { phase, instance } = this.#options.vitals.pluginCall(number);
     const settingUp = phase === 'setup' ? instance : 0;

@@ -23,7 +23,7 @@ function bootstrap(compileCache: string | null): string {
   return `${enable}import(${JSON.stringify(entry.href)});`;
 }
 
-/** Milliseconds for which a thread is waited for that is asked for its heap: it may be stuck in native code. */
+/** Milliseconds to wait for a thread's heap usage: it may be stuck in native code. */
 const heapPatience = 500;
 
 /** One worker thread, from its start to its end. */
@@ -36,7 +36,7 @@ export class WorkerHandle {
   /** Version of the config in effect. */
   version = -1;
   failures: readonly SnapshotFailure[] = [];
-  /** It is being ended, and the log says why. */
+  /** It is being terminated, and the reason is logged. */
   condemned = false;
   readonly #thread: Worker;
   readonly #exited: Promise<void>;
@@ -91,7 +91,7 @@ export class WorkerHandle {
     return this.#thread.performance.eventLoopUtilization();
   }
 
-  /** What the thread is doing now, as `function (file:line)`; null: it cannot be found out. */
+  /** What the thread is doing now, as `function (file:line)`; null: unknown. */
   busyWith(): Promise<string | null> {
     return sampleStack(this.#thread);
   }

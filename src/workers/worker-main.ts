@@ -13,7 +13,7 @@ if (parentPort === null) throw new Error('this module runs in a worker thread');
 const port = parentPort;
 const post = (message: FromWorker): void => port.postMessage(message);
 
-/** The event loop turns: once now, and then at each interval. */
+/** A heartbeat now, and then at each interval. */
 function beginBeats({ vitals, worker, heapLimit }: WorkerBoot): void {
   const row = workerVitals(vitals, worker);
   const heap = new HeapGauge(heapLimit);

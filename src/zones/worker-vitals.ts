@@ -1,5 +1,5 @@
 /**
- * What each worker shows of itself while it runs, in shared memory: when its event loop last turned, and which plugin call
+ * The state of each running worker, in shared memory: when its event loop last turned, and which plugin call
  * it is in. The control plane and the readiness probe read it without asking the worker, which may be stuck.
  *
  * A row for the node, then one for each worker. Every row is 128 bytes: whole cache lines, so that no thread's writes slow
@@ -19,7 +19,7 @@ export const Vital = Object.freeze({
   /** `entityMark` of the plugin instance and of the route of the last call of a plugin. */
   instance: 3,
   route: 4,
-  /** Bytes of heap in use at the last beat. */
+  /** Bytes of heap in use at the last heartbeat. */
   heapUsed: 5,
 });
 
@@ -48,7 +48,7 @@ export const PluginPhase = Object.freeze({
 
 export type PluginPhaseName = keyof typeof PluginPhase;
 
-/** Milliseconds between two beats of a worker. */
+/** Milliseconds between two heartbeats of a worker. */
 export const beatInterval = 200;
 
 /** Where a worker was when it was last seen. */
@@ -58,7 +58,7 @@ export interface PluginCall {
   readonly route: number;
 }
 
-/** Shared memory of `workers` rows; nobody has beaten yet. */
+/** Shared memory with `workers` rows, before the first heartbeat. */
 export function createVitals(workers: number): SharedArrayBuffer {
   return new SharedArrayBuffer((workers + 1) * rowBytes);
 }
@@ -78,7 +78,7 @@ const phaseNames = new Map<number, PluginPhaseName>(
   Object.entries(PluginPhase).map(([name, code]) => [code, name as PluginPhaseName]),
 );
 
-/** Reads the vitals of all workers, and keeps the part that belongs to the control plane. */
+/** Reads the vitals of all workers, and writes the row of the control plane. */
 export class NodeVitals {
   readonly #node: Float64Array;
   readonly #workers: readonly Float64Array[];
@@ -102,7 +102,7 @@ export class NodeVitals {
     this.#node[NodeVital.beat] = time;
   }
 
-  /** Whether the node was asked to stop: it serves on for a while, but load balancers are to leave it out. */
+  /** Whether the node was asked to stop: it still serves for a while, but load balancers should stop using it. */
   get stopping(): boolean {
     return this.#node[NodeVital.stopping] === 1;
   }
@@ -123,7 +123,7 @@ export class NodeVitals {
     return this.#workers[worker]![Vital.state]!;
   }
 
-  /** A worker starts, listens or has ended. What its predecessor left is cleared when it starts. */
+  /** A worker starts, listens or has ended. Its predecessor's values are cleared when it starts. */
   setState(worker: number, state: number): void {
     const row = this.#workers[worker]!;
     if (state === WorkerState.starting) row.fill(0);

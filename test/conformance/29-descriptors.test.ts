@@ -67,11 +67,11 @@ test('a node that runs out of file descriptors recovers', { timeout: 60_000 }, a
     for (let count = 0; count < 300; count++) sockets.push(connect(port, '127.0.0.1').on('error', () => {}));
     // As long as all of them are held, nobody else is served.
     await until(async () => (await Promise.race([ask(), new Promise((done) => setTimeout(done, 500, 0))])) !== 200);
-    await until(async () => /out of file descriptors: new connections are closed until others end/.test(errors));
-    assert.match(errors, /the limit of open files is lower than the connections/);
+    await until(async () => /out of file descriptors; closing new connections until others end/.test(errors));
+    assert.match(errors, /the open file limit is lower than the maximum number of connections/);
     for (const socket of sockets) socket.destroy();
     await until(async () => (await Promise.race([ask(), new Promise((done) => setTimeout(done, 500, 0))])) === 200);
-    await until(async () => errors.includes('there are file descriptors again'));
+    await until(async () => errors.includes('file descriptors are available again'));
     const lines = errors.split('\n').filter((line) => line.includes('out of file descriptors'));
     assert.equal(lines.length, 1, errors);
     assert.equal(child.exitCode, null);

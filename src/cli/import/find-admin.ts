@@ -9,13 +9,13 @@ import { AdminClient } from './admin-client.ts';
 export function findAdmin(context: CommandContext): AdminClient {
   const { admin, token } = context.arguments.options;
   const given = typeof token === 'string' ? token : null;
-  // The token of this machine's node goes to no other address than its own.
+  // The local node's token is sent to that node only.
   if (typeof admin === 'string') return new AdminClient(admin, given ?? context.env['SLUICEGATE_ADMIN_TOKEN'] ?? null);
   const { prefix, adminListen, adminToken } = settingsOf(context).settings;
   findRunningNode(context, ': start it, or name an Admin API by --admin');
   const listeners = boundListeners(prefix, 'admin') ?? adminListen;
   const listener = listeners.find(({ ssl }) => !ssl) ?? listeners[0];
   if (listener === undefined)
-    throw new CliError(`the node in ${prefix} has no Admin API: name that of another by --admin`);
+    throw new CliError(`the node in ${prefix} has no Admin API; give the URL of another with --admin`);
   return new AdminClient(urlOfListener(listener), given ?? adminToken);
 }

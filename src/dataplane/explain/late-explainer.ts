@@ -17,7 +17,7 @@ export class LateExplainer {
     if (this.#explainer === null) {
       const before = monotonic();
       this.#explainer = this.#load();
-      // The request begins when it could: what is measured must not contain the loading of what measures.
+      // The request starts after the explainer is loaded, so that its times do not include the loading.
       const spent = monotonic() - before;
       x.startedAt += spent;
       x.startedMono += spent;

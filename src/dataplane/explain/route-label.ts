@@ -2,7 +2,7 @@ import type { RuntimeRoute } from '../../snapshot/runtime.ts';
 
 const shownPaths = 3;
 
-/** What a person calls a route: its name, else its paths, else its id. */
+/** How people refer to a route: by its name, else its paths, else its ID. */
 export function routeLabel({ id, name, paths }: Pick<RuntimeRoute, 'id' | 'name' | 'paths'>): string {
   if (name !== null) return name;
   if (paths === null || paths.length === 0) return id;
