@@ -64,7 +64,7 @@ export const errors = Object.freeze({
   unexpected: entry('UNEXPECTED', 500, 'An unexpected error occurred', 'internal'),
 });
 
-/** Thrown where bodies are collected and the worker has no memory left for them; left uncaught, it becomes a 503. */
+/** Thrown where bodies are collected when the worker's body memory is used up. Uncaught, it becomes a 503. */
 export class BodyMemoryExhausted extends Error {
   constructor() {
     super('there is no memory for the body');

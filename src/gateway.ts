@@ -32,7 +32,7 @@ export interface GatewayAddresses {
 export interface Gateway {
   readonly addresses: GatewayAddresses;
   /**
-   * Ends the node; resolves when every listener, worker and the store are closed. Graceful: the node says that it is not ready,
+   * Ends the node; resolves when every listener, worker and the store are closed. Graceful: the node reports that it is not ready,
    * accepts connections for `shutdownDelay` milliseconds more (default: the setting), and then gives requests in flight
    * `drainTimeout`. A second call that is not graceful cuts a graceful one short.
    */
@@ -44,7 +44,7 @@ export interface Gateway {
 export interface StartOptions {
   /** False in tests, where exceptions that nobody caught have to be seen. Default true: they are logged and survived. */
   readonly ownsProcess?: boolean;
-  /** Abandons the start: what has been started is stopped, and the promise rejects. */
+  /** Cancels the start: parts already started are stopped, and the promise rejects. */
   readonly signal?: AbortSignal;
 }
 

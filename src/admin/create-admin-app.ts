@@ -43,12 +43,12 @@ export function createStatusApp(
     token: null,
     guiOrigins: [],
     hosts: deps.settings.adminHosts,
-    // Monitoring reaches it by any name of the machine, and there is nothing to change.
+    // Monitoring may use any name of the machine, and the status API is read-only.
     hostCheck: 'loopback',
   });
 }
 
-/** Clients tell the flavour and the version of Kong by it. */
+/** Clients detect the edition and version of Kong by it. */
 export function statusServerHeader(headers: ReadonlySet<string>): string | null {
   return headers.has('server') ? `kong/${kongVersion}` : null;
 }

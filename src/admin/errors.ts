@@ -49,7 +49,7 @@ export function answerOf(error: unknown, report: Report): Answer {
   return { status: unknown.status, json: unknown.body };
 }
 
-/** The message of such an error is one line for an operator, who is who uses this API. */
+/** The message is one line for an operator, who is the user of this API. */
 function isStoreAway(error: unknown): error is StoreError {
   return error instanceof StoreError && (error.detail.kind === 'unavailable' || error.detail.kind === 'refused');
 }

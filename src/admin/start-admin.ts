@@ -19,7 +19,7 @@ export async function startStatus(deps: AdminDependencies, options: AdminOptions
   const { statusListen, headers } = deps.settings;
   const create: CreateApp = (server) => createStatusApp(deps, options, server);
   const { front } = options;
-  // The front reads the first bytes of a connection itself, and takes neither TLS nor a PROXY header off.
+  // The front reads the first bytes of a connection itself, and supports neither TLS nor the PROXY protocol.
   const fronted = front === undefined ? [] : statusListen.filter(({ ssl, proxyProtocol }) => !ssl && !proxyProtocol);
   if (front === undefined || fronted.length === 0) return listenAll(statusListen, options, create);
   const rest = statusListen.filter((address) => !fronted.includes(address));

@@ -6,7 +6,7 @@ import { defineEntity } from './define-entity.ts';
 import type { RowWriter } from './entity.ts';
 
 /**
- * Browser sessions that ended before their time: by a logout, or because an administrator deleted them. A copy of the
+ * Browser sessions that ended before they expired: by a logout, or because an administrator deleted them. A copy of the
  * cookie is refused until it would have expired. Rows are read by bucket, so a worker caches the whole list in a few answers.
  */
 export const revokedSessions = defineEntity({

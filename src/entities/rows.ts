@@ -30,8 +30,8 @@ export function buildRow(definition: EntityDefinition, input: Fields, options: B
 }
 
 /**
- * PUT: makes the row that replaces `options.before` or creates the one of `options.id`. What the body omits goes back to its
- * default; what was generated stays, so that a client that writes its whole configuration again changes no secret.
+ * PUT: makes the row that replaces `options.before` or creates the one of `options.id`. Omitted fields are reset to their
+ * defaults; generated values are kept, so that a client that rewrites its whole configuration changes no secret.
  */
 export function applyPut(
   definition: EntityDefinition,
@@ -147,7 +147,7 @@ function finish(
     } else fields[name] = value;
   }
   const schema = schemaOf(definition, result.value);
-  // Another plugin under the same id has other secrets.
+  // Another plugin with the same id has other secrets.
   const kept = before['name'] === fields['name'] ? before : {};
   for (const [name, field] of schema.fields) {
     if (Object.hasOwn(fields, name)) fields[name] = withGenerated(field, fields[name], kept[name]);
@@ -155,7 +155,7 @@ function finish(
   return { ok: true, row: fields as Row, virtual };
 }
 
-/** Generates what is missing and automatic within a record, unless `kept` has it: a secret of a plugin's configuration. */
+/** Generates missing automatic values within a record, such as a plugin's secret, unless `kept` has them. */
 function withGenerated(field: Field, value: unknown, kept: unknown): unknown {
   if (!isRecordSchema(field) || typeof value !== 'object' || value === null) return value;
   let output: Record<string, unknown> | null = null;

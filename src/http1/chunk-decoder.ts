@@ -14,7 +14,7 @@ const maxExtensionBytes = 1024;
 /** Of one body: extensions are work that carries nothing. */
 const maxExtensionsBytes = 16_384;
 const maxTrailerBytes = 8192;
-/** Leading zeros included: a 64-bit number that is padded. Larger values than exact integers are refused. */
+/** Including leading zeros, as in a padded 64-bit number. Values beyond safe integers are refused. */
 const maxSizeDigits = 16;
 
 /**

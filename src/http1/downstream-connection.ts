@@ -31,7 +31,7 @@ export interface DownstreamLimits {
   readonly sendTimeout: number;
   readonly keepaliveTimeout: number;
   readonly keepaliveRequests: number;
-  /** Bytes per second that a request body must arrive with; 0: any. */
+  /** Minimum rate of a request body in bytes per second; 0: none. */
   readonly bodyMinRate: number;
   /** Largest request body; 0 is unlimited. */
   readonly maxBodySize: number;
@@ -496,7 +496,7 @@ export class DownstreamConnection implements Downstream, ClientConnection {
     }
   }
 
-  /** Nothing to send here: while the host is draining the next answer has `Connection: close`. */
+  /** Nothing to send: while the node drains, the next answer carries `Connection: close`. */
   announceEnd(): void {}
 
   /** Closes when nothing is in flight; else after the answer. */

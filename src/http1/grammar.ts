@@ -4,18 +4,18 @@
  */
 
 /**
- * Method, target, minor version (RFC 9112 3). A raw `#` cannot stand in a target. Methods are those that nginx, and so Kong,
- * accepts: a backend that folds the case of `get` would pass a route or a rule that is for `GET`.
+ * Method, target, minor version (RFC 9112 3). A raw `#` is not valid in a target. Methods are those that nginx, and so Kong,
+ * accepts: `get` would bypass a route or rule for `GET` if the backend ignores the case.
  */
 export const requestLine = /([A-Z_-]+) ([\x21\x22\x24-\x7e]+) HTTP\/1\.([01])\r\n/y;
 
-/** A method by itself (`:method` of HTTP/2). */
+/** A method alone (`:method` of HTTP/2). */
 export const methodName = /^[A-Z_-]+$/;
 
 /** The same with a target of raw UTF-8, which some clients send; its bytes are percent-encoded before anything reads them. */
 export const rawRequestLine = /([A-Z_-]+) ([\x21\x22\x24-\x7e\x80-\xff]+) HTTP\/1\.([01])\r\n/y;
 
-/** A request target by itself (`:path` of HTTP/2), raw UTF-8 included. */
+/** A request target alone (`:path` of HTTP/2), raw UTF-8 included. */
 export const requestTarget = /^[\x21\x22\x24-\x7e\x80-\xff]+$/;
 
 /** Minor version, status, reason (RFC 9112 4). */
@@ -30,10 +30,10 @@ export const fieldLines = /(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff
 /** A Host value: registered name or IP literal, optional port, which may be empty (RFC 3986 3.2.3); no user part, path or list. */
 export const hostValue = /^(?:[A-Za-z0-9._~!$&'()*+;=%-]+|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{0,5})?$/;
 
-/** A Content-Length value as it stands after the colon: digits between optional blanks (RFC 9110 8.6, RFC 9112 5). */
+/** A Content-Length value as received after the colon: digits with optional blanks around them (RFC 9110 8.6, RFC 9112 5). */
 const lengthValue = /^[ \t]*([0-9]{1,19})[ \t]*$/;
 
-/** The length that such a value gives; -1 when it is no length. */
+/** The length in such a value; -1 when it is invalid. */
 export function parseLength(value: string): number {
   const found = lengthValue.exec(value);
   if (found === null) return -1;
@@ -41,7 +41,7 @@ export function parseLength(value: string): number {
   return length <= Number.MAX_SAFE_INTEGER ? length : -1;
 }
 
-/** The only Transfer-Encoding that is accepted, as it stands after the colon. */
+/** The only accepted Transfer-Encoding, as received after the colon. */
 export const chunkedValue = /^[ \t]*chunked[ \t]*$/i;
 
 /** A token (RFC 9110 5.6.2). */

@@ -46,7 +46,7 @@ export function withoutFields(block: string, names: ReadonlySet<string>): string
   return filterFields(block, names, false);
 }
 
-/** Of the block, only the lines of these names (lower case). */
+/** Only the lines of these names (lower case). */
 export function onlyFields(block: string, names: ReadonlySet<string>): string {
   return filterFields(block, names, true);
 }

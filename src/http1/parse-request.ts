@@ -64,7 +64,7 @@ export class ParsedRequest implements RequestHead {
   /** The client wants the connection kept. */
   keepAlive = true;
   expectContinue = false;
-  /** `websocket` for a well-formed opening handshake; no other protocol is changed to. */
+  /** `websocket` for a valid opening handshake; other upgrades are not supported. */
   upgrade: '' | 'websocket' = '';
   /** Its `Sec-WebSocket-Key`. */
   webSocketKey = '';

@@ -33,7 +33,7 @@ function originForm(head: ParsedRequest, target: string): string | null {
   return rest.charCodeAt(0) === 47 ? rest : `/${rest}`;
 }
 
-/** `a:` names the same as `a` (RFC 3986 6.2.3). */
+/** `a:` is equivalent to `a` (RFC 3986 6.2.3). */
 export function withoutEmptyPort(authority: string): string {
   return authority.charCodeAt(authority.length - 1) === 58 ? authority.slice(0, -1) : authority;
 }

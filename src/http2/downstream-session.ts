@@ -105,7 +105,7 @@ export class DownstreamSession implements ClientConnection {
     if (host.draining) this.announceEnd();
   }
 
-  /** The first GOAWAY of a graceful shutdown (RFC 9113 6.8): streams that the client has opened meanwhile are still served. */
+  /** The first GOAWAY of a graceful shutdown (RFC 9113 6.8): streams that the client opens before it arrives are still served. */
   announceEnd(): void {
     if (this.#open && !this.#session.closed && !this.#session.destroyed)
       this.#session.goaway(noError, greatestStreamId);
@@ -124,7 +124,7 @@ export class DownstreamSession implements ClientConnection {
     });
   }
 
-  /** Takes no more streams; those in flight finish, and so do the first ones of a new session. */
+  /** Accepts no more streams; those in flight finish, and a new session may still open its first ones. */
   drain(): void {
     this.#draining = true;
     if (this.peer.requests === 0) this.#idle.set(firstRequestGrace, monotonic());

@@ -116,7 +116,7 @@ export class DownstreamStream implements Downstream, BodyOwner {
   }
 
   bodyTooSlow(): void {
-    // A client of gRPC sends when it has something to say.
+    // A gRPC client may pause for any time between two messages.
     if (this.#exchange?.route?.grpc !== true) this.bodyTimedOut();
   }
 

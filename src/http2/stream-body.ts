@@ -16,7 +16,7 @@ export interface BodyOwner {
   bodyBroken(): void;
   /** No byte came for the time-out. */
   bodyTimedOut(): void;
-  /** Bytes come, but fewer than the minimum rate. */
+  /** The body arrives below the minimum rate. */
   bodyTooSlow(): void;
   unexpected(error: unknown): void;
 }
@@ -39,7 +39,7 @@ export class StreamBody {
   #broken = false;
   readonly #deadline: Deadline;
 
-  /** `limit`: most bytes, of a body whose length is not declared. `timeout`: milliseconds between two reads. `minRate`: bytes per second. */
+  /** `limit`: maximum bytes of a body without a declared length. `timeout`: milliseconds between two reads. `minRate`: bytes per second. */
   constructor(stream: ServerHttp2Stream, owner: BodyOwner, limit: number, timeout: number, minRate: number) {
     this.#stream = stream;
     this.#owner = owner;

@@ -24,7 +24,7 @@ const headers = new WeakMap<object, ProxyHeader>();
 
 /**
  * From now on every connection of the server has to begin with a PROXY header, before TLS. It is read off and kept, and only
- * then does the server see the connection. To be called when the server has all its listeners for `connection`. Returns the
+ * then does the server see the connection. Call it after all listeners for `connection` are attached. Returns the
  * connections whose header is still to come.
  */
 export function expectProxyHeader(server: Server, options: ProxyHeaderOptions): WaitingConnections {

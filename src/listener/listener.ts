@@ -49,7 +49,7 @@ export interface Listener {
   readonly server: Server;
   /** Accepts no more connections. Those open are not touched. */
   stop(): void;
-  /** Connections that `accept` has not been called for yet: before or in their TLS handshake. */
+  /** Connections before or in their TLS handshake, not yet passed to `accept`. */
   readonly pending: number;
   /** Closes those. */
   closePending(): void;

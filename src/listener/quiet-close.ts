@@ -1,10 +1,10 @@
 import type { Server } from 'node:net';
 import { performance } from 'node:perf_hooks';
 
-/** Milliseconds that servers wait for a quiet moment before they close all the same. */
+/** Milliseconds to wait for a quiet moment before the servers are closed anyway. */
 const patience = 250;
 
-/** Turns of the event loop before the first try: the code of the last microseconds is compiled and in the caches by then. */
+/** Turns of the event loop before the first attempt, so that the code that closes is compiled and cached by then. */
 const warmTurns = 200;
 
 interface Internals {
@@ -12,9 +12,9 @@ interface Internals {
 }
 
 /**
- * Closes servers right after the event loop has looked for events and found none, when their accept queues are empty: the
- * kernel resets the connections in the queue of a socket that is closed. What follows in `Server.close` takes longer than the
- * rest, so the handles go first. Resolves when they are closed.
+ * Closes servers right after the event loop has polled and found no events, when their accept queues are empty: the
+ * kernel resets the connections in the queue of a closed socket. The rest of `Server.close` takes longer, so the handles
+ * are closed first. Resolves when they are closed.
  */
 export function closeWhenQuiet(servers: readonly Server[]): Promise<void> {
   const handles = servers.map((server) => (server as unknown as Internals)._handle);

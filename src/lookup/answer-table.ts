@@ -23,7 +23,7 @@ export interface Pending {
   readonly promise: Promise<readonly EntityRow[]>;
   /** An answer from before this version of the store is out of date. */
   neededVersion: number;
-  /** Whatever its version: the store was replaced or compared as a whole since the question was asked. */
+  /** Whatever its version: since the question was asked the store was replaced or compared as a whole. */
   askAgain: boolean;
 }
 
@@ -80,7 +80,7 @@ export class AnswerTable {
     this.#missing.clear();
   }
 
-  /** Forgets every answer but these. */
+  /** Evicts all answers except these. */
   keepOnly(kept: ReadonlySet<Answer>): void {
     this.#missing.clear();
     for (const [value, answer] of [...this.#found.entries()]) if (!kept.has(answer)) this.#found.delete(value);

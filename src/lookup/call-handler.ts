@@ -30,7 +30,7 @@ export async function readRows(store: Store, { entity, field, value, many }: Que
   return row === null ? [] : [row];
 }
 
-/** Rows of one answer to several questions at most. */
+/** Maximum rows in one answer to several questions. */
 const mostRowsOfMany = 10_000;
 
 /** The rows that have one of the values, in the order of lists; null: there are too many. */

@@ -12,11 +12,11 @@ export interface EntityCacheOptions {
   readonly ask: Ask;
   /** Answers kept for each field of each entity. Default 20,000. */
   readonly size?: number;
-  /** Questions on their way at the same time. Default 256. */
+  /** Maximum concurrent questions. Default 256. */
   readonly concurrency?: number;
-  /** Of these for one client. Default: half. */
+  /** Maximum concurrent questions of one client. Default: half. */
   readonly concurrencyPerClient?: number;
-  /** Questions that wait for their turn, half of them for one client. Default 4,096. */
+  /** Maximum queued questions, at most half of them of one client. Default 4,096. */
   readonly maxWaiting?: number;
 }
 
@@ -132,7 +132,7 @@ export class EntityCache implements EntityAccess {
     }
   }
 
-  /** Takes over what the store says now instead of what was known. Null: there are no such rows. */
+  /** Replaces the cached answer with the store's current one. Null: there are no such rows. */
   refresh(question: Question, rows: readonly EntityRow[]): Answer | null {
     const table = this.#table(question.entity, question.field);
     const cells = this.#entities.get(question.entity)?.cells;
@@ -161,7 +161,7 @@ export class EntityCache implements EntityAccess {
     return known;
   }
 
-  /** One question at a time for each value and client: joining another client's would mean to wait in its line. */
+  /** One question at a time for each value and client: sharing another client's would mean waiting in its queue. */
   #fetch(question: Question, client: string): Promise<readonly EntityRow[]> {
     const table = this.#table(question.entity, question.field);
     const group = clientGroup(client);
@@ -176,7 +176,7 @@ export class EntityCache implements EntityAccess {
   async #inTurn(question: Question, table: AnswerTable, key: string, group: string): Promise<readonly EntityRow[]> {
     try {
       const rows = await this.#queue.run(group, async () => {
-        // Another client may have asked the same meanwhile.
+        // Another client's question may have been answered meanwhile.
         return table.get(question.value) ?? (await this.#answer(question, table, key));
       });
       if (rows !== overloaded) return rows;
@@ -189,7 +189,7 @@ export class EntityCache implements EntityAccess {
   async #answer(question: Question, table: AnswerTable, key: string): Promise<readonly EntityRow[]> {
     for (;;) {
       const found = (await this.#ask({ method: 'find', question })) as Found;
-      // What changed while the question was on its way is asked for again.
+      // A row that changed while the question was in flight is read again.
       const pending = table.pending.get(key);
       if (pending !== undefined && (pending.askAgain || found.version < pending.neededVersion)) {
         pending.askAgain = false;

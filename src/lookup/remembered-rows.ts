@@ -21,7 +21,7 @@ export interface QuestionBatch {
 export interface RememberedRowsOptions {
   /** Asks the store. */
   readonly ask: (question: Question) => Promise<Found>;
-  /** Asks the store several questions at once; null: there are too many rows for one answer. In the order of lists. */
+  /** Sends several questions to the store at once; null: too many rows for one answer. In the order of lists. */
   readonly askMany: (batch: QuestionBatch) => Promise<readonly Row[] | null>;
   readonly path: string;
   /** There is something new to be written. */
@@ -41,7 +41,7 @@ export class RememberedRows {
   constructor(options: RememberedRowsOptions) {
     this.#options = options;
     this.#cache = new EntityCache({
-      // The workers have put the clients' questions in turn.
+      // The workers already serve clients in turn.
       concurrency: 4096,
       concurrencyPerClient: 4096,
       ask: async (call) => {
@@ -63,8 +63,8 @@ export class RememberedRows {
   }
 
   /**
-   * Reads from the store again all that is known, for a node that did not follow its changes for a while. Nothing is forgotten
-   * meanwhile: when the store is away again, which rejects, clients that were known still are.
+   * Reloads all cached rows from the store, for a node that missed changes for a while. Rejects when the store becomes
+   * unavailable again; nothing is evicted then, so known clients stay known.
    */
   async recheck(): Promise<void> {
     this.#rechecked.clear();
@@ -81,7 +81,7 @@ export class RememberedRows {
     }
   }
 
-  /** Everything but what was just rechecked may be out of date. */
+  /** Everything that was not just reloaded may be stale. */
   forgetUnchecked(version: number): void {
     this.#cache.forgetAllBut(this.#rechecked, version);
     this.#rechecked.clear();

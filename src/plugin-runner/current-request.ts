@@ -18,8 +18,8 @@ export function showPluginCalls(row: Float64Array): void {
 }
 
 /**
- * A phase of the exchange begins: `phase` is a `PluginPhase`. Returns what has to be given to `leave` when it has returned
- * or thrown.
+ * A phase of the exchange begins: `phase` is a `PluginPhase`. Returns a value to pass to `leave` once the plugin has
+ * returned or thrown.
  */
 export function enter(exchange: Exchange, instance: PluginInstance, phase: number): Exchange | null {
   const before = current;

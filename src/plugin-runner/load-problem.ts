@@ -22,7 +22,7 @@ function excerptPlace({ stack = '' }: Error): string | null {
   return `${scheme === undefined ? path : fileURLToPath(`file://${path}`)}:${line}:${column}`;
 }
 
-/** The place of the import that names what is missing. */
+/** The place of the import whose module is missing. */
 function importPlace({ message }: Error): string | null {
   const [, wanted = '', importer = ''] =
     /^Cannot find (?:module|package) '(.+)' imported from (.+)$/.exec(message) ?? [];
@@ -40,7 +40,7 @@ function placeIn(file: string, isIt: (quoted: RegExpExecArray) => boolean): stri
   return null;
 }
 
-/** V8 keeps the place of a syntax error to itself; the parser that strips types tells it. */
+/** V8 does not expose the place of a syntax error; the parser that strips types does. */
 function syntaxPlace(error: Error, file: string): string | null {
   if (!(error instanceof SyntaxError)) return null;
   const text = textOf(file);
@@ -53,7 +53,7 @@ function syntaxPlace(error: Error, file: string): string | null {
   return null;
 }
 
-/** The first place in the stack outside Node and the gateway: what the gateway throws is about its caller. */
+/** The first place in the stack outside Node and the gateway: errors that the gateway throws concern its caller. */
 function framePlace({ stack = '' }: Error): string | null {
   const places = stack.split('\n').flatMap((line) => {
     const [, scheme, path, position] = /^\s+at .*?(file:\/\/)?(\/[^\s)]+?):(\d+:\d+)\)?$/.exec(line) ?? [];

@@ -27,7 +27,7 @@ export interface PluginAdminOperation {
     /** JSON Schema of its value; any text when left out. */
     readonly schema?: Readonly<Record<string, unknown>>;
   }[];
-  /** Statuses that it answers with besides, for the OpenAPI description: `[404, 503]`. */
+  /** Further statuses of its answers, for the OpenAPI description: `[404, 503]`. */
   readonly otherStatuses?: readonly number[];
   /** Changes nothing although it is no GET: leaves no audit record. Default: false. */
   readonly readOnly?: boolean;

@@ -25,7 +25,7 @@ const jsonLimits = { depth: 1000, members: mostArguments };
 /**
  * The named values of a request body: of a form (`application/x-www-form-urlencoded`, `multipart/form-data`, files left
  * out) or of a JSON object (its strings, numbers and booleans; nested values are left out). A name that occurs twice has
- * two values, in JSON too; JSON that is no object has none. Null when the body is of another type, malformed, has more than 1000 fields, or is nested deeper
+ * two values, in JSON too; JSON other than an object has none. Null when the body is of another type, malformed, has more than 1000 fields, or is nested deeper
  * than 1000 levels. `names`: only these are looked for, which is faster.
  */
 export function bodyArguments(
@@ -46,8 +46,8 @@ export function bodyArguments(
 }
 
 /**
- * The body without the fields of these names, every other byte as it was. The same object when it has none of them, is
- * empty, or is of a type that `bodyArguments` does not read. Null when it is of such a type and cannot be read: a backend
+ * The body without the fields of these names, otherwise unchanged. The same object when it has none of them, is
+ * empty, or is of a type that `bodyArguments` does not read. Null when it is of such a type and malformed: a backend
  * that reads it less strictly may find them, so the request must be refused.
  */
 export function withoutBodyArguments(
@@ -81,7 +81,7 @@ function formatOf(contentType: string | null): Format | null {
   return boundary === null ? unreadable : multipart(boundary);
 }
 
-/** A form whose parts cannot be told. */
+/** A malformed form. */
 const unreadable: Format = { fields: () => null, without: (body) => body };
 
 const boundaryParameter = /;[ \t]*boundary=(?:"([^"\\]{1,70})"|([!#$%&'*+.^_`|~0-9A-Za-z-]{1,70}))[ \t]*(?=;|$)/gi;

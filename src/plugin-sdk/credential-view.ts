@@ -5,10 +5,10 @@ import type { CredentialView } from './request-views.ts';
 const views = new WeakMap<EntityRow, CredentialView>();
 const versions = new WeakMap<EntityRow, string>();
 
-/** Fields that change without making it another credential. */
+/** Fields whose change does not make it a different credential. */
 const incidental: ReadonlySet<string> = new Set(['created_at', 'updated_at', 'expires_at', 'tags']);
 
-/** The credential that a row of `entity` is. `identifier` follows from the row. The same view for the same row. */
+/** The credential for a row of `entity`. `identifier` is derived from the row. The same row gives the same object. */
 export function credentialView(entity: string, row: EntityRow, identifier: string | null): CredentialView {
   let view = views.get(row);
   if (view === undefined) {
@@ -19,7 +19,7 @@ export function credentialView(entity: string, row: EntityRow, identifier: strin
   return view;
 }
 
-/** Digest of all that makes the row this credential: another one once its secret, its name or its consumer changes. */
+/** Digest of the row's identifying fields: it changes with the secret, the name and the consumer. */
 export function credentialVersion(row: EntityRow): string {
   let version = versions.get(row);
   if (version === undefined) {

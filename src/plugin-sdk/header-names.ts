@@ -29,8 +29,7 @@ export function isFramingHeader(name: string): boolean {
 /** Throws when one of them is no header name, or one of those that frame a message. */
 export function headerNames(names: readonly string[]): HeaderNames {
   for (const name of names) {
-    if (!token.test(name) || isFramingHeader(name))
-      throw new Error(`${JSON.stringify(name)} cannot be set by a plugin`);
+    if (!token.test(name) || isFramingHeader(name)) throw new Error(`plugins cannot set ${JSON.stringify(name)}`);
   }
   return Object.freeze({
     names: Object.freeze([...names]),

@@ -6,16 +6,16 @@ import type { Reply } from './reply.ts';
 export interface LimiterGuard {
   /** Waits for what a limiter says, and goes on with it. */
   settle<T>(verdict: Promise<T>, judge: (verdict: T) => undefined | Reply): Promise<undefined | Reply>;
-  /** The counters cannot be reached. */
+  /** The counters are unavailable. */
   complain(error: unknown): void;
 }
 
 /**
- * What a plugin with limits does when the counters cannot be reached: it logs the outage, counts it as
+ * What a plugin with limits does while the counters are unavailable: it logs the outage, counts it as
  * `limiter_failures`, and lets the request pass when it is fault tolerant, else fails it.
  */
 export function limiterGuard(tools: PluginTools, faultTolerant: boolean): LimiterGuard {
-  const outage = new OutageLog(tools.log, 'the counters cannot be reached');
+  const outage = new OutageLog(tools.log, 'the counters are unavailable');
 
   function complain(error: unknown): void {
     tools.count('limiter_failures');

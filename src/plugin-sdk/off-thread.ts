@@ -7,7 +7,7 @@ export interface OffThreadOptions {
 }
 
 export interface OffThreadCall<A extends readonly unknown[], R> {
-  /** For work that no client causes; all such calls wait in one line. */
+  /** For work that no client caused; all such calls share one queue. */
   (...args: A): Promise<R>;
   /** `client`: the IP address of the client whose request needs it. */
   forClient(client: string, ...args: A): Promise<R>;
@@ -88,7 +88,7 @@ class HelperThread {
   ): Promise<unknown> {
     const call = { id: ++this.#serial, module, name, args };
     const result = await this.#queue.run(clientGroup(client), () => this.#carryOut(call, deadline));
-    if (result === overloaded) throw new OffThreadError('too many bodies wait to be converted');
+    if (result === overloaded) throw new OffThreadError('too many bodies are waiting to be converted');
     return result;
   }
 

@@ -7,8 +7,8 @@ export interface Reply {
   /** Set: the body is Kong's error template with this message, in the format that the client accepts. */
   readonly message: string | null;
   /**
-   * What a `message` is sent as to a client without an `Accept` header. `wire`: the request's own media type, else
-   * `error_default_type`, as for what goes wrong with a backend. Default: JSON.
+   * Media type of a `message` for a client without an `Accept` header. `wire`: the request's own media type, else
+   * `error_default_type`, as for backend errors. Default: JSON.
    */
   readonly format?: 'wire';
   /** Set: it takes the way of a backend's answer. */

@@ -48,15 +48,15 @@ export interface CredentialView {
   readonly id: string | null;
   /** What `X-Credential-Identifier` shows; null when there is none. */
   readonly identifier: string | null;
-  /** The stored entity that the credential is; absent when it is not in the store. Made by `credentialView`. */
+  /** The credential's stored entity; absent when it is not in the store. Set by `credentialView`. */
   readonly source?: CredentialSource;
 }
 
-/** Lets a plugin that remembers a login, such as `session`, end it with the credential that it began with. */
+/** Lets a plugin that stores logins, such as `session`, end them together with their credential. */
 export interface CredentialSource {
   /** Schema name of the entity: `keyauth_credentials`. */
   readonly entity: string;
-  /** Digest of the row: another one once its secret, its name or its consumer changes. */
+  /** Digest of the row: it changes with the secret, the name and the consumer. */
   readonly version: string;
 }
 

@@ -12,8 +12,8 @@ const modules: ReadonlyMap<string, string> = new Map(
 let registered = false;
 
 /**
- * Makes `sluicegate/plugin-sdk` and its subpaths mean the copy that runs, in this thread. Plugins then load from any
- * folder, also where Node would find no package or that of another version.
+ * Resolves `sluicegate/plugin-sdk` and its subpaths to the running copy, in this thread. Plugins then load from any
+ * folder, even where Node would find no package or one of another version.
  */
 export function resolveSdkImports(): void {
   if (registered) return;

@@ -3,7 +3,7 @@ import { type EntityAccess, EntityAccessError, type EntityRow } from './entity-a
 
 const entity = 'revoked_sessions';
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-/** As many rows as a list has at most: a full one does not show whether there are more. */
+/** Maximum rows of a list: a full one may be incomplete. */
 const fullList = 1000;
 const longestTtl = 100_000_000;
 
@@ -15,7 +15,7 @@ const sets = new WeakMap<readonly EntityRow[], Revoked>();
 /**
  * Sessions that ended before the expiry of their cookies, on all workers and nodes that share the store. The store holds
  * one row for each until no copy of the cookie is valid any more. A worker caches the list in 64 answers, one for each
- * first character of the key, which a revocation invalidates; so a check costs no question to the store as a rule. While
+ * first character of the key, which a revocation invalidates; so a check rarely needs the store. While
  * the store is unavailable the last known list applies, and a check without one rejects.
  */
 export class SessionRevocations {
@@ -26,7 +26,7 @@ export class SessionRevocations {
     this.#entities = entities;
   }
 
-  /** Reads the whole list ahead, so that an outage of the store finds it cached. */
+  /** Reads the whole list in advance, so that it is cached during an outage of the store. */
   preload(): void {
     for (const bucket of alphabet) {
       const rows = this.#entities.list(entity, 'bucket', bucket);
@@ -35,7 +35,7 @@ export class SessionRevocations {
     }
   }
 
-  /** `key`: of `sessionKey`. Rejects with an `EntityAccessError` when nobody can tell. */
+  /** `key`: of `sessionKey`. Rejects with an `EntityAccessError` when neither cache nor store can answer. */
   has(key: string): boolean | Promise<boolean> {
     const bucket = key.charAt(0);
     const rows = this.#entities.list(entity, 'bucket', bucket);
@@ -81,7 +81,7 @@ export class SessionRevocations {
   }
 }
 
-/** What the store knows a login by: the random identifier in the cookie does not follow from it. */
+/** Identifies a login in the store: the random identifier in the cookie cannot be derived from it. */
 export function sessionKey(login: string): string {
   return hash('sha256', login, 'base64url');
 }

@@ -11,7 +11,7 @@ export type ParsedAddress =
   | { readonly ok: true; readonly address: Address }
   | { readonly ok: false; readonly problem: string };
 
-/** Characters of the longest name with its final dot and a port. */
+/** Characters of the longest host name with a trailing dot and a port. */
 const LONGEST = 260;
 const NAME = /^[A-Za-z0-9._-]+$/;
 

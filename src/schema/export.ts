@@ -71,7 +71,7 @@ export function exportField(field: Field): { readonly [attribute: string]: Json 
   return isRecordSchema(field) ? { ...output, ...exportSchema(field) } : output;
 }
 
-/** The default as an entity shows it, the unset fields of its elements included: clients compare the two. */
+/** The default as an entity shows it, including unset fields of its elements, because clients compare the two. */
 function wholeDefault(field: Field): unknown {
   const { meta } = field;
   if (meta.elements === undefined) return meta.default;

@@ -61,7 +61,7 @@ export interface FieldOptions extends Attributes {
   /** POST and PUT refuse an explicit null although there is a default, as Kong does; a PATCH with null restores the default. */
   readonly refuses_null?: boolean;
   readonly description?: string;
-  /** Pattern (JSON Schema) that valid texts have, for documentation, where code checks the text. */
+  /** JSON Schema `pattern` of valid values, for documentation only; code validates them. */
   readonly pattern?: string;
   /** Unit of a quantity, for documentation: `ms`, `s`, `bytes`. */
   readonly unit?: string;

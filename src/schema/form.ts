@@ -135,7 +135,7 @@ function slotOf(branch: Branch, step: Step): { readonly children: Map<unknown, N
 
 function toPlain(node: Node): unknown {
   if ('values' in node) return node.values.length === 1 ? node.values[0] : node.values;
-  // Positions count from 1: with a 0 among them it is a map, and a list field refuses it.
+  // Positions start at 1. With a 0 among them it is a map, which a list field refuses.
   if (node.positions.size > 0 && node.keys.size === 0 && !node.positions.has(0)) {
     return [...node.positions].sort(([a], [b]) => a - b).map(([, child]) => toPlain(child));
   }
@@ -220,7 +220,7 @@ function unescapeForm(text: string): string {
   }
 }
 
-/** In place: broken escapes are kept as they came. */
+/** In place. Invalid escapes are left as they are. */
 function unescapeBytes(bytes: Buffer): Buffer {
   let length = 0;
   for (let at = 0; at < bytes.length; at++) {

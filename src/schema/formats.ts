@@ -156,14 +156,14 @@ export function privateKeyProblem(text: string): string | null {
   }
 }
 
-/** In words: OpenSSL's codes say nothing to a reader. */
+/** In words instead of OpenSSL's codes. */
 function pemProblem(text: string, kind: string, error: unknown): string {
   const begin = text.indexOf('-----BEGIN ');
   if (begin < 0) return `no -----BEGIN ${kind}----- line`;
   if (!text.includes('-----END ')) return 'no -----END ...----- line';
   const message = error instanceof Error ? error.message : '';
-  if (/bad base64|BASE64_DECODE|bad decode/i.test(message)) return 'the base64 text between the lines is broken';
-  if (/no start line|unsupported/i.test(message)) return `it holds no ${kind.toLowerCase()}`;
+  if (/bad base64|BASE64_DECODE|bad decode/i.test(message)) return 'the base64 text between the lines is invalid';
+  if (/no start line|unsupported/i.test(message)) return `it contains no ${kind.toLowerCase()}`;
   if (/password|passphrase|interrupted|encrypted/i.test(message)) return 'it is encrypted with a passphrase';
-  return message.replace(/^error:[0-9A-F]+:/, '') || 'it cannot be read';
+  return message.replace(/^error:[0-9A-F]+:/, '') || 'it cannot be parsed';
 }

@@ -6,8 +6,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * A stored record as the Admin API shows it, at every level: with the deprecated names and the values of their successors, as
- * Kong echoes them; records that are values of a map without their unset fields, which clients do not fill in before they
- * compare.
+ * Kong echoes them; records that are values of a map are shown without unset fields, because clients do not fill
+ * those in before they compare.
  */
 export function presentRecord(schema: RecordSchema, value: unknown): unknown {
   if (!differs(schema) || !isFields(value)) return value;
@@ -32,7 +32,7 @@ function withoutNulls(value: unknown): unknown {
 
 const known = new WeakMap<RecordSchema, boolean>();
 
-/** True when some record of the schema is shown in another form than it is stored. */
+/** Whether any record of the schema is shown in a different form than it is stored in. */
 function differs(schema: RecordSchema): boolean {
   let answer = known.get(schema);
   if (answer === undefined) {

@@ -103,7 +103,7 @@ function withChecks(object: z.ZodType, checks: readonly EntityCheck[], fields: R
   return checked;
 }
 
-/** Every check of a record asks for them: they are gathered once for as many issues as there are. */
+/** Every check of a record needs them, so they are collected once per list of issues. */
 function failedFields(issues: readonly { readonly path?: readonly PropertyKey[] | undefined }[]): ReadonlySet<string> {
   const known = gathered.get(issues);
   if (known?.count === issues.length) return known.failed;

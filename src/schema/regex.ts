@@ -15,7 +15,7 @@ export function regexProblem(text: string): string | null {
 }
 
 const MAX_OUTCOMES = 1000;
-/** Characters: what is kept stays below some megabytes. */
+/** Maximum characters of a cached expression, so that the cache stays below a few megabytes. */
 const LONGEST_KEPT = 2000;
 const outcomes = new Map<string, string | null>();
 

@@ -75,7 +75,7 @@ const refused: Readonly<Record<string, string>> = {
   '9000': notAnAddress('9000', '9000'),
   '0.0.0.0': notAnAddress('0.0.0.0'),
   '0.0.0.0:': notAnAddress('0.0.0.0:'),
-  '0.0.0.0:65536': "proxy_listen: the port of '0.0.0.0:65536' is not from 0 to 65535",
+  '0.0.0.0:65536': "proxy_listen: the port of '0.0.0.0:65536' must be between 0 and 65535",
   '300.0.0.1:80': notAnAddress('300.0.0.1:80'),
   '1.2.3:80': notAnAddress('1.2.3:80'),
   '::1:80': notAnAddress('::1:80'),
@@ -86,7 +86,7 @@ const refused: Readonly<Record<string, string>> = {
   '0.0.0.0:80 backlog=x':
     "proxy_listen: unknown flag 'backlog=x' (flags are ssl, http2, proxy_protocol, deferred, bind, reuseport, " +
     'backlog=<number>, ipv6only=on, ipv6only=off, so_keepalive=on, so_keepalive=off, so_keepalive=<idle>:<interval>:<count>)',
-  'off, 0.0.0.0:80': 'proxy_listen: off cannot stand next to addresses',
+  'off, 0.0.0.0:80': 'proxy_listen: off cannot be combined with addresses',
   '0.0.0.0:80, off': notAnAddress('off'),
 };
 

@@ -16,7 +16,7 @@ interface Flag {
   readonly shape: RegExp;
   /** What Kong shows when the flag is absent. */
   readonly label: string;
-  /** How a person writes it, where the label is a Lua pattern. */
+  /** Readable form, where the label is a Lua pattern. */
   readonly written?: string;
 }
 
@@ -72,14 +72,14 @@ function parseListen(name: string, text: string, flags: readonly Flag[]): readon
   const entries = splitList(text);
   const off = entries[0] === 'off';
   if (entries.length === 0) throw new SettingsError(`${name} is empty: write <ip>:<port>, or off`);
-  if (off && entries.length > 1) throw new SettingsError(`${name}: off cannot stand next to addresses`);
+  if (off && entries.length > 1) throw new SettingsError(`${name}: off cannot be combined with addresses`);
   return off ? [] : entries.map((entry) => parseEntry(name, entry, flags));
 }
 
 function addressError(name: string, place: string): SettingsError {
   const port = /:(\d+)$/.exec(place)?.[1];
   if (port !== undefined && Number(port) > 65_535) {
-    return new SettingsError(`${name}: the port of '${place}' is not from 0 to 65535`);
+    return new SettingsError(`${name}: the port of '${place}' must be between 0 and 65535`);
   }
   const example = /^\d+$/.test(place) && Number(place) <= 65_535 ? place : '8000';
   return new SettingsError(

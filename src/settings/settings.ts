@@ -74,7 +74,7 @@ export interface Settings {
   readonly adminToken: string | null;
   /** Origins whose pages may use the Admin API without a token: `https://manager.example:8445`. */
   readonly adminGuiUrl: readonly string[];
-  /** Names at which clients reach the Admin API, in lower case. */
+  /** Host names of the Admin API, in lower case. */
   readonly adminHosts: readonly string[];
   /** `hash_keys`: API keys are stored as hashes. */
   readonly hashKeys: boolean;
@@ -131,7 +131,7 @@ export interface Settings {
   readonly maxHeadSize: number;
   /** Most header lines in a head. */
   readonly maxHeaderCount: number;
-  /** How long a graceful stop goes on accepting connections while the node says that it is not ready. */
+  /** How long a graceful stop still accepts connections while the node reports that it is not ready. */
   readonly shutdownDelay: number;
   /** Whether listeners with `reuseport` may share their ports with another node. */
   readonly portSharing: boolean;
@@ -147,7 +147,7 @@ export interface Settings {
   readonly clientBodyMinRate: number;
   /** `worker_timeout`, milliseconds; 0 is off. */
   readonly workerTimeout: number;
-  /** `worker_max_heap_size`, bytes; 0: chosen by the memory there is. */
+  /** `worker_max_heap_size`, bytes; 0: derived from the available memory. */
   readonly workerMaxHeapSize: number;
   readonly allowDebugHeader: boolean;
   /** Requests with the debug token are explained. */

@@ -48,7 +48,7 @@ export class Pools {
     return pool;
   }
 
-  /** The same for a name that comes from a client: names that are no longer asked for do not keep their connections. */
+  /** The same for a name chosen by a client; pools of the least recently used names are closed. */
   getChosen(host: string, ip: string, port: number, tls: UpstreamTls, http2: boolean): UpstreamSource {
     const key = keyOf(host, ip, port, tls, http2);
     this.#chosen.delete(key);
@@ -60,7 +60,7 @@ export class Pools {
   #evictChosen(): void {
     for (const key of this.#chosen) {
       const pool = this.#pools.get(key);
-      // Requests in flight bound those that are left.
+      // What is left is bounded by the requests in flight.
       if (pool !== undefined && pool.idle < pool.open) continue;
       pool?.close();
       this.#pools.delete(key);

@@ -5,8 +5,8 @@ import { canonicalIp } from './ip-address.ts';
 const groups = new BoundedCache<string, string>(4096);
 
 /**
- * What all addresses of one client have in common. A client with IPv6 has a whole network of addresses to choose from,
- * so those that share their first `prefix` bits are one; IPv4 addresses, also within IPv6, stand for themselves.
+ * The common part of all addresses of one client. A client with IPv6 can choose from a whole network of addresses,
+ * so those with the same first `prefix` bits count as one; IPv4 addresses, also within IPv6, stand for themselves.
  */
 export function addressGroup(ip: string, prefix: number): string {
   if (!ip.includes(':')) return ip;

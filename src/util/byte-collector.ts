@@ -2,8 +2,8 @@ const smallestBlock = 4096;
 const largestBlock = 65_536;
 
 /**
- * Collects bytes that arrive in pieces. Small pieces share a block: what a sender splits into single bytes takes no more
- * memory than what it sends at once.
+ * Collects bytes that arrive in pieces. Small pieces share a block, so a body that is sent byte by byte takes no more
+ * memory than one that is sent at once.
  */
 export class ByteCollector {
   /** Bytes collected. */
@@ -11,7 +11,7 @@ export class ByteCollector {
   #full: Buffer[] = [];
   #block: Buffer | null = null;
   #used = 0;
-  /** How many bytes are announced; 0: not known. */
+  /** Number of bytes announced; 0: unknown. */
   readonly #expected: number;
 
   constructor(expected = 0) {
@@ -41,7 +41,7 @@ export class ByteCollector {
     this.size += end - start;
   }
 
-  /** Everything, as one piece; the collector is empty afterwards. */
+  /** All bytes in one buffer; the collector is empty afterwards. */
   take(): Buffer {
     const pieces = this.pieces();
     const all = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, this.size);
@@ -49,7 +49,7 @@ export class ByteCollector {
     return all;
   }
 
-  /** Everything in order, which stays collected. */
+  /** All bytes in order; the collector keeps them. */
   pieces(): readonly Buffer[] {
     return this.#block === null ? [] : [...this.#full, this.#block.subarray(0, this.#used)];
   }

@@ -34,6 +34,6 @@ export function collectGarbage(flavor: 'regular' | 'last-resort'): void {
 
 /** Removes V8's function from the global object of a thread, so that plugins cannot pause it. */
 export function hideGarbageCollector(): void {
-  // V8 does not allow to delete it.
+  // V8 does not allow deleting it.
   Reflect.set(globalThis, 'gc', undefined);
 }

@@ -1,13 +1,13 @@
 import { addressGroup } from './address-group.ts';
 
 export interface FairQueueOptions {
-  /** Tasks that run at the same time. */
+  /** Maximum concurrent tasks. */
   readonly concurrency: number;
-  /** Of these for one group, so that slow tasks of one client leave room for others. Default: `concurrency`. */
+  /** Maximum concurrent tasks of one group, so that slow tasks of one client leave room for others. Default: `concurrency`. */
   readonly concurrencyPerGroup?: number;
-  /** Tasks that wait. */
+  /** Maximum queued tasks. */
   readonly maxWaiting: number;
-  /** Of these for one group. Default: half of `maxWaiting`. */
+  /** Maximum queued tasks of one group. Default: half of `maxWaiting`. */
   readonly maxWaitingPerGroup?: number;
   /** Milliseconds that a task may wait. Default 10 s. */
   readonly maxWait?: number;

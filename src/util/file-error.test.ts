@@ -11,7 +11,7 @@ test('an error of a file names the file, the reason and what to do', () => {
   const folder = mkdtempSync(join(tmpdir(), 'file-error-'));
   try {
     assert.throws(write(folder), {
-      message: `cannot write the node id ${folder}: it is a directory; remove it or choose another place (EISDIR)`,
+      message: `cannot write the node id ${folder}: it is a directory; remove it or choose another path (EISDIR)`,
     });
     const missing = join(folder, 'no', 'where');
     assert.throws(write(missing), { message: new RegExp(`^cannot write the node id ${missing}: ENOENT`) });
@@ -22,6 +22,6 @@ test('an error of a file names the file, the reason and what to do', () => {
 
 test('a full disk is named', { skip: process.platform === 'linux' ? false : 'needs /dev/full' }, () => {
   assert.throws(write('/dev/full'), {
-    message: 'cannot write the node id /dev/full: the disk is full; free some space or choose another place (ENOSPC)',
+    message: 'cannot write the node id /dev/full: the disk is full; free some space or choose another path (ENOSPC)',
   });
 });

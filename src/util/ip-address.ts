@@ -16,7 +16,7 @@ export function canonicalIp(text: string): string | null {
 
 /**
  * The canonical form of an address as proxies write it into header fields: with blanks around it, a port (`192.0.2.1:80`,
- * `[2001:db8::1]:80`), brackets or a zone. Null when that is not what the text is.
+ * `[2001:db8::1]:80`), brackets or a zone. Null for other text.
  */
 export function ipInHeader(text: string): string | null {
   const value = text.trim();
@@ -28,7 +28,7 @@ export function ipInHeader(text: string): string | null {
 }
 
 const portOrNothing = /^(?::\d{1,5})?$/;
-/** Only after dots is a last group a port: in `2001:db8::1:80` it belongs to the address. */
+/** A last group is a port only after dots: in `2001:db8::1:80` it belongs to the address. */
 const portAfterIpv4 = /(\.\d{1,3}):\d{1,5}$/;
 
 /** The eight groups of text that `isIPv6` accepts. The zone is ignored. */

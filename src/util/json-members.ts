@@ -28,12 +28,12 @@ const minus = 0x2d;
 const zero = 0x30;
 
 const mostLevels = 1024;
-/** What is open: 1 for an object, 0 for an array. One for all calls, as no call begins in the course of another. */
+/** Stack of open containers: 1 for an object, 0 for an array. Shared, as calls never overlap. */
 const open = new Uint8Array(mostLevels);
 
 /**
- * The members of a JSON object (RFC 8259), duplicates included, in one pass that makes no values. Accepts what
- * `JSON.parse` accepts, within the limits. Empty for other JSON values; null for what is no JSON or exceeds the limits.
+ * The members of a JSON object (RFC 8259), duplicates included, in one pass that creates no values. Accepts what
+ * `JSON.parse` accepts, within the limits. Empty for other JSON values; null for invalid JSON and beyond the limits.
  */
 export function jsonMembers(bytes: Uint8Array, limits: JsonLimits): readonly JsonMember[] | null {
   if (!isUtf8(bytes)) return null;
@@ -62,7 +62,7 @@ export function jsonMembers(bytes: Uint8Array, limits: JsonLimits): readonly Jso
       at = scalarEnd(bytes, at);
       if (at < 0) return null;
     }
-    // Values end here, as long as the next byte closes what they are in.
+    // A value ends here, and so do its containers while the next byte closes one.
     while (!opened) {
       if (depth === 0) return skipBlank(bytes, at) === bytes.length ? members : null;
       if (depth === 1 && isObject) {
@@ -104,7 +104,7 @@ function skipBlank(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** The offset after the string, number or word that begins at `from`; -1: there is none. */
+/** The offset after the string, number or literal at `from`; -1: none. */
 function scalarEnd(bytes: Uint8Array, from: number): number {
   switch (bytes[from]) {
     case quote:
@@ -164,7 +164,7 @@ function numberEnd(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** The offset after one or more digits; -1: there is none. */
+/** The offset after one or more digits; -1: none. */
 function digitsEnd(bytes: Uint8Array, from: number): number {
   let at = from;
   while (at < bytes.length && isDigit(bytes[at] as number)) at++;

@@ -1,9 +1,9 @@
 /** Milliseconds over which a rate is measured. */
 const window = 10_000;
-/** Slow windows in a row that are too many: a pause of a client that goes on at full speed is fine. */
+/** Consecutive slow windows that are too many. A single one may be a pause of a fast client. */
 const patience = 2;
 
-/** Whether a sender that never stops for long is too slow all the same. Costs no timer: it is asked whenever bytes come. */
+/** Detects a sender that never pauses for long and is still too slow. Needs no timer: it is called when bytes arrive. */
 export class MinimumRate {
   readonly #window: number;
   readonly #bytesPerWindow: number;
@@ -11,20 +11,20 @@ export class MinimumRate {
   #bytes = 0;
   #slow = 0;
 
-  /** `rate`: bytes per second; 0: any. `longestPause`: milliseconds after which a silent sender is cut off by others. */
+  /** `rate`: bytes per second; 0: any. `longestPause`: milliseconds after which other code closes a silent sender. */
   constructor(rate: number, longestPause: number) {
     this.#window = longestPause > 0 ? Math.min(window, longestPause) : window;
     this.#bytesPerWindow = (rate * this.#window) / 1000;
   }
 
-  /** Measures from `now` (monotonic clock): when a body begins, and when reading goes on after it was paused. */
+  /** Measures from `now` (monotonic clock): when a body starts, and when reading resumes after a pause. */
   begin(now: number): void {
     this.#since = now;
     this.#bytes = 0;
     this.#slow = 0;
   }
 
-  /** Counts bytes that came; true: the sender is too slow. */
+  /** Counts received bytes; true: the sender is too slow. */
   isTooSlow(bytes: number, now: number): boolean {
     this.#bytes += bytes;
     if (now - this.#since < this.#window) return false;

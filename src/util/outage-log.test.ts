@@ -6,23 +6,26 @@ import { OutageLog } from './outage-log.ts';
 test('an outage is logged when it begins, while it lasts with a count, and when it is over', async () => {
   const lines: unknown[] = [];
   const write = (message: string, fields?: unknown): void => void lines.push([message, fields]);
-  const outage = new OutageLog({ warn: write, error: write }, 'Redis is away', { quietTime: 100, reportInterval: 120 });
+  const outage = new OutageLog({ warn: write, error: write }, 'Redis is unavailable', {
+    quietTime: 100,
+    reportInterval: 120,
+  });
   for (let at = 0; at < 1000; at++) outage.failed(new Error('refused'), { host: 'a' });
-  assert.deepEqual(lines, [['Redis is away', { reason: 'refused', host: 'a' }]]);
+  assert.deepEqual(lines, [['Redis is unavailable', { reason: 'refused', host: 'a' }]]);
   await until(() => {
     outage.failed(new Error('refused'));
     return lines.length > 1;
   });
   const [message, fields] = lines[1] as [string, { reason: string; failures: number }];
-  assert.equal(message, 'outage goes on: Redis is away');
+  assert.equal(message, 'outage continues: Redis is unavailable');
   assert.equal(fields.reason, 'refused');
   assert.ok(fields.failures > 1000);
   await until(() => lines.length > 2);
-  assert.equal((lines[2] as [string])[0], 'outage over: Redis is away');
+  assert.equal((lines[2] as [string])[0], 'outage over: Redis is unavailable');
   outage.failed(new Error('refused'));
   for (let at = 0; at < 100; at++) outage.failed(new Error(`reason ${at}`));
   assert.equal(lines.length, 3 + 5, 'a few reasons');
-  assert.equal((lines[3] as [string])[0], 'Redis is away', 'the next outage has a beginning of its own');
+  assert.equal((lines[3] as [string])[0], 'Redis is unavailable', 'the next outage has a beginning of its own');
 });
 
 test('an outage that waits for a success does not end while nothing is tried', async () => {

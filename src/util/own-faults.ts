@@ -1,10 +1,10 @@
 const codes = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'];
 const pattern = new RegExp(`\\b(?:${codes.join('|')})\\b`);
 
-/** This node has run out of something (file descriptors, memory, local ports): it says nothing about a backend. */
+/** This node has run out of something (file descriptors, memory, local ports): not the backend's fault. */
 export const ownFaults: ReadonlySet<string> = new Set(codes);
 
-/** The same, of the message of an error. */
+/** The same, for an error message. */
 export function isOwnFault(cause: string): boolean {
   return pattern.test(cause);
 }

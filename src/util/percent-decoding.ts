@@ -2,7 +2,7 @@ const percent = 0x25;
 const plus = 0x2b;
 const space = 0x20;
 
-/** The value of a hexadecimal digit, by its code; 255: it is none. */
+/** The value of a hexadecimal digit by its character code; 255: not a digit. */
 const digits = new Uint8Array(256).fill(255);
 for (const [at, digit] of [...'0123456789abcdef'].entries()) {
   digits[digit.charCodeAt(0)] = at;
@@ -10,7 +10,7 @@ for (const [at, digit] of [...'0123456789abcdef'].entries()) {
 }
 
 /**
- * The bytes of text with escapes (`%41`), whose chars are bytes. An escape that is none stays as it is. `plusIsSpace`: as in
+ * The bytes of text with escapes (`%41`), whose chars are bytes. Invalid escapes are left as they are. `plusIsSpace`: as in
  * forms and queries.
  */
 export function percentDecoded(text: string, plusIsSpace: boolean): Buffer {

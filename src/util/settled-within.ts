@@ -1,4 +1,4 @@
-/** Resolves to whether the work has settled within the time. Never rejects: how the work ends is for others to see. */
+/** Resolves to whether the work has settled within the time. Never rejects: callers handle the outcome of the work itself. */
 export function settledWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
   return new Promise((resolve) => {
     const finish = (settled: boolean): void => {

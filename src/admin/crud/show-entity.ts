@@ -5,7 +5,7 @@ import type { AdminContext } from './admin-context.ts';
 
 export type Shown = Readonly<Record<string, unknown>>;
 
-/** Rows as the wire shows them, virtual fields included. `now`: when their `ttl` counts from. */
+/** Rows as answers show them, virtual fields included. `now`: the time that the remaining `ttl` is computed for. */
 export async function showEntities(
   context: AdminContext,
   reader: StoreReader,

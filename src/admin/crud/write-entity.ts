@@ -126,7 +126,7 @@ async function store(
   return { ...(await showEntity(context, writer, definition, row, writer.now)), ...concealed?.shown };
 }
 
-/** Clients send back what they were shown. Computed fields of an entity that exists are not theirs to change. */
+/** Clients send back what they read, so computed fields of an existing entity are ignored. */
 function withoutComputed(definition: EntityDefinition, input: Input): Input {
   const { fields } = definition.schema;
   return Object.fromEntries(Object.entries(input).filter(([name]) => fields.get(name)?.meta.computed !== true));

@@ -12,11 +12,11 @@ export interface HintOptions {
   readonly log: AdminLog;
 }
 
-/** Says what a client can do about a refusal, and what is odd about a write that was accepted. */
+/** Hints for clients: how to fix a refused request, and what is suspicious about an accepted one. */
 export interface Hints {
-  /** The error with a `hint` member, where there is one to give. */
+  /** The error, with a `hint` member if there is one. */
   refused(error: unknown, notes: OperationNotes, body: RequestBody): unknown;
-  /** The answer with the header `X-Sluicegate-Hint`, where there is something to say; the error log says it too. */
+  /** The answer, with the header `X-Sluicegate-Hint` if there is a hint, which is also logged. */
   accepted(answer: Answer, notes: OperationNotes, body: RequestBody, path: string): Answer;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Where a JSON text breaks: `line 1, column 22: unexpected "}"`. `error` is what `JSON.parse` threw. Null when that does
- * not tell.
+ * The position of a syntax error in JSON text: `line 1, column 22: unexpected "}"`. `error` is what `JSON.parse` threw.
+ * Null when it has no position.
  */
 export function jsonPosition(text: string, error: unknown): string | null {
   if (text.trim() === '') return 'the body is empty';
@@ -20,7 +20,7 @@ function newlines(text: string): number {
   return count;
 }
 
-/** V8 gives the position of some faults; of an unexpected token it quotes the text from 10 characters before it. */
+/** V8 gives a position for some errors; for an unexpected token it quotes the text from 10 characters before it. */
 function offsetOf(text: string, message: string): number | null {
   const position = / at position (\d+)/.exec(message);
   if (position !== null) return Number(position[1]);
@@ -35,7 +35,7 @@ const charactersBefore = 10;
 /** V8 quotes texts up to this length whole. */
 const longestWhole = 50;
 
-/** The first character with which the text is no longer the begin of a JSON text. */
+/** The first character after which the text is not a prefix of valid JSON. */
 function faultNearBegin(text: string): number | null {
   for (let length = 1; length <= Math.min(text.length, longestWhole); length++) {
     if (faultOf(text.slice(0, length))?.startsWith('Unexpected token') === true) return length - 1;

@@ -14,13 +14,13 @@ export interface Refusal {
   /** What the client sent, and whether as a form. */
   readonly input: Fields;
   readonly form: boolean;
-  /** Of what the path leads to. */
+  /** The entity that the path names. */
   readonly definition: EntityDefinition | undefined;
   /** Plugins that are loaded. */
   readonly pluginNames: readonly string[];
 }
 
-/** What the client can do about a schema violation; null when the messages say it all. The first rule that fits counts. */
+/** How to fix a schema violation; null when the messages are enough. The first rule that applies wins. */
 export function violationHint(refusal: Refusal): string | null {
   for (const rule of rules) {
     const hint = rule(refusal);

@@ -1,8 +1,8 @@
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What is odd about a write that was accepted; null: nothing. `entity` is the row as answered, `input` what the client sent. Kong
- * accepts such writes too, so they are not refused.
+ * A warning about an accepted write that may not do what was meant, or null. `entity` is the answered row, `input` what
+ * the client sent. Kong accepts such writes too, so they are not refused.
  */
 export function writeHint(kind: string | undefined, input: Fields, entity: unknown): string | null {
   if (kind === 'services') return ignoredBesideUrl(input);
@@ -17,7 +17,7 @@ function ignoredBesideUrl(input: Fields): string | null {
 }
 
 /**
- * Escapes, groups with a quantifier or an alternative, classes, `.*` and anchors. A lone bracket or dot is found in real paths.
+ * Escapes, groups with a quantifier or an alternative, classes, `.*` and anchors. A lone bracket or dot also occurs in plain paths.
  * Every repetition ends where the next one could begin: a path has up to 64 kB, and each match takes linear time.
  */
 const looksLikeExpression = /\\[dwsbDWSB.]|\.[*+]|\(\?|\([^()|]*\|[^()]*\)|\)[*+?]|\][*+?]|\$$|^\/?\^|\{\d+(?:,\d*)?\}/;

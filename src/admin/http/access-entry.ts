@@ -3,7 +3,7 @@ import { canonicalIp } from '../../util/ip-address.ts';
 import type { AccessEntry } from '../admin-log.ts';
 import { maskedUrl } from './masked-url.ts';
 
-/** What the access log says of routes. */
+/** The routes as the access log names them. */
 export interface RouteConfig {
   readonly secretParams?: readonly string[];
 }

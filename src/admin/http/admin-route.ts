@@ -52,7 +52,7 @@ export interface OperationNotes {
   }[];
   /** Statuses beyond the success and the failures that follow from the kind of operation. */
   readonly otherStatuses?: readonly number[];
-  /** Answered as Kong does, but always refused: not an operation for anyone to call. */
+  /** Answers as Kong does, which always refuses it; left out of the OpenAPI description. */
   readonly hidden?: boolean;
 }
 

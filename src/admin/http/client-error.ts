@@ -1,14 +1,14 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What Node.js reports of bytes that it cannot read as a request. */
+/** What Node.js reports for bytes that it cannot parse as a request. */
 export interface ClientError {
   readonly code: string;
-  /** A `Buffer`, whatever the types of Fastify say. */
+  /** A `Buffer`, unlike Fastify's type for it. */
   readonly rawPacket?: unknown;
 }
 
-/** Answers a request that never became one, and closes the connection. */
+/** Answers bytes that could not be parsed as a request, and closes the connection. */
 export function answerClientError(error: ClientError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   const status = statusOf(error);
@@ -28,7 +28,7 @@ const messages: Readonly<Record<number, string>> = {
   501: 'Method not implemented',
 };
 
-/** A whole request line whose only fault is its method. */
+/** A complete request line with nothing wrong but an unknown method. */
 const unknownMethod = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100} \S{1,8192} HTTP\/1\.[01]\r?\n/;
 
 function statusOf({ code, rawPacket }: ClientError): number {

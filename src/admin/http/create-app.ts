@@ -192,7 +192,7 @@ function originOf(request: FastifyRequest): RequestOrigin {
     method: request.method,
     scheme: schemeOf(request),
     origin,
-    // HTTP/2 has a pseudo header instead of Host.
+    // HTTP/2 has a pseudo-header instead of Host.
     host: host ?? authorityOf(request),
     localAddress: request.socket.localAddress,
     fetchSite: typeof fetchSite === 'string' ? fetchSite : undefined,

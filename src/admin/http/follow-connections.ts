@@ -4,10 +4,10 @@ import type { FastifyInstance } from 'fastify';
 /** Graceful: requests in flight are answered first. */
 export type CloseApp = (graceful: boolean) => Promise<void>;
 
-/** Milliseconds between two looks for connections that have become idle while the server closes. */
+/** Milliseconds between two checks for idle connections while the server closes. */
 const idleInterval = 50;
 
-/** Follows the app's connections, since only HTTP/1.1 servers can end all of theirs by themselves. Returns how to close it. */
+/** Tracks the app's connections, since only HTTP/1.1 servers can close all of theirs. Returns a function that closes the app. */
 export function followConnections(app: FastifyInstance): CloseApp {
   const sockets = new Set<Socket>();
   app.server.on('connection', (socket: Socket) => {
@@ -17,13 +17,13 @@ export function followConnections(app: FastifyInstance): CloseApp {
   return async (graceful) => {
     const closed = app.close();
     if (!graceful) for (const socket of sockets) socket.destroy();
-    // Node closes those that are idle now, but not those that become so when they have been answered.
+    // Node closes connections that are idle now, but not those that become idle after their answer.
     const sweep = setInterval(() => closeIdle(app), idleInterval);
     await closed.finally(() => clearInterval(sweep));
   };
 }
 
-/** HTTP/2 servers see to it by themselves. */
+/** HTTP/2 servers close their idle sessions without help. */
 function closeIdle({ server }: FastifyInstance): void {
   if ('closeIdleConnections' in server) server.closeIdleConnections();
 }

@@ -13,7 +13,7 @@ export class HttpError extends Error {
   }
 }
 
-/** The same error with what the client can do about it, in a member that Kong does not have. */
+/** The same error with a `hint` for the client, a member that Kong does not have. */
 export function withHint(error: HttpError, hint: string | null): HttpError {
   return hint === null || 'hint' in error.body
     ? error

@@ -1,10 +1,10 @@
 /** Values of one body: members of objects and elements of lists, at every level. Each costs some microseconds to validate. */
 export const maxValues = 10_000;
-/** Deeper JSON than any schema goes, and far from what would exhaust a stack. */
+/** Deeper than any schema, and far from exhausting the stack. */
 export const maxDepth = 64;
-/** Texts below this length count towards `maxShortText`. Longer ones are documents, which no format is matched against. */
+/** Strings below this length count towards `maxShortText`. Longer ones are documents, which no format is matched against. */
 const shortText = 65_536;
-/** Bytes of all short texts of a body together: names, paths, expressions. */
+/** Total bytes of all short strings in a body: names, paths, expressions. */
 export const maxShortText = 262_144;
 
 export type JsonExcess = 'values' | 'depth' | 'text';
@@ -18,8 +18,8 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * Counts what a JSON text holds, without parsing it: the parser and the validation behind it run on the thread that also
- * answers look-ups, so their work has to be bounded before it begins. The text may come in pieces, and need not be valid.
+ * Counts the values of a JSON text without parsing it: the parser and the validation after it run on the thread that also
+ * answers look-ups, so their work must be bounded before it starts. The text may come in pieces, and need not be valid.
  */
 export class JsonLimits {
   #values = 0;

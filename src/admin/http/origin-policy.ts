@@ -9,7 +9,7 @@ export interface RequestOrigin {
   readonly host: string | undefined;
   /** Address of this side of the connection. */
   readonly localAddress: string | undefined;
-  /** `Sec-Fetch-Site`: how the page relates to this API, as the browser sees it. */
+  /** `Sec-Fetch-Site`: the browser's statement of how the page's site relates to this API. */
   readonly fetchSite: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface OriginPolicyOptions {
   readonly guiOrigins: readonly string[];
   /** Names by which clients reach the API, in lower case; `*.` stands for one label or more. */
   readonly hosts: readonly string[];
-  /** Connections to which addresses of this machine must name the gateway in `Host`. */
+  /** Which local addresses require a `Host` that names the gateway. */
   readonly hostCheck: 'all' | 'loopback';
   /** A caller must show a token, which no foreign page has. */
   readonly tokenRequired: boolean;
@@ -35,9 +35,9 @@ const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 const ownSites = new Set(['same-origin', 'none']);
 
 /**
- * Without a token, every page that a person opens in a browser which reaches the API could talk to it: by a plain form post,
- * for which the browser does not ask first, or by a name that the page's owner makes resolve to the API's address. So a
- * foreign `Origin` may neither change anything nor read, and a `Host` that is not a name of the gateway gets nothing.
+ * Without a token, any page open in a browser that can reach the API could send it requests: by a plain form post,
+ * which needs no preflight, or under a name that its owner makes resolve to the API's address (DNS rebinding). So a
+ * foreign `Origin` may neither read nor write, and a `Host` that does not name the gateway is refused.
  * Origins are compared with scheme and port: what the proxy serves on its port is not part of the Admin API.
  */
 export function createOriginPolicy(options: OriginPolicyOptions): OriginPolicy {
@@ -46,7 +46,7 @@ export function createOriginPolicy(options: OriginPolicyOptions): OriginPolicy {
 
   function isTrusted({ origin, scheme, host, fetchSite }: RequestOrigin): boolean {
     if (tokenRequired) return true;
-    // Browsers leave `Origin` out of some posts; tools send neither header.
+    // Browsers omit `Origin` from some posts; tools send neither header.
     if (origin === undefined) return fetchSite === undefined || ownSites.has(fetchSite);
     if (guiOrigins.includes(origin)) return true;
     const own = originOf(`${scheme}://${host ?? ''}`);
@@ -102,7 +102,7 @@ function isLoopbackAddress(address: string | undefined): boolean {
 }
 
 /**
- * True for what a page of the internet cannot be served under: an address, which no one can make resolve elsewhere, this
+ * True for hosts that DNS rebinding cannot use: an address, which nobody can make resolve elsewhere, this
  * machine, and a name without a dot (`http://kong:8001`), which nobody can register.
  */
 function namesTheGateway(host: string | undefined, names: readonly string[]): boolean {

@@ -20,9 +20,9 @@ export interface RequestBody {
 
 export const noBody: RequestBody = { form: false, value: {} };
 
-/** Bytes from which a body is large: it waits for its turn, so that many at once hold up nobody else for longer than one. */
+/** Bytes from which a body is large. Large bodies are read one at a time, so that many delay others no longer than one does. */
 const largeBody = 65_536;
-/** Bytes that are scanned before other work of the thread gets its turn. */
+/** Bytes that are scanned before other work on the thread gets a turn. */
 const slice = 1_048_576;
 const inTurn = createTurns();
 

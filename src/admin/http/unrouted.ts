@@ -9,7 +9,7 @@ export function unrouted(method: string, url: string, routes: readonly AdminRout
   const path = url.replace(/[?#].*$/s, '').replace(/(.)\/$/, '$1');
   const segments = path.split('/');
   const matches = routes.filter((route) => matchesPath(route.path.split('/'), segments));
-  // A segment that is written out wins over one that may be anything.
+  // A literal segment takes precedence over a parameter.
   const [route] = matches.sort((a, b) => parameters(a) - parameters(b));
   if (route === undefined) return notFound();
   return known.has(method) ? methodNotAllowed(allowedMethods(route)) : notImplemented();

@@ -9,8 +9,8 @@ export interface TagsFilter {
 const mostTags = 5;
 
 /**
- * `a,b` means entities having all of the tags, `a/b` any of them. Of several `tags` only the first counts, as in Kong. As there,
- * a separator may stand last; the empty tag behind it counts, so `a,` matches nothing.
+ * `a,b` means entities having all of the tags, `a/b` any of them. Only the first of several `tags` counts. A trailing separator
+ * is allowed and adds an empty tag, so `a,` matches nothing. Both as in Kong.
  */
 export function readTagsFilter(query: Query): TagsFilter | undefined {
   const text = query.first('tags');

@@ -53,7 +53,7 @@ function pathItem(route: AdminRoute, unnamed: ReadonlySet<string>): JsonObject {
   return item;
 }
 
-/** Entities that have no name of any kind; an SNI stands for its certificate, and below a parent a name may do. */
+/** Entities that only their ID identifies. An SNI also identifies its certificate, and a name may do below a parent. */
 function isIdOnly(route: AdminRoute, name: string, unnamed: ReadonlySet<string>): boolean {
   return (
     unnamed.has(name) &&
@@ -111,9 +111,7 @@ function success(notes: Operation['notes']): JsonObject {
 function otherSuccesses({ otherStatuses = [] }: Operation['notes']): JsonObject {
   const content = { 'application/json': { schema: { type: 'object' } } };
   const statuses = otherStatuses.filter((status) => status < 400);
-  return Object.fromEntries(
-    statuses.map((status) => [status, { description: 'Done; the answer tells what.', content }]),
-  );
+  return Object.fromEntries(statuses.map((status) => [status, { description: 'Success.', content }]));
 }
 
 function answerSchema(notes: Operation['notes']): JsonObject {

@@ -27,7 +27,7 @@ const descriptions: Readonly<Record<string, { readonly description: string; read
   409: { description: 'Another entity has this unique value.', schema: 'coded_error' },
   413: { description: 'The body is larger than the limit.', schema: 'plain_error' },
   415: { description: 'The content type is neither JSON nor a form.', schema: 'plain_error' },
-  503: { description: 'Not now; `Retry-After` may say when.', schema: 'plain_error' },
+  503: { description: 'Temporarily unavailable; retry after `Retry-After`, if present.', schema: 'plain_error' },
   500: { description: 'A fault of the gateway or its database; the error log has the cause.', schema: 'plain_error' },
 };
 

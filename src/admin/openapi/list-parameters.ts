@@ -3,17 +3,17 @@ import type { JsonObject } from './build-openapi.ts';
 
 const count = { type: 'integer', minimum: 1, maximum: maxLimit, default: defaultLimit };
 
-/** A token that only an answer can give. */
+/** An opaque token from an earlier answer. */
 const token = '^[A-Za-z0-9_=-]+$';
 
 const properties = {
-  size: { ...count, description: 'Items on a page, in the style of Kong.' },
-  offset: { type: 'string', pattern: token, description: '`offset` of the page before: continues after it.' },
-  limit: { ...count, description: 'Items on a page. Alone it starts a walk by cursor.' },
+  size: { ...count, description: 'Items per page, in the style of Kong.' },
+  offset: { type: 'string', pattern: token, description: '`offset` of the previous page: continues after it.' },
+  limit: { ...count, description: 'Items per page. On its own it starts paging by cursor.' },
   cursor: {
     type: 'string',
     pattern: token,
-    description: '`nextCursor` of the page before: continues after its last item.',
+    description: '`nextCursor` of the previous page: continues after its last item.',
   },
   page: { type: 'integer', minimum: 1, maximum: maxPage, description: 'Number of the page, from 1.' },
   before: {
@@ -38,7 +38,7 @@ export const listParameters: JsonObject = {
   paging: {
     name: 'paging',
     in: 'query',
-    description: 'Query arguments of one of the styles of paging: each property is an argument of its own.',
+    description: 'Query arguments of one paging style: each property is a separate argument.',
     style: 'form',
     explode: true,
     schema: {

@@ -28,7 +28,7 @@ const parameters = [
   { name: 'request_id', description: 'Only what the request with this id did.' },
   {
     name: 'since',
-    description: 'Only records of this ISO 8601 timestamp or later.',
+    description: 'Only records from this ISO 8601 timestamp on.',
     schema: { type: 'string', format: 'date-time' },
   },
 ];

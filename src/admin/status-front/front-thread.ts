@@ -11,7 +11,7 @@ import { inspectHead, longestHead, type ReadyRequest } from './inspect-head.ts';
 import type { FromFront, FrontAddress, FrontBoot, ToFront } from './messages.ts';
 import { writePreface } from './preface.ts';
 
-/** Milliseconds for the head of a request, also of the next one on a connection that is kept open. */
+/** Timeout in milliseconds for the head of a request, also of the next one on a keep-alive connection. */
 const headTimeout = 72_000;
 /** Milliseconds without a byte in either direction on a connection that the control plane serves, which itself waits less. */
 const forwardTimeout = 75_000;
@@ -29,7 +29,7 @@ function accept(socket: Socket): void {
 
 function serve(socket: Socket): void {
   const loopback = /^(?:::ffff:)?127\.|^::1$/.test(socket.localAddress ?? '');
-  // A name that was made to resolve to this machine is for the control plane to judge.
+  // The control plane decides about other names (DNS rebinding).
   const hostIsAllowed = (host: string): boolean =>
     !loopback || /^(?:localhost|127\.[\d.]+|\[::1\])(?::\d+)?$/i.test(host);
   readFirstBytes(socket, {
@@ -72,7 +72,7 @@ function refuse(socket: Socket): void {
   connections.end(socket);
 }
 
-/** The rest of the connection is the control plane's. */
+/** Forwards the rest of the connection to the control plane. */
 function forward(socket: Socket): void {
   const inner = connect({ path: boot.socketPath, allowHalfOpen: true });
   const { remoteAddress = '', remotePort = 0, localAddress = '', localPort = 0 } = socket;
@@ -92,7 +92,7 @@ function listen(address: FrontAddress): Promise<Server> {
     const { ip: host, port, backlog, ipv6only: ipv6Only, reuseport: reusePort } = address;
     server.listen({ host, port, backlog, ipv6Only, reusePort }, () => {
       server.off('error', reject);
-      // A connection that could not be accepted costs no other.
+      // A connection that could not be accepted does not affect others.
       server.on('error', () => {});
       resolve(server);
     });
@@ -109,7 +109,7 @@ try {
     return bound !== null && typeof bound === 'object' ? bound.port : 0;
   });
   post({ type: 'listening', ports });
-  // The next start needs neither to strip types nor to compile: that takes longer than all the rest.
+  // Saves stripping types and compiling at the next start, which takes longer than everything else.
   flushCompileCache();
   hideGarbageCollector();
   collectAtRest(() => 0);

@@ -1,22 +1,22 @@
 import type { Inspection } from '../../listener/first-bytes.ts';
 
-/** Bytes of a head within which it is complete, or is left to the control plane. */
+/** Maximum bytes of a head; longer ones are forwarded to the control plane. */
 export const longestHead = 8192;
 
-/** A request for readiness that the front answers, or null: the control plane answers whatever comes. */
+/** A readiness request that the front answers, or null: the control plane answers. */
 export interface ReadyRequest {
   readonly withBody: boolean;
   readonly keepAlive: boolean;
 }
 
 const requestLine = /^(GET|HEAD) \/status\/ready(?:\?[!-~]*)? HTTP\/1\.([01])$/;
-/** Whoever sends one of these wants more than a plain answer. */
+/** Requests with one of these need more than a plain answer. */
 const unusual = /^(?:content-length|transfer-encoding|expect|upgrade|origin|access-control-[a-z-]+)[ \t]*:/i;
 const headerLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\x80-\xff]*$/;
 
 /**
- * Looks at the first bytes of a request. Everything but a plain request for readiness is left to the control plane, byte for
- * byte: it knows every rule. `hostIsAllowed`: whether the control plane would answer a request with that `Host`.
+ * Looks at the first bytes of a request. Everything except a plain readiness request is forwarded unchanged to the control
+ * plane, which implements all rules. `hostIsAllowed`: whether the control plane would answer a request with that `Host`.
  */
 export function inspectHead(bytes: Buffer, hostIsAllowed: (host: string) => boolean): Inspection<ReadyRequest | null> {
   const end = bytes.indexOf('\r\n\r\n');
@@ -36,7 +36,7 @@ export function inspectHead(bytes: Buffer, hostIsAllowed: (host: string) => bool
 const forwarded: Inspection<null> = { kind: 'done', consumed: 0, value: null };
 const methods = ['GET /status/ready', 'HEAD /status/ready'];
 
-/** A request for something else is not held until its head is complete. */
+/** A request for something else is forwarded before its head is complete. */
 function canBecome(bytes: Buffer): boolean {
   const start = bytes.toString('latin1', 0, 20);
   return methods.some((method) => method.startsWith(start.slice(0, method.length)));

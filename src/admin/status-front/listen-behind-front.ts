@@ -13,10 +13,10 @@ export interface FrontedListener extends StatusFrontPlace {
   readonly log: Pick<AdminLog, 'error'>;
 }
 
-/** Milliseconds before a front that died is started again. */
+/** Milliseconds before a front that died is restarted. */
 const restartPause = 1000;
 
-/** The app takes what the front passes on, through a socket that only the owner of the prefix can reach. */
+/** The app receives what the front forwards through a socket that only the owner of the prefix can reach. */
 export async function listenBehindFront(listener: FrontedListener, app: FastifyInstance): Promise<RunningListener> {
   const { socketPath, log } = listener;
   const closeApp = followConnections(app);

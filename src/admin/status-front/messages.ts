@@ -10,7 +10,7 @@ export interface FrontAddress {
 /** `workerData` of the thread. */
 export interface FrontBoot {
   readonly addresses: readonly FrontAddress[];
-  /** Where the control plane takes the requests that the front does not answer. */
+  /** Socket path on which the control plane receives requests that the front does not answer. */
   readonly socketPath: string;
   /** Shared memory that readiness is read from (zones/worker-vitals.ts). */
   readonly vitals: SharedArrayBuffer;
@@ -24,5 +24,5 @@ export type FromFront =
   | { readonly type: 'listening'; readonly ports: readonly number[] }
   | { readonly type: 'failed'; readonly message: string };
 
-/** Stop accepting. Connections that are being forwarded go on. */
+/** Stop accepting. Forwarded connections continue. */
 export type ToFront = 'stop';

@@ -1,6 +1,6 @@
 import type { Inspection } from '../../listener/first-bytes.ts';
 
-/** Both ends of a client's connection, told to the control plane before its first byte. */
+/** Both addresses of a client's connection, sent to the control plane before its first byte. */
 export interface ConnectionEnds {
   readonly remoteAddress: string;
   readonly remotePort: number;

@@ -7,27 +7,27 @@ import { inspectPreface, longestPreface } from './preface.ts';
 export interface StatusFront {
   /** In the order of the addresses. */
   readonly ports: readonly number[];
-  /** Accepts no more connections. */
+  /** Stops accepting connections. */
   stop(): void;
   close(): Promise<void>;
 }
 
 export interface StatusFrontOptions extends FrontBoot {
   readonly compileCache: string | null;
-  /** Runs what starts a thread, with the priority of the workers. */
+  /** Runs a function that starts a thread, with the priority of the workers. */
   readonly startThread: <T>(start: () => T) => T;
-  /** The thread has ended by itself. */
+  /** The thread ended unexpectedly. */
   readonly died: (error: Error | null) => void;
 }
 
 const entry = new URL(import.meta.url.endsWith('.ts') ? './front-thread.ts' : './front-thread.js', import.meta.url);
 const heapLimit = 32;
-/** Milliseconds for the preface, which the front sends at once. */
+/** Timeout in milliseconds for the preface, which the front sends at once. */
 const prefaceTimeout = 10_000;
 
 /**
  * Starts the thread that listens for the status API. It answers readiness itself, from shared memory: the control plane runs at a
- * lower priority than the traffic, and may be busy with a large change. Everything else is passed on to the control plane.
+ * lower priority than the traffic, and may be busy with a large change. Everything else is forwarded to the control plane.
  */
 export async function startFront(options: StatusFrontOptions): Promise<StatusFront> {
   const { compileCache, startThread, died, ...boot } = options;
@@ -77,8 +77,8 @@ function bootstrap(compileCache: string | null): string {
 }
 
 /**
- * From now on every connection of the server begins with the preface of the front, and shows the ends of the client's connection as
- * its own. To be called when the server has all its listeners for `connection`.
+ * From now on every connection of the server starts with the preface of the front, and reports the addresses of the client's
+ * connection as its own. Call it after all listeners for `connection` are attached.
  */
 export function expectPreface(server: Server): void {
   const next = server.listeners('connection') as ((socket: Socket) => void)[];

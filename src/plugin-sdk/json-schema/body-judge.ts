@@ -11,7 +11,7 @@ export type Verdict =
   | { readonly kind: 'syntax'; readonly message: string }
   | { readonly kind: 'busy' };
 
-/** `client`: the IP address of the client, whose large bodies are judged in turn with those of others. */
+/** `client`: the IP address of the client; large bodies of different clients are validated in turn. */
 export type BodyJudge = (body: Uint8Array, most: number, client: string) => Verdict | Promise<Verdict>;
 
 /**

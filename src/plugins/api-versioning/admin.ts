@@ -45,12 +45,12 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
           { name: 'plugin', description: 'Only of the plugin instance with this id.' },
           {
             name: 'size',
-            description: 'Rows of a page.',
+            description: 'Rows per page.',
             schema: { type: 'integer', minimum: 1, maximum: mostSize, default: usualSize },
           },
           {
             name: 'offset',
-            description: 'Where the page begins: `offset` of the one before.',
+            description: '`offset` of the previous page: continues after it.',
             schema: { type: 'string', pattern: '^[A-Za-z0-9_=-]+$' },
           },
         ],

@@ -1,9 +1,9 @@
 /*
- * The gateway forwards encoded separators and path parameters as they came. Servers differ in what they make of them: one takes
- * `/x%2F..%2Fadmin` or `/x/..;/admin` for `/admin`, another one does not.
+ * The gateway forwards encoded separators and path parameters as they came. Servers interpret them differently: one reads
+ * `/x%2F..%2Fadmin` or `/x/..;/admin` as `/admin`, another does not.
  */
 
-/** Without one of these a path reads the same everywhere. */
+/** A path without any of these is read the same everywhere. */
 const ambiguous = /[%;\\\xc0\xc1]/;
 const percent = /%([0-9A-Fa-f]{2})/g;
 const parameters = /;[^/]*/g;
@@ -16,7 +16,7 @@ const mostDecodings = 3;
 let lastPath = '';
 let lastReadings: readonly string[] = [''];
 
-/** All paths that a server could take a normalised path for; the path itself comes first. Each rule of a request asks. */
+/** All paths that a server could read a normalised path as; the path itself comes first. Each rule of a request asks. */
 export function pathReadings(path: string): readonly string[] {
   if (!ambiguous.test(path)) return [path];
   if (path !== lastPath) {

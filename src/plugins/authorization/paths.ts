@@ -23,7 +23,7 @@ export function pathsMatcher(entries: readonly string[], denies: boolean): PathM
   return (path) => (denies ? pathReadings(path).some(isNamed) : pathReadings(path).every(isNamed));
 }
 
-/** `denies`: what some servers take for the same place is covered too. Throws an `Error` that says what is wrong. */
+/** `denies`: also covers paths that some servers read as the same one. Throws an `Error` with the reason. */
 function pathMatcher(text: string, denies: boolean): PathMatcher {
   if (text.startsWith('~')) return expression(text.slice(1));
   if (text.startsWith('=')) {
@@ -38,7 +38,7 @@ function pathMatcher(text: string, denies: boolean): PathMatcher {
   return (path) => path.startsWith(prefix) && (path.length === prefix.length || ends.has(path.charAt(prefix.length)));
 }
 
-/** Many servers take `/a/` for `/a`. */
+/** Many servers treat `/a/` as `/a`. */
 function withoutLastSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;
 }

@@ -15,9 +15,9 @@ interface Job {
 export interface HashPoolOptions {
   /** Default 2. */
   readonly threads?: number;
-  /** Checks that wait for a thread. Default 256. */
+  /** Maximum queued checks. Default 256. */
   readonly maxWaiting?: number;
-  /** Of these for one client. Default: half. */
+  /** Maximum queued checks of one client. Default: half. */
   readonly maxWaitingPerClient?: number;
   /** Milliseconds that a check may wait for a thread. Default 10 s. */
   readonly maxWait?: number;
@@ -88,7 +88,7 @@ export class HashPool {
     thread.restFor(this.#idleAfter, () => this.#forget(thread));
   }
 
-  /** Gives it no more checks. */
+  /** Assigns it no more checks. */
   #forget(thread: HashThread): void {
     this.#threads.delete(thread);
     const at = this.#idle.indexOf(thread);

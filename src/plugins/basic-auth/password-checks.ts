@@ -61,7 +61,7 @@ export class PasswordChecks {
       this.#remember(key, account, true);
       return true;
     }
-    // Per client: joining another client's check would mean to wait in its line.
+    // Per client: sharing another client's check would mean waiting in its queue.
     const runningKey = `${key}${attempt.client}`;
     const running = this.#running.get(runningKey);
     if (running !== undefined && running.account === account) return running.result;

@@ -11,7 +11,7 @@ const hashBytes = 32;
 const saltBytes = 16;
 
 /**
- * For the control plane: the work is done by the pool of libuv. The password that `stored` is the hash of keeps that hash,
+ * For the control plane: the work is done by libuv's thread pool. If `stored` is a hash of the password it is kept,
  * so that writing a credential twice changes nothing.
  */
 export async function scryptHash(password: string, stored: unknown = null): Promise<string> {

@@ -13,7 +13,7 @@ export function adminRoutes(tools: PluginAdminTools): readonly PluginAdminRoute[
         GET: {
           summary: 'Circuits of this node that have ever opened: state, reason, the last transitions',
           queryParameters: [
-            { name: 'state', description: 'Only those in this state.', schema: { type: 'string', enum: states } },
+            { name: 'state', description: 'Only circuits in this state.', schema: { type: 'string', enum: states } },
           ],
           async handle(request) {
             const state = request.query('state');

@@ -105,10 +105,10 @@ class Signatures {
       return this.#refusals.mismatch;
     }
     if (!this.#withBody) return this.#accept(context, credential);
-    // Whoever changes the body on the way could change a digest with it that is not signed.
+    // An attacker who changes the body in transit could also change an unsigned digest.
     const isSigned = parameters.headers.includes('digest');
     if (!isSigned && context.request.headerValues('digest').length > 0) return this.#refusals.unverifiable;
-    // The body comes last: nobody without a secret can make the gateway collect one.
+    // The body comes last: only a client with a valid signature can make the gateway collect one.
     return context
       .body()
       .then((body) =>

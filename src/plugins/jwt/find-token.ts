@@ -36,7 +36,7 @@ function argument(request: RequestView, name: string): readonly string[] {
   return request.queryArguments()[name] ?? [];
 }
 
-/** The two spellings that Kong takes. */
+/** The two spellings that Kong accepts. */
 const scheme = /^[Bb]earer +/;
 
 function bearer(value: string): string | null {

@@ -24,7 +24,7 @@ import { type TokenKey, type Verified, VerifiedTokens } from './verified-tokens.
 
 type Outcome = Reply | undefined;
 
-/** A header cannot carry these, and the name of a client goes on in one. */
+/** Not allowed in a header value, and the client's name is forwarded in one. */
 const controls = /[\0-\x1f\x7f]/;
 
 export function authenticateByToken(config: JwtConfig, tools: PluginTools): PluginPhases {

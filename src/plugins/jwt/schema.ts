@@ -30,7 +30,7 @@ export const config = record({
   }),
   claims_to_verify: set(string({ one_of: ['exp', 'nbf'] }), {
     description:
-      'Claims of time that a token must have and hold. Tokens of `jwks_uri` are checked for those that they have in any case.',
+      'Time claims that a token must have and that must be valid. In tokens of `jwks_uri`, those present are always checked.',
   }),
   anonymous: string({
     description:
@@ -41,7 +41,7 @@ export const config = record({
     default: 0,
     between: [0, 31_536_000],
     unit: 's',
-    description: 'Longest time that a token may still be valid for; one without `exp` is refused then. 0: any.',
+    description: 'Maximum time until a token expires. When set, a token without `exp` is refused. 0: no limit.',
   }),
   header_names: set(headerName(), {
     default: ['authorization'],

@@ -5,7 +5,7 @@ export interface Refusals {
   readonly missing: Reply;
   readonly duplicate: Reply;
   readonly unknown: Reply;
-  /** No 401: no other way to authenticate makes up for it. */
+  /** Not a 401: authenticating in another way does not help. */
   readonly unreadable: Reply;
 }
 

@@ -92,7 +92,7 @@ class KeyAttempts {
     return context.decodedBody().then((body) => this.#setHidden(context, type, body));
   }
 
-  /** A body that cannot be read may show a key to a backend that reads it less strictly. */
+  /** A backend with a less strict parser may find a key in a body that is malformed here. */
   #setHidden({ request, upstream }: AccessContext, type: string | null, body: Uint8Array): Outcome {
     const isOneType = request.headerValues('content-type').length === 1;
     const hidden = isOneType ? withoutBodyArguments(type, body, this.#names) : null;

@@ -10,9 +10,9 @@ export interface DirectoryOptions {
   readonly keepalive: number;
 }
 
-/** Half of the connections are for one client at most: logins that the directory is slow to answer leave room for others. */
+/** One client gets at most half of the connections, so that its slow logins leave room for others. */
 const maxConnections = 16;
-/** Logins that wait for a connection; others are refused at once. */
+/** Maximum queued logins; further ones are refused at once. */
 const maxWaiting = 512;
 
 /** The server could not say whether a login is valid. */
@@ -55,7 +55,7 @@ export class Directory {
   }
 
   /**
-   * True: the password is that of the entry. Rejects with a `DirectoryUnavailable`, within the time. `client`: its group, see
+   * True: the password matches the entry. Rejects with a `DirectoryUnavailable` within the timeout. `client`: its group, see
    * `clientGroup`.
    */
   async verify(name: string, password: Uint8Array, client: string): Promise<boolean> {

@@ -54,7 +54,7 @@ class DirectoryLogins {
     this.#config = config;
     this.#tools = tools;
     this.#scheme = type.toLowerCase();
-    this.#outage = new OutageLog(tools.log, 'the LDAP server could not be asked');
+    this.#outage = new OutageLog(tools.log, 'the LDAP server is unavailable');
     this.#refusal = refuse(401, 'Unauthorized', { 'WWW-Authenticate': challenge + realm });
     this.#verified = new VerifiedLogins(config.cache_ttl * 1000);
     this.#directory = new Directory({

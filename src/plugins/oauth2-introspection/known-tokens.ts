@@ -18,12 +18,12 @@ export interface Lifetimes {
 const size = 10_000;
 /** Made-up tokens must not push out the good ones. */
 const refusedSize = 2000;
-/** Requests to the endpoint at the same time; half of them for one client at most. */
+/** Maximum concurrent requests to the endpoint; one client gets at most half of them. */
 const concurrency = 128;
-/** Requests that wait for their turn. */
+/** Maximum queued requests. */
 const maxWaiting = 256;
 
-/** Too many tokens of this client, or of all clients, wait for an answer. */
+/** Too many tokens of this client, or of all clients, are waiting for an answer. */
 export class TooManyQuestions extends Error {
   constructor() {
     super('too many tokens wait for introspection');
@@ -76,7 +76,7 @@ export class KnownTokens<T> {
     ask: () => Promise<{ value: T; expiresAt: number | null } | null>,
   ): Promise<T | null> {
     const found = await this.#queue.run(client, async () => {
-      // Another client may have asked about the same token meanwhile.
+      // Another client's request for the same token may have been answered meanwhile.
       const known = this.get(key);
       return known === undefined ? this.#ask(key, ask) : known;
     });

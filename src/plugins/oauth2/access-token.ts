@@ -27,7 +27,7 @@ export function accessTokenReader(config: OAuth2Config): ReadToken {
     if (headers.length > 0) return only(headers.map((header) => credentials.exec(header)?.[1] ?? header));
     if (inQuery.length > 0) return only(inQuery);
     if (!isForm(context)) return null;
-    // A form that is too large to be looked into has no token; one that may not reach the backend with a token is refused.
+    // A form too large to be searched has no token. With `hide_credentials` it is refused, since it may contain one.
     return config.hide_credentials || !isLarge(context) ? inForm(context, config.hide_credentials) : null;
   };
 }

@@ -31,7 +31,7 @@ interface Redirection {
 
 /**
  * The authorization endpoint (RFC 6749 3.1). It is called by the login page, which proves by the provision key that the
- * user has logged in, and it answers with the URI that the user's browser is to be sent to. `address`: the IP address of the
+ * user has logged in, and it answers with the URI to redirect the user's browser to. `address`: the IP address of the
  * caller.
  */
 export async function authorize(work: Authorization, clients: ClientAuthenticator, address: string): Promise<Reply> {

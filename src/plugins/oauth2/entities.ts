@@ -86,7 +86,7 @@ const tokens = defineEntity({
     }),
     family: foreign('oauth2_families', {
       on_delete: 'cascade',
-      description: 'The authorization that the token came of. Tokens of one authorization are revoked together.',
+      description: 'The authorization that the token was issued for. Tokens of one authorization are revoked together.',
     }),
     token_type: string({
       required: true,
@@ -125,7 +125,10 @@ const authorizationCodes = defineEntity({
       on_delete: 'cascade',
       description: 'The application that the code was given to.',
     }),
-    family: foreign('oauth2_families', { on_delete: 'cascade', description: 'The authorization that the code is of.' }),
+    family: foreign('oauth2_families', {
+      on_delete: 'cascade',
+      description: 'The authorization that the code belongs to.',
+    }),
     plugin: foreign('plugins', { on_delete: 'cascade', description: 'The plugin instance that made the code.' }),
     code: string({ unique: true, auto: true, encrypted: true, description: 'The code.' }),
     authenticated_userid: string({ description: 'The user that logged in.' }),

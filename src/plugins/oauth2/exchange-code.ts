@@ -8,8 +8,8 @@ import type { Granted, TokenWork } from './token.ts';
 
 /**
  * The authorization code grant (RFC 6749 4.1.3). A code serves once: of several uses at the same time, one gets a token.
- * One that its client shows again revokes all tokens that came of it, because one of the two who showed it is a thief
- * (4.1.2). That takes no PKCE verifier: the code has leaked, whoever shows it.
+ * A reused code revokes all tokens issued for it, because one of the two parties that used it has stolen it
+ * (4.1.2). This needs no PKCE verifier: the code has leaked, whoever presents it.
  */
 export async function exchangeCode(work: TokenWork, client: Client): Promise<Granted> {
   const { config, tools, parameters, serviceId } = work;
@@ -24,7 +24,7 @@ export async function exchangeCode(work: TokenWork, client: Client): Promise<Gra
   if (problem !== null) return problem;
   const usedFor = textOf(row, 'token_id');
   if (usedFor !== null) {
-    // A node of an earlier version exchanged it.
+    // A node with an earlier version exchanged it.
     await tools.entities.delete('oauth2_tokens', usedFor);
     return refusals.code;
   }
@@ -43,7 +43,7 @@ export async function exchangeCode(work: TokenWork, client: Client): Promise<Gra
   try {
     return (await issueToken(config, tools.entities, request)).shown;
   } catch (error) {
-    // The code was shown a second time meanwhile, so there is no family to issue the token for.
+    // The code was presented again meanwhile, so its family is gone.
     if (error instanceof EntityAccessError && error.kind === 'conflict') return refusals.code;
     await revokeFamily(tools.entities, familyId).catch(() => {});
     throw error;

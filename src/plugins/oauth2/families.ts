@@ -5,16 +5,16 @@ import { type Client, isLookedUp, randomToken } from './rows.ts';
 type Entities = PluginTools['entities'];
 
 /*
- * A family (a row of `oauth2_families`) is one authorization: its code and all tokens that come of it, which belong to it
- * by a foreign key. Deleting the row revokes all of them in one transaction, and nothing can join it afterwards, on
- * whatever worker or node. Codes and refresh tokens end with the id of their family, so that one that was used, and is
- * therefore no longer stored, still tells what to revoke (RFC 6749 4.1.2, RFC 9700 4.14.2). The id is as secret as they are.
+ * A family (a row of `oauth2_families`) is one authorization: its code and all tokens issued for it, which refer to it
+ * by a foreign key. Deleting the row revokes all of them in one transaction, and no worker or node can
+ * add to it afterwards. Codes and refresh tokens end with the id of their family, so that one that was used, and is
+ * therefore no longer stored, still identifies what to revoke (RFC 6749 4.1.2, RFC 9700 4.14.2). The id is as secret as they are.
  */
 
 const entity = 'oauth2_families';
 const randomLength = 32;
 const idLength = 22;
-/** Seconds that a family outlives its code and tokens, so that it is there as long as one of them is. */
+/** Seconds that a family outlives its code and tokens, so that none of them outlives it. */
 const margin = 60;
 const uuidParts = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
 
@@ -40,7 +40,7 @@ export async function startFamily(
   return id;
 }
 
-/** The family of a refresh token from before there were families; found again by the token alone. */
+/** The family of a refresh token that an earlier version issued; its id is derived from the token. */
 export async function adoptFamily(
   entities: Entities,
   owner: FamilyOwner,
@@ -51,7 +51,7 @@ export async function adoptFamily(
   try {
     return await startFamily(entities, owner, lifetime, id);
   } catch (error) {
-    // Another request with the same token was first: only one of them can use the token up.
+    // Another request with the same token was first: only one of them can redeem it.
     if (error instanceof EntityAccessError && error.kind === 'conflict') return id;
     throw error;
   }
@@ -63,8 +63,8 @@ export async function extendFamily(entities: Entities, id: string, lifetime: num
 }
 
 /**
- * Revokes the family that a used code or refresh token belonged to. Does nothing for other texts, and for a client or
- * service that it was not given to: they cannot revoke what belongs to others.
+ * Revokes the family that a used code or refresh token belonged to. Does nothing for other texts, or for a client or
+ * service that it was not issued to, so that they cannot revoke tokens of others.
  */
 export async function revokeFamilyOf(entities: Entities, used: string, owner: FamilyOwner): Promise<void> {
   if (!isLookedUp(used)) return;
@@ -81,7 +81,7 @@ export function familyToken(id: string): string {
   return randomToken() + Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url');
 }
 
-/** The id that the text ends with; null: it was made before there were families, or elsewhere. */
+/** The id at the end of the text; null: an earlier version or another party issued it. */
 function familyIdOf(text: string): string | null {
   if (text.length !== randomLength + idLength) return null;
   const bytes = Buffer.from(text.slice(randomLength), 'base64url');

@@ -10,7 +10,7 @@ export interface TokenRequest {
   readonly serviceId: string | null;
   readonly userId: string | null;
   readonly scope: string | null;
-  /** The family that the token joins; null: none, and no refresh token. */
+  /** The family of the token; null: no family, and no refresh token. */
   readonly familyId: string | null;
 }
 
@@ -53,7 +53,7 @@ export async function issueFirstToken(
   return issueToken(config, entities, { ...request, familyId });
 }
 
-/** Seconds that what a token request issues can live; 0: it does not expire. */
+/** Maximum lifetime in seconds of the tokens that a request issues; 0: they do not expire. */
 export function familyLifetime(config: OAuth2Config): number {
   const lifetime = tokenLifetime(config);
   return lifetime === 0 ? 0 : refreshLifetime(config);

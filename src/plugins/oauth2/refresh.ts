@@ -8,8 +8,8 @@ import type { Granted, TokenWork } from './token.ts';
 
 /**
  * The refresh token grant (RFC 6749 6). A refresh token serves once, unless `reuse_refresh_token`: of several uses at
- * the same time, one gets a new pair of tokens. The old access token ends with it. A refresh token that its client shows
- * again revokes its whole family: client and thief cannot be told apart (RFC 9700 4.14.2).
+ * the same time, one gets a new pair of tokens. The old access token ends with it. A reused refresh token
+ * revokes its whole family: client and attacker cannot be distinguished (RFC 9700 4.14.2).
  */
 export async function refresh(work: TokenWork, client: Client): Promise<Granted> {
   const { config, tools, parameters, serviceId } = work;
@@ -34,7 +34,7 @@ export async function refresh(work: TokenWork, client: Client): Promise<Granted>
   const familyId = known ?? (await adoptFamily(entities, { client, serviceId }, lifetime, refreshToken));
   const userId = textOf(row, 'authenticated_userid');
   try {
-    // The new one first: should the store fail in between, the client still has its old one.
+    // The new one first: if the store fails in between, the client can still use its old one.
     const issued = await issueToken(config, entities, { client, serviceId, userId, scope: scoped.scope, familyId });
     if (await entities.delete('oauth2_tokens', row.id)) return issued.shown;
   } catch (error) {

@@ -63,7 +63,7 @@ export const config = record({
     required: true,
     default: false,
     description:
-      'Takes the access token out of the request before the backend gets it: out of header and query, and out of the form when it was looked for there.',
+      'Removes the access token from the request before it is forwarded: from header and query, and from the form if it was searched.',
   }),
   accept_http_if_already_terminated: boolean({
     required: true,

@@ -1,8 +1,8 @@
 import { array, boolean, type Field, integer, number, string } from '../../plugin-sdk/schema.ts';
 
 /*
- * What configurations for Kong name and this plugin has one way of doing: the value that says so is accepted, any other is
- * refused. And names that Kong has deprecated, or that this plugin calls otherwise.
+ * Fields of Kong's plugin for which this plugin supports one value only: that value is accepted, any other is refused. Also
+ * names that Kong has deprecated, or for which this plugin has another name.
  */
 
 const always = (description: string) => boolean({ default: true, eq: true, err: 'must be true', description });
@@ -10,16 +10,21 @@ const always = (description: string) => boolean({ default: true, eq: true, err: 
 export const fixedFields = {
   cache_tokens_salt: string({
     encrypted: true,
-    description: 'Accepted for Kong, and not used: tokens are cached by their hash, in the memory of a worker alone.',
+    description:
+      'Accepted for compatibility with Kong and ignored: tokens are cached by their hash, in the memory of each worker.',
   }),
   cache_tokens: boolean({
     default: true,
-    description: 'Accepted for Kong, and not used: what is cached is that a token was verified.',
+    description: 'Accepted for compatibility with Kong and ignored: only the result of verifying a token is cached.',
   }),
   verify_signature: always('Signatures are always verified.'),
   verify_claims: always('Claims are always verified.'),
   verify_nonce: always('The nonce of a login is always verified.'),
-  response_mode: string({ default: 'query', one_of: ['query'] as const, description: 'How the code comes back.' }),
+  response_mode: string({
+    default: 'query',
+    one_of: ['query'] as const,
+    description: 'How the provider returns the code.',
+  }),
   response_type: array(string({ one_of: ['code'] as const, description: 'A type.' }), {
     default: ['code'],
     len_min: 1,
@@ -29,9 +34,13 @@ export const fixedFields = {
   login_action: string({
     default: 'redirect',
     one_of: ['redirect'] as const,
-    description: 'What follows a login: a redirect, so that codes stay out of the backend.',
+    description: 'What happens after a login: a redirect, so that the backend never sees the code.',
   }),
-  session_storage: string({ default: 'cookie', one_of: ['cookie'] as const, description: 'Where the session is.' }),
+  session_storage: string({
+    default: 'cookie',
+    one_of: ['cookie'] as const,
+    description: 'Where the session is stored.',
+  }),
 };
 
 const ignored = (field: Field) => ({ field, expand: () => ({}) });

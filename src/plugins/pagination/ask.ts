@@ -8,7 +8,7 @@ import type { PaginationConfig } from './schema.ts';
 export interface Ask {
   readonly style: Style;
   readonly limit: number;
-  /** The request has an argument of paging. */
+  /** The request has a paging argument. */
   readonly explicit: boolean;
   /** Null: the beginning. */
   readonly from: Position | null;

@@ -62,7 +62,7 @@ export interface Page {
 /** What is wrong with the backend's answer; nothing of what stands in it. */
 export interface Fault {
   readonly fault: string;
-  /** It may be a single item, which nobody wanted to page. */
+  /** It may be a single item rather than a list. */
   readonly noList: boolean;
 }
 
@@ -125,7 +125,7 @@ function itemsOf(answer: JsonValue, form: AnswerForm): JsonArray {
   return list;
 }
 
-/** An answer that is a list has no members, so it is the list itself, wherever the list was said to be. */
+/** An answer that is an array has no members, so it is the list, whatever path is configured. */
 function placeOfItems(answer: JsonValue, { items }: AnswerForm): string {
   return Array.isArray(answer) ? '$' : items;
 }

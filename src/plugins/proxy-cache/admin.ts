@@ -30,7 +30,7 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
           },
           {
             name: 'prefix',
-            description: 'Only answers whose URL begins so: `http://example.com/list`.',
+            description: 'Only answers whose URL starts with this: `http://example.com/list`.',
             schema: { type: 'string', minLength: 1 },
           },
           { name: 'plugin', description: 'Only of the plugin instance with this id.' },

@@ -46,7 +46,7 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
         queryParameters: [
           {
             name: 'period',
-            description: 'Only of this period.',
+            description: 'Only quotas of this period.',
             schema: { type: 'string', enum: ['day', 'month'] },
           },
           { name: 'plugin', description: 'Only of the plugin instance with this id.' },

@@ -33,7 +33,7 @@ export function mirrorRequests(config: RequestMirrorConfig, tools: PluginTools):
 
   function copyOf({ request, upstream }: AccessContext, body: Uint8Array | null): Copy {
     const hopByHop = new Set(request.headerValues('connection').flatMap((line) => line.toLowerCase().split(/[\s,]+/)));
-    // Of the fields that `Connection` names, those that the backend gets all the same are copied.
+    // Of the fields in `Connection`, those that are forwarded anyway are copied.
     const ends = (name: string): boolean => hopByHop.has(name) && upstream.headerValues(name).length === 0;
     const headers = Object.entries(request.headers()).filter(([name]) => !removed.has(name) && !ends(name));
     const query = request.query === '' ? '' : `?${request.query}`;

@@ -23,7 +23,7 @@ const sessions = defineEntity({
     expires: integer({ unit: 's', description: 'When the session ends, in seconds since the epoch.' }),
     login: string({
       computed: true,
-      description: 'Names the login that the session began with: the same for all its renewals.',
+      description: 'Identifies the login that started the session; the same for all renewals.',
     }),
     login_expires: integer({
       computed: true,
@@ -32,7 +32,7 @@ const sessions = defineEntity({
     }),
     subject: string({
       computed: true,
-      description: 'Stands for the credential: sessions with the same one are counted together.',
+      description: 'Identifies the credential: sessions with the same value are counted together.',
     }),
     data: string({ encrypted: true, description: 'The session, encrypted.' }),
     created_at: createdAt(),

@@ -216,7 +216,7 @@ function isCurrent(row: EntityRow | null, source: CredentialSource): boolean {
   return row !== null && credentialVersion(row) === source.version;
 }
 
-/** At once where the value is there at once. */
+/** Synchronous if the value is. */
 function after<T, U>(value: Later<T>, next: (value: T) => Later<U>): Later<U> {
   return value instanceof Promise ? value.then(next) : next(value);
 }

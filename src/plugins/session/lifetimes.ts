@@ -16,10 +16,10 @@ export function expiryOf(session: Session, lifetimes: Lifetimes): number {
   return session.usedAt + Math.min(never, shortest(secondsLeft(session, lifetimes, session.usedAt)));
 }
 
-/** Seconds that a request may take which was admitted before the session was revoked, and renews its cookie after that. */
+/** Seconds within which a request admitted before the revocation may still renew its cookie. */
 const longestRequest = 3600;
 
-/** When no copy of a cookie of this login can be valid any more, all its renewals until now included. */
+/** When the last copy of a cookie of this login expires, including all renewals so far. */
 export function lastExpiryOf(session: Session, lifetimes: readonly Lifetimes[], now: number): number {
   const used = { ...session, createdAt: now, renewedAt: now, usedAt: now };
   return Math.max(...lifetimes.map((one) => expiryOf(used, one))) + longestRequest;

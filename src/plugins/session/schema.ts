@@ -29,7 +29,7 @@ export const config = record(
       default: 'cookie',
       one_of: ['cookie', 'kong'] as const,
       description:
-        '`cookie`: the session is in the cookie. `kong`: it is in the store, where administrators can list and end it.',
+        '`cookie`: stored in the cookie. `kong`: stored in the database, where administrators can list and delete it.',
     }),
     audience: string({
       default: 'default',
@@ -43,7 +43,7 @@ export const config = record(
       default: 1000,
       between: [0, 1000],
       description:
-        'Sessions of one credential that the store holds (`storage: kong`). One more ends the session that expires first. 0: no limit.',
+        'Maximum stored sessions of one credential (`storage: kong`). A further login ends the session that expires first. 0: no limit.',
     }),
     cookie_name: cookieName({ default: 'session', description: 'Name of the cookie.' }),
     cookie_path: string({ default: '/', starts_with: '/', match: attribute, description: 'Path of the cookie.' }),

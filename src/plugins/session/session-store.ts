@@ -7,14 +7,14 @@ export interface SessionStore {
   readonly lifetimes: Lifetimes;
   /** The valid session of the request, or null. */
   read(request: RequestView): Session | null | Promise<Session | null>;
-  /** A session that `read` gave is admitted, and goes on. */
+  /** A session that `read` returned is admitted and continues. */
   admitted(session: Session): void;
   create(request: RequestView, session: Session): readonly string[];
   /** The same session, used now. */
   update(request: RequestView, session: Session): readonly string[];
   /** Replaces a session by its renewal. */
   replace(request: RequestView, before: Session, session: Session): readonly string[];
-  /** Removes what is stored of it. Its login is revoked already. */
+  /** Removes stored data of the session. Its login is already revoked. */
   destroy(session: Session): Promise<void>;
   clear(request: RequestView): readonly string[];
 }

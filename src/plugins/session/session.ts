@@ -20,11 +20,11 @@ export interface Session {
   readonly renewedAt: number;
   /** When it was last written because it was used. */
   readonly usedAt: number;
-  /** It was renewed, and is accepted until then, for requests that were on their way; null: it is the current one. */
+  /** It was renewed, and is accepted until then for requests in flight; null: it is the current one. */
   readonly staleAt: number | null;
 }
 
-/** `login`: of the session that this one goes on with. */
+/** `login`: of the session that this one continues. */
 export function newSession(client: ClientView, now: number, login = newId()): Session {
   return {
     id: newId(),
@@ -62,7 +62,7 @@ export function encodeSession(session: Session): string {
   return JSON.stringify([...who, createdAt, renewedAt, usedAt, staleAt]);
 }
 
-/** Null for what `encodeSession` did not make. The text was encrypted, so it comes from a gateway with the same secret. */
+/** Null unless `encodeSession` wrote it. The text was encrypted, so it comes from a gateway with the same secret. */
 export function decodeSession(text: string): Session | null {
   const parts = parsed(text);
   if (!Array.isArray(parts) || parts.length !== 13) return null;

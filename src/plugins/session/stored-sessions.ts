@@ -18,15 +18,15 @@ export interface StoredOptions extends StoreOptions {
   readonly sealer: Sealer;
   /** Seconds for which a renewed session is still accepted. */
   readonly staleTtl: number;
-  /** Sessions of one credential that the store holds; 0: any number. */
+  /** Maximum stored sessions of one credential; 0: no limit. */
   readonly maxPerCredential: number;
   /** When the last cookie of the session's login expires, in seconds since the epoch. */
   readonly lastExpiry: (session: Session) => number;
 }
 
 /**
- * The session is in a row of `sessions`, and the cookie names it. The cookie that begins a session holds all of it, and
- * the row is inserted when that cookie comes back: clients that keep no cookies leave no rows. A row that is gone ends
+ * The session is in a row of `sessions`, and the cookie names it. The first cookie of a session holds all of it, and
+ * the row is inserted when that cookie comes back: clients that discard cookies leave no rows. Deleting the row ends
  * the session on all nodes.
  */
 export class StoredSessions implements SessionStore {
@@ -36,7 +36,7 @@ export class StoredSessions implements SessionStore {
   readonly #opened = new WeakMap<EntityRow, Session | null>();
   /** Sessions from cookies that had no row when they were read. */
   readonly #unstored = new WeakSet<Session>();
-  /** Rows on their way to the store, by the id of their session. */
+  /** Pending inserts, by the id of the session. */
   readonly #inserts = new Map<string, Promise<void>>();
 
   constructor(options: StoredOptions) {
@@ -70,7 +70,7 @@ export class StoredSessions implements SessionStore {
 
   update(request: RequestView, session: Session): readonly string[] {
     const row = this.#find(session.id);
-    // Its row is on the way to the store, or does not get there.
+    // Its insert is pending or has failed.
     if (row === null) return this.create(request, session);
     void this.#inBackground(async () => {
       const found = await row;
@@ -111,7 +111,7 @@ export class StoredSessions implements SessionStore {
     try {
       await entities.insert('sessions', { ...fields, ...this.#fields(session) });
     } catch (error) {
-      // Another worker was first.
+      // Another worker inserted it first.
       if (!(error instanceof EntityAccessError) || error.kind !== 'conflict') throw error;
     }
   }
@@ -172,7 +172,7 @@ export class StoredSessions implements SessionStore {
 /** What the cookie holds. */
 interface Reference {
   readonly id: string;
-  /** In the cookie that begins a session: all of it. */
+  /** In the first cookie of a session: all of it. */
   readonly whole: Session | null;
 }
 

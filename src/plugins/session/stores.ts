@@ -47,7 +47,7 @@ export function openStores(config: SessionConfig, tools: PluginTools): Stores {
   };
   return {
     session: config.storage === 'kong' ? new StoredSessions({ ...options, ...rows }) : new CookieStore(options),
-    // In its cookie with any storage, so that a login leaves one row at most.
+    // Always stored in its cookie, so that a login leaves at most one row.
     remember: config.remember
       ? new CookieStore(optionsOf(config.remember_cookie_name ?? 'remember', longer, true))
       : null,

@@ -83,7 +83,7 @@ function mappingOf({
     stripNamespaces: mapping.strip_namespaces,
     keepRoot: mapping.keep_root,
     root: mapping.root,
-    // The root of a SOAP request names the operation, which nobody but the client knows.
+    // The root of a SOAP request names the operation, which only the client knows.
     defaultRoot: backend === 'xml' && soap.version !== null ? null : 'root',
     itemName: mapping.item_name,
     namespaces: mapping.namespaces ?? {},

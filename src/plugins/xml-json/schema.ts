@@ -78,7 +78,7 @@ const mapping = record(
     root: string({
       custom: (text: string) => (isQName(text) ? null : 'it is not a name in XML'),
       description:
-        'JSON to XML: name of the root element. Null: the one member of an object is the root, and anything else is wrapped in `root`.',
+        'JSON to XML: name of the root element. Null: an object with a single member gives the root; anything else is wrapped in `root`.',
     }),
     item_name: name('item', 'JSON to XML: element for what stands in an array within an array, or in one at the top.'),
     namespaces: map(prefix, namespace, {

@@ -17,12 +17,12 @@ export const listeners = {
   admin_gui_url: kong(
     originList,
     '',
-    'Where web pages that use the Admin API come from, such as `https://manager.example:8445`; several separated by commas. Their origins may read and write; without a token no other page may, except those of the Admin API itself.',
+    'URLs of web pages that use the Admin API, such as `https://manager.example:8445`, separated by commas. Pages of their origins may read and write. Without `admin_token` all other origins are refused, except the Admin API itself.',
   ),
   admin_hosts: own(
     hostList,
     '',
-    'Names by which clients reach the Admin API without a token, for example `gateway.example, *.internal.example`. An address, `localhost`, the name of the machine and names without a dot are always accepted.',
+    'Host names under which the Admin API answers while `admin_token` is not set, such as `gateway.example, *.internal.example`. IP addresses, `localhost`, the host name of the machine and names without a dot are always accepted.',
   ),
   status_listen: kong(
     listen,
@@ -130,37 +130,37 @@ export const listeners = {
   body_memory: own(
     size,
     '128m',
-    'Memory that each worker uses for bodies that plugins read or collect. A client gets at most as much as is free, and requests beyond that get 503 and `Retry-After`; 0 is unlimited.',
+    'Maximum memory per worker for bodies that plugins read or collect. One client address may hold at most half of it. Requests beyond the limit get 503 with `Retry-After`. 0: unlimited.',
   ),
   body_memory_per_client: own(
     size,
     '32m',
-    'Part of `body_memory` that the requests of one client address use at most; addresses of IPv6 count by their first 64 bits. 0: only its share of what is free limits a client.',
+    'Maximum part of `body_memory` that one client address may hold; the addresses of an IPv6 /64 count as one. 0: half of `body_memory`.',
   ),
   client_body_min_rate: own(
     integer(0, 1_000_000_000),
     '256',
-    'Bytes per second that a request body must arrive with, measured over 10 seconds and twice in a row, until the answer begins; a slower one gets 408. Calls of gRPC are exempt. 0 turns this off.',
+    'Minimum rate of a request body, in bytes per second. A body that stays below it for two consecutive windows of 10 seconds gets 408. gRPC calls are exempt, and so are bodies whose answer has begun. 0 turns this off.',
   ),
   worker_timeout: own(
     duration('ms'),
     '5s',
-    'How long a worker may go without a turn of its event loop, as in an endless loop of a plugin, before it is replaced. Its connections are closed. From 1s; 0 turns this off.',
+    'How long the event loop of a worker may be blocked, for example by an endless loop in a plugin, before the worker is replaced and its connections are closed. At least 1s; 0 turns this off.',
   ),
   worker_max_heap_size: own(
     size,
     '0',
-    'JavaScript heap of one worker at most, from 64m; a worker that needs more is replaced. 0: half of the memory that the process may use, divided by the number of workers, at most 2 GiB.',
+    'Maximum JavaScript heap of one worker, at least 64m; a worker that exceeds it is replaced. 0: half of the memory available to the process, divided by the number of workers, at most 2 GiB.',
   ),
   shutdown_delay: own(
     duration('s'),
     '2s',
-    'How long a node that was asked to stop by SIGTERM or SIGQUIT goes on accepting connections while `/status/ready` answers 503, so that load balancers can take it out first; 0 closes the listeners at once. SIGINT does not wait.',
+    'How long the node still accepts connections after SIGTERM or SIGQUIT. `/status/ready` answers 503 meanwhile, so that load balancers stop using the node first. 0 closes the listeners at once, and so does SIGINT.',
   ),
   port_sharing: own(
     boolean,
     'off',
-    'Whether this node may start on ports that another node of this machine still serves, for a restart without a gap. For listeners with the flag `reuseport`; without this the start fails with `address already in use`.',
+    'Whether the node may start on ports that another node on this machine still serves, for a restart without downtime. It applies to listeners with the flag `reuseport`. When off, the start fails with `address already in use`.',
   ),
   drain_timeout: own(
     duration('s'),

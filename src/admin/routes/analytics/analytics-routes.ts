@@ -39,7 +39,7 @@ export function analyticsRoutes({ analytics, store }: AdminDependencies): readon
               },
               {
                 name: 'format',
-                description: 'By `Accept` when left out.',
+                description: 'Default: chosen by `Accept`.',
                 schema: { type: 'string', enum: ['json', 'csv'] },
               },
             ],
@@ -61,12 +61,12 @@ export function analyticsRoutes({ analytics, store }: AdminDependencies): readon
               ...filterParameters,
               {
                 name: 'top',
-                description: 'How many of each kind.',
+                description: 'Maximum number of rows of each kind.',
                 schema: { type: 'integer', minimum: 1, maximum: 100, default: 10 },
               },
               {
                 name: 'sort',
-                description: 'What counts as most.',
+                description: 'What to rank by.',
                 schema: { type: 'string', enum: ['requests', 'errors', 'bytes', 'latency'], default: 'requests' },
               },
             ],

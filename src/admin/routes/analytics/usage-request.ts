@@ -55,13 +55,13 @@ const instant = {
 export const filterParameters = [
   {
     name: 'from',
-    description: 'Begin: ISO 8601, or seconds since the epoch. An hour before `to` when left out.',
+    description: 'Start of the range, inclusive: ISO 8601, or seconds since the epoch. Default: an hour before `to`.',
     schema: instant,
   },
-  { name: 'to', description: 'End, itself not included. Now when left out.', schema: instant },
+  { name: 'to', description: 'End of the range, exclusive. Default: now.', schema: instant },
   {
     name: 'resolution',
-    description: 'The rows that are read. By the length of the range when left out.',
+    description: 'Resolution of the rows to read. Default: depends on the length of the range.',
     schema: { type: 'string', enum: ['minute', 'hour', 'day'] },
   },
   {
@@ -73,7 +73,7 @@ export const filterParameters = [
   { name: 'version', description: 'Only requests for this version of the API; empty: for none.' },
   {
     name: 'status',
-    description: 'Only answers with these statuses: `404`, `5xx`, or several with commas.',
+    description: 'Only answers with these statuses: `404`, `5xx`, or a comma-separated list.',
     schema: { type: 'string', pattern: '^[1-5](?:xx|[0-9]{2})(?:,[1-5](?:xx|[0-9]{2}))*$' },
   },
   { name: 'node', description: 'Only requests to the node with this id.' },
