@@ -49,7 +49,7 @@ function proxyIn(output: string): string {
   return /curl -i (http:\S+)\/users\/42/.exec(output)?.[1] ?? '';
 }
 
-test('the example follows moved ports, and uses a gateway that runs already', { timeout: 60_000 }, async () => {
+test('the example follows moved ports, and uses a running gateway', { timeout: 60_000 }, async () => {
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-example-'));
   const anywhere = '127.0.0.1:0';
   const env = {

@@ -132,7 +132,7 @@ function unchanged({ created_at: _created, updated_at: _updated, ...rest }: Fiel
 }
 
 for (const name of bundledPlugins.keys()) {
-  test(`${name}: shows the defaults of its schema, and stays what it is when it is written again`, async () => {
+  test(`${name}: shows the defaults of its schema, and does not change when it is written again`, async () => {
     const schema = (await admin('GET', `/schemas/plugins/${name}`)) as Schema;
     const fields = new Map((schema.fields ?? []).flatMap((one) => Object.entries(one)));
     const configSchema = fields.get('config') ?? {};

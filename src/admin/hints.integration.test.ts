@@ -130,7 +130,7 @@ for (const { name, send, status = 400, message, hint } of cases) {
   });
 }
 
-test('an error that says it all has no hint', async () => {
+test('an error that needs no explanation has no hint', async () => {
   const answer = await admin.call('POST', '/services', { name: 'a', host: 'a.test', retries: -1 });
   assert.equal(answer.status, 400);
   assert.equal('hint' in answer.json, false);
@@ -151,7 +151,7 @@ test('a regular expression without a tilde is accepted, with a warning to the cl
   assert.ok(admin.warnings.some(({ message }) => message === hint));
 });
 
-test('plain paths with brackets, dots and blanks get no warning', async () => {
+test('plain paths with brackets, dots and spaces get no warning', async () => {
   for (const path of ['/a(b)', '/v1.0/file.json', '/a b', '/a+b', '/$metadata', '/a[1]', '/~user', '/wild*']) {
     const answer = await admin.call('POST', '/services/users/routes', { paths: [path] });
     if (answer.status === 201) assert.equal(answer.headers['x-sluicegate-hint'], undefined, path);

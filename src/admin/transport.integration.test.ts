@@ -74,7 +74,7 @@ test('methods that no path has are refused as such, where the path exists', asyn
   }
 });
 
-test('a method that is unknown to HTTP is answered with 501, and bytes that are no request with 400', async () => {
+test('an unknown method gets 501, and bytes that are not a request get 400', async () => {
   const answers = { 'FOO /services HTTP/1.1': 501, 'services HTTP/1.1': 400, 'FOO /services': 400, '{"a":1}': 400 };
   for (const [line, status] of Object.entries(answers)) {
     const socket = connect(admin.port, '127.0.0.1');

@@ -79,7 +79,7 @@ test('a stop ends in time while PostgreSQL is frozen', { skip }, async () => {
   }
 });
 
-test('a start with a frozen database has its answer within pg_timeout', { skip }, async () => {
+test('a start with a frozen database fails within pg_timeout', { skip }, async () => {
   const first = startNode('start-frozen', postgres.port);
   await first.started();
   await addService(first);

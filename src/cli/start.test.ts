@@ -109,7 +109,7 @@ function stalePidFile(prefix: string, pid: number): void {
   writeFileSync(join(prefix, 'pids', 'sluicegate.pid'), `${pid}\n`);
 }
 
-test('a pid file with the number of a thread, or of the gateway of another prefix, is no obstacle', {
+test('a pid file with the id of a thread, or of a gateway with another prefix, does not prevent a start', {
   skip: existsSync('/proc/self') ? false : 'needs /proc',
 }, async () => {
   const other = start(fresh());

@@ -31,7 +31,7 @@ test('one client gets half of the memory, and more clients get smaller shares', 
   assert.equal(budget.reserve(request('192.0.2.1'), 300), true);
 });
 
-test('a client has no more than its own limit, over all its requests and addresses', () => {
+test('a client stays within its own limit, over all its requests and addresses', () => {
   using made = rig(0, 100);
   const { budget, seen } = made;
   const one = request('2001:db8::1');
@@ -49,7 +49,7 @@ test('nothing is reserved for a request that has finished', () => {
   assert.equal(made.budget.held, 0);
 });
 
-test('memory that a request can do without leaves half to others', () => {
+test('optional reservations leave half of the memory free', () => {
   using made = rig(1000, 0);
   const { budget } = made;
   assert.equal(budget.reserveSpare(500), true);

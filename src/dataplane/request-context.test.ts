@@ -66,7 +66,7 @@ test('a path for the backend is escaped, so that it can add neither a query nor 
   assert.throws(() => context.upstream.setPath('http://evil/'), /must begin with a slash/);
 });
 
-test('a path for the backend does not begin like an authority', () => {
+test('a path for the backend never starts with //', () => {
   const { exchange, context } = contextOf();
   context.upstream.setPath('///evil.test//x');
   assert.equal(exchange.upstreamPath, '/evil.test//x');

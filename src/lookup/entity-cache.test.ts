@@ -177,7 +177,7 @@ test('a client that tries many keys does not delay another one, even for the sam
   assert.equal((await early)?.id, '1');
 });
 
-test('an answer that came while a question waited for its turn is used', async () => {
+test('an answer that arrives while a question is queued is used', async () => {
   const { cache, asked } = start(100, 2, 10);
   const first = cache.find(keys, 'key', 'a', '192.0.2.1');
   const waiting = cache.find(keys, 'key', 'b', '192.0.2.1');

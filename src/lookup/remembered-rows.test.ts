@@ -37,7 +37,7 @@ function rig(...rows: readonly Row[]) {
   return { store, remembered, byKey, ofConsumer };
 }
 
-test('what the store confirms stays known when it is away again, what it does not is forgotten', async () => {
+test('answers that the store confirms survive its next outage, others are evicted', async () => {
   const { store, remembered, byKey, ofConsumer } = rig(
     credential('1', 'same'),
     credential('2', 'gone'),
@@ -54,7 +54,7 @@ test('what the store confirms stays known when it is away again, what it does no
   for (const key of ['gone', 'old', 'absent']) await assert.rejects(byKey(key), { message: 'away' }, key);
 });
 
-test('nothing is forgotten when the store goes away during the comparison', async () => {
+test('nothing is evicted when the store becomes unavailable during the comparison', async () => {
   const { store, remembered, byKey } = rig(credential('1', 'k'));
   await byKey('k');
   store.away = true;
@@ -71,7 +71,7 @@ test('many rows are compared with few questions', async () => {
   assert.equal(store.asked, 5);
 });
 
-test('an answer that was on its way during the comparison is asked for again', async () => {
+test('an answer in flight during the comparison is requested again', async () => {
   const { store, remembered, byKey } = rig(credential('1', 'k'));
   store.version = 100;
   const pending = byKey('k');

@@ -123,7 +123,7 @@ test('setup gets a frozen copy of the configuration', async () => {
   assert.equal(instance.lease, null);
 });
 
-test('a plugin far from any package gets the SDK of the gateway that runs', async () => {
+test('a plugin outside any package gets the SDK of the running gateway', async () => {
   const file = join(directory, 'by-name.ts');
   await writeFile(
     file,

@@ -284,7 +284,7 @@ test('a consumer without a credential is anonymous', async () => {
   assert.equal(upstream?.header('x-credential-identifier'), null);
 });
 
-test('a name with a control character reaches no backend, and is no server error', async () => {
+test('a name with a control character reaches no backend and causes no server error', async () => {
   const { response, upstream } = await testPlugin(
     plugin({
       access: (context) => {

@@ -124,7 +124,7 @@ describe('a body without some arguments', () => {
     assert.equal(withoutBodyArguments(form, body, new Set(['key'])), body);
     assert.equal(withoutBodyArguments('text/plain', body, new Set(['a'])), body);
   });
-  it('does not exist when the body cannot be read and could have them', () => {
+  it('is null when the body is malformed and could have them', () => {
     const part = '--XX\r\nContent-Disposition: form-data; name="key"\r\n\r\n1\r\n--XX--';
     for (const [type, body] of [
       [json, '{"key":"1"'],

@@ -41,7 +41,7 @@ test('more revocations than a list holds are found one by one', async () => {
   assert.equal(await revocations.has(last), false);
 });
 
-test('without the store, what was read before applies, and nothing else is guessed', async () => {
+test('without the store the cached list applies; without a cached list the check rejects', async () => {
   const entities = testEntities({}, true);
   const away = () => Promise.reject(new EntityAccessError('unavailable', 'away'));
   const [ended, alive] = [sessionKey('ended'), sessionKey('alive')];
@@ -55,7 +55,7 @@ test('without the store, what was read before applies, and nothing else is guess
   await assert.rejects(revocations.revoke(alive, soon()), EntityAccessError);
 });
 
-test('a credential has another version when its secret, name or consumer changes, and only then', () => {
+test('the version of a credential changes only with its secret, name or consumer', () => {
   const row = { id: 'a', created_at: 1, key: 'secret', consumer: { id: 'c' }, tags: ['t'], ttl: null };
   const version = credentialVersion(row);
   for (const same of [{ created_at: 2 }, { tags: null }, { expires_at: 5 }, { key_prefix: null }]) {

@@ -91,7 +91,7 @@ const refused: Readonly<Record<string, string>> = {
 };
 
 for (const [text, message] of Object.entries(refused)) {
-  test(`'${text}' is refused with what is wrong`, () => {
+  test(`'${text}' is refused with the reason`, () => {
     assert.throws(() => listen.parse('proxy_listen', text), { name: 'SettingsError', message });
   });
 }

@@ -31,7 +31,7 @@ function refusal(sources: SettingSources): string {
 }
 
 describe('browsers and the Admin API', () => {
-  test('admin_gui_url takes one URL or several, of which the origins count', () => {
+  test('admin_gui_url takes one or more URLs and keeps their origins', () => {
     const { settings, warnings } = load({
       env: {
         KONG_ADMIN_GUI_URL: 'https://Manager.example:443/ui, http://localhost:8002',
@@ -44,7 +44,7 @@ describe('browsers and the Admin API', () => {
     assert.deepEqual(settings.public['admin_gui_url'], ['https://Manager.example:443/ui', 'http://localhost:8002']);
   });
 
-  test('what is no URL, and what is no name, is refused', () => {
+  test('invalid URLs and host names are refused', () => {
     for (const text of ['manager.example', 'ftp://manager.example', 'https://']) {
       assert.match(refusal({ env: { KONG_ADMIN_GUI_URL: text } }), /http and https URLs, not/);
     }

@@ -193,7 +193,7 @@ test('compares everything with the store when its history is gone', async () => 
   );
 });
 
-test('a whole comparison takes effect only when all of it has been read', async () => {
+test('a full comparison takes effect only when it is complete', async () => {
   const store = await openStore();
   let away = true;
   let rechecks = 0;
@@ -222,7 +222,7 @@ test('a whole comparison takes effect only when all of it has been read', async 
   );
 });
 
-test('what could not be sent is sent again, and is not reported as published before', async () => {
+test('a delta that could not be sent is sent again, and not reported as published before', async () => {
   const store = await openStore();
   let broken = false;
   const onDelta = (): void => {

@@ -31,7 +31,7 @@ for (const [expected, step] of [
   });
 }
 
-test('keeps nothing of the buffer that it was given', () => {
+test('keeps no reference to the buffer that it was given', () => {
   const shared = Buffer.from('abc');
   const collector = new ByteCollector();
   collector.push(shared, 1, 3);

@@ -61,7 +61,7 @@ test('limits how many tasks of one group wait', async () => {
   assert.equal(await other, 'b');
 });
 
-test('a full queue gives up the newest task of its largest group for a smaller group', async () => {
+test('a full queue drops the newest task of its largest group in favour of a smaller group', async () => {
   const { queue, add, finish } = controlled({ concurrency: 1, maxWaiting: 4, maxWaitingPerGroup: 4 });
   const flood = ['1', '2', '3', '4', '5'].map((name) => add('a', name));
   const others = ['b', 'c', 'd'].map((name) => add(name));
@@ -85,7 +85,7 @@ test('a task that waits too long is refused and never starts', async () => {
   assert.deepEqual(started, ['first']);
 });
 
-test('a task that fails frees its place and rejects for its caller only', async () => {
+test('a task that fails frees its slot and rejects for its caller only', async () => {
   const queue = new FairQueue({ concurrency: 1, maxWaiting: 4 });
   const failing = queue.run('a', () => Promise.reject(new Error('no')));
   const next = queue.run('a', () => Promise.resolve('next'));
@@ -94,7 +94,7 @@ test('a task that fails frees its place and rejects for its caller only', async 
   assert.equal(queue.running, 0);
 });
 
-test('a closed queue refuses what waits and what comes later', async () => {
+test('a closed queue refuses waiting and later tasks', async () => {
   const { queue, add, finish } = controlled({ concurrency: 1, maxWaiting: 4 });
   const running = add('a', 'running');
   const waiting = [add('a'), add('b')];

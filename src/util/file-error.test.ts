@@ -7,7 +7,7 @@ import { withFile } from './file-error.ts';
 
 const write = (path: string) => () => withFile('cannot write the node id', path, () => writeFileSync(path, 'x'));
 
-test('an error of a file names the file, the reason and what to do', () => {
+test('a file error names the file, the reason and the remedy', () => {
   const folder = mkdtempSync(join(tmpdir(), 'file-error-'));
   try {
     assert.throws(write(folder), {
@@ -20,7 +20,7 @@ test('an error of a file names the file, the reason and what to do', () => {
   }
 });
 
-test('a full disk is named', { skip: process.platform === 'linux' ? false : 'needs /dev/full' }, () => {
+test('a full disk is reported', { skip: process.platform === 'linux' ? false : 'needs /dev/full' }, () => {
   assert.throws(write('/dev/full'), {
     message: 'cannot write the node id /dev/full: the disk is full; free some space or choose another path (ENOSPC)',
   });

@@ -40,7 +40,7 @@ for (const text of [
   '0x7f.0.0.1',
   '%',
 ]) {
-  test(`'${text}' is no address`, () => assert.equal(canonicalIp(text), null));
+  test(`'${text}' is not an address`, () => assert.equal(canonicalIp(text), null));
 }
 
 for (const [text, canonical] of [
@@ -69,5 +69,5 @@ for (const text of [
   'unknown',
   '_hidden',
 ]) {
-  test(`a header field with '${text}' names no address`, () => assert.equal(ipInHeader(text), null));
+  test(`a header field with '${text}' has no address`, () => assert.equal(ipInHeader(text), null));
 }

@@ -25,7 +25,7 @@ describe('the members of a JSON object', () => {
       ['"c"', '[ ]'],
     ]);
   });
-  it('are none of other values', () => {
+  it('are empty for other values', () => {
     for (const text of ['[]', '[{"a":1}]', '"a"', '1', 'null', ' [ ] ', '{}'])
       assert.deepEqual(pairsOf(text), [], text);
   });
@@ -37,7 +37,7 @@ describe('the members of a JSON object', () => {
     assert.equal(pairsOf('['.repeat(21) + ']'.repeat(21)), null);
     assert.equal(pairsOf('['.repeat(1_000_000)), null);
   });
-  it('are none of bytes that are not UTF-8', () => {
+  it('are null for bytes that are not UTF-8', () => {
     assert.equal(jsonMembers(Buffer.from('{"a":"\xff"}', 'latin1'), limits), null);
   });
 });

@@ -9,7 +9,7 @@ function foundAfter(rate: MinimumRate, bytes: number, pause: number): number {
   return -1;
 }
 
-test('a sender below the rate is found after two windows', () => {
+test('a sender below the rate is detected after two windows', () => {
   assert.equal(foundAfter(new MinimumRate(100, 60_000), 1, 100), 20_000);
   assert.equal(foundAfter(new MinimumRate(100, 60_000), 99, 1000), 20_000);
   assert.equal(foundAfter(new MinimumRate(100, 1000), 1, 100), 2000);

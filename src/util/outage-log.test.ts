@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { until } from '../../test/support/until.ts';
 import { OutageLog } from './outage-log.ts';
 
-test('an outage is logged when it begins, while it lasts with a count, and when it is over', async () => {
+test('an outage is logged when it starts, with a count while it lasts, and when it ends', async () => {
   const lines: unknown[] = [];
   const write = (message: string, fields?: unknown): void => void lines.push([message, fields]);
   const outage = new OutageLog({ warn: write, error: write }, 'Redis is unavailable', {

@@ -59,7 +59,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 const full = 'the heap of a worker is full';
 const replaced = 'worker does not respond and is replaced';
 
-test('a worker in an endless loop is noticed, named and replaced; readiness and writes do not wait for it', async () => {
+test('a worker in an endless loop is detected, logged and replaced; readiness and writes do not wait for it', async () => {
   await using gateway = await startStuck();
   assert.deepEqual(await ready(gateway), [200, 'ready']);
   const failed = fail(gateway, 'loop');
@@ -86,7 +86,7 @@ test('a worker in an endless loop is noticed, named and replaced; readiness and 
   assert.match(metrics, /^sluicegate_worker_stuck_total 1$/m);
 });
 
-test('a regular expression that backtracks for ever is ended, too', async () => {
+test('a worker in a regular expression that backtracks forever is replaced', async () => {
   await using gateway = await startStuck();
   await fail(gateway, 'regex');
   const line = await logLine(gateway, replaced);
@@ -103,7 +103,7 @@ test('a loop after an await is found by the stack, and the last call is named', 
   await until(async () => (await ready(gateway))[0] === 200);
 });
 
-test('a heap that one call fills costs its worker only, within seconds', async () => {
+test('a heap that one call fills affects only its worker, which is replaced within seconds', async () => {
   await using gateway = await startStuck({ workerMaxHeapSize: 256 * 1024 ** 2 });
   const begun = performance.now();
   await fail(gateway, 'fill');
@@ -114,7 +114,7 @@ test('a heap that one call fills costs its worker only, within seconds', async (
   await until(async () => (await ready(gateway))[0] === 200);
 });
 
-test('a heap that fills little by little costs its worker only, within seconds', async () => {
+test('a heap that fills gradually affects only its worker, which is replaced within seconds', async () => {
   await using gateway = await startStuck({ workers: 1, workerMaxHeapSize: 128 * 1024 ** 2 });
   const begun = performance.now();
   await fail(gateway, 'leak');
@@ -156,7 +156,7 @@ test('a worker whose heap stays nearly full, and which therefore refuses everyth
   assert.equal((await fetch(`${gateway.proxyUrl}/r`)).status, 200);
 });
 
-test('a plugin whose setup does not return closes its scope and costs nobody else', async () => {
+test('a plugin whose setup does not return affects only requests in its scope', async () => {
   await using gateway = await startStuck();
   assert.equal((await gateway.admin('POST', '/routes', { name: 'other', paths: ['/other'] })).status, 201);
   const created = await gateway.admin('POST', '/routes/other/plugins', { name: 'stuck', config: { broken: true } });

@@ -54,7 +54,7 @@ describe('Transfer-Encoding: chunked', () => {
   after(() => rig.close());
 
   for (const value of ['chunked', 'Chunked', 'CHUNKED', ' chunked', '\tchunked', 'chunked \t']) {
-    it(`is accepted as ${JSON.stringify(value)} and framed anew`, async () => {
+    it(`is accepted as ${JSON.stringify(value)} and framed again`, async () => {
       const answer = await exchangeOne(rig.port, message(`Transfer-Encoding: ${value}\r\n`));
       assert.equal(answer.status, 200);
       const request = rig.backend.requests.at(-1);

@@ -72,7 +72,7 @@ describe('Host headers', () => {
     });
   }
 
-  it('may have an empty port that the target has, or has not', async () => {
+  it('may have an empty port, with and without one in the target', async () => {
     for (const target of ['http://example.com:/', 'http://example.com/']) {
       for (const host of ['example.com', 'example.com:']) {
         const answer = await exchangeOne(rig.port, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);

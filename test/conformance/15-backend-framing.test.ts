@@ -121,7 +121,7 @@ const goodHeads: Record<string, string> = {
 };
 
 /** Case 46: what RFC 9112 lets a backend write is accepted, and passed on in plain form. */
-describe('framing of a backend that is legal, if unusual', () => {
+describe('unusual but valid framing of a backend', () => {
   let rig: Rig;
   before(async () => {
     rig = await startRig({

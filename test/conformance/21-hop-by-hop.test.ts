@@ -70,7 +70,7 @@ describe('Connection of a client', () => {
     for (const name of added) assert.ok(rig.backend.requests.at(-1)?.get(name), name);
   });
 
-  it('cannot remove what is meant for the backend', async () => {
+  it('cannot remove end-to-end fields', async () => {
     const lines: Readonly<Record<string, string>> = {
       accept: 'text/html',
       'accept-encoding': 'identity',
@@ -241,7 +241,7 @@ describe('Connection of a client and what plugins read', () => {
 });
 
 describe('Connection of a backend', () => {
-  it('cannot remove what decides about caching or about the body', async () => {
+  it('cannot remove fields that control caching or the body', async () => {
     const lines = [
       'Cache-Control: no-store',
       'Content-Type: text/x',

@@ -85,7 +85,7 @@ const notHandshakes: Readonly<Record<string, readonly [lines: readonly string[],
     'HTTP/1.0': [[...handshake, 'Connection: keep-alive'], 'GET', '1.0'],
   };
 
-describe('requests that are no WebSocket handshake', { concurrency: 8 }, () => {
+describe('requests that are not a WebSocket handshake', { concurrency: 8 }, () => {
   let rig: Rig;
   before(async () => {
     rig = await startRig({ script: eager });
@@ -205,7 +205,7 @@ describe('the 101 of a backend', () => {
     assert.equal(await client.reader.readExactly(21), 'early:null then:frame');
   });
 
-  it('answers to the key of the client, whatever plugins make of the fields of the handshake', async () => {
+  it('answers to the client\'s key, whatever plugins do to the handshake fields', async () => {
     using client = await openClient(rig.port);
     client.write(request('/edited', handshake));
     const response = await client.readResponse();
@@ -221,7 +221,7 @@ describe('the 101 of a backend', () => {
     assert.equal(seen.get('x-added'), 'yes');
   });
 
-  it('is a 502 when a plugin has made another request of the handshake', async () => {
+  it('is a 502 when a plugin turned the handshake into another request', async () => {
     const response = await exchangeOne(rig.port, request('/post', handshake));
     assert.equal(response.status, 502);
     const seen = await rig.backend.request(({ target }) => target === '/post');
@@ -230,7 +230,7 @@ describe('the 101 of a backend', () => {
   });
 });
 
-describe('a handshake whose answer a plugin gives another status', () => {
+describe('a handshake whose answer gets another status from a plugin', () => {
   it('opens no tunnel', async () => {
     const meddler = join(import.meta.dirname, '../fixtures/plugins/meddler.ts');
     await using rig = await startRig({
@@ -255,8 +255,8 @@ describe('a handshake whose answer a plugin gives another status', () => {
   });
 });
 
-describe('a handshake that is tried again', () => {
-  it('opens a tunnel to the backend that takes it', async () => {
+describe('a handshake that is retried', () => {
+  it('opens a tunnel to the backend that accepts it', async () => {
     let turn = 0;
     await using rig = await startRig({
       service: { retries: 2 },

@@ -61,7 +61,7 @@ for (const header of ['X-Forwarded-For', 'X-Real-IP']) {
       assert.equal((await get('/limited', '203.0.113.10')).status, 200);
     });
 
-    it('is the proxy where the text is no address', async () => {
+    it('is the proxy when the text is not an address', async () => {
       for (const text of ['[::1', '203.0.113.9x', '[203.0.113.9]x', 'unknown']) {
         assert.equal((await get('/listed', text)).status, 403, text);
       }

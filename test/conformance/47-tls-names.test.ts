@@ -145,7 +145,7 @@ describe('TLS to backends', () => {
     );
   });
 
-  it('is no fault of a target when the client chose a name that it does not have', async () => {
+  it('does not count against a target when the client chose a name that it lacks', async () => {
     const backend = await startBackend('app.test');
     const unhealthy = { tcp_failures: 1, http_failures: 1, timeouts: 1 };
     await rig.write('PUT', '/upstreams/watched', { healthchecks: { passive: { unhealthy } } });

@@ -36,7 +36,7 @@ describe('a browser at the Admin API', () => {
     return await promise;
   }
 
-  it('posts no form for a page that the proxy serves', async () => {
+  it('cannot post a form from a page that the proxy serves', async () => {
     for (const origin of [gateway.proxyUrl, `http://localhost:${gateway.proxyPort}`, 'http://localhost']) {
       const answer = await send('POST', '/services', { ...form, origin }, 'host=evil.example');
       assert.equal(answer.status, 403, origin);
@@ -44,12 +44,12 @@ describe('a browser at the Admin API', () => {
     }
   });
 
-  it('posts no form for a page of another site when it leaves out the origin', async () => {
+  it('cannot post a form from another site by omitting the origin', async () => {
     const answer = await send('POST', '/services', { ...form, 'sec-fetch-site': 'cross-site' }, 'host=evil.example');
     assert.equal(answer.status, 403);
   });
 
-  it('deletes nothing for another page, and gets no leave to do so', async () => {
+  it('cannot delete from another page, and gets no permission to', async () => {
     const origin = 'http://evil.example';
     assert.equal((await send('DELETE', '/services/a', { origin })).status, 403);
     const preflight = await send('OPTIONS', '/services/a', { origin, 'access-control-request-method': 'DELETE' });
@@ -57,7 +57,7 @@ describe('a browser at the Admin API', () => {
     assert.notEqual(preflight.headers['access-control-allow-origin'], origin);
   });
 
-  it('reads nothing by a name that was made to resolve to the gateway', async () => {
+  it('cannot read by DNS rebinding', async () => {
     for (const path of ['/services', '/audit', '/analytics/usage', '/openapi.json', '/']) {
       const answer = await send('GET', path, { host: 'rebound.example' });
       assert.equal(answer.status, 403, path);
@@ -67,7 +67,7 @@ describe('a browser at the Admin API', () => {
     assert.equal((await send('GET', '/services', { host: 'gw.example:8001' })).status, 200);
   });
 
-  it('reads and writes for the pages of admin_gui_url and of the Admin API', async () => {
+  it('can read and write from pages of admin_gui_url and of the Admin API', async () => {
     for (const origin of [manager, gateway.adminUrl]) {
       const answer = await send(
         'POST',

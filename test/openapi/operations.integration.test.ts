@@ -157,7 +157,7 @@ function refusalFault(operation: Operation, method: string, status: number, text
     : null;
 }
 
-test(`what openapi.json calls valid is answered as it says (seed ${seed})`, async () => {
+test(`requests that openapi.json calls valid get an answer that it describes (seed ${seed})`, async () => {
   const faults: string[] = [];
   let accepted = 0;
   for (const [path, item] of Object.entries(document['paths'] as Record<string, Record<string, unknown>>)) {

@@ -51,7 +51,7 @@ import { testPlugin } from 'sluicegate/plugin-sdk/testing';
 import { parseXml, xmlText } from 'sluicegate/plugin-sdk/xml';
 import greet from './greet.ts';
 
-test('the backend is greeted', async () => {
+test('the backend gets a greeting', async () => {
   const { upstream } = await testPlugin(greet, { config: { greeting: 'Hi' } }).request({ path: '/' });
   assert.equal(upstream?.header('x-greeting'), 'Hi 42');
   assert.match(xmlText(parseXml(Buffer.from('<a/>'), { contentType: 'application/xml' })).toString(), /<a/);
@@ -228,7 +228,7 @@ describe('the package, packed and installed in an empty folder', () => {
     await run(process.execPath, ['--test', 'plugins/greet.test.ts'], { cwd: app, env: shell, timeout: 30_000 });
   });
 
-  it('says which Node it needs when started with an older one', { timeout: 30_000 }, async () => {
+  it('reports the required version when started with an older Node', { timeout: 30_000 }, async () => {
     const command = join(app, 'node_modules/sluicegate/bin/sluicegate.js');
     const old = `data:text/javascript,Object.defineProperty(process,'version',{value:'v24.18.0'})`;
     const failed = await run(process.execPath, ['--import', old, command, 'start'], { cwd: app, env: shell }).then(

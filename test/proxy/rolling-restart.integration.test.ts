@@ -47,7 +47,7 @@ class Load {
   }
 }
 
-test('hardly a connection is reset while nodes that share a port replace each other, without a load balancer', {
+test('almost no connection is reset while nodes that share a port replace each other', {
   skip: process.platform === 'linux' ? false : 'needs SO_REUSEPORT of Linux',
   timeout: 30_000 + rolls * 10_000,
 }, async () => {

@@ -38,7 +38,7 @@ async function refused(port: number): Promise<void> {
 }
 
 describe('a node that was asked to stop', () => {
-  test('is not ready, serves on, and tells clients to use another connection', async () => {
+  test('is not ready, still serves, and asks clients to reconnect', async () => {
     await using node = await startNode();
     const agent = new Agent({ keepAlive: true });
     assert.notEqual((await get(node.proxyPort, agent)).headers.connection, 'close');
@@ -63,7 +63,7 @@ describe('a node that was asked to stop', () => {
     await stopped;
   });
 
-  test('serves the streams of a session that has heard of its end', async () => {
+  test('serves streams of a session after its first GOAWAY', async () => {
     await using node = await startNode();
     const http2 = await openHttp2(node.proxyPort);
     const goaway = once(http2.session, 'goaway');
@@ -97,7 +97,7 @@ describe('a node that was asked to stop', () => {
     await stopped;
   });
 
-  test('closes its listeners when the delay is over, and ends', async () => {
+  test('closes its listeners after the delay, and ends', async () => {
     await using node = await startNode();
     await node.gateway.stop(true, 50);
     await refused(node.proxyPort);

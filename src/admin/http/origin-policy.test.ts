@@ -39,7 +39,7 @@ test('a request without an origin, as every tool sends it, is accepted', () => {
   assert.equal(allowed({}), '*');
 });
 
-test('a page that the Admin API itself serves may do everything', () => {
+test('a page of the Admin API itself may read and write', () => {
   const pages: readonly Partial<RequestOrigin>[] = [
     { origin: 'http://localhost:8001' },
     { origin: 'http://gw.localhost:8001', host: 'GW.localhost:8001' },
@@ -53,7 +53,7 @@ test('a page that the Admin API itself serves may do everything', () => {
   }
 });
 
-test('a page of any other origin may neither change nor read anything', () => {
+test('a page of any other origin may neither read nor write', () => {
   const origins = [
     'http://localhost:8000',
     'http://localhost',
@@ -85,7 +85,7 @@ test('a form that a browser posts for another site without an origin is refused'
   assert.equal(refusal({ fetchSite: 'cross-site' }, { tokenRequired: true }), null);
 });
 
-test('a name that is not known to be the gateway gets nothing, not even a GET, on any address', () => {
+test('an unknown Host is refused for every method and address', () => {
   for (const localAddress of ['127.0.0.1', '10.0.0.5']) {
     for (const host of ['evil.example:8001', 'evil.example', '127.0.0.1.evil.example', 'localhost.', 'a b', 'x.y.']) {
       const message = refusal({ method: 'GET', host, localAddress });

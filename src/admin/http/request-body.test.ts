@@ -71,7 +71,7 @@ test('JSON beyond the limits is refused before it is parsed', async () => {
   assert.match(await refusal(json, texts(66)), /^400 Too much text in the body: at most 262144 bytes/);
 });
 
-test('a document of megabytes is read, also when its quotes fall on the end of a piece', async () => {
+test('a document of megabytes is read, also when a quote falls on a chunk boundary', async () => {
   for (const shift of [0, 1, 2, 3]) {
     const document = `${'x'.repeat(shift)}${'\\"[{,'.repeat(700_000)}`;
     const body = await decodeBody(json, Buffer.from(JSON.stringify({ document })));

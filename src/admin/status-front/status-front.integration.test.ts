@@ -31,7 +31,7 @@ require('node:http').get(workerData.url, (response) => {
   response.resume().on('end', () => { Atomics.store(status, 0, response.statusCode); Atomics.notify(status, 0); });
 }).on('error', () => { Atomics.store(status, 0, -1); Atomics.notify(status, 0); });`;
 
-test('readiness is answered while the control plane does not turn its event loop', async () => {
+test('readiness is answered while the event loop of the control plane is blocked', async () => {
   const memory = new SharedArrayBuffer(4);
   const thread = new Worker(prober, { eval: true, workerData: { memory, url: `${gateway.statusUrl}/status/ready` } });
   // This thread is the control plane of the gateway.
@@ -40,7 +40,7 @@ test('readiness is answered while the control plane does not turn its event loop
   await thread.terminate();
 });
 
-test('a connection is kept open, for readiness and then for anything else', async () => {
+test('a connection is reused, for readiness and then for any other request', async () => {
   using client = await openClient(port);
   assert.deepEqual(await ask(client, get), [200, '{"message":"ready"}']);
   assert.deepEqual(await ask(client, get), [200, '{"message":"ready"}']);
@@ -73,7 +73,7 @@ test('a request that arrives byte by byte is answered', async () => {
   socket.destroy();
 });
 
-test('what is not a plain request for readiness is judged by the control plane', async () => {
+test('the control plane answers everything but plain readiness requests', async () => {
   const cases: readonly (readonly [request: string, status: number])[] = [
     ['GET /status/ready HTTP/1.1\r\nHost: rebound.example\r\n', 403],
     ['POST /status/ready HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n', 405],

@@ -9,7 +9,7 @@ function stranger(): Exchange {
   return { startedAt: 1_000, startedMono: 500, head: { debug: null } } as unknown as Exchange;
 }
 
-test('the first request begins when the explainer is loaded, and no other is moved', () => {
+test('only the first request waits until the explainer is loaded', () => {
   const explainer = new LateExplainer({ token: 'token' } as ExplainerParts);
   const first = stranger();
   explainer.begin(first);

@@ -226,7 +226,7 @@ test('a path that is denied is denied in the spellings that some servers take fo
   assert.equal((await outcome(config, null, { path: '/administration' })).response.status, 200);
 });
 
-test('a rule that denies an exact path or an expression covers the spellings of it, and no other path', async () => {
+test('a deny rule for an exact path or an expression covers its spellings, and no other path', async () => {
   for (const entry of ['=/admin', '~/admin$', '~/admin/?$']) {
     const config = { rules: [{ name: 'no', effect: 'deny', paths: [entry] }], default: 'allow' };
     for (const path of ['/admin', '/admin;v=1', '/x%2f..%2fadmin', '/%5cadmin', '/x/..;/admin']) {
@@ -242,7 +242,7 @@ test('a rule that denies an exact path or an expression covers the spellings of 
   }
 });
 
-test('a rule that allows covers only what no server could take for another path', async () => {
+test('an allow rule covers only paths that no server reads as another one', async () => {
   const config = { rules: [{ name: 'public', paths: ['/public', '/docs'] }] };
   for (const path of [
     '/public',

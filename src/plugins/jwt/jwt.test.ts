@@ -48,7 +48,7 @@ test('the defaults are those of Kong', async () => {
   assert.deepEqual([anonymous, run_on_preflight, maximum_expiration, realm], [null, true, 0, null]);
 });
 
-test('a longest time needs exp among the claims to verify, when these are set', async () => {
+test('maximum_expiration requires exp in claims_to_verify, when that is set', async () => {
   const result = await testPlugin(jwt).check({ maximum_expiration: 60, claims_to_verify: ['nbf'] });
   assert.ok(!result.ok);
   assert.match(result.message, /claims_to_verify: expected to contain: exp/);

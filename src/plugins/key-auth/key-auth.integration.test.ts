@@ -184,7 +184,7 @@ describe('keys that are stored hashed', () => {
     assert.equal(await statusOf(rig, 'a-key-that-alice-chose'), 200);
   });
 
-  it('stay what they are in a PUT without one, whatever hash the client sends', async () => {
+  it('are kept in a PUT without one, whatever hash the client sends', async () => {
     const made = await rig.write('POST', '/consumers/alice/key-auth', { key: 'to-be-kept' });
     const path = `/consumers/alice/key-auth/${made['id']}`;
     for (const body of [{}, { key: null }, { key_hash: hashKey('of-somebody-else'), key_prefix: 'of-s' }]) {

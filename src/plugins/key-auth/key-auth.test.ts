@@ -234,7 +234,7 @@ describe('a key that is hidden', () => {
     assert.equal(upstream?.header('x-credential-identifier'), 'a');
     assert.equal(upstream?.body, 'a=1');
   });
-  it('in a body that cannot be read is refused, also with a key in the header or an anonymous consumer', async () => {
+  it('in a malformed body is refused, also with a key in the header or an anonymous consumer', async () => {
     const multipart = { 'Content-Type': 'multipart/form-data; boundary=b' };
     const part = '--b\r\nContent-Disposition: form-data; name="apikey"\r\n\r\nsecret-1\r\n--b--';
     const bodies: [Record<string, string>, string | Uint8Array, number][] = [

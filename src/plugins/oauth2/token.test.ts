@@ -220,7 +220,7 @@ async function assertRevoked(server: Server, ...tokens: readonly Readonly<Record
   assert.deepEqual(await server.test.entities.list('oauth2_tokens', 'credential', clients.app.id), []);
 }
 
-test('code: a second use revokes all tokens that came of it', async () => {
+test('code: a second use revokes all tokens issued for it', async () => {
   for (const slow of [false, true]) {
     const server = new Server({}, { slow });
     const code = await server.code();
@@ -266,7 +266,7 @@ test('code: a second use does not touch another authorization of the same client
   assert.equal((await server.refresh(other)).status, 200);
 });
 
-test('code: of 50 uses at the same time at most one gets tokens, which the others revoke', async () => {
+test('code: of 50 concurrent uses at most one gets tokens, which the others revoke', async () => {
   for (const slow of [false, true]) {
     const server = new Server({}, { slow });
     const code = await server.code();
@@ -328,7 +328,7 @@ async function instanceOf(server: Server): Promise<unknown> {
   return row?.['plugin'];
 }
 
-test('code: one of an earlier version serves once', async () => {
+test('code: one from an earlier version can be used once', async () => {
   const server = new Server();
   const row = {
     credential: { id: clients.app.id },
@@ -346,7 +346,7 @@ test('code: one of an earlier version serves once', async () => {
   assert.equal(await server.works(String(used?.['access_token'])), false);
 });
 
-test('a family that is revoked while a token is issued for it gets none', async () => {
+test('no token is issued for a family that is revoked meanwhile', async () => {
   const server = new Server();
   const tokens = await server.tokens();
   const { entities } = server.test;
@@ -439,7 +439,7 @@ test('refresh: a token of another client, an access token, and an unknown one ar
   }
 });
 
-test('refresh: of 50 uses at the same time at most one gets tokens, which the others revoke', async () => {
+test('refresh: of 50 concurrent uses at most one gets tokens, which the others revoke', async () => {
   for (const slow of [false, true]) {
     const server = new Server({}, { slow });
     const { refresh_token = '' } = await server.tokens();

@@ -288,7 +288,7 @@ test('a logout that cannot be stored is a 503, and the browser loses its cookie'
   assert.equal(browser.cookies(home).has('session'), false);
 });
 
-test('what is sealed in a cookie and is no session counts as none', async () => {
+test('sealed cookie content that is not a session is ignored', async () => {
   const { session_secret: secret, client_id: client } = usual;
   const purpose = `openid-connect\0${provider.issuer}\0${client[0]}\0default`;
   const plugin = pluginOf();

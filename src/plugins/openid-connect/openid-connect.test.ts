@@ -67,7 +67,7 @@ test('configurations', async () => {
   }
 });
 
-test('names of Kong stand for those of the plugin', async () => {
+test('names of Kong map to those of the plugin', async () => {
   const checked = await testPlugin(openId).check({
     issuer: 'https://login.example',
     client_auth: ['client_secret_post'],

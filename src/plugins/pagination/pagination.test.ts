@@ -223,7 +223,7 @@ test('an answer that is not as said is a 502 that says where, and shows nothing 
   }
 });
 
-test('a single item passes untouched when nobody asked for a page', async () => {
+test('a single item passes unchanged when the request has no paging arguments', async () => {
   for (const style of ['offset', 'page', 'cursor', 'before']) {
     const clients = style === 'before' ? ['before'] : ['cursor'];
     const { response } = await asking({ clients, backend: { style } })('/users/1', answered('{"id":1, "name":"Ada"}'));
@@ -232,7 +232,7 @@ test('a single item passes untouched when nobody asked for a page', async () => 
   }
 });
 
-test('an answer that is a list is paged without being told where the list is', async () => {
+test('an answer that is an array is paged without a configured path', async () => {
   const ask = asking({ clients: ['offset'], backend: { style: 'offset' } });
   const { response } = await ask('/?limit=2', answered([1, 2]));
   assert.deepEqual([response.status, response.body], [200, '[1,2]']);

@@ -117,7 +117,7 @@ for (const storage of ['cookie', 'kong']) {
     assert.deepEqual(await usersOf(storage, cookie), ['nobody']);
   });
 
-  test(`${storage}: the session ends with the credential that began it, and no other does`, async () => {
+  test(`${storage}: the session ends with the credential that started it, and no other session does`, async () => {
     const [ended, alive] = [await logIn(storage), await logIn(storage)];
     assert.deepEqual(await usersOf(storage, ended.cookie), [ended.name]);
     await admin('PATCH', alive.credential, { tags: ['kept'] });
@@ -128,7 +128,7 @@ for (const storage of ['cookie', 'kong']) {
     assert.deepEqual(await usersOf(storage, alive.cookie), ['nobody']);
   });
 
-  test(`${storage}: another password ends the sessions of the old one`, async () => {
+  test(`${storage}: a new password ends the sessions of the old one`, async () => {
     const username = `ada-${storage}`;
     await admin('PUT', `/consumers/${username}`, {});
     const path = `/consumers/${username}/basic-auth/${randomUUID()}`;
@@ -142,7 +142,7 @@ for (const storage of ['cookie', 'kong']) {
     assert.deepEqual(await usersOf(storage, cookie), ['nobody']);
   });
 
-  test(`${storage}: after a logout no worker takes a copy of the cookie, nor after a restart`, async () => {
+  test(`${storage}: after a logout no worker accepts a copy of the cookie, even after a restart`, async () => {
     const [ended, alive] = [await logIn(storage), await logIn(storage)];
     assert.deepEqual(await usersOf(storage, ended.cookie), [ended.name]);
     await logOut(storage, ended.cookie);

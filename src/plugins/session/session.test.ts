@@ -325,7 +325,7 @@ for (const storage of ['cookie', 'kong']) {
     assert.equal(browser.jar.size, 0);
   });
 
-  test(`${storage}: without the store the last known revocations apply`, async () => {
+  test(`${storage}: without the store the cached revocations apply`, async () => {
     const gate = start({ storage });
     const [ended, alive] = [new Browser(gate), new Browser(gate)];
     await alive.logIn();
@@ -338,7 +338,7 @@ for (const storage of ['cookie', 'kong']) {
     assert.equal(user(await alive.ask()), 'ada');
   });
 
-  test(`${storage}: whoever keeps no cookie leaves no row, and whoever does leaves one`, async () => {
+  test(`${storage}: a client without cookies leaves no row, and one with cookies leaves one`, async () => {
     const gate = start({ storage, remember: true });
     const rows = countRows(gate, 'sessions');
     for (let count = 0; count < 100; count += 1) await gate.request({ headers: { 'X-User': 'ada' } });
@@ -352,7 +352,7 @@ for (const storage of ['cookie', 'kong']) {
   });
 }
 
-test('kong: one session too many of a credential ends the one that expires first', async (t) => {
+test('kong: a session beyond the limit of its credential ends the one that expires first', async (t) => {
   const pass = atTime(t);
   const gate = start({ storage: 'kong', sessions_per_credential: 2 });
   const logIn = async (name: string): Promise<Browser> => {
@@ -477,7 +477,7 @@ test('kong: the store being away is not taken for having no session', async () =
   assert.equal(outcome.upstream, null);
 });
 
-test('what is sealed in a cookie and is no session counts as none', async () => {
+test('sealed cookie content that is not a session is ignored', async () => {
   for (const storage of ['cookie', 'kong']) {
     const gate = start({ storage, remember: true });
     for (const name of ['session', 'remember']) {
