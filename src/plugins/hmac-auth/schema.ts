@@ -22,7 +22,7 @@ export const config = record({
     required: true,
     default: false,
     description:
-      'The `Digest` field (`SHA-256=`) must be that of the body, and signed. Bodies of up to 8 MiB are read for it; larger ones are answered with 413.',
+      'The `Digest` field (`SHA-256=`) must match the body, and be signed. Bodies of up to 8 MiB are read for it; larger ones are answered with 413.',
   }),
   enforce_headers: array(string({ description: 'Name of a header field, `request-line` or `@request-target`.' }), {
     required: true,

@@ -234,7 +234,7 @@ describe('when Redis is away', () => {
       assert.deepEqual([response.status, response.body, limitHeaders(response.headers)], [200, 'film', {}]);
       assert.equal(response.header('x-kong-limit'), null);
     }
-    assert.equal(test.logLines.filter((line) => line.message === 'the counters cannot be reached').length, 1);
+    assert.equal(test.logLines.filter((line) => line.message === 'the counters are unavailable').length, 1);
     assert.equal(test.counts.get('response-ratelimiting.limiter_failures'), 3);
   });
 
