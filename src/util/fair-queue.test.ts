@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { clientGroup, FairQueue, overloaded } from './fair-queue.ts';
 
 /** A queue whose tasks end when the test says so; `started` lists them in the order in which they ran. */
 function controlled(options: ConstructorParameters<typeof FairQueue>[0]) {
   const queue = new FairQueue(options);
+  after(() => queue.close());
   const started: string[] = [];
   const running: (() => void)[] = [];
   return {
