@@ -126,7 +126,7 @@ export class DeliveryQueue<T> {
    * the rest is dropped. Never rejects.
    */
   drain(): Promise<void> {
-    return this.#finish(this.#options.drainTime ?? 4_000);
+    return this.#finish(this.#options.drainTime ?? 4_000, true);
   }
 
   /**
@@ -134,16 +134,18 @@ export class DeliveryQueue<T> {
    * what `send` uses can be closed. Never rejects.
    */
   close(): Promise<void> {
-    return this.#finish(this.#options.closingTime ?? 10_000);
+    return this.#finish(this.#options.closingTime ?? 10_000, false);
   }
 
-  async #finish(time: number): Promise<void> {
+  /** `keepsAlive`: the process stays until it is done, even if nothing else is left to do. */
+  async #finish(time: number, keepsAlive: boolean): Promise<void> {
     this.#flushing = true;
     for (const batch of this.#batches) this.#tryNow(batch);
     this.#pump();
     if (this.entries > 0) {
       this.#emptied ??= Promise.withResolvers();
       const deadline = setTimeout(() => this.#giveUp(), time);
+      if (!keepsAlive) deadline.unref();
       await this.#emptied.promise;
       clearTimeout(deadline);
     }
