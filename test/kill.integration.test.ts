@@ -1,51 +1,21 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
+import { type GatewayProcess, startGatewayProcess } from './support/gateway-process.ts';
 
 const rounds = 10;
-const main = join(import.meta.dirname, '../src/main.ts');
-const cache = join(import.meta.dirname, '../.runtime/compile-cache');
 let prefix = '';
 before(async () => {
   prefix = await mkdtemp(join(tmpdir(), 'sluicegate-kill-'));
 });
 after(() => rm(prefix, { recursive: true, force: true }));
 
-interface RunningNode {
-  readonly child: ChildProcess;
-  readonly adminUrl: string;
-  readonly closed: Promise<unknown>;
-}
-
-/** Starts the gateway as a user does, and waits until it says where its Admin API is. */
-async function startNode(): Promise<RunningNode> {
-  const anywhere = '127.0.0.1:0';
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, 'start'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      NODE_COMPILE_CACHE: cache,
-      KONG_PREFIX: prefix,
-      KONG_PROXY_LISTEN: anywhere,
-      KONG_ADMIN_LISTEN: anywhere,
-      KONG_STATUS_LISTEN: 'off',
-      KONG_NGINX_WORKER_PROCESSES: '1',
-      SLUICEGATE_SHUTDOWN_DELAY: '0s',
-    },
-  });
-  const closed = once(child, 'close');
-  for await (const line of createInterface({ input: child.stdout })) {
-    const [, adminUrl] = /^\s+admin\s+(http:\S+)/.exec(line) ?? [];
-    if (adminUrl !== undefined) {
-      child.stdout.resume();
-      return { child, adminUrl, closed };
-    }
-  }
-  throw new Error('the node ended before it listened');
+async function startNode(): Promise<GatewayProcess> {
+  const node = startGatewayProcess(prefix, { KONG_STATUS_LISTEN: 'off' });
+  await node.started();
+  return node;
 }
 
 /** Posts services one after another until the connection breaks; returns the names that were answered with 201. */
@@ -90,24 +60,24 @@ test('a node killed in the middle of writes has every service that it had answer
     let left = 1 + Math.floor(Math.random() * 40);
     const delay = Math.random() * 4;
     const writers = ['a', 'b', 'c'].map((writer) =>
-      postUntilBroken(node.adminUrl, `${round}-${writer}`, () => {
+      postUntilBroken(node.url('admin'), `${round}-${writer}`, () => {
         left -= 1;
         if (left === 0) setTimeout(() => node.child.kill('SIGKILL'), delay);
       }),
     );
     for (const names of await Promise.all(writers)) confirmed.push(...names);
-    await node.closed;
+    await node.exit;
     assert.equal(node.child.signalCode, 'SIGKILL');
   }
   const node = await startNode();
-  const stored = await storedNames(node.adminUrl);
+  const stored = await storedNames(node.url('admin'));
   assert.deepEqual(
     confirmed.filter((name) => !stored.has(name)),
     [],
   );
   assert.ok(confirmed.length >= rounds, `${confirmed.length} writes`);
   node.child.kill('SIGTERM');
-  await node.closed;
+  await node.exit;
   assert.equal(node.child.exitCode, 0);
   const left = (await readdir(prefix)).filter((file) => file.startsWith('store.'));
   assert.deepEqual(left, ['store.sqlite'], 'a graceful stop leaves the store in one file');

@@ -205,7 +205,7 @@ describe('the 101 of a backend', () => {
     assert.equal(await client.reader.readExactly(21), 'early:null then:frame');
   });
 
-  it('answers to the client\'s key, whatever plugins do to the handshake fields', async () => {
+  it("answers to the client's key, whatever plugins do to the handshake fields", async () => {
     using client = await openClient(rig.port);
     client.write(request('/edited', handshake));
     const response = await client.readResponse();

@@ -1,17 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { collectOutput, type ProcessOutput } from '../../src/cli/testing/process-output.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 const cache = join(import.meta.dirname, '../../.runtime/compile-cache');
 
 /** A gateway that runs as a process of its own, as a user starts it. */
-export interface GatewayProcess extends AsyncDisposable {
+export interface GatewayProcess extends ProcessOutput, AsyncDisposable {
   readonly child: ChildProcess;
-  /** Everything written so far. */
-  readonly output: () => string;
-  /** Resolves when the output has this in it; rejects when the process ends first. */
-  readonly printed: (text: string | RegExp) => Promise<void>;
   /** Resolves when the node listens. */
   readonly started: () => Promise<void>;
   /** The exit code; null when a signal ended it. */
@@ -36,35 +33,17 @@ export function startGatewayProcess(prefix: string, env: Readonly<Record<string,
       ...env,
     },
   });
-  let output = '';
-  const waiting = new Set<() => void>();
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      for (const check of waiting) check();
-    });
-  }
+  const { output, printed } = collectOutput(child);
   const exit = once(child, 'close').then(() => child.exitCode);
-  const printed = (text: string | RegExp): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const check = (): void => {
-        if (typeof text === 'string' ? !output.includes(text) : !text.test(output)) return;
-        waiting.delete(check);
-        resolve();
-      };
-      waiting.add(check);
-      void exit.then(() => reject(new Error(`ended without printing ${text}: ${output}`)));
-      check();
-    });
   return {
     child,
-    output: () => output,
+    output,
     printed,
     started: () => printed(/^ {2}status .*\n/m),
     exit,
     url: (listener) => {
-      const found = new RegExp(`^ {2}${listener} +(http://\\S+)`, 'm').exec(output)?.[1];
-      if (found === undefined) throw new Error(`the node has not said where its ${listener} listener is:\n${output}`);
+      const found = new RegExp(`^ {2}${listener} +(http://\\S+)`, 'm').exec(output())?.[1];
+      if (found === undefined) throw new Error(`the node has not said where its ${listener} listener is:\n${output()}`);
       return found;
     },
     async [Symbol.asyncDispose]() {

@@ -1,6 +1,7 @@
 import type { Server, Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { readFirstBytes } from '../../listener/first-bytes.ts';
+import { bootstrapCode } from '../../util/bootstrap-code.ts';
 import type { FromFront, FrontBoot } from './messages.ts';
 import { inspectPreface, longestPreface } from './preface.ts';
 
@@ -20,7 +21,7 @@ export interface StatusFrontOptions extends FrontBoot {
   readonly died: (error: Error | null) => void;
 }
 
-const entry = new URL(import.meta.url.endsWith('.ts') ? './front-thread.ts' : './front-thread.js', import.meta.url);
+const entry = new URL('./front-thread.ts', import.meta.url);
 const heapLimit = 32;
 /** Timeout in milliseconds for the preface, which the front sends at once. */
 const prefaceTimeout = 10_000;
@@ -32,7 +33,7 @@ const prefaceTimeout = 10_000;
 export async function startFront(options: StatusFrontOptions): Promise<StatusFront> {
   const { compileCache, startThread, died, ...boot } = options;
   const thread = startThread(() => {
-    return new Worker(bootstrap(compileCache), {
+    return new Worker(bootstrapCode(entry, compileCache), {
       eval: true,
       workerData: boot satisfies FrontBoot,
       name: 'sluicegate-status',
@@ -65,15 +66,6 @@ export async function startFront(options: StatusFrontOptions): Promise<StatusFro
     await end();
     throw error;
   }
-}
-
-/** See `workers/worker-handle.ts`. */
-function bootstrap(compileCache: string | null): string {
-  const enable =
-    compileCache === null
-      ? ''
-      : `process.getBuiltinModule('node:module').enableCompileCache(${JSON.stringify(compileCache)});`;
-  return `${enable}import(${JSON.stringify(entry.href)});`;
 }
 
 /**

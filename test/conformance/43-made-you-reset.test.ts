@@ -15,7 +15,7 @@ import { type Http2Rig, startHttp2Rig } from '../support/http2-rig.ts';
 import { answer, byName } from '../support/raw-backend.ts';
 
 /**
- * Case 45, MadeYouReset (CVE-2025-8671): frames that make the server reset a stream, so that the client may open another one
+ * Case 43, MadeYouReset (CVE-2025-8671): frames that make the server reset a stream, so that the client may open another one
  * while the backend still works for the first. Rapid Reset without RST_STREAM.
  */
 const open = (client: FrameClient, stream: number, endStream = true): void =>

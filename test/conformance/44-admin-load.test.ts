@@ -41,7 +41,7 @@ function many(count: number, write: (i: number) => string, separator = ','): str
 const members = many(600_000, (i) => `"k${i}":1`);
 const certificate = `"cert":${JSON.stringify(rsaCertificate)},"key":${JSON.stringify(rsaKey)}`;
 
-/** Case 50: one request that would occupy the control plane for seconds. */
+/** Case 44: one request that would occupy the control plane for seconds. */
 const bodies: Readonly<Record<string, readonly [path: string, type: string, body: string]>> = {
   'unknown members': ['/services', json, `{${members}}`],
   'unknown members to validate': ['/schemas/services/validate', json, `{${members}}`],
