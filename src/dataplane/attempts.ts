@@ -1,7 +1,7 @@
 import type { AddressZone } from '../balancer/address-zone.ts';
 import { type ErrorEntry, errors } from '../errors.ts';
 import { runBackendFailure } from '../plugin-runner/phases.ts';
-import type { AttemptOutcome, AttemptResult, UpstreamTimeouts } from '../plugin-sdk/attempts.ts';
+import type { AttemptOutcome, AttemptResult } from '../plugin-sdk/attempts.ts';
 import type { RuntimeService, RuntimeTarget, RuntimeUpstream } from '../snapshot/runtime.ts';
 import type { Pools } from '../upstream/pools.ts';
 import type { UpstreamLink, UpstreamSource } from '../upstream/upstream-link.ts';
@@ -9,12 +9,14 @@ import type { WorkerNames } from '../upstream/worker-names.ts';
 import { monotonic } from '../util/clock.ts';
 import { isOwnFault } from '../util/own-faults.ts';
 import { Counter } from '../zones/counters.ts';
+import { connectResult, linkResult, timeoutLine } from './attempt-results.ts';
+import { heedGrpcTimeout, tellDeadline, timeoutsOf } from './attempt-timeouts.ts';
 import { type BackendName, backendName } from './backend-name.ts';
 import { backendTime, type ExchangeBalanceQuery } from './balance-query.ts';
 import type { Exchange } from './exchange.ts';
 import { failureCause } from './failure-cause.ts';
 import type { FailureLog } from './failure-log.ts';
-import { coarseTimeout, grpcCode, grpcLines, grpcTimeout, grpcTimeoutText } from './grpc.ts';
+import { grpcCode, grpcLines } from './grpc.ts';
 import { isIdempotent } from './is-idempotent.ts';
 import type { ProxyOptions } from './options.ts';
 import { replyError } from './reply.ts';
@@ -22,7 +24,6 @@ import type { RequestBody } from './request-body.ts';
 import { requestMessage } from './request-message.ts';
 import { answerWith } from './stand-in.ts';
 import { UpstreamPolicy } from './upstream-policy.ts';
-import { requestEdits } from './upstream-request-edit.ts';
 
 /** Told how attempts went, for the health of addresses. */
 export interface PassiveReports {
@@ -473,52 +474,4 @@ function sharesTargets(x: Exchange, service: RuntimeService): boolean {
 function isClientsName(x: Exchange, error: ErrorEntry): boolean {
   if (error !== errors.connectFailed || x.failureCause.startsWith('connect ')) return false;
   return x.service !== null && backendName(x, x.service)?.chosen === true;
-}
-
-function timeoutsOf(x: Exchange): UpstreamTimeouts {
-  return x.policy?.timeouts ?? (x.service as RuntimeService).timeouts;
-}
-
-/** The deadline of a gRPC call is a total time-out, if it is not longer than the one that is set. */
-function heedGrpcTimeout(x: Exchange): void {
-  x.grpcTimeout = grpcTimeout(x.head.block);
-  if (x.grpcTimeout === 0) return;
-  const limit = coarseTimeout(x.grpcTimeout);
-  const timeouts = timeoutsOf(x);
-  x.policy ??= new UpstreamPolicy();
-  x.policy.timeouts = { ...timeouts, total: timeouts.total > 0 ? Math.min(timeouts.total, limit) : limit };
-}
-
-/** The backend may know how long its answer is of use. */
-function tellDeadline(x: Exchange, { total }: UpstreamTimeouts, now: number): void {
-  if (x.grpcTimeout > 0) {
-    requestEdits(x).set('grpc-timeout', grpcTimeoutText(Math.min(x.grpcTimeout, total) - (now - x.startedMono)));
-  }
-  const name = x.policy?.retries?.deadlineHeader ?? null;
-  if (name === null || total <= 0) return;
-  requestEdits(x).set(name, String(Math.max(1, Math.ceil(total - (now - x.startedMono)))));
-}
-
-function connectResult(error: ErrorEntry): AttemptResult {
-  return error === errors.connectTimeout ? 'connect-timeout' : 'connect-failed';
-}
-
-function linkResult(error: ErrorEntry): AttemptResult {
-  if (error === errors.sendTimeout) return 'send-timeout';
-  if (error === errors.firstByteTimeout || error === errors.idleTimeout) return 'first-byte-timeout';
-  return error === errors.upstreamClosed || error === errors.upstreamRefused ? 'closed' : 'bad-answer';
-}
-
-/** Kong's text is the same for all time-outs; this tells which one it was. */
-const timeoutNames: ReadonlyMap<ErrorEntry, string> = new Map([
-  [errors.connectTimeout, 'connect'],
-  [errors.sendTimeout, 'send'],
-  [errors.firstByteTimeout, 'first-byte'],
-  [errors.idleTimeout, 'idle'],
-  [errors.totalTimeout, 'total'],
-]);
-
-function timeoutLine(error: ErrorEntry): string {
-  const name = timeoutNames.get(error);
-  return name === undefined ? '' : `X-Upstream-Timeout: ${name}\r\n`;
 }
