@@ -48,7 +48,7 @@ async function prepare(store: Store): Promise<void> {
 function keepCopy({ settings, publisher, log }: ConfigSource): void {
   const path = copyPath(settings);
   const writer = new LastGoodWriter({
-    write: () => writeLastGood(path, publisher.config()),
+    write: () => writeLastGood(path, publisher.config(), publisher.position),
     onError: (error) => log.error('the copy of the last good config cannot be written', { err: error }),
   });
   publisher.keepLastGood(writer);

@@ -51,7 +51,7 @@ export async function startListeners(options: NodeListenersOptions): Promise<voi
     stuck: () => facts.supervisor.stuck,
     ping: () => store.ping(),
     dns: () => dns.facts(),
-    config: () => ({ version: publisher.followed, failures: publisher.failures.size }),
+    config: () => ({ version: publisher.position.version, failures: publisher.failures.size }),
     analytics: () => analytics?.ledger ?? null,
   });
   const dependencies = { settings, store, publisher, node, dns: () => dns.facts(), health, metrics, analytics };

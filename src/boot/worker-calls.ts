@@ -33,7 +33,7 @@ export class WorkerCalls {
 
   constructor({ settings, opened, log, publisher, lease, resolve, background }: WorkerCallsOptions) {
     const { store, entities } = opened;
-    const followed = (): number => publisher().followed;
+    const followed = (): number => publisher().sent;
     this.#log = log;
     this.#path = join(settings.prefix, 'last-good-lookups.json');
     // SQLite is as local as a copy of it would be.

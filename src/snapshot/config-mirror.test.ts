@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Row } from '../entities/entity.ts';
-import type { Change } from '../store/store.ts';
+import type { Change, ChangeBatch } from '../store/store.ts';
 import { ConfigMirror } from './config-mirror.ts';
 import { routeRow, serviceRow } from './snapshot.fixtures.ts';
 
@@ -13,14 +13,20 @@ function remove(version: number, entity: string, id: string): Change {
   return { version, entity, id, operation: 'delete', row: null };
 }
 
+function batch(...changes: readonly Change[]): ChangeBatch {
+  return { changes, position: { store: 's', version: changes.at(-1)?.version ?? 0, stamp: 'stamp' } };
+}
+
 test('turns changes into one delta that holds the last state of each entity', () => {
   const mirror = new ConfigMirror();
-  const delta = mirror.apply([
-    upsert(1, 'services', serviceRow('a')),
-    upsert(2, 'routes', routeRow('r', 'a')),
-    upsert(3, 'services', serviceRow('a', { port: 81 })),
-    remove(4, 'routes', 'r'),
-  ]);
+  const delta = mirror.apply(
+    batch(
+      upsert(1, 'services', serviceRow('a')),
+      upsert(2, 'routes', routeRow('r', 'a')),
+      upsert(3, 'services', serviceRow('a', { port: 81 })),
+      remove(4, 'routes', 'r'),
+    ),
+  );
   assert.deepEqual(delta, {
     version: 4,
     full: false,
@@ -28,18 +34,18 @@ test('turns changes into one delta that holds the last state of each entity', ()
     removes: { routes: ['r'] },
     touched: [],
   });
-  assert.equal(mirror.version, 4);
+  assert.equal(mirror.position.version, 4);
 });
 
 test('takes a row that is gone by now for removed', () => {
   const mirror = new ConfigMirror();
-  assert.deepEqual(mirror.apply([upsert(1, 'routes', null, 'r')])?.removes, { routes: ['r'] });
+  assert.deepEqual(mirror.apply(batch(upsert(1, 'routes', null, 'r')))?.removes, { routes: ['r'] });
 });
 
 test('tells workers what changed of entities that they ask for, and by what it can be found now', () => {
   const mirror = new ConfigMirror();
   const row = { id: 'k', created_at: 1, key: 'secret', consumer: { id: 'c' }, tags: ['a'] };
-  const delta = mirror.apply([upsert(8, 'keyauth_credentials', row), remove(9, 'consumers', 'c')]);
+  const delta = mirror.apply(batch(upsert(8, 'keyauth_credentials', row), remove(9, 'consumers', 'c')));
   assert.deepEqual(delta, {
     version: 9,
     full: false,
@@ -50,17 +56,17 @@ test('tells workers what changed of entities that they ask for, and by what it c
       { entity: 'consumers', id: 'c', values: {} },
     ],
   });
-  assert.equal(mirror.version, 9);
+  assert.equal(mirror.position.version, 9);
 });
 
 test('has nothing to send when nothing changed', () => {
-  assert.equal(new ConfigMirror().apply([]), null);
+  assert.equal(new ConfigMirror().apply(batch()), null);
 });
 
 test('gives all that it holds, for a new worker', () => {
   const mirror = new ConfigMirror();
-  mirror.apply([upsert(1, 'services', serviceRow('a')), upsert(2, 'services', serviceRow('b'))]);
-  mirror.apply([remove(3, 'services', 'a')]);
+  mirror.apply(batch(upsert(1, 'services', serviceRow('a')), upsert(2, 'services', serviceRow('b'))));
+  mirror.apply(batch(remove(3, 'services', 'a')));
   const full = mirror.full();
   assert.equal(full.full, true);
   assert.equal(full.version, 3);
@@ -70,15 +76,15 @@ test('gives all that it holds, for a new worker', () => {
 
 test('compares a dump with what it holds', () => {
   const mirror = new ConfigMirror();
-  mirror.apply([upsert(1, 'services', serviceRow('same')), upsert(2, 'services', serviceRow('gone'))]);
+  mirror.apply(batch(upsert(1, 'services', serviceRow('same')), upsert(2, 'services', serviceRow('gone'))));
   const entities = { services: [serviceRow('same'), serviceRow('new')] };
-  assert.deepEqual(mirror.replace({ version: 5, entities }), {
+  assert.deepEqual(mirror.replace({ store: 's', version: 5, stamp: 'a', entities }), {
     version: 5,
     full: false,
     upserts: { services: [serviceRow('new')] },
     removes: { services: ['gone'] },
     forgetAll: true,
   });
-  const same = mirror.replace({ version: 6, entities });
+  const same = mirror.replace({ store: 's', version: 6, stamp: 'b', entities });
   assert.deepEqual([same.upserts, same.removes, same.forgetAll], [{}, {}, true]);
 });

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Row } from '../entities/entity.ts';
 import type { TouchedRow } from '../lookup/questions.ts';
-import type { Change, Dump } from '../store/store.ts';
+import type { Change, ChangeBatch, Dump, FeedPosition } from '../store/store.ts';
 import { type SnapshotDelta, type SnapshotEntity, snapshotEntities } from '../workers/messages.ts';
 
 type Upserts = Partial<Record<SnapshotEntity, Row[]>>;
@@ -16,7 +16,7 @@ const askedFor: ReadonlySet<string> = new Set(['ca_certificates']);
  * last-good file is written from it, without a word to the database.
  */
 export class ConfigMirror {
-  version = -1;
+  position: FeedPosition = { store: '', version: -1, stamp: '' };
   readonly #rows: Readonly<Record<SnapshotEntity, Map<string, Row>>>;
 
   constructor() {
@@ -36,19 +36,19 @@ export class ConfigMirror {
       rows.clear();
       for (const [id, row] of fresh) rows.set(id, row);
     }
-    this.version = dump.version;
+    this.position = { store: dump.store, version: dump.version, stamp: dump.stamp };
     return { version: dump.version, full: false, upserts, removes, forgetAll: true };
   }
 
   /** Takes over changes, oldest first. Null when none of them concerns the data plane. */
-  apply(changes: readonly Change[]): SnapshotDelta | null {
+  apply({ changes, position }: ChangeBatch): SnapshotDelta | null {
     const last = new Map<string, Change>();
     const touched: TouchedRow[] = [];
     for (const change of changes) {
-      this.version = Math.max(this.version, change.version);
       if (known.has(change.entity)) last.set(`${change.entity}:${change.id}`, change);
       if (!known.has(change.entity) || askedFor.has(change.entity)) touched.push(touchedRow(change));
     }
+    this.position = position;
     if (last.size === 0 && touched.length === 0) return null;
     const upserts: Upserts = {};
     const removes: Removes = {};
@@ -62,13 +62,13 @@ export class ConfigMirror {
         push(removes, name, id);
       }
     }
-    return { version: this.version, full: false, upserts, removes, touched };
+    return { version: position.version, full: false, upserts, removes, touched };
   }
 
   /** Everything, for a worker that has nothing yet. */
   full(): SnapshotDelta {
     const upserts = Object.fromEntries(snapshotEntities.map((entity) => [entity, [...this.#rows[entity].values()]]));
-    return { version: this.version, full: true, upserts, removes: {} };
+    return { version: this.position.version, full: true, upserts, removes: {} };
   }
 }
 

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { FeedPosition } from '../store/store.ts';
 import type { SnapshotDelta } from '../workers/messages.ts';
 import { readLastGood, writeLastGood } from './last-good.ts';
 import { LastGoodWriter } from './last-good-writer.ts';
@@ -18,6 +19,8 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true, force: true }));
 
+const position: FeedPosition = { store: 'a store', version: 7, stamp: 'a stamp' };
+
 function configOf(routes: number): SnapshotDelta {
   const rows = Array.from({ length: routes }, (_, index) =>
     routeRow(`r${index}`, 's', { tags: ['ünï', 'line\nfeed'] }),
@@ -27,25 +30,23 @@ function configOf(routes: number): SnapshotDelta {
 
 test('reads back what was written', async () => {
   const config = configOf(1200);
-  await writeLastGood(path, config);
-  const dump = await readLastGood(path);
-  assert.equal(dump.version, 7);
-  assert.deepEqual(dump.entities, config.upserts);
+  await writeLastGood(path, config, position);
+  assert.deepEqual(await readLastGood(path), { ...position, entities: config.upserts });
 });
 
 test('keeps it for the owner alone, and leaves no temporary file', async () => {
-  await writeLastGood(path, configOf(1));
+  await writeLastGood(path, configOf(1), position);
   assert.equal((await stat(path)).mode & 0o777, 0o600);
   assert.deepEqual(await readdir(folder), ['last-good.json']);
 });
 
 test('an empty config is a config', async () => {
-  await writeLastGood(path, { version: 0, full: true, upserts: {}, removes: {} });
-  assert.deepEqual(await readLastGood(path), { version: 0, entities: {} });
+  await writeLastGood(path, { version: 0, full: true, upserts: {}, removes: {} }, { ...position, version: 0 });
+  assert.deepEqual(await readLastGood(path), { ...position, version: 0, entities: {} });
 });
 
 test('refuses a file cut off at any place', async () => {
-  await writeLastGood(path, configOf(2));
+  await writeLastGood(path, configOf(2), position);
   const whole = await readFile(path);
   for (let length = 0; length < whole.length; length++) {
     await writeFile(path, whole.subarray(0, length));
@@ -54,7 +55,7 @@ test('refuses a file cut off at any place', async () => {
 });
 
 test('refuses a file with a changed byte', async () => {
-  await writeLastGood(path, configOf(2));
+  await writeLastGood(path, configOf(2), position);
   const whole = await readFile(path);
   for (let at = 0; at < whole.length; at += 7) {
     const changed = Buffer.from(whole);
@@ -82,7 +83,7 @@ test('many changes in a row cost one write, and the last one is in it', async ()
     return { version, full: true, upserts: {}, removes: {} };
   };
   const writer = new LastGoodWriter({
-    write: () => writeLastGood(path, config()),
+    write: () => writeLastGood(path, config(), { ...position, version }),
     onError: (error) => assert.fail(String(error)),
     delay: 60_000,
   });
@@ -98,7 +99,7 @@ test('a place that cannot be written to is told, and harms nobody', async () => 
   const config = (): SnapshotDelta => ({ version: 1, full: true, upserts: {}, removes: {} });
   const onError = (error: unknown): void => void errors.push(error);
   const writer = new LastGoodWriter({
-    write: () => writeLastGood(join(folder, 'no', 'such', 'folder'), config()),
+    write: () => writeLastGood(join(folder, 'no', 'such', 'folder'), config(), position),
     onError,
   });
   writer.changed();

@@ -1,11 +1,12 @@
 import type { Row } from '../entities/entity.ts';
-import type { Dump } from '../store/store.ts';
+import type { Dump, FeedPosition } from '../store/store.ts';
 import { type FileHeader, readCheckedFile, writeCheckedFile } from '../util/checked-file.ts';
 import { type SnapshotDelta, type SnapshotEntity, snapshotEntities } from '../workers/messages.ts';
 
 const kind: FileHeader = { kind: 'sluicegate-last-good', format: 1 };
 
-interface Header extends FileHeader {
+/** Files from before stores had an identity lack `store` and `stamp`. */
+interface Header extends FileHeader, Partial<FeedPosition> {
   readonly version: number;
   readonly rows: number;
 }
@@ -16,11 +17,11 @@ interface Line {
 }
 
 /** Keeps the config in a file: a line for each row. */
-export async function writeLastGood(path: string, config: SnapshotDelta): Promise<void> {
+export async function writeLastGood(path: string, config: SnapshotDelta, position: FeedPosition): Promise<void> {
   const lines = snapshotEntities.flatMap((entity) =>
     (config.upserts[entity] ?? []).map((row): Line => ({ entity, row })),
   );
-  const header: Header = { ...kind, version: config.version, rows: lines.length };
+  const header: Header = { ...kind, ...position, rows: lines.length };
   await writeCheckedFile(path, header, lines);
 }
 
@@ -32,5 +33,5 @@ export async function readLastGood(path: string): Promise<Dump> {
     entities[entity] ??= [];
     entities[entity].push(row);
   }
-  return { version: header.version, entities };
+  return { store: header.store ?? '', version: header.version, stamp: header.stamp ?? '', entities };
 }

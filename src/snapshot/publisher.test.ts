@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, test } from 'node:test';
 import { until } from '../../test/support/until.ts';
 import { createEntityRegistry } from '../entities/registry.ts';
@@ -56,12 +57,17 @@ afterEach(async () => {
 const { definitions } = createEntityRegistry({ names: () => [], describe: () => null });
 
 async function openStore(): Promise<Store> {
+  return (await openFile()).store;
+}
+
+async function openFile(): Promise<{ readonly store: Store; readonly file: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'sluicegate-publisher-'));
   opened.push({ close: () => rm(folder, { recursive: true, force: true }) });
-  const store = await createStore({ kind: 'sqlite', file: join(folder, 'store.sqlite'), definitions });
+  const file = join(folder, 'store.sqlite');
+  const store = await createStore({ kind: 'sqlite', file, definitions });
   opened.push(store);
   await store.migrate();
-  return store;
+  return { store, file };
 }
 
 /** The store, with something between it and those who ask for changes. */
@@ -181,7 +187,7 @@ test('compares everything with the store when its history is gone', async () => 
   const forgetful = withChanges(store, async (version, limit) => {
     if (!lost) return store.changesSince(version, limit);
     lost = false;
-    return null;
+    return 'trimmed' as const;
   });
   const { workers, publisher } = await start(forgetful);
   lost = true;
@@ -191,6 +197,86 @@ test('compares everything with the store when its history is gone', async () => 
     workers.deltas.map((delta) => delta.upserts.services?.map(({ id }) => id)),
     [[ids[1]]],
   );
+});
+
+/** Takes a copy of the store's file, and returns the function that puts its rows back, as a restore does. */
+async function takeBackup(): Promise<{ readonly store: Store; readonly restore: () => void }> {
+  const { store, file } = await openFile();
+  const copy = `${file}.backup`;
+  const run = (path: string, sql: string): void => {
+    const database = new DatabaseSync(path);
+    database.exec(sql);
+    database.close();
+  };
+  run(file, `vacuum into '${copy}'`);
+  return {
+    store,
+    restore: () => {
+      const tables = ['services', 'changes', 'store_version'].map(
+        (table) => `delete from main.${table}; insert into main.${table} select * from backup.${table};`,
+      );
+      run(file, `attach '${copy}' as backup; begin immediate; ${tables.join('')} commit;`);
+    },
+  };
+}
+
+const restoredLine = 'the database was restored or replaced; the whole config was read from it again';
+
+for (const writes of [0, 1, 2, 3]) {
+  test(`follows a store that was restored and has had ${writes} other changes since`, async () => {
+    const { store, restore } = await takeBackup();
+    const { workers, publisher, lines } = await start(store, { restorePause: 60_000 });
+    await publisher.published((await insert(store, ids[0])).version);
+    await publisher.published((await insert(store, ids[1])).version);
+    restore();
+    const other = '0a000000-0000-4000-8000-00000000000';
+    for (let i = 0; i < writes; i += 1) {
+      const { version } = await insert(store, `${other}${i + 3}`);
+      await publisher.published(version);
+      assert.ok(
+        workers.deltas.some(({ upserts }) => upserts.services?.some(({ id }) => id === `${other}${i + 3}`)),
+        'a write is answered after the workers have it',
+      );
+    }
+    await until(() => lines.includes(restoredLine));
+    const sent = workers.deltas.map(({ version }) => version);
+    assert.deepEqual(
+      sent,
+      [...new Set(sent)].toSorted((a, b) => a - b),
+      'workers can compare versions',
+    );
+    assert.deepEqual(
+      publisher.config().upserts.services?.map(({ id }) => id),
+      Array.from({ length: writes }, (_, i) => `${other}${i + 3}`),
+    );
+    assert.deepEqual(publisher.position, await store.position());
+  });
+}
+
+test('compares again after a restore until the rows stay as they are', async () => {
+  const { store, restore } = await takeBackup();
+  const { publisher, lines } = await start(store, { restorePause: 20 });
+  await publisher.published((await insert(store, ids[0])).version);
+  restore();
+  await until(() => lines.includes('the config was compared with the store'));
+  assert.equal(lines.filter((line) => line === restoredLine).length, 1);
+});
+
+test('a copy of the config from a store that was replaced is compared, and the log says so', async () => {
+  const store = await openStore();
+  await insert(store, ids[0]);
+  const workers = new Receivers();
+  const lines: string[] = [];
+  const log = { log: (_level: string, message: string) => void lines.push(message) };
+  const publisher = new Publisher({ store, workers, log });
+  opened.push(publisher);
+  publisher.begin({ ...(await store.dump([])), store: 'another', entities: { services: [serviceRow(ids[1])] } });
+  await publisher.published(1);
+  assert.deepEqual(
+    workers.deltas.map(({ upserts, removes }) => [upserts.services?.map(({ id }) => id), removes.services]),
+    [[[ids[0]], [ids[1]]]],
+  );
+  assert.deepEqual(lines, [restoredLine]);
 });
 
 test('a full comparison takes effect only when it is complete', async () => {

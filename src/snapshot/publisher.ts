@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ConfigPublisher } from '../admin/contract.ts';
 import type { AddressChanges } from '../balancer/upstream-addresses.ts';
-import type { Dump, Store } from '../store/store.ts';
+import type { Dump, FeedPosition, HistoryGap, Store } from '../store/store.ts';
 import { settledWithin } from '../util/settled-within.ts';
 import {
   type SnapshotDelta,
@@ -50,6 +50,8 @@ export interface PublisherOptions {
   readonly addresses?: AddressBook;
   /** Longest wait for workers to apply a change, in milliseconds. Default 3000: clients give up after 10 s or more. */
   readonly patience?: number;
+  /** Milliseconds until the config is compared again after the database was restored. Default 5000. */
+  readonly restorePause?: number;
 }
 
 /** Changes in one delta at most: a worker serves requests between two of them. */
@@ -65,13 +67,17 @@ export class Publisher implements ConfigPublisher {
   readonly #workers: DeltaReceivers;
   readonly #log: PublisherLog;
   readonly #patience: number;
+  readonly #restorePause: number;
   readonly #zones: ZoneRegistry | null;
   readonly #addresses: AddressBook | null;
   readonly #recheck: () => Promise<void>;
   readonly #onDelta: (delta: SnapshotDelta) => void;
   readonly #waiters = new Set<() => void>();
   #lastGood: LastGoodWriter | null = null;
-  /** Version of the last delta that was sent; later changes were of no concern to workers. */
+  /**
+   * Version of the last delta that was sent; later changes were of no concern to workers. It is that of the store, except that
+   * it never goes back: what workers acknowledge stays comparable after an older backup was restored.
+   */
   #sent = -1;
   #pumping: Promise<void> | null = null;
   #wanted = false;
@@ -79,6 +85,11 @@ export class Publisher implements ConfigPublisher {
   /** What the last delta said has not reached every worker. */
   #unsent = false;
   #retry: NodeJS.Timeout | null = null;
+  #compareTimer: NodeJS.Timeout | null = null;
+  /** The next comparison tells whether a restore has ended. */
+  #confirming = false;
+  /** The store is known not to have come from where the node is. */
+  #rewritten = false;
   #failing = false;
   #closed = false;
   #unsubscribe: () => void = () => {};
@@ -88,20 +99,26 @@ export class Publisher implements ConfigPublisher {
     this.#workers = options.workers;
     this.#log = options.log;
     this.#patience = options.patience ?? 3000;
+    this.#restorePause = options.restorePause ?? 5000;
     this.#zones = options.zones ?? null;
     this.#addresses = options.addresses ?? null;
     this.#recheck = options.recheck ?? (() => Promise.resolve());
     this.#onDelta = options.onDelta ?? (() => {});
   }
 
-  /** Version of the store up to which the workers have been told of changes. */
-  get followed(): number {
-    return this.#mirror.version;
+  /** Position of the store up to which the workers have been sent changes. */
+  get position(): FeedPosition {
+    return this.#mirror.position;
+  }
+
+  /** Version of the last delta that was sent. */
+  get sent(): number {
+    return this.#sent;
   }
 
   /** The whole config as it was last sent. */
   config(): SnapshotDelta {
-    return this.#mirror.full();
+    return { ...this.#mirror.full(), version: this.#sent };
   }
 
   /** From now on every change is written to the last-good file, too. */
@@ -109,15 +126,16 @@ export class Publisher implements ConfigPublisher {
     this.#lastGood = writer;
   }
 
-  /** Gives the workers their first config. */
+  /** Gives the workers their first config. It is compared with the store before anything else is read from there. */
   begin(dump: Dump): void {
     this.#mirror.replace(dump);
     this.#sent = dump.version;
-    this.#onDelta(this.#mirror.full());
-    this.#zones?.change(this.#mirror.full());
-    this.#addresses?.change(this.#mirror.full());
+    this.#resync = true;
+    this.#onDelta(this.config());
+    this.#zones?.change(this.config());
+    this.#addresses?.change(this.config());
     this.#workers.configure(() => ({
-      json: JSON.stringify(this.#mirror.full()),
+      json: JSON.stringify(this.config()),
       zones: { added: this.#zones?.all() ?? {}, dropped: [] },
       addresses: this.#addresses?.all() ?? { changed: [], dropped: [] },
     }));
@@ -126,6 +144,7 @@ export class Publisher implements ConfigPublisher {
   /** Reads the config from the store and gives it to the workers. */
   async load(): Promise<void> {
     this.begin(await this.#store.dump(snapshotEntities));
+    this.#resync = false;
     this.#lastGood?.changed();
   }
 
@@ -134,7 +153,7 @@ export class Publisher implements ConfigPublisher {
    * all that the store holds first.
    */
   follow(resync = false): void {
-    this.#resync = resync;
+    this.#resync ||= resync;
     this.#unsubscribe = this.#store.subscribe(() => void this.#pump());
     void this.#pump();
   }
@@ -147,7 +166,7 @@ export class Publisher implements ConfigPublisher {
     if (this.#carries(version) && (await this.#workers.settled(sent, left))) return;
     this.#log.log('warn', 'not every worker has applied a change in time; its write is answered anyway', {
       version,
-      followed: this.#mirror.version,
+      followed: this.position.version,
       workers: this.#workers.lagging(sent),
       waited_ms: Math.round(performance.now() - began),
     });
@@ -168,14 +187,15 @@ export class Publisher implements ConfigPublisher {
     this.#closed = true;
     this.#unsubscribe();
     if (this.#retry !== null) clearTimeout(this.#retry);
+    if (this.#compareTimer !== null) clearTimeout(this.#compareTimer);
     // It may wait for a database that hangs; the config that the node has is written all the same.
     if (this.#pumping !== null) await settledWithin(this.#pumping, closeLimit);
     await this.#lastGood?.flush();
   }
 
-  /** Whether this version has been sent to the workers. */
+  /** Whether this version has been sent to the workers. Not known before a comparison that is due. */
   #carries(version: number): boolean {
-    return !this.#unsent && this.#mirror.version >= version;
+    return !this.#unsent && !this.#resync && this.position.version >= version;
   }
 
   #followedTo(version: number): Promise<void> {
@@ -220,26 +240,54 @@ export class Publisher implements ConfigPublisher {
 
   async #catchUp(): Promise<void> {
     for (;;) {
-      const changes = await this.#store.changesSince(this.#mirror.version, changesPerDelta);
-      if (changes === null) return this.#compare();
-      if (changes.length === 0) return;
-      const delta = this.#mirror.apply(changes);
+      const batch = await this.#store.changesSince(this.position, changesPerDelta);
+      if (typeof batch === 'string') return this.#compare(batch);
+      if (batch.changes.length === 0) return;
+      const delta = this.#mirror.apply(batch);
       if (delta !== null) this.#sendOrCompare(delta);
       this.#wake();
-      if (changes.length < changesPerDelta) return;
+      if (batch.changes.length < changesPerDelta) return;
       // SQLite reads without waiting for anything: look-ups get their turn here.
       await nextTurn();
     }
   }
 
-  async #compare(): Promise<void> {
+  async #compare(gap?: HistoryGap): Promise<void> {
+    // Until it is done, no version counts as published: after a restore the node may be ahead of the store.
+    this.#resync = true;
+    const before = this.position;
+    // A copy from an earlier version does not name its store.
+    const known = before.store !== '';
+    this.#rewritten ||= known && (gap ?? (await this.#store.changesSince(before, 1))) === 'rewritten';
     const dump = await this.#store.dump(snapshotEntities);
     await this.#recheck();
     this.#resync = false;
-    this.#sendOrCompare(this.#mirror.replace(dump));
-    this.#log.log('notice', 'the config was compared with the store', { version: dump.version });
+    const delta = this.#mirror.replace(dump);
+    this.#sendOrCompare(delta);
+    const restored = this.#rewritten;
+    this.#rewritten = false;
+    if (restored) {
+      this.#log.log('warn', 'the database was restored or replaced; the whole config was read from it again', {
+        version: dump.version,
+        version_before: before.version,
+        store: dump.store,
+        ...(before.store === dump.store ? {} : { store_before: before.store }),
+      });
+    } else this.#log.log('notice', 'the config was compared with the store', { version: dump.version });
+    if (restored || (this.#confirming && !isEmpty(delta))) this.#compareAgain();
+    this.#confirming = false;
     this.#wake();
     return this.#catchUp();
+  }
+
+  /** A restore that is not one transaction can go on after its version is visible, so the rows are compared until they stay. */
+  #compareAgain(): void {
+    if (this.#compareTimer !== null) clearTimeout(this.#compareTimer);
+    this.#compareTimer = setTimeout(() => {
+      this.#resync = true;
+      this.#confirming = true;
+      void this.#pump();
+    }, this.#restorePause).unref();
   }
 
   /**
@@ -257,8 +305,9 @@ export class Publisher implements ConfigPublisher {
     }
   }
 
-  #send(delta: SnapshotDelta): void {
-    this.#sent = delta.version;
+  #send(change: SnapshotDelta): void {
+    this.#sent = Math.max(this.#sent + 1, change.version);
+    const delta = { ...change, version: this.#sent };
     this.#onDelta(delta);
     const zones = this.#zones?.change(delta) ?? null;
     const addresses = this.#addresses?.change(delta) ?? null;
@@ -284,4 +333,8 @@ export class Publisher implements ConfigPublisher {
       void this.#pump();
     }, retryPause).unref();
   }
+}
+
+function isEmpty({ upserts, removes }: SnapshotDelta): boolean {
+  return Object.keys(upserts).length === 0 && Object.keys(removes).length === 0;
 }

@@ -53,7 +53,7 @@ async function createBackend(options: StoreOptions, log: StoreLog): Promise<SqlB
   switch (options.kind) {
     case 'sqlite': {
       const { openSqliteBackend } = await import('./sql/sqlite/sqlite-backend.ts');
-      return openSqliteBackend(options.file);
+      return openSqliteBackend(options.file, { log });
     }
     case 'postgres': {
       const { createPostgresBackend } = await import('./sql/postgres/postgres-backend.ts');

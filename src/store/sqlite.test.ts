@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
-import { assertStoreError } from './contract/store-bench.ts';
+import { assertStoreError, insertRow } from './contract/store-bench.ts';
 import { createStore } from './create-store.ts';
 import { createSqlStore } from './sql/sql-store.ts';
 import { openSqliteBackend } from './sql/sqlite/sqlite-backend.ts';
@@ -26,6 +26,11 @@ const open = (file: string): Promise<Store> => createStore({ kind: 'sqlite', fil
 
 describeStore('the SQLite store', {
   newPlace: async () => newFile(),
+  execute: async (file, statements) => {
+    const database = new DatabaseSync(file);
+    database.exec(['begin immediate', ...statements, 'commit'].join(';'));
+    database.close();
+  },
   open: (file, options) => createStore({ kind: 'sqlite', file, ...options }),
 });
 
@@ -95,7 +100,7 @@ describe('the SQLite file', () => {
 
   it('locked for too long makes a write fail as unavailable, and the next one is served', async () => {
     const file = newFile();
-    const store = createSqlStore(openSqliteBackend(file, 20), {
+    const store = createSqlStore(openSqliteBackend(file, { log: silent, lockTimeout: 20 }), {
       definitions: testDefinitions,
       log: silent,
       keptChanges: 100,
@@ -108,6 +113,95 @@ describe('the SQLite file', () => {
     other.exec('rollback');
     other.close();
     await insert();
+    await store.close();
+  });
+});
+
+describe('a SQLite file that is replaced while it is open', () => {
+  interface Replaced {
+    readonly store: Store;
+    readonly file: string;
+    readonly warnings: readonly string[];
+    /** Resolves when subscribers were called after the replacement. */
+    readonly noticed: () => Promise<void>;
+  }
+
+  async function replaceWithBackup(): Promise<Replaced> {
+    const file = newFile();
+    const warnings: string[] = [];
+    const log = { info: () => undefined, warn: (message: string) => void warnings.push(message) };
+    const store = await createStore({ kind: 'sqlite', file, definitions: testDefinitions, log });
+    await store.migrate();
+    await insertRow(store, 'services', testRow({ name: 'kept' }));
+    const backup = new DatabaseSync(file);
+    backup.exec(`vacuum into '${file}.backup'`);
+    backup.close();
+    await insertRow(store, 'services', testRow({ name: 'lost' }));
+    const lost = await store.position();
+    const noticed = new Promise<void>((resolve, reject) => {
+      store.subscribe(() => {
+        store.position().then(({ stamp }) => {
+          if (stamp !== lost.stamp) resolve();
+        }, reject);
+      });
+    });
+    renameSync(`${file}.backup`, file);
+    return { store, file, warnings, noticed: () => noticed };
+  }
+
+  const names = async (store: Store): Promise<readonly unknown[]> =>
+    (await store.list('services', { limit: 10 })).map((row) => row['name']);
+
+  it('is opened again, and what the old log holds does not get into it', async () => {
+    const { store, file, warnings, noticed } = await replaceWithBackup();
+    await noticed();
+    assert.deepEqual(await names(store), ['kept']);
+    assert.deepEqual(warnings, [`the store file ${file} was replaced; the new file is used from now on`]);
+    await insertRow(store, 'services', testRow({ name: 'new' }));
+    await store.close();
+    const again = await open(file);
+    assert.deepEqual(await names(again), ['kept', 'new']);
+    await again.close();
+    const database = new DatabaseSync(file);
+    assert.deepEqual({ ...database.prepare('pragma integrity_check').get() }, { integrity_check: 'ok' });
+    database.close();
+  });
+
+  it('gets a write that comes before the replacement was noticed', async () => {
+    const { store, file } = await replaceWithBackup();
+    await insertRow(store, 'services', testRow({ name: 'new' }));
+    await store.close();
+    const again = await open(file);
+    assert.deepEqual(await names(again), ['kept', 'new']);
+    await again.close();
+  });
+
+  it('makes a write fail that had begun before', async () => {
+    const file = newFile();
+    const store = await open(file);
+    await store.migrate();
+    const backup = new DatabaseSync(file);
+    backup.exec(`vacuum into '${file}.backup'`);
+    backup.close();
+    const write = store.write(async (writer) => {
+      await writer.insert('services', testRow({ name: 'lost' }));
+      renameSync(`${file}.backup`, file);
+    });
+    await assertStoreError(write, { kind: 'unavailable' });
+    await insertRow(store, 'services', testRow({ name: 'new' }));
+    assert.deepEqual(await names(store), ['new']);
+    await store.close();
+  });
+
+  it('takes no write while there is no file of that name, and is used again when there is', async () => {
+    const file = newFile();
+    const store = await open(file);
+    await store.migrate();
+    renameSync(file, `${file}.moved`);
+    await assertStoreError(insertRow(store, 'services', testRow({ name: 'lost' })), { kind: 'unavailable' });
+    renameSync(`${file}.moved`, file);
+    await insertRow(store, 'services', testRow({ name: 'new' }));
+    assert.deepEqual(await names(store), ['new']);
     await store.close();
   });
 });

@@ -7,7 +7,7 @@ import { registerCounterTests } from './contract/counters.contract.ts';
 import { registerListTests } from './contract/lists.contract.ts';
 import { registerMigrationTests } from './contract/migrations.contract.ts';
 import { registerRowTests } from './contract/rows.contract.ts';
-import type { BenchOptions, StoreBench } from './contract/store-bench.ts';
+import type { Backup, BenchOptions, StoreBench } from './contract/store-bench.ts';
 import { registerUsageTests } from './contract/usage.contract.ts';
 import { testDefinitions } from './store.fixtures.ts';
 import type { Store } from './store.ts';
@@ -16,6 +16,8 @@ import type { Store } from './store.ts';
 export interface StorePlaces {
   /** Names a place for a store that has never been used: a file, a schema. */
   newPlace(): Promise<string>;
+  /** Runs statements on the database of that place, not through the store, in one transaction. */
+  execute(place: string, statements: readonly string[]): Promise<void>;
   /** Opens the store in that place, without migrating it. */
   open(place: string, options: BenchOptions & { readonly definitions: readonly EntityDefinition[] }): Promise<Store>;
 }
@@ -34,6 +36,14 @@ export function describeStore(
         const store = await places.open(place, { ...options, definitions });
         opened.push(store);
         return store;
+      },
+      execute: (place, statements) => places.execute(place, statements),
+      backUp: async (place, names) => {
+        await places.execute(
+          place,
+          names.map((name) => `create table backup_${name} as select * from ${name}`),
+        );
+        return backupOf(places, place, names);
       },
       fresh: async () => {
         const store = await bench.open(await places.newPlace());
@@ -57,4 +67,14 @@ export function describeStore(
       await store.ping();
     });
   });
+}
+
+function backupOf(places: StorePlaces, place: string, names: readonly string[]): Backup {
+  return {
+    restore: () =>
+      places.execute(
+        place,
+        names.flatMap((name) => [`delete from ${name}`, `insert into ${name} select * from backup_${name}`]),
+      ),
+  };
 }

@@ -27,7 +27,31 @@ export interface ListQuery {
 
 export type ChangeOperation = 'upsert' | 'delete';
 
-/** One line of the `changes` table. Versions are monotonic over the whole store, without reuse. */
+/**
+ * A place in the history of a store. A version alone does not name one: after a backup was restored, the same versions are
+ * given to other changes.
+ */
+export interface FeedPosition {
+  /** Random id, made with the store and kept by backups of it. */
+  readonly store: string;
+  readonly version: number;
+  /** Random id of the transaction that led to this version. */
+  readonly stamp: string;
+}
+
+/** Changes after a position, oldest first, and the position after the last of them. */
+export interface ChangeBatch {
+  readonly changes: readonly Change[];
+  readonly position: FeedPosition;
+}
+
+/**
+ * Why there are no changes after a position: they are no longer kept (`trimmed`), or the store never was in that position,
+ * because it was restored from a backup or replaced (`rewritten`).
+ */
+export type HistoryGap = 'trimmed' | 'rewritten';
+
+/** One line of the `changes` table. Versions ascend, with gaps after a restore. */
 export interface Change {
   readonly version: number;
   readonly entity: string;
@@ -43,9 +67,8 @@ export interface TagRow {
   readonly tag: string;
 }
 
-/** A whole, consistent picture of the entities named, as of `version`. */
-export interface Dump {
-  readonly version: number;
+/** A whole, consistent picture of the entities named, as of a position. */
+export interface Dump extends FeedPosition {
   readonly entities: Readonly<Record<string, readonly Row[]>>;
 }
 
@@ -137,11 +160,12 @@ export interface Store extends StoreReader, CounterStore, AuditStore, UsageStore
   /** Every row of these entities in one consistent read. */
   dump(entities: readonly string[]): Promise<Dump>;
   version(): Promise<number>;
-  /** Changes with a version greater than `version`, oldest first, or null when that history is gone (then `dump`). */
-  changesSince(version: number, limit: number): Promise<readonly Change[] | null>;
+  position(): Promise<FeedPosition>;
+  /** Changes after `position`; after a gap only `dump` helps. */
+  changesSince(position: FeedPosition, limit: number): Promise<ChangeBatch | HistoryGap>;
   /**
-   * Calls back soon (within a second) after another node or this one has committed, when the commit is visible; now and then
-   * without one. Returns the unsubscribe function.
+   * Calls back soon (within a second) after another node or this one has committed, or the database was restored, when that
+   * is visible; now and then without a reason. Returns the unsubscribe function.
    */
   subscribe(listener: () => void): () => void;
   /** Resolves when the database answers; rejects when it does not within its time-out. */

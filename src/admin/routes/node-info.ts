@@ -53,13 +53,13 @@ function availablePlugins({ plugins }: AdminOptions): Readonly<Record<string, un
 
 /** Distinct names of configured plugins; read again only after the store has changed. */
 function enabledPluginsReader({ store }: AdminContext): () => Promise<readonly string[]> {
-  let known: { readonly version: number; readonly names: readonly string[] } | null = null;
+  let known: { readonly stamp: string; readonly names: readonly string[] } | null = null;
   return async () => {
-    const version = await store.version();
-    if (known?.version === version) return known.names;
+    const { stamp } = await store.position();
+    if (known?.stamp === stamp) return known.names;
     const names = new Set<string>();
     for await (const row of eachRow(store, 'plugins')) names.add(String(row['name']));
-    known = { version, names: [...names].sort() };
+    known = { stamp, names: [...names].sort() };
     return known.names;
   };
 }

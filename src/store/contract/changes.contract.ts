@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { testDefinitions, testRow } from '../store.fixtures.ts';
 import type { Store } from '../store.ts';
-import { deleteRow, insertRow, type StoreBench } from './store-bench.ts';
+import { changesAfter, deleteRow, insertRow, type StoreBench } from './store-bench.ts';
 
 function nextCall(store: Store): Promise<void> {
   return new Promise((resolve) => {
@@ -30,6 +30,7 @@ export function registerChangeTests(bench: StoreBench): void {
 
   it('commits writes that wait together, each with its own version and time, and takes back only those that fail', async () => {
     const store = await bench.fresh();
+    const began = await store.position();
     let commits = 0;
     store.subscribe(() => commits++);
     const begin = Promise.withResolvers<void>();
@@ -68,52 +69,144 @@ export function registerChangeTests(bench: StoreBench): void {
       times,
       [...new Set(times)].toSorted((a, b) => a - b),
     );
-    const changes = await store.changesSince(1, 100);
+    const changes = (await changesAfter(store, began)).slice(1);
     assert.deepEqual(
-      changes?.filter((_, i) => i % 2 === 0).map(({ id }) => id),
+      changes.filter((_, i) => i % 2 === 0).map(({ id }) => id),
       kept.map(({ result }) => result.id),
     );
   });
 
   it('tells the changes after a version in order, with the rows as they are now', async () => {
     const store = await bench.fresh();
+    const began = await store.position();
     const a = await insertRow(store, 'services', testRow({ name: 'a' }));
     const b = await insertRow(store, 'services', testRow({ name: 'b' }));
     const { result: newA } = await store.write((writer) => writer.update('services', { ...a, host: 'h' }));
     await deleteRow(store, 'services', b.id);
     const upsert = { entity: 'services', operation: 'upsert' } as const;
-    assert.deepEqual(await store.changesSince(0, 100), [
+    assert.deepEqual(await changesAfter(store, began), [
       { version: 1, ...upsert, id: a.id, row: newA },
       { version: 2, ...upsert, id: b.id, row: null },
       { version: 3, ...upsert, id: a.id, row: newA },
       { version: 4, entity: 'services', operation: 'delete', id: b.id, row: null },
     ]);
-    assert.deepEqual(
-      (await store.changesSince(2, 1))?.map((change) => change.version),
-      [3],
-    );
-    assert.deepEqual(await store.changesSince(4, 100), []);
+    const end = await store.position();
+    assert.deepEqual(await store.changesSince(end, 100), { changes: [], position: end });
+  });
+
+  it('gives changes in batches, each with the position that the next one begins at', async () => {
+    const store = await bench.fresh();
+    const began = await store.position();
+    await store.write(async (writer) => {
+      for (let i = 0; i < 3; i += 1) await writer.insert('services', testRow());
+    });
+    await insertRow(store, 'services', testRow());
+    const seen: number[] = [];
+    let position = began;
+    for (let i = 0; i < 4; i += 1) {
+      const batch = await store.changesSince(position, 1);
+      assert.ok(typeof batch !== 'string', String(batch));
+      seen.push(...batch.changes.map(({ version }) => version));
+      position = batch.position;
+    }
+    assert.deepEqual(seen, [1, 2, 3, 4]);
+    assert.deepEqual(position, await store.position());
+  });
+
+  it('has an identity of its own', async () => {
+    const [one, two] = [await (await bench.fresh()).position(), await (await bench.fresh()).position()];
+    assert.notEqual(one.store, two.store);
+    assert.notEqual(one.stamp, two.stamp);
   });
 
   it('has no history for a version that it has not reached', async () => {
     const store = await bench.fresh();
-    assert.equal(await store.changesSince(1, 100), null);
+    const position = await store.position();
+    assert.equal(await store.changesSince({ ...position, version: 1 }, 100), 'rewritten');
+  });
+
+  it('has no history for another store, or for a version that other changes led to', async () => {
+    const store = await bench.fresh();
+    await insertRow(store, 'services', testRow());
+    const past = await store.position();
+    for (let i = 0; i < 2; i += 1) {
+      assert.equal(await store.changesSince({ ...past, stamp: 'other' }, 100), 'rewritten');
+      assert.equal(await store.changesSince({ ...past, store: 'other' }, 100), 'rewritten');
+      await insertRow(store, 'services', testRow());
+    }
+    assert.equal((await changesAfter(store, past)).length, 2);
+  });
+
+  it('gives no version again that it had before an older copy was restored', async () => {
+    const place = await bench.newPlace();
+    const store = await bench.open(place);
+    await store.migrate();
+    const began = await store.position();
+    await insertRow(store, 'services', testRow());
+    const backup = await bench.backUp(place, ['services', 'changes', 'store_version']);
+    const copied = await store.position();
+    await insertRow(store, 'services', testRow());
+    const lost = await store.position();
+    const follower = await bench.open(place);
+    assert.deepEqual(await follower.changesSince(lost, 10), { changes: [], position: lost });
+    await backup.restore();
+    assert.equal(await store.changesSince(lost, 10), 'rewritten');
+    assert.deepEqual(await store.position(), copied);
+    const called = nextCall(follower);
+    const { version } = await store.write((writer) => writer.insert('services', testRow({ name: 'new' })));
+    await called;
+    assert.ok(version > lost.version, `${version}`);
+    for (const node of [store, follower]) {
+      assert.equal(await node.changesSince(lost, 10), 'rewritten');
+      assert.deepEqual(
+        (await changesAfter(node, copied)).map(({ row }) => row?.['name']),
+        ['new'],
+      );
+      assert.equal((await changesAfter(node, began)).length, 2);
+    }
+  });
+
+  it('calls subscribers after a restore that has reached the same version by other changes', async () => {
+    const place = await bench.newPlace();
+    const [store, follower] = [await bench.open(place), await bench.open(place)];
+    await store.migrate();
+    const backup = await bench.backUp(place, ['services', 'changes', 'store_version']);
+    await insertRow(store, 'services', testRow());
+    const lost = await follower.position();
+    await backup.restore();
+    // A node that knows nothing of the time before.
+    const fresh = await bench.open(place);
+    await insertRow(fresh, 'services', testRow());
+    assert.equal(await fresh.version(), lost.version);
+    await new Promise<void>((resolve, reject) => {
+      const unsubscribe = follower.subscribe(() => {
+        follower.changesSince(lost, 10).then((batch) => {
+          if (batch !== 'rewritten') return;
+          unsubscribe();
+          resolve();
+        }, reject);
+      });
+    });
   });
 
   it('forgets old changes, and says so', async () => {
     const store = await bench.open(await bench.newPlace(), testDefinitions, { keptChanges: 5 });
     await store.migrate();
+    const began = await store.position();
     const row = await insertRow(store, 'services', testRow({ name: 'a' }));
+    const first = await store.position();
     for (let i = 0; i < 4; i += 1) await store.write((writer) => writer.update('services', row));
-    assert.equal((await store.changesSince(0, 10))?.length, 5);
+    assert.equal((await changesAfter(store, began)).length, 5);
     await store.write((writer) => writer.update('services', row));
-    assert.equal(await store.changesSince(0, 10), null);
-    assert.equal((await store.changesSince(1, 10))?.length, 5);
+    assert.equal(await store.changesSince(began, 10), 'trimmed');
+    assert.equal((await changesAfter(store, first)).length, 5);
+    const sixth = await store.position();
     await store.write(async (writer) => {
       for (let i = 0; i < 12; i += 1) await writer.update('services', row);
     });
-    assert.equal(await store.changesSince(6, 10), null);
-    assert.equal((await store.changesSince(13, 10))?.length, 5);
+    assert.equal(await store.changesSince(sixth, 10), 'trimmed');
+    const { stamp } = await store.position();
+    assert.equal((await changesAfter(store, { ...sixth, version: 13, stamp })).length, 5);
   });
 
   it('dumps every row of the entities named, as of one version', async () => {
@@ -121,6 +214,7 @@ export function registerChangeTests(bench: StoreBench): void {
     const service = await insertRow(store, 'services', testRow({ name: 'a' }));
     const route = await insertRow(store, 'routes', testRow({ service: { id: service.id } }));
     assert.deepEqual(await store.dump(['routes', 'services', 'consumers']), {
+      ...(await store.position()),
       version: 2,
       entities: { routes: [route], services: [service], consumers: [] },
     });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { EntityDefinition } from '../../entities/entity.ts';
 import { defineTestEntity, testDefinitions, testRow } from '../store.fixtures.ts';
-import { assertStoreError, insertRow, type StoreBench } from './store-bench.ts';
+import { assertStoreError, changesAfter, insertRow, type StoreBench } from './store-bench.ts';
 
 const plain = defineTestEntity({ name: 'things' });
 const parents = defineTestEntity({ name: 'parents' });
@@ -29,6 +29,39 @@ export function registerMigrationTests(bench: StoreBench): void {
     const second = await openMigrated(bench, place, testDefinitions);
     assert.deepEqual(await second.get('services', row.id), row);
     assert.equal(await second.version(), 1);
+  });
+
+  it('gives a store from before it had an identity one, and goes on with its history', async () => {
+    const place = await bench.newPlace();
+    const first = await openMigrated(bench, place, testDefinitions);
+    for (const name of ['a', 'b']) await insertRow(first, 'services', testRow({ name }));
+    await first.close();
+    await bench.execute(place, [
+      'alter table store_version drop column identity',
+      'alter table store_version drop column stamp',
+      'alter table changes drop column previous',
+      "delete from schema_migrations where name = '0005-history'",
+    ]);
+    const second = await openMigrated(bench, place, testDefinitions);
+    const upgraded = await second.position();
+    assert.match(upgraded.store, /^[0-9a-f-]{36}$/);
+    await insertRow(second, 'services', testRow({ name: 'c' }));
+    assert.deepEqual(
+      (await changesAfter(second, upgraded)).map(({ version }) => version),
+      [3],
+    );
+    // As a node of the earlier version writes, during a rolling upgrade.
+    await bench.execute(place, [
+      "insert into changes (version, entity, entity_id, operation, at) values (4, 'services', 'x', 'delete', 1)",
+      'update store_version set version = 4',
+    ]);
+    await insertRow(second, 'services', testRow({ name: 'd' }));
+    assert.deepEqual(
+      (await changesAfter(second, { ...upgraded, version: 1 })).map(({ version }) => version),
+      [2, 3, 4, 5],
+    );
+    await second.migrate();
+    assert.equal((await second.position()).store, upgraded.store);
   });
 
   it('lets several nodes migrate a new store at once', async () => {

@@ -1,13 +1,29 @@
 import assert from 'node:assert/strict';
 import type { EntityDefinition, Row } from '../../entities/entity.ts';
-import { type InsertOptions, type Store, StoreError, type StoreErrorDetail } from '../store.ts';
+import {
+  type Change,
+  type FeedPosition,
+  type InsertOptions,
+  type Store,
+  StoreError,
+  type StoreErrorDetail,
+} from '../store.ts';
 
 /** Opens stores for one test, which are closed after it. */
 export interface StoreBench {
   /** A migrated store in a place of its own. */
   fresh(): Promise<Store>;
   newPlace(): Promise<string>;
+  /** Runs statements on the database of a place, not through the store, in one transaction. */
+  execute(place: string, statements: readonly string[]): Promise<void>;
+  /** Copies tables of a store aside. */
+  backUp(place: string, tables: readonly string[]): Promise<Backup>;
   open(place: string, definitions?: readonly EntityDefinition[], options?: BenchOptions): Promise<Store>;
+}
+
+export interface Backup {
+  /** Puts the rows back in one transaction. */
+  restore(): Promise<void>;
 }
 
 export interface BenchOptions {
@@ -32,4 +48,11 @@ export async function insertRow(store: Store, entity: string, row: Row, options?
 export async function deleteRow(store: Store, entity: string, id: string): Promise<boolean> {
   const { result } = await store.write((writer) => writer.delete(entity, id));
   return result;
+}
+
+/** Asserts that the store has its history from there on. */
+export async function changesAfter(store: Store, position: FeedPosition, limit = 100): Promise<readonly Change[]> {
+  const batch = await store.changesSince(position, limit);
+  assert.ok(typeof batch !== 'string', String(batch));
+  return batch.changes;
 }

@@ -1,22 +1,22 @@
-import type { StoreLog } from './sql-backend.ts';
+import type { SeenCommit, StoreLog } from './sql-backend.ts';
 
 /** Tells subscribers of commits: this node's at once, those of other nodes as the backend learns of them. */
 export interface ChangeFeed {
-  /** A commit of this or another node is visible. The same version is told once. */
-  announce(version: number): void;
+  /** A commit of this or another node is visible. The same commit is announced once. */
+  announce(commit: SeenCommit): void;
   subscribe(listener: () => void): () => void;
   close(): Promise<void>;
 }
 
 export function createChangeFeed(startWatching: () => () => Promise<void>, log: StoreLog): ChangeFeed {
   const listeners = new Set<() => void>();
-  let seen: number | null = null;
+  let seen: SeenCommit | null = null;
   let stopWatching: (() => Promise<void>) | null = null;
   let closed = false;
 
-  function announce(version: number): void {
-    if (closed || version === seen) return;
-    seen = version;
+  function announce(commit: SeenCommit): void {
+    if (closed || (seen?.version === commit.version && (commit.stamp === null || commit.stamp === seen.stamp))) return;
+    seen = commit;
     for (const listener of listeners) {
       try {
         listener();

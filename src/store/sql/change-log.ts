@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { Row } from '../../entities/entity.ts';
-import type { Change, ChangeOperation } from '../store.ts';
+import type { ChangeBatch, ChangeOperation, FeedPosition, HistoryGap } from '../store.ts';
 import { chunks } from './chunks.ts';
 import { type EntityTables, toRow } from './entity-table.ts';
-import type { Database, SqlTransaction, StoreHead } from './sql-backend.ts';
+import type { ColumnRow, Database, SqlTransaction, StoreHead } from './sql-backend.ts';
 
 export interface PendingChange {
   readonly entity: string;
@@ -15,41 +16,67 @@ export interface StampedChange extends PendingChange {
   readonly at: number;
 }
 
-export async function readVersion(database: Database): Promise<number> {
-  const head = await database.selectFrom('store_version').select('version').executeTakeFirstOrThrow();
-  return Number(head['version']);
+export async function readHead(database: Database): Promise<StoreHead> {
+  return toHead(await database.selectFrom('store_version').selectAll().executeTakeFirstOrThrow());
+}
+
+/** The row of `store_version`. */
+export function toHead(row: ColumnRow): StoreHead {
+  return {
+    store: String(row['identity']),
+    version: Number(row['version']),
+    stamp: String(row['stamp']),
+    lastTimestamp: Number(row['last_timestamp']),
+  };
+}
+
+export interface AppendOptions {
+  /** Greatest timestamp of the writes. */
+  readonly timestamp: number;
+  /** Changes that are kept; older ones are deleted. */
+  readonly keep: number;
+  /** Greatest version that this process has seen. It is greater than that of the head after an older backup was restored. */
+  readonly floor: number;
+  readonly breathe: () => Promise<void>;
+}
+
+/** What the store's next version is counted from: no version that this process has seen is given to another change. */
+export function versionBase(head: StoreHead, floor: number): number {
+  return Math.max(head.version, floor);
 }
 
 /**
- * Appends changes, each with its own version, forgets the oldest beyond `keep`, and moves the store's head. The head's row
- * was locked before anything was read, so versions have no gaps and are seen in order.
+ * Appends changes, each with its own version, deletes the oldest beyond `keep`, and moves the store's head. The head's row
+ * was locked before anything was read, so versions are seen in order. Each line has the stamp before it (`previous`), which
+ * makes the lines a chain: a reader recognizes a history that is not the one it followed.
  */
 export async function appendChanges(
   transaction: SqlTransaction,
   head: StoreHead,
   pending: readonly StampedChange[],
-  timestamp: number,
-  keep: number,
-  breathe: () => Promise<void>,
-): Promise<number> {
+  { timestamp, keep, floor, breathe }: AppendOptions,
+): Promise<FeedPosition> {
+  const stamp = randomUUID();
+  const base = versionBase(head, floor);
   const lines = pending.map((change, i) => ({
-    version: head.version + i + 1,
+    version: base + i + 1,
     entity: change.entity,
     entity_id: change.id,
     operation: change.operation,
     at: change.at,
+    previous: i === 0 ? head.stamp : stamp,
   }));
   for (const some of chunks(lines)) {
     await breathe();
     await transaction.insertInto('changes').values(some).execute();
   }
-  const version = head.version + lines.length;
+  const version = base + lines.length;
   await transaction
     .deleteFrom('changes')
     .where('version', '<=', version - keep)
     .execute();
-  await transaction.updateTable('store_version').set({ version, last_timestamp: timestamp }).execute();
-  return version;
+  await transaction.updateTable('store_version').set({ version, stamp, last_timestamp: timestamp }).execute();
+  return { store: head.store, version, stamp };
 }
 
 /** For what has a place in lists but is no change: what comes next is stamped later. */
@@ -57,32 +84,48 @@ export async function moveTimestamp(transaction: SqlTransaction, timestamp: numb
   await transaction.updateTable('store_version').set({ last_timestamp: timestamp }).execute();
 }
 
-/** Null when the changes after `version` are no longer kept, or when the store has never reached `version`. */
 export async function readChanges(
   transaction: SqlTransaction,
   tables: EntityTables,
-  version: number,
+  since: FeedPosition,
   limit: number,
-): Promise<readonly Change[] | null> {
-  const current = await readVersion(transaction);
-  if (version === current) return [];
-  if (version > current) return null;
+): Promise<ChangeBatch | HistoryGap> {
+  const head = await readHead(transaction);
+  if (head.store !== since.store || since.version > head.version) return 'rewritten';
+  if (since.version === head.version) {
+    return since.stamp === head.stamp ? { changes: [], position: since } : 'rewritten';
+  }
+  // The line after the last one has the stamp of the position where the batch ends.
   const lines = await transaction
     .selectFrom('changes')
-    .select(['version', 'entity', 'entity_id', 'operation'])
-    .where('version', '>', version)
+    .select(['version', 'entity', 'entity_id', 'operation', 'previous'])
+    .where('version', '>', since.version)
     .orderBy('version')
-    .limit(limit)
+    .limit(limit + 1)
     .execute();
-  if (lines[0]?.['version'] !== version + 1) return null;
-  const changes = lines.map((line) => ({
+  const first = lines[0];
+  if (first === undefined) return 'trimmed';
+  const follows = Number(first['version']) === since.version + 1;
+  // Lines of nodes of an earlier version have no stamp.
+  if (first['previous'] === null ? !follows : first['previous'] !== since.stamp) {
+    return follows ? 'rewritten' : 'trimmed';
+  }
+  const next = lines[limit];
+  const changes = lines.slice(0, limit).map((line) => ({
     version: Number(line['version']),
     entity: String(line['entity']),
     id: String(line['entity_id']),
     operation: line['operation'] === 'delete' ? ('delete' as const) : ('upsert' as const),
   }));
   const rows = await readRows(transaction, tables, changes);
-  return changes.map((change) => ({ ...change, row: rows.get(`${change.entity}/${change.id}`) ?? null }));
+  return {
+    changes: changes.map((change) => ({ ...change, row: rows.get(`${change.entity}/${change.id}`) ?? null })),
+    position: {
+      store: head.store,
+      version: changes.at(-1)?.version ?? since.version,
+      stamp: next === undefined ? head.stamp : String(next['previous'] ?? since.stamp),
+    },
+  };
 }
 
 async function readRows(

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { StoreWriter } from '../store.ts';
-import { appendChanges, moveTimestamp, type StampedChange } from './change-log.ts';
+import type { FeedPosition, StoreWriter } from '../store.ts';
+import { appendChanges, moveTimestamp, type StampedChange, versionBase } from './change-log.ts';
 import type { EntityTables } from './entity-table.ts';
 import { nextTimestamp } from './next-timestamp.ts';
 import type { SqlBackend, SqlTransaction, StoreHead } from './sql-backend.ts';
@@ -16,8 +16,10 @@ export interface GroupCommitOptions {
   readonly backend: SqlBackend;
   readonly tables: EntityTables;
   readonly keptChanges: number;
-  /** Called with the store's version after each commit that changed something, before its writes resolve. */
-  readonly committed: (version: number) => void;
+  /** Greatest version that this process has seen. */
+  readonly greatestSeen: () => number;
+  /** Called after each commit that changed something, before its writes resolve. */
+  readonly committed: (position: FeedPosition) => void;
 }
 
 /** Writes in one transaction. */
@@ -76,10 +78,10 @@ export class GroupCommit {
     group: readonly Waiting[],
   ): Promise<{ readonly left: readonly Waiting[]; readonly settle: () => void }> {
     const { backend, committed } = this.#options;
-    const { outcomes, version, changed } = await backend.write
+    const { outcomes, position } = await backend.write
       .transaction()
       .execute((transaction) => this.#writeAll(transaction, group));
-    if (changed) committed(version);
+    if (position !== null) committed(position);
     return {
       left: group.slice(outcomes.length),
       settle: () => {
@@ -91,10 +93,11 @@ export class GroupCommit {
   async #writeAll(
     transaction: SqlTransaction,
     group: readonly Waiting[],
-  ): Promise<{ readonly outcomes: readonly (() => void)[]; readonly version: number; readonly changed: boolean }> {
-    const { backend, keptChanges } = this.#options;
+  ): Promise<{ readonly outcomes: readonly (() => void)[]; readonly position: FeedPosition | null }> {
+    const { backend, keptChanges, greatestSeen } = this.#options;
     const head = await backend.lockHead(transaction);
-    const unit = new TransactionUnit(this.#options, transaction, head);
+    const floor = greatestSeen();
+    const unit = new TransactionUnit(this.#options, transaction, head, versionBase(head, floor));
     const outcomes: (() => void)[] = [];
     const end = performance.now() + longestGroup;
     for (const waiting of group) {
@@ -104,11 +107,12 @@ export class GroupCommit {
     const { changes, timestamp, audited } = unit;
     if (changes.length === 0) {
       if (audited) await moveTimestamp(transaction, timestamp);
-      return { outcomes, version: head.version, changed: false };
+      return { outcomes, position: null };
     }
-    const version = await appendChanges(transaction, head, changes, timestamp, keptChanges, () => unit.breathe());
-    await backend.notify(transaction, version);
-    return { outcomes, version, changed: true };
+    const breathe = (): Promise<void> => unit.breathe();
+    const position = await appendChanges(transaction, head, changes, { timestamp, keep: keptChanges, floor, breathe });
+    await backend.notify(transaction, position.version);
+    return { outcomes, position };
   }
 }
 
@@ -120,12 +124,14 @@ class TransactionUnit {
   readonly #tables: EntityTables;
   readonly #transaction: SqlTransaction;
   readonly #head: StoreHead;
+  readonly #base: number;
   #turnBegan = performance.now();
 
-  constructor({ tables }: GroupCommitOptions, transaction: SqlTransaction, head: StoreHead) {
+  constructor({ tables }: GroupCommitOptions, transaction: SqlTransaction, head: StoreHead, base: number) {
     this.#tables = tables;
     this.#transaction = transaction;
     this.#head = head;
+    this.#base = base;
     this.timestamp = head.lastTimestamp;
   }
 
@@ -139,7 +145,7 @@ class TransactionUnit {
       this.timestamp = now;
       this.audited ||= writer.audited;
       for (const change of pending) this.changes.push({ ...change, at: now });
-      const version = this.#head.version + this.changes.length;
+      const version = this.changes.length === 0 ? this.#head.version : this.#base + this.changes.length;
       return () => resolve({ result, version });
     } catch (error) {
       // What it still has under way must not become part of another write.

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
+import type { FeedPosition } from '../store.ts';
 
 export type ColumnValue = string | number | null;
 
@@ -38,14 +39,22 @@ export interface SqlBackend {
   notify(transaction: SqlTransaction, version: number): Promise<void>;
   /** Resolves when the database answers, before or after a migration. */
   ping(): Promise<void>;
-  /** Calls `onVersion` when another node has committed; `readVersion` is its safety net. Returns the way to stop. */
-  watch(onVersion: (version: number) => void, readVersion: () => Promise<number>): () => Promise<void>;
+  /**
+   * Calls `onCommit` when another node has committed, or the database was restored. `readPosition` is read at intervals: it
+   * covers lost notifications, and is the only sign of a restore. Returns the function that stops it.
+   */
+  watch(onCommit: (seen: SeenCommit) => void, readPosition: () => Promise<FeedPosition>): () => Promise<void>;
   close(): Promise<void>;
 }
 
 /** The one row of `store_version`. */
-export interface StoreHead {
-  readonly version: number;
+export interface StoreHead extends FeedPosition {
   /** The greatest transaction timestamp handed out so far. */
   readonly lastTimestamp: number;
+}
+
+/** A version of the store, with its stamp unless a notification named the version only. */
+export interface SeenCommit {
+  readonly version: number;
+  readonly stamp: string | null;
 }

@@ -1,8 +1,8 @@
 import type { EntityDefinition, Row } from '../../entities/entity.ts';
-import type { Store } from '../store.ts';
+import type { FeedPosition, Store } from '../store.ts';
 import { deleteAudit, getAudit, listAudit } from './audit-records.ts';
 import { createChangeFeed } from './change-feed.ts';
-import { readChanges, readVersion } from './change-log.ts';
+import { readChanges, readHead } from './change-log.ts';
 import { type EntityTables, tableOf, toEntityTable, toRow } from './entity-table.ts';
 import { GroupCommit } from './group-commit.ts';
 import { deleteExpiredCounters, leaseCounters, readCounters, resetCounters } from './limit-counters.ts';
@@ -20,11 +20,25 @@ export interface SqlStoreOptions {
 
 export function createSqlStore(backend: SqlBackend, { definitions, log, keptChanges }: SqlStoreOptions): Store {
   const tables: EntityTables = new Map(definitions.map((definition) => [definition.name, toEntityTable(definition)]));
-  const version = (): Promise<number> => readVersion(backend.read);
-  const feed = createChangeFeed(() => backend.watch((seen) => feed.announce(seen), version), log);
+  let greatestSeen = 0;
+  function see<T extends FeedPosition>(position: T): T {
+    greatestSeen = Math.max(greatestSeen, position.version);
+    return position;
+  }
+  const position = async (): Promise<FeedPosition> => {
+    const { store, version, stamp } = see(await readHead(backend.read));
+    return { store, version, stamp };
+  };
+  const feed = createChangeFeed(() => backend.watch((seen) => feed.announce(seen), position), log);
 
   // Only one transaction of this node waits for those of others, so that they do not use up its connections.
-  const commits = new GroupCommit({ backend, tables, keptChanges, committed: (seen) => feed.announce(seen) });
+  const commits = new GroupCommit({
+    backend,
+    tables,
+    keptChanges,
+    greatestSeen: () => greatestSeen,
+    committed: (reached) => feed.announce(see(reached)),
+  });
 
   /** Several reads of one instant. */
   function consistently<T>(read: (transaction: SqlTransaction) => Promise<T>): Promise<T> {
@@ -45,13 +59,18 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
     listTags: (query) => listTags(backend.read, tables, query),
     dump: (entities) =>
       consistently(async (transaction) => {
-        const version = await readVersion(transaction);
+        const { store, version, stamp } = see(await readHead(transaction));
         const dumped: Record<string, readonly Row[]> = {};
         for (const entity of entities) dumped[entity] = await dumpEntity(transaction, entity);
-        return { version, entities: dumped };
+        return { store, version, stamp, entities: dumped };
       }),
-    version,
-    changesSince: (since, limit) => consistently((transaction) => readChanges(transaction, tables, since, limit)),
+    version: async () => (await position()).version,
+    position,
+    changesSince: async (since, limit) => {
+      const batch = await consistently((transaction) => readChanges(transaction, tables, since, limit));
+      if (typeof batch !== 'string') see(batch.position);
+      return batch;
+    },
     subscribe: (listener) => feed.subscribe(listener),
     leaseCounters: (requests) => leaseCounters(backend, requests),
     readCounters: (keys) => readCounters(backend.counters, keys),

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { Settings } from '../../../settings/settings.ts';
 import { settledWithin } from '../../../util/settled-within.ts';
+import { toHead } from '../change-log.ts';
 import type { ColumnRow, SqlBackend, SqlTransaction, StoreHead, StoreLog, Tables } from '../sql-backend.ts';
 import { OpenSockets } from './open-sockets.ts';
 import { createPool } from './postgres-pool.ts';
@@ -68,18 +69,16 @@ export function createPostgresBackend({ pg: settings, ca, log }: PostgresBackend
       await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(transaction);
       if (settings.schema !== null) await createSchema(transaction, settings.schema);
     },
-    lockHead: async (transaction): Promise<StoreHead> => {
-      const head = await transaction.selectFrom('store_version').selectAll().forUpdate().executeTakeFirstOrThrow();
-      return { version: Number(head['version']), lastTimestamp: Number(head['last_timestamp']) };
-    },
+    lockHead: async (transaction): Promise<StoreHead> =>
+      toHead(await transaction.selectFrom('store_version').selectAll().forUpdate().executeTakeFirstOrThrow()),
     notify: async (transaction, version) => {
       await sql`select pg_notify(${changesChannel}, ${String(version)})`.execute(transaction);
     },
     ping: async () => {
       await sql<ColumnRow>`select 1`.execute(regular);
     },
-    watch: (onVersion, readVersion) =>
-      watchPostgres({ connection: withTimeout(connection, settings.timeout), onVersion, readVersion, log }),
+    watch: (onCommit, readPosition) =>
+      watchPostgres({ connection: withTimeout(connection, settings.timeout), onCommit, readPosition, log }),
     close: async () => {
       // Kysely never calls a pool that it has not used.
       const pools = [short, long, counting].map((pool) => pool.end());

@@ -1,10 +1,11 @@
 import pg from 'pg';
 import { settledWithin } from '../../../util/settled-within.ts';
-import type { StoreLog } from '../sql-backend.ts';
+import type { FeedPosition } from '../../store.ts';
+import type { SeenCommit, StoreLog } from '../sql-backend.ts';
 
 export const changesChannel = 'sluicegate_changes';
 
-/** How often the version is read, so that a lost notification delays a change by no more. In milliseconds. */
+/** How often the position is read, so that a lost notification delays a change by no more. In milliseconds. */
 const pollInterval = 500;
 
 const firstRetryDelay = 200;
@@ -15,14 +16,15 @@ const closeLimit = 1000;
 
 export interface WatchOptions {
   readonly connection: pg.ClientConfig;
-  readonly onVersion: (version: number) => void;
-  readonly readVersion: () => Promise<number>;
+  readonly onCommit: (seen: SeenCommit) => void;
+  readonly readPosition: () => Promise<FeedPosition>;
   readonly log: StoreLog;
 }
 
 /**
- * Hears of commits of other nodes: by LISTEN on a connection of its own, made anew whenever it is lost, and by reading the
- * version at intervals, which covers what was notified meanwhile, and poolers that do not pass notifications on.
+ * Hears of commits of other nodes: by LISTEN on a connection of its own, made again whenever it is lost, and by reading
+ * the position at intervals, which covers what was notified meanwhile, poolers that do not pass notifications on, and a
+ * database that was restored from a backup.
  */
 export function watchPostgres(options: WatchOptions): () => Promise<void> {
   let closed = false;
@@ -37,7 +39,7 @@ export function watchPostgres(options: WatchOptions): () => Promise<void> {
     client = fresh;
     fresh.on('notification', (message) => {
       const version = Number(message.payload);
-      if (Number.isSafeInteger(version) && !closed) options.onVersion(version);
+      if (Number.isSafeInteger(version) && !closed) options.onCommit({ version, stamp: null });
     });
     fresh.on('error', (error) => lost(fresh, error));
     fresh.on('end', () => lost(fresh, new Error('the connection was closed')));
@@ -64,8 +66,8 @@ export function watchPostgres(options: WatchOptions): () => Promise<void> {
 
   async function poll(): Promise<void> {
     try {
-      const version = await options.readVersion();
-      if (!closed) options.onVersion(version);
+      const position = await options.readPosition();
+      if (!closed) options.onCommit(position);
     } catch {
       // The database is away: the listening connection has said so already, and the next round asks again.
     }

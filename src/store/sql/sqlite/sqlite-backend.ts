@@ -2,31 +2,43 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely, sql } from 'kysely';
 import { StoreError } from '../../store.ts';
-import type { ColumnRow, Database, SqlBackend, StoreHead, Tables } from '../sql-backend.ts';
+import { readHead } from '../change-log.ts';
+import type { ColumnRow, Database, SqlBackend, StoreLog, Tables } from '../sql-backend.ts';
+import { ReplacedFile } from './replaced-file.ts';
 import { openSqliteDatabase, type SqliteConnection } from './sqlite-database.ts';
-import { NodeSqliteDialect } from './sqlite-dialect.ts';
+import { NodeSqliteDialect, type NodeSqliteOptions } from './sqlite-dialect.ts';
 import { describeOpenError } from './sqlite-errors.ts';
-import { createWriteLock, type WriteLock } from './write-lock.ts';
+import { watchSqlite } from './sqlite-watch.ts';
+import { createWriteLock } from './write-lock.ts';
 
 interface OpenDatabase {
   readonly queries: Database;
   readonly connection: SqliteConnection;
 }
 
-/** How long a write waits for another process, such as a command, that writes to the same file. In milliseconds. */
+export interface SqliteBackendOptions {
+  readonly log: StoreLog;
+  /** How long a write waits for another process, such as a command, that writes to the same file. In milliseconds. */
+  readonly lockTimeout?: number;
+}
+
 const defaultLockTimeout = 5000;
 
 /**
  * Four connections to one file, since SQLite has one transaction for each: readers see the last commit while a writer is at
  * work, and short reads do not wait behind a long one.
  */
-export function openSqliteBackend(file: string, lockTimeout = defaultLockTimeout): SqlBackend {
+export function openSqliteBackend(
+  file: string,
+  { log, lockTimeout = defaultLockTimeout }: SqliteBackendOptions,
+): SqlBackend {
   createFile(file);
+  const replaced = new ReplacedFile(file, log);
   const lock = createWriteLock();
-  const write = openDatabase(file, lockTimeout, lock);
-  const read = openDatabase(file, lockTimeout, lock);
-  const snapshot = openDatabase(file, lockTimeout, lock);
-  const counters = openDatabase(file, lockTimeout, lock, 'normal');
+  const open = (durability: 'full' | 'normal'): OpenDatabase =>
+    openDatabase(file, durability, { lockTimeout, lock, file: replaced });
+  const [write, read, snapshot, counters] = [open('full'), open('full'), open('full'), open('normal')];
+  replaced.watch([write, read, snapshot, counters].map(({ connection }) => connection));
   return {
     kind: 'sqlite',
     write: write.queries,
@@ -36,13 +48,10 @@ export function openSqliteBackend(file: string, lockTimeout = defaultLockTimeout
     types: { text: 'text', json: 'text', now: "cast(unixepoch('subsec') * 1000 as integer)" },
     // `begin immediate` has locked out every other writer already.
     beginMigration: async () => undefined,
-    lockHead: async (transaction): Promise<StoreHead> => {
-      const head = await transaction.selectFrom('store_version').selectAll().executeTakeFirstOrThrow();
-      return { version: Number(head['version']), lastTimestamp: Number(head['last_timestamp']) };
-    },
-    // One node owns the file, so there is nobody else to tell or to hear from.
+    lockHead: (transaction) => readHead(transaction),
+    // One node owns the file, so there is nobody else to notify.
     notify: async () => undefined,
-    watch: () => async () => undefined,
+    watch: (onCommit, readPosition) => watchSqlite({ file: replaced, onCommit, readPosition }),
     ping: async () => {
       await sql<ColumnRow>`select 1`.execute(read.queries);
     },
@@ -68,15 +77,14 @@ function createFile(file: string): void {
 
 function openDatabase(
   file: string,
-  lockTimeout: number,
-  lock: WriteLock,
-  durability: 'full' | 'normal' = 'full',
+  durability: 'full' | 'normal',
+  options: Omit<NodeSqliteOptions, 'connection'>,
 ): OpenDatabase {
   try {
     const connection = openSqliteDatabase(file, durability);
     return {
       connection,
-      queries: new Kysely<Tables>({ dialect: new NodeSqliteDialect(connection, lockTimeout, lock) }),
+      queries: new Kysely<Tables>({ dialect: new NodeSqliteDialect({ ...options, connection }) }),
     };
   } catch (error) {
     throw refused(file, error);

@@ -14,6 +14,10 @@ const cachedStatements = 500;
 /** One connection of `node:sqlite` in the form that Kysely's SQLite driver expects. */
 export interface SqliteConnection extends SqliteDatabase {
   readonly inTransaction: boolean;
+  /** Moves what is in the log to the file. */
+  checkpoint(): void;
+  /** Closes the file; the next statement opens the one that has the name then. */
+  disconnect(): void;
 }
 
 /**
@@ -21,33 +25,60 @@ export interface SqliteConnection extends SqliteDatabase {
  *   survives the end of the process only.
  */
 export function openSqliteDatabase(file: string, durability: 'full' | 'normal'): SqliteConnection {
-  const database = new DatabaseSync(file, { timeout: openTimeout, enableForeignKeyConstraints: true });
-  try {
-    database.exec(
-      `pragma journal_mode = wal; pragma synchronous = ${durability}; pragma busy_timeout = ${statementTimeout}`,
-    );
-  } catch (error) {
-    database.close();
-    throw error;
-  }
   const cache = new Map<string, SqliteStatement>();
+  let open: DatabaseSync | null = openFile(file, durability);
+  let closed = false;
+
+  function connected(): DatabaseSync {
+    if (open === null && !closed) open = openFile(file, durability);
+    if (open === null) throw new Error(`the store ${file} is closed`);
+    return open;
+  }
+
+  function disconnect(): void {
+    cache.clear();
+    open?.close();
+    open = null;
+  }
+
   return {
     get inTransaction() {
-      return database.isTransaction;
+      return open?.isTransaction === true;
     },
+    checkpoint: () => {
+      try {
+        open?.exec('pragma wal_checkpoint(truncate)');
+      } catch {
+        // The file is being given up anyway.
+      }
+    },
+    disconnect,
     prepare: (sql) => {
       const cached = cache.get(sql);
       if (cached !== undefined) return cached;
-      const statement = translated(file, () => toKyselyStatement(file, database.prepare(sql)));
+      const statement = translated(file, () => toKyselyStatement(file, connected().prepare(sql)));
       if (cache.size >= cachedStatements) cache.clear();
       cache.set(sql, statement);
       return statement;
     },
     close: () => {
-      cache.clear();
-      if (database.isOpen) database.close();
+      closed = true;
+      disconnect();
     },
   };
+}
+
+function openFile(file: string, durability: 'full' | 'normal'): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: openTimeout, enableForeignKeyConstraints: true });
+  try {
+    database.exec(
+      `pragma journal_mode = wal; pragma synchronous = ${durability}; pragma busy_timeout = ${statementTimeout}`,
+    );
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 function toKyselyStatement(file: string, statement: StatementSync): SqliteStatement {

@@ -7,6 +7,8 @@ import {
   SqliteDriver,
   type TransactionSettings,
 } from 'kysely';
+import { StoreError } from '../../store.ts';
+import type { ReplacedFile } from './replaced-file.ts';
 import type { SqliteConnection } from './sqlite-database.ts';
 import { isBusy } from './sqlite-errors.ts';
 import type { WriteLock } from './write-lock.ts';
@@ -14,25 +16,26 @@ import type { WriteLock } from './write-lock.ts';
 /** How often the lock is asked for while another process holds it. In milliseconds. */
 const lockPollInterval = 10;
 
+export interface NodeSqliteOptions {
+  readonly connection: SqliteConnection;
+  /** How long a writing transaction waits for another process to finish its own. In milliseconds. */
+  readonly lockTimeout: number;
+  /** Held by the one connection of this process that is in a writing transaction. */
+  readonly lock: WriteLock;
+  readonly file: ReplacedFile;
+}
+
 /** Kysely's SQLite dialect over one connection of ours; its driver hands the connection to one user at a time. */
 export class NodeSqliteDialect extends SqliteDialect {
-  readonly #connection: SqliteConnection;
-  readonly #lockTimeout: number;
-  readonly #lock: WriteLock;
+  readonly #options: NodeSqliteOptions;
 
-  /**
-   * @param lockTimeout How long a writing transaction waits for another process to finish its own. In milliseconds.
-   * @param lock Held by the one connection of this process that is in a writing transaction.
-   */
-  constructor(connection: SqliteConnection, lockTimeout: number, lock: WriteLock) {
-    super({ database: connection });
-    this.#connection = connection;
-    this.#lockTimeout = lockTimeout;
-    this.#lock = lock;
+  constructor(options: NodeSqliteOptions) {
+    super({ database: options.connection });
+    this.#options = options;
   }
 
   override createDriver(): Driver {
-    return new NodeSqliteDriver(this.#connection, this.#lockTimeout, this.#lock);
+    return new NodeSqliteDriver(this.#options);
   }
 }
 
@@ -40,17 +43,15 @@ class NodeSqliteDriver extends SqliteDriver {
   readonly #connection: SqliteConnection;
   readonly #lockTimeout: number;
   readonly #lock: WriteLock;
+  readonly #file: ReplacedFile;
   #release: (() => void) | null = null;
 
-  /**
-   * @param lockTimeout How long a writing transaction waits for another process to finish its own. In milliseconds.
-   * @param lock Held by the one connection of this process that is in a writing transaction.
-   */
-  constructor(connection: SqliteConnection, lockTimeout: number, lock: WriteLock) {
+  constructor({ connection, lockTimeout, lock, file }: NodeSqliteOptions) {
     super({ database: connection });
     this.#connection = connection;
     this.#lockTimeout = lockTimeout;
     this.#lock = lock;
+    this.#file = file;
   }
 
   /**
@@ -75,17 +76,21 @@ class NodeSqliteDriver extends SqliteDriver {
   async #beginImmediate(connection: DatabaseConnection): Promise<void> {
     const deadline = performance.now() + this.#lockTimeout;
     for (;;) {
-      try {
-        await connection.executeQuery(CompiledQuery.raw('begin immediate'));
-        return;
-      } catch (error) {
-        if (!isBusy(error) || performance.now() >= deadline) throw error;
-        await setTimeout(lockPollInterval);
-      }
+      if (this.#file.reopen()) {
+        try {
+          await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+          return;
+        } catch (error) {
+          if (!isBusy(error) || performance.now() >= deadline) throw error;
+        }
+      } else if (performance.now() >= deadline) throw replaced();
+      await setTimeout(lockPollInterval);
     }
   }
 
+  /** What is committed to a file that no longer has a name would be lost. */
   override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#release !== null && this.#file.isReplaced()) throw replaced();
     await super.commitTransaction(connection);
     this.#done();
   }
@@ -103,4 +108,8 @@ class NodeSqliteDriver extends SqliteDriver {
     this.#release?.();
     this.#release = null;
   }
+}
+
+function replaced(): StoreError {
+  return new StoreError({ kind: 'unavailable' }, { message: 'the store file is being replaced; nothing was written' });
 }
