@@ -9,7 +9,8 @@ import { createEntityRegistry } from '../entities/registry.ts';
 import { createStore } from '../store/create-store.ts';
 import type { Store } from '../store/store.ts';
 import type { SnapshotDelta, ToWorker } from '../workers/messages.ts';
-import { type DeltaReceivers, Publisher, type PublisherOptions, type WorkerConfig } from './publisher.ts';
+import { Publisher } from './publisher.ts';
+import type { DeltaReceivers, PublisherOptions, WorkerConfig } from './publisher-options.ts';
 import { serviceRow } from './snapshot.fixtures.ts';
 
 /** A data plane that takes over what it is sent when it is told to. */

@@ -1,7 +1,7 @@
 import type { CallResult } from '../lookup/call-handler.ts';
 import type { Call } from '../lookup/questions.ts';
 import type { LogLevel } from '../settings/settings.ts';
-import type { WorkerConfig } from '../snapshot/publisher.ts';
+import type { WorkerConfig } from '../snapshot/publisher-options.ts';
 import { sharedClock } from '../util/clock.ts';
 import { Counter, resetGauges, workerCounters } from '../zones/counters.ts';
 import { entityMark, NodeVitals, type PluginCall, WorkerState } from '../zones/worker-vitals.ts';
