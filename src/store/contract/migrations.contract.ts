@@ -42,6 +42,9 @@ export function registerMigrationTests(bench: StoreBench): void {
       'alter table changes drop column previous',
       "delete from schema_migrations where name = '0005-history'",
     ]);
+    const running = await bench.open(place);
+    await assertStoreError(running.position(), { kind: 'unavailable' });
+    await assertStoreError(insertRow(running, 'services', testRow()), { kind: 'unavailable' });
     const second = await openMigrated(bench, place, testDefinitions);
     const upgraded = await second.position();
     assert.match(upgraded.store, /^[0-9a-f-]{36}$/);

@@ -3,7 +3,7 @@ import type { SeenCommit, StoreLog } from './sql-backend.ts';
 /** Tells subscribers of commits: this node's at once, those of other nodes as the backend learns of them. */
 export interface ChangeFeed {
   /** A commit of this or another node is visible. The same commit is announced once. */
-  announce(commit: SeenCommit): void;
+  announce(commit: SeenCommit, origin?: 'this node'): void;
   subscribe(listener: () => void): () => void;
   close(): Promise<void>;
 }
@@ -14,9 +14,12 @@ export function createChangeFeed(startWatching: () => () => Promise<void>, log: 
   let stopWatching: (() => Promise<void>) | null = null;
   let closed = false;
 
-  function announce(commit: SeenCommit): void {
+  function announce(commit: SeenCommit, origin?: 'this node'): void {
     if (closed || (seen?.version === commit.version && (commit.stamp === null || commit.stamp === seen.stamp))) return;
+    // A commit of this node has a new version, so a notification without a stamp was about the same commit.
+    const notified = origin !== undefined && seen?.version === commit.version && seen.stamp === null;
     seen = commit;
+    if (notified) return;
     for (const listener of listeners) {
       try {
         listener();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Row } from '../../entities/entity.ts';
-import type { ChangeBatch, ChangeOperation, FeedPosition, HistoryGap } from '../store.ts';
+import { type ChangeBatch, type ChangeOperation, type FeedPosition, type HistoryGap, StoreError } from '../store.ts';
 import { chunks } from './chunks.ts';
 import { type EntityTables, toRow } from './entity-table.ts';
 import type { ColumnRow, Database, SqlTransaction, StoreHead } from './sql-backend.ts';
@@ -22,12 +22,22 @@ export async function readHead(database: Database): Promise<StoreHead> {
 
 /** The row of `store_version`. */
 export function toHead(row: ColumnRow): StoreHead {
+  const { identity, stamp } = row;
+  if (typeof identity !== 'string' || typeof stamp !== 'string') throw earlierLayout();
   return {
-    store: String(row['identity']),
+    store: identity,
     version: Number(row['version']),
-    stamp: String(row['stamp']),
+    stamp,
     lastTimestamp: Number(row['last_timestamp']),
   };
+}
+
+/** A migration has run since this process was started, so the layout can only have come from a backup. */
+function earlierLayout(): StoreError {
+  return new StoreError(
+    { kind: 'unavailable' },
+    { message: 'the store was restored from a backup of an earlier version: restart a node, which upgrades it' },
+  );
 }
 
 export interface AppendOptions {

@@ -37,7 +37,7 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
     tables,
     keptChanges,
     greatestSeen: () => greatestSeen,
-    committed: (reached) => feed.announce(see(reached)),
+    committed: (reached) => feed.announce(see(reached), 'this node'),
   });
 
   /** Several reads of one instant. */
