@@ -72,7 +72,7 @@ export class OutageLog {
     } else if (now - this.#reportedAt >= this.#reportInterval) {
       this.#reportedAt = now;
       const failures = this.#failures;
-      this.#log.error(`outage goes on: ${this.#message}`, { reason, failures, ...this.#fields });
+      this.#log.error(`outage continues: ${this.#message}`, { reason, failures, ...this.#fields });
     }
   }
 
