@@ -17,13 +17,13 @@ const name = `node-${process.platform}-${process.arch}`;
 
 interface Launched {
   readonly status: number | null;
-  /** What npm was called with; empty when it was not. */
+  /** The arguments of npm; empty if it was not called. */
   readonly npm: string;
   readonly output: string;
 }
 
 /**
- * Runs the launcher of a repository of its own as Node `version`, with a Node in `.runtime` of version `kept` (null: none)
+ * Runs the launcher of a separate repository as Node `version`, with a Node in `.runtime` of version `kept` (null: none)
  * and an npm that installs `offered` (null: it fails).
  */
 function launch(version: string, kept: string | null, offered: string | null): Launched {
@@ -62,14 +62,14 @@ function launch(version: string, kept: string | null, offered: string | null): L
   return { status, npm: called, output: stdout + stderr };
 }
 
-test('a Node of the minimum version, or of a later major, runs the script itself', () => {
+test('runs the script with a Node of the minimum version or of a later major', () => {
   for (const version of ['v24.18.1', 'v24.19.0', 'v26.0.0']) {
     const { status, npm, output } = launch(version, null, null);
     assert.deepEqual([status, npm, output], [0, '', 'ran start\n'], version);
   }
 });
 
-test('a Node 24 below the minimum is not used: a patched one is installed', () => {
+test('installs a newer Node when Node 24 is below the minimum', () => {
   const { status, npm, output } = launch('v24.18.0', null, '24.20.0');
   assert.equal(status, 0, output);
   assert.match(npm, new RegExp(`^install .*${name}@\\^24\\.18\\.1$`));
@@ -77,19 +77,19 @@ test('a Node 24 below the minimum is not used: a patched one is installed', () =
   assert.match(output, /ran start/);
 });
 
-test('the copy in .runtime is kept while it is recent enough', () => {
+test('keeps the copy in .runtime while it is recent enough', () => {
   const { npm, output } = launch('v20.20.2', '24.18.1', null);
   assert.deepEqual([npm, output], ['', 'ran start\n']);
 });
 
-test('an older copy in .runtime is updated', () => {
+test('updates an older copy in .runtime', () => {
   const { npm, output } = launch('v20.20.2', '24.9.0', '24.21.0');
   assert.match(npm, new RegExp(`${name}@\\^24\\.18\\.1$`));
   assert.match(output, /updating 24\.9\.0 in \.runtime/);
   assert.match(output, /ran start/);
 });
 
-test('when npm fails, or installs one that is too old, the launcher says what to do and runs nothing', () => {
+test('says what to do and runs nothing when npm fails or installs a version that is too old', () => {
   for (const offered of [null, '24.9.0']) {
     const { status, output } = launch('v20.20.2', '24.9.0', offered);
     assert.equal(status, 1);

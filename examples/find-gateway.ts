@@ -1,6 +1,6 @@
-import { boundListeners, urlOfListener } from '../src/cli/node-addresses.ts';
-import { runningNode } from '../src/cli/pid-file.ts';
-import type { Settings } from '../src/settings/settings.ts';
+import { boundListeners, urlOfListener } from '../src/cli/node/node-addresses.ts';
+import { runningNode } from '../src/cli/node/pid-file.ts';
+import type { Settings } from '../src/shared/settings/settings.ts';
 
 /** Where the example talks to a gateway. */
 export interface ExampleGateway {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { loadSettings } from '../src/settings/load.ts';
+import { loadSettings } from '../src/shared/settings/sources/load.ts';
 import { startItems } from './backends/items.ts';
 import type { ExampleBackend } from './backends/json-backend.ts';
 import { startOrders } from './backends/orders.ts';

@@ -20,7 +20,7 @@ async function addRoute(gateway: TestGateway, name: string, url: string): Promis
   assert.equal(route.status, 201);
 }
 
-/** A GET on a connection of its own, so that the kernel may give it to any worker. */
+/** A GET on a new connection, so that the kernel may give it to any worker. */
 function get(url: string): Promise<{ readonly status: number; readonly body: string }> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { agent: false }, (response) => {
@@ -60,7 +60,7 @@ test('a request is routed on every worker as soon as the 201 is read', async () 
   assert.equal((await get(`${gateway.proxyUrl}/turn-9`)).status, 404);
 });
 
-test('the config is there again after a restart, and so is the node id', async () => {
+test('the config and the node id survive a restart', async () => {
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-restart-'));
   await using backend = await startBackend();
   try {
@@ -77,7 +77,7 @@ test('the config is there again after a restart, and so is the node id', async (
   }
 });
 
-test('a graceful stop lets a request in flight finish and takes no new connection', async () => {
+test('a graceful stop finishes requests in flight and accepts no new connection', async () => {
   const arrived = Promise.withResolvers<() => void>();
   await using backend = await startBackend({
     handler: (_request, response) => arrived.resolve(() => response.end('late')),
@@ -88,7 +88,7 @@ test('a graceful stop lets a request in flight finish and takes no new connectio
   const finish = await arrived.promise;
   const stopped = gateway.gateway.stop(true);
   await assert.doesNotReject(async () => {
-    // The listener closes within the drain's first turn; until then a connection may still be accepted.
+    // The listener closes in the drain's first turn of the event loop; until then a connection may still be accepted.
     while ((await get(`${gateway.proxyUrl}/none`).catch(() => null)) !== null);
   });
   finish();
@@ -96,7 +96,7 @@ test('a graceful stop lets a request in flight finish and takes no new connectio
   await stopped;
 });
 
-test('a second stop that is not graceful ends at once', async () => {
+test('a second stop without grace ends at once', async () => {
   const arrived = Promise.withResolvers<void>();
   await using backend = await startBackend({ handler: () => arrived.resolve() });
   await using gateway = await startTestGateway({ settings: { drainTimeout: 600_000 } });
@@ -109,19 +109,19 @@ test('a second stop that is not graceful ends at once', async () => {
   await cutOff;
 });
 
-test('the data plane serves while the control plane is held up', async () => {
+test('the data plane serves while the control plane is blocked', async () => {
   await using gateway = await startTestGateway();
   assert.equal((await gateway.admin('POST', '/routes', { name: 'r', paths: ['/held'] })).status, 201);
   const plugin = { name: 'request-termination', config: { status_code: 418, message: 'here' } };
   assert.equal((await gateway.admin('POST', '/routes/r/plugins', plugin)).status, 201);
-  // This thread is the control plane's, and it does nothing else until curl has ended.
+  // This is the thread of the control plane, and it is blocked until curl has ended.
   const script =
     "fetch(process.argv[1]).then(async (answer) => process.stdout.write(answer.status + ' ' + (await answer.text())))";
   const output = execFileSync(process.execPath, ['-e', script, `${gateway.proxyUrl}/held`], { encoding: 'utf8' });
   assert.match(output, /^418 .*here/);
 });
 
-test('a port in use is named in one line, and nothing is left running', async () => {
+test('a start with a port in use fails with one line, and leaves nothing running', async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const { port } = other.address() as { port: number };
@@ -135,7 +135,7 @@ test('a port in use is named in one line, and nothing is left running', async ()
   await rm(prefix, { recursive: true, force: true });
 });
 
-test('a store that cannot be opened is named in one line', async () => {
+test('a start with a store that cannot be opened fails with one line', async () => {
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-store-'));
   await writeFile(join(prefix, 'store.sqlite'), 'this is not a database, whatever its name says'.repeat(100));
   const settings = testSettings({ prefix });
@@ -147,7 +147,7 @@ test('a store that cannot be opened is named in one line', async () => {
   await rm(prefix, { recursive: true, force: true });
 });
 
-test('a prefix that cannot be made is named in one line', async () => {
+test('a start with a prefix that cannot be created fails with one line', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'sluicegate-prefix-'));
   await writeFile(join(parent, 'file'), '');
   await chmod(join(parent, 'file'), 0o444);
@@ -158,7 +158,7 @@ test('a prefix that cannot be made is named in one line', async () => {
   await rm(parent, { recursive: true, force: true });
 });
 
-test('a certificate that cannot be read stops the start with one line', async () => {
+test('a start with a certificate that cannot be read fails with one line', async () => {
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-tls-'));
   const settings = testSettings({ prefix });
   const secure = { ...settings.proxyListen[0]!, ssl: true, listener: '127.0.0.1:0 ssl' };
@@ -167,7 +167,7 @@ test('a certificate that cannot be read stops the start with one line', async ()
   await rm(prefix, { recursive: true, force: true });
 });
 
-test('connections and requests of all workers are summed up', async () => {
+test('sums connections and requests of all workers', async () => {
   await using backend = await startBackend();
   await using gateway = await startTestGateway({ settings: { workers: 2 } });
   await addRoute(gateway, 'users', backend.url);
@@ -177,7 +177,7 @@ test('connections and requests of all workers are summed up', async () => {
   assert.equal(server['connections_accepted'], 10);
 });
 
-test('the start is told in the error log with the warnings of the settings', async () => {
+test('logs the start with the warnings of the settings', async () => {
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-log-'));
   const gateway = await startGateway(testSettings({ prefix }), ['a setting is odd'], inTest);
   await gateway.stop(false);
@@ -185,7 +185,7 @@ test('the start is told in the error log with the warnings of the settings', asy
   await rm(prefix, { recursive: true, force: true });
 });
 
-test('settings from the environment reach the proxy', async () => {
+test('applies settings from the environment to the proxy', async () => {
   await using gateway = await startTestGateway({ env: { KONG_HEADERS: 'off', KONG_NGINX_WORKER_PROCESSES: '2' } });
   const response = await fetch(`${gateway.proxyUrl}/nothing`);
   assert.equal(response.status, 404);
@@ -194,7 +194,7 @@ test('settings from the environment reach the proxy', async () => {
   assert.equal(pids.workers.length, 2);
 });
 
-test('the root tells the port that was bound where a setting says 0', async () => {
+test('GET / returns the bound port when the setting is 0', async () => {
   await using gateway = await startTestGateway({ env: { KONG_PROXY_LISTEN: '127.0.0.1:0' } });
   const configuration = (await gateway.admin('GET', '/')).body['configuration'] as Record<string, unknown>;
   const [listener] = configuration['proxy_listeners'] as readonly Record<string, unknown>[];
@@ -202,9 +202,9 @@ test('the root tells the port that was bound where a setting says 0', async () =
   assert.deepEqual(configuration['proxy_listen'], [`127.0.0.1:${gateway.proxyPort}`]);
 });
 
-test('a mistake in the control plane is logged, and the node goes on', async () => {
+test('logs an uncaught exception in the control plane, and continues', async () => {
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-mistake-'));
-  // In a process of its own, as this one's exceptions belong to the tests.
+  // In a separate process, because the test runner handles the exceptions of this one.
   const script = `
     const { startGateway } = await import(${JSON.stringify(join(import.meta.dirname, 'gateway.ts'))});
     const { testSettings } = await import(${JSON.stringify(join(import.meta.dirname, '../test/support/settings.ts'))});

@@ -1,40 +1,25 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { claimPorts } from './boot/claim-ports.ts';
-import { clientCertificate, listenerCertificates } from './boot/listener-certificates.ts';
-import { debugTokenOf, writeAddresses } from './boot/node-files.ts';
-import { nodeIdOf } from './boot/node-id.ts';
-import { NodeParts } from './boot/node-parts.ts';
-import { preparePrefix } from './settings/prefix.ts';
-import type { ListenAddress, Settings } from './settings/settings.ts';
-import { setEngineFlags } from './util/engine-flags.ts';
-
-/** An address that the node listens on. */
-export interface BoundAddress {
-  readonly ip: string;
-  readonly port: number;
-  readonly ssl: boolean;
-}
-
-/** An address that streams are taken on. */
-export interface BoundStreamAddress extends BoundAddress {
-  readonly udp: boolean;
-}
-
-export interface GatewayAddresses {
-  readonly proxy: readonly BoundAddress[];
-  readonly stream: readonly BoundStreamAddress[];
-  readonly admin: readonly BoundAddress[];
-  readonly status: readonly BoundAddress[];
-}
+import type { ListeningNode } from './boot/listen-node.ts';
+import { claimPorts } from './boot/listeners/claim-ports.ts';
+import type { BoundAddress, GatewayAddresses } from './boot/listeners/gateway-addresses.ts';
+import { clientCertificate, listenerCertificates } from './boot/listeners/listener-certificates.ts';
+import { createNodeCore } from './boot/node-core.ts';
+import { reopenLogs } from './boot/open-node.ts';
+import { debugTokenOf, writeAddresses } from './boot/process/node-files.ts';
+import { nodeIdOf } from './boot/process/node-id.ts';
+import { startNode } from './boot/start-node.ts';
+import { preparePrefix } from './shared/settings/kinds/prefix.ts';
+import type { ListenAddress, Settings } from './shared/settings/settings.ts';
+import { setEngineFlags } from './shared/util/process/engine-flags.ts';
 
 /** A running node. */
 export interface Gateway {
   readonly addresses: GatewayAddresses;
   /**
    * Ends the node; resolves when every listener, worker and the store are closed. Graceful: the node reports that it is not ready,
-   * accepts connections for `shutdownDelay` milliseconds more (default: the setting), and then gives requests in flight
-   * `drainTimeout`. A second call that is not graceful cuts a graceful one short.
+   * accepts connections for `shutdownDelay` milliseconds more (default: the setting), and then waits for requests
+   * in flight for at most `drainTimeout`. A second call that is not graceful cuts a graceful one short.
    */
   stop(graceful: boolean, shutdownDelay?: number): Promise<void>;
   /** Opens the log files again, after they were moved away. */
@@ -42,15 +27,15 @@ export interface Gateway {
 }
 
 export interface StartOptions {
-  /** False in tests, where exceptions that nobody caught have to be seen. Default true: they are logged and survived. */
+  /** False in tests, where an uncaught exception must fail the test. Default true: it is logged, and the node continues. */
   readonly ownsProcess?: boolean;
-  /** Cancels the start: parts already started are stopped, and the promise rejects. */
+  /** Cancels the start: what was started is stopped, and the promise rejects. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Starts a node; resolves when every worker and the Admin API listen. Rejects with an `Error` of one line that tells a
- * person what is wrong; then nothing of the node is left running.
+ * Starts a node; resolves when every worker and the Admin API listen. Rejects with an `Error` of one line that says
+ * what is wrong; then nothing of the node is left running.
  */
 export async function startGateway(
   settings: Settings,
@@ -75,15 +60,18 @@ export async function startGateway(
   const requestDebugToken = debugTokenOf(settings);
   const bound: Settings = { ...settings, ...certificates, ...listeners, requestDebugToken };
   const nodeId = nodeIdOf(settings.prefix, settings.nodeId);
-  const parts = new NodeParts({ settings: bound, nodeId, compileCache, baseDirectory: process.cwd(), ownsProcess });
-  const abandon = (): void => void parts.stop(false, 0);
+  const baseDirectory = process.cwd();
+  const core = createNodeCore({ settings: bound, nodeId, compileCache, baseDirectory, ownsProcess });
+  const { shutdown } = core;
+  const abandon = (): void => void shutdown.stop(false, 0);
+  let node: ListeningNode;
   signal?.addEventListener('abort', abandon, { once: true });
   try {
     signal?.throwIfAborted();
-    await parts.start(warnings);
+    node = await startNode(core, warnings);
     signal?.throwIfAborted();
   } catch (error) {
-    await parts.stop(false, 0);
+    await shutdown.stop(false, 0);
     throw error;
   } finally {
     signal?.removeEventListener('abort', abandon);
@@ -98,8 +86,8 @@ export async function startGateway(
   writeAddresses(bound, bindings);
   return {
     addresses: bindings,
-    stop: (graceful, shutdownDelay = settings.shutdownDelay) => parts.stop(graceful, shutdownDelay),
-    reopenLogs: () => parts.reopenLogs(),
+    stop: (graceful, shutdownDelay = settings.shutdownDelay) => shutdown.stop(graceful, shutdownDelay),
+    reopenLogs: () => reopenLogs(node),
   };
 }
 

@@ -1,6 +1,6 @@
 import { run } from './cli/run.ts';
 
-// A reader that went away (`sluicegate help | head -1`) is no reason to fail.
+// A reader that closes the pipe (`sluicegate help | head -1`) is no reason to fail.
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 

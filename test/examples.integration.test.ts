@@ -19,7 +19,7 @@ interface RunningExample extends AsyncDisposable {
   readonly end: () => Promise<number | null>;
 }
 
-/** `npm run example` with ports that the system chooses; resolves when it says what to try. */
+/** `npm run example` on ports that the system chooses; resolves when it prints what to try. */
 async function runExample(env: Readonly<Record<string, string>>): Promise<RunningExample> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'examples/run.ts')], {
     cwd: root,
@@ -49,7 +49,7 @@ function proxyIn(output: string): string {
   return /curl -i (http:\S+)\/users\/42/.exec(output)?.[1] ?? '';
 }
 
-test('the example follows moved ports, and uses a running gateway', { timeout: 60_000 }, async () => {
+test('npm run example works on other ports, and uses a running gateway', { timeout: 60_000 }, async () => {
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-example-'));
   const anywhere = '127.0.0.1:0';
   const env = {
@@ -111,7 +111,7 @@ describe('the example', () => {
     assert.equal((await fetch(`${gateway.proxyUrl}/users/7`)).status, 404);
   });
 
-  it('may be configured twice', async () => {
+  it('can be configured twice', async () => {
     await configure({ adminUrl: gateway.adminUrl, token: null }, backends);
     const { body } = await gateway.admin('GET', '/services');
     assert.equal((body['data'] as unknown[]).length, 3);
@@ -128,7 +128,7 @@ describe('the example', () => {
     assert.equal((await other.admin('GET', '/services/users')).status, 404);
   });
 
-  it('walks items by cursor without repeating or skipping one', async () => {
+  it('returns every item once by cursor', async () => {
     const ids: number[] = [];
     let cursor: string | null = null;
     do {
@@ -142,7 +142,7 @@ describe('the example', () => {
     );
   });
 
-  it('shows items by page, with limit or size', async () => {
+  it('returns items by page, with limit or size', async () => {
     assert.deepEqual(
       (await get('/items?page=2&size=3')).data.map((item) => item.id),
       [4, 5, 6],
@@ -151,7 +151,7 @@ describe('the example', () => {
     assert.deepEqual((await get('/items?page=99&limit=3')).data, []);
   });
 
-  it('walks items back in time without losing those of the same instant', async () => {
+  it('returns items backwards in time, including those of the same instant', async () => {
     const ids: number[] = [];
     let before: string | null = '2027-01-01T00:00:00Z';
     do {
@@ -166,7 +166,7 @@ describe('the example', () => {
   });
 
   for (const query of ['limit=0', 'limit=x', 'page=0', 'cursor=zz', 'before=yesterday']) {
-    it(`says what is wrong with ?${query}`, async () => {
+    it(`explains the error in ?${query}`, async () => {
       const response = await fetch(`${gateway.proxyUrl}/items?${query}`);
       assert.equal(response.status, 400);
       assert.match(((await response.json()) as { message: string }).message, new RegExp(query.split('=')[0] as string));

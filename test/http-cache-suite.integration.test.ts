@@ -9,7 +9,7 @@ it('the cache fails no required test of the public suite for HTTP caches', async
     failed.map(({ id, detail }) => `${id}: ${detail}`),
     [],
   );
-  // They did run, and most of what makes a cache a good one is there.
+  // The tests did run, and most optional behaviour is implemented.
   const count = (wanted: string): number => results.filter(({ outcome }) => outcome === wanted).length;
   assert.ok(count('pass') >= 140, `${count('pass')} passed`);
   assert.ok(count('optimal') >= 60, `${count('optimal')} optimal`);

@@ -26,7 +26,7 @@ async function postUntilBroken(adminUrl: string, prefixOfName: string, onAnswer:
     try {
       const body = new URLSearchParams({ name, host: 'backend.test' });
       const response = await fetch(`${adminUrl}/services`, { method: 'POST', body });
-      // The status is the promise: the rest of the answer may be cut off.
+      // The status confirms the write: the rest of the answer may be cut off.
       assert.equal(response.status, 201);
       confirmed.push(name);
       onAnswer();
@@ -51,7 +51,7 @@ async function storedNames(adminUrl: string): Promise<Set<string>> {
   return names;
 }
 
-test('a node killed in the middle of writes has every service that it had answered with 201', {
+test('a node that is killed during writes keeps every service that it answered with 201', {
   timeout: 60_000,
 }, async () => {
   const confirmed: string[] = [];

@@ -10,17 +10,17 @@ import { type RawBackend, startRawBackend } from './support/raw-backend.ts';
 import { openClient } from './support/raw-client.ts';
 import { until } from './support/until.ts';
 
-/** Larger than the limit below, whether the shell counts in 512 bytes or in 1024. */
+/** Larger than the limit below, whether the shell counts blocks of 512 or of 1024 bytes. */
 const full = 160 * 2 ** 20;
 const limitBlocks = 128 * 1024;
 const clients = 10;
 const requestsOfEach = 400;
 
 /**
- * No file of the gateway can grow beyond the limit, so that appending to one that is there already fails as on a disk without room. Unlike `/dev/full` it
- * is a file that somebody can make room in.
+ * No file of the gateway can grow beyond the limit, so appending to an existing one fails as on a full disk. Unlike `/dev/full`,
+ * space in this file can be freed again.
  */
-describe('a disk of logs that fills', { timeout: 60_000 }, () => {
+describe('a log disk that fills up', { timeout: 60_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluicegate-disk-'));
   const accessLog = join(folder, 'access.log');
   const recordLog = join(folder, 'requests.log');
@@ -97,13 +97,13 @@ describe('a disk of logs that fills', { timeout: 60_000 }, () => {
     return Number(/^sluicegate_log_lines_dropped_total (\d+)/m.exec(text)?.[1]);
   }
 
-  /** Bytes of memory; 0 where the system does not tell. */
+  /** Bytes of memory; 0 where the system does not report it. */
   function memory(): number {
     const path = `/proc/${node.pid}/status`;
     return existsSync(path) ? Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(path, 'utf8'))?.[1]) * 1024 : 0;
   }
 
-  /** Long records: kept ones would be seen. */
+  /** Long records, so that kept ones would show in the memory. */
   async function send(count: number): Promise<void> {
     using client = await openClient(Number(new URL(urls['proxy'] ?? '').port));
     const request = `GET /one HTTP/1.1\r\nHost: full.test\r\nX-Long: ${'x'.repeat(28_000)}\r\n\r\n`;
@@ -113,7 +113,7 @@ describe('a disk of logs that fills', { timeout: 60_000 }, () => {
     }
   }
 
-  it('harms no request and takes no memory; what is lost is counted, and said', async () => {
+  it('affects no request and uses no memory; lost lines are counted and reported', async () => {
     await send(50);
     const before = memory();
     await Promise.all(Array.from({ length: clients }, () => send(requestsOfEach)));
@@ -128,7 +128,7 @@ describe('a disk of logs that fills', { timeout: 60_000 }, () => {
     assert.ok(told.length <= 4, `${told.length} times`);
   });
 
-  it('goes on once there is room', async () => {
+  it('is written to again once there is space', async () => {
     const lost = await lostLines();
     truncateSync(recordLog, 0);
     truncateSync(accessLog, 0);

@@ -10,9 +10,9 @@ import { startUsers } from '../examples/backends/users.ts';
 import { startTestGateway, type TestGateway } from './support/gateway.ts';
 
 /**
- * The README's tour, run as it stands: every block fenced as ```sh tour holds lines that begin with `curl`. A comment
- * behind a line says what comes of it: a status (`# 201`), a status and part of the answer (`# 200 {"id":42`), or only
- * a part of it (`# {"data":[...`); `...` stands for anything.
+ * Runs the README's tour as written: every block fenced as ```sh tour has lines that begin with `curl`. A comment
+ * after a line states the result: a status (`# 201`), a status and part of the answer (`# 200 {"id":42`), or only
+ * a part of it (`# {"data":[...`); `...` means anything.
  */
 interface Step {
   readonly line: number;
@@ -53,7 +53,7 @@ describe("the README's tour", () => {
     });
   }
 
-  it('gives what its text says: two 201, the answer for /42, and a list that ends', () => {
+  it('has the results that its text states: two 201, the answer for /42, and a list that ends', () => {
     const [service = '', route = '', proxied = '', list = ''] = outputs;
     assert.match(service, /\nstatus 201\n$/);
     assert.match(route, /\nstatus 201\n$/);
@@ -63,7 +63,7 @@ describe("the README's tour", () => {
     assert.deepEqual([next, nextCursor], [null, null]);
   });
 
-  it('shows what a plugin does: the identifier comes back, and a listed address passes', () => {
+  it('shows plugins: the request id is returned, and a listed address is accepted', () => {
     const [plugin = '', tagged = '', , passed = ''] = outputs.slice(4);
     assert.match(plugin, /\nstatus 201\n$/);
     assert.match(tagged, /^Kong-Request-ID: \S+/im);
@@ -85,7 +85,7 @@ function readSteps(text: string): readonly Step[] {
   return steps;
 }
 
-/** The tour speaks of the default ports; a test takes those that the system gave. */
+/** The tour uses the default ports; the test replaces them by its own. */
 function withPorts(text: string, gateway: TestGateway, backends: readonly ExampleBackend[]): string {
   const ports: Readonly<Record<string, number>> = {
     8000: gateway.proxyPort,
@@ -105,7 +105,7 @@ function toPattern(expected: string): RegExp {
   return new RegExp(parts.map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^]*'));
 }
 
-/** Blanks do not count: a person reads through them. */
+/** Blanks do not count. */
 function squeeze(text: string): string {
   return text.replace(/\s+/g, '');
 }

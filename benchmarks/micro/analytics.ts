@@ -1,8 +1,8 @@
 // What counting a request for analytics costs: node benchmarks/micro/analytics.ts
 import { randomUUID } from 'node:crypto';
-import { createUsageMemory } from '../../src/observability/analytics/usage-memory.ts';
-import { type CountedRequest, UsageRecorder } from '../../src/observability/analytics/usage-recorder.ts';
-import { monotonic } from '../../src/util/clock.ts';
+import { type CountedRequest, UsageRecorder } from '../../src/data/usage/usage-recorder.ts';
+import { createUsageMemory } from '../../src/shared/usage/usage-memory.ts';
+import { monotonic } from '../../src/shared/util/time/clock.ts';
 
 const requests = 2_000_000;
 const rounds = 5;

@@ -2,9 +2,10 @@
  * Nanoseconds per pick of each algorithm, for several numbers of targets, and microseconds to make a balancer and to take a
  * change of health over. Run: node benchmarks/micro/balancer.ts
  */
-import { AddressZone, createAddressZone } from '../../src/balancer/address-zone.ts';
-import type { BalanceQuery, Balancer } from '../../src/balancer/balancer.ts';
-import { createBalancer } from '../../src/balancer/create-balancer.ts';
+
+import type { BalanceQuery, Balancer } from '../../src/data/balancer/balancer.ts';
+import { createBalancer } from '../../src/data/balancer/create-balancer.ts';
+import { AddressZone, createAddressZone } from '../../src/shared/zones/address-zone.ts';
 
 const ALGORITHMS = ['round-robin', 'least-connections', 'consistent-hashing', 'latency'];
 const COUNTS = [1, 10, 100, 1000];

@@ -2,8 +2,8 @@
  * Nanoseconds per match for several shapes of routes and numbers of them, and microseconds per change at 10,000 routes.
  * Run: node benchmarks/micro/router.ts
  */
-import { createRouter } from '../../src/router/indexed-router.ts';
-import type { RoutableRoute, RouteMatch, RouteQuery, Router } from '../../src/router/router.ts';
+import { createRouter } from '../../src/data/router/indexed-router.ts';
+import type { RoutableRoute, RouteMatch, RouteQuery, Router } from '../../src/data/router/router.ts';
 
 interface Shape {
   readonly name: string;

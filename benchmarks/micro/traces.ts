@@ -1,14 +1,15 @@
 // What traces cost a request: node benchmarks/micro/traces.ts
-import type { RequestContext } from '../../src/dataplane/request-context.ts';
-import { buildPlan } from '../../src/plugin-runner/build-plan.ts';
-import { beginPlugins } from '../../src/plugin-runner/phases.ts';
-import { encodeSpan } from '../../src/plugin-sdk/otlp/spans.ts';
-import { newSpanId, newTraceId } from '../../src/plugin-sdk/propagation/trace-ids.ts';
-import { Tracer, type TracerOptions } from '../../src/plugin-sdk/propagation/tracer.ts';
-import { TestClient } from '../../src/plugin-sdk/testing/test-client.ts';
-import { testExchange } from '../../src/plugin-sdk/testing/test-exchange.ts';
+
+import { buildPlan } from '../../src/data/plugin-runner/build-plan.ts';
+import { beginPlugins } from '../../src/data/plugin-runner/phases.ts';
+import type { PluginContext } from '../../src/data/request/exchange.ts';
+import { encodeSpan } from '../../src/plugin-kit/telemetry/otlp/spans.ts';
+import { newSpanId, newTraceId } from '../../src/plugin-kit/telemetry/propagation/trace-ids.ts';
+import { Tracer, type TracerOptions } from '../../src/plugin-kit/telemetry/propagation/tracer.ts';
+import { TestClient } from '../../src/plugin-testing/test-client.ts';
+import { testExchange } from '../../src/plugin-testing/test-exchange.ts';
 import { spansOf } from '../../src/plugins/opentelemetry/spans.ts';
-import { monotonic } from '../../src/util/clock.ts';
+import { monotonic } from '../../src/shared/util/time/clock.ts';
 
 const requests = 5_000;
 const rounds = 40;
@@ -40,7 +41,7 @@ function tracer(options: Partial<TracerOptions> = {}): Tracer {
   });
 }
 
-function context(traced: boolean, more: Readonly<Record<string, string>> = {}): RequestContext {
+function context(traced: boolean, more: Readonly<Record<string, string>> = {}): PluginContext {
   return beginPlugins(testExchange({ path: '/users/7?a=1', headers: { ...headers, ...more }, traced }, plan, client));
 }
 
@@ -65,7 +66,7 @@ const b3 = tracer({
   },
 });
 
-function sampled(): RequestContext {
+function sampled(): PluginContext {
   const one = context(true);
   sampling.access(one);
   return one;

@@ -42,7 +42,7 @@ export const addresses: Scenario = {
           peerName: '1000 addresses',
           maxRatio: 1.1,
         }),
-        figure({ scenario, what: 'memory more after a third million', unit: 'MB', gateway: grown, max: 64 }),
+        figure({ scenario, what: 'additional memory after a third million', unit: 'MB', gateway: grown, max: 64 }),
       ];
     } finally {
       admin.close();

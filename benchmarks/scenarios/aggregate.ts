@@ -13,7 +13,7 @@ const scenario = 'aggregate';
 const delays: readonly number[] = [5, 10, 20];
 const asked = 300;
 
-/** One document of three backends: what it costs beside one plain request, and how long it takes beside the slowest of them. */
+/** One document of three backends: its cost compared with one plain request, and its time compared with the slowest of them. */
 export const aggregate: Scenario = {
   name: scenario,
   async run(context: BenchContext): Promise<readonly Figure[]> {
@@ -79,7 +79,7 @@ async function latency(context: BenchContext, gateway: GatewaySubject, admin: Ad
     return [
       figure({
         scenario,
-        what: `latency p50 beyond the slowest of three backends (${delays.join(', ')} ms)`,
+        what: `latency p50, in addition to the slowest of three backends (${delays.join(', ')} ms)`,
         unit: 'ms',
         gateway: together - alone,
         max: 1,

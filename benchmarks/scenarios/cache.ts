@@ -10,7 +10,7 @@ import type { Subject } from '../support/subject.ts';
 
 const scenario = 'cache';
 
-/** Answers out of the cache: beside nginx that proxies the same, and beside nginx's own cache. */
+/** Answers from the cache, compared with nginx that proxies the same, and with nginx's own cache. */
 export const cache: Scenario = {
   name: scenario,
   async run(context: BenchContext): Promise<readonly Figure[]> {
@@ -30,10 +30,10 @@ export const cache: Scenario = {
       ]);
       const common = { scenario, unit: 'µs', gateway: costOf(hit) };
       return [
-        figure({ ...common, what: 'CPU per hit, beside proxying', peer: costOf(proxied), maxRatio: 1 }),
+        figure({ ...common, what: 'CPU per hit, compared with proxying', peer: costOf(proxied), maxRatio: 1 }),
         figure({
           ...common,
-          what: 'CPU per hit, beside a hit of nginx',
+          what: 'CPU per hit, compared with a hit of nginx',
           peer: costOf(cached),
           peerName: 'nginx, hit',
           maxRatio: 2,

@@ -43,7 +43,13 @@ export const consumers: Scenario = {
           peerName: '100 keys in all',
           maxRatio: 1.05,
         }),
-        figure({ scenario, what: 'memory more than with 100 consumers', unit: 'MB', gateway: grown, max: 300 }),
+        figure({
+          scenario,
+          what: 'additional memory, compared with 100 consumers',
+          unit: 'MB',
+          gateway: grown,
+          max: 300,
+        }),
       ];
     } finally {
       await Promise.all(gateways.map((gateway) => gateway.stop()));
@@ -84,7 +90,7 @@ function fill(file: string, count: number): void {
   database.close();
 }
 
-/** Milliseconds of requests with keys that nobody has shown yet. */
+/** Milliseconds of requests with keys that no client has sent yet. */
 async function firstLookups(gateway: GatewaySubject): Promise<readonly number[]> {
   const times: number[] = [];
   for (let at = 0; at < lookups; at++) {

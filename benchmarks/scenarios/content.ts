@@ -50,7 +50,7 @@ export const content: Scenario = {
         }),
         figure({
           scenario,
-          what: 'CPU per request, a body plugin that leaves the answer alone',
+          what: 'CPU per request, a body plugin that does not change the answer',
           unit: 'µs',
           gateway: untouched,
           peer: small,

@@ -13,7 +13,7 @@ const routesWritten = 10_000;
 const workers = 2;
 const scenario = 'edits';
 
-/** Config changes while traffic flows: nobody notices, and a written route is there. */
+/** Config changes while traffic flows: no client notices, and a written route is active. */
 export const edits: Scenario = {
   name: scenario,
   async run(context: BenchContext): Promise<readonly Figure[]> {

@@ -52,7 +52,7 @@ export const http2: Scenario = {
         figure({ scenario, what: 'requests per second', unit: '/s', gateway: ours.rate, peer: ofPeer.rate }),
         figure({
           scenario,
-          what: 'CPU per request beside node:http2 that answers by itself',
+          what: 'CPU per request, compared with node:http2 that answers by itself',
           unit: 'µs',
           gateway: ours.cpu,
           peer: ofFloor.cpu,

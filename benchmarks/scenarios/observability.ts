@@ -16,7 +16,7 @@ const batch = { max_batch_size: 200, max_coalescing_delay: 1 };
 
 const allMetrics = { status_code_metrics: true, latency_metrics: true, bandwidth_metrics: true };
 
-/** What it costs to be told of each request, and that telling disturbs none. */
+/** The cost of reporting each request, and proof that reporting disturbs none. */
 export const observability: Scenario = {
   name: scenario,
   async run(context: BenchContext): Promise<readonly Figure[]> {
@@ -24,7 +24,7 @@ export const observability: Scenario = {
   },
 };
 
-/** CPU per plain request with everything on, and with each of the logs, beside the same without. */
+/** CPU per plain request with everything on, and with each of the logs, compared with the same without. */
 async function cost(context: BenchContext): Promise<readonly Figure[]> {
   const { folder, backend } = context;
   const silent = await startGateway({ folder, workers: 1 });
@@ -59,7 +59,7 @@ async function cost(context: BenchContext): Promise<readonly Figure[]> {
       { subject: silent, path: '/r/2' },
     ]);
     const [peer, all, file, http] = measured.map(({ cpuPerRequest }) => cpuPerRequest);
-    const beside = (what: string, gateway = Number.NaN, maxRatio?: number): Figure =>
+    const compared = (what: string, gateway = Number.NaN, maxRatio?: number): Figure =>
       figure({
         scenario,
         what,
@@ -70,9 +70,9 @@ async function cost(context: BenchContext): Promise<readonly Figure[]> {
         ...(maxRatio === undefined ? {} : { maxRatio }),
       });
     return [
-      beside('CPU per request: prometheus, access log, 1 % traced', all, 1.25),
-      beside('CPU per request: file-log', file),
-      beside('CPU per request: http-log, batches of 200', http),
+      compared('CPU per request: prometheus, access log, 1 % traced', all, 1.25),
+      compared('CPU per request: file-log', file),
+      compared('CPU per request: http-log, batches of 200', http),
     ];
   } finally {
     for (const admin of admins) admin.close();
@@ -173,7 +173,7 @@ function pacedLoad(context: BenchContext, gateway: GatewaySubject): ReturnType<t
   });
 }
 
-/** Full load with records that nobody takes. */
+/** Full load with records that no server accepts. */
 async function deadReceiver(context: BenchContext): Promise<readonly Figure[]> {
   const gateway = await startGateway({ folder: context.folder, workers: 1 });
   const admin = new AdminClient(gateway.adminUrl);
@@ -193,14 +193,14 @@ async function deadReceiver(context: BenchContext): Promise<readonly Figure[]> {
     return [
       figure({
         scenario,
-        what: 'failed requests, the receiver of records is down',
+        what: 'failed requests while the log server is down',
         unit: 'requests',
         gateway: during.failed,
         max: 0,
       }),
       figure({
         scenario,
-        what: 'memory with records that nobody takes',
+        what: 'memory with records that no server accepts',
         unit: 'MB',
         gateway: residentMegabytes(gateway.pids()),
         peer: memory,

@@ -72,7 +72,7 @@ async function timeStart(context: BenchContext, prefix: string): Promise<number>
   }
 }
 
-/** 0 when nobody listens yet. */
+/** 0 if nothing listens yet. */
 function answerOf(url: string): Promise<number> {
   return new Promise((resolve) => {
     get(url, { agent: false }, (incoming) => {

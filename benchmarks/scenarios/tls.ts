@@ -53,7 +53,7 @@ export const tls: Scenario = {
         }),
         figure({
           ...common,
-          what: 'the same beside node:tls that answers by itself',
+          what: 'the same, compared with node:tls that answers by itself',
           gateway: costOf(oursAnew),
           peer: costOf(least),
           peerName: 'node:tls',

@@ -37,7 +37,7 @@ export const transfer: Scenario = {
           peer: median(cost.peer),
           maxRatio: 1.5,
         }),
-        figure({ scenario, what: 'memory that it adds, at most', unit: 'MB', gateway: median(growth), max: 32 }),
+        figure({ scenario, what: 'additional memory, maximum', unit: 'MB', gateway: median(growth), max: 32 }),
       ];
     } finally {
       admin.close();

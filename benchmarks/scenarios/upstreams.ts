@@ -5,7 +5,7 @@ import { startGateway } from '../support/gateway.ts';
 import { measureInTurns } from '../support/measure.ts';
 import { backendAddresses } from '../support/nginx.ts';
 
-/** Beside a plain service; each with health checks that look at what passes. */
+/** Compared with a plain service; each with passive health checks. */
 const upstreams: readonly (readonly [name: string, fields: Readonly<Record<string, unknown>>])[] = [
   ['round-robin', { algorithm: 'round-robin' }],
   ['least-connections', { algorithm: 'least-connections' }],

@@ -7,7 +7,7 @@ it('median() is the middle, or the mean of the two in the middle', () => {
   assert.equal(median([4, 1, 2, 3]), 2.5);
 });
 
-it('percentile() is the smallest value that so many do not exceed', () => {
+it('percentile() is the smallest value that this share does not exceed', () => {
   const values = Array.from({ length: 100 }, (_, index) => index + 1);
   assert.equal(percentile(values, 99), 99);
   assert.equal(percentile([7], 99), 7);

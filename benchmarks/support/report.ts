@@ -20,7 +20,7 @@ export function reportTable(report: Report): string {
   const { machine } = report;
   const header = [
     `${machine.date}, commit ${machine.commit}. ${machine.cores} x ${machine.cpu}, ${machine.memoryGb} GB, ${machine.system} (Linux ${machine.kernel});`,
-    `Node ${machine.node}, nginx ${machine.nginx}, wrk ${machine.wrk}. Medians of ${report.rounds} rounds of ${report.seconds} s, taken in turns.`,
+    `Node ${machine.node}, nginx ${machine.nginx}, wrk ${machine.wrk}. Medians of ${report.rounds} rounds of ${report.seconds} s, interleaved.`,
   ].join('\n');
   const rows = report.figures.map((one) => [
     one.scenario,
@@ -31,7 +31,7 @@ export function reportTable(report: Report): string {
     one.aim,
     one.met === null ? '' : one.met ? 'yes' : '**no**',
   ]);
-  const table = [['scenario', 'what', 'gateway', 'beside', 'ratio', 'aim', 'met'], ...rows];
+  const table = [['scenario', 'what', 'gateway', 'compared with', 'ratio', 'aim', 'met'], ...rows];
   const widths = table[0]?.map((_, column) => Math.max(3, ...table.map((row) => row[column]?.length ?? 0))) ?? [];
   const lines = table.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
   lines.splice(1, 0, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`);

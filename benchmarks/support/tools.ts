@@ -13,7 +13,7 @@ export function findTools(): Tools {
   return { nginx: findTool('nginx', ['-v']), wrk: findTool('wrk', ['-v']) };
 }
 
-/** `args`: with which it only tells its version. `debianPackage`: where it is to be had. */
+/** `args`: makes it print only its version. `debianPackage`: the package that contains it. */
 export function findTool(name: string, args: readonly string[], debianPackage = name): string {
   for (const path of [name, `/usr/sbin/${name}`, `/usr/local/sbin/${name}`]) {
     if (spawnSync(path, args, { stdio: 'ignore' }).error === undefined) return path;

@@ -1,13 +1,14 @@
-import type { EntityDefinition } from '../../src/entities/entity.ts';
-import { createEntityRegistry } from '../../src/entities/registry.ts';
-import { loadPlugins } from '../../src/plugin-runner/load-plugins.ts';
-import { exportMarkdownTable } from '../../src/schema/export-markdown.ts';
+import type { EntityDefinition } from '../../src/shared/entities/entity.ts';
+import { createEntityRegistry } from '../../src/shared/entities/registry.ts';
+import { loadPlugins } from '../../src/shared/plugin-loader/load-plugins.ts';
+import { exportMarkdownTable } from '../../src/shared/schema/export/export-markdown.ts';
 import type { Generator } from '../lib/generated-file.ts';
 
 const head = `# Entities
 
-What the Admin API stores. Every entity is created, read, changed and deleted under its path; the fields below are those of the
-JSON bodies. A reference is written \`{"id": "..."}\`, or with another unique field of the entity it refers to.
+What the Admin API stores. You create, read, change and delete each entity under its path, with the
+fields below as the JSON body. Write a reference as \`{"id": "..."}\`, or with another unique field of
+the entity that it refers to. Entities without a path belong to the gateway itself.
 `;
 
 /** One table of fields for each entity. The plugin catalog is left empty: the configuration of a plugin is in its README. */
@@ -29,12 +30,13 @@ function facts(definition: EntityDefinition, all: readonly EntityDefinition[]): 
     return `\`/${parent?.path ?? entity}/{${entity}}/${path}\``;
   });
   const paths = [...(definition.path === null ? [] : [`\`/${definition.path}\``]), ...nested];
-  const lines = [`Path: ${paths.join(', ')}.`];
-  if (definition.endpointKey !== null) lines.push(`Its \`${definition.endpointKey}\` may stand for the id in a path.`);
+  const lines = [paths.length === 0 ? 'No path.' : `Path: ${paths.join(', ')}.`];
+  if (definition.endpointKey !== null)
+    lines.push(`You can use its \`${definition.endpointKey}\` instead of the id in a path.`);
   if (definition.unique.length > 0)
     lines.push(`Unique: ${definition.unique.map((field) => `\`${field}\``).join(', ')}.`);
   for (const fields of definition.uniqueTogether)
     lines.push(`Unique together: ${fields.map((field) => `\`${field}\``).join(', ')}.`);
-  if (definition.expires) lines.push('It expires when its `ttl` is over.');
+  if (definition.expires) lines.push('It expires after its `ttl`.');
   return lines;
 }

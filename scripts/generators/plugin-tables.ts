@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PluginSchema } from '../../src/plugin-sdk/define-plugin.ts';
-import { exportMarkdownTable } from '../../src/schema/export-markdown.ts';
+import { exportMarkdownTable } from '../../src/shared/schema/export/export-markdown.ts';
 import { finishedPlugins, root } from '../lib/files.ts';
 import type { GeneratedFile, Generator } from '../lib/generated-file.ts';
 import { replaceGenerated } from '../lib/generated-file.ts';

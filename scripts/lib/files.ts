@@ -23,6 +23,7 @@ export function finishedPlugins(): readonly string[] {
   return pluginNames().filter((name) => existsSync(join(root, 'src/plugins', name, 'index.ts')));
 }
 
+/** Tests and what only tests load: fixtures, contract suites, reference implementations. */
 export function isTest(path: string): boolean {
-  return path.endsWith('.test.ts') || path.endsWith('.test-d.ts');
+  return /\.(?:test|test-d|fixture|contract)\.ts$/.test(path) || path.includes('/testing/');
 }

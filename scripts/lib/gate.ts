@@ -11,6 +11,8 @@ export function gate(): Promise<boolean> {
       script('import law', 'scripts/check-imports.ts'),
       script('plugin folders', 'scripts/check-plugins.ts'),
       script('links', 'scripts/check-links.ts'),
+      script('test index', 'scripts/check-tests.ts'),
+      script('words', 'scripts/check-words.ts'),
       script('generated files', 'scripts/generate.ts', '--check'),
     ],
     [unitTests()],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { replaceGenerated } from './generated-file.ts';
 
-test('the part between the markers is replaced, and what is around it stays', () => {
+test('replaces the part between the markers, and leaves the rest unchanged', () => {
   const first = replaceGenerated('# Title\n\nText.\n', '| a |');
   assert.match(first, /^# Title\n\nText\.\n\n<!-- .* -->\n\n\| a \|\n\n<!-- .* -->\n$/);
   const edited = `${first}\nMore.\n`;

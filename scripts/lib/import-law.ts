@@ -5,37 +5,46 @@ import type { Import } from './import-scan.ts';
 /** The imports of each file; paths are relative to the project. */
 export type ImportMap = ReadonlyMap<string, readonly Import[]>;
 
-const dataPlane = ['dataplane', 'http1', 'http2', 'router', 'balancer', 'upstream', 'plugin-runner', 'stream'];
-const persistence = ['store', 'admin', 'entities'];
-/** What only the main thread has a use for. */
-const controlPlane = [...persistence, 'analytics', 'dns'];
+/** What package.json declares: the packages that may be imported, and the files that `exports` lists. */
+export interface Manifest {
+  readonly dependencies: ReadonlySet<string>;
+  readonly exported: ReadonlySet<string>;
+}
 
-/** What a folder of `src` may import beside itself and npm libraries. A folder that is not named may import any. */
+/**
+ * What a folder of `src` may import in addition to itself and npm libraries, types included; the longest prefix that
+ * matches counts. A folder that is not named, such as `boot`, may import any, except where `forbidden` says otherwise.
+ */
 const allowed: Readonly<Record<string, readonly string[]>> = {
-  util: [],
-  schema: ['util'],
-  entities: ['schema', 'util'],
-  settings: ['util'],
-  dns: ['settings', 'util'],
-  tls: ['settings', 'util'],
-  plugins: ['plugin-sdk'],
+  'shared/util': [],
+  'shared/schema': ['shared/util'],
+  'shared/entities': ['shared/schema', 'shared/util'],
+  'shared/settings': ['shared/util'],
+  'shared/tls': ['shared/settings', 'shared/util'],
+  shared: ['plugin-sdk', 'version.ts'],
+  'shared/plugin-loader': ['shared', 'plugin-sdk', 'plugins/registry.ts'],
+  'plugin-sdk': ['shared/entities', 'shared/schema', 'shared/util'],
+  'plugin-kit': ['plugin-sdk', 'shared', 'version.ts'],
+  'plugin-testing': ['plugin-sdk', 'plugin-kit', 'shared', 'data'],
+  'control/dns': ['shared'],
+  control: ['shared', 'plugin-sdk', 'plugin-kit', 'version.ts'],
+  data: ['shared', 'plugin-sdk', 'plugin-kit', 'version.ts'],
+  'data/plugin-runner': ['data', 'shared', 'plugin-sdk', 'plugins/registry.ts'],
 };
 
-/** What a folder must never import. */
+/** What a folder must never import although nothing above says so. */
 const forbidden: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(dataPlane.map((folder) => [folder, controlPlane])),
-  // What workers record with is loaded by them: it must not bring the store along.
-  observability: ['analytics', 'store'],
-  admin: [...dataPlane.filter((folder) => folder !== 'plugin-runner'), 'plugins'],
+  boot: ['data', 'plugins', 'cli', 'plugin-testing'],
+  cli: ['data', 'plugin-testing'],
 };
 
 /** Every breach of the import law, one line each. */
-export function breaches(imports: ImportMap, dependencies: ReadonlySet<string>): readonly string[] {
+export function breaches(imports: ImportMap, manifest: Manifest): readonly string[] {
   return [...imports].flatMap(([file, list]) =>
     list.flatMap((entry) =>
       entry.specifier.startsWith('.')
-        ? fileBreaches(file, entry, imports)
-        : packageBreaches(file, entry.specifier, dependencies),
+        ? fileBreaches(file, entry, imports, manifest.exported)
+        : packageBreaches(file, entry.specifier, manifest.dependencies),
     ),
   );
 }
@@ -54,33 +63,49 @@ function packageBreaches(file: string, specifier: string, dependencies: Readonly
   return dependencies.has(name) ? [] : [`${file} imports ${name}, which is not among the dependencies in package.json`];
 }
 
-function fileBreaches(file: string, entry: Import, imports: ImportMap): readonly string[] {
+function fileBreaches(
+  file: string,
+  entry: Import,
+  imports: ImportMap,
+  exported: ReadonlySet<string>,
+): readonly string[] {
   const target = resolveImport(file, entry.specifier);
   const found: string[] = [];
   if (target.endsWith('.ts') && !imports.has(target)) found.push(`${file} imports ${target}, which does not exist`);
-  if (entry.everything && file.startsWith('src/') && folderOf(file) !== 'plugin-sdk') {
-    found.push(`${file} passes on all of ${target}: only plugin-sdk has barrels`);
+  if (!file.startsWith('src/') || !target.startsWith('src/')) return found;
+  if (entry.everything && !exported.has(file)) {
+    found.push(`${file} passes on all of ${target}: only what package.json exports is a barrel`);
   }
-  const from = folderOf(file);
-  const to = folderOf(target);
-  // Tests of one part may set up others; those of plugins run against the SDK alone.
-  if (from === null || to === null || (isTest(file) && from !== 'plugins') || file.endsWith('.integration.test.ts'))
-    return found;
-  if (from === 'plugins' && to === 'plugins') {
-    if (!file.endsWith('/registry.ts') && pluginOf(file) !== pluginOf(target))
-      found.push(`${file} imports another plugin: ${target}`);
-  } else if (from !== to && (allowed[from]?.includes(to) === false || forbidden[from]?.includes(to) === true)) {
-    found.push(`${file} imports ${target}: ${from} must not import ${to}`);
-  }
+  if (file.startsWith('src/plugins/')) return [...found, ...pluginBreaches(file, target, exported)];
+  // Tests of one part may set up others.
+  if (isTest(file)) return found;
+  const from = ruleOf(file);
+  if (from === null || isWithin(target, from)) return found;
+  const mayImport = allowed[from];
+  const broken =
+    mayImport === undefined
+      ? forbidden[from]?.some((folder) => isWithin(target, folder)) === true
+      : !mayImport.some((folder) => isWithin(target, folder));
+  if (broken) found.push(`${file} imports ${target}: ${from} must not import it`);
   return found;
 }
 
-/** `router` for `src/router/x.ts`, the file's name for `src/errors.ts`, null outside of `src`. */
-function folderOf(path: string): string | null {
-  const [top, folder] = path.split('/');
-  return top === 'src' ? (folder ?? null) : null;
+/** A plugin has what a third party has: its own folder and what package.json exports. Its integration tests boot a gateway. */
+function pluginBreaches(file: string, target: string, exported: ReadonlySet<string>): readonly string[] {
+  if (file.endsWith('.integration.test.ts') || file.endsWith('/registry.ts')) return [];
+  const folder = file.split('/').slice(0, 3).join('/');
+  if (target.startsWith(`${folder}/`) || exported.has(target)) return [];
+  return target.startsWith('src/plugins/')
+    ? [`${file} imports another plugin: ${target}`]
+    : [`${file} imports ${target}, which package.json does not export`];
 }
 
-function pluginOf(path: string): string | undefined {
-  return path.split('/')[2];
+/** The longest key of the tables that `file` is in. */
+function ruleOf(file: string): string | null {
+  const folders = [...Object.keys(allowed), ...Object.keys(forbidden)].filter((folder) => isWithin(file, folder));
+  return folders.reduce<string | null>((best, one) => (best === null || one.length > best.length ? one : best), null);
+}
+
+function isWithin(file: string, folder: string): boolean {
+  return file === `src/${folder}` || file.startsWith(`src/${folder}/`);
 }

@@ -14,7 +14,7 @@ See [one](a.md), [two](../b.md#Part "a title") and [the web](https://example.com
 ## Part two_b
 `;
 
-test('relative links are found with their line and heading, outside of code', () => {
+test('finds relative links outside of code, with line and heading', () => {
   assert.deepEqual(scanLinks(text), [
     { line: 3, path: 'a.md', heading: null },
     { line: 3, path: '../b.md', heading: 'Part' },
@@ -22,6 +22,6 @@ test('relative links are found with their line and heading, outside of code', ()
   ]);
 });
 
-test('headings are named as on the web', () => {
+test('derives the names of headings as GitHub does', () => {
   assert.deepEqual([...headingsOf(text)], ['the-title-with-code', 'part-two_b']);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { processesBelow } from './processes.ts';
 import { runTogether } from './steps.ts';
 
-test('a step that has gone silent is ended, and what it was running is named', async (t) => {
+test('ends a step without output, and names its running processes', async (t) => {
   const lines: string[] = [];
   t.mock.method(process.stdout, 'write', (line: string) => lines.push(line));
   const hangs = 'setInterval(() => {}, 1000)';

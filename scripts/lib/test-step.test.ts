@@ -10,11 +10,11 @@ afterEach(() => {
   else process.env['CI'] = before;
 });
 
-test('the summary counts, and tells what was skipped and why', () => {
+test('the summary counts tests, and names the skipped ones with their reasons', () => {
   assert.equal(testSummary(output), '1 passed, 1 skipped\n      skipped: talks to PostgreSQL # needs PostgreSQL');
 });
 
-test('a skip is a failure on CI alone', () => {
+test('a skip is a failure only in CI', () => {
   delete process.env['CI'];
   assert.equal(skippedInCi(output), null);
   process.env['CI'] = 'true';

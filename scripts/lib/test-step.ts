@@ -4,7 +4,7 @@ import type { Step } from './steps.ts';
 
 const timeout = 120_000;
 
-/** Tests of one part, beside the code; they need nothing but Node. */
+/** Tests of one part, next to the code; they need only Node. */
 export function unitTests(): Step {
   const files = findFiles(
     'src/**/*.test.ts',

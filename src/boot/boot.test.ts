@@ -5,43 +5,43 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { testSettings } from '../../test/support/settings.ts';
-import type { ListenAddress } from '../settings/settings.ts';
-import { claimPorts } from './claim-ports.ts';
-import { listenerCertificates } from './listener-certificates.ts';
-import { nodeIdOf } from './node-id.ts';
+import type { ListenAddress } from '../shared/settings/settings.ts';
+import { claimPorts } from './listeners/claim-ports.ts';
+import { listenerCertificates } from './listeners/listener-certificates.ts';
+import { nodeIdOf } from './process/node-id.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluicegate-boot-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const [anyPort] = testSettings({ prefix: folder }).proxyListen as readonly [ListenAddress];
 
-test('makes a node id once, and keeps it', () => {
+test('creates a node id once, and keeps it', () => {
   const first = nodeIdOf(folder, null);
   assert.match(first, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   assert.equal(nodeIdOf(folder, null), first);
   assert.equal(readFileSync(join(folder, 'node_id'), 'utf8'), `${first}\n`);
 });
 
-test('a node id that is set stands above the one that was kept', () => {
+test('a configured node id takes precedence over the stored one', () => {
   const id = '11111111-2222-4333-8444-555555555555';
   assert.equal(nodeIdOf(folder, id), id);
   assert.notEqual(nodeIdOf(folder, null), id);
 });
 
-test('a kept node id that is none is replaced', () => {
+test('a stored node id that is not valid is replaced', () => {
   writeFileSync(join(folder, 'node_id'), 'torn');
   const made = nodeIdOf(folder, null);
   assert.notEqual(made, 'torn');
   assert.equal(nodeIdOf(folder, null), made);
 });
 
-test('puts a port that is free in the place of 0, and leaves the others', async () => {
+test('replaces port 0 by a free one, and keeps the others', async () => {
   const {
     addresses: [address],
     release,
   } = await claimPorts([anyPort]);
   assert.ok(address !== undefined && address.port > 0);
-  await assert.rejects(claimPorts([address]), /address already in use/, 'nobody else is given it');
+  await assert.rejects(claimPorts([address]), /address already in use/, 'it is held');
   release();
   const again = await claimPorts([address]);
   assert.equal(again.addresses[0]?.port, address.port, 'nothing is left listening');

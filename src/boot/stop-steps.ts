@@ -1,4 +1,4 @@
-import { settledWithin } from '../util/settled-within.ts';
+import { awaitWithTimeout } from '../shared/util/time/await-with-timeout.ts';
 
 export interface StopStep {
   /** What the step stops, for the log. */
@@ -14,14 +14,14 @@ export interface StopLog {
 export const stepLimit = 2000;
 
 /** Runs the steps in order. A step that fails or times out is logged, and the next one runs. */
-export async function runStopSteps(steps: readonly StopStep[], log: StopLog | null, limit = stepLimit): Promise<void> {
+export async function runStopSteps(steps: readonly StopStep[], log: StopLog, limit = stepLimit): Promise<void> {
   for (const { name, run } of steps) {
     try {
       const work = Promise.resolve(run());
-      if (await settledWithin(work, limit)) await work;
-      else log?.warn(`${name} did not stop within ${limit / 1000} s; continuing without it`);
+      if (await awaitWithTimeout(work, limit)) await work;
+      else log.warn(`${name} did not stop within ${limit / 1000} s; continuing without it`);
     } catch (error) {
-      log?.warn(`${name} did not stop cleanly`, { err: error });
+      log.warn(`${name} did not stop cleanly`, { err: error });
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Something that the person at the terminal can understand and put right; the message is one line. */
+/** An error that the user of the command can fix; the message is one line. */
 export class CliError extends Error {
   override readonly name = 'CliError';
 }

@@ -1,23 +1,23 @@
 import type { Gateway, StartOptions } from '../gateway.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings } from '../shared/settings/settings.ts';
 
 export interface CommandOption {
   /** `timeout` for `--timeout`. */
   readonly name: string;
   /** `t` for `-t`. */
   readonly short?: string;
-  /** What the help calls its value; absent for a switch. */
+  /** The name of its value in the help; absent for a switch. */
   readonly value?: string;
-  /** It may be given several times (`ParsedArguments.lists`). */
+  /** It can be repeated (`ParsedArguments.lists`). */
   readonly repeatable?: true;
   readonly description: string;
 }
 
-/** What the help and the parser need to know of a command; its code is loaded only when it runs. */
+/** What the help and the parser need of a command; its code is loaded only when it runs. */
 export interface CommandDescription {
   readonly name: string;
   readonly summary: string;
-  /** Behind the name on the usage line: `[file]`. */
+  /** After the name on the usage line: `[file]`. */
   readonly argument?: string;
   readonly options: readonly CommandOption[];
   /** True when every setting may be given as an option. */
@@ -31,7 +31,7 @@ export interface ParsedArguments {
   readonly options: Readonly<Record<string, string | true>>;
   /** Values of options that may be repeated, in order. */
   readonly lists: Readonly<Record<string, readonly string[]>>;
-  /** Other options, which must be settings; `true` when no value stood behind them. */
+  /** Other options, which must be settings; `true` when they had no value. */
   readonly settings: Readonly<Record<string, string | true>>;
   readonly help: boolean;
   /** `--v`, `--vv`: errors are printed with their stack. */
@@ -41,7 +41,7 @@ export interface ParsedArguments {
 /** Runs and resolves to the exit code; rejects with an error whose message is one line for the person at the terminal. */
 export type Command = (context: CommandContext) => Promise<number>;
 
-/** The world as a command sees it. */
+/** The environment of a command. */
 export interface CommandContext {
   readonly arguments: ParsedArguments;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -50,12 +50,12 @@ export interface CommandContext {
   readonly out: (line: string) => void;
   /** Writes a line to standard error. */
   readonly err: (line: string) => void;
-  /** Standard output is a terminal that takes colours. */
+  /** Standard output is a terminal that supports colours. */
   readonly colours: boolean;
   readonly loadGateway: () => Promise<GatewayModule>;
 }
 
-/** What `start` needs of the gateway; loaded when it is time. */
+/** What `start` needs of the gateway; loaded when it is needed. */
 export interface GatewayModule {
   /** Resolves when the node listens. Rejects with a one-line message when it cannot. */
   readonly startGateway: (settings: Settings, warnings: readonly string[], options: StartOptions) => Promise<Gateway>;

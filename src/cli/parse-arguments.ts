@@ -3,7 +3,7 @@ import type { CommandDescription, CommandOption, ParsedArguments } from './comma
 
 const universal: ReadonlySet<string> = new Set(['--help', '-h', '--v', '-v', '--vv']);
 
-/** Parses what stands behind the name of a command: `--name value`, `--name=value`, `-n value`, `--switch`. */
+/** Parses the arguments after the name of a command: `--name value`, `--name=value`, `-n value`, `--switch`. */
 export function parseArguments(command: CommandDescription, argv: readonly string[]): ParsedArguments {
   const positionals: string[] = [];
   const options: Record<string, string | true> = {};

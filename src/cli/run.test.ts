@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { settingNames } from '../settings/schema.ts';
+import { settingNames } from '../shared/settings/schema.ts';
 import { version } from '../version.ts';
 import { commands } from './commands.ts';
 import { run } from './run.ts';
@@ -59,7 +59,7 @@ test('an unknown option is refused', async () => {
   );
 });
 
-test('an option that needs a value, and one that takes none, say so', async () => {
+test('an option without its value, or with one that it does not take, is refused', async () => {
   assert.equal((await cli(['check', '-p'])).err, 'Error: option -p needs a value (directory)');
   assert.equal((await cli(['check', '--log-level'])).err, 'Error: option --log-level needs a value');
   assert.equal((await cli(['version', '--all=x'])).err, 'Error: option --all=x takes no value');
@@ -76,7 +76,7 @@ test('version prints the version', async () => {
   assert.equal((await cli(['--version'])).out, version);
 });
 
-test('check tells whether a file is good', async () => {
+test('check reports whether a file is valid', async () => {
   const path = join(cwd, 'good.conf');
   writeFileSync(path, 'log_level = debug\nnginx_daemon = off\n');
   assert.deepEqual(await cli(['check', path]), {
@@ -96,7 +96,7 @@ test('check loads the plugins that the settings name', async () => {
   assert.match(err, /^Error: plugins: 'corss' cannot be loaded: .* \(did you mean 'cors'\?\)$/);
 });
 
-test('settings come as options in any form, and a switch may stand alone', async () => {
+test('settings can be options in any form, and a switch needs no value', async () => {
   assert.equal((await cli(['check', '--allow-debug-header', '--workers=3', '--pg-user', 'x'])).code, 0);
   assert.match(
     (await cli(['check', '--workers=x'])).err,
@@ -104,7 +104,7 @@ test('settings come as options in any form, and a switch may stand alone', async
   );
 });
 
-test('an error is one line; --v adds where it came from', async () => {
+test('an error is one line; --v adds its stack', async () => {
   assert.equal((await cli(['check'], { KONG_DATABASE: 'off' })).err.split('\n').length, 1);
   assert.match((await cli(['check', '--v'], { KONG_DATABASE: 'off' })).err, /\n +at /);
 });

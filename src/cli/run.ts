@@ -1,10 +1,10 @@
 import { CliError } from './cli-error.ts';
 import type { CommandContext } from './command.ts';
+import { commandHelp, generalHelp } from './commands/help.ts';
 import { commands, findCommand } from './commands.ts';
-import { commandHelp, generalHelp } from './help.ts';
 import { parseArguments } from './parse-arguments.ts';
 
-/** The world of a run; what is absent is that of this process. */
+/** The environment of a run. Default: that of this process. */
 export type RunOptions = Partial<Omit<CommandContext, 'arguments'>>;
 
 /** Runs `sluicegate COMMAND [OPTIONS]` and resolves to the exit code. Never rejects. */
@@ -32,8 +32,8 @@ async function dispatch(argv: readonly string[], options: RunOptions & Pick<Comm
     out(commandHelp(command));
     return 0;
   }
-  const most = command.argument?.split(' ').length ?? 0;
-  const extra = parsed.positionals[most];
+  const maxPositionals = command.argument?.split(' ').length ?? 0;
+  const extra = parsed.positionals[maxPositionals];
   if (extra !== undefined) throw new CliError(`unexpected argument '${extra}' (see sluicegate ${command.name} --help)`);
   const execute = await command.load();
   return execute({
@@ -48,7 +48,7 @@ async function dispatch(argv: readonly string[], options: RunOptions & Pick<Comm
 }
 
 async function unknownCommand(name: string): Promise<string> {
-  const { suggest } = await import('../util/suggest.ts');
+  const { suggest } = await import('../shared/util/suggest.ts');
   const guess = suggest(
     name,
     commands.map((command) => command.name),

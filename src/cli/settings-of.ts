@@ -1,10 +1,10 @@
-import type { LoadedSettings } from '../settings/load.ts';
-import { loadSettings } from '../settings/load.ts';
-import { definitions, findSetting } from '../settings/schema.ts';
+import { definitions, findSetting } from '../shared/settings/schema.ts';
+import type { LoadedSettings } from '../shared/settings/sources/load.ts';
+import { loadSettings } from '../shared/settings/sources/load.ts';
 import { CliError } from './cli-error.ts';
 import type { CommandContext } from './command.ts';
 
-/** The settings that a command was called with. `file` stands above `--conf`. */
+/** The settings of a command. `file` takes precedence over `--conf`. */
 export function settingsOf(context: CommandContext, file?: string): LoadedSettings {
   const { options, settings } = context.arguments;
   const flags: Record<string, string> = {};
@@ -14,7 +14,7 @@ export function settingsOf(context: CommandContext, file?: string): LoadedSettin
   return loadSettings({ flags, env: context.env, cwd: context.cwd, ...(typeof conf === 'string' && { conf }) });
 }
 
-/** A switch may stand alone; any other setting needs its value. An unknown name is left to the settings to refuse. */
+/** A switch needs no value; any other setting does. Unknown names are refused when the settings are loaded. */
 function bareValue(flag: string): string {
   const name = findSetting(flag.replaceAll('-', '_'));
   if (name === null) return '';

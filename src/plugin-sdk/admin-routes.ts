@@ -1,72 +1,94 @@
 import type { EntityRow } from './entity-access.ts';
 
+/** A request to a path of the plugin. */
 export interface PluginAdminRequest {
-  /** Values of the `{name}` segments, percent-decoded. */
+  /** Values of the `{name}` segments of the path, percent-decoded. */
   readonly params: Readonly<Record<string, string>>;
   /** First value of a query argument, or null. */
   query(name: string): string | null;
-  /** The decoded body, form or JSON; empty when there is none. */
+  /** The decoded body, form or JSON; empty if the request has none. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** The response to it. */
 export interface PluginAdminAnswer {
   readonly status: number;
-  /** Sent as JSON; an answer without it is empty. */
+  /** Sent as JSON. Default: no body. */
   readonly json?: unknown;
 }
 
+/** One method of a path, with its entry in the OpenAPI description. */
 export interface PluginAdminOperation {
-  /** What it does, for the OpenAPI description. */
   readonly summary: string;
-  /** Status of its success, for the OpenAPI description; after 204 the answer is empty. Default: 200. */
+  /** Status of a success. A 204 has no body. Default: 200. */
   readonly status?: number;
-  /** What it reads from the query, for the OpenAPI description. */
+  /** Default: none. */
   readonly queryParameters?: readonly {
     readonly name: string;
     readonly description: string;
-    /** JSON Schema of its value; any text when left out. */
+    /** JSON Schema of the value. Default: any text. */
     readonly schema?: Readonly<Record<string, unknown>>;
   }[];
-  /** Further statuses of its answers, for the OpenAPI description: `[404, 503]`. */
+  /** More statuses that it may answer with: `[404, 503]`. Default: none. */
   readonly otherStatuses?: readonly number[];
-  /** Changes nothing although it is no GET: leaves no audit record. Default: false. */
+  /** True for a method other than GET that changes nothing: it leaves no audit record. Default: false. */
   readonly readOnly?: boolean;
-  /** Null: the plain 404 of the Admin API. */
+  /** Null: the plain 404 of the Admin API. A rejection is answered with 500; an unavailable store with 503. */
   handle(request: PluginAdminRequest): Promise<PluginAdminAnswer | null>;
 }
 
-/** One path of the Admin API: `/consumers/{consumers}/quotas`. */
+/** One path of the Admin API. */
 export interface PluginAdminRoute {
+  /** With named segments: `/consumers/{consumers}/quotas`. */
   readonly path: string;
   readonly operations: Readonly<Partial<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', PluginAdminOperation>>>;
 }
 
-/** How much is used of a counter kept in the relational store. */
+/** A counter of the policy `cluster`, as the store has it. */
 export interface StoredCounter {
+  /** Made with `storedCounterKey` of `plugin-kit/limits`. */
   readonly key: string;
-  /** Milliseconds since the epoch: when the period began that it counts. */
+  /** Begin of the period that it counts, in milliseconds since the epoch. */
   readonly windowStart: number;
   readonly used: number;
 }
 
-/** What the handlers of a plugin's paths work with. Everything rejects when the store does not answer. */
+/** What the gateway passes to `adminRoutes`. Every promise rejects while the store is unavailable. */
 export interface PluginAdminTools {
-  /** By id or, where the entity has one, by its endpoint key: `find('consumers', 'ada')`. */
+  /** The row with this id or endpoint key, such as a username: `find('consumers', 'ada')`; null: there is no such row. */
   find(entity: string, idOrName: string): Promise<EntityRow | null>;
+  /** The rows whose foreign field names this id; at most 10,000. */
   list(entity: string, field: string, id: string): Promise<readonly EntityRow[]>;
-  /** Every row of an entity; `plugins` to learn of the plugin's own instances. */
+  /** The rows of an entity; at most 10,000. `all('plugins')` has the plugin's own instances. */
   all(entity: string): Promise<readonly EntityRow[]>;
-  /** Counters of the relational store whose keys are these. Keys that were never counted are left out. */
+  /** The counters with these keys. A key that was never counted is left out. */
   counters(keys: readonly string[]): Promise<readonly StoredCounter[]>;
-  /** Sets counters back to 0. Limiters on all nodes see it within two seconds. */
+  /** Sets counters to 0. Limiters of all nodes apply it within two seconds. */
   resetCounters(counters: readonly Pick<StoredCounter, 'key' | 'windowStart'>[]): Promise<void>;
-  /** Sends a message to the plugin's background part on this node, and gives its answer; null when it does not run. */
+  /** Sends a message to the plugin's background part on this node; null while it does not run. */
   background(message: unknown): Promise<unknown>;
-  /** Memory of a zone that this instance of the plugin declared; null when there is none. */
+  /** The memory of a zone that the instance declares; null: it declares no such zone. */
   zone(instanceId: string, name: string): SharedArrayBuffer | null;
 }
 
-/** What the module behind `adminRoutes` exports. */
+/**
+ * What `admin.ts` of a plugin exports. Called once, when the node starts.
+ *
+ * @example
+ * export function adminRoutes(tools: PluginAdminTools): readonly PluginAdminRoute[] {
+ *   return [
+ *     {
+ *       path: '/hello/greetings',
+ *       operations: {
+ *         GET: {
+ *           summary: 'Number of greetings',
+ *           handle: async () => ({ status: 200, json: { greetings: await tools.background('count') } }),
+ *         },
+ *       },
+ *     },
+ *   ];
+ * }
+ */
 export interface PluginAdminRoutes {
   readonly adminRoutes: (tools: PluginAdminTools) => readonly PluginAdminRoute[];
 }

@@ -1,75 +1,87 @@
-import type { PluginLogger, PluginSettings } from './define-plugin.ts';
 import type { EntityRow } from './entity-access.ts';
 import type { MetricFamily } from './metrics.ts';
+import type { ConfiguredInstance, PluginLogger, PluginSettings } from './tools.ts';
 
-/** A configured instance of the plugin that is enabled. `config` is validated and has its defaults. */
-export interface BackgroundInstance<C = unknown> {
-  readonly id: string;
-  readonly config: C;
-}
-
-/** Reads of the store. Rejects with an `EntityAccessError` when it does not answer. */
+/** Reads rows of the store. Every function rejects with an `EntityAccessError` while the store is unavailable. */
 export interface BackgroundReader {
-  /** By `id` or the value of a unique field; null when there is none or its `ttl` is over. */
+  /** The row with this `id` or this value of a unique field; null: there is no such row, or its `ttl` is over. */
   find(entity: string, field: string, value: string): Promise<EntityRow | null>;
-  /** All whose foreign or looked-up field has this value, oldest first; 1,000 at most. */
+  /** The rows whose foreign or looked-up field has this value, oldest first; at most 1,000. */
   list(entity: string, field: string, value: string): Promise<readonly EntityRow[]>;
-  /** Every row, oldest first; 10,000 at most. */
+  /** All rows, oldest first; at most 10,000. */
   all(entity: string): Promise<readonly EntityRow[]>;
 }
 
-/** Writes within a transaction, validated as the Admin API does; `conflict`: a unique value is taken. */
+/**
+ * Writes rows within a transaction, validated as the Admin API does. Every function rejects with an `EntityAccessError`:
+ * `invalid` for fields that are not valid, `conflict` for a unique value that is taken, `unavailable` for the store.
+ */
 export interface BackgroundWriter extends BackgroundReader {
-  /** `ttl` (seconds) may be among the fields where the entity has one. */
+  /** `fields` may include `ttl` (seconds) where the entity has it. */
   insert(entity: string, fields: Readonly<Record<string, unknown>>): Promise<EntityRow>;
-  /** Changes some fields; null when there is no such row. */
+  /** Changes some fields; null: there is no such row. */
   update(entity: string, id: string, fields: Readonly<Record<string, unknown>>): Promise<EntityRow | null>;
-  /** False when there was nothing to delete. */
+  /** False: there was no such row. */
   delete(entity: string, id: string): Promise<boolean>;
 }
 
-/** The gateway's own store: the same for all nodes that share a database. */
+/** The store of the gateway. All nodes that share a database share it. */
 export interface BackgroundStore extends BackgroundReader {
   /**
-   * One transaction, rolled back when `work` rejects. Writers of all nodes wait for each other, so what is read in it holds
-   * until it is written; `work` must wait for nothing but the writer. Resolves when all workers of this node know.
+   * Runs `work` in one transaction, which is rolled back when `work` rejects. Writers of all nodes run one after the other, so
+   * what `work` reads stays true until it writes. `work` must not await anything but the writer. Resolves once all workers of
+   * this node have the change.
    */
   write<T>(work: (writer: BackgroundWriter) => Promise<T>): Promise<T>;
-  /** Milliseconds after a write by which other nodes know, too; 0: no other node can share this store. */
+  /** Milliseconds after a write within which other nodes have it, too; 0: no other node can share this store. */
   readonly spread: number;
 }
 
+/** What the gateway passes to `background`. */
 export interface BackgroundTools {
-  /** Writes to the error log; every line carries the plugin's name. */
+  /** Writes to the error log; each line carries the plugin's name. */
   readonly log: PluginLogger;
   readonly settings: PluginSettings;
-  /** Id of this node. */
+  /** UUID of this node. */
   readonly nodeId: string;
   readonly store: BackgroundStore;
-  /** Memory of a zone that this instance declared; null when there is none. */
+  /** The memory of a zone that the instance declares; null: it declares no such zone. */
   zone(instanceId: string, name: string): SharedArrayBuffer | null;
-  /** Adds to a counter of the plugin, as `tools.count` of `setup` does. */
+  /** Adds to a counter of the plugin, as `PluginTools.count` does. `by`: default 1. */
   count(name: string, by?: number): void;
-  /** All numbers of the node, of its core and of all plugins: those of `GET /metrics`. */
+  /** All metric families of the node and its plugins: those of `GET /metrics`. */
   metrics(): Promise<readonly MetricFamily[]>;
-  /** Aborted when the part is stopped: whatever it waits for is to be given up. */
+  /** Aborted when the part stops. Give up whatever it awaits. */
   readonly signal: AbortSignal;
 }
 
 /**
- * What a plugin does beside the traffic: once in each node, on the control plane, as long as an instance of the plugin is
- * enabled. Every node has one; what must be done once is agreed on through the store.
+ * What a plugin does outside of requests: jobs, calls to other servers, writes to the store. It runs on the control plane,
+ * once in each node, while an instance of the plugin is enabled. With several nodes each has one: use the store to agree on
+ * what must happen only once.
  */
 export interface PluginBackground {
-  /** First, and whenever an instance was made, changed or removed. Must not throw. */
-  configured(instances: readonly BackgroundInstance[]): void;
-  /** A message of the plugin's own: from a worker (`tools.background`) or its Admin API. Must not keep workers waiting. */
+  /** Called at the start and whenever an instance was added, changed or removed. Must not throw. */
+  configured(instances: readonly ConfiguredInstance[]): void;
+  /** Answers a message from a worker or from `adminRoutes` (`tools.background`). Must not keep workers waiting. */
   handle(message: unknown): Promise<unknown>;
-  /** The last instance is gone, or the node ends and no request is left; the signal is aborted already. */
+  /** Called after the last instance was removed, or when the node ends and no request is left. The signal is aborted. */
   stop(): void | Promise<void>;
 }
 
-/** What the module behind `background` exports. */
+/**
+ * What `background.ts` of a plugin exports.
+ *
+ * @example
+ * export function background({ store, signal, log }: BackgroundTools): PluginBackground {
+ *   const timer = setInterval(() => void sweep(store, signal).catch((error) => log.error('sweep failed', { error })), 60_000);
+ *   return {
+ *     configured: () => undefined,
+ *     handle: async (message) => (message === 'count' ? (await store.all('greetings')).length : null),
+ *     stop: () => clearInterval(timer),
+ *   };
+ * }
+ */
 export interface PluginBackgroundModule {
   readonly background: (tools: BackgroundTools) => PluginBackground;
 }

@@ -1,7 +1,7 @@
-/** Where a circuit stands. `ramp`: closed again, for a growing share of the calls. */
+/** State of a circuit. `ramp`: closed again, for a growing fraction of the calls. */
 export type CircuitState = 'closed' | 'open' | 'half-open' | 'ramp';
 
-/** Why a circuit opened or went on. */
+/** Why a circuit changed its state. */
 export type CircuitReason =
   | 'error-ratio'
   | 'slow-ratio'
@@ -11,53 +11,68 @@ export type CircuitReason =
   | 'trials-passed'
   | 'ramp-over';
 
+/** For `tools.limits.circuits`. */
 export interface CircuitOptions {
+  /** Part of every key, so that plugins and instances do not share circuits. */
   readonly namespace: string;
-  /** Name of the zone that keeps the circuits. */
+  /** Name of a declared zone of the kind `table`. */
   readonly zone: string;
-  /** Milliseconds that are looked back on. */
+  /** Milliseconds over which calls are counted. */
   readonly window: number;
-  /** Calls in the window before a ratio says anything. */
+  /** Calls in the window before the ratios apply. */
   readonly minCalls: number;
-  /** Share of failed calls (0 to 1) at which the circuit opens; 0: off. */
+  /** Fraction of failed calls, 0 to 1, that opens the circuit; 0: off. */
   readonly errorRatio: number;
-  /** Share of slow calls (0 to 1) at which the circuit opens; 0: off. */
+  /** Fraction of slow calls, 0 to 1, that opens the circuit; 0: off. */
   readonly slowRatio: number;
-  /** Failures in a row at which the circuit opens; 0: off. */
+  /** Consecutive failures that open the circuit; 0: off. */
   readonly consecutive: number;
-  /** Milliseconds that the circuit stays open the first time, and at most; each time that trials fail it is twice as long. */
+  /** Milliseconds for which the circuit stays open the first time. They double each time the trials fail. */
   readonly pause: number;
+  /** Maximum of `pause`, in milliseconds. */
   readonly pauseMax: number;
-  /** Calls that are let through to try, when the pause is over; all must succeed. */
+  /** Calls that are accepted as trials after the pause. All of them must succeed to close the circuit. */
   readonly trials: number;
-  /** Milliseconds over which the share of calls that are let through grows to all; 0: all at once. */
+  /** Milliseconds over which the fraction of accepted calls grows to all; 0: all at once. */
   readonly ramp: number;
-  /** Milliseconds. Default: a clock that all workers share and nobody sets. */
+  /** Clock in milliseconds. Default: a monotonic clock that all workers share. */
   readonly now?: () => number;
-  /** 0 to 1. Default: by chance. */
+  /** From 0 to below 1. Default: `Math.random`. */
   readonly random?: () => number;
 }
 
+/** A change of state, for the log. */
 export interface CircuitChange {
+  /** The new state. */
   readonly state: CircuitState;
   readonly reason: CircuitReason;
-  /** Milliseconds that it stays open at least; 0 for other states. */
+  /** Milliseconds for which it stays open at least; 0 for other states. */
   readonly pause: number;
 }
 
+/** Whether a call may be made. */
 export interface Admission {
+  /** False: the circuit is open; do not make the call. */
   readonly admitted: boolean;
-  /** The call is one of the trials: `report` must say so, or `release` when it is not made. */
+  /** The call is a trial. Pass this to `report`, or call `release` if the call is not made. */
   readonly trial: boolean;
-  /** The circuit has gone on to another state by this. */
+  /** The change of state that this admission caused; null: none. */
   readonly change: CircuitChange | null;
 }
 
-/** Circuits by key, the same for all workers of the node. Each decision is one atomic step. */
+/**
+ * Circuit breakers by key, shared by all workers of the node. Each function is one atomic step.
+ *
+ * @example
+ * const { admitted, trial } = circuits.admit(service.id);
+ * if (!admitted) return refuse(503, 'The circuit is open');
+ * const failed = await call().then(() => false, () => true);
+ * circuits.report(service.id, failed ? 'failure' : 'success', trial);
+ */
 export interface Circuits {
   admit(key: string): Admission;
-  /** A call is over. */
+  /** The call ended. Returns the change of state that it caused, or null. */
   report(key: string, result: 'success' | 'slow' | 'failure', trial: boolean): CircuitChange | null;
-  /** A trial was not made, or says nothing. */
+  /** A trial was not made, or its result says nothing. */
   release(key: string): void;
 }

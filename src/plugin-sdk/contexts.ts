@@ -1,4 +1,3 @@
-import type { SecureContext } from 'node:tls';
 import type { BackendAnswer, BackendCall } from './calls.ts';
 import type { HeaderBlock, Reply } from './reply.ts';
 import type {
@@ -6,76 +5,100 @@ import type {
   ConnectionView,
   ConsumerView,
   CredentialView,
-  HandshakeView,
   IdentityDetails,
   RequestMeasures,
   RequestView,
   RouteView,
   ServiceView,
 } from './request-views.ts';
-import type {
-  AnswerTap,
-  BodyTransform,
-  ResponseHeadEdit,
-  ResponseHeadView,
-  ResponseWithBody,
-} from './response-views.ts';
-import type { StreamContext, StreamLogContext } from './stream-contexts.ts';
+import type { ResponseHeadEdit, ResponseHeadView, ResponseWithBody } from './response-views.ts';
 import type { Trace } from './trace.ts';
 import type { UpstreamRequestEdit } from './upstream-request-edit.ts';
 
-/** What every phase sees. */
+/** A typed key for a value in the context of a request. Made with `contextKey`. */
+export interface ContextKey<T> {
+  readonly name: string;
+  readonly symbol: symbol;
+  /** Only carries the type; never set. */
+  readonly type?: T;
+}
+
+/** What all phases of a request share. It is valid until `log` returns. */
 export interface BaseContext {
   readonly request: RequestView;
   readonly client: ClientView;
   readonly connection: ConnectionView;
-  /** The matched route; null before routing and when nothing matched. */
+  /** The route that matched; null before routing, and if none matched. */
   readonly route: RouteView | null;
+  /** Null: there is no route, or it has no service. */
   readonly service: ServiceView | null;
-  /** A value kept from one phase to a later one of the same request; only code that has the key can reach it. */
+  /**
+   * A value that an earlier phase of the same request has set; undefined: none did.
+   *
+   * @example
+   * const greeted = contextKey<string>('greeted'); // once, at the top of the module
+   * context.set(greeted, 'Ada'); // in access
+   * context.get(greeted); // in headerFilter
+   */
   get<T>(key: ContextKey<T>): T | undefined;
   set<T>(key: ContextKey<T>, value: T): void;
-  /** Adds a field to the log record. */
+  /** Adds a field to the log record of this request; the last value of a field counts. */
   log(field: string, value: unknown): void;
-  /** What is recorded of this request; null: it is not (`needs.trace`). */
+  /** The recorded spans; null: the request is not recorded (`needs.trace`). */
   readonly trace: Trace | null;
-  /** A random number from 0 to below 1, the same in all phases of a request: decisions by rate are made with it. */
+  /** A random number from 0 to below 1, the same in all phases. Sample with it: `context.draw < rate`. */
   readonly draw: number;
-  /** The request is explained only (`sluicegate explain --dry-run`): nothing of it is to reach a backend, nor a copy of it. */
+  /** The request is only explained (`sluicegate explain --dry-run`): send neither it nor a copy of it anywhere. */
   readonly dry: boolean;
 }
 
-/** A typed place in the context, made once with `contextKey<T>('name')`. */
-export interface ContextKey<T> {
-  readonly name: string;
-  readonly symbol: symbol;
-  /** Only carries the type. */
-  readonly type?: T;
-}
-
-/** Before routing; global instances only. Return a `Reply` to answer now, whether or not a route would match. */
+/**
+ * Before routing; global instances only. Return a `Reply` to answer now, whether or not a route would match.
+ *
+ * @example
+ * rewrite({ request }: RewriteContext) {
+ *   return request.path === '/ping' ? reply({ status: 204 }) : undefined;
+ * }
+ */
 export interface RewriteContext extends BaseContext {
   readonly upstream: UpstreamRequestEdit;
 }
 
 /**
- * What to do when none of the plugins authenticated the client: return the answer, or `authenticate` somebody and return
- * nothing. `refusals`: the 401 answers that were held back. `asked`: how many of the plugins were there to be asked.
+ * Called when none of the plugins of `authenticateWithAny` authenticated the client. Return the reply to send, or call
+ * `context.authenticate` for an anonymous consumer and return nothing.
+ *
+ * @param refusals The 401 replies of these plugins.
+ * @param asked How many of these plugins are configured for the request.
  */
-export type NoneOf = (
+export type NoneAuthenticated = (
   context: AccessContext,
   refusals: readonly Reply[],
   asked: number,
 ) => Reply | undefined | Promise<Reply | undefined>;
 
-/** After routing, before the backend is contacted. Return a `Reply` to answer now. */
+/**
+ * After routing, before a backend is contacted. Return a `Reply` to answer now, or nothing to continue. May be asynchronous.
+ *
+ * @example
+ * async access(context: AccessContext) {
+ *   const key = context.request.header('x-key');
+ *   const row = key === null ? null : await tools.entities.find('keys', 'key', key, context.client.ip);
+ *   if (row === null) return refuse(401, 'Unauthorized');
+ *   context.upstream.setHeader('X-Key-Id', row.id);
+ *   return undefined;
+ * }
+ */
 export interface AccessContext extends BaseContext {
+  /** The request that the backend will receive, and the way to it. */
   readonly upstream: UpstreamRequestEdit;
-  /** Other plugins have their access phase after this one: they may change the request, or answer it themselves. */
+  /** True: other plugins have their access phase after this one. They may change the request or answer it. */
   readonly followed: boolean;
   /**
-   * Names the consumer and credential of this request; sets or clears the identity headers. A consumer without a
-   * credential is the anonymous one.
+   * Sets the consumer and credential of this request, and the identity headers for the backend. A consumer without a
+   * credential is the anonymous one; null for both clears them.
+   *
+   * @param details Default: none are known.
    */
   authenticate(
     consumer: ConsumerView | null,
@@ -83,111 +106,115 @@ export interface AccessContext extends BaseContext {
     details?: Partial<IdentityDetails>,
   ): void;
   /**
-   * Names the version of the API that the request is for; analytics count requests by it. One of a few names from the configuration, of
-   * 64 characters at most, never a client's own text.
+   * Sets the version of the API that the request is for. Analytics count requests by it. Use names from the configuration
+   * only, never text of a client; at most 64 characters count.
    */
   setApiVersion(name: string): void;
   /**
-   * From here on one of these plugins (names) is enough: they run in their order, a 401 of each is held back, and once one
-   * has authenticated the client the others are skipped. When none did, `otherwise` decides after the last of them, or at
-   * once when none of them is configured for the request. Any other answer than a 401 is final.
+   * Makes one of several authentication plugins enough. They run in the order of their priority, and a 401 of each is held
+   * back. Once one has authenticated the client, `accessSkipped` of the others runs instead of their `access`. If none has,
+   * `otherwise` decides: after the last of them, or at once if none of them is configured for the request. Any reply other
+   * than a 401 is final.
+   *
+   * @param names Names of plugins with a lower priority.
+   *
+   * @example
+   * context.authenticateWithAny(new Set(['key-auth', 'jwt']), (_, refusals) => refusals[0]);
    */
-  anyOf(names: ReadonlySet<string>, otherwise: NoneOf): void;
+  authenticateWithAny(names: ReadonlySet<string>, otherwise: NoneAuthenticated): void;
   /**
-   * Sets the largest request body, in bytes, for this request. False: it is known to be larger already; refuse it. A body
-   * of undeclared length (chunked) is measured while it streams by, whoever reads it: beyond the limit the client gets 413
-   * `Request size limit exceeded`, and nothing of the excess is passed on. The lowest limit of several counts.
+   * Sets the maximum size of the request body, in bytes; the lowest of several limits applies. False: the body is already
+   * known to be larger, so refuse the request. A body of undeclared length (chunked) is measured while it streams: beyond
+   * the limit the client receives 413 `Request size limit exceeded`, and the rest is not forwarded.
    */
   limitBody(bytes: number): boolean;
-  /** The whole request body, empty when there is none. Rejects unless the plugin declared `needs.requestBody`. */
+  /**
+   * The whole request body; empty if there is none. A body over `needs.requestBody.maxBytes` is answered with 413, and one for
+   * which `body_memory` has no room with 503: the promise then rejects, and the plugin need not catch it.
+   *
+   * @throws Error (rejects) if no plugin of the request declares `needs.requestBody`.
+   */
   body(): Promise<Uint8Array>;
   /**
-   * The same with its content coding (gzip, deflate, br, zstd) taken off: from then on the backend gets it so, too, without
-   * `Content-Encoding`. A coding that is unknown is answered with 415, a broken one with 400, one that grows beyond
-   * `needs.requestBody` with 413, and the plugin hears no more of it.
+   * `body()` without its content coding (gzip, deflate, br, zstd). From then on the backend receives it decoded, too, without
+   * `Content-Encoding`. An unknown coding is answered with 415, a broken one with 400, and a body that is too large once
+   * decoded with 413: the promise then rejects, and the plugin need not catch it.
    */
   decodedBody(): Promise<Uint8Array>;
   /**
-   * Sends a request of the gateway's own to a backend. It goes the way of all requests (balancing, health, retries, TLS), but no
-   * plugins run for it. Rejects with a `CallFailed`.
+   * Sends a separate request to a backend, with balancing, health checks, retries and TLS as usual. No plugins run for it.
+   *
+   * @throws CallFailed (rejects) if there is no response. Any status is a response.
    */
   call(call: BackendCall): Promise<BackendAnswer>;
 }
 
-/** The answer's head, before it goes to the client. Runs for every answer, refusals included. Must be synchronous. */
+/**
+ * The head of the response, before it is sent to the client. Runs for every response, refusals of the gateway included. Must
+ * be synchronous.
+ *
+ * @example
+ * headerFilter({ response }: HeaderFilterContext) {
+ *   response.setHeader('X-Frame-Options', 'DENY');
+ * }
+ */
 export interface HeaderFilterContext extends BaseContext {
   readonly response: ResponseHeadEdit;
 }
 
-/** The head of a backend's answer as it came, before any plugin changed it. */
+/**
+ * The head of a backend's response, before any plugin changed it.
+ *
+ * @example
+ * backendAnswer({ response, request, client }: BackendAnswerContext) {
+ *   if (response.status !== 200) return null;
+ *   return answerCopy(response, 65_536, client.ip, (body) => cache.set(request.path, body)); // a tap for a copy of the body
+ * }
+ */
 export interface BackendAnswerContext extends BaseContext {
   readonly response: ResponseHeadView & {
-    /** All header lines, in their order, without those that frame the message. */
+    /** The header lines in their order, each with CRLF, without those that frame the message. */
     block(): HeaderBlock;
   };
 }
 
-/** Before the buffered answer goes to the client. Return a `Reply` to send that instead. */
+/**
+ * The whole response, buffered (`needs.responseBody`), before it is sent to the client. Return a `Reply` to send that instead.
+ * May be asynchronous.
+ *
+ * @example
+ * response({ response }: ResponseContext) {
+ *   const document = parseJson(response.body());
+ *   if (isJsonObject(document)) response.setBody(Buffer.from(jsonText({ data: document })));
+ *   return undefined;
+ * }
+ */
 export interface ResponseContext extends BaseContext {
   readonly response: ResponseWithBody;
 }
 
-/** After the answer has gone. Read only. */
+/**
+ * After the response was sent. Read only.
+ *
+ * @example
+ * log({ measures, response, record }: LogContext) {
+ *   if (measures.total > 1000) queue.add(JSON.stringify({ status: response.status, ...record() }));
+ * }
+ */
 export interface LogContext extends BaseContext {
   readonly response: ResponseHeadView;
   readonly measures: RequestMeasures;
-  /** The log record in Kong's format, made on the first call and shared by all plugins. */
+  /** The log record in Kong's format. Made on the first call and shared by all plugins of the request. */
   record(): Readonly<Record<string, unknown>>;
 }
 
-/** Rewrites what would stand in a log. Called for each line that is written, so it must be quick; must not throw. */
-export interface LogMask {
-  /** A query as it was sent, without the question mark. */
-  query?(query: string): string;
-  /** A header field of request or answer, name in lower case. */
-  header?(name: string, value: string): string;
-}
-
-export interface PluginPhases {
-  /**
-   * In the TLS handshake of a client that names a server; global instances only. Gives the certificate to show in place of
-   * the one that the gateway would show; null: no opinion. A handshake that is a challenge fails unless one is given.
-   */
-  certificate?(handshake: HandshakeView): SecureContext | null | Promise<SecureContext | null>;
-  rewrite?(context: RewriteContext): void | Reply | Promise<void> | Promise<Reply | undefined>;
-  access?(context: AccessContext): undefined | Reply | Promise<undefined | Reply>;
-  /** In place of `access`, when another plugin was enough (`anyOf`): to hide a credential that was not needed. */
-  skipped?(context: AccessContext): void;
-  /**
-   * A backend has answered, or a plugin in its place (`backendReply`); nothing has changed the answer yet. Return a tap to see its
-   * body, too, a `Reply` to go on with that instead (the backend's body is dropped), or null. Must be synchronous.
-   */
-  backendAnswer?(context: BackendAnswerContext): AnswerTap | Reply | null;
-  /** No backend has answered, and none will be asked again. A `Reply` goes in the place of the error of this status. */
-  backendFailure?(context: BaseContext, status: number): Reply | null;
-  /**
-   * Whether `response` needs the body of this answer. False: it streams by as far as this plugin is concerned, and `response` does
-   * not run for it. Default: of all answers.
-   */
-  wantsBody?(context: HeaderFilterContext): boolean;
-  headerFilter?(context: HeaderFilterContext): void;
-  /** Called once for each answer, after headerFilter; null means that this answer is left alone. */
-  bodyFilter?(context: HeaderFilterContext): BodyTransform | null;
-  response?(context: ResponseContext): undefined | Reply | Promise<undefined | Reply>;
-  log?(context: LogContext): void;
-  /** For each stream in the scope of an instance whose `protocols` name one of theirs, when it is over. */
-  streamLog?(context: StreamLogContext): void;
-  /** What logs show of requests that this instance runs for, also of those refused before its turn. */
-  readonly logMask?: LogMask;
-  /**
-   * For each stream (TCP, TLS, UDP) in the scope of an instance whose `protocols` name one of theirs. False, or an exception:
-   * the stream is closed.
-   */
-  accept?(context: StreamContext): boolean;
-  /**
-   * The node ends and no request is left: what is still gathered is sent on. Not waited for longer than five seconds. `dispose` follows.
-   */
-  drain?(): Promise<void>;
-  /** Frees what `setup` made; called when the instance's configuration was replaced and no request uses it any more. */
-  dispose?(): void;
+/**
+ * Makes a key for a value in the context of a request. Two keys of the same name are different: only code that has the key
+ * can read the value. Call it once, at the top of a module.
+ *
+ * @example
+ * const greeted = contextKey<string>('greeted');
+ */
+export function contextKey<T>(name: string): ContextKey<T> {
+  return Object.freeze({ name, symbol: Symbol(name) });
 }

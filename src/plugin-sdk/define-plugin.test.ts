@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contextKey } from './context-key.ts';
+import { contextKey } from './contexts.ts';
 import { definePlugin, httpProtocols, isPlugin, type PluginDescription } from './define-plugin.ts';
 
 const description: PluginDescription<unknown> = {

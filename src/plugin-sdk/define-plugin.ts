@@ -1,139 +1,109 @@
-import type { EntityDefinition } from '../entities/entity.ts';
-import type { EntityCheck } from '../schema/entity-checks.ts';
-import type { RecordSchema } from '../schema/fields.ts';
+import type { EntityDefinition } from '../shared/entities/entity.ts';
+import type { EntityCheck } from '../shared/schema/entity-checks.ts';
+import type { RecordSchema } from '../shared/schema/fields.ts';
 import type { PluginAdminRoutes } from './admin-routes.ts';
 import type { PluginBackgroundModule } from './background.ts';
-import type { PluginPhases } from './contexts.ts';
-import type { EntityAccess } from './entity-access.ts';
-import type { LimitTools, ZoneRequest } from './limits.ts';
 import type { PluginMetricsModule } from './metrics.ts';
+import type { PluginPhases } from './phases.ts';
+import type { PluginTools } from './tools.ts';
 import type { TraceNeeds } from './trace.ts';
+import type { ZoneRequest } from './zones.ts';
 
-export interface PluginLogger {
-  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
-}
+/** Protocols that an instance may name in its `protocols` field. */
+export type PluginProtocol = 'grpc' | 'grpcs' | 'http' | 'https' | 'tcp' | 'tls' | 'udp' | 'tls_passthrough';
 
-/** The running gateway, as plugins may see it. `worker` counts from 0. */
-export interface PluginNode {
-  readonly id: string;
-  readonly hostname: string;
-  readonly pid: number;
-  readonly worker: number;
-}
+/** The scopes that an instance may have in addition to the global one. */
+export type PluginScope = 'consumer' | 'route' | 'service';
 
-/** What the gateway gives to `setup`. */
-export interface PluginTools {
-  /** Writes to the error log; every line carries the plugin's name and the instance's id. */
-  readonly log: PluginLogger;
-  /** The row's id: stable over changes of its configuration. */
-  readonly instanceId: string;
-  readonly node: PluginNode;
-  /** Consumers, credentials, tokens. */
-  readonly entities: EntityAccess;
-  readonly limits: LimitTools;
-  /** Memory of a zone that the plugin declared; all workers of the node see the same. */
-  zone(name: string): SharedArrayBuffer;
-  /** Adds to a counter of the plugin, shown by `GET /status`: `redis_failures`. Lower-case letters and underscores. */
-  count(name: string, by?: number): void;
-  /**
-   * Sends a message to the plugin's background part on this node (`background`), and gives its answer: null when the part
-   * does not run. What can be copied between threads may be sent. Never waits for anything slow there.
-   */
-  background(message: unknown): Promise<unknown>;
-  readonly settings: PluginSettings;
-}
-
-/** Settings of the node that plugins heed. */
-export interface PluginSettings {
-  /** Keys are stored hashed. */
-  readonly hashKeys: boolean;
-  /** PEM file of the authorities to trust in other servers; null: the built-in ones. */
-  readonly trustedCertificates: string | null;
-  /** What traces show (`tracing_instrumentations`), and the share of requests that have one (`tracing_sampling_rate`, 0 to 1). */
-  readonly tracing: { readonly instrumentations: ReadonlySet<string>; readonly samplingRate: number };
-}
-
+/** What an instance needs of the gateway. What it does not declare costs its requests nothing. */
 export interface PluginNeeds {
-  /** `access` may ask for the request body, up to this many bytes; asking for a larger one is answered with 413. */
+  /**
+   * `access` may read the request body, up to this number of bytes. A plugin that reads a larger one gets no body: the
+   * client receives 413.
+   */
   readonly requestBody?: { readonly maxBytes: number };
-  /** TLS clients are asked for a certificate; one that shows none is served all the same. */
+  /** TLS clients are asked for a certificate. A client without one is still accepted. */
   readonly clientCertificate?: boolean;
-  /** `stream`: `bodyFilter` is used. `buffer`: `response` gets the whole body, up to `maxBytes`, else 502. */
+  /**
+   * `stream`: `bodyFilter` runs, piece by piece. `buffer`: `response` receives the whole body, up to `maxBytes` bytes; a
+   * larger one is answered with 502.
+   */
   readonly responseBody?: { readonly mode: 'stream' } | { readonly mode: 'buffer'; readonly maxBytes: number };
-  /** Requests are recorded (`context.trace`). */
+  /** Requests are recorded in `context.trace`. */
   readonly trace?: TraceNeeds;
-  /** What no log may show, of any request: also of one that is refused before its turn, or sent to another route. */
+  /** Where clients send credentials. No log shows these values, whatever happens to the request. */
   readonly secrets?: PluginSecrets;
 }
 
-/** Names, in any case. Usual ones (`Authorization`, `Cookie`, `apikey`, `access_token`) are masked without being named. */
+/** Names, in any case. The common ones (`Authorization`, `Cookie`, `apikey`, `access_token`) are always masked. */
 export interface PluginSecrets {
   /** Query arguments that carry credentials. */
   readonly queryArguments?: readonly string[];
-  /** Header fields, of requests and answers, that carry credentials: `apikey`, `cookie`, `set-cookie`. */
+  /** Header fields of requests and responses that carry credentials: `apikey`, `set-cookie`. */
   readonly headers?: readonly string[];
 }
 
-export type PluginProtocol = 'grpc' | 'grpcs' | 'http' | 'https' | 'tcp' | 'tls' | 'udp' | 'tls_passthrough';
-
-/** The scopes that an instance may be attached to besides globally. */
-export type PluginScope = 'consumer' | 'route' | 'service';
-
 /** What `schema.ts` of a plugin exports. */
 export interface PluginSchema<C = unknown> {
-  /** The fields of the configuration, every one with a description. */
+  /** The fields of the configuration. Each has a description. */
   readonly config: RecordSchema<C>;
-  /** Checks over the whole plugin entity, whose fields are named `config.<field>`. Default: none. */
+  /** Rules over several fields, which are named `config.<field>`. Default: none. */
   readonly checks?: readonly EntityCheck[];
 }
 
-/** What the module behind `entities` exports. */
+/** What `entities.ts` of a plugin exports. */
 export interface PluginEntities {
+  /** Made with `defineEntity` of `sluicegate/plugin-sdk/schema`. */
   readonly entities: readonly EntityDefinition[];
 }
 
-/** What a plugin's `index.ts` says of it. `C` is the type of its validated configuration. */
+/**
+ * What `index.ts` of a plugin passes to `definePlugin`.
+ *
+ * `schema`, `entities`, `adminRoutes`, `background` and `metrics` are functions that import a module, so that only the
+ * control plane loads it. Workers load `index.ts` and `handler.ts` only.
+ *
+ * @typeParam C Type of the validated configuration: `Infer<typeof config>` of the schema.
+ */
 export interface PluginDescription<C> {
-  /** Kong's name for it, the name of its folder: lower-case letters, digits and hyphens. */
+  /** Name of the plugin and of its folder: lower-case letters and digits in parts joined by hyphens. */
   readonly name: string;
   /** `major.minor.patch`. */
   readonly version: string;
-  /** Higher runs first, in every phase. Kong's own numbers; no two plugins share one. */
+  /** A whole number. In every phase, the plugin with the higher number runs first. Bundled plugins have Kong's numbers. */
   readonly priority: number;
-  /** Protocols that an instance may name in its `protocols` field. */
+  /** Protocols that an instance may name in its `protocols` field; at least one. */
   readonly protocols: readonly PluginProtocol[];
-  /** The default of that field. Default: those of grpc, grpcs, http and https that it speaks, or else all its own. */
+  /** Default of that field. Default: those of grpc, grpcs, http and https in `protocols`; if there are none, all. */
   readonly defaultProtocols?: readonly PluginProtocol[];
   /** Default: consumer, route and service. */
   readonly scopes?: readonly PluginScope[];
-  /**
-   * The schema, or how to load it: `() => import('./schema.ts')`. Only the control plane loads it, so a worker is
-   * spared the validation library (6 MB and 45 ms for each worker, measured).
-   */
+  /** The schema, or a function that loads it: `() => import('./schema.ts')` saves 6 MB and 45 ms in each worker. */
   readonly schema: PluginSchema<C> | (() => Promise<PluginSchema<C>>);
-  /** Default: none. */
+  /** May depend on the configuration. Default: none. */
   readonly needs?: PluginNeeds | ((config: C) => PluginNeeds);
-  /** Tables in shared memory that an instance needs; made before `setup` runs. Default: none. */
+  /** Shared memory that an instance needs. It exists before `setup` runs. Default: none. */
   readonly zones?: (config: C, instanceId: string) => readonly ZoneRequest[];
-  /** Entities that the plugin brings along: a module that exports `entities`. Loaded by the control plane only. */
+  /** Entities that the plugin adds to the Admin API: `() => import('./entities.ts')`. Default: none. */
   readonly entities?: () => Promise<PluginEntities>;
-  /** Paths of the Admin API that the plugin brings along. Loaded by the control plane only. */
+  /** Paths that the plugin adds to the Admin API: `() => import('./admin.ts')`. Default: none. */
   readonly adminRoutes?: () => Promise<PluginAdminRoutes>;
-  /** What it does beside the traffic. Loaded by the control plane only, when the first instance is enabled. */
+  /** What runs once in each node, outside of requests: `() => import('./background.ts')`. Default: nothing. */
   readonly background?: () => Promise<PluginBackgroundModule>;
-  /** Numbers that `GET /metrics` and the exporters of metrics show. Loaded by the control plane only, when somebody collects. */
+  /** Numbers for `GET /metrics` and the exporters of metrics: `() => import('./metrics.ts')`. Default: none. */
   readonly metrics?: () => Promise<PluginMetricsModule>;
   /**
-   * Runs once for each instance and version of its configuration, never per request. `config` is validated, has its
-   * defaults, keeps Kong's field names, and is frozen. Returns only the phases it uses.
+   * Called in each worker once for each instance and version of its configuration, never per request. Do costly work here:
+   * compile expressions, open clients. An exception disables the instance: the error log has the message, and requests in
+   * its scope are answered with 500.
+   *
+   * @param config Validated, with its defaults and Kong's field names; frozen.
+   * @returns Only the phases that this configuration uses. A phase that is not there costs nothing.
    */
   setup(config: C, tools: PluginTools): PluginPhases;
 }
 
-/** A plugin definition, as the gateway holds it. Made by `definePlugin` only. */
+/** A plugin definition. Made by `definePlugin` only. */
 export interface Plugin {
   readonly name: string;
   readonly version: string;
@@ -144,10 +114,14 @@ export interface Plugin {
   loadSchema(): Promise<PluginSchema>;
   needs(config: unknown): PluginNeeds;
   zones(config: unknown, instanceId: string): readonly ZoneRequest[];
+  /** Empty: the plugin has none. */
   loadEntities(): Promise<readonly EntityDefinition[]>;
+  /** Null: the plugin has none. */
   loadAdminRoutes(): Promise<PluginAdminRoutes['adminRoutes'] | null>;
   readonly hasBackground: boolean;
+  /** Null: the plugin has none. */
   loadBackground(): Promise<PluginBackgroundModule['background'] | null>;
+  /** Null: the plugin has none. */
   loadMetrics(): Promise<PluginMetricsModule['metrics'] | null>;
   setup(config: unknown, tools: PluginTools): PluginPhases;
 }
@@ -157,11 +131,13 @@ export interface PluginModule {
   readonly default: Plugin;
 }
 
-/** Loads a plugin's `index.ts`. */
+/** Loads `index.ts` of a plugin. */
 export type PluginLoader = () => Promise<PluginModule>;
 
+/** Requests: gRPC and HTTP, with and without TLS. */
 export const httpProtocols: readonly PluginProtocol[] = Object.freeze(['grpc', 'grpcs', 'http', 'https']);
 
+/** Requests and streams. */
 export const allProtocols: readonly PluginProtocol[] = Object.freeze([
   'grpc',
   'grpcs',
@@ -177,7 +153,25 @@ const allScopes: readonly PluginScope[] = Object.freeze(['consumer', 'route', 's
 const noNeeds: PluginNeeds = Object.freeze({});
 const brand = Symbol.for('sluicegate.plugin');
 
-/** Makes a plugin of its description. Throws when the description could never work. */
+/**
+ * Makes a plugin. It is the default export of the plugin's `index.ts`.
+ *
+ * @throws TypeError for a description that cannot work: a malformed name or version, a priority that is no whole number, no
+ * protocol, a default protocol that is not among `protocols`.
+ *
+ * @example
+ * import { definePlugin, httpProtocols } from 'sluicegate/plugin-sdk';
+ * import { greet } from './handler.ts';
+ *
+ * export default definePlugin({
+ *   name: 'hello',
+ *   version: '1.0.0',
+ *   priority: 500,
+ *   protocols: httpProtocols,
+ *   schema: () => import('./schema.ts'),
+ *   setup: greet,
+ * });
+ */
 export function definePlugin<C>(description: PluginDescription<C>): Plugin {
   const problem = descriptionProblem(description);
   if (problem !== null) throw new TypeError(`plugin '${description.name}': ${problem}`);
@@ -187,7 +181,7 @@ export function definePlugin<C>(description: PluginDescription<C>): Plugin {
     version: description.version,
     priority: description.priority,
     protocols: Object.freeze([...description.protocols]),
-    defaultProtocols: Object.freeze([...(description.defaultProtocols ?? usualProtocols(description.protocols))]),
+    defaultProtocols: Object.freeze([...(description.defaultProtocols ?? defaultProtocols(description.protocols))]),
     scopes: Object.freeze([...(description.scopes ?? allScopes)]),
     async loadSchema() {
       return typeof schema === 'function' ? await schema() : schema;
@@ -205,14 +199,14 @@ export function definePlugin<C>(description: PluginDescription<C>): Plugin {
   return Object.freeze(plugin);
 }
 
-/** True for what `definePlugin` made, also by another copy of the SDK. */
+/** True for what `definePlugin` made, also that of another copy of the SDK. */
 export function isPlugin(value: unknown): value is Plugin {
   return typeof value === 'object' && value !== null && brand in value;
 }
 
-function usualProtocols(spoken: readonly PluginProtocol[]): readonly PluginProtocol[] {
-  const usual = httpProtocols.filter((protocol) => spoken.includes(protocol));
-  return usual.length === 0 ? spoken : usual;
+function defaultProtocols(spoken: readonly PluginProtocol[]): readonly PluginProtocol[] {
+  const common = httpProtocols.filter((protocol) => spoken.includes(protocol));
+  return common.length === 0 ? spoken : common;
 }
 
 function descriptionProblem<C>(description: PluginDescription<C>): string | null {

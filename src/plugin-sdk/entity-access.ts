@@ -1,48 +1,64 @@
 import type { ConsumerView } from './request-views.ts';
 
 /**
- * A stored entity with Kong's field names. `created_at` is in milliseconds since the epoch; a foreign field is `{ id }`
- * or null. The same object is given out until the entity changes, so a `WeakMap` keyed by it holds what was derived of
- * it, and no longer.
+ * A stored entity with Kong's field names. A foreign field is `{ id }` or null. The same object is returned until the
+ * entity changes, so use it as the key of a `WeakMap` for what you derive from it.
  */
 export interface EntityRow {
+  /** UUID. */
   readonly id: string;
+  /** Milliseconds since the epoch. */
   readonly created_at: number;
   readonly [field: string]: unknown;
 }
 
 /**
- * The entities that are too many to be held by every worker: consumers, credentials, tokens. What was asked for once is
- * remembered, its absence too, until it changes or expires: then the answer comes at once, without a promise.
+ * Consumers, credentials, tokens and the entities of plugins: too many to keep in every worker. A lookup is cached, also one
+ * that found nothing, until the entity changes or expires. A cached result is returned at once, without a promise.
+ *
+ * Every function rejects with an `EntityAccessError`: `unavailable` while the store does not answer, and for writes
+ * `invalid` or `conflict`.
+ *
+ * @example
+ * const found = tools.entities.find('keyauth_credentials', 'key', key, context.client.ip);
+ * const credential = found instanceof Promise ? await found : found;
  */
 export interface EntityAccess {
   /**
-   * The entity with this id or value of a unique field; null when there is none or its `ttl` is over. Rejects with an
-   * `EntityAccessError` when the store does not answer. `client`: IP address of the client that sent the value. Clients are
-   * served in turn, so pass it wherever clients choose the value: one that tries many keys then delays only itself.
+   * The entity with this id or this value of a unique field; null: there is no such entity, or its `ttl` is over.
+   *
+   * @param client IP address of the client that sent the value. Lookups of clients are scheduled fairly, so a client that
+   * tries many values delays only itself. Pass it wherever clients choose the value.
    */
   find(entity: string, field: string, value: string, client?: string): EntityRow | null | Promise<EntityRow | null>;
-  /** All entities whose foreign field names this id, or whose looked-up field is this text, oldest first; the first 1,000. */
+  /** The entities whose foreign field has this id, or whose looked-up field has this text, oldest first; at most 1,000. */
   list(
     entity: string,
     field: string,
     id: string,
     client?: string,
   ): readonly EntityRow[] | Promise<readonly EntityRow[]>;
-  /** The consumer with this id or, when it is no UUID, this username. */
+  /** The consumer with this id; with this username if it is no UUID. */
   consumer(idOrName: string, client?: string): ConsumerView | null | Promise<ConsumerView | null>;
   /**
-   * Makes an entity, validated as the Admin API does. Resolves when all workers of this node know it. `ttl` (seconds)
-   * may be among the fields where the entity has one.
+   * Creates an entity, validated as the Admin API does. Resolves once all workers of this node have it.
+   *
+   * @param fields May include `ttl` (seconds) where the entity has it.
    */
   insert(entity: string, fields: Readonly<Record<string, unknown>>): Promise<EntityRow>;
-  /** Changes some fields; null when there is no such entity. */
+  /** Changes some fields; null: there is no such entity. */
   update(entity: string, id: string, fields: Readonly<Record<string, unknown>>): Promise<EntityRow | null>;
-  /** True when this very call removed it: of several at once, one is told true. */
+  /** True if this call deleted it. Of several calls at the same time, only one is true. */
   delete(entity: string, id: string): Promise<boolean>;
 }
 
-/** `unavailable`: the store does not answer. `invalid`: the fields are not valid; `fields` says what is wrong. */
+/**
+ * Failure of `EntityAccess` and of the store of a background part.
+ *
+ * - `unavailable`: the store does not answer
+ * - `invalid`: the fields are not valid; `fields` has a message for each
+ * - `conflict`: a unique value is taken; `fields` has it where it is known
+ */
 export class EntityAccessError extends Error {
   readonly kind: 'unavailable' | 'invalid' | 'conflict';
   readonly fields: Readonly<Record<string, unknown>>;
@@ -57,7 +73,7 @@ export class EntityAccessError extends Error {
 
 const views = new WeakMap<EntityRow, ConsumerView>();
 
-/** The consumer that a row of `consumers` is. The same view for the same row. */
+/** The view of a row of `consumers`; the same object for the same row. */
 export function consumerView(row: EntityRow): ConsumerView {
   let view = views.get(row);
   if (view === undefined) {
@@ -73,7 +89,7 @@ export function consumerView(row: EntityRow): ConsumerView {
   return view;
 }
 
-/** The id that a foreign field of the row holds, or null. */
+/** The id in a foreign field of the row; null: it is empty, or no foreign field. */
 export function foreignIdOf(row: EntityRow, field: string): string | null {
   const value = row[field];
   if (typeof value !== 'object' || value === null || !('id' in value)) return null;

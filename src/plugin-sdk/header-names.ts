@@ -1,13 +1,14 @@
-/** Names of headers that are set together, with each answer. Made once, in `setup`, by `headerNames`. */
+/** Names of headers that are set together on every response. Made once, in `setup`, with `headerNames`. */
 export interface HeaderNames {
+  /** As they are sent. */
   readonly names: readonly string[];
-  /** In lower case. */
+  /** The same in lower case. */
   readonly lower: readonly string[];
 }
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Headers that frame a message or control its connection. Only the gateway writes them. */
+/** Lower-case names of the headers that frame a message or control its connection. Only the gateway writes them. */
 export const framingHeaders: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -20,13 +21,21 @@ export const framingHeaders: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** True for one of them, in any case and also with `_` for `-`: many backends treat the two alike. */
+/** True for a name in `framingHeaders`, in any case, also with `_` instead of `-`: many backends treat the two alike. */
 export function isFramingHeader(name: string): boolean {
   const lower = name.toLowerCase();
   return framingHeaders.has(lower.includes('_') ? lower.replaceAll('_', '-') : lower);
 }
 
-/** Throws when one of them is no header name, or one of those that frame a message. */
+/**
+ * Checks names once, so that `response.setHeaders` need not.
+ *
+ * @throws Error for a name that is no header name, or one in `framingHeaders`.
+ *
+ * @example
+ * const names = headerNames(['RateLimit-Limit', 'RateLimit-Remaining']); // in setup
+ * response.setHeaders(names, ['10', '9']); // in headerFilter
+ */
 export function headerNames(names: readonly string[]): HeaderNames {
   for (const name of names) {
     if (!token.test(name) || isFramingHeader(name)) throw new Error(`plugins cannot set ${JSON.stringify(name)}`);

@@ -1,10 +1,12 @@
 import type { CircuitOptions, Circuits } from './circuits.ts';
-/** Calendar periods in UTC, as Kong counts them. */
+
+/** A calendar period in UTC, as Kong counts. */
 export type WindowPeriod = 'second' | 'minute' | 'hour' | 'day' | 'month' | 'year';
 
+/** A limit of one period. */
 export interface WindowLimit {
   readonly period: WindowPeriod;
-  /** How much may be taken in one period. */
+  /** Maximum per period. */
   readonly limit: number;
 }
 
@@ -12,11 +14,12 @@ export interface WindowLimit {
 export interface RedisOptions {
   readonly host: string | null;
   readonly port: number;
-  /** Milliseconds for connecting, and for each command. */
+  /** Milliseconds for the connection, and for each command. */
   readonly timeout: number;
   readonly username: string | null;
   readonly password: string | null;
   readonly database: number;
+  /** TLS. */
   readonly ssl: boolean;
   readonly ssl_verify: boolean;
   readonly server_name: string | null;
@@ -24,7 +27,12 @@ export interface RedisOptions {
 
 type Unset<T> = { readonly [K in keyof T]: T[K] | null };
 
-/** What a configuration says of a Redis server, with Kong's defaults for what was set to null. */
+/**
+ * The Redis server of a configuration. What is null has Kong's default: port 6379, 2000 ms, database 0, no TLS.
+ *
+ * @example
+ * const redis = openRedis(redisOptions(config.redis));
+ */
 export function redisOptions(given: Unset<RedisOptions>): RedisOptions {
   return {
     host: given.host,
@@ -39,64 +47,80 @@ export function redisOptions(given: Unset<RedisOptions>): RedisOptions {
   };
 }
 
+/** For `tools.limits.windows`. */
 export interface WindowLimiterOptions {
-  /** Goes into every key, so that two plugins or instances do not share counters. */
+  /** Part of every key, so that plugins and instances do not share counters. */
   readonly namespace: string;
   readonly limits: readonly WindowLimit[];
   /**
-   * `local`: exact over all workers of this node. `cluster`: exact over all nodes, by quotas leased from the relational
-   * store. `redis`: exact over all nodes, one script for each request.
+   * - `local`: exact over all workers of this node
+   * - `cluster`: exact over all nodes, by quotas that nodes lease from the store
+   * - `redis`: exact over all nodes, with one script per request
    */
   readonly policy: 'local' | 'cluster' | 'redis';
-  /** `sliding`: the part of the previous period that is still in sight counts too. Default: fixed. */
+  /** `sliding`: the part of the previous period that still lies within one period counts, too. Default: `fixed`. */
   readonly windowType?: 'fixed' | 'sliding';
-  /** Name of the zone, among those that the plugin declares, that holds the counters of this node. */
+  /** Name of a declared zone of the kind `table`. */
   readonly zone: string;
+  /** Required by the policy `redis`. */
   readonly redis?: RedisOptions;
   /**
-   * Of the policy `cluster`, while the store does not answer. `reject`: a `LimiterUnavailable`. `local`: this node goes on by
-   * what it has let through itself, and the store is told afterwards; then at most `limit` pass on each node. Default reject.
+   * For the policy `cluster` while the store is unavailable. `reject`: calls reject with a `LimiterUnavailable`. `local`: this
+   * node decides by what it has accepted itself, at most `limit`, and reports to the store afterwards. Default: `reject`.
    */
-  readonly whenAway?: 'reject' | 'local';
-  /** Told of each request that is judged without the server instead of being rejected, and of each exchange that fails. */
-  readonly onAway?: (error: LimiterUnavailable) => void;
-  /** Seconds between exchanges with Redis; -1: with each request. Default -1. */
+  readonly whenUnavailable?: 'reject' | 'local';
+  /** Called for each request that is decided without the server instead of being rejected, and for each failed exchange. */
+  readonly onUnavailable?: (error: LimiterUnavailable) => void;
+  /** Seconds between exchanges with Redis; -1: with each request. Default: -1. */
   readonly syncRate?: number;
-  /** Milliseconds since the epoch. Default: the system's clock. */
+  /** Clock in milliseconds since the epoch. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
-/** One window as it is after the request. In the order of the limiter's `limits`. */
+/** One window after the request, in the order of the limiter's `limits`. */
 export interface WindowState {
   readonly period: WindowPeriod;
   readonly limit: number;
   /** Never negative. */
   readonly remaining: number;
-  /** Seconds until the window has room again: for a fixed window until its end, at least 1. */
+  /** Seconds until the window has room again; for a fixed window until its end, at least 1. */
   readonly reset: number;
 }
 
+/** The decision of a `WindowLimiter`. */
 export interface WindowVerdict {
   readonly allowed: boolean;
-  /** Index of the first window that is used up; -1 when allowed. */
+  /** Index of the first window that is used up; -1 if allowed. */
   readonly violated: number;
   readonly windows: readonly WindowState[];
 }
 
 /**
- * Counts what is taken under a key in each of some windows. Rejects with a `LimiterUnavailable` when the policy's server
- * does not answer. The answer comes without a promise where nobody else is asked.
+ * Counts per key in one or more windows. Decisions of this node alone are returned without a promise. Rejects with a
+ * `LimiterUnavailable` while the server of the policy does not answer.
+ *
+ * @example
+ * const limiter = tools.limits.windows({
+ *   namespace: `hello:${tools.instanceId}`,
+ *   limits: [{ period: 'minute', limit: 60 }],
+ *   policy: 'local',
+ *   zone: 'greetings', // declared in zones.ts
+ * });
+ * const { allowed, windows } = await limiter.take(context.client.ip);
+ * if (!allowed) return refuse(429, 'Too many greetings', { 'Retry-After': String(windows[0]?.reset) });
  */
 export interface WindowLimiter {
-  /** Takes `cost` from all windows, or from none when one of them has not that much left. One atomic step. */
+  /** Takes `cost` from all windows, or from none if one of them has too little left. Atomic. Default: 1. */
   take(key: string, cost?: number): WindowVerdict | Promise<WindowVerdict>;
-  /** Counts `cost` even beyond the limit: of what has happened already. */
+  /** Counts `cost` even beyond the limit, for what has already happened. */
   add(key: string, cost: number): WindowVerdict | Promise<WindowVerdict>;
-  /** How things stand; takes nothing. `allowed` tells whether 1 could be taken. */
+  /** Takes nothing. `allowed`: `take` of 1 would succeed. */
   peek(key: string): WindowVerdict | Promise<WindowVerdict>;
+  /** Closes the connection to Redis, if there is one. Call it in `dispose`. */
   close(): void;
 }
 
+/** The server of a limiter, Redis or the store, does not answer. */
 export class LimiterUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -104,57 +128,62 @@ export class LimiterUnavailable extends Error {
   }
 }
 
+/** For `tools.limits.bucket`. */
 export interface BucketLimiterOptions {
+  /** Part of every key. */
   readonly namespace: string;
-  /** Requests per second; a fraction for rates per minute. */
+  /** Requests per second; a fraction for a rate per minute. */
   readonly rate: number;
-  /** Requests beyond the rate that are let through, sooner or later. */
+  /** Requests beyond the rate that are accepted: delayed or at once, as the plugin decides. */
   readonly burst: number;
+  /** Name of a declared zone of the kind `table`. */
   readonly zone: string;
+  /** Clock in milliseconds since the epoch. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
-/** nginx's leaky bucket over a shared zone, exact over all workers of this node. */
+/**
+ * The leaky bucket of nginx's `limit_req`, exact over all workers of this node.
+ *
+ * @example
+ * const bucket = tools.limits.bucket({ namespace: tools.instanceId, rate: 10, burst: 20, zone: 'buckets' });
+ * const wait = bucket.take(context.client.ip);
+ * if (wait < 0) return refuse(429, 'Too many requests');
+ */
 export interface BucketLimiter {
-  /** Milliseconds after which the request conforms to the rate (0: at once), or -1: beyond the burst, reject. */
+  /** Milliseconds after which the request conforms to the rate (0: at once); -1: beyond the burst, refuse it. */
   take(key: string): number;
   /** Requests beyond the rate that the key has now, with a fraction. Takes nothing. */
   excess(key: string): number;
 }
 
+/** For `tools.limits.concurrency`. */
 export interface ConcurrencyLimiterOptions {
+  /** Part of every key. */
   readonly namespace: string;
+  /** Maximum number of requests at the same time. */
   readonly limit: number;
+  /** Name of a declared zone of the kind `table`. */
   readonly zone: string;
 }
 
-/** Counts what is in flight, exact over all workers of this node. What a dead worker held is given back. */
+/**
+ * Counts requests in flight, exact over all workers of this node. Those of a worker that ends are released.
+ *
+ * @example
+ * if (limiter.acquire(key) < 0) return refuse(503, 'Too many requests at the same time'); // in access
+ * context.set(acquired, key);
+ * limiter.release(key); // in log, for each key that was acquired
+ */
 export interface ConcurrencyLimiter {
-  /** Number in flight with this one, or -1 when that would be more than the limit. */
+  /** The number in flight with this one; -1: over the limit, nothing was acquired. Each success needs one `release`. */
   acquire(key: string): number;
   release(key: string): void;
 }
 
-/**
- * What is kept in a zone. `table`: counters of limiters and circuits. `store`: a `sharedStore`. `counts`: `labelledCounts`. `series`:
- * labelled numbers (`seriesZone`). `raw`: the plugin's own; the gateway neither reads nor writes it, and the plugin sees to it that a worker that ends amid a write does no
- * harm.
- */
-export type ZoneKind = 'table' | 'store' | 'counts' | 'series' | 'raw';
-
-/** Shared memory that a plugin asks for. What one plugin asks for by the same name and size is the same memory. */
-export interface ZoneRequest {
-  readonly name: string;
-  /** At least 4096; of a store at least 262144. */
-  readonly bytes: number;
-  /** Bytes more for each worker of the node but the first. Default: 0. */
-  readonly perWorker?: number;
-  /** Default: `table`. */
-  readonly kind?: ZoneKind;
-}
-
-/** Limiters, bound to the zones that the plugin declared. */
+/** Makes limiters over zones that the plugin declares. Throws an Error for a zone that it does not. */
 export interface LimitTools {
+  /** @throws TypeError for the policy `redis` without a host. */
   windows(options: WindowLimiterOptions): WindowLimiter;
   bucket(options: BucketLimiterOptions): BucketLimiter;
   concurrency(options: ConcurrencyLimiterOptions): ConcurrencyLimiter;

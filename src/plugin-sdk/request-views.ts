@@ -1,93 +1,111 @@
 import type { HeaderBlock } from './reply.ts';
 
-/** The request as the client sent it. Reads are lazy; nothing is parsed that no plugin asks for. */
+/**
+ * The request as the client sent it. Everything is read on demand: what no plugin asks for is not parsed.
+ *
+ * @example
+ * const page = Number(context.request.queryArgument('page') ?? 1);
+ */
 export interface RequestView {
-  /** 32 hexadecimal digits, the same in the log, the answer and the upstream request. */
+  /** 32 hexadecimal digits: the same in the logs, the response and the request to the backend. */
   readonly id: string;
   readonly method: string;
-  /** The client's scheme: of the connection, or `X-Forwarded-Proto` when the peer is trusted. */
+  /** Scheme of the connection, or of `X-Forwarded-Proto` if the peer is trusted. */
   readonly scheme: 'http' | 'https';
-  /** Host header in lower case, without the port; '' when absent. */
+  /** `Host` in lower case, without the port; '' if absent. */
   readonly host: string;
-  /** Port of the listener, or of `X-Forwarded-Port` when the peer is trusted. */
+  /** Port of the listener, or of `X-Forwarded-Port` if the peer is trusted. */
   readonly port: number;
-  /** The normalised path that routes are matched against, one char for each byte. */
+  /** The normalised path that routes are matched against; one char per byte. */
   readonly path: string;
   /** The path as sent, without the query. */
   readonly rawPath: string;
-  /** The query as sent, without the question mark; '' when absent. */
+  /** The query as sent, without the question mark; '' if absent. */
   readonly query: string;
   readonly httpVersion: '1.0' | '1.1' | '2';
-  /** Bytes of the body as the head tells them; -1: there may be one, of unknown length; 0: there is none. HTTP/2 needs no header for any of them. */
+  /** Bytes of the body as the head declares; 0: no body; -1: unknown, there may be one. Also right for HTTP/2. */
   readonly bodyLength: number;
-  /** `websocket` for the opening handshake of one, by HTTP/1.1 or HTTP/2; else ''. No other protocol is changed to. */
+  /** `websocket` for a WebSocket handshake of HTTP/1.1 or HTTP/2; otherwise ''. */
   readonly upgrade: '' | 'websocket';
   /** First value of a header (any case), or null. */
   header(name: string): string | null;
-  /** All values of a header, in order. */
+  /** All values of a header (any case), in order. */
   headerValues(name: string): readonly string[];
   /** All headers: lower-case names, values in order. */
   headers(): Readonly<Record<string, readonly string[]>>;
-  /** All header lines as they came: cheap to search for what hardly any request has. */
+  /** All header lines unchanged: one search in it is cheaper than several calls of `header` that find nothing. */
   block(): HeaderBlock;
-  /** First value of a query argument, decoded; '' for one without a value; null when absent. */
+  /** First value of a query argument, decoded; '' for one without a value; null if absent. */
   queryArgument(name: string): string | null;
+  /** All query arguments, decoded, values in order. */
   queryArguments(): Readonly<Record<string, readonly string[]>>;
-  /** Captures of a regular-expression path: by number from '1', and by name. Empty when there are none. */
+  /** Captures of a regular-expression path, by number from '1' and by name; empty if there are none. */
   uriCaptures(): Readonly<Record<string, string>>;
 }
 
+/** A consumer. `consumerView` makes it from a row of `consumers`. */
 export interface ConsumerView {
+  /** UUID. */
   readonly id: string;
   readonly username: string | null;
   readonly customId: string | null;
   readonly tags: readonly string[];
 }
 
+/** For a credential of the store, `credentialView` of `plugin-kit/auth` makes it. */
 export interface CredentialView {
+  /** UUID; null for a credential that is not in the store, such as a token. */
   readonly id: string | null;
-  /** What `X-Credential-Identifier` shows; null when there is none. */
+  /** Value of `X-Credential-Identifier` for the backend; null: the header is not sent. */
   readonly identifier: string | null;
-  /** The credential's stored entity; absent when it is not in the store. Set by `credentialView`. */
+  /** The entity of the credential; absent if it is not in the store. */
   readonly source?: CredentialSource;
 }
 
-/** Lets a plugin that stores logins, such as `session`, end them together with their credential. */
+/** Allows a plugin that stores logins, such as `session`, to end them when their credential changes. */
 export interface CredentialSource {
   /** Schema name of the entity: `keyauth_credentials`. */
   readonly entity: string;
-  /** Digest of the row: it changes with the secret, the name and the consumer. */
+  /** Digest of the row. It changes with the secret, the name and the consumer. */
   readonly version: string;
 }
 
-/** What a token or directory told of the client beside who it is. */
+/** What a token or a directory says about the client. Null: it says nothing about that. */
 export interface IdentityDetails {
-  /** Groups that the authentication method vouches for ("authenticated groups"); null: it names none. */
+  /** Groups that the authentication method asserts ("authenticated groups"). */
   readonly groups: readonly string[] | null;
   readonly scopes: readonly string[] | null;
   /** Verified claims of a token. */
   readonly claims: Readonly<Record<string, unknown>> | null;
 }
 
+/** The client, and who it is once a plugin has authenticated it. */
 export interface ClientView {
-  /** The client's address, after `trusted_ips` and `real_ip_header`. */
+  /** Address of the client, after `trusted_ips` and `real_ip_header`. */
   readonly ip: string;
-  /** The address of the connection's other end. */
+  /** Address of the peer of the connection. */
   readonly peerIp: string;
+  /** Port of the peer. */
   readonly port: number;
+  /** Null: not authenticated. */
   readonly consumer: ConsumerView | null;
+  /** Null: not authenticated, or anonymous. */
   readonly credential: CredentialView | null;
-  /** Null until a plugin authenticated the client and knew more of it. */
+  /** Null: no plugin passed any to `authenticate`. */
   readonly details: IdentityDetails | null;
 }
 
+/** The route that matched. */
 export interface RouteView {
+  /** UUID. */
   readonly id: string;
   readonly name: string | null;
   readonly tags: readonly string[];
 }
 
+/** The service of the request. */
 export interface ServiceView {
+  /** UUID. */
   readonly id: string;
   readonly name: string | null;
   readonly host: string;
@@ -99,53 +117,62 @@ export interface ServiceView {
 
 /** The client's connection to the gateway. */
 export interface ConnectionView {
+  /** Address of the gateway that the client connected to. */
   readonly localIp: string;
   /** Port of the listener, after `port_maps`. */
   readonly localPort: number;
   /** Number of this connection in its worker. */
   readonly serial: number;
-  /** Requests begun on this connection, this one included. */
+  /** Requests of this connection so far, this one included. */
   readonly requests: number;
   /**
-   * The certificates that the client showed, DER, its own first; null when it showed none. They are not verified. Asked
-   * for only when a plugin declares `needs.clientCertificate`.
+   * The certificates that the client sent, in DER, its own first; null: none. They are not verified. The gateway asks for
+   * them only if a plugin declares `needs.clientCertificate`.
    */
   readonly clientCertificates: readonly Uint8Array[] | null;
-  /** Null without TLS. What a proxy in front says of its own connection shows in `request.scheme` only. */
+  /** Null without TLS. The TLS connection of a proxy in front shows in `request.scheme` only. */
   readonly tls: { readonly version: string; readonly cipher: string } | null;
 }
 
-/** A TLS client that begins a handshake. */
+/**
+ * A TLS client that begins a handshake.
+ *
+ * @example
+ * certificate({ serverName, hasCertificate }: HandshakeView) {
+ *   return hasCertificate ? null : (contexts.get(serverName) ?? null); // made with tls.createSecureContext
+ * }
+ */
 export interface HandshakeView {
-  /** The name that the client asks for (SNI), in lower case and without a dot at its end; never ''. */
+  /** Server name (SNI) in lower case, without a final dot; never ''. */
   readonly serverName: string;
-  /** An SNI entity names a certificate for it. */
+  /** True: an SNI entity has a certificate for this name. */
   readonly hasCertificate: boolean;
-  /** The client speaks `acme-tls/1` (RFC 8737): it checks who controls the name, and sends no request. TLS 1.3 only. */
+  /** True: the client offers `acme-tls/1` (RFC 8737). It validates who controls the name, and sends no request. TLS 1.3 only. */
   readonly challenge: boolean;
-  /** The address that the connection comes from. */
+  /** Address of the peer of the connection. */
   readonly clientIp: string;
 }
 
-/** What was measured of a finished request; reading it costs nothing. Times are milliseconds, with fractions. */
+/** What the gateway measured of a finished request. To read it costs nothing. Times are milliseconds, with fractions. */
 export interface RequestMeasures {
   /** Since the epoch. */
   readonly startedAt: number;
-  /** From the first byte of the request to the end of the answer. */
+  /** From the first byte of the request to the end of the response. */
   readonly total: number;
-  /** Until a backend was first asked, or until the answer when none was (Kong's `kong` latency). */
+  /** Until the first attempt, or until the response if there was none (Kong's `kong` latency). */
   readonly gateway: number;
-  /** Until a backend's first byte (Kong's `proxy` latency); -1: none was asked. */
+  /** Until the first byte of a backend (Kong's `proxy` latency); -1: no backend was contacted. */
   readonly upstream: number;
   /** From that byte to the end. */
   readonly receive: number;
-  /** Heads and bodies, as in the log record. */
+  /** Bytes of the request, head and body. */
   readonly bytesReceived: number;
+  /** Bytes of the response, head and body. */
   readonly bytesSent: number;
-  /** What the backend answered; 0: none did. */
+  /** Status of the backend; 0: no backend responded. */
   readonly upstreamStatus: number;
-  /** Attempts made at backends. */
+  /** Number of attempts at backends. */
   readonly tries: number;
-  /** The client went away before the answer was complete. */
+  /** The client disconnected before the response was complete. */
   readonly aborted: boolean;
 }

@@ -1,21 +1,35 @@
-import { type StoreStats, ZoneStore } from '../zones/shared-store.ts';
-import { controlPlane } from '../zones/store-memory.ts';
+/** Fill and use of a whole store, all namespaces. Totals count from the creation of the zone. */
+export interface StoreStats {
+  /** Size of the zone. */
+  readonly bytes: number;
+  /** Maximum number of entries, each of one page. */
+  readonly slots: number;
+  /** Entries that are stored, expired ones included. */
+  readonly used: number;
+  /** Bytes for entries. */
+  readonly capacity: number;
+  /** Bytes of `capacity` that are in use. */
+  readonly taken: number;
+  /** Entries that were evicted before they expired. */
+  readonly evictions: number;
+  readonly hits: number;
+  readonly misses: number;
+}
 
-export type { StoreStats };
-
+/** What `put` stores. */
 export interface SharedStoreValue {
-  /** Anything the plugin wants to know of the body without reading it; what `scan` shows. */
+  /** What the plugin needs to know of the body without reading it. `scan` shows it. */
   readonly meta: Uint8Array;
   readonly body: Uint8Array;
-  /** Milliseconds since the epoch after which the entry is not found any more; Infinity: never. */
+  /** Milliseconds since the epoch after which the entry is not found; Infinity: never. */
   readonly expires: number;
 }
 
-/** A copy of what is in the store. */
+/** A copy of an entry. */
 export interface StoredValue extends SharedStoreValue {
   readonly meta: Buffer;
   readonly body: Buffer;
-  /** Names this very value: another one under the same key has another version. */
+  /** Identifies this value: another value of the same key has another version. */
   readonly version: number;
 }
 
@@ -24,63 +38,70 @@ export interface ScannedEntry {
   readonly key: string;
   readonly meta: Buffer;
   readonly bodyBytes: number;
+  /** Milliseconds since the epoch. */
   readonly expires: number;
   readonly version: number;
 }
 
-/** Waits at most so many milliseconds. `done`: the leader has landed, or is not trusted any more; `late`: neither. */
+/** Waits at most this time. `done`: the leader has called `land`, or its lease is over. `late`: neither. */
 export type FlightWait = (milliseconds: number) => Promise<'done' | 'late'>;
 
 /**
- * Entries of bytes in one piece of shared memory, the same for all workers of the node and for the control plane. It never
- * takes more than its zone: what was not asked for lately makes room. Reading takes no lock and waits for nobody; a writer
- * waits some milliseconds at most and then gives up. Nothing throws but `put` with a key that no store can hold. A worker that
- * ends amid any of this leaves the others as they were.
+ * Entries of bytes in a zone of the kind `store`, shared by all workers of the node and the control plane. It never grows
+ * beyond its zone: the least recently used entries are evicted. Reads take no lock; a writer waits for some milliseconds at
+ * most and then gives up. A worker that ends at any point leaves the store intact. Opened with `sharedStore` of
+ * `plugin-kit/shared-memory`.
+ *
+ * @example
+ * const store = sharedStore(tools.zone('answers'), { worker: tools.node.worker });
+ * const found = store.get(key);
+ * if (found === null) store.put(key, { meta: noBytes, body, expires: Date.now() + 60_000 });
  */
 export interface SharedStore {
-  /** Null: there is none, or its time is over. */
+  /** Null: there is no such entry, or it has expired. */
   get(key: string): StoredValue | null;
-  /** Version of what the key has now, 0: nothing. Far cheaper than `get`; counts as no hit. */
+  /** Version of the entry; 0: there is none. Far cheaper than `get`; counts as neither hit nor miss. */
   version(key: string): number;
-  /** Whether a value that was got is still what its key has. The cheapest of all; true counts as a hit. Time is not looked at. */
+  /** True: the value of this version is still the value of its key, whether or not it has expired. Cheapest; counts as a hit. */
   isCurrent(version: number): boolean;
   /**
-   * False: it is larger than half of the store, or there was no room or no lock to be had. What the key had before is
-   * gone in any case. A TypeError for keys of more than 512 bytes with the namespace, or with characters beyond latin1.
+   * Replaces the entry. False: it is larger than half of the store, or there was no room or no lock; the old entry is deleted
+   * all the same.
+   *
+   * @throws TypeError for a key over 512 bytes with its namespace, or with characters beyond latin1.
    */
   put(key: string, value: SharedStoreValue): boolean;
-  /** False: there was nothing. */
+  /** False: there was no entry. */
   delete(key: string): boolean;
-  /** Deletes this very value, and no newer one. */
+  /** Deletes the value of this version, and no newer one. */
   remove(version: number): boolean;
   /**
-   * Looks at some slots from `cursor` on (0: the beginning) and shows the namespace's entries in them. Returns the next cursor,
-   * or -1 at the end. What is there from begin to end is shown once. Holds up nobody.
+   * Visits the namespace's entries in the next slots from `cursor` (0: the first). Returns the next cursor; -1: the end. An
+   * entry that is there from the first call to the last is visited once.
    */
   scan(cursor: number, slots: number, visit: (entry: ScannedEntry) => void): number;
-  /** Removes all entries that the test names, in steps of about a millisecond between other work. Resolves with their number. */
+  /** Deletes all entries that match, in steps of about a millisecond between other work. Resolves with their number. */
   removeWhere(test: (entry: ScannedEntry) => boolean): Promise<number>;
   /**
-   * Null: the caller leads and calls `land` in the end. Else another thread or request does, and the caller waits. A leader
-   * that has not landed after `lease` milliseconds, or whose worker ends, is not waited for any longer.
+   * Coordinates requests that need the same entry, so that one fetches it for all. Null: this caller leads; it fetches, and
+   * calls `land` in any case. Otherwise another caller leads, in any worker, and the function waits for it. The lead ends with
+   * `land`, after `lease` milliseconds, or with its worker.
+   *
+   * @example
+   * const wait = store.board(key, 5000);
+   * if (wait !== null) await wait(1000);
    */
   board(key: string, lease: number): FlightWait | null;
   land(key: string): void;
-  /** Of the whole store, all namespaces. */
   stats(): StoreStats;
 }
 
+/** For `sharedStore` of `plugin-kit/shared-memory`. */
 export interface SharedStoreOptions {
-  /** `tools.node.worker`, or `control-plane` in `adminRoutes` and `background`. */
+  /** `tools.node.worker`; `control-plane` in `adminRoutes` and `background`. */
   readonly worker: number | 'control-plane';
-  /** Goes before all keys, so that instances which share a zone have entries of their own. Latin1. Default: none. */
+  /** Prefix of all keys, so that instances can share a zone; latin1. Default: ''. */
   readonly namespace?: string;
-  /** Milliseconds since the epoch. Default: the system's clock. */
+  /** Clock in milliseconds since the epoch. Default: `Date.now`. */
   readonly now?: () => number;
-}
-
-/** A store in a zone that the plugin declared with `kind: 'store'` and at least 262,144 bytes. Cheap: it is only a view. */
-export function sharedStore(memory: SharedArrayBuffer, options: SharedStoreOptions): SharedStore {
-  const { worker, namespace = '', now = Date.now } = options;
-  return new ZoneStore(memory, { worker: worker === 'control-plane' ? controlPlane : worker, namespace, now });
 }

@@ -1,67 +1,74 @@
 import type { AttemptWatcher, RetryPolicy, UpstreamTimeouts } from './attempts.ts';
 
 /**
- * Changes to the request that the backend receives. Names and values with control bytes are refused with an exception,
- * and so are headers that frame a message (Content-Length, Transfer-Encoding, Connection, ...): they are the gateway's.
+ * The request that the backend will receive, and the way to it. A name or value with a control character throws an Error, and
+ * so does setting a header that frames the message (`framingHeaders`).
+ *
+ * @example
+ * context.upstream.setHeader('X-User', consumer.id);
+ * context.upstream.setPathInService('/v2/items');
+ * context.upstream.setTimeouts({ firstByte: 500 });
  */
 export interface UpstreamRequestEdit {
   /**
-   * Where plugins have sent the request so far, as a text: '' when none changed method, path, query, service or upstream. Equal
-   * texts for equal changes.
+   * Changes of method, path, query, service and upstream so far, as one text; '' if there are none. Equal texts mean equal
+   * changes, so a cache can use it in its key.
    */
   readonly changes: string;
   /**
-   * All values of a header (any case) as the backend would get it now: what the client sent and may pass, who it is, what plugins
-   * have changed. `Host` and the forwarding headers are not among them: they are written last.
+   * All values of a header (any case) as the backend would receive it now, identity headers and changes of plugins included.
+   * Not for `Host` and the forwarding headers, which are written later.
    */
   headerValues(name: string): readonly string[];
-  /** The query that the backend would get now, without the question mark; '' when there is none. */
+  /** The query as the backend would receive it now, without the question mark; '' if there is none. */
   query(): string;
+  /** Replaces all values of the header. */
   setHeader(name: string, value: string): void;
   /**
-   * The same for a header that the client is known not to have sent: the gateway does not search its lines, which is about half of
-   * the cost. What plugins have set is replaced.
+   * `setHeader` for a name that no client sends: the client's headers are not searched for it, which halves the cost. Values
+   * that plugins have set are replaced.
    */
   setAbsentHeader(name: string, value: string): void;
+  /** Adds a value. Throws for `Host`. */
   addHeader(name: string, value: string): void;
   /** Does nothing to `Host` and to headers that frame the message. */
   removeHeader(name: string): void;
-  /** Method sent to the backend. */
+  /** @throws Error for `CONNECT` and for what is no method: upper-case letters first, at most 32 characters. */
   setMethod(method: string): void;
   /**
-   * Path sent to the backend, without a query: one char for each byte, as `request.path` is. What may not stand in a
-   * path is escaped, `?` and `#` too; escapes that are there stay.
+   * Sets the whole path, without a query; one char per byte, like `request.path`. Characters that must not stand in a path are
+   * escaped, `?` and `#` too; existing escapes stay.
+   *
+   * @throws Error for a path that does not begin with a slash.
    */
   setPath(path: string): void;
-  /** The path below the service's own: what the route's `strip_path` leaves of the client's, or what a plugin has set. */
+  /** The path below that of the service: what `strip_path` leaves of the client's, or what a plugin has set. */
   readonly pathInService: string;
   /**
-   * The same as `setPath`, but the path of the service goes before it: of the one that gets the request, whichever plugin chooses it.
-   * The last call of the two counts.
+   * `setPath` below the path of the service that receives the request, whichever plugin chooses it. Of `setPath` and
+   * `setPathInService`, the last call applies.
    */
   setPathInService(path: string): void;
-  /** Query sent to the backend, without the question mark; what may not stand in a query is escaped. */
+  /** Sets the query, without the question mark. Characters that must not stand in a query are escaped. */
   setQuery(query: string): void;
-  /**
-   * Takes the arguments of these (decoded) names out of the query sent to the backend; all other bytes of it stay as they
-   * are, also what another plugin has set.
-   */
+  /** Removes the query arguments with these decoded names; all other bytes of the query stay unchanged. */
   removeQueryArguments(names: ReadonlySet<string>): void;
   /**
-   * The body sent to the backend, and read by plugins that run later. Throws unless the whole body has been read with
-   * `context.body()`, or there is none. `Content-Length` follows from it.
+   * Replaces the body for plugins that run later and for the backend; `Content-Length` follows.
+   *
+   * @throws Error unless the body has been read with `context.body()`, or there is none.
    */
   setBody(body: Uint8Array): void;
-  /** Waits for the backend as long as this; what is not named stays as the service or an earlier plugin has it. */
+  /** Sets timeouts of backends; the others stay as the service or an earlier plugin has them. */
   setTimeouts(timeouts: Partial<UpstreamTimeouts>): void;
-  /** Decides about further attempts in the place of the service's `retries`. The last call counts. */
+  /** Replaces the service's `retries`. The last call applies. */
   setRetries(policy: RetryPolicy): void;
   /** Adds a watcher of this request's attempts. */
   watchAttempts(watcher: AttemptWatcher): void;
-  /** Sends the request to the targets of this upstream instead of the service's own. False: there is no such upstream. */
+  /** Sends the request to the targets of this upstream instead of the service's. False: there is no such upstream. */
   setUpstream(name: string): boolean;
-  /** Sends the request to another service (id or name): its address, protocol, path, TLS and time-outs. False: there is none. */
+  /** Sends the request to another service, by id or name: its address, protocol, path, TLS and timeouts. False: there is none. */
   setService(idOrName: string): boolean;
-  /** Takes cookies of these names, and the parts of large ones (`name_2` to `name_9`), out; others stay as they are. */
+  /** Removes the cookies of these names and the parts of large ones (`name_2` to `name_9`); other cookies stay. */
   removeCookies(names: readonly string[]): void;
 }

@@ -1,6 +1,6 @@
 import { describeRefusals, type Refusals } from '../support/refusals.ts';
 
-/** Case 1: a message with both framings is read differently by different parsers; neither reading is right. */
+/** Case 1: parsers disagree about a message with both framings, and no reading is right. */
 const names = [
   ['Content-Length', 'Transfer-Encoding'],
   ['content-length', 'transfer-encoding'],

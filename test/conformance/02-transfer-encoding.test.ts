@@ -4,7 +4,7 @@ import { exchangeOne } from '../support/raw-client.ts';
 import { describeRefusals } from '../support/refusals.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 2: the only coding is one final `chunked`. */
+/** Case 2: the only accepted coding is one final `chunked`. */
 function message(lines: string): string {
   return `POST /coding HTTP/1.1\r\nHost: example.com\r\n${lines}\r\n2\r\nhi\r\n0\r\n\r\n`;
 }

@@ -4,7 +4,7 @@ import { exchangeOne } from '../support/raw-client.ts';
 import { describeRefusals } from '../support/refusals.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Cases 4 and 46: a length is digits that an exact integer holds, once; the blanks around it are dropped (RFC 9112 5). */
+/** Cases 4 and 46: a length is one number of plain digits that fits an exact integer; surrounding blanks are dropped (RFC 9112 5). */
 function message(lines: string): string {
   return `POST /length HTTP/1.1\r\nHost: example.com\r\n${lines}\r\nhello`;
 }
@@ -52,7 +52,7 @@ describe('Content-Length', () => {
   after(() => rig.close());
 
   for (const value of ['5', '05', '00000005', '0000000000000000005', '5 ', '5\t', '   5', ' \t5 \t ']) {
-    it(`is accepted as ${JSON.stringify(value)} and sent in plain form`, async () => {
+    it(`is accepted as ${JSON.stringify(value)} and forwarded normalised`, async () => {
       const answer = await exchangeOne(rig.port, message(`Content-Length:${value}\r\n`));
       assert.equal(answer.status, 200);
       const request = rig.backend.requests.at(-1);

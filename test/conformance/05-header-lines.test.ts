@@ -4,7 +4,7 @@ import { exchangeOne } from '../support/raw-client.ts';
 import { describeRefusals } from '../support/refusals.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 5: what is not exactly `name: value` CRLF. */
+/** Case 5: lines that are not exactly `name: value` CRLF. */
 function message(lines: string): string {
   return `GET /lines HTTP/1.1\r\nHost: example.com\r\n${lines}\r\n`;
 }
@@ -37,7 +37,7 @@ const cases: Record<string, string> = {
 };
 
 for (let code = 0; code < 32; code++) {
-  // A tab is allowed inside a value; CR and LF have cases of their own above.
+  // A tab is allowed inside a value; Separate cases above cover CR and LF.
   if (code === 13 || code === 10) continue;
   const hex = `0x${code.toString(16).padStart(2, '0')}`;
   cases[`the byte ${hex} in a name`] = message(`X-${String.fromCharCode(code)}Name: value\r\n`);

@@ -90,13 +90,13 @@ describe('request targets', () => {
     assert.equal(rig.backend.requests.at(-1)?.target, '/');
   });
 
-  it('of a method nobody knows are routed like others', async () => {
+  it('with an unknown method are routed like any other', async () => {
     const answer = await exchangeOne(rig.port, message('BREW /pot HTTP/1.1'));
     assert.equal(answer.status, 200);
     assert.equal(rig.backend.requests.at(-1)?.method, 'BREW');
   });
 
-  it('may be longer than a kilobyte', async () => {
+  it('are accepted when longer than a kilobyte', async () => {
     const target = `/${'a'.repeat(4000)}?${'b'.repeat(2000)}`;
     const answer = await exchangeOne(rig.port, message(`GET ${target} HTTP/1.1`));
     assert.equal(answer.status, 200);

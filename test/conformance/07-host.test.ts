@@ -4,7 +4,7 @@ import { exchangeOne } from '../support/raw-client.ts';
 import { describeRefusals } from '../support/refusals.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 7: the host decides the route, so it has to be one thing for everybody. */
+/** Case 7: the host decides the route, so all parsers must read the same host. */
 function message(lines: string, version = '1.1'): string {
   return `GET /host HTTP/${version}\r\n${lines}\r\n`;
 }
@@ -63,7 +63,7 @@ describe('Host headers', () => {
     ['[::1]:', '[::1]'],
     [' \texample.com\t ', 'example.com'],
   ] as const) {
-    it(`are passed on in plain form: ${JSON.stringify(host)}`, async () => {
+    it(`are forwarded normalised: ${JSON.stringify(host)}`, async () => {
       await rig.write('PUT', '/services/backend/routes/all', { paths: ['/'], strip_path: false, preserve_host: true });
       const answer = await exchangeOne(rig.port, message(`Host:${host}\r\n`));
       assert.equal(answer.status, 200);
@@ -72,7 +72,7 @@ describe('Host headers', () => {
     });
   }
 
-  it('may have an empty port, with and without one in the target', async () => {
+  it('are accepted with an empty port, whether the target has a port or not', async () => {
     for (const target of ['http://example.com:/', 'http://example.com/']) {
       for (const host of ['example.com', 'example.com:']) {
         const answer = await exchangeOne(rig.port, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
@@ -81,7 +81,7 @@ describe('Host headers', () => {
     }
   });
 
-  it('may be missing on HTTP/1.0', async () => {
+  it('are optional on HTTP/1.0', async () => {
     const answer = await exchangeOne(rig.port, message('', '1.0'));
     assert.equal(answer.status, 200);
   });

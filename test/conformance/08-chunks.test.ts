@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { exchangeOne, openClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 8: a chunk is strict hexadecimal digits, CRLF, the data, CRLF. */
+/** Case 8: a chunk is hexadecimal digits, CRLF, the data, CRLF, and nothing else. */
 const head = 'POST /chunks HTTP/1.1\r\nHost: example.com\r\nTransfer-Encoding: chunked\r\n\r\n';
 const next = 'GET /smuggled HTTP/1.1\r\nHost: example.com\r\n\r\n';
 
@@ -117,7 +117,7 @@ describe('well-formed chunks', () => {
     });
   }
 
-  it('lose trailers that would change the framing, the route or the caller', async () => {
+  it('lose trailers that would change the framing, the route or the identity', async () => {
     const trailers = [
       'Content-Length: 5',
       'Transfer-Encoding: chunked',

@@ -5,7 +5,7 @@ import { answer, type BackendConnection } from '../support/raw-backend.ts';
 import { openClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 9: how the network cuts a message changes nothing. */
+/** Case 9: how the network splits a message changes nothing. */
 const messages: Readonly<Record<string, (id: string) => string>> = {
   'a request without a body': (id) =>
     `GET /split?id=${id} HTTP/1.1\r\nHost: example.com\r\nX-One: 1\r\nX-Two:  two \r\n\r\n`,
@@ -21,10 +21,10 @@ const bodies: Readonly<Record<string, string>> = {
   'a chunked request': 'hello0123456789',
 };
 
-/** Long enough that the two halves are two reads for the gateway; the pieces of all connections wait together. */
+/** Long enough that the gateway reads the two halves separately. All connections share this wait. */
 const gap = 5;
 
-describe('requests cut at every byte', () => {
+describe('requests split at every byte', () => {
   let rig: Rig;
   before(async () => {
     rig = await startRig();
@@ -32,7 +32,7 @@ describe('requests cut at every byte', () => {
   after(() => rig.close());
 
   for (const [what, make] of Object.entries(messages)) {
-    it(`are one request each: ${what}`, async () => {
+    it(`reach the backend as one request: ${what}`, async () => {
       const cuts = Array.from({ length: make('000').length - 1 }, (_, index) => index + 1);
       await Promise.all(
         cuts.map(async (cut) => {
@@ -58,7 +58,7 @@ describe('requests cut at every byte', () => {
       assert.equal(all.length, cuts.length);
     });
 
-    it(`may come byte by byte: ${what}`, async () => {
+    it(`are accepted byte by byte: ${what}`, async () => {
       using client = await openClient(rig.port);
       for (const byte of make('abc')) await client.send(byte);
       const response = await client.readResponse();
@@ -87,7 +87,7 @@ async function answerInTwo(connection: BackendConnection): Promise<void> {
   }
 }
 
-describe('answers cut at every byte', () => {
+describe('answers split at every byte', () => {
   let rig: Rig;
   before(async () => {
     rig = await startRig({ script: answerInTwo });
@@ -95,7 +95,7 @@ describe('answers cut at every byte', () => {
   after(() => rig.close());
 
   for (const [what, bytes] of Object.entries(answers)) {
-    it(`reach the client as one: ${what}`, async () => {
+    it(`reach the client as one answer: ${what}`, async () => {
       await Promise.all(
         Array.from({ length: bytes.length - 1 }, async (_, index) => {
           using client = await openClient(rig.port);

@@ -4,7 +4,7 @@ import { answer, answerEach } from '../support/raw-backend.ts';
 import { openClient } from '../support/raw-client.ts';
 import { type Rig, residentMemory, startRig } from '../support/rig.ts';
 
-/** Case 10. */
+/** Case 10: pipelined requests are separate, in order, and bounded. */
 function get(path: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: example.com\r\n\r\n`;
 }
@@ -29,7 +29,7 @@ describe('pipelined requests', () => {
     assert.ok(grown < 64 * 1024 * 1024, `grew by ${grown} bytes`);
   });
 
-  it('with bodies are told apart', async () => {
+  it('with bodies are separated correctly', async () => {
     using client = await openClient(rig.port);
     let bytes = '';
     for (let index = 0; index < 50; index++) {
@@ -46,7 +46,7 @@ describe('pipelined requests', () => {
     assert.equal(rig.backend.requests.filter((request) => request.target === '/inside').length, 0);
   });
 
-  it('whose second is malformed get the first answer, then 400 and the end', async () => {
+  it('whose second is malformed get the first answer, then 400, then a close', async () => {
     using client = await openClient(rig.port);
     client.write(`${get('/good')}GET /bad HTTP/1.1\r\nHost : a\r\n\r\n${get('/never')}`);
     assert.equal((await client.readResponse()).body, '/good');
@@ -57,7 +57,7 @@ describe('pipelined requests', () => {
     assert.ok(!rig.backend.requests.some((request) => request.target === '/never' || request.target === '/bad'));
   });
 
-  it('end at one that asks to close', async () => {
+  it('end at the one that asks to close', async () => {
     using client = await openClient(rig.port);
     client.write(`GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n${get('/ignored')}`);
     assert.equal((await client.readResponse()).body, '/last');
@@ -65,7 +65,7 @@ describe('pipelined requests', () => {
     assert.ok(!rig.backend.requests.some((request) => request.target === '/ignored'));
   });
 
-  it('of HTTP/1.0 without keep-alive end after the first', async () => {
+  it('on HTTP/1.0 without keep-alive end after the first', async () => {
     using client = await openClient(rig.port);
     client.write(`GET /old HTTP/1.0\r\nHost: a\r\n\r\n${get('/after-old')}`);
     const { text } = await client.readToEnd();
@@ -73,7 +73,7 @@ describe('pipelined requests', () => {
     assert.ok(!rig.backend.requests.some((request) => request.target === '/after-old'));
   });
 
-  it('are bounded while nobody reads the answers', async () => {
+  it('are no longer read while the client does not read the answers', async () => {
     using client = await openClient(rig.port);
     const memoryBefore = residentMemory();
     client.reader.pause();

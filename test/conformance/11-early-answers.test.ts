@@ -4,11 +4,11 @@ import { answer, answerEach, startRawBackend } from '../support/raw-backend.ts';
 import { openClient, type RawClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 11: a body that nobody read is never read as a request (CL.0, CVE-2025-4366). */
+/** Case 11: an unread body is never parsed as a request (CL.0, CVE-2025-4366). */
 const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: example.com\r\n\r\n';
 const follow = 'GET /follow HTTP/1.1\r\nHost: example.com\r\n\r\n';
 
-/** Paths whose requests are answered without their body being wanted. */
+/** Paths whose requests are answered before their body is read. */
 const early: Readonly<Record<string, number>> = {
   '/refused/401': 401,
   '/refused/404': 404,
@@ -39,7 +39,7 @@ function head(path: string, lines: string, host = 'example.com'): string {
   return `POST ${path} HTTP/1.1\r\nHost: ${host}\r\n${lines}\r\n`;
 }
 
-/** Reads what came after the early answer: the answer to `follow`, or the end. Never anything else. */
+/** Reads what follows the early answer: the answer to `follow` or the end, nothing else. */
 async function assertFollowed(client: RawClient, closing: boolean): Promise<void> {
   if (closing) {
     assert.equal((await client.readToEnd()).text, '');
@@ -77,7 +77,7 @@ describe('early answers', { concurrency: 16 }, () => {
 
   for (const [path, status] of Object.entries(early)) {
     for (const [what, body] of Object.entries(bodies)) {
-      it(`${path}: ${what} in one piece with its head`, async () => {
+      it(`${path}: ${what} sent together with its head`, async () => {
         using client = await openClient(rig.port);
         client.write(head(path, body.lines) + body.bytes + follow);
         const first = await client.readResponse();
@@ -85,7 +85,7 @@ describe('early answers', { concurrency: 16 }, () => {
         await assertFollowed(client, first.get('connection')?.toLowerCase() === 'close');
       });
 
-      it(`${path}: ${what} that comes after the answer`, async () => {
+      it(`${path}: ${what} sent after the answer`, async () => {
         using client = await openClient(rig.port);
         client.write(head(path, body.lines));
         const first = await client.readResponse();
@@ -95,7 +95,7 @@ describe('early answers', { concurrency: 16 }, () => {
       });
     }
 
-    it(`${path}: a body too large to be dropped ends the connection`, async () => {
+    it(`${path}: a body too large to discard ends the connection`, async () => {
       using client = await openClient(rig.port);
       client.write(head(path, 'Content-Length: 100000000\r\n'));
       const first = await client.readResponse();
@@ -114,7 +114,7 @@ describe('a body larger than the limit', () => {
   });
   after(() => rig.close());
 
-  it('is 413 when declared, and reaches no backend', async () => {
+  it('is refused with 413 when declared, and reaches no backend', async () => {
     using client = await openClient(rig.port);
     client.write(head('/large', 'Content-Length: 1001\r\n') + 'x'.repeat(1001) + follow);
     const first = await client.readResponse();
@@ -122,7 +122,7 @@ describe('a body larger than the limit', () => {
     assert.ok(!rig.backend.received.includes('/large'));
   });
 
-  it('is 413 or a broken exchange when chunked, and never complete at the backend', async () => {
+  it('gets 413 or a close when chunked, and is never complete at the backend', async () => {
     using client = await openClient(rig.port);
     client.write(
       `${head('/chunked', 'Transfer-Encoding: chunked\r\n')}7d0\r\n${'x'.repeat(2000)}\r\n0\r\n\r\n${smuggled}`,
@@ -133,7 +133,7 @@ describe('a body larger than the limit', () => {
     assert.ok(!rig.backend.requests.some((request) => request.target === '/chunked' && request.complete));
   });
 
-  it('of exactly the limit passes', async () => {
+  it('is accepted when exactly as large as the limit', async () => {
     using client = await openClient(rig.port);
     client.write(head('/fits', 'Content-Length: 1000\r\n') + 'x'.repeat(1000));
     assert.equal((await client.readResponse()).status, 200);
@@ -141,13 +141,13 @@ describe('a body larger than the limit', () => {
 });
 
 describe('a backend that answers before it has read the body', () => {
-  it('is not sent another request behind the half-sent body', async () => {
+  it('receives no other request after the half-sent body', async () => {
     const backend = await startRawBackend(async (connection) => {
       for (;;) {
         const head = await connection.readRequestHead();
         if (head.startLine.includes('/early')) {
           connection.write(answer('early'));
-          // All that ever follows on this connection must be the body of this request.
+          // Only the body of this request may follow on this connection.
           await connection.closed;
           connection.socket.destroy();
         } else connection.write(answer(`second ${head.startLine}`));

@@ -4,7 +4,7 @@ import { answer, byName } from '../support/raw-backend.ts';
 import { openClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 12: the gateway itself asks for the body when it wants it; the expectation ends here (RFC 9110 10.1.1). */
+/** Case 12: the gateway answers the expectation itself and does not forward it (RFC 9110 10.1.1). */
 function head(path: string, expect = '100-continue', version = '1.1'): string {
   return `POST ${path} HTTP/${version}\r\nHost: example.com\r\nContent-Length: 5\r\nExpect: ${expect}\r\n\r\n`;
 }
@@ -47,7 +47,7 @@ describe('Expect: 100-continue', { concurrency: 8 }, () => {
     });
   }
 
-  it('may send its body without waiting', async () => {
+  it('accepts a body that is sent without waiting', async () => {
     using client = await openClient(rig.port);
     client.write(`${head('/plain')}hello`);
     let response = await client.readResponse();
@@ -55,7 +55,7 @@ describe('Expect: 100-continue', { concurrency: 8 }, () => {
     assert.equal(response.body, 'got hello');
   });
 
-  it('sees one 100 at most when the backend sends its own', async () => {
+  it('gets at most one 100 when the backend sends its own', async () => {
     using client = await openClient(rig.port);
     client.write(head('/continues'));
     assert.equal((await client.readResponse()).status, 100);
@@ -65,7 +65,7 @@ describe('Expect: 100-continue', { concurrency: 8 }, () => {
     assert.equal(final.body, 'got hello');
   });
 
-  it('gets a refusal without 100 when a plugin answers, and the unsent body is not waited for', async () => {
+  it('gets no 100 when a plugin refuses the request, and the gateway does not wait for the body', async () => {
     using client = await openClient(rig.port);
     client.write(head('/refused'));
     const response = await client.readResponse();
@@ -74,7 +74,7 @@ describe('Expect: 100-continue', { concurrency: 8 }, () => {
     assert.equal((await client.readToEnd()).text, '');
   });
 
-  it('gets the 417 of a backend as it is', async () => {
+  it('gets the 417 of a backend unchanged', async () => {
     using client = await openClient(rig.port);
     client.write(`${head('/refuses')}hello`);
     let response = await client.readResponse();
@@ -83,7 +83,7 @@ describe('Expect: 100-continue', { concurrency: 8 }, () => {
     assert.equal(response.body, 'no');
   });
 
-  it('ends with 408 or a closed connection when its body never comes', async () => {
+  it('ends with 408 or a close when the body never arrives', async () => {
     using client = await openClient(rig.port);
     client.write(head('/plain?never'));
     assert.equal((await client.readResponse()).status, 100);
@@ -101,7 +101,7 @@ describe('Expect: 100-continue', { concurrency: 8 }, () => {
   });
 
   for (const other of ['200-ok', '100-continue, x', 'x', '100-continue;q=1']) {
-    it(`of another kind is 417 (${other})`, async () => {
+    it(`with another expectation gets 417 (${other})`, async () => {
       using client = await openClient(rig.port);
       client.write(head('/plain', other));
       const response = await client.readResponse();
@@ -112,7 +112,7 @@ describe('Expect: 100-continue', { concurrency: 8 }, () => {
 });
 
 describe('informational answers of a backend', () => {
-  it('reach an HTTP/1.1 client when they are 103, and no HTTP/1.0 client', async () => {
+  it('reach an HTTP/1.1 client as 103, but never an HTTP/1.0 client', async () => {
     await using rig = await startRig({
       script: byName({
         hints: (connection) =>

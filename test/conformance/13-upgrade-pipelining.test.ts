@@ -4,7 +4,7 @@ import { answer, byName } from '../support/raw-backend.ts';
 import { openClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 13: bytes behind an Upgrade stay with the gateway until the backend answers 101 (CVE-2026-2833). */
+/** Case 13: the gateway holds bytes that follow an Upgrade until the backend answers 101 (CVE-2026-2833). */
 function upgrade(path: string): string {
   return (
     `GET ${path} HTTP/1.1\r\nHost: example.com\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
@@ -16,7 +16,7 @@ const switching =
   'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
   'Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n';
 
-describe('bytes behind an Upgrade request', () => {
+describe('bytes that follow an Upgrade request', () => {
   let rig: Rig;
   before(async () => {
     rig = await startRig({
@@ -43,14 +43,14 @@ describe('bytes behind an Upgrade request', () => {
   after(() => rig.close());
 
   for (const path of ['/refused', '/forbidden']) {
-    it(`are never sent raw to a backend that answers otherwise (${path})`, async () => {
+    it(`are never sent raw to a backend that does not answer 101 (${path})`, async () => {
       using client = await openClient(rig.port);
       client.write(upgrade(path) + behind);
       const first = await client.readResponse();
       assert.notEqual(first.status, 101);
       const upgraded = rig.backend.requests.find((request) => request.target === path);
       assert.ok(upgraded);
-      // Either the bytes are the next request, with its own head made by the gateway, or the connection ends.
+      // Either the gateway parses the bytes as the next request, or the connection ends.
       if (first.get('connection')?.toLowerCase() === 'close') {
         assert.equal((await client.readToEnd()).text, '');
       } else {
@@ -71,21 +71,21 @@ describe('bytes behind an Upgrade request', () => {
     assert.equal(await client.reader.readExactly(9), 'echo:ping');
   });
 
-  it('from the backend in one piece with its 101 reach the client', async () => {
+  it('from the backend, sent together with its 101, reach the client', async () => {
     using client = await openClient(rig.port);
     client.write(upgrade('/early'));
     assert.equal((await client.readResponse()).status, 101);
     assert.equal(await client.reader.readExactly(5), 'first');
   });
 
-  it('a 101 that nobody asked for is a 502', async () => {
+  it('cause a 502 when the backend sends an unrequested 101', async () => {
     using client = await openClient(rig.port);
     client.write('GET /unasked HTTP/1.1\r\nHost: example.com\r\n\r\n');
     const response = await client.readResponse();
     assert.equal(response.status, 502);
   });
 
-  it('a request with a body cannot take the connection over with it', async () => {
+  it('are not parsed as requests when they are the body of the Upgrade request', async () => {
     using client = await openClient(rig.port);
     const head = upgrade('/refused')
       .replace('GET', 'POST')

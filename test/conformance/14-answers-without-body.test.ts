@@ -4,7 +4,7 @@ import { byName } from '../support/raw-backend.ts';
 import { openClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 14. */
+/** Case 14: answers that have no body, and methods that the gateway refuses. */
 describe('answers without a body', { concurrency: 8 }, () => {
   let rig: Rig;
   const next = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnext';
@@ -28,7 +28,7 @@ describe('answers without a body', { concurrency: 8 }, () => {
   });
   after(() => rig.close());
 
-  /** Sends a request and then another on the same connection: a body would be read as the second answer. */
+  /** Sends two requests on one connection: an unexpected body would be read as the second answer. */
   async function askTwice(
     method: string,
     path: string,
@@ -43,23 +43,23 @@ describe('answers without a body', { concurrency: 8 }, () => {
     return first;
   }
 
-  it('HEAD keeps the length that a GET would have', async () => {
+  it('to HEAD keep the length that a GET would have', async () => {
     const first = await askTwice('HEAD', '/head-length');
     assert.equal(first.status, 200);
     assert.deepEqual(first.all('content-length'), ['1234']);
     assert.equal(first.get('x-a'), 'b');
   });
 
-  it('HEAD of a chunked answer has no body', async () => {
+  it('to HEAD have no body when the answer is chunked', async () => {
     assert.equal((await askTwice('HEAD', '/head-chunked')).status, 200);
   });
 
-  it('HEAD whose backend sends a body anyway does not pass it on', async () => {
+  it('to HEAD do not forward a body that the backend sends anyway', async () => {
     assert.equal((await askTwice('HEAD', '/head-body')).status, 200);
   });
 
   for (const path of ['/204', '/204-length', '/204-body', '/204-chunked']) {
-    it(`204 has neither body nor length (${path})`, async () => {
+    it(`with 204 have neither body nor length (${path})`, async () => {
       const first = await askTwice('GET', path);
       assert.equal(first.status, 204);
       assert.equal(first.get('content-length'), undefined);
@@ -68,14 +68,14 @@ describe('answers without a body', { concurrency: 8 }, () => {
   }
 
   for (const path of ['/304', '/304-length', '/304-body']) {
-    it(`304 has no body (${path})`, async () => {
+    it(`with 304 have no body (${path})`, async () => {
       const first = await askTwice('GET', path);
       assert.equal(first.status, 304);
       assert.equal(first.get('transfer-encoding'), undefined);
     });
   }
 
-  it('errors of the gateway to HEAD have no body', async () => {
+  it('to HEAD have no body when the gateway answers with an error', async () => {
     using client = await openClient(rig.port);
     await rig.write('PUT', '/routes/nowhere', { paths: ['/nowhere'] });
     client.write('HEAD /nowhere HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -86,7 +86,7 @@ describe('answers without a body', { concurrency: 8 }, () => {
   });
 });
 
-describe('methods that a gateway does not serve', () => {
+describe('methods that the gateway does not serve', () => {
   let rig: Rig;
   before(async () => {
     rig = await startRig();
@@ -102,7 +102,7 @@ describe('methods that a gateway does not serve', () => {
     'CONNECT with a path': 'CONNECT / HTTP/1.1\r\nHost: example.com\r\n\r\n',
     TRACE: 'TRACE / HTTP/1.1\r\nHost: example.com\r\n\r\n',
   })) {
-    it(`are 405: ${what}`, async () => {
+    it(`are refused with 405: ${what}`, async () => {
       using client = await openClient(rig.port);
       client.write(`${bytes}GET /tunnelled HTTP/1.1\r\nHost: a\r\n\r\n`);
       const response = await client.readResponse();

@@ -5,10 +5,10 @@ import { answer, type BackendConnection, byName } from '../support/raw-backend.t
 import { openClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 15, bodies: what is not whole never looks whole to the client, and its connection is not used again. */
+/** Case 15, bodies: an incomplete body never looks complete to the client, and its connection is not reused. */
 const chunkedHead = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 
-/** After a correct first chunk, so that the client's answer has begun. */
+/** Sent after a correct first chunk, so that the client's answer has begun. */
 const badChunks: Readonly<Record<string, string>> = {
   'a size with 0x': '0x5\r\nhello\r\n0\r\n\r\n',
   'a signed size': '+5\r\nhello\r\n0\r\n\r\n',
@@ -50,7 +50,7 @@ describe('malformed bodies of a backend', { concurrency: 32 }, () => {
   after(() => rig.close());
 
   for (const what of Object.keys(badChunks)) {
-    it(`are a broken transfer: ${what}`, async () => {
+    it(`break the transfer to the client: ${what}`, async () => {
       const target = `/${encodeURIComponent(what)}`;
       using client = await openClient(rig.port);
       client.write(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -67,7 +67,7 @@ describe('malformed bodies of a backend', { concurrency: 32 }, () => {
   }
 });
 
-describe('bodies that do not have the length they say', { concurrency: 8 }, () => {
+describe('bodies of another length than declared', { concurrency: 8 }, () => {
   let rig: Rig;
   before(async () => {
     rig = await startRig({
@@ -100,7 +100,7 @@ describe('bodies that do not have the length they say', { concurrency: 8 }, () =
   after(() => rig.close());
 
   for (const name of ['short-length', 'short-chunk', 'no-last-chunk', 'no-trailer-end', 'reset', 'reset-until-close']) {
-    it(`are a broken transfer when cut: ${name}`, async () => {
+    it(`break the transfer when too short: ${name}`, async () => {
       using client = await openClient(rig.port);
       client.write(`GET /${name} HTTP/1.1\r\nHost: a\r\n\r\n`);
       const response = await client.readResponse();
@@ -111,7 +111,7 @@ describe('bodies that do not have the length they say', { concurrency: 8 }, () =
     });
   }
 
-  it('are whole when the backend closes as it may', async () => {
+  it('are complete when they end with the connection as declared', async () => {
     using client = await openClient(rig.port);
     client.write('GET /until-close HTTP/1.1\r\nHost: a\r\n\r\n');
     const response = await client.readResponse();
@@ -120,7 +120,7 @@ describe('bodies that do not have the length they say', { concurrency: 8 }, () =
   });
 
   for (const name of ['too-long', 'too-long-chunked']) {
-    it(`never give the surplus to the next request: ${name}`, async () => {
+    it(`never pass surplus bytes to the next request: ${name}`, async () => {
       using client = await openClient(rig.port);
       client.write(`GET /${name} HTTP/1.1\r\nHost: a\r\n\r\n`);
       const response = await client.readResponse();
@@ -136,7 +136,7 @@ describe('bodies that do not have the length they say', { concurrency: 8 }, () =
   }
 
   for (const name of ['head-then-close', 'nothing']) {
-    it(`are a 502 when nothing usable came: ${name}`, async () => {
+    it(`cause a 502 when nothing usable arrived: ${name}`, async () => {
       using client = await openClient(rig.port);
       client.write(`POST /${name} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`);
       assert.equal((await client.readResponse()).status, 502);

@@ -4,7 +4,7 @@ import { answer, type BackendConnection, byName } from '../support/raw-backend.t
 import { openClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 15, heads and framing: a backend is not trusted either. */
+/** Case 15, heads and framing: answers are parsed as strictly as requests. */
 const ok = 'HTTP/1.1 200 OK\r\n';
 function withLines(lines: string, body = 'hello'): string {
   return `${ok}${lines}\r\n${body}`;
@@ -85,7 +85,7 @@ describe('malformed heads of a backend', { concurrency: 32 }, () => {
   after(() => rig.close());
 
   for (const what of Object.keys(badHeads)) {
-    it(`are a 502: ${what}`, async () => {
+    it(`cause a 502: ${what}`, async () => {
       const target = `/${encodeURIComponent(what)}`;
       using client = await openClient(rig.port);
       client.write(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -120,7 +120,7 @@ const goodHeads: Record<string, string> = {
   ),
 };
 
-/** Case 46: what RFC 9112 lets a backend write is accepted, and passed on in plain form. */
+/** Case 46: unusual framing that RFC 9112 allows is accepted, and forwarded normalised. */
 describe('unusual but valid framing of a backend', () => {
   let rig: Rig;
   before(async () => {

@@ -5,9 +5,9 @@ import { answer, byName, startRawBackend } from '../support/raw-backend.ts';
 import { openClient } from '../support/raw-client.ts';
 import { startRig } from '../support/rig.ts';
 
-/** Case 15, when bytes come: an answer belongs to a request that was sent, and a head comes in good time. */
-describe('answers that come when they should not', () => {
-  it('before the request are not given to it', async () => {
+/** Case 15, timing: an answer belongs to a request that was sent, and its head must arrive in time. */
+describe('answers at the wrong time', () => {
+  it('are not given to a request that was sent after them', async () => {
     const backend = await startRawBackend(async (connection) => {
       connection.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil');
       const request = await connection.readRequest();
@@ -21,7 +21,7 @@ describe('answers that come when they should not', () => {
       const first = await client.readResponse();
       client.write('GET /two HTTP/1.1\r\nHost: a\r\n\r\n');
       const second = await client.readResponse();
-      // Bytes that race with the first request cannot be told apart; a second answer of that connection never counts.
+      // Bytes that race with the first request look like its answer. A second answer on that connection never counts.
       assert.ok(first.status === 502 || first.body === 'evil' || first.body === 'second for /one', first.body);
       assert.notEqual(second.body, 'second for /one');
     } finally {
@@ -29,7 +29,7 @@ describe('answers that come when they should not', () => {
     }
   });
 
-  it('on an idle connection are not given to the next request', async () => {
+  it('are not given to the next request when they arrive on an idle connection', async () => {
     const backend = await startRawBackend(async (connection) => {
       for (;;) {
         const request = await connection.readRequest();
@@ -54,7 +54,7 @@ describe('answers that come when they should not', () => {
     }
   });
 
-  it('as a head that trickles for ever are a 504', async () => {
+  it('cause a 504 when their head trickles forever', async () => {
     await using rig = await startRig({
       service: { read_timeout: 400 },
       script: byName({

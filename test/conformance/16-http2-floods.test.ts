@@ -17,7 +17,7 @@ import { type Http2Rig, startHttp2Rig } from '../support/http2-rig.ts';
 import { answer, byName } from '../support/raw-backend.ts';
 import { residentMemory } from '../support/rig.ts';
 
-/** Case 16: frames that cost the sender next to nothing. Each ends the session, or is harmless; others are served. */
+/** Case 16: frames that cost the sender almost nothing. Each ends the session or is harmless; other clients are served. */
 const floods: Readonly<Record<string, (client: FrameClient) => void>> = {
   SETTINGS: (client) => repeat(client, 20_000, frame(Frame.settings, 0, 0)),
   PING: (client) => repeat(client, 50_000, frame(Frame.ping, 0, 0, '12345678')),
@@ -79,12 +79,12 @@ describe('floods of HTTP/2 frames', () => {
       if (client.goawayCode !== null) assert.notEqual(client.goawayCode, Code.noError);
       assert.ok((await served).every((got) => got.status === 200));
       assert.ok(residentMemory() - memory < 64 * 1024 * 1024);
-      // A reset costs a request at the backend; most never become one.
+      // Each reset could cost the backend a request; most never reach it.
       assert.ok(rig.backend.requests.length - seen < 1000, `${rig.backend.requests.length - seen} requests`);
     });
   }
 
-  it('of WINDOW_UPDATE and of unknown frames leave others their service', async () => {
+  it('of WINDOW_UPDATE and of unknown frames do not affect other clients', async () => {
     await using other = await openHttp2(rig.port);
     using client = await openFrames(rig.port);
     client.request(1, getFields('/never'));
@@ -93,7 +93,7 @@ describe('floods of HTTP/2 frames', () => {
     assert.equal((await other.request('/good')).status, 200);
   });
 
-  it('tell a client that resets too much to be calm, and the backend is let go', async () => {
+  it('get ENHANCE_YOUR_CALM when a client resets too many streams, and cancel its requests at the backend', async () => {
     using client = await openFrames(rig.port);
     for (let stream = 1; !client.closed && client.goawayCode === null; stream += 2) {
       client.request(stream, getFields('/never'));
@@ -107,7 +107,7 @@ describe('floods of HTTP/2 frames', () => {
     await Promise.all(asked.map((connection) => connection.closed));
   });
 
-  it('an ordinary number of resets and pings is none', async () => {
+  it('do not include an ordinary number of resets and pings', async () => {
     using client = await openFrames(rig.port);
     for (let stream = 1; stream < 200; stream += 2) {
       client.request(stream, getFields('/never'));
@@ -119,7 +119,7 @@ describe('floods of HTTP/2 frames', () => {
     await client.until(() => client.pongs === 100);
   });
 
-  it('streams above the limit are refused, the others go on', async () => {
+  it('have streams above the limit refused while the others continue', async () => {
     using client = await openFrames(rig.port);
     for (let stream = 1; stream < 300; stream += 2) client.request(stream, getFields('/never'), false);
     await client.until(() => [...client.streams.values()].filter((record) => record.code !== null).length >= 22);
@@ -129,9 +129,9 @@ describe('floods of HTTP/2 frames', () => {
   });
 });
 
-describe('HTTP/2 clients that take nothing', () => {
+describe('HTTP/2 clients that read nothing', () => {
   const size = 5_000_000;
-  /** One for all connections: the backend shares its memory with the gateway. */
+  /** Shared by all connections, because backend and gateway share one process's memory. */
   const large = Buffer.alloc(size, 'x');
   let rig: Http2Rig;
   before(async () => {
@@ -149,7 +149,7 @@ describe('HTTP/2 clients that take nothing', () => {
   after(() => rig.close());
 
   for (const what of ['small', 'large']) {
-    it(`lose their stream: a ${what} answer and a window of 0`, async () => {
+    it(`lose their stream after a timeout: a ${what} answer and a window of 0`, async () => {
       const memory = residentMemory();
       using client = await openFrames(rig.port, settingsPayload([4, 0]));
       for (let stream = 1; stream < 100; stream += 2) client.request(stream, getFields(`/${what}`));
@@ -159,7 +159,7 @@ describe('HTTP/2 clients that take nothing', () => {
         assert.equal(record.ended, false);
       }
       assert.ok(residentMemory() - memory < 96 * 1024 * 1024, 'answers were kept');
-      // The session and its other streams go on.
+      // The session and its other streams continue.
       client.request(101, getFields('/small'));
       client.write(frame(Frame.windowUpdate, 0, 101, uint32(20_000)), frame(Frame.windowUpdate, 0, 0, uint32(20_000)));
       const record = await client.finished(101);

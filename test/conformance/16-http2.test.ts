@@ -16,7 +16,7 @@ import {
 import { type Http2Rig, startHttp2Rig } from '../support/http2-rig.ts';
 import { answer, answerEach } from '../support/raw-backend.ts';
 
-/** Case 16: what HTTP/2 frames can do. Streams beside the bad one, and other connections, are served on. */
+/** Case 16: malformed HTTP/2 frames and heads. Other streams of the session and other connections are still served. */
 const script = answerEach((request) => (request.target.startsWith('/never') ? null : answer('ok')));
 
 function fields(...pairs: Fields): Fields {
@@ -86,10 +86,10 @@ const malformed: Readonly<Record<string, Fields>> = {
     Array.from({ length: 900 }, (_, at) => [`x-${at}`, 'v'] as const),
   ),
 };
-/** What a malformed request may be answered with before its stream ends. */
+/** Statuses that a malformed request may get before its stream ends. */
 const refusals: readonly number[] = [400, 405, 501];
 
-/** Fields that cannot be. The library under us leaves them out of the head instead of refusing it; no byte of them goes on. */
+/** Invalid fields. The gateway may drop them instead of refusing the head; no byte of them is forwarded. */
 const impossible: Readonly<Record<string, readonly [string, string]>> = {
   'CR and LF in a value': ['x-bad', 'a\r\nx-evil: 1'],
   'LF in a value': ['x-bad', 'a\nx-evil: 1'],
@@ -116,7 +116,7 @@ describe('malformed HTTP/2 requests', () => {
       if (refused.code === null) assert.ok(refusals.includes(refused.status), `answered ${refused.status}`);
       else
         assert.ok(refused.code === Code.protocolError || refused.code === Code.enhanceYourCalm, `code ${refused.code}`);
-      // The session goes on.
+      // The session continues.
       client.request(3, getFields('/good'));
       assert.equal((await client.finished(3)).status, 200);
       assert.ok(!rig.backend.requests.some((seen) => seen.target.includes('bad')), 'the backend saw it');
@@ -138,7 +138,7 @@ describe('malformed HTTP/2 requests', () => {
     });
   }
 
-  it('whose head is larger than the limit get 400, 414, or their stream reset', async () => {
+  it('get 400, 414 or a stream reset when their head is larger than the limit', async () => {
     using client = await openFrames(rig.port);
     const large = Array.from({ length: 12 }, (_, at) => [`x-${at}`, 'v'.repeat(4000)] as const);
     writeLarge(client, 1, getFields('/bad', large));
@@ -157,7 +157,7 @@ describe('malformed HTTP/2 requests', () => {
     assert.ok(client.closed || refused.code === Code.enhanceYourCalm || refused.status === 400);
   });
 
-  it('with trailers that cannot be are reset, or lose the trailers', async () => {
+  it('are reset or lose their trailers when the trailers are invalid', async () => {
     const trailers: readonly Fields[] = [
       [[':path', '/evil']],
       [['connection', 'close']],
@@ -174,13 +174,13 @@ describe('malformed HTTP/2 requests', () => {
     assert.ok(!rig.backend.received.includes('/evil'));
   });
 
-  it('with another length than declared break off, towards the backend too, and they alone', async () => {
+  it('are reset, also at the backend, when the length differs from the declared one, and other streams continue', async () => {
     for (const [body, target] of [
       ['abc', '/length/short'],
       ['abcdefgh', '/length/long'],
     ] as const) {
       using client = await openFrames(rig.port);
-      client.request(1, getFields('/beside'), false);
+      client.request(1, getFields('/other'), false);
       client.request(3, getFields(target, [['content-length', '5']]), false);
       client.write(frame(Frame.data, Flag.endStream, 3, body));
       assert.equal((await client.finished(3)).code, Code.protocolError);
@@ -192,7 +192,7 @@ describe('malformed HTTP/2 requests', () => {
   });
 });
 
-/** A head in as many frames as it needs. */
+/** A head, split into as many frames as it needs. */
 function writeLarge(client: FrameClient, stream: number, list: Fields): void {
   const block = encodeFields(list);
   for (let at = 0; at < block.byteLength; at += 16_384) {
@@ -202,7 +202,7 @@ function writeLarge(client: FrameClient, stream: number, list: Fields): void {
   }
 }
 
-/** Frames after which there is no session any more, and the code that the RFC names. */
+/** Frames that end the session, and the error code that the RFC names. */
 const connectionErrors: Readonly<
   Record<string, { readonly bytes: readonly Buffer[]; readonly codes: readonly number[] }>
 > = {
@@ -281,7 +281,7 @@ describe('frames that break an HTTP/2 session', () => {
   });
 
   for (const [what, { bytes, codes }] of Object.entries(connectionErrors)) {
-    it(`end it with the code of the RFC: ${what}`, async () => {
+    it(`end it with the error code of the RFC: ${what}`, async () => {
       using client = await openFrames(rig.port);
       client.write(...bytes);
       const code = await client.refused();

@@ -4,7 +4,7 @@ import { answer, answerEach } from '../support/raw-backend.ts';
 import { exchangeOne } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 17: a policy on /admin, and every spelling of a path to get around it. What is forwarded is what was matched. */
+/** Case 17: a policy on /admin, and the path spellings that try to bypass it. The forwarded path is the matched path. */
 const outcomes: Readonly<Record<string, 'policy' | 'bad request' | `forwarded ${string}`>> = {
   '/admin': 'policy',
   '/admin/': 'policy',
@@ -74,7 +74,7 @@ describe('a policy on a path', { concurrency: 16 }, () => {
   });
 
   for (const [target, outcome] of Object.entries(outcomes)) {
-    it(`meets ${JSON.stringify(target)}: ${outcome}`, async () => {
+    it(`on a request for ${JSON.stringify(target)}: ${outcome}`, async () => {
       const response = await exchangeOne(rig.port, `GET ${target} HTTP/1.1\r\nHost: example.com\r\n\r\n`);
       const seen =
         response.status === 403 && /policy/.test(response.body)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Door, exchangeThrough } from '../support/doors.ts';
 import { type Http2Rig, startHttp2Rig } from '../support/http2-rig.ts';
+import { exchangeThrough, type ProxyEndpoint } from '../support/proxy-endpoints.ts';
 
-/** Case 17: raw bytes in a target are percent-encoded once, before anything reads them. */
+/** Case 17: raw bytes in a target are percent-encoded once, before any component reads the target. */
 const raw = '/caf\xc3\xa9/x?q=\xe2\x82\xac&r=\xff';
 const encoded = '/caf%C3%A9/x?q=%E2%82%AC&r=%FF';
 
@@ -19,14 +19,14 @@ describe('raw bytes above 0x7f in a target', () => {
   });
   after(() => rig.close());
 
-  for (const door of ['HTTP/1.1', 'HTTP/2'] as const satisfies readonly Door[]) {
+  for (const endpoint of ['HTTP/1.1', 'HTTP/2'] as const satisfies readonly ProxyEndpoint[]) {
     for (const [what, target] of [
       ['raw', raw],
       ['encoded', encoded],
     ] as const) {
-      it(`are matched and forwarded encoded (${what}, ${door})`, async () => {
+      it(`are matched and forwarded encoded (${what}, ${endpoint})`, async () => {
         const before = rig.backend.requests.length;
-        const response = await exchangeThrough(door, rig.gateway, `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
+        const response = await exchangeThrough(endpoint, rig.gateway, `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
         assert.equal(response.status, 200);
         const seen = rig.backend.requests[before];
         assert.equal(seen?.get('x-matched'), 'cafe');

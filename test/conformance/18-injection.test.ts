@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { exchangeOne } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 18: no byte of a request makes a line of its own in what the gateway writes. */
+/** Case 18: no byte of a request starts a new line in what the gateway writes. */
 const payloads: Readonly<Record<string, string>> = {
   'CRLF and a header': '%0d%0aX-Injected:%20yes',
   'LF and a header': '%0aX-Injected:%20yes',
@@ -70,7 +70,7 @@ describe('bytes that would end a line', { concurrency: 8 }, () => {
     });
   }
 
-  it('no request but those of the tests was seen', () => {
+  it('cause no request in addition to those of the tests', () => {
     assert.ok(!rig.backend.requests.some((request) => request.target.startsWith('/injected')));
     assert.deepEqual(rig.backend.scriptErrors, []);
   });

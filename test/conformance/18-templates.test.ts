@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { exchangeOne } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 18 by way of templates: a value of a request, wherever a transformer puts it, makes no line and leaves no place of its own. */
+/** Case 18 through templates: a request value starts no new line and stays within the field that a transformer puts it in. */
 const payloads: Readonly<Record<string, string>> = {
   'CRLF and a header': '%0d%0aX-Injected:%20yes',
   'LF and a header': '%0aX-Injected:%20yes',
@@ -57,7 +57,7 @@ describe('values that templates put into requests and answers', { concurrency: 8
 
   for (const [what, payload] of Object.entries(payloads)) {
     for (const place of Object.keys(places)) {
-      it(`${what}, in a ${place}`, async () => {
+      it(`stay one value: ${what}, in a ${place}`, async () => {
         const marker = `m${Math.random().toString(36).slice(2)}`;
         const head = `Host: a\r\nAuthorization: secret-${marker}\r\nX-Marker: ${marker}\r\n`;
         const rest = bodies[place] ?? 'Content-Length: 0\r\n\r\n';
@@ -77,13 +77,13 @@ describe('values that templates put into requests and answers', { concurrency: 8
       });
     }
 
-    it(`${what}, in an answer`, async () => {
+    it(`stay one value: ${what}, in an answer`, async () => {
       const answer = await exchangeOne(rig.port, `GET /answer?v=${payload} HTTP/1.1\r\nHost: a\r\n\r\n`);
       assert.equal(answer.status, 200);
       assert.equal(answer.get('x-injected'), undefined);
     });
 
-    it(`${what}, in a redirect`, async () => {
+    it(`stay one value: ${what}, in a redirect`, async () => {
       const answer = await exchangeOne(rig.port, `GET /redirect//${payload} HTTP/1.1\r\nHost: a\r\n\r\n`);
       assert.ok(answer.status === 301 || answer.status === 400 || answer.status === 404, `status ${answer.status}`);
       assert.equal(answer.get('x-injected'), undefined);
@@ -91,7 +91,7 @@ describe('values that templates put into requests and answers', { concurrency: 8
     });
   }
 
-  it('no request but those of the tests was seen', () => {
+  it('cause no request in addition to those of the tests', () => {
     assert.ok(!rig.backend.requests.some((request) => request.target.startsWith('/injected')));
     assert.deepEqual(rig.backend.scriptErrors, []);
   });

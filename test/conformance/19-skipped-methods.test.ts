@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { definePlugin, httpProtocols, type Plugin } from '../../src/plugin-sdk/index.ts';
 import { record } from '../../src/plugin-sdk/schema.ts';
-import { testPlugin } from '../../src/plugin-sdk/testing.ts';
+import { testPlugin } from '../../src/plugin-testing/index.ts';
 import authAny from '../../src/plugins/auth-any/index.ts';
 import basicAuth from '../../src/plugins/basic-auth/index.ts';
 import ldapAuth from '../../src/plugins/ldap-auth/index.ts';
@@ -12,11 +12,11 @@ import introspection from '../../src/plugins/oauth2-introspection/index.ts';
 import openId from '../../src/plugins/openid-connect/index.ts';
 
 /*
- * Cases 19 and 24: of several methods (`auth-any`) one is enough. What the others would have hidden from the backend, or
- * would never have let a client say itself, does not get there because they were not asked.
+ * Cases 19 and 24: with several methods (`auth-any`) one is enough. The credentials that a skipped method hides, and the
+ * headers that it strips, do not reach the backend because that method was skipped.
  */
 
-/** Lets everybody in, before all others. */
+/** Accepts every client, before all other methods. */
 const session = definePlugin({
   name: 'session',
   version: '1.0.0',
@@ -32,7 +32,7 @@ const session = definePlugin({
   }),
 });
 
-/** What the backend gets when this method was not asked. */
+/** What the backend receives when this method was skipped. */
 async function skipped(
   plugin: Plugin,
   config: Readonly<Record<string, unknown>>,
@@ -40,7 +40,7 @@ async function skipped(
   path = '/',
 ) {
   const methods = ['session', plugin.name];
-  const gateway = testPlugin(authAny, { config: { methods }, beside: [{ plugin: session }, { plugin, config }] });
+  const gateway = testPlugin(authAny, { config: { methods }, otherPlugins: [{ plugin: session }, { plugin, config }] });
   const { upstream, consumer, response } = await gateway.request({ path, headers });
   assert.equal(response.status, 200, response.body);
   assert.equal(consumer?.username, 'ada');
@@ -62,7 +62,7 @@ const browser = {
   redirect_uri: ['https://app.example/cb'],
 };
 
-test('names that a client gives itself', async () => {
+test('identity headers of a client are stripped when their method was skipped', async () => {
   const claims = ['x-credential-username', 'x-credential-email', 'x-credential-scope'];
   const sent = Object.fromEntries(claims.map((name) => [name, 'root']));
   const asked = await skipped(introspection, introspected, sent);
@@ -80,7 +80,7 @@ test('names that a client gives itself', async () => {
   assert.equal(shown.header('x_client_cert_san'), null);
 });
 
-test('credentials that are to be hidden', async () => {
+test('hides credentials from the backend when their method was skipped', async () => {
   const hide = { hide_credentials: true };
   const basic = { Authorization: 'Basic YTpi', 'Proxy-Authorization': 'Basic YTpi' };
   const login = await skipped(basicAuth, hide, basic);

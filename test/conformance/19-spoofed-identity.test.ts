@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { exchangeOne } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 19: backends believe these headers because only the gateway can send them. */
+/** Case 19: backends trust these headers, so only the gateway may send them. */
 const names = [
   'X-Consumer-Id',
   'X-Consumer-Username',
@@ -26,7 +26,7 @@ const spellings: Readonly<Record<string, (name: string) => string>> = {
   'in upper case with underscores': (name) => name.toUpperCase().replaceAll('-', '_'),
 };
 
-/** Lines that claim an identity in one spelling. */
+/** Header lines that claim an identity, in one spelling. */
 function claims(spell: (name: string) => string): string {
   return names.map((name) => `${spell(name)}: spoofed\r\n`).join('');
 }
@@ -61,7 +61,7 @@ describe('identity headers from a client', () => {
     assert.doesNotMatch(rig.backend.requests.at(-1)?.trailers ?? '', /spoofed/);
   });
 
-  it('a request id of the client is replaced, and httpoxy has no way in', async () => {
+  it('are stripped, like the Proxy header (httpoxy), and a request id of the client is replaced', async () => {
     await exchangeOne(rig.port, 'GET / HTTP/1.1\r\nHost: a\r\nX-Kong-Request-Id: mine\r\nProxy: http://evil/\r\n\r\n');
     const request = rig.backend.requests.at(-1);
     assert.equal(request?.all('x-kong-request-id').length, 1);
@@ -70,7 +70,7 @@ describe('identity headers from a client', () => {
   });
 });
 
-describe('headers that a plugin takes out of the request', () => {
+describe('headers that a plugin removes from the request', () => {
   let rig: Rig;
   before(async () => {
     rig = await startRig({ settings: { plugins: ['key-auth'] } });
@@ -81,7 +81,7 @@ describe('headers that a plugin takes out of the request', () => {
   });
   after(() => rig.close());
 
-  it('do not come back in trailers, however they are written', async () => {
+  it('do not come back in trailers in any spelling', async () => {
     const trailers = 'X-Own-Key: key-of-ada\r\nx_own_key: key-of-ada\r\nX-Sum: 1\r\n';
     const response = await exchangeOne(
       rig.port,
@@ -93,7 +93,7 @@ describe('headers that a plugin takes out of the request', () => {
   });
 });
 
-describe('identity headers where plugins say who the client is', () => {
+describe('identity headers when a plugin authenticates the client', () => {
   let rig: Rig;
   let key = '';
   const tokens = { user: '', machine: '' };
@@ -145,7 +145,7 @@ describe('identity headers where plugins say who the client is', () => {
   }
 
   for (const [how, spell] of Object.entries(spellings)) {
-    it(`are the gateway's, once each, when a client sends them ${how}`, async () => {
+    it(`are set once by the gateway, even when a client sends them ${how}`, async () => {
       const consumers = await rig.write('GET', '/consumers/ada');
       const credentials = await rig.write('GET', `/key-auths/${key}`);
       for (const path of ['/strict', '/open']) {
@@ -159,7 +159,7 @@ describe('identity headers where plugins say who the client is', () => {
       }
     });
 
-    it(`tell the user and the scope of a token, and of no other, when a client sends them ${how}`, async () => {
+    it(`carry the user and the scope of the token, even when a client sends them ${how}`, async () => {
       const { id } = await rig.write('GET', '/consumers/ada');
       const consumer = [
         ['x-consumer-custom-id', 'A-1'],
@@ -176,7 +176,7 @@ describe('identity headers where plugins say who the client is', () => {
       assert.deepEqual(await seen('/tokens', authorization(tokens.machine)), consumer);
     });
 
-    it(`do not make somebody of nobody when a client sends them ${how}`, async () => {
+    it(`do not identify an anonymous client that sends them ${how}`, async () => {
       const { id } = await rig.write('GET', '/consumers/nobody');
       assert.deepEqual(await seen('/open', `apikey: wrong\r\n${claims(spell)}`), [
         ['x-anonymous-consumer', 'true'],

@@ -3,12 +3,12 @@ import { after, before, describe, it } from 'node:test';
 import { exchangeOne } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 20: forwarding headers are believed of trusted peers only. */
+/** Case 20: forwarding headers count only when a trusted peer sends them. */
 const claimed =
   'X-Forwarded-Proto: https\r\nX-Forwarded-Host: evil.example\r\nX-Forwarded-Port: 8443\r\nX-Forwarded-Path: /evil\r\n' +
   'X-Forwarded-Prefix: /evil\r\nX-Real-IP: 198.51.100.9\r\nForwarded: for=198.51.100.9;proto=https;host=evil.example\r\n';
 
-describe('forwarding headers of a peer that is not trusted', () => {
+describe('forwarding headers of an untrusted peer', () => {
   let rig: Rig;
   before(async () => {
     rig = await startRig();
@@ -18,7 +18,7 @@ describe('forwarding headers of a peer that is not trusted', () => {
   });
   after(() => rig.close());
 
-  it('are replaced by what is true', async () => {
+  it('are replaced by the values of the connection', async () => {
     const response = await exchangeOne(
       rig.port,
       `GET /path HTTP/1.1\r\nHost: Example.com:1234\r\nX-Forwarded-For: 198.51.100.9\r\n${claimed}\r\n`,
@@ -32,11 +32,11 @@ describe('forwarding headers of a peer that is not trusted', () => {
     assert.deepEqual(request?.all('x-forwarded-path'), ['/path']);
     assert.deepEqual(request?.all('x-forwarded-prefix'), []);
     assert.deepEqual(request?.all('x-real-ip'), ['127.0.0.1']);
-    // The gateway does not say anything in this one, and so nobody does.
+    // The gateway does not set this one, so it is removed.
     assert.deepEqual(request?.all('forwarded'), []);
   });
 
-  it('with underscores are not a second opinion', async () => {
+  it('are removed when spelled with underscores', async () => {
     await exchangeOne(
       rig.port,
       `GET / HTTP/1.1\r\nHost: a\r\n${claimed.replaceAll('X-Forwarded-', 'X_Forwarded_')}\r\n`,
@@ -44,7 +44,7 @@ describe('forwarding headers of a peer that is not trusted', () => {
     assert.doesNotMatch(rig.backend.requests.at(-1)?.raw ?? '', /x_forwarded/i);
   });
 
-  it('do not open an address list', async () => {
+  it('do not pass an IP allow list', async () => {
     const response = await exchangeOne(
       rig.port,
       `GET /allowed HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 198.51.100.9\r\n${claimed}\r\n`,
@@ -52,7 +52,7 @@ describe('forwarding headers of a peer that is not trusted', () => {
     assert.equal(response.status, 403);
   });
 
-  it('do not stand in for TLS', async () => {
+  it('do not count as TLS', async () => {
     const response = await exchangeOne(rig.port, `GET /secure HTTP/1.1\r\nHost: a\r\n${claimed}\r\n`);
     assert.equal(response.status, 426);
   });
@@ -97,7 +97,7 @@ describe('forwarding headers of a trusted peer', () => {
     assert.equal(denied.status, 403);
   });
 
-  it('in several lines are one list', async () => {
+  it('are one list when sent in several lines', async () => {
     await exchangeOne(
       rig.port,
       'GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.1.1.1\r\nX-Forwarded-For: 203.0.113.7\r\nX-Forwarded-For: 10.0.0.1\r\n\r\n',
@@ -107,7 +107,7 @@ describe('forwarding headers of a trusted peer', () => {
     assert.match(request?.get('x-forwarded-for') ?? '', /^1\.1\.1\.1, 203\.0\.113\.7, 10\.0\.0\.1, /);
   });
 
-  it('stop at what is no address', async () => {
+  it('end at the first entry that is not an address', async () => {
     await exchangeOne(
       rig.port,
       'GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 203.0.113.7, <script>, 10.0.0.1\r\n\r\n',
@@ -115,7 +115,7 @@ describe('forwarding headers of a trusted peer', () => {
     assert.match(rig.backend.requests.at(-1)?.get('x-real-ip') ?? '', /^(?:10\.0\.0\.1|127\.0\.0\.1)$/);
   });
 
-  it('stand in for TLS', async () => {
+  it('count as TLS', async () => {
     const response = await exchangeOne(rig.port, 'GET /secure HTTP/1.1\r\nHost: a\r\nX-Forwarded-Proto: https\r\n\r\n');
     assert.equal(response.status, 200);
   });

@@ -97,7 +97,7 @@ describe('Connection of a client', () => {
     for (const [name, value] of Object.entries(lines)) assert.deepEqual(request?.all(name), [value], name);
   });
 
-  it('is not closed by an option that only looks like close', async () => {
+  it('does not close for an option that only resembles close', async () => {
     using client = await openClient(rig.port);
     for (let turn = 0; turn < 2; turn++) {
       client.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive, X-Close\r\n\r\n');
@@ -124,14 +124,14 @@ describe('Connection of a client', () => {
   });
 
   for (const odd of ['close, close', ',,,', 'keep-alive,', ' ', 'X-A,'.repeat(500)]) {
-    it(`may be odd: ${JSON.stringify(odd.slice(0, 20))}`, async () => {
+    it(`is accepted with unusual values: ${JSON.stringify(odd.slice(0, 20))}`, async () => {
       const response = await exchangeOne(rig.port, `GET / HTTP/1.1\r\nHost: a\r\nConnection: ${odd}\r\n\r\n`);
       assert.equal(response.status, 200);
     });
   }
 });
 
-describe('Connection of a client that has to show a credential', () => {
+describe('Connection of a client that must authenticate', () => {
   let rig: Rig;
   before(async () => {
     rig = await startRig({ settings: { plugins: ['acl', 'basic-auth', 'key-auth'] } });
@@ -219,7 +219,7 @@ describe('Connection of a client and what plugins read', () => {
     assert.equal(rig.backend.requests.at(-1)?.get('x-tenant'), '7');
   });
 
-  it('cannot remove a credential that a plugin read and that the backend is to see', async () => {
+  it('cannot remove a credential that a plugin read and that is forwarded', async () => {
     const response = await exchangeOne(
       rig.port,
       'GET /keyed HTTP/1.1\r\nHost: a\r\nConnection: X-Own-Key, X-Other\r\nX-Own-Key: key-of-ada\r\nX-Other: 1\r\n\r\n',
@@ -229,7 +229,7 @@ describe('Connection of a client and what plugins read', () => {
     assert.equal(rig.backend.requests.at(-1)?.get('x-other'), undefined);
   });
 
-  it('cannot store the answer of one variant under the key of another', async () => {
+  it('cannot make the cache store one variant under the key of another', async () => {
     const ask = async (connection: string): Promise<string> =>
       (await exchangeOne(rig.port, `GET /cached HTTP/1.1\r\nHost: a\r\n${connection}X-Lang: de\r\n\r\n`)).body;
     assert.equal(await ask('Connection: X-Lang\r\n'), 'for nobody');

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { exchangeOne } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 22: forged, broken and expired tokens. */
+/** Case 22: forged, malformed and expired tokens. */
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pem = rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString();
 const secret = 'the-secret-of-alice';
@@ -51,7 +51,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) assert.ok(Date.now() < deadline, 'waited in vain');
 }
 
-describe('tokens of credentials', () => {
+describe('tokens signed with the key of a credential', () => {
   let rig: Rig;
   const status = async (token: string, path = '/'): Promise<number> => (await ask(rig, path, token)).status;
   before(async () => {
@@ -66,13 +66,13 @@ describe('tokens of credentials', () => {
   });
   after(() => rig.close());
 
-  it('pass when they are right', async () => {
+  it('are accepted when valid', async () => {
     assert.equal(await status(hs256({ iss: 'alice' })), 200);
     assert.deepEqual(rig.backend.requests.at(-1)?.all('x-consumer-username'), ['alice']);
     assert.equal(await status(rs256({ iss: 'rsa' })), 200);
   });
 
-  it('without a signature are refused, however they say so', async () => {
+  it('are refused without a signature, in every spelling of alg none', async () => {
     for (const alg of ['none', 'None', 'NONE', 'nOnE', '', null, undefined, 0, ['HS256'], { a: 1 }]) {
       for (const iss of ['alice', 'rsa']) {
         const unsigned = `${encode({ alg, typ: 'JWT' })}.${encode({ iss })}`;
@@ -84,7 +84,7 @@ describe('tokens of credentials', () => {
     }
   });
 
-  it('that are signed with a public key as if it were a secret are refused', async () => {
+  it('are refused when signed by HMAC with the public key as the secret', async () => {
     const forms = [pem, pem.trim(), `${pem}\n`, pem.replaceAll('\n', '\r\n')];
     for (const key of forms) {
       assert.deepEqual(await ask(rig, '/', hs256({ iss: 'rsa' }, key)), {
@@ -98,7 +98,7 @@ describe('tokens of credentials', () => {
     assert.equal(await status(rs256({ iss: 'alice' })), 401);
   });
 
-  it('that bring their own key, or name where it is, are checked with the credential’s', async () => {
+  it('are checked with the key of the credential even if they bring or link to a key', async () => {
     const other = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const jwk = other.publicKey.export({ format: 'jwk' });
     for (const extra of [
@@ -112,7 +112,7 @@ describe('tokens of credentials', () => {
     }
   });
 
-  it('with two issuers are refused, whichever of them would be right', async () => {
+  it('are refused with two issuers, whichever is right', async () => {
     for (const text of [
       '{"iss":"alice","iss":"rsa"}',
       '{"iss":"x","iss":"alice"}',
@@ -123,7 +123,7 @@ describe('tokens of credentials', () => {
     assert.equal(await status(hs256({ iss: 'alice' }, secret, '{"alg":"none","alg":"HS256"}')), 401);
   });
 
-  it('with a claim that is not what it should be are refused', async () => {
+  it('are refused when a claim has the wrong type', async () => {
     for (const iss of [1, 0, true, false, null, {}, [], ['alice'], '', 'nobody', '__proto__', 'a'.repeat(5000)]) {
       assert.equal(await status(hs256({ iss })), 401, JSON.stringify(iss));
     }
@@ -147,7 +147,7 @@ describe('tokens of credentials', () => {
     assert.equal(await status(hs256('{"iss":"alice","exp":1e999,"nbf":0}'), '/timed'), 401);
   });
 
-  it('that have expired or are not valid yet are refused, to the second', async () => {
+  it('are refused when expired or not yet valid, to the second', async () => {
     const expired = await ask(rig, '/timed', hs256({ iss: 'alice', exp: now() - 1, nbf: 0 }));
     assert.deepEqual(expired, { status: 401, body: { exp: 'token expired' } });
     const early = await ask(rig, '/timed', hs256({ iss: 'alice', exp: now() + 60, nbf: now() + 30 }));
@@ -159,14 +159,14 @@ describe('tokens of credentials', () => {
     });
   });
 
-  it('that were valid, and are remembered, are refused once they have expired', async () => {
+  it('are refused once expired, even if cached as valid', async () => {
     const token = hs256({ iss: 'alice', exp: now() + 2, nbf: 0 });
     for (let times = 0; times < 3; times++) assert.equal(await status(token, '/timed'), 200);
     await until(async () => (await status(token, '/timed')) === 401);
     assert.deepEqual((await ask(rig, '/timed', token)).body, { exp: 'token expired' });
   });
 
-  it('that were valid, and are remembered, go with their credential, its key and its consumer', async () => {
+  it('are refused once their credential, its key or its consumer is deleted, even if cached as valid', async () => {
     await rig.write('PUT', '/consumers/carol', {});
     const make = (key: string) => rig.write('POST', '/consumers/carol/jwt', { key, secret });
     for (const key of ['deleted', 'changed', 'renamed', 'of-a-consumer']) await make(key);
@@ -186,7 +186,7 @@ describe('tokens of credentials', () => {
     assert.equal(await status(token('of-a-consumer')), 401);
   });
 
-  it('that are not base64url, or padded, or written in a second way, are refused', async () => {
+  it('are refused when not base64url, padded, or in a non-canonical encoding', async () => {
     const right = hs256({ iss: 'alice' });
     const [header, payload, signature] = right.split('.') as [string, string, string];
     const broken = [
@@ -213,7 +213,7 @@ describe('tokens of credentials', () => {
     assert.equal(await status(right), 200);
   });
 
-  it('with a signature of any other length are refused', async () => {
+  it('are refused when the signature has the wrong length', async () => {
     const valid = [hs256({ iss: 'alice' }), rs256({ iss: 'rsa' })];
     for (const token of valid) {
       const dot = token.lastIndexOf('.');
@@ -226,7 +226,7 @@ describe('tokens of credentials', () => {
     }
   });
 
-  it('of curves are refused when their numbers are nothing, too large, or in DER', async () => {
+  it('are refused when an ECDSA signature is zero, out of range, or in DER', async () => {
     const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const key = pair.publicKey.export({ type: 'spki', format: 'pem' });
     await rig.write('POST', '/consumers/alice/jwt', { key: 'ec', algorithm: 'ES256', rsa_public_key: key });
@@ -248,7 +248,7 @@ describe('tokens of credentials', () => {
     for (const signature of wrong) assert.equal(await status(`${signed}.${signature.toString('base64url')}`), 401);
   });
 
-  it('that are huge, or nested without end, cost nothing and end in a refusal', async () => {
+  it('are refused at little cost when huge or deeply nested', async () => {
     const nested = `{"iss":"alice","a":${'['.repeat(2_000)}${']'.repeat(2_000)}}`;
     const many = `{"iss":"alice",${Array.from({ length: 300 }, (_, at) => `"${at}":1`).join(',')}}`;
     assert.equal(await status(hs256(nested)), 401);
@@ -273,7 +273,7 @@ function nextCharacter(character: string): string {
   return alphabet[(alphabet.indexOf(character) + 1) % 64]!;
 }
 
-describe('tokens of a key set', () => {
+describe('tokens signed with a key of a key set', () => {
   let rig: Rig;
   let server: Server;
   let keys: unknown[] = [];
@@ -303,13 +303,13 @@ describe('tokens of a key set', () => {
     server.close();
   });
 
-  it('are checked without a fetch for each of them', async () => {
+  it('are checked without a fetch for each token', async () => {
     for (let sub = 0; sub < 30; sub++)
       assert.equal(await status(rs256({ sub: `${sub}`, exp }, rsa.privateKey, first)), 200);
     assert.equal(fetches, 1);
   });
 
-  it('are refused without an exp, when they have expired, and when they are not valid yet', async () => {
+  it('are refused without an exp, when expired, and when not yet valid', async () => {
     const now = Math.floor(Date.now() / 1000);
     for (const claims of [
       {},
@@ -327,7 +327,7 @@ describe('tokens of a key set', () => {
     }
   });
 
-  it('that name another key, a symmetric one, or none at all, are refused, with one fetch at most', async () => {
+  it('are refused with at most one fetch when they name an unknown key, a symmetric key, or no key', async () => {
     const before = fetches;
     const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
     const kids = ['unknown', '', '__proto__', 'second', 'FIRST', 1, null, ['first'], {}];
@@ -345,7 +345,7 @@ describe('tokens of a key set', () => {
     assert.ok(fetches <= before + 2, `${fetches - before} fetches`);
   });
 
-  it('pass when they name a key that is new, and no longer when theirs has gone', async () => {
+  it('are accepted when their key is added, and refused when it is removed', async () => {
     const old = rs256({ sub: 'cached', exp }, rsa.privateKey, first);
     assert.equal(await status(old), 200);
     const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });

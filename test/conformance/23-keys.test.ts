@@ -3,13 +3,13 @@ import { after, before, describe, it } from 'node:test';
 import { exchangeOne } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 23: keys that two consumers have, that come twice, or that are where they cannot be read. */
+/** Case 23: keys that two consumers share, that are sent twice, or that are sent where they cannot be read. */
 const key = 'a-key-of-alice-and-nobody-else';
 const cap = 1_048_576;
 const form = 'Content-Type: application/x-www-form-urlencoded\r\n';
 
 for (const hashKeys of [false, true]) {
-  describe(`keys that are stored ${hashKeys ? 'hashed' : 'as they are'}`, () => {
+  describe(`keys that are stored ${hashKeys ? 'hashed' : 'in plain text'}`, () => {
     let rig: Rig;
     before(async () => {
       rig = await startRig({ settings: { plugins: ['key-auth'], hashKeys } });
@@ -26,7 +26,7 @@ for (const hashKeys of [false, true]) {
         `POST ${target} HTTP/1.1\r\nHost: a\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`,
       );
 
-    it('two consumers cannot have the same one', async () => {
+    it('are refused by the Admin API when another consumer has the same key', async () => {
       for (const method of ['POST', 'PUT']) {
         const path = method === 'POST' ? '/consumers/bob/key-auth' : '/key-auths/7f6b8c1e-0000-4000-8000-0000000000aa';
         const { body } = await rig.gateway.admin('GET', '/consumers/bob');
@@ -36,13 +36,13 @@ for (const hashKeys of [false, true]) {
       }
     });
 
-    it('the one in the header counts, whatever is in query and body', async () => {
+    it('count in the header before query and body', async () => {
       assert.equal((await send('/?apikey=other', `apikey: ${key}\r\n${form}`, 'apikey=other')).status, 200);
       assert.equal(rig.backend.requests.at(-1)?.get('x-consumer-username'), 'alice');
       assert.equal((await send(`/?apikey=${key}`, `apikey: other\r\n${form}`, `apikey=${key}`)).status, 401);
     });
 
-    it('one that comes twice in one place counts nothing', async () => {
+    it('are refused when sent twice in one place', async () => {
       for (const [target, headers, body] of [
         ['/', `apikey: ${key}\r\nApiKey: ${key}\r\n`, ''],
         [`/?apikey=${key}&apikey=${key}`, '', ''],
@@ -54,7 +54,7 @@ for (const hashKeys of [false, true]) {
       }
     });
 
-    it('one in a body over the cap is refused, and not passed on as a request without a key', async () => {
+    it('are refused in a body over the cap, and the request is not forwarded without a key', async () => {
       const seen = rig.backend.requests.length;
       const fits = `apikey=${key}&x=`.padEnd(cap, 'x');
       assert.equal((await send('/', form, fits)).status, 200);
@@ -65,7 +65,7 @@ for (const hashKeys of [false, true]) {
       assert.equal(rig.backend.requests.length, seen + 1);
     });
 
-    it('one of a million bytes is a wrong one', async () => {
+    it('are refused when a million bytes long', async () => {
       const long = 'k'.repeat(1_000_000);
       assert.equal((await send('/', form, `apikey=${long}`)).status, 401);
       assert.equal(
@@ -74,7 +74,7 @@ for (const hashKeys of [false, true]) {
       );
     });
 
-    it('parts and neighbours of one are wrong ones', async () => {
+    it('are refused when they are a part or a neighbour of a valid key', async () => {
       for (const wrong of [key.slice(0, -1), `${key}x`, key.toUpperCase(), `${key}%00`, '*', "' OR 1=1 --"]) {
         const answer = await send('/', `apikey: ${wrong}\r\n`);
         assert.deepEqual([answer.status, answer.get('www-authenticate')], [401, 'Key']);

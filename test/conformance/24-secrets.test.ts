@@ -8,24 +8,24 @@ import { fileURLToPath } from 'node:url';
 import { exchangeOne } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 24: what clients prove themselves with is in no log, in no answer, and in no list of what is stored hashed. */
+/** Case 24: credentials of clients are in no log, in no answer, and in no list of hashed fields. */
 
-const recorder = fileURLToPath(new URL('../fixtures/plugins/record-logger.ts', import.meta.url));
+const recorder = fileURLToPath(new URL('../support/plugins/record-logger.ts', import.meta.url));
 
-/** Every secret has this in it, behind the characters by which a key that is stored hashed is recognised. */
+/** Part of every secret, after the characters that identify a hashed key. */
 const mark = 's3cr3t';
 let serial = 0;
 
-/** A secret that no other place has. */
+/** A secret that is used nowhere else. */
 function secret(): string {
   return `${String(++serial).padStart(12, '0')}${mark}${'abcdefgh'.repeat(3)}`;
 }
 
-/** What must not be found of it: itself, in Base64 at each of the three places that it may have in a group, escaped. */
+/** What must not be found: the secret itself, in Base64 at each of the three offsets in a group, and escaped. */
 function traces(): readonly RegExp[] {
   const base64 = [0, 1, 2].map((before) => {
     const text = Buffer.from('x'.repeat(before) + mark).toString('base64');
-    // Without the digits that hold bits of what stands before and behind it.
+    // Without the digits that also encode neighbouring bytes.
     return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + mark.length) * 8) / 6));
   });
   const escaped = [...mark].map((char) => `(?:${char}|%${char.charCodeAt(0).toString(16)})`).join('');
@@ -45,7 +45,7 @@ function post(target: string, type: string, body: string, lines = ''): string {
   return `POST ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${lines}${length}\r\n${body}`;
 }
 
-/** A token whose claims and signature hold secrets, and which is one itself. */
+/** A token that is a secret and whose claims and signature hold secrets. */
 function signed(issuer: string, key: string): string {
   const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const text = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ iss: issuer, exp: 4e9, personal: secret() })}`;
@@ -91,7 +91,7 @@ describe('secrets', () => {
     await rig.write('POST', '/consumers/ada/jwt', { key: 'issuer', secret: signingKey });
     const app = { name: 'app', client_id: 'app', client_secret: clientSecret, hash_secret: true };
     await rig.write('POST', '/consumers/ada/oauth2', { ...app, redirect_uris: ['https://app.example/'] });
-    // The second of each kind has nobody behind it.
+    // The second of each kind belongs to no consumer.
     await rig.write('PUT', '/services/gone', { url: 'http://127.0.0.1:1' });
     for (const service of ['backend', 'gone']) {
       const plugins: Readonly<Record<string, readonly (readonly [string, Readonly<Record<string, unknown>>])[]>> = {
@@ -110,7 +110,7 @@ describe('secrets', () => {
           ],
         ],
         signed: [['jwt', { uri_param_names: ['jwt', 'Ticket'], cookie_names: ['ticket'] }]],
-        // There is no such server.
+        // No server listens there.
         directory: [
           ['ldap-auth', { ldap_host: '127.0.0.1', ldap_port: 1, base_dn: 'dc=test', attribute: 'uid', timeout: 1000 }],
         ],
@@ -142,10 +142,10 @@ describe('secrets', () => {
 
   const places = ['/backend', '/gone', '/nowhere'] as const;
   const expected = { '/backend': 200, '/gone': 502, '/nowhere': 404 } as const;
-  /** 401 stands for a refusal: where there is no route, there is nobody to refuse. */
+  /** 401 means a refusal: without a route, no plugin refuses the request. */
   const refused = (place: (typeof places)[number]): number => (place === '/nowhere' ? 404 : 401);
 
-  it('are taken where they are right and refused where they are wrong: keys', async () => {
+  it('are accepted when right and refused when wrong: keys', async () => {
     for (const place of places) {
       const target = `${place}/keys`;
       const json = 'application/json';
@@ -161,13 +161,13 @@ describe('secrets', () => {
       assert.equal(await send(get(target, `Referer: https://a.test/?apikey=${secret()}\r\n`)), refused(place));
       assert.equal(await send(get(`${target}?apikey=${secret()}`, 'No colon\r\n')), 400);
     }
-    // The name of the argument is known by the configuration of the route alone.
+    // Only the route's configuration knows the name of the argument.
     assert.equal(await send(get(`/backend/keys?My-Own-Key=${key}`)), 200);
     assert.equal(await send(get(`/backend/keys?My-Own-Key=${secret()}`)), 401);
     assert.equal(await send(get(`/backend/keys?My-Own-Key=${secret()}`, 'No colon\r\n')), 400);
   });
 
-  it('are taken where they are right and refused where they are wrong: passwords', async () => {
+  it('are accepted when right and refused when wrong: passwords', async () => {
     for (const place of places) {
       const target = `${place}/passwords`;
       assert.equal(await send(get(target, basic('ada', password))), expected[place]);
@@ -179,7 +179,7 @@ describe('secrets', () => {
     }
   });
 
-  it('are taken where they are right and refused where they are wrong: signed tokens', async () => {
+  it('are accepted when right and refused when wrong: signed tokens', async () => {
     for (const place of places) {
       const target = `${place}/signed`;
       for (const [issuer, key, status] of [
@@ -202,7 +202,7 @@ describe('secrets', () => {
     }
   });
 
-  it('are refused where the server is away that knows them', async () => {
+  it('are refused when the server that checks them is unavailable', async () => {
     for (const lines of [
       basic('ada', secret()),
       `Authorization: LDAP ${Buffer.from(`ada:${secret()}`).toString('base64')}\r\n`,
@@ -211,7 +211,7 @@ describe('secrets', () => {
     }
   });
 
-  it('are taken where they are right and refused where they are wrong: tokens', async () => {
+  it('are accepted when right and refused when wrong: tokens', async () => {
     const target = '/backend/tokens';
     const https = 'X-Forwarded-Proto: https\r\n';
     for (const fields of [
@@ -233,7 +233,7 @@ describe('secrets', () => {
     }
   });
 
-  it('are taken where they are right and refused where they are wrong: several methods', async () => {
+  it('are accepted when right and refused when wrong: several methods', async () => {
     for (const place of places) {
       const target = `${place}/any`;
       assert.equal(await send(get(target, `apikey: ${key}\r\n`)), expected[place]);
@@ -250,7 +250,7 @@ describe('secrets', () => {
     }
   });
 
-  it('that are stored hashed are not shown again, nor their paths logged', async () => {
+  it('are not shown again when stored hashed, and their paths are not logged', async () => {
     for (const path of [
       '/key-auths',
       '/basic-auths',
@@ -271,7 +271,7 @@ describe('secrets', () => {
     await rig.gateway.admin('POST', '/consumers/ada/basic-auth', { password: secret() });
   });
 
-  it('are in no record of who changed what', async () => {
+  it('are in no audit record', async () => {
     const { data } = await rig.write('GET', '/audit?size=1000');
     const records = data as readonly Readonly<Record<string, unknown>>[];
     for (const entity of [
@@ -310,7 +310,7 @@ describe('secrets', () => {
   });
 });
 
-/** All log files, once as many requests as that have their lines. */
+/** All log files, once that many requests have their lines. */
 async function logsOf(prefix: string, requests: number): Promise<Readonly<Record<string, string>>> {
   for (let turn = 0; ; turn++) {
     const names = (await readdir(prefix)).filter((name) => name.endsWith('.log'));

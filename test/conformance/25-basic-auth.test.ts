@@ -8,7 +8,7 @@ import { type Rig, startRig } from '../support/rig.ts';
 
 /** Case 25: logins that are malformed, huge or many. */
 
-/** Of the password `pw`, cost 7: about 10 ms for one. */
+/** Hash of the password `pw`, cost 7: one check takes about 10 ms. */
 const bcrypt = '$2y$07$abcdefghijklmnopqrstuuCFlpO0olCyLqvMHx68hp6b20ts9hFQe';
 const users = 100;
 
@@ -65,7 +65,7 @@ describe('logins', () => {
     const done = Promise.all(checks).finally(() => {
       checking = false;
     });
-    // The loop of this thread has nothing to do but these requests: when it is late, the machine is full.
+    // The event loop of this thread only sends these requests: when it is late, the machine is overloaded.
     const ours = monitorEventLoopDelay({ resolution: 5 });
     ours.enable();
     const took: number[] = [];
@@ -87,7 +87,7 @@ describe('logins', () => {
     assert.ok(p99 < 50 + noise, `a request took ${p99.toFixed(1)} ms, and this loop was ${noise.toFixed(1)} ms late`);
   });
 
-  it('beyond what can be checked get 503, and those after them are served', async () => {
+  it('get 503 beyond the capacity for checks, and later ones are served', async () => {
     const tokens = Array.from({ length: 300 }, (_, at) => login(`user1:wrong${at}`));
     const statuses = await Promise.all(tokens.map(statusOf));
     const counts = new Map<number, number>();

@@ -5,7 +5,7 @@ import { answer, byName } from '../support/raw-backend.ts';
 import { exchangeOne, openClient, type RawClient } from '../support/raw-client.ts';
 import { type Rig, residentMemory, startRig } from '../support/rig.ts';
 
-/** Case 27: clients that take their time have little of ours. */
+/** Case 27: slow clients occupy few resources. */
 describe('slow clients', { concurrency: 8 }, () => {
   let rig: Rig;
   before(async () => {
@@ -19,13 +19,13 @@ describe('slow clients', { concurrency: 8 }, () => {
   });
   after(() => rig.close());
 
-  it('that send nothing are closed', async () => {
+  it('are closed when they send nothing', async () => {
     using client = await openClient(rig.port);
     const { text } = await client.readToEnd();
     assert.ok(text === '' || text.startsWith('HTTP/1.1 408 '));
   });
 
-  it('that send their head byte by byte for ever are closed', async () => {
+  it('are closed when their head trickles forever', async () => {
     using client = await openClient(rig.port);
     client.write('GET /plain HTTP/1.1\r\nHost: a\r\n');
     const dripping = drip(client, 'X-Drip: 1\r\n', 100);
@@ -34,28 +34,28 @@ describe('slow clients', { concurrency: 8 }, () => {
     await dripping;
   });
 
-  it('that never send their body are refused', async () => {
+  it('are refused when they never send their body', async () => {
     using client = await openClient(rig.port);
     client.write('POST /plain HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhello');
     const { text } = await client.readToEnd();
     assert.ok(text === '' || text.startsWith('HTTP/1.1 408 '), text);
   });
 
-  it('that are idle after an answer are closed without a word', async () => {
+  it('are closed silently when idle after an answer', async () => {
     using client = await openClient(rig.port);
     client.write('GET /plain HTTP/1.1\r\nHost: a\r\n\r\n');
     assert.equal((await client.readResponse()).body, 'plain');
     assert.equal((await client.readToEnd()).text, '');
   });
 
-  it('that do not read their answer are closed, and the answer is not kept in memory', async () => {
+  it('are closed when they do not read their answer, which is not kept in memory', async () => {
     const memoryBefore = residentMemory();
     const clients = await Promise.all(Array.from({ length: 10 }, () => openClient(rig.port)));
     for (const [index, client] of clients.entries()) {
       client.reader.pause();
       client.write(`GET /large?${index} HTTP/1.1\r\nHost: a\r\n\r\n`);
     }
-    // A client that is given up no longer needs its backend.
+    // An abandoned client no longer occupies its backend.
     for (const index of clients.keys()) {
       const carried = await rig.backend.request((request) => request.target === `/large?${index}`);
       await carried.connection.closed;
@@ -70,7 +70,7 @@ describe('slow clients', { concurrency: 8 }, () => {
 });
 
 describe('a crowd of silent clients', () => {
-  it('does not disturb the others', async () => {
+  it('does not delay other clients', async () => {
     await using rig = await startRig();
     const crowd = await Promise.all(
       Array.from({ length: 1000 }, async (_, index) => {

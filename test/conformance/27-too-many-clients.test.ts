@@ -5,7 +5,7 @@ import { openClient, type RawClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 import { until } from '../support/until.ts';
 
-/** Case 27: more clients than there is room for. */
+/** Case 27: more clients than connections are allowed. */
 describe('too many connections', () => {
   let rig: Rig;
   before(async () => {
@@ -21,7 +21,7 @@ describe('too many connections', () => {
     return (await client.readResponse()).body;
   }
 
-  it('are closed, those that are open are served, and there is room again when they go', async () => {
+  it('closes new connections above the limit, serves open ones, and accepts new ones once some close', async () => {
     const clients = await Promise.all(Array.from({ length: 20 }, () => openClient(rig.port)));
     for (const client of clients) assert.equal(await served(client), 'plain');
     const late = await Promise.all(Array.from({ length: 50 }, () => openClient(rig.port)));

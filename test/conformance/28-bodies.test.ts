@@ -7,7 +7,7 @@ import { type Rig, residentMemory, startRig } from '../support/rig.ts';
 
 const megabyte = 2 ** 20;
 
-/** Case 28, bodies: a plugin that collects them takes no more than its cap, and what streams by is not collected. */
+/** Case 28, bodies: a plugin collects at most its cap, and streamed bodies are not collected. */
 describe('bodies that are too large', () => {
   let rig: Rig;
   let seen = Promise.withResolvers<void>();
@@ -56,7 +56,7 @@ describe('bodies that are too large', () => {
   });
   after(() => rig.close());
 
-  it('are refused by their length, before they are read', async () => {
+  it('are refused by their declared length, before they are read', async () => {
     using client = await openClient(rig.port);
     client.write(
       'POST /xml HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 104857600\r\n\r\n{"a":1',
@@ -64,7 +64,7 @@ describe('bodies that are too large', () => {
     assert.equal((await client.readResponse()).status, 413);
   });
 
-  it('are refused when they turn out to be too large', async () => {
+  it('are refused when they exceed the cap while being read', async () => {
     const memoryBefore = residentMemory();
     using client = await openClient(rig.port);
     client.write(
@@ -79,7 +79,7 @@ describe('bodies that are too large', () => {
     assert.ok(residentMemory() - memoryBefore < 64 * megabyte, 'memory stays flat');
   });
 
-  it('are refused when they grow too large once their coding is taken off', async () => {
+  it('are refused when they exceed the cap after decompression', async () => {
     const bomb = gzipSync(Buffer.alloc(256 * megabyte, ' '));
     const memoryBefore = residentMemory();
     using client = await openClient(rig.port);
@@ -91,7 +91,7 @@ describe('bodies that are too large', () => {
   });
 
   for (const what of ['bomb', 'large']) {
-    it(`are a 502 when they come from the backend: ${what}`, async () => {
+    it(`cause a 502 when the backend sends them: ${what}`, async () => {
       const memoryBefore = residentMemory();
       using client = await openClient(rig.port);
       client.write(`GET /xml/${what} HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -100,7 +100,7 @@ describe('bodies that are too large', () => {
     });
   }
 
-  it('stream by where no plugin wants them: events without a line break come as they are sent', async () => {
+  it('are streamed where no plugin collects them, such as events without a line break', async () => {
     using client = await openClient(rig.port);
     client.write('GET /events HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n');
     const head = await client.reader.readUntil('\r\n\r\n');

@@ -35,7 +35,7 @@ describe('heads that are too large', { concurrency: 4 }, () => {
     });
   }
 
-  it('take no memory: 50 of them at once', async () => {
+  it('hold no memory: 50 at once', async () => {
     const head = Buffer.from((large['a head without end'] as readonly [string, unknown])[0]);
     const memoryBefore = residentMemory();
     await Promise.all(

@@ -23,7 +23,7 @@ function utf16(text: string): Uint8Array {
   return Buffer.from(`\ufeff${text}`, 'utf16le');
 }
 
-/** `canary`: a server that nobody may call. */
+/** `canary`: a server that must receive no request. */
 function attacks(
   canary: string,
 ): Readonly<Record<string, readonly [body: string | Uint8Array, status: number, type?: string, coding?: string]>> {
@@ -111,7 +111,7 @@ describe('hostile XML', { concurrency: 4 }, () => {
   });
 
   for (const [what, [, expected]] of Object.entries(attacks(''))) {
-    it(`of a client is refused: ${what}`, async () => {
+    it(`is refused from a client: ${what}`, async () => {
       const [body, , type = 'text/xml', coding] = answers.get(what) as readonly [
         string | Uint8Array,
         number,
@@ -127,14 +127,14 @@ describe('hostile XML', { concurrency: 4 }, () => {
       await saysNothing(response, expected);
     });
 
-    it(`of a backend is 502: ${what}`, async () => {
+    it(`causes a 502 from a backend: ${what}`, async () => {
       const response = await fetch(`${rig.gateway.proxyUrl}/answer/${encodeURIComponent(what)}`);
       assert.equal(response.status, 502);
       await saysNothing(response, expected);
     });
   }
 
-  it('takes no memory that stays, and others are served meanwhile', async () => {
+  it('keeps no memory, and others are served meanwhile', async () => {
     const memoryBefore = residentMemory();
     const hostile = Array.from({ length: 40 }, (_, at) =>
       fetch(`${rig.gateway.proxyUrl}/request`, {
@@ -153,7 +153,7 @@ describe('hostile XML', { concurrency: 4 }, () => {
     assert.ok(grown < 400 * 1024 * 1024, `grew by ${grown} bytes`);
   });
 
-  it('inclusions and style sheets are only text', async () => {
+  it('has inclusions and style sheets treated as text', async () => {
     const include =
       '<r xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="file:///etc/passwd" parse="text"/></r>';
     answers.set('inclusion', [`<?xml-stylesheet href="file:///etc/passwd"?>${include}`, 200]);

@@ -8,9 +8,9 @@ import { startSynBlackHole } from '../support/syn-black-hole.ts';
 
 const get = 'GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
-/** Case 29: what a backend does wrong is counted against it, and another one helps where it can. */
+/** Case 29: faults of a backend count against its target, and another target serves where possible. */
 describe('faults of backends', () => {
-  it('an answer that is no HTTP counts as a failure of its target', async () => {
+  it('count against the target when the answer is not HTTP', async () => {
     await using junk = await closing(await startRawBackend(answerEach(() => 'what do you want?\r\n\r\n')));
     await using good = await closing(await startRawBackend());
     const target = `127.0.0.1:${junk.backend.port}`;
@@ -24,7 +24,7 @@ describe('faults of backends', () => {
     assert.equal((await rig.health())[target], 'UNHEALTHY');
   });
 
-  it('an answer that is no HTTP is tried again where the retries plugin says so, and not otherwise', async () => {
+  it('are retried when the answer is not HTTP only where the retries plugin says so', async () => {
     await using junk = await closing(await startRawBackend(answerEach(() => 'what do you want?\r\n\r\n')));
     await using rig = await startRig({ settings: { plugins: ['retries'] } });
     await rig.write('PUT', '/upstreams/pair', {});
@@ -42,7 +42,7 @@ describe('faults of backends', () => {
     assert.ok(junk.backend.requests.length > 1);
   });
 
-  it('a reset in the middle of a body is a broken transfer, and the next request is served', async () => {
+  it('break the transfer on a reset in mid-body, and the next request is served', async () => {
     await using rig = await startRig({
       script: async (connection) => {
         for (;;) {
@@ -62,7 +62,7 @@ describe('faults of backends', () => {
     assert.equal((await exchangeOne(rig.port, get)).body, 'well');
   });
 
-  it('an address that drops every packet costs one connect time-out, and then another target serves', async () => {
+  it('cost one connect timeout when an address drops every packet, then another target serves', async () => {
     await using hole = await startSynBlackHole();
     await using rig = await startRig({ service: { connect_timeout: 300, retries: 1 } });
     await rig.write('PUT', '/upstreams/pair', {});

@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 
-/** Case 29: clients take every file descriptor; when they have gone, all is well again. */
+/** Case 29: clients use up every file descriptor; the node recovers when they disconnect. */
 test('a node that runs out of file descriptors recovers', { timeout: 60_000 }, async () => {
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-descriptors-'));
   const backend = await startRawBackend();
@@ -65,7 +65,7 @@ test('a node that runs out of file descriptors recovers', { timeout: 60_000 }, a
     };
     assert.equal(await ask(), 200);
     for (let count = 0; count < 300; count++) sockets.push(connect(port, '127.0.0.1').on('error', () => {}));
-    // As long as all of them are held, nobody else is served.
+    // While all descriptors are in use, no other client is served.
     await until(async () => (await Promise.race([ask(), new Promise((done) => setTimeout(done, 500, 0))])) !== 200);
     await until(async () => /out of file descriptors; closing new connections until others end/.test(errors));
     assert.match(errors, /the open file limit is lower than the maximum number of connections/);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { exchangeOne } from '../support/raw-client.ts';
 import { startRig } from '../support/rig.ts';
 
-/** Case 30: an expression that would backtrack without end in a backtracking engine. */
+/** Case 30: expressions that take exponential time in a backtracking engine. */
 const expressions: Readonly<Record<string, readonly [path: string, target: string]>> = {
   'nested quantifiers': ['~/(a+)+$', `/${'a'.repeat(200)}!`],
   'overlapping alternatives': ['~/(a|a)*$', `/${'a'.repeat(200)}!`],
@@ -14,7 +14,7 @@ const expressions: Readonly<Record<string, readonly [path: string, target: strin
 
 describe('regular expressions of routes', () => {
   for (const [what, [path, target]] of Object.entries(expressions)) {
-    it(`cost time linear in the path, or are refused: ${what}`, async () => {
+    it(`take time linear in the path, or are refused: ${what}`, async () => {
       await using rig = await startRig();
       const made = await rig.gateway.admin('PUT', '/services/backend/routes/regex', { paths: [path] });
       if (made.status === 400) return;
@@ -39,7 +39,7 @@ describe('regular expressions of schemas', () => {
     'the format hostname': { format: 'hostname' },
   };
   for (const [what, schema] of Object.entries(schemas)) {
-    it(`cost time linear in the body, or are refused: ${what}`, async () => {
+    it(`take time linear in the body, or are refused: ${what}`, async () => {
       await using rig = await startRig();
       const config = { schema: JSON.stringify(schema) };
       const made = await rig.gateway.admin('POST', '/plugins', { name: 'body-validator', config });

@@ -5,7 +5,7 @@ import { startBackend, type TestBackend } from '../support/backend.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { skipWithoutRedis, startRedis, type TestRedis } from '../support/redis.ts';
 
-/** Case 33: Redis dies, hangs and comes back; the policy of the plugin decides, and limits are right whenever it is there. */
+/** Case 33: Redis dies, hangs and comes back; the policy of the plugin decides, and limits are exact while Redis is available. */
 describe('limits of two nodes in Redis', { skip: skipWithoutRedis() }, () => {
   let redis: TestRedis;
   let backend: TestBackend;
@@ -46,7 +46,7 @@ describe('limits of two nodes in Redis', { skip: skipWithoutRedis() }, () => {
     return `/${name}`;
   }
 
-  /** Statuses of so many requests at once, on both nodes in turn, each on a connection of its own. */
+  /** Statuses of so many requests at once, alternating between the nodes, each on its own connection. */
   function statuses(path: string, requests: number): Promise<readonly number[]> {
     return Promise.all(
       Array.from({ length: requests }, async (_, at) => {
@@ -81,16 +81,16 @@ describe('limits of two nodes in Redis', { skip: skipWithoutRedis() }, () => {
     }
   }
 
-  it('of requests at once exactly the limit passes', async () => {
+  it('accept exactly the limit of concurrent requests', async () => {
     assert.equal(await passed(await limited({ year: 60 }), 300), 60);
     assert.equal(await passed(await limited({ year: 60, window_type: 'sliding' }), 300), 60);
   });
 
-  it('fault_tolerant: everything passes while Redis hangs or is gone, and nothing waits for it twice', async () => {
+  it('accept all requests with fault_tolerant while Redis hangs or is down, waiting at most once', async () => {
     const path = await limited({ year: 10 });
     assert.equal(await passed(path, 20), 10);
     redis.hang();
-    // The kernel spreads connections as it likes: a worker that got none so far finds out later.
+    // The kernel distributes connections: a worker that had none so far notices the outage later.
     const workers = 4;
     let waits = 0;
     await until(async () => {
@@ -109,7 +109,7 @@ describe('limits of two nodes in Redis', { skip: skipWithoutRedis() }, () => {
     await until(async () => (await passed(path, 12)) === 0);
   });
 
-  it('not fault_tolerant: 500, without a word of Redis', async () => {
+  it('answer 500 without fault_tolerant, and do not mention Redis', async () => {
     const path = await limited({ year: 1000, fault_tolerant: false });
     await all(path, 8, 200);
     await redis.kill();
@@ -123,11 +123,11 @@ describe('limits of two nodes in Redis', { skip: skipWithoutRedis() }, () => {
     await until(async () => (await statuses(path, 8)).every((status) => status === 200));
   });
 
-  it('with sync_rate nodes learn of each other, and go on without Redis', async () => {
+  it('synchronise the nodes with sync_rate, and continue without Redis', async () => {
     const path = await limited({ year: 20, sync_rate: 0.05 });
     const [first] = nodes;
     const one = async () => (await fetch(`${first?.proxyUrl}${path}`)).headers.get('x-ratelimit-remaining-year');
-    // The other node counts 8; this one learns of them with its own.
+    // The other node counts 8; this one receives them when it sends its own.
     await Promise.all(
       Array.from({ length: 8 }, async () => (await fetch(`${nodes[1]?.proxyUrl}${path}`)).arrayBuffer()),
     );

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { eventually } from '../../src/dns/dns-client.fixtures.ts';
-import { addressRecord, answerTo, startHostileServer } from '../../src/dns/hostile-server.fixtures.ts';
+import { eventually } from '../../src/control/dns/client/dns-client.fixture.ts';
+import { addressRecord, answerTo, startHostileServer } from '../../src/control/dns/client/hostile-server.fixture.ts';
 import { skipWithoutDnsServer, startDnsServer, type TestDnsServer } from '../support/dns-server.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
-/** Case 34: what name servers do does not reach clients. The backend listens on every loopback address, and says which one it was. */
+/** Case 34: faults of name servers do not reach clients. The backend listens on every loopback address and reports which one was used. */
 const thousand = Array.from({ length: 1000 }, (_, index) => `127.1.${index >> 8}.${index & 255}`);
 
 interface Setup extends AsyncDisposable {
@@ -96,7 +96,7 @@ async function setUp(dns: string, env: Readonly<Record<string, string>> = {}): P
   return setup;
 }
 
-describe('case 34, with a real name server', { skip: skipWithoutDnsServer() }, () => {
+describe('names resolved by a real name server', { skip: skipWithoutDnsServer() }, () => {
   let dns: TestDnsServer;
   let setup: Setup;
   const hosts = ['127.0.0.2 a.test', '127.0.0.3 a.test', ...thousand.map((ip) => `${ip} many.test`)];
@@ -114,13 +114,13 @@ describe('case 34, with a real name server', { skip: skipWithoutDnsServer() }, (
     await dns?.stop();
   });
 
-  it('uses every address of a name in turn, through an alias too', async () => {
+  it('use every address of the name in rotation, also through an alias', async () => {
     await setup.service('a', 'a.test');
     await setup.service('alias', 'alias.test');
     for (const name of ['a', 'alias']) assert.deepEqual(await setup.spread(name, 10), ['127.0.0.2', '127.0.0.3']);
   });
 
-  it('takes new addresses in the background, without a request, and loses none meanwhile', async () => {
+  it('get new addresses in the background, and no request fails meanwhile', async () => {
     await setup.service('a', 'a.test');
     await setup.spread('a', 4);
     await dns.setHosts([...hosts.slice(2), '127.0.0.9 a.test']);
@@ -129,7 +129,7 @@ describe('case 34, with a real name server', { skip: skipWithoutDnsServer() }, (
     await dns.setHosts(hosts);
   });
 
-  it('does not ask for each request when the time of a record is 0', async () => {
+  it('are not looked up for each request when the TTL is 0', async () => {
     await setup.service('zero', 'zero.test');
     await setup.spread('zero', 1);
     const before = dns.questions.filter((question) => question.endsWith('zero.test')).length;
@@ -139,26 +139,26 @@ describe('case 34, with a real name server', { skip: skipWithoutDnsServer() }, (
     assert.ok(asked <= 2 + (performance.now() - begin) / 1_000, `${asked} questions for 50 requests`);
   });
 
-  it('works with a thousand addresses', async () => {
+  it('work with a thousand addresses', async () => {
     await setup.service('many', 'many.test');
-    // Each of two workers takes the addresses in turn from one that it draws, so that they may take the same ones.
+    // Each of two workers rotates from a random address, so both may use the same ones.
     assert.ok((await setup.spread('many', 60)).length >= 30);
   });
 
-  it('takes targets with a thousand addresses, too', async () => {
+  it('work with a thousand addresses in a target', async () => {
     await setup.upstream('targets', `many.test:${setup.backendPort}`);
     assert.ok((await setup.spread('targets', 60)).length >= 30);
   });
 
-  it('answers 503 for a name that is not there', async () => {
+  it('answer 503 when the name does not exist', async () => {
     await setup.service('later', 'later.test');
     const { status, text } = await setup.ask('later');
     assert.deepEqual([status, JSON.parse(text).message], [503, 'name resolution failed']);
   });
 });
 
-describe('case 34, a name that comes and a server that goes', { skip: skipWithoutDnsServer() }, () => {
-  it('serves a name as soon as it is there', async () => {
+describe('a name that appears and a name server that stops', { skip: skipWithoutDnsServer() }, () => {
+  it('serves a name as soon as it exists', async () => {
     const dns = await startDnsServer({ ttl: 1 });
     try {
       await using setup = await setUp(dns.address, { KONG_DNS_NOT_FOUND_TTL: '1' });
@@ -174,7 +174,7 @@ describe('case 34, a name that comes and a server that goes', { skip: skipWithou
     }
   });
 
-  it('goes on with the old addresses while the server is away, and finds it again', async () => {
+  it('continues with the old addresses while the name server is down, and reconnects', async () => {
     const dns = await startDnsServer({ ttl: 1, hosts: ['127.0.0.4 a.test'] });
     try {
       await using setup = await setUp(dns.address);
@@ -194,8 +194,8 @@ describe('case 34, a name that comes and a server that goes', { skip: skipWithou
   });
 });
 
-describe('case 34, service records', { skip: skipWithoutDnsServer() }, () => {
-  it('give port and weight, and with use_srv_name the Host', async () => {
+describe('SRV records', { skip: skipWithoutDnsServer() }, () => {
+  it('set port and weight, and the Host with use_srv_name', async () => {
     const backends = await Promise.all([startBackend(), startBackend()]);
     const [portA, portB] = backends.map(({ port }) => port);
     const dns = await startDnsServer({
@@ -228,8 +228,8 @@ describe('case 34, service records', { skip: skipWithoutDnsServer() }, () => {
   });
 });
 
-describe('case 34, a server that fails after a success', () => {
-  it('SERVFAIL, garbage and silence: the old addresses stay', async () => {
+describe('a name server that fails after a success', () => {
+  it('leaves the old addresses in use on SERVFAIL, garbage and silence', async () => {
     let mode = 'good';
     let ip = '127.0.0.4';
     await using dns = await startHostileServer(({ message, name, reply }) => {

@@ -15,9 +15,9 @@ import { until } from '../support/until.ts';
 const duration = 3000;
 const flap = 200;
 
-/** Case 35: targets that come and go, and workers that die. No health checks: retries alone have to do. */
+/** Case 35: targets that flap, and workers that die. No health checks: retries must suffice. */
 describe('one target of five that flaps', () => {
-  it('by refusing and resetting connections costs no idempotent request', async (t) => {
+  it('fails no idempotent request by refusing and resetting connections', async (t) => {
     let down = false;
     const flapping = await startRawBackend(async (connection: BackendConnection) => {
       if (down) connection.reset();
@@ -58,8 +58,8 @@ describe('one target of five that flaps', () => {
 });
 
 describe('a worker that dies under load', () => {
-  it('takes only its own requests along, and leaves nothing counted as in flight', async () => {
-    const faulty = new URL('../fixtures/plugins/faulty.ts', import.meta.url).pathname;
+  it('fails only its own requests, and leaves none counted as in flight', async () => {
+    const faulty = new URL('../support/plugins/faulty.ts', import.meta.url).pathname;
     let hold = true;
     const held: BackendConnection[] = [];
     const script = answerEach(async ({ target, connection }) => {
@@ -77,7 +77,7 @@ describe('a worker that dies under load', () => {
       await rig.write('PATCH', '/services/backend', { host: 'two' });
       await rig.write('POST', '/routes', { name: 'kill', paths: ['/kill'] });
       await rig.write('POST', '/routes/kill/plugins', { name: 'faulty' });
-      // Connections are spread over the workers by the system: of this many, both have some.
+      // The system spreads connections over the workers: with this many, both have some.
       const clients = await Promise.all(Array.from({ length: 24 }, () => openClient(rig.port)));
       const killer = await openClient(rig.port);
       for (const client of clients) client.write('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');

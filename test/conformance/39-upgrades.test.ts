@@ -6,7 +6,7 @@ import { answer, type BackendConnection, byName } from '../support/raw-backend.t
 import { exchangeOne, openClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 39: only a well-formed WebSocket handshake becomes a tunnel, and only when the backend answers to its key. */
+/** Case 39: only a well-formed WebSocket handshake becomes a tunnel, and only when the backend's answer matches its key. */
 const key = 'dGhlIHNhbXBsZSBub25jZQ==';
 const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
 const handshake = [
@@ -30,7 +30,7 @@ function but(line: string, other: string | null): readonly string[] {
 
 const smuggled = 'GET /admin/secret HTTP/1.1\r\nHost: example.com\r\nX-Consumer-Username: root\r\n\r\n';
 
-/** Takes every upgrade that it is asked for, and reads on. */
+/** Accepts every upgrade, and keeps reading. */
 async function eager(connection: BackendConnection): Promise<void> {
   for (;;) {
     const seen = await connection.readRequest();
@@ -96,7 +96,7 @@ describe('requests that are not a WebSocket handshake', { concurrency: 8 }, () =
     it(`are forwarded as plain requests: ${what}`, async () => {
       const path = `/plain/${index}`;
       using client = await openClient(rig.port);
-      // What stands behind the head is the next request, with a head of the gateway's making.
+      // Bytes after the head are the next request, whose head the gateway writes.
       client.write(request(path, lines, method, version) + smuggled);
       const first = await client.readResponse();
       assert.equal(first.status, 200);
@@ -109,7 +109,7 @@ describe('requests that are not a WebSocket handshake', { concurrency: 8 }, () =
     });
   }
 
-  it('may have a body, which is forwarded with a length', async () => {
+  it('have their body forwarded with a length', async () => {
     const lines = [...handshake, `Content-Length: ${smuggled.length}`];
     using client = await openClient(rig.port);
     client.write(request('/body', lines) + smuggled);
@@ -143,7 +143,7 @@ describe('the 101 of a backend', () => {
           const bad = badAnswers[decodeURIComponent(target.slice(1))];
           if (bad !== undefined) connection.write(`${bad}secret`);
           else if (target === '/slow') {
-            // Nothing may come before the 101.
+            // No byte may precede the 101.
             const early = await Promise.race([
               connection.reader.readExactly(5),
               new Promise<null>((resolve) =>
@@ -175,7 +175,7 @@ describe('the 101 of a backend', () => {
   after(() => rig.close());
 
   for (const what of Object.keys(badAnswers)) {
-    it(`is a 502 with ${what}`, async () => {
+    it(`causes a 502 with ${what}`, async () => {
       const path = `/${encodeURIComponent(what)}`;
       using client = await openClient(rig.port);
       client.write(request(path, handshake));
@@ -188,7 +188,7 @@ describe('the 101 of a backend', () => {
     });
   }
 
-  it('opens the tunnel when it answers to the key', async () => {
+  it('opens the tunnel when its key matches', async () => {
     using client = await openClient(rig.port);
     client.write(request('/good', but('Upgrade:', 'Upgrade: WebSocket')));
     const response = await client.readResponse();
@@ -197,7 +197,7 @@ describe('the 101 of a backend', () => {
     assert.equal(await client.reader.readExactly(4), 'open');
   });
 
-  it('comes before any byte that the client sends behind its head', async () => {
+  it('precedes every byte that the client sends after its head', async () => {
     using client = await openClient(rig.port);
     client.write(`${request('/slow', handshake)}frame`);
     let response = await client.readResponse();
@@ -205,7 +205,7 @@ describe('the 101 of a backend', () => {
     assert.equal(await client.reader.readExactly(21), 'early:null then:frame');
   });
 
-  it("answers to the client's key, whatever plugins do to the handshake fields", async () => {
+  it("matches the client's key, whatever plugins do to the handshake fields", async () => {
     using client = await openClient(rig.port);
     client.write(request('/edited', handshake));
     const response = await client.readResponse();
@@ -221,7 +221,7 @@ describe('the 101 of a backend', () => {
     assert.equal(seen.get('x-added'), 'yes');
   });
 
-  it('is a 502 when a plugin turned the handshake into another request', async () => {
+  it('causes a 502 when a plugin turned the handshake into another request', async () => {
     const response = await exchangeOne(rig.port, request('/post', handshake));
     assert.equal(response.status, 502);
     const seen = await rig.backend.request(({ target }) => target === '/post');
@@ -232,7 +232,7 @@ describe('the 101 of a backend', () => {
 
 describe('a handshake whose answer gets another status from a plugin', () => {
   it('opens no tunnel', async () => {
-    const meddler = join(import.meta.dirname, '../fixtures/plugins/meddler.ts');
+    const meddler = join(import.meta.dirname, '../support/plugins/meddler.ts');
     await using rig = await startRig({
       settings: { plugins: [meddler] },
       script: async (connection) => {

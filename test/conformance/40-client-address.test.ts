@@ -4,7 +4,7 @@ import type { RawResponse } from '../support/http-message.ts';
 import { exchangeOne } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 40: one client in every spelling that a trusted proxy may write. */
+/** Case 40: every spelling of an address in a trusted header is the same client. */
 const spellings = [
   '203.0.113.9',
   '::ffff:203.0.113.9',
@@ -48,14 +48,14 @@ for (const header of ['X-Forwarded-For', 'X-Real-IP']) {
       exchangeOne(rig.port, `GET ${path} HTTP/1.1\r\nHost: a\r\n${header}: ${client}\r\n\r\n`);
 
     for (const spelling of spellings) {
-      it(`is one client when it is written ${JSON.stringify(spelling)}`, async () => {
+      it(`is the same client when written ${JSON.stringify(spelling)}`, async () => {
         assert.equal((await get('/denied', spelling)).status, 403);
         assert.equal((await get('/listed', spelling)).status, 200);
         assert.equal(rig.backend.requests.at(-1)?.get('x-real-ip'), '203.0.113.9');
       });
     }
 
-    it('has one limit for all spellings', async () => {
+    it('has one rate limit for all spellings', async () => {
       for (const spelling of spellings) assert.equal((await get('/limited', spelling)).status, 200);
       assert.equal((await get('/limited', '::ffff:203.0.113.9')).status, 429);
       assert.equal((await get('/limited', '203.0.113.10')).status, 200);
@@ -69,7 +69,7 @@ for (const header of ['X-Forwarded-For', 'X-Real-IP']) {
   });
 }
 
-it('a proxy is trusted in every spelling', async () => {
+it('trusts a proxy in every spelling of its address', async () => {
   await using rig = await startRig({
     settings: {
       trustedIps: ['::ffff:127.0.0.0/104', '64:ff9b::10.0.0.0/104'],

@@ -13,7 +13,7 @@ import { type Rig, startRig } from '../support/rig.ts';
 const kilobyte = 1024;
 const form = 'Content-Type: application/x-www-form-urlencoded\r\n';
 
-/** Case 41: bodies that plugins read and that never end. */
+/** Case 41: bodies that plugins collect and that never end. */
 describe('bodies that are collected and never end', () => {
   let rig: Rig;
   before(async () => {
@@ -39,7 +39,7 @@ describe('bodies that are collected and never end', () => {
     );
   const log = (): Promise<string> => readFile(join(rig.gateway.prefix, 'error.log'), 'utf8');
 
-  /** Holds back the last byte of a body. Returns when the gateway has refused it, or the client has nothing more to do. */
+  /** Sends all but the last byte of a body. Returns when the gateway refuses it, or everything is sent. */
   async function holdBack(client: string, size: number): Promise<RawClient> {
     const connection = await openClient(rig.port);
     connection.write(
@@ -48,10 +48,10 @@ describe('bodies that are collected and never end', () => {
     return connection;
   }
 
-  it('use a share of the memory, and others are served meanwhile', async () => {
+  it('occupy a bounded share of memory, and others are served meanwhile', async () => {
     const size = 200 * kilobyte;
     const held = await Promise.all(Array.from({ length: 20 }, () => holdBack('203.0.113.1', size)));
-    // At most 5 have room. The others are refused; those that stay are known when 15 answers are there.
+    // At most 5 fit. The others are refused; when 15 answers have arrived, the rest are those that stay.
     const refused = held.map((client) =>
       client.readResponse('POST', 10_000).then((response) => ({ client, response })),
     );
@@ -71,7 +71,7 @@ describe('bodies that are collected and never end', () => {
     assert.equal((await ask('203.0.113.1', size)).status, 503);
     assert.equal((await ask('203.0.113.2', size)).status, 200);
     assert.equal((await ask('::ffff:203.0.113.1', size)).status, 503, 'the same client in another spelling');
-    // A plain request is not held up by what others hold.
+    // A plain request is not delayed by bodies that others hold.
     const plain = await exchangeOne(
       rig.port,
       'POST / HTTP/1.1\r\nHost: a\r\nX-Real-IP: 203.0.113.1\r\nContent-Length: 2\r\n\r\nhi',
@@ -89,7 +89,7 @@ describe('bodies that are collected and never end', () => {
     }
   });
 
-  it('of many clients leave room for a further one', async () => {
+  it('leave room for one more client when many send them', async () => {
     const held = await Promise.all(
       Array.from({ length: 64 }, (_, index) => holdBack(`198.51.100.${index}`, 900 * kilobyte)),
     );
@@ -97,7 +97,7 @@ describe('bodies that are collected and never end', () => {
     for (const client of held) client.close();
   });
 
-  it('of one network with IPv6 are those of one client', async () => {
+  it('count for one client when they come from one IPv6 network', async () => {
     const held = await Promise.all(
       Array.from({ length: 12 }, (_, index) => holdBack(`2001:db8::${index + 1}`, 200 * kilobyte)),
     );
@@ -106,7 +106,7 @@ describe('bodies that are collected and never end', () => {
     for (const client of held) client.close();
   });
 
-  it('on streams of one HTTP/2 connection are those of one client', async () => {
+  it('count for one client on streams of one HTTP/2 connection', async () => {
     const session = connect(`http://127.0.0.1:${rig.port}`, { settings: { initialWindowSize: 2 ** 20 } });
     const answers = Array.from({ length: 12 }, async () => {
       const stream = session.request({
@@ -129,7 +129,7 @@ describe('bodies that are collected and never end', () => {
 });
 
 describe('answers that are collected and not read', () => {
-  it('use a share of the memory, and others are served meanwhile', async () => {
+  it('occupy a bounded share of memory, and others are served meanwhile', async () => {
     const size = 7500 * kilobyte;
     await using rig = await startRig({
       settings: { trustedIps: ['127.0.0.1'], bodyMemory: 65_536 * kilobyte, bodyMemoryPerClient: 32_768 * kilobyte },
@@ -146,7 +146,7 @@ describe('answers that are collected and not read', () => {
     });
     const head = (client: string) => `GET /large HTTP/1.1\r\nHost: a\r\nX-Real-IP: ${client}\r\n`;
     const clients: RawClient[] = [];
-    // A client that does not read has what fits into the socket's buffers, and the rest stays with the gateway.
+    // The socket's buffers hold what fits, and the gateway holds the rest.
     for (;;) {
       assert.ok(clients.length < 40, 'nothing was refused');
       const response = await exchangeOne(rig.port, `${head('203.0.113.1')}Connection: close\r\n\r\n`);

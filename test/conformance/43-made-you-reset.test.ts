@@ -15,7 +15,7 @@ import { type Http2Rig, startHttp2Rig } from '../support/http2-rig.ts';
 import { answer, byName } from '../support/raw-backend.ts';
 
 /**
- * Case 43, MadeYouReset (CVE-2025-8671): frames that make the server reset a stream, so that the client may open another one
+ * Case 43, MadeYouReset (CVE-2025-8671): frames that make the server reset a stream, so that the client can open another one
  * while the backend still works for the first. Rapid Reset without RST_STREAM.
  */
 const open = (client: FrameClient, stream: number, endStream = true): void =>
@@ -113,7 +113,7 @@ describe('streams that a client makes the gateway reset', () => {
       await using other = await openHttp2(rig.port);
       const seen = rig.backend.requests.length;
       using client = await openFrames(rig.port);
-      // One read of the gateway at a time, so that every stream begins before it is reset.
+      // One write for each read of the gateway, so that every stream begins before it is reset.
       for (let stream = 1; stream < 4_000 && !client.closed && client.goawayCode === null; stream += 2) {
         way(client, stream);
         if (stream % 20 === 1) await new Promise((resolve) => setImmediate(resolve));

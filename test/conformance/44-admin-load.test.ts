@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { rsaCertificate, rsaKey } from '../../src/entities/certificates.fixture.ts';
+import { rsaCertificate, rsaKey } from '../../src/shared/entities/certificates.fixture.ts';
 import { exchangeOne } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Milliseconds of the thread: well above what such a request takes, far below what it took without limits. */
-const longestBlock = 700;
+/** Milliseconds: well above the time of such a request, far below its time without limits. */
+const maxBlockLength = 700;
 
-/** Measures the longest time that the thread worked without a turn for its timers, whatever else the machine does. */
+/** Measures the longest time that the thread blocked its timers, independent of the load of the machine. */
 function measureBlocks(): { stop(): number } {
   const used = (): number => {
     const { user, system } = process.threadCpuUsage();
@@ -41,7 +41,7 @@ function many(count: number, write: (i: number) => string, separator = ','): str
 const members = many(600_000, (i) => `"k${i}":1`);
 const certificate = `"cert":${JSON.stringify(rsaCertificate)},"key":${JSON.stringify(rsaKey)}`;
 
-/** Case 44: one request that would occupy the control plane for seconds. */
+/** Case 44: one request that would block the control plane for seconds. */
 const bodies: Readonly<Record<string, readonly [path: string, type: string, body: string]>> = {
   'unknown members': ['/services', json, `{${members}}`],
   'unknown members to validate': ['/schemas/services/validate', json, `{${members}}`],
@@ -89,14 +89,14 @@ describe('a large body for the Admin API', () => {
   });
   after(() => rig.close());
 
-  /** A request with a key that no worker has seen: the worker has to ask the control plane. */
+  /** A request with a key that no worker has cached: the worker needs the control plane. */
   async function lookUp(): Promise<number> {
     const key = `unused-${keys++}`;
     return (await exchangeOne(rig.port, `GET / HTTP/1.1\r\nHost: a\r\napikey: ${key}\r\n\r\n`)).status;
   }
 
   for (const [what, [path, type, text]] of Object.entries(bodies)) {
-    it(`does not hold up look-ups: ${what}`, async () => {
+    it(`does not delay lookups: ${what}`, async () => {
       const body = Buffer.from(text);
       const blocks = measureBlocks();
       const writes = [1, 2].map(() =>
@@ -109,7 +109,7 @@ describe('a large body for the Admin API', () => {
       }
       assert.equal(await lookUp(), 401);
       const longest = blocks.stop();
-      assert.ok(longest < longestBlock, `${longest} ms`);
+      assert.ok(longest < maxBlockLength, `${longest} ms`);
     });
   }
 });

@@ -18,7 +18,7 @@ import { residentMemory } from '../support/rig.ts';
 
 /**
  * Case 45, the HTTP/2 bomb: one byte of a head names an entry of the dynamic table, so a small frame becomes a large head;
- * with a window of 0 the answer is never taken, and what belongs to the request is kept.
+ * with a window of 0 the client never takes the answer, so the request stays in memory.
  */
 const connections = 4;
 const streams = 128;
@@ -55,11 +55,11 @@ function writeHead(client: FrameClient, stream: number, block: Buffer): void {
   }
 }
 
-describe('heads that grow when they are decoded', () => {
+describe('heads that expand when decoded', () => {
   let rig: Http2Rig;
   before(async () => {
     rig = await startHttp2Rig({
-      // Client and gateway share a thread here, so that writing a flood is lag.
+      // Client and gateway share a thread here, so writing a flood delays both.
       settings: { sendTimeout: 1_000, overloadLag: 0 },
       script: byName({ good: (connection) => connection.write(answer('ok')) }),
     });
@@ -67,7 +67,7 @@ describe('heads that grow when they are decoded', () => {
   after(() => rig.close());
 
   for (const [what, { name, value, count }] of Object.entries(bombs)) {
-    it(`take bounded memory, and others are served: ${what}`, { timeout: 30_000 }, async () => {
+    it(`use bounded memory, and others are served: ${what}`, { timeout: 30_000 }, async () => {
       await using other = await openHttp2(rig.port);
       assert.equal((await other.request('/good')).status, 200);
       const memory = residentMemory();
@@ -85,7 +85,7 @@ describe('heads that grow when they are decoded', () => {
       const served = await Promise.all(Array.from({ length: 20 }, () => other.request('/good')));
       assert.ok(served.every(({ status }) => status === 200));
       const grown = (residentMemory() - memory) / megabyte;
-      // Every stream of every connection may have a head of the largest size, decoded: no more than a few times that.
+      // Each stream may hold one decoded head of the maximum size: no more than a few times that.
       assert.ok(grown < 192, `${grown} MB`);
       for (const client of clients) client.close();
     });

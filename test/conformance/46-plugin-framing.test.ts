@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { exchangeThrough } from '../support/doors.ts';
 import { type Http2Rig, startHttp2Rig } from '../support/http2-rig.ts';
+import { exchangeThrough } from '../support/proxy-endpoints.ts';
 
-/** Case 46: a plugin cannot frame a message twice, whatever spelling it uses. */
+/** Case 46: a plugin cannot frame a message twice, in any spelling of the header. */
 const get = 'HTTP/1.1\r\nHost: a\r\n';
 const framing = [
   'content-length',
@@ -17,10 +17,10 @@ const framing = [
   'te',
 ];
 
-describe('fields of framing that a plugin sets', () => {
+describe('framing headers that a plugin sets', () => {
   let rig: Http2Rig;
   before(async () => {
-    rig = await startHttp2Rig({ settings: { plugins: [join(import.meta.dirname, '../fixtures/plugins/framer.ts')] } });
+    rig = await startHttp2Rig({ settings: { plugins: [join(import.meta.dirname, '../support/plugins/framer.ts')] } });
     for (const does of ['request', 'answer', 'reply']) {
       await rig.write('PUT', `/services/backend/routes/${does}`, { paths: [`/${does}`], strip_path: false });
       await rig.write('POST', `/routes/${does}/plugins`, { name: 'framer', config: { does } });
@@ -49,9 +49,9 @@ describe('fields of framing that a plugin sets', () => {
   }
 
   for (const path of ['/answer', '/reply']) {
-    for (const door of ['HTTP/1.1', 'HTTP/2'] as const) {
-      it(`do not reach the client: ${path} (${door})`, async () => {
-        const response = await exchangeThrough(door, rig.gateway, `GET ${path} ${get}\r\n`);
+    for (const endpoint of ['HTTP/1.1', 'HTTP/2'] as const) {
+      it(`do not reach the client: ${path} (${endpoint})`, async () => {
+        const response = await exchangeThrough(endpoint, rig.gateway, `GET ${path} ${get}\r\n`);
         assert.equal(response.status, 200);
         assert.equal(response.get('x-kept'), '1');
         assert.equal(response.complete, true);

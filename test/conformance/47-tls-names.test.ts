@@ -9,7 +9,7 @@ import { exchangeOne, openClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 import { startStreamRig } from '../support/stream-rig.ts';
 
-/** Case 47: no check is skipped for a resumed TLS session, a pooled connection, or a name in other letters. */
+/** Case 47: no check is skipped for a resumed TLS session, a pooled connection, or a name in another case. */
 const authority = new CertificateAuthority();
 const servers: Server[] = [];
 
@@ -80,13 +80,13 @@ describe('TLS to backends', () => {
   const thrice = ['a.test', 'a.test', 'a.test'];
 
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
-    it(`refuses a certificate of another name each time (${maxVersion})`, async () => {
+    it(`refuses a certificate for another name on every connection (${maxVersion})`, async () => {
       const backend = await startBackend('other.test', { maxVersion });
       assert.deepEqual(await statuses(await route(backend.port, { tls_verify: true }), thrice), [502, 502, 502]);
       assert.equal(backend.requests, 0);
     });
 
-    it(`refuses a chain that is too long each time (${maxVersion})`, async () => {
+    it(`refuses a chain that is too long on every connection (${maxVersion})`, async () => {
       const backend = await startBackend('localhost', { depth: 2, maxVersion });
       const path = await route(backend.port, { tls_verify: true, tls_verify_depth: 1 });
       assert.deepEqual(await statuses(path, thrice), [502, 502, 502]);
@@ -98,7 +98,7 @@ describe('TLS to backends', () => {
     });
   }
 
-  it('asks for the name of the client and checks it where the route preserves the host', async () => {
+  it('sends and checks the host name of the client where the route preserves the host', async () => {
     const backend = await startBackend('app.test', { keepAlive: true });
     const path = await route(backend.port, { tls_verify: true }, { preserve_host: true });
     const hosts = ['app.test', 'APP.test:8443', 'evil.test', 'app.test', 'localhost', '127.0.0.1'];
@@ -108,7 +108,7 @@ describe('TLS to backends', () => {
     assert.equal(backend.connections[0]?.name, 'app.test');
   });
 
-  it('shares no connection between names', async () => {
+  it('shares no connection between server names', async () => {
     const backend = await startBackend('app.test', { keepAlive: true });
     const path = await route(backend.port, {}, { preserve_host: true });
     assert.deepEqual(await statuses(path, ['a.test', 'b.test', 'a.test', 'b.test']), [200, 200, 200, 200]);
@@ -118,7 +118,7 @@ describe('TLS to backends', () => {
     );
   });
 
-  it('keeps connections for a limited number of names', async () => {
+  it('keeps idle connections for a limited number of names', async () => {
     const backend = await startBackend('app.test', { keepAlive: true });
     const path = await route(backend.port, {}, { preserve_host: true });
     const names = Array.from({ length: 150 }, (_, index) => `n${index}.test`);
@@ -127,7 +127,7 @@ describe('TLS to backends', () => {
     assert.equal(backend.connections.length, 151);
   });
 
-  it('asks for the host_header of an upstream, and for the Host that a plugin sets', async () => {
+  it('sends the host_header of an upstream, or the Host that a plugin sets, as server name', async () => {
     const backend = await startBackend('app.test');
     await rig.write('PUT', '/upstreams/pool', { host_header: 'app.test' });
     await rig.write('POST', '/upstreams/pool/targets', { target: `127.0.0.1:${backend.port}` });
@@ -145,7 +145,7 @@ describe('TLS to backends', () => {
     );
   });
 
-  it('does not count against a target when the client chose a name that it lacks', async () => {
+  it('does not count against a target when the client chose a name that the certificate lacks', async () => {
     const backend = await startBackend('app.test');
     const unhealthy = { tcp_failures: 1, http_failures: 1, timeouts: 1 };
     await rig.write('PUT', '/upstreams/watched', { healthchecks: { passive: { unhealthy } } });
@@ -174,7 +174,7 @@ describe('TLS to backends of streams', () => {
 });
 
 describe('the server name of a TLS client', () => {
-  it('selects the same route in any letters', async () => {
+  it('selects the same route in upper and lower case', async () => {
     await using rig = await startRig({ settings: http2Settings() });
     await rig.write('PUT', '/services/backend/routes/admin', {
       paths: ['/'],

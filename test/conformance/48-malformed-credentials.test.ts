@@ -6,7 +6,7 @@ import { startBackend, type TestBackend } from '../support/backend.ts';
 import { exchangeOne } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 48: malformed credentials, cookies and headers never let a client in, and are no server error. */
+/** Case 48: malformed credentials, cookies and headers never authenticate a client, and cause no server error. */
 
 const base64 = (text: string | Buffer): string => Buffer.from(text as string).toString('base64');
 const part = (value: unknown): string =>
@@ -87,7 +87,7 @@ describe('malformed credentials', () => {
   let introspection: TestBackend;
   const plugins: [name: string, config: Readonly<Record<string, unknown>>][] = [];
   before(async () => {
-    // Neither of these says yes to anything.
+    // Neither of these servers accepts anything.
     directory = createServer((socket) => void socket.on('error', () => {}).on('data', () => socket.end('no LDAP')));
     await new Promise<void>((resolve) => directory.listen(0, '127.0.0.1', resolve));
     introspection = await startBackend({ handler: (_, response) => void response.end('{"active":false}') });
@@ -147,13 +147,13 @@ describe('malformed credentials', () => {
       assert.equal(request.get('x-anonymous-consumer'), 'true', `${target} ${lines}`);
       assert.equal(request.get('x-credential-identifier'), undefined, `${target} ${lines}`);
     }
-    // 503: the directory gives no proper answer. 413: nothing here is so large.
+    // 503: the directory gives no valid answer. 413: the credential is too large.
     const expected = first === 'open' ? [200, 400, 503] : [400, 401, 503];
     assert.ok(expected.includes(status), `${status} for ${target} ${lines.slice(0, 300)}`);
   }
 
   for (const [place, linesOf] of Object.entries(places)) {
-    it(`are refused, or stay anonymous: ${place}`, async () => {
+    it(`are refused or treated as anonymous: ${place}`, async () => {
       const paths = [...plugins.flatMap(([name]) => [`/${name}`, `/open/${name}`]), '/any'];
       for (const value of values) {
         // In the query once for each place.

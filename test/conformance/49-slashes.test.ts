@@ -4,8 +4,8 @@ import { answer, answerEach } from '../support/raw-backend.ts';
 import { exchangeOne } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-/** Case 49: repeated slashes, encoded ones and path parameters, behind `strip_path`, before rules and in cache keys. */
-describe('slashes behind strip_path', () => {
+/** Case 49: repeated slashes, encoded slashes and path parameters after `strip_path`, in rules and in cache keys. */
+describe('slashes after strip_path', () => {
   let rig: Rig;
   before(async () => {
     rig = await startRig({
@@ -58,24 +58,24 @@ describe('slashes behind strip_path', () => {
     '/api/%5c%5cx': '/%5C%5Cx',
     '/api/;v=1/x': '/;v=1/x',
     '/api;v=1/x': '/;v=1/x',
-    // Rules see what the backend gets.
+    // Rules see the path that the backend receives.
     '/api//admin': 403,
     '/api/./admin': 403,
     '/api/x/..//admin': 403,
     '//api/%61dmin': 403,
     '/api/%2Fadmin': 403,
-    // A template that is filled from the request cannot make an authority of the path.
+    // A template filled from the request cannot turn the path into an authority.
     '/rewritten/x?to=/evil.test/y': '/%2Fevil.test%2Fy?to=/evil.test/y',
     '/rewritten/x?to=%2F%2Fevil.test': '/%2F%2Fevil.test?to=%2F%2Fevil.test',
   };
   for (const [target, expected] of Object.entries(cases)) {
-    it(`${target} is ${expected}`, async () => {
+    it(`in ${target} lead to ${expected}`, async () => {
       assert.equal(await forwarded(target), expected);
       assert.doesNotMatch(rig.backend.received, /^[A-Z]+ \/\//m);
     });
   }
 
-  it('are one in cache keys, but not where the backend could see a difference', async () => {
+  it('share a cache key only where the backend sees no difference', async () => {
     const count = (): number => rig.backend.requests.length;
     const before = count();
     assert.equal(await forwarded('/api/cached/x'), '/cached/x');

@@ -49,7 +49,7 @@ describe('a browser at the Admin API', () => {
     assert.equal(answer.status, 403);
   });
 
-  it('cannot delete from another page, and gets no permission to', async () => {
+  it('cannot delete from another page, and its preflight is refused', async () => {
     const origin = 'http://evil.example';
     assert.equal((await send('DELETE', '/services/a', { origin })).status, 403);
     const preflight = await send('OPTIONS', '/services/a', { origin, 'access-control-request-method': 'DELETE' });

@@ -106,7 +106,7 @@ export const authentication: Readonly<Record<string, FirstTry>> = {
       resources.defer(() => slapd.stop());
       return { ldap_host: slapd.host, base_dn: slapd.base, attribute: 'uid' };
     },
-    // Not the usual port of LDAP, 389.
+    // Not the default port of LDAP, 389.
     elsewhere: () => ({ ldap_port: slapd.port }),
     works: async ({ ask }) => {
       assert.equal((await ask()).status, 401);

@@ -18,7 +18,7 @@ const document = JSON.stringify({
   paths: { '/openapi/{id}': { get: { parameters: [id], responses: { 200: { description: 'An item.' } } } } },
 });
 
-/** A backend that lists users, and shows one of them. */
+/** A backend that returns a list of users, or one of them. */
 async function userList({ resources }: Setting) {
   const users = [1, 2, 3].map((id) => ({ id, name: `user-${id}` }));
   const backend = await startBackend({
@@ -94,7 +94,7 @@ export const bodies: Readonly<Record<string, FirstTry>> = {
       const { port } = resources.use(await startGrpcBackend({ unary }));
       return { url: null, protocol: 'grpc', host: '127.0.0.1', port };
     },
-    // The path names the method.
+    // The path selects the gRPC method.
     route: { paths: ['/echo.v1.Echo/'], strip_path: false },
     works: async ({ gateway }) => {
       const body = new Uint8Array(frame(0, encodeMessage({ text: 'hello' })));

@@ -23,44 +23,44 @@ export interface TlsOptions extends AskOptions {
   readonly key?: string;
 }
 
-/** What a row has at hand: a gateway in front of an ordinary JSON backend, with a service and a route `/<plugin>` for it. */
+/** The tools of a row: a gateway in front of a JSON backend, with a service and a route `/<plugin>`. */
 export interface Setting {
   readonly gateway: TestGateway;
   readonly backend: TestBackend;
-  /** The plugin's name, which the service and the route have, too. */
+  /** The name of the plugin, of its service and of its route. */
   readonly name: string;
-  /** A folder of the test's own. */
+  /** A folder for this test only. */
   readonly folder: string;
-  /** Closed after the row. */
+  /** Disposed of after the row. */
   readonly resources: AsyncDisposableStack;
   /** An Admin API write that must succeed. */
   write(method: string, path: string, body?: unknown): Promise<Fields>;
   /** A request through the gateway; the path starts below the route. */
   ask(path?: string, options?: AskOptions): Promise<Answer>;
-  /** The same on the TLS listener, with a path from the root. */
+  /** A request on the TLS listener; the path starts at the root. */
   askTls(path: string, options?: TlsOptions): Promise<Answer>;
 }
 
-/** The smallest configuration of a plugin, and a normal request that must work at the first try. */
+/** The smallest configuration of a plugin, and a normal request that must work on the first try. */
 export interface FirstTry {
-  /** A reason to skip: a service is not installed. */
+  /** Why the row is skipped: a service is not installed. */
   readonly skip?: string | false;
-  /** Attached to everything instead of the service. */
+  /** The plugin is global, not attached to the service. */
   readonly global?: true;
-  /** Fields of the service or route that the plugin makes no sense without. */
+  /** Fields of the service or route that the plugin requires. */
   readonly service?: (setting: Setting) => Fields | Promise<Fields>;
   readonly route?: Fields;
-  /** Each field is needed: without any of them the Admin API refuses the configuration. Default: none. */
+  /** Required fields: the Admin API refuses the configuration if one is missing. Default: none. */
   readonly config?: Fields | ((setting: Setting) => Fields | Promise<Fields>);
-  /** More fields, for a server that a test cannot start in its usual place. */
+  /** More fields, for a server that a test cannot start at its default address. */
   readonly elsewhere?: () => Fields;
-  /** Receives what the plugin sends, answers what it asks. Runs before the plugin is configured. */
+  /** Starts the servers that the plugin calls. Runs before the plugin is configured. */
   readonly before?: (setting: Setting) => void | Promise<void>;
-  /** The request, and what is expected of it. Default: the answer of the backend. */
+  /** Sends the request and checks the outcome. Default: expects the answer of the backend. */
   readonly works?: (setting: Setting) => Promise<void>;
 }
 
-/** What the backend received, out of its answer, which must be a 200. */
+/** What the backend received, as its answer (which must be 200) says. */
 export function echoed(answer: Answer): EchoedRequest {
   assert.equal(answer.status, 200, answer.body);
   return JSON.parse(answer.body) as EchoedRequest;
@@ -70,7 +70,7 @@ export async function passes({ ask }: Setting): Promise<void> {
   assert.equal(echoed(await ask('/42?q=1')).url, '/42?q=1');
 }
 
-/** Credentials that are refused without, and name the consumer `ada` to the backend. */
+/** Checks that a request without these credentials is refused, and that they name `ada` to the backend. */
 export async function knowsAda({ ask }: Setting, headers: Readonly<Record<string, string>>): Promise<void> {
   assert.equal((await ask()).status, 401);
   assert.equal(echoed(await ask('/', { headers })).headers['x-consumer-username'], 'ada');

@@ -8,7 +8,7 @@ import { startBackend, type TestBackend } from '../support/backend.ts';
 import { until } from '../support/until.ts';
 import { type FirstTry, passes, type Setting } from './first-try.ts';
 
-/** What a receiver has got so far. */
+/** What a receiver has received so far. */
 let received = '';
 let collector: TestBackend;
 
@@ -43,7 +43,7 @@ async function httpReceiver({ resources }: Setting): Promise<string> {
   return collector.url;
 }
 
-/** The record of the request arrives, with the route that it took. */
+/** Checks that the record of the request arrives, with its route. */
 async function isLogged(setting: Setting): Promise<void> {
   await passes(setting);
   await until(() => received.includes('"request"') && received.includes(setting.name));
@@ -73,7 +73,7 @@ export const observability: Readonly<Record<string, FirstTry>> = {
     config: async (setting) => ({ host: '127.0.0.1', port: await udpReceiver(setting) }),
     works: isLogged,
   },
-  // Their receivers have fixed places (/dev/log, port 8125) that a test cannot claim: the request must not notice.
+  // Their receivers have fixed addresses (/dev/log, port 8125) that a test cannot use: the request must not be affected.
   syslog: {},
   statsd: {},
   datadog: {},
@@ -81,7 +81,7 @@ export const observability: Readonly<Record<string, FirstTry>> = {
   opentelemetry: {
     config: async (setting) => ({ traces_endpoint: `${await httpReceiver(setting)}/v1/traces` }),
     works: async (setting) => {
-      // Sampled always, as one request in a hundred is by default.
+      // Samples every request; the default is one in a hundred.
       const traceparent = '00-80f198ee56343ba864fe8b2a57d3eff7-e457b5a2e4d86bd1-01';
       const answer = await setting.ask('/', { headers: { traceparent } });
       assert.equal(answer.status, 200, answer.body);

@@ -108,7 +108,7 @@ export const traffic: Readonly<Record<string, FirstTry>> = {
   },
   acme: {
     global: true,
-    // No domains yet, so nothing is asked of the authority: traffic goes on.
+    // No domains yet, so no certificate is requested; traffic continues.
     config: { account_email: 'ops@example.com', tos_accepted: true },
   },
 };

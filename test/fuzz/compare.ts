@@ -12,13 +12,13 @@ export interface Comparison {
   readonly finding: Finding | null;
   /** The named reason when the gateway was stricter. */
   readonly stricter: string | null;
-  /** Messages that both accepted and read alike. */
+  /** Messages that both accepted and read the same way. */
   readonly agreed: number;
 }
 
 /**
- * The rule: what Node's parser refuses the gateway refuses; where the gateway is stricter the reason is on a list
- * (stricter.ts); what both accept they read alike.
+ * The rule: the gateway refuses what Node's parser refuses; if it is stricter, the reason is on a list
+ * (stricter.ts); what both accept, both read the same way.
  */
 export function compareReadings(kind: MessageKind, bytes: string, ours: Reading, theirs: Reading): Comparison {
   for (let index = 0; ; index++) {
@@ -46,7 +46,7 @@ export function compareReadings(kind: MessageKind, bytes: string, ours: Reading,
 
 const chunkedWithTab = /^transfer-encoding:[ \t]*chunked[ \t]*\t[ \t]*\r$/im;
 
-/** The few things that Node's parser refuses and a gateway has to take. */
+/** Messages that Node's parser refuses but a gateway must accept. */
 function isAllowed(our: ReadMessage, theirs: Reading, bytes: string): boolean {
   const [method = ''] = our.start.split(' ');
   switch (theirs.reason) {
@@ -63,13 +63,13 @@ function isAllowed(our: ReadMessage, theirs: Reading, bytes: string): boolean {
     case 'HPE_INVALID_TRANSFER_ENCODING':
     case 'HPE_UNEXPECTED_CONTENT_LENGTH':
     case 'HPE_INVALID_CONTENT_LENGTH':
-      // The head's own framing is one that both take, so it is a framing field in the trailers: those are dropped.
+      // Both accept the framing of the head, so the refused field is in the trailers, where the gateway drops it.
       return our.headers.some(([name, value]) => /^transfer-encoding$/i.test(name) && /^chunked$/i.test(value));
     case 'HPE_HEADER_OVERFLOW':
-      // A limit of Node's own, 16 KiB.
+      // Node limits this to 16 KiB.
       return true;
     default:
-      // Behind a request for an upgrade Node drops the reason.
+      // After an upgrade request Node drops the reason.
       return our.headers.some(([name]) => /^upgrade$/i.test(name)) && hasBlanksInExtensions(bytes);
   }
 }
@@ -85,7 +85,7 @@ function differenceOf(kind: MessageKind, our: ReadMessage, their: ReadMessage): 
   return null;
 }
 
-/** The gateway brings absolute-form and asterisk-form to origin-form. */
+/** The gateway converts absolute-form and asterisk-form to origin-form. */
 function originForm(start: string): string {
   const [method, target = ''] = start.split(' ');
   if (target === '*') return `${method} /*`;

@@ -7,10 +7,10 @@ import type { MessageKind } from './stricter.ts';
 
 export interface FuzzOptions {
   readonly seed: number;
-  /** Stops after so many runs of bytes, or so many seconds, whichever comes first. */
+  /** Stops after this many runs, or this many seconds, whichever comes first. */
   readonly runs: number;
   readonly seconds: number;
-  /** Stops at so many findings. */
+  /** Stops after this many findings. */
   readonly maxFindings: number;
 }
 
@@ -22,12 +22,12 @@ export interface FuzzFinding extends Finding {
 export interface FuzzReport {
   readonly runs: number;
   readonly agreedMessages: number;
-  /** How often each named strictness was met. */
+  /** How often each reason to be stricter occurred. */
   readonly stricter: ReadonlyMap<string, number>;
   readonly findings: readonly FuzzFinding[];
 }
 
-/** Compares the two parsers on one run of bytes. */
+/** Compares the two parsers on one sequence of bytes. */
 export async function compareOnce(
   kind: MessageKind,
   bytes: string,
@@ -35,7 +35,7 @@ export async function compareOnce(
 ): Promise<ReturnType<typeof compareReadings>> {
   if (kind === 'request') return compareReadings(kind, bytes, readRequests(bytes), await node.read(bytes));
   const ours = readResponse(bytes);
-  // Node's client drops an answer that junk follows; what follows is cut off, so that the extent is compared all the same.
+  // Node's client drops an answer that is followed by junk. Cutting the junk off allows a comparison of where the answer ends.
   return compareReadings(
     kind,
     bytes,
@@ -68,5 +68,5 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   return { runs, agreedMessages, stricter, findings: findings.slice(0, options.maxFindings) };
 }
 
-/** Run together: most of a run is waiting for streams to close. */
+/** In parallel, because most of a run is waiting for streams to close. */
 const batchSize = 64;

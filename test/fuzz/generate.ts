@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** Near-valid HTTP/1.1 messages: correct pieces, now and then one that is not, and now and then a mutated byte. */
+/** Near-valid HTTP/1.1 messages: mostly correct parts, some malformed parts, some mutated bytes. */
 
 const methods = ['GET', 'POST', 'PUT', 'HEAD', 'DELETE', 'OPTIONS', 'PATCH', 'PROPFIND'];
 const targets = ['/', '/a', '/a/b?c=d', '/%2e%2e/x', '/?', '/a;b', '/a:b@c', '/caf\xe9', "/!$&'()*+,;=", '/a//b'];
@@ -179,7 +179,7 @@ export function generateResponse(random: Random): string {
   return mutate(random, bytes + finish(random, `${version} ${status}${end(random, 40)}`, lines), 24);
 }
 
-/** Adds framing, other lines and the body to a head that has its first line. */
+/** Adds framing, other header lines and the body after the first line. */
 function finish(random: Random, firstLine: string, lines: string[]): string {
   let body = '';
   const framing = random.int(10);
@@ -268,7 +268,7 @@ function end(random: Random, times: number): string {
   return random.once(times) ? random.pick(oddEnds) : '\r\n';
 }
 
-/** Once in `times`: one byte removed, doubled, replaced, or two swapped. */
+/** Once in `times` calls: one byte removed, doubled or replaced, or two swapped. */
 function mutate(random: Random, text: string, times: number): string {
   if (text === '' || !random.once(times)) return text;
   const at = random.int(text.length);

@@ -18,8 +18,8 @@ import { until } from '../support/until.ts';
 import { Random } from './random.ts';
 
 /**
- * Case 16: sessions of frames that are nearly right, in any order. `node --test test/fuzz/http2-sessions.ts`. Several at the same time
- * find more: what goes wrong here hangs on moments as much as on the seed.
+ * Case 16: sessions of near-valid frames in random order. `node --test test/fuzz/http2-sessions.ts`. Run several in parallel
+ * to find more: failures depend on timing as well as on the seed.
  */
 const sessions = 400;
 
@@ -33,7 +33,7 @@ const answers: readonly string[] = [
   'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc',
 ];
 
-it('random frames harm nobody else, and leave nothing behind', async (context) => {
+it('random frames affect no other client and leak nothing', async (context) => {
   const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
   context.diagnostic(`FUZZ_SEED=${seed}`);
   const random = new Random(seed);

@@ -1,21 +1,21 @@
-/** One message as a parser read it; both parsers are brought to this form to be compared. */
+/** One message as a parser read it. The results of both parsers are converted to this form for the comparison. */
 export interface ReadMessage {
   /** Method and target, or status. */
   readonly start: string;
   readonly version: string;
-  /** Names and values as sent, in order; values without blanks around them. */
+  /** Names and values as sent, in order; values without surrounding blanks. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 }
 
-/** What a parser made of a run of bytes that ended with the connection. */
+/** What a parser read from a sequence of bytes that ended with the connection. */
 export interface Reading {
   readonly messages: readonly ReadMessage[];
-  /** How it stopped: at the end of the bytes, refusing what follows, or waiting for more of it. */
+  /** How it stopped: at the end of the bytes, refusing the next ones, or waiting for more. */
   readonly outcome: 'end' | 'refused' | 'incomplete';
-  /** The parser's own word for a refusal. */
+  /** The parser's name for the refusal. */
   readonly reason: string;
-  /** Offset of what was not read as a message; -1 when the parser does not tell. */
+  /** Offset of the first byte that is not part of a message; -1 if the parser does not report it. */
   readonly at: number;
 }
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { pairs, type Reading, type ReadMessage } from './message.ts';
 
-/** A socket whose other end is a string: it is read, then it ends; what is written to it is dropped. */
+/** A socket that reads a string and then ends. What is written to it is dropped. */
 class MemorySocket extends Duplex {
   constructor(bytes: string | null) {
     super({ allowHalfOpen: true });
@@ -38,7 +38,7 @@ class MemorySocket extends Duplex {
   }
 }
 
-/** Node's own HTTP server (llhttp, strict), fed from memory. */
+/** Node's HTTP server (llhttp, strict), fed from memory. */
 export class NodeRequestParser {
   readonly #server: Server;
   readonly #refusals = new WeakMap<object, Error & { code?: string }>();
@@ -51,7 +51,7 @@ export class NodeRequestParser {
       requestTimeout: 0,
       headersTimeout: 0,
     });
-    // Without this the end of the bytes would abort requests that are complete but not yet handed over.
+    // Without this the end of the bytes would abort complete requests that are not yet emitted.
     (this.#server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
     const arrived = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
       this.#arrivals.get(incoming.socket)?.(incoming, outgoing);
@@ -104,7 +104,7 @@ export class NodeRequestParser {
   }
 }
 
-/** Node's own HTTP client (llhttp, strict), given `bytes` as the answer to a GET. */
+/** Node's HTTP client (llhttp, strict), which reads `bytes` as the answer to a GET. */
 export async function readNodeResponse(bytes: string): Promise<Reading> {
   const socket = new MemorySocket(null);
   const messages: ReadMessage[] = [];

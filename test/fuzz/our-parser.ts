@@ -1,9 +1,10 @@
-import { broken, ChunkDecoder, needMore } from '../../src/http1/chunk-decoder.ts';
-import { ParsedRequest, parseRequestHead } from '../../src/http1/parse-request.ts';
-import { parseResponseHead } from '../../src/http1/parse-response.ts';
+import { broken, ChunkDecoder, needMore } from '../../src/data/http1/chunk-decoder.ts';
+import { parseRequestHead } from '../../src/data/http1/parse-request.ts';
+import { parseResponseHead } from '../../src/data/http1/parse-response.ts';
+import { ParsedRequest } from '../../src/data/http1/parsed-request.ts';
 import { type Reading, type ReadMessage, trimBlanks } from './message.ts';
 
-/** Reads a run of pipelined requests with the gateway's own parsers. */
+/** Reads a sequence of pipelined requests with the gateway's parsers. */
 export function readRequests(bytes: string): Reading {
   const messages: ReadMessage[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -28,12 +29,12 @@ export function readRequests(bytes: string): Reading {
   return { messages, outcome: 'end', reason: '', at: bytes.length };
 }
 
-/** Node reads nothing behind such a request, whatever becomes of the upgrade. */
+/** Node reads nothing after such a request, with or without an upgrade. */
 function asksForUpgrade(block: string): boolean {
   return /^upgrade:/im.test(block) && /^connection:(?:.*,)?[ \t]*upgrade[ \t]*(?:,|$)/im.test(block);
 }
 
-/** Reads one answer to a GET, informational ones before it included. */
+/** Reads one answer to a GET, including informational ones before it. */
 export function readResponse(bytes: string): Reading {
   const messages: ReadMessage[] = [];
   for (let at = 0; ; ) {

@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** An integer from 0 to below `below`. */
+  /** An integer from 0 up to, but not including, `below`. */
   int(below: number): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -15,7 +15,7 @@ export class Random {
     return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296) * below);
   }
 
-  /** True once in `times`. */
+  /** True once in `times` calls. */
   once(times: number): boolean {
     return this.int(times) === 0;
   }

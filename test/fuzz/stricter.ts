@@ -3,10 +3,10 @@ import { trimBlanks } from './message.ts';
 export type MessageKind = 'request' | 'response';
 
 interface StricterRule {
-  /** Why the gateway refuses what Node's parser takes. */
+  /** Why the gateway refuses a message that Node's parser accepts. */
   readonly reason: string;
   readonly kind: MessageKind | 'both';
-  /** `head` ends with its empty line; `lines` are its field lines without their ends. */
+  /** `head` ends with its empty line; `lines` are its field lines without line ends. */
   readonly applies: (head: string, lines: readonly string[], message: string) => boolean;
 }
 
@@ -19,7 +19,7 @@ const goodExtensions =
 const goodCoding = /^[ \t]*chunked[ \t]*$/i;
 
 /**
- * Every way in which the gateway is stricter than Node's parser, with what it looks like. Two parsers could read each
+ * Every way in which the gateway is stricter than Node's parser, and how to recognise it. Two parsers could read each
  * of these differently (RFC 9112 11.2), so the gateway refuses them.
  */
 const rules: readonly StricterRule[] = [
@@ -127,13 +127,13 @@ const rules: readonly StricterRule[] = [
   },
 ];
 
-/** True when a chunk has extensions that RFC 9112 7.1.1 allows, with blanks around their parts. */
+/** True when a chunk has extensions that RFC 9112 7.1.1 allows, with blanks between their parts. */
 export function hasBlanksInExtensions(message: string): boolean {
   const found = message.matchAll(/\r\n[0-9A-Fa-f]{1,16}([ \t;][^\r\n]*)(?=\r\n)/g);
   return [...found].some(([, text = '']) => /[ \t]/.test(text) && goodExtensions.test(text));
 }
 
-/** The first listed reason that holds for a message which the gateway refused and Node read; null when none does. */
+/** The first listed reason that applies to a message that the gateway refused and Node accepted; null if none does. */
 export function stricterReason(kind: MessageKind, message: string): string | null {
   const stop = message.indexOf('\r\n\r\n');
   const head = stop < 0 ? message : message.slice(0, stop + 4);

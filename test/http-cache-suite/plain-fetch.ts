@@ -6,7 +6,7 @@ interface Init {
   readonly body?: string;
 }
 
-/** What the suite reads of an answer. */
+/** The parts of an answer that the suite reads. */
 interface PlainResponse {
   readonly status: number;
   readonly statusText: string;
@@ -25,8 +25,8 @@ class PlainHeaders extends Map<string, string> {
 }
 
 /**
- * Sends a request of the suite on a connection of its own. It does nothing else: no redirects, no cache, no headers that were not
- * asked for, and any status is an answer.
+ * Sends a request of the suite on a new connection, and nothing else: no redirects, no cache, no extra
+ * headers. Any status is an answer.
  */
 export function plainFetch(url: string, init: Partial<Init> = {}): Promise<PlainResponse> {
   const { method = 'GET', headers = [], body } = init;

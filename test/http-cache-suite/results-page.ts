@@ -7,8 +7,8 @@ const marks: Readonly<Record<Outcome, string>> = {
   'not optimal': 'does not',
   yes: 'yes',
   no: 'no',
-  setup: 'does not apply: its preparation is already not so',
-  dependency: 'does not apply: it builds on another one',
+  setup: 'does not apply: its setup does not hold',
+  dependency: 'does not apply: it depends on another test',
 };
 
 const kinds: Readonly<Record<TestResult['kind'], string>> = {
@@ -36,13 +36,21 @@ ${suites.map((suite) => section(suite, results)).join('')}`;
 function intro(version: string): string {
   return `# The public suite for HTTP caches
 
-Results of [\`proxy-cache\`](../src/plugins/proxy-cache) in the suite [http-cache-tests](https://cache-tests.fyi) ${version}, written by
-\`node test/http-cache-suite/write-results.ts\`. The cache heeds \`Cache-Control\` and keeps all types and statuses.
+Results of [\`proxy-cache\`](../src/plugins/proxy-cache) in the suite
+[http-cache-tests](https://cache-tests.fyi) ${version}, written by
+\`node test/http-cache-suite/write-results.ts\`. The cache applies \`Cache-Control\` and stores all
+types and statuses.
 
-Tests are of three kinds: what the specification requires; what a cache may do to be better ("optimal"); and questions, where neither
-answer is wrong. What the cache does not do on purpose: it never guesses how long an answer is fresh (heuristics), keeps no parts (206), no
-answers with \`Set-Cookie\` unless told to, does not cache \`POST\` by address alone, and takes what it cannot read for stale. It asks a
-backend for the whole when a conditional request finds nothing.
+Tests are of three kinds: what the specification requires; what a cache may do to be better
+("optimal"); and questions, where neither answer is wrong.
+
+The cache does not do these things on purpose:
+
+- It never guesses how long an answer is fresh (heuristics).
+- It stores no parts (206), and no answers with \`Set-Cookie\` unless configured.
+- It does not cache \`POST\` by address alone.
+- It treats what it cannot parse as stale.
+- If a conditional request finds nothing, it requests the whole answer from the backend.
 `;
 }
 

@@ -1,17 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { getResults, runTests } from 'http-cache-tests/client/runner.mjs';
-import handleConfig from 'http-cache-tests/server/handle-config.mjs';
-import handleState from 'http-cache-tests/server/handle-state.mjs';
-import handleTest from 'http-cache-tests/server/handle-test.mjs';
-import suites from 'http-cache-tests/tests/index.mjs';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { plainFetch } from './plain-fetch.ts';
-import type { SuiteTest, TestSuite } from './suite-types.ts';
+import { loadSuite, type SuitePackage } from './suite-package.ts';
+import type { RawResult, SuiteTest, TestSuite } from './suite-types.ts';
 
 /**
- * `pass`, `fail`: of a required test. `optimal`, `not optimal`: of one for what a cache may do. `yes`, `no`: of one that only tells
- * what a cache does. `setup`: what it is about did not come to pass, so it says nothing. `dependency`: a test that it builds on
+ * `pass`, `fail`: of a required test. `optimal`, `not optimal`: of an optional one. `yes`, `no`: of one that only reports
+ * what a cache does. `setup`: the tested situation did not occur, so there is no result. `dependency`: a test that it builds on
  * did not pass.
  */
 export type Outcome = 'pass' | 'fail' | 'optimal' | 'not optimal' | 'yes' | 'no' | 'setup' | 'dependency';
@@ -22,11 +18,11 @@ export interface TestResult {
   readonly name: string;
   readonly kind: NonNullable<SuiteTest['kind']>;
   readonly outcome: Outcome;
-  /** What was wrong; '' when nothing was. */
+  /** The failure; '' if there was none. */
   readonly detail: string;
 }
 
-/** The configuration of the cache under test: it heeds what answers say, and keeps all that may be kept. */
+/** The configuration of the cache under test: it applies the cache headers of answers, and stores everything that may be stored. */
 export const suiteConfig = {
   strategy: 'memory',
   cache_control: true,
@@ -39,7 +35,8 @@ export const suiteConfig = {
 
 /** Runs the whole suite through a gateway whose every route has the cache. Can be called once in a process. */
 export async function runSuite(): Promise<readonly TestResult[]> {
-  const origin = createServer(answer);
+  const { suites, runTests, getResults, handlers } = await loadSuite();
+  const origin = createServer((request, response) => answer(handlers, request, response));
   await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
   const { port } = origin.address() as AddressInfo;
   await using gateway = await startTestGateway({ settings: { plugins: ['proxy-cache'] } });
@@ -47,7 +44,7 @@ export async function runSuite(): Promise<readonly TestResult[]> {
   await runTests(suites, plainFetch, false, gateway.proxyUrl, 1000);
   origin.closeAllConnections();
   origin.close();
-  return resultsOf(suites);
+  return resultsOf(suites, getResults());
 }
 
 async function configure(gateway: TestGateway, port: number): Promise<void> {
@@ -62,16 +59,13 @@ async function configure(gateway: TestGateway, port: number): Promise<void> {
   }
 }
 
-function answer(request: IncomingMessage, response: ServerResponse): void {
+function answer(handlers: SuitePackage['handlers'], request: IncomingMessage, response: ServerResponse): void {
   const [, kind = '', ...segments] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
-  if (kind === 'config') handleConfig(segments, request, response);
-  else if (kind === 'test') handleTest(segments, request, response);
-  else if (kind === 'state') handleState(segments, request, response);
+  if (kind === 'config' || kind === 'test' || kind === 'state') handlers[kind](segments, request, response);
   else response.writeHead(404).end();
 }
 
-function resultsOf(all: readonly TestSuite[]): readonly TestResult[] {
-  const raw = getResults();
+function resultsOf(all: readonly TestSuite[], raw: Readonly<Record<string, RawResult>>): readonly TestResult[] {
   const tests = new Map(all.flatMap((suite) => suite.tests.map((test) => [test.id, test] as const)));
   const outcomeOf = (test: SuiteTest): Outcome => {
     const builtOn = (test.depends_on ?? []).map((id) => tests.get(id)).filter((one) => one !== undefined);

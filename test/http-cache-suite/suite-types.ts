@@ -13,5 +13,5 @@ export interface TestSuite {
   readonly tests: readonly SuiteTest[];
 }
 
-/** True, or the kind of failure and what it was. */
+/** True, or the kind of failure and its message. */
 export type RawResult = true | readonly [kind: string, message: string];

@@ -3,7 +3,7 @@ export type Schema = Readonly<Record<string, unknown>>;
 
 export type Random = () => number;
 
-/** A small repeatable generator: the same requests in every run of one seed. */
+/** A small repeatable generator: the same seed gives the same requests in every run. */
 export function randomSource(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -22,11 +22,11 @@ export interface Generator {
   readonly random: Random;
   /** Follows a `$ref`. */
   readonly resolve: (schema: Schema) => Schema;
-  /** Texts that match a pattern of the document; one that is missing here fails the test. */
+  /** Texts that match a pattern of the document. A pattern that is missing here fails the test. */
   readonly patterns: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A value that the schema calls valid. */
+/** A value that is valid for the schema. */
 export function generateValue(generator: Generator, given: Schema): unknown {
   const { random } = generator;
   const schema = generator.resolve(given);

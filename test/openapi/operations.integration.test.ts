@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { type Generator, generateValue, pick, randomSource, type Schema } from './generate-value.ts';
 
-/** Requests for each operation; `OPENAPI_REQUESTS=200` looks further, `OPENAPI_SEED` elsewhere. */
+/** Requests for each operation; `OPENAPI_REQUESTS=200` sends more, `OPENAPI_SEED` other ones. */
 const requests = Number(process.env['OPENAPI_REQUESTS'] ?? 10);
 const seed = Number(process.env['OPENAPI_SEED'] ?? 20261122);
 
@@ -20,10 +20,10 @@ const patterns: Generator['patterns'] = {
   '^[a-z_]+://[^/?#]+': ['http://a.test', 'https://a.test:8443/b'],
 };
 
-/** A token of a list, which only an answer can give. */
+/** The offset of a list, which only an answer contains. */
 const token = '^[A-Za-z0-9_=-]+$';
 
-/** What a schema states: after a body that it calls valid these would be faults of the description. */
+/** Errors that a schema can state: after a body that is valid for it, they would be faults of the description. */
 const stated =
   /expected an? (?:string|integer|number|boolean|array|set|map|record)\b|required field missing|unknown field|missing primary key|length must be|expected one of: |value should be between|value must be greater/;
 
@@ -35,7 +35,7 @@ const overFields =
 const overSeveral =
   /from: must be before to|apart: choose a shorter range|tag and prefix cannot be given together|there is no item with id|group_by/;
 
-/** Reach out to other servers. */
+/** Operations that call other servers. */
 const left: ReadonlySet<string> = new Set(['post /acme', 'patch /acme']);
 
 interface Operation {
@@ -109,7 +109,7 @@ function pathOf(path: string, parameters: readonly Schema[]): string {
   });
 }
 
-/** What is wrong with the answer to one request that the document calls valid, or null. */
+/** What is wrong with the answer to one request that is valid for the document; null if nothing is. */
 async function faultOf(
   method: string,
   path: string,
@@ -150,14 +150,14 @@ function refusalFault(operation: Operation, method: string, status: number, text
   if (isOffered && (method === 'get' || method === 'delete')) {
     return overSeveral.test(message) ? null : 'a valid request is refused';
   }
-  // A body without a schema of its own is any object.
+  // A body without a schema is any object.
   const isDescribed = operation.requestBody?.content['application/json']?.schema['$ref'] !== undefined;
   return isDescribed && stated.test(message) && !overFields.test(message)
     ? 'a body is refused for what its schema states'
     : null;
 }
 
-test(`requests that openapi.json calls valid get an answer that it describes (seed ${seed})`, async () => {
+test(`requests that are valid for openapi.json get an answer that it describes (seed ${seed})`, async () => {
   const faults: string[] = [];
   let accepted = 0;
   for (const [path, item] of Object.entries(document['paths'] as Record<string, Record<string, unknown>>)) {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** The environment of a person's shell: nothing of the repository's but the Node that runs the tests. */
+/** The environment of a user's shell: nothing from the repository except the Node that runs the tests. */
 export const shell: NodeJS.ProcessEnv = {
   PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
   HOME: process.env['HOME'],
@@ -20,7 +20,7 @@ export interface PackedFile {
 }
 
 export interface PackedPackage {
-  /** The tarball. */
+  /** File name of the tarball. */
   readonly path: string;
   readonly files: readonly PackedFile[];
   /** Bytes of the tarball. */
@@ -28,7 +28,7 @@ export interface PackedPackage {
   readonly unpackedSize: number;
 }
 
-/** `npm pack`, which compiles first. */
+/** Runs `npm pack`, which compiles first. */
 export async function packPackage(folder: string): Promise<PackedPackage> {
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], {
     cwd: root,
@@ -48,8 +48,8 @@ interface LockedPackage {
 }
 
 /**
- * Installs the tarball in a folder, as `npm install <tarball>` does. The versions are those of the repository, without what
- * only its development needs, so npm takes them from its cache where they are and a dependency listed wrongly is absent.
+ * Installs the tarball in a folder, as `npm install <tarball>` does. The versions are those of the repository, without
+ * development dependencies, so npm uses its cache, and a dependency in the wrong list is missing.
  */
 export async function installPackage(tarball: string, folder: string): Promise<void> {
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as {
@@ -81,7 +81,7 @@ export async function writeJson(path: string, value: unknown): Promise<void> {
   await writeFile(path, JSON.stringify(value, null, 2));
 }
 
-/** Type-checks a folder with the repository's compiler; the errors it reports, empty when there are none. */
+/** Type-checks a folder with the repository's compiler; returns its errors, or an empty text. */
 export async function typeErrors(folder: string): Promise<string> {
   const options = { cwd: folder, env: shell, timeout: 60_000 };
   return await run(join(root, 'node_modules/.bin/tsc'), ['--noEmit'], options).then(

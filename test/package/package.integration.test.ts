@@ -1,19 +1,26 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { type ExampleBackend, startJsonBackend } from '../../examples/backends/json-backend.ts';
+import { skipWithoutRedis, startRedis, type TestRedis } from '../support/redis.ts';
 import { installPackage, type PackedPackage, packPackage, shell, typeErrors, writeJson } from './installed-package.ts';
 
 const run = promisify(execFile);
 
+const examples = join(import.meta.dirname, '../../examples/plugins');
+/** The plugins of the folder of examples, as a reader copies them. */
+const copied = ['hello', 'visits'];
+const plugins = ['bundled', './plugins/greet.ts', ...copied.map((name) => `./plugins/${name}/index.ts`)].join();
+
 const plugin = `
-import { definePlugin, httpProtocols, offThread, type AccessContext } from 'sluicegate/plugin-sdk';
+import { definePlugin, httpProtocols, type AccessContext } from 'sluicegate/plugin-sdk';
+import { offThread } from 'sluicegate/plugin-kit/runtime';
 import { config } from './schema.ts';
 
 const double = offThread<[number], number>(new URL('./double.ts', import.meta.url), 'double');
@@ -38,7 +45,7 @@ export const config = record({ greeting: string({ required: true, default: 'Hell
 `;
 
 const double = `
-import { parseRate } from 'sluicegate/plugin-sdk';
+import { parseRate } from 'sluicegate/plugin-kit/limits';
 export function double(value: number): number {
   return typeof parseRate === 'function' ? value * 2 : value;
 }
@@ -47,8 +54,8 @@ export function double(value: number): number {
 const pluginTest = `
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testPlugin } from 'sluicegate/plugin-sdk/testing';
-import { parseXml, xmlText } from 'sluicegate/plugin-sdk/xml';
+import { testPlugin } from 'sluicegate/plugin-testing';
+import { parseXml, xmlText } from 'sluicegate/plugin-kit/xml';
 import greet from './greet.ts';
 
 test('the backend gets a greeting', async () => {
@@ -64,6 +71,11 @@ export function wrong(context: AccessContext): void {
   context.upstream.setHeader('X-Number', 1);
 }
 `;
+
+async function ownRedis(): Promise<TestRedis & AsyncDisposable> {
+  const redis = await startRedis();
+  return { ...redis, [Symbol.asyncDispose]: () => redis.stop() };
+}
 
 describe('the package, packed and installed in an empty folder', () => {
   let home = '';
@@ -84,6 +96,7 @@ describe('the package, packed and installed in an empty folder', () => {
     await writeFile(join(app, 'plugins/schema.ts'), schema);
     await writeFile(join(app, 'plugins/double.ts'), double);
     await writeFile(join(app, 'plugins/greet.test.ts'), pluginTest);
+    for (const name of copied) await cp(join(examples, name), join(app, 'plugins', name), { recursive: true });
     await writeJson(join(app, 'package.json'), { ...(await manifest()), type: 'module' });
   });
   after(async () => {
@@ -109,7 +122,7 @@ describe('the package, packed and installed in an empty folder', () => {
         KONG_NGINX_WORKER_PROCESSES: '1',
         KONG_PLUGINS: plugins,
       },
-      // npx stays above the gateway: both are ended by their group.
+      // npx is the parent of the gateway: the signal goes to their process group.
       detached: true,
     });
     lines = [];
@@ -132,7 +145,7 @@ describe('the package, packed and installed in an empty folder', () => {
     if (gateway === null) return;
     const { child } = gateway;
     gateway = null;
-    // npx ends first; the output closes when the gateway has ended, too.
+    // npx ends first; the output closes when the gateway has also ended.
     const left = once(child, 'close');
     child.stderr?.resume();
     process.kill(-(child.pid ?? 0), 'SIGTERM');
@@ -148,7 +161,7 @@ describe('the package, packed and installed in an empty folder', () => {
     assert.equal(response.status, 201, await response.text());
   }
 
-  it('has the compiled program, and no tests, fixtures, benchmarks or TypeScript', () => {
+  it('contains the compiled program, and no tests, fixtures, benchmarks or TypeScript', () => {
     const paths = packed.files.map(({ path }) => path);
     assert.deepEqual(
       paths.filter((path) => /test\.|fixture|benchmark|(?<!\.d)\.ts$|\.tgz$/.test(path)),
@@ -160,10 +173,10 @@ describe('the package, packed and installed in an empty folder', () => {
     assert.ok(packed.size < 2_000_000 && packed.unpackedSize < 6_000_000, `${packed.size} / ${packed.unpackedSize}`);
   });
 
-  it('starts by npx, with every bundled plugin, its threads and a plugin in TypeScript', {
+  it('starts with npx, with every bundled plugin, its threads and a plugin in TypeScript', {
     timeout: 60_000,
   }, async () => {
-    const { proxy } = await start('bundled,./plugins/greet.ts');
+    const { proxy } = await start(plugins);
     await post('/services', { name: 'echo', url: backend.url });
     await post('/services/echo/routes', { name: 'echo', paths: ['/echo'] });
     await post('/services/echo/plugins', { name: 'greet' });
@@ -177,7 +190,7 @@ describe('the package, packed and installed in an empty folder', () => {
         Authorization: `Basic ${Buffer.from('ada:lovelace').toString('base64')}`,
         'Content-Type': 'application/json',
       },
-      // Large enough to be changed in a thread.
+      // Large enough to be transformed in another thread.
       body: JSON.stringify({ text: 'x'.repeat(200_000) }),
     });
     const answer = await response.text();
@@ -190,8 +203,31 @@ describe('the package, packed and installed in an empty folder', () => {
     );
   });
 
+  it('runs a copy of the examples, with their templates, Redis, metrics and spans', {
+    skip: skipWithoutRedis(),
+    timeout: 60_000,
+  }, async () => {
+    await using redis = await ownRedis();
+    const { proxy, admin } = gateway ?? (await start(plugins));
+    await post('/services', { name: 'visited', url: backend.url });
+    await post('/services/visited/routes', { name: 'visited', paths: ['/visited'] });
+    await post('/services/visited/plugins', { name: 'hello' });
+    const config = { redis: { host: redis.host, port: redis.port }, message: 'visit $(shared.visits)', trace_rate: 1 };
+    await post('/services/visited/plugins', { name: 'visits', config });
+    await post('/plugins', { name: 'prometheus' });
+    for (const visit of [1, 2]) {
+      const response = await fetch(`${proxy}/visited?name=Ada`);
+      assert.equal(response.status, 200, await response.text());
+      assert.equal(response.headers.get('x-hello'), 'Hello, Ada!');
+      assert.equal(response.headers.get('x-visits'), `visit ${visit}`);
+    }
+    const metrics = await (await fetch(`${admin}/metrics`)).text();
+    assert.match(metrics, /^visits_total\{route="visited"\} 2$/m);
+    assert.match(metrics, /^visits_redis_ms_count\{route="visited"\} [12]$/m);
+  });
+
   it('has the other commands, which find the node', { timeout: 60_000 }, async () => {
-    if (gateway === null) await start('bundled');
+    if (gateway === null) await start(plugins);
     const options = { cwd: app, env: shell, timeout: 30_000 };
     const version = await run('npx', ['--no-install', 'sluicegate', 'version'], options);
     assert.match(version.stdout, /^\d+\.\d+\.\d+$/m);
@@ -205,7 +241,7 @@ describe('the package, packed and installed in an empty folder', () => {
     assert.match((await run('npx', importing, options)).stdout, /pets/);
   });
 
-  it('has declarations that a strict compiler accepts, and that refuse misuse', { timeout: 60_000 }, async () => {
+  it('contains declarations that a strict compiler accepts and that reject misuse', { timeout: 60_000 }, async () => {
     await writeJson(join(app, 'tsconfig.json'), {
       compilerOptions: {
         module: 'nodenext',
@@ -225,7 +261,20 @@ describe('the package, packed and installed in an empty folder', () => {
   });
 
   it('has the test harness for plugins', { timeout: 60_000 }, async () => {
-    await run(process.execPath, ['--test', 'plugins/greet.test.ts'], { cwd: app, env: shell, timeout: 30_000 });
+    const tests = ['plugins/greet.test.ts', ...copied.map((name) => `plugins/${name}/${name}.test.ts`)];
+    await run(process.execPath, ['--test', ...tests], { cwd: app, env: shell, timeout: 50_000 });
+  });
+
+  it('runs the tests of an example that needs Redis', { skip: skipWithoutRedis(), timeout: 60_000 }, async () => {
+    await using redis = await ownRedis();
+    const env = { ...shell, REDIS_PORT: `${redis.port}` };
+    const options = { cwd: app, env, timeout: 50_000 };
+    const { stdout } = await run(
+      process.execPath,
+      ['--test', '--test-reporter=tap', 'plugins/visits/visits.integration.test.ts'],
+      options,
+    );
+    assert.match(stdout, /^# skipped 0$/m);
   });
 
   it('reports the required version when started with an older Node', { timeout: 30_000 }, async () => {

@@ -35,7 +35,7 @@ describe('an access log in JSON', () => {
   });
   after(() => rig.close());
 
-  it('has one object in each line, whatever clients send', async () => {
+  it('has one valid object per line, whatever clients send', async () => {
     using client = await openClient(rig.port);
     await request(
       client,
@@ -61,7 +61,7 @@ describe('an access log in JSON', () => {
     assert.equal(lines.length, 2);
   });
 
-  it('is there of the Admin API and the status API, each in its file', async () => {
+  it('is written for the Admin API and the status API, each in its own file', async () => {
     await fetch(`${rig.gateway.statusUrl}/status?apikey=s3cret`);
     await fetch(`${rig.gateway.adminUrl}/services?tags=a`, { headers: { 'User-Agent': 'me' } });
     const [status] = await linesOf(join(rig.gateway.prefix, 'status.log'), 1);
@@ -73,8 +73,8 @@ describe('an access log in JSON', () => {
   });
 });
 
-describe("a log format of one's own", () => {
-  it('is what the line looks like', async () => {
+describe('a custom log format', () => {
+  it('defines the line', async () => {
     await using rig = await startRig({
       env: {
         KONG_NGINX_HTTP_LOG_FORMAT: `mine '$request_method $uri [$arg_x] $status "$http_x_own" "$sent_http_x_kong_upstream_status" $service_name $remote_user'`,
@@ -87,7 +87,7 @@ describe("a log format of one's own", () => {
     assert.equal(lines[0], 'GET /a/b [%0d%0a1] 200 "\\x22\\x5C\\x80" "-" backend -');
   });
 
-  it('is written byte for byte where it asks for no escapes, but for what would end the line', async () => {
+  it('is written byte for byte with escape=none, except for line breaks', async () => {
     await using rig = await startRig({
       env: { KONG_NGINX_HTTP_LOG_FORMAT: `raw escape=none '$http_x|é'`, KONG_PROXY_ACCESS_LOG: 'access.log raw' },
     });
@@ -99,7 +99,7 @@ describe("a log format of one's own", () => {
 });
 
 describe('sampling', () => {
-  it('leaves requests out, but not those with statuses that always have a line', async () => {
+  it('omits requests, except those with statuses that are always logged', async () => {
     await using rig = await startRig({
       env: {
         KONG_PROXY_ACCESS_LOG_SAMPLING: '0',
@@ -116,7 +116,7 @@ describe('sampling', () => {
     assert.match(lines[0] ?? '', /"GET \/unknown HTTP\/1\.1" 404 /);
   });
 
-  it('keeps about the share that is asked for', async () => {
+  it('keeps about the configured fraction', async () => {
     await using rig = await startRig({
       env: {
         KONG_PROXY_ACCESS_LOG_SAMPLING: '0.5',
@@ -178,7 +178,7 @@ describe('rotation', () => {
 });
 
 describe('a full disk', () => {
-  it('harms no request, and lost lines are counted', {
+  it('affects no request, and lost lines are counted', {
     skip: existsSync('/dev/full') ? false : 'needs /dev/full',
   }, async () => {
     await using rig = await startRig({ settings: { proxyAccessLog: '/dev/full', adminAccessLog: '/dev/full' } });
@@ -187,7 +187,7 @@ describe('a full disk', () => {
     for (let round = 0; round < 50; round++) assert.equal(await request(client, '/'), 200);
     await until(async () => {
       const page = await (await fetch(`${rig.gateway.statusUrl}/metrics`)).text();
-      // Those of the Admin API are among them: what the rig has written there, and the plugin.
+      // This includes lines of the Admin API: the writes of the rig, and the plugin.
       return /^sluicegate_log_lines_dropped_total 53$/m.test(page);
     });
     assert.equal(await request(client, '/'), 200);

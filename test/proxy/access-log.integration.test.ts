@@ -22,7 +22,7 @@ describe('the access log', () => {
   });
   after(() => rig.close());
 
-  /** The status and the bytes of each line about a path, once there is one. */
+  /** The status and the bytes of each line about a path, once one exists. */
   async function linesOf(path: string): Promise<readonly string[]> {
     for (let turn = 0; turn < 400; turn++) {
       const log = await readFile(join(rig.gateway.prefix, 'access.log'), 'utf8').catch(() => '');
@@ -33,7 +33,7 @@ describe('the access log', () => {
     throw new Error(`no line about ${path}`);
   }
 
-  it('says 499 of a client that went away before it was answered', async () => {
+  it('logs 499 when the client disconnects before the answer', async () => {
     using client = await openClient(rig.port);
     client.write('GET /silent?a HTTP/1.1\r\nHost: a.test\r\n\r\n');
     await rig.backend.request(({ target }) => target === '/silent?a');
@@ -41,7 +41,7 @@ describe('the access log', () => {
     assert.deepEqual(await linesOf('/silent?a'), ['499 0']);
   });
 
-  it('has one line about a request whose body is broken, with the status that the client got', async () => {
+  it('logs one line for a request with a broken body, with the status that the client received', async () => {
     using client = await openClient(rig.port);
     client.write('POST /silent?b HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n');
     assert.match((await client.readToEnd()).text, /^HTTP\/1\.1 400 /);
@@ -50,7 +50,7 @@ describe('the access log', () => {
     assert.equal(log.split('\n').filter((line) => line.includes(' 400 ')).length, 1);
   });
 
-  it('says of a transfer that broke how far it came', async () => {
+  it('logs the bytes sent of a transfer that broke', async () => {
     using client = await openClient(rig.port);
     client.write('GET /broken HTTP/1.1\r\nHost: a.test\r\n\r\n');
     assert.equal((await client.readToEnd()).kind, 'reset');

@@ -14,7 +14,7 @@ import { selfSigned } from '../support/self-signed.ts';
 import { startSynBlackHole } from '../support/syn-black-hole.ts';
 import { until } from '../support/until.ts';
 
-/** A server of this test, closed with all its connections. */
+/** A server of this test; closing it closes its connections. */
 async function listening(server: Server | Http2Server): Promise<{ target: string; port: number } & AsyncDisposable> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -38,7 +38,7 @@ async function listening(server: Server | Http2Server): Promise<{ target: string
 }
 
 describe('active health checks', () => {
-  it('take a target out by its status and bring it back', async () => {
+  it('mark a target unhealthy by its status, and healthy again', async () => {
     let status = 200;
     await using bad = await startBackend({ handler: (_, response) => response.writeHead(status).end('bad') });
     await using good = await startBackend({ handler: (_, response) => response.end('good') });
@@ -57,7 +57,7 @@ describe('active health checks', () => {
     }
   });
 
-  it('ask as configured, one probe after the other, once for all workers and services', async () => {
+  it('send probes as configured, one at a time, once for all workers and services', async () => {
     const seen: { url: string; headers: Readonly<Record<string, unknown>>; version: string }[] = [];
     let open = 0;
     let most = 0;
@@ -86,7 +86,7 @@ describe('active health checks', () => {
     assert.equal(headers['x-probe'], 'a, b');
   });
 
-  it('notice answers that are not HTTP, refused connections and connections that close', async () => {
+  it('count answers that are not HTTP, refused connections and early closes as failures', async () => {
     await using garbage = await listening(createServer((socket) => socket.end('220 mail.test ESMTP\r\n')));
     await using closing = await listening(createServer((socket) => socket.destroy()));
     await using flood = await listening(createServer((socket) => socket.write('x'.repeat(100_000))));
@@ -109,7 +109,7 @@ describe('active health checks', () => {
       },
     ],
   ] as const) {
-    it(`take a target that ${what} out within one check`, async (t) => {
+    it(`mark a target that ${what} unhealthy within one check`, async (t) => {
       let black = false;
       let probes = 0;
       const server = createServer((socket) => {
@@ -134,7 +134,7 @@ describe('active health checks', () => {
     });
   }
 
-  it('take a target out to which no connection is made', async (t) => {
+  it('mark a target unhealthy when no connection is made in time', async (t) => {
     await using hole = await startSynBlackHole();
     await using backend = await startBackend();
     const target = `127.0.0.1:${hole.port}`;
@@ -149,7 +149,7 @@ describe('active health checks', () => {
     for (let count = 0; count < 6; count++) assert.equal((await rig.get()).status, 200);
   });
 
-  it('over TCP only connect', async () => {
+  it('only connect over TCP', async () => {
     let bytes = 0;
     const server = createServer((socket) => socket.on('data', (data) => (bytes += data.length)));
     await using backend = await listening(server);
@@ -162,7 +162,7 @@ describe('active health checks', () => {
     await rig.becomes(backend.target, 'UNHEALTHY');
   });
 
-  it('over HTTPS verify the certificate and send the server name', async () => {
+  it('verify the certificate and send the server name over HTTPS', async () => {
     const { cert, key } = selfSigned('app.test');
     const names: string[] = [];
     const SNICallback = (name: string, done: (error: null) => void): void => {
@@ -175,13 +175,13 @@ describe('active health checks', () => {
       healthchecks: activeChecks({ type: 'https', https_sni: 'app.test' }),
       targets: [backend.target],
     });
-    // Nobody has signed it.
+    // It is signed by no authority.
     await rig.becomes(backend.target, 'UNHEALTHY');
     assert.ok(names.includes('app.test'));
     assert.match(await rig.lastReason(), /^1 TCP failures .*self-signed certificate/);
     await rig.write('PATCH', '/upstreams/pool', { healthchecks: { active: { https_verify_certificate: false } } });
     await rig.becomes(backend.target, 'HEALTHY');
-    // With a name that the certificate is not for, verification fails even when its authority is trusted.
+    // With a name that is not in the certificate, verification fails even if its authority is trusted.
     const folder = await mkdtemp(join(tmpdir(), 'sluicegate-health-'));
     await writeFile(join(folder, 'ca.pem'), cert);
     await using trusting = await startHealthRig({
@@ -197,7 +197,7 @@ describe('active health checks', () => {
   });
 
   for (const type of ['grpc', 'grpcs'] as const) {
-    it(`over ${type} ask the health service`, async () => {
+    it(`call the health service over ${type}`, async () => {
       const answers = { status: 1, grpc: '0' };
       const asked: string[] = [];
       const pair = selfSigned('app.test');
@@ -234,7 +234,7 @@ describe('active health checks', () => {
     });
   }
 
-  it('over gRPC are understood by a real server, for one of its services', async () => {
+  it('work with a real gRPC server, for one of its services', async () => {
     const asked: string[] = [];
     let serving = true;
     const bytes = (value: Buffer): Buffer => value;
@@ -271,7 +271,7 @@ describe('active health checks', () => {
     }
   });
 
-  it('over gRPC find servers that speak something else unhealthy', async () => {
+  it('mark servers that do not speak gRPC unhealthy over gRPC', async () => {
     await using backend = await startBackend();
     await using rig = await startHealthRig({
       healthchecks: activeChecks({ type: 'grpc' }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { doors, exchangeThrough } from '../support/doors.ts';
 import { http2Settings } from '../support/http2-rig.ts';
+import { exchangeThrough, proxyEndpoints } from '../support/proxy-endpoints.ts';
 import { answer, byName } from '../support/raw-backend.ts';
 import { openClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
@@ -34,10 +34,10 @@ describe('answers of a backend', () => {
   });
   after(() => rig.close());
 
-  for (const door of doors)
-    describe(`by ${door}`, () => {
-      it('carry what the gateway knows of them', async () => {
-        const response = await exchangeThrough(door, rig.gateway, get('/plain'));
+  for (const endpoint of proxyEndpoints)
+    describe(`by ${endpoint}`, () => {
+      it('carry the headers that the gateway adds', async () => {
+        const response = await exchangeThrough(endpoint, rig.gateway, get('/plain'));
         assert.equal(response.body, 'plain');
         assert.match(response.get('via') ?? '', /^1\.1 kong\/\d/);
         assert.match(response.get('server') ?? '', /^kong\/\d/);
@@ -48,36 +48,43 @@ describe('answers of a backend', () => {
         assert.equal(response.get('x-kong-request-id'), rig.backend.requests.at(-1)?.get('x-kong-request-id'));
       });
 
-      it('keep their Server and are appended to their Via', async () => {
-        const response = await exchangeThrough(door, rig.gateway, get('/named'));
+      it('keep their Server header, and get an entry appended to Via', async () => {
+        const response = await exchangeThrough(endpoint, rig.gateway, get('/named'));
         assert.equal(response.get('server'), 'backend/1');
         assert.match(response.all('via').join(', '), /^1\.0 cache, 1\.1 kong\//);
       });
 
-      it('pass as they are, errors too', async () => {
-        const response = await exchangeThrough(door, rig.gateway, get('/error'));
+      it('are forwarded unchanged, including errors', async () => {
+        const response = await exchangeThrough(endpoint, rig.gateway, get('/error'));
         assert.equal(response.status, 500);
         assert.equal(response.body, 'its own');
         assert.equal(response.get('x-a'), 'b');
-        assert.equal((await exchangeThrough(door, rig.gateway, get('/odd'))).status, 299);
-        assert.equal((await exchangeThrough(door, rig.gateway, get('/noreason'))).body, 'ok');
+        assert.equal((await exchangeThrough(endpoint, rig.gateway, get('/odd'))).status, 299);
+        assert.equal((await exchangeThrough(endpoint, rig.gateway, get('/noreason'))).body, 'ok');
       });
 
-      it('keep each Set-Cookie apart', async () => {
-        assert.deepEqual((await exchangeThrough(door, rig.gateway, get('/cookies'))).all('set-cookie'), ['a=1', 'b=2']);
+      it('keep several Set-Cookie lines separate', async () => {
+        assert.deepEqual((await exchangeThrough(endpoint, rig.gateway, get('/cookies'))).all('set-cookie'), [
+          'a=1',
+          'b=2',
+        ]);
       });
 
-      it('give their trailers to a client that takes them', async () => {
-        const wanted = await exchangeThrough(door, rig.gateway, get('/trailers', 'TE: trailers\r\nConnection: TE\r\n'));
+      it('have their trailers forwarded to a client that accepts them', async () => {
+        const wanted = await exchangeThrough(
+          endpoint,
+          rig.gateway,
+          get('/trailers', 'TE: trailers\r\nConnection: TE\r\n'),
+        );
         assert.equal(wanted.trailers.toLowerCase(), 'x-sum: 42\r\n');
         assert.equal(wanted.get('trailer'), 'X-Sum');
-        const unwanted = await exchangeThrough(door, rig.gateway, get('/trailers'));
+        const unwanted = await exchangeThrough(endpoint, rig.gateway, get('/trailers'));
         assert.equal(unwanted.body, 'hello');
         assert.equal(unwanted.get('trailer'), undefined);
       });
     });
 
-  it('of HTTP/1.0 reach an HTTP/1.1 client whole, on a connection that stays', async () => {
+  it('of HTTP/1.0 reach an HTTP/1.1 client complete, on a connection that stays open', async () => {
     using client = await openClient(rig.port);
     client.write(get('/old'));
     const response = await client.readResponse();
@@ -87,7 +94,7 @@ describe('answers of a backend', () => {
     assert.equal((await client.readResponse()).body, 'plain');
   });
 
-  it('of unknown length end with the connection for an HTTP/1.0 client', async () => {
+  it('of unknown length end with a close for an HTTP/1.0 client', async () => {
     using client = await openClient(rig.port);
     client.write('GET /ten-chunks HTTP/1.0\r\nHost: a\r\n\r\n');
     const { text } = await client.readToEnd();
@@ -95,7 +102,7 @@ describe('answers of a backend', () => {
     assert.match(text, /\r\n\r\nxxxxxxxxxx$/);
   });
 
-  it('with a length keep an HTTP/1.0 connection that asked for it', async () => {
+  it('of known length keep an HTTP/1.0 connection open on request', async () => {
     using client = await openClient(rig.port);
     client.write('GET /plain HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n');
     const response = await client.readResponse();
@@ -106,7 +113,7 @@ describe('answers of a backend', () => {
 });
 
 describe('connections', () => {
-  it('to the backend are used again, newest first', async () => {
+  it('to the backend are reused, newest first', async () => {
     await using rig = await startRig();
     using client = await openClient(rig.port);
     for (let count = 0; count < 20; count++) {
@@ -116,7 +123,7 @@ describe('connections', () => {
     assert.equal(rig.backend.connections.length, 1);
   });
 
-  it('of a client end when it says so', async () => {
+  it('of a client close when it sends Connection: close', async () => {
     await using rig = await startRig();
     using client = await openClient(rig.port);
     client.write(get('/', 'Connection: close\r\n'));
@@ -125,7 +132,7 @@ describe('connections', () => {
     assert.equal((await client.readToEnd()).text, '');
   });
 
-  it('of a client end after as many requests as the setting says', async () => {
+  it('of a client close after the configured number of requests', async () => {
     await using rig = await startRig({ settings: { keepaliveRequests: 3 } });
     using client = await openClient(rig.port);
     for (let count = 1; count <= 3; count++) {

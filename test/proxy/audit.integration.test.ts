@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-describe('who changed what, of a whole node', () => {
+describe('the audit log of a node', () => {
   let prefix = '';
   let gateway: TestGateway;
   const start = () => startTestGateway({ settings: { prefix, adminToken: 't0ken-of-admin' } });
@@ -39,7 +39,7 @@ describe('who changed what, of a whole node', () => {
     return (await call('GET', `/audit${query}`)).json['data'] as readonly Fields[];
   }
 
-  it('is kept of what plugins and health checks are told, too', async () => {
+  it('has records for writes to plugin endpoints and health endpoints', async () => {
     await call('POST', '/plugins', { name: 'proxy-cache', config: { strategy: 'memory' } });
     assert.equal((await call('DELETE', '/proxy-cache')).status, 204);
     await call('PUT', '/upstreams/u', { healthchecks: { passive: { unhealthy: { http_failures: 1 } } } });
@@ -62,7 +62,7 @@ describe('who changed what, of a whole node', () => {
     assert.deepEqual(marked?.['actor'], { kind: 'token', name: 'admin-token' });
   });
 
-  it('is still there after a restart, and without a trace of secrets', async () => {
+  it('survives a restart and contains no secrets', async () => {
     await call('PUT', '/consumers/ada', {});
     await call('POST', '/consumers/ada/key-auth', { key: 'very-s3cret-key' });
     await call('DELETE', '/key-auths/very-s3cret-key');
@@ -78,14 +78,14 @@ describe('who changed what, of a whole node', () => {
     assert.ok(!JSON.stringify(seen).includes('t0ken'));
   });
 
-  it('has none of a wrong token; the error log has a line', async () => {
+  it('has no record for a wrong token, which the error log reports', async () => {
     const before = await records();
     assert.equal((await call('DELETE', '/consumers/ada', undefined, 'wr0ng')).status, 401);
     assert.deepEqual(await records(), before);
     await until(async () => {
       const log = await readFile(join(prefix, 'error.log'), 'utf8');
       assert.ok(!log.includes('wr0ng'));
-      return log.includes('showed no token, or a wrong one');
+      return log.includes('without a valid token');
     });
   });
 });

@@ -10,7 +10,7 @@ import { startBackend, type TestBackend } from '../support/backend.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 
-const answerer = fileURLToPath(new URL('../fixtures/plugins/answerer.ts', import.meta.url));
+const answerer = fileURLToPath(new URL('../support/plugins/answerer.ts', import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), 'sluicegate-answers-'));
 const accessLog = join(directory, 'access.log');
 const errorLog = join(directory, 'error.log');
@@ -92,7 +92,7 @@ async function seen(text: string): Promise<void> {
   await until(() => readFileSync(errorLog, 'utf8').includes(text));
 }
 
-test('an answer in the place of the backend takes the way of a backend answer', async () => {
+test('a plugin reply that replaces the backend passes the same phases as a backend answer', async () => {
   const answer = await get('/stand-in/x');
   assert.deepEqual([answer.status, await answer.text()], [200, 'from the plugin']);
   assert.equal(answer.headers.get('x-from'), 'plugin');
@@ -101,19 +101,19 @@ test('an answer in the place of the backend takes the way of a backend answer', 
   await seen('200 plugin from the plugin (whole)');
 });
 
-test('the same for HEAD has the length and no body', async () => {
+test('a plugin reply to HEAD has the length and no body', async () => {
   const answer = await get('/stand-in/x', { method: 'HEAD' });
   assert.deepEqual([answer.status, answer.headers.get('content-length'), await answer.text()], [200, '15', '']);
 });
 
-test('a tap sees the whole of an answer, and that of a broken one as broken', async () => {
+test('a tap receives complete answers as complete, and broken ones as broken', async () => {
   assert.equal(await (await get('/tap/plain')).text(), 'plain text');
   await seen('200  plain text (whole)');
   await assert.rejects(get('/tap/cut').then((answer) => answer.text()));
   await seen('200  half (aborted)');
 });
 
-test('a plugin answers in the place of an error of the backend, and of a backend that is not there', async () => {
+test('a plugin reply replaces an error of the backend, and of a backend that is unavailable', async () => {
   const replaced = await get('/replace/error');
   assert.deepEqual([replaced.status, await replaced.text()], [200, 'from the plugin']);
   const failed = await get('/gone');
@@ -121,18 +121,18 @@ test('a plugin answers in the place of an error of the backend, and of a backend
   assert.equal(await failed.text(), 'from the plugin');
 });
 
-test('only answers whose body a plugin wants are collected', async () => {
+test('only answers whose body a plugin requests are collected', async () => {
   assert.equal(await (await get('/read/plain')).text(), 'PLAIN TEXT');
   assert.equal(await (await get('/read/html')).text(), 'html text');
 });
 
-test('a plugin reads a body without its content coding, whose validator is a weak one then', async () => {
+test('a plugin reads a body without its content coding, and the ETag becomes weak', async () => {
   const answer = await get('/read/gzip', { headers: { 'Accept-Encoding': 'identity' } });
   assert.equal(await answer.text(), 'CODED TEXT');
   assert.deepEqual([answer.headers.get('content-encoding'), answer.headers.get('etag')], [null, 'W/"one"']);
 });
 
-test('a coding that is broken or grows too large is a 502', async () => {
+test('a content coding that is broken or expands too far causes a 502', async () => {
   for (const path of ['/read/bomb', '/read/broken']) assert.equal((await get(path)).status, 502, path);
 });
 
@@ -150,7 +150,7 @@ test('request bodies that cannot be decoded are refused', async () => {
   assert.equal(await send('gzip', gzipSync(Buffer.alloc(5_000_000))), 413);
 });
 
-test('a call goes to another service, with the headers that it names and who the client is', async () => {
+test('a call goes to another service, with the named headers and the identity of the client', async () => {
   const answer = await get('/call/x', { headers: { 'X-Passed': 'yes', 'X-Kept': 'no', 'Content-Type': 'text/plain' } });
   const { status, body } = (await answer.json()) as { readonly status: number; readonly body: string };
   const echoed = JSON.parse(body) as { readonly url: string; readonly headers: Readonly<Record<string, string>> };
@@ -159,22 +159,22 @@ test('a call goes to another service, with the headers that it names and who the
   assert.deepEqual([passed, kept, own, client], ['yes', undefined, '1', '127.0.0.1']);
 });
 
-test('a call to the own service asks for what the client asks for', async () => {
+test('a call to the same service repeats the request of the client', async () => {
   const answer = await get('/call-own/plain');
   assert.deepEqual(await answer.json(), { status: 200, body: 'plain text' });
 });
 
-test('what plugins changed of the request is changed in such a call, too, and once', async () => {
+test('changes of plugins to the request apply to such a call exactly once', async () => {
   const answer = await get('/call-own/added');
   assert.deepEqual(await answer.json(), { status: 200, body: 'once' });
 });
 
-test('a call that is not answered in time fails as a time-out', async () => {
+test('a call that is not answered in time fails with a timeout', async () => {
   const answer = await get('/call-own/hang');
   assert.deepEqual([answer.status, await answer.json()], [504, { reason: 'timeout' }]);
 });
 
-test('a call is given up when the client goes away', { timeout: 5_000 }, async () => {
+test('a call is cancelled when the client disconnects', { timeout: 5_000 }, async () => {
   const { promise: asked, resolve: arrived } = Promise.withResolvers<void>();
   const { promise: given, resolve: givenUp } = Promise.withResolvers<void>();
   hanging = { arrived, givenUp };
@@ -186,7 +186,7 @@ test('a call is given up when the client goes away', { timeout: 5_000 }, async (
   await given;
 });
 
-test('what a plugin masks is masked in the access log', async () => {
+test('values that a plugin masks are masked in the access log', async () => {
   await (await get('/mask/plain?card=4111&name=ada')).text();
   await until(() => readFileSync(accessLog, 'utf8').includes('/mask/plain?card=####&name=ada'));
   assert.doesNotMatch(readFileSync(accessLog, 'utf8'), /card=4111/);

@@ -35,7 +35,7 @@ async function write(method: string, path: string, body?: unknown): Promise<void
   assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
 }
 
-/** The upstream anew, with these targets. */
+/** Creates the upstream again, with these targets. */
 async function pool(fields: Record<string, unknown>, targets: readonly (readonly [number, number])[]): Promise<void> {
   await gateway.admin('DELETE', '/upstreams/pool');
   await write('PUT', '/upstreams/pool', fields);
@@ -60,7 +60,7 @@ function send(client: RawClient, { path = '/', lines = [] }: Ask): Promise<RawRe
   return client.readResponse();
 }
 
-/** On a connection of its own, so that any worker may get it. */
+/** On a new connection, so that any worker may receive it. */
 async function ask(parts: Ask = {}): Promise<RawResponse> {
   using client = await openClient(gateway.proxyPort, parts.from === undefined ? {} : { localAddress: parts.from });
   return await send(client, parts);
@@ -80,7 +80,7 @@ async function counted(times: number, parts: (turn: number) => Ask = () => ({}))
   return counts;
 }
 
-/** Equal requests meet one backend, whichever worker they meet; different ones meet all. */
+/** Checks that equal requests reach one backend on every worker, and that different ones reach all backends. */
 async function sticks(parts: (key: number) => Ask): Promise<void> {
   const homes = new Set<string>();
   for (let key = 0; key < 12; key++) {
@@ -92,17 +92,17 @@ async function sticks(parts: (key: number) => Ask): Promise<void> {
 }
 
 describe('round-robin', () => {
-  it('keeps the shares exactly over both workers', async () => {
+  it('distributes exactly by weight over both workers', async () => {
     await pool({}, each([100, 200, 100]));
     assert.deepEqual(await counted(40), { a: 10, b: 20, c: 10 });
   });
 
-  it('gives nothing to a target of weight 0', async () => {
+  it('sends nothing to a target of weight 0', async () => {
     await pool({}, each([100, 0, 100]));
     assert.deepEqual(await counted(20), { a: 10, c: 10 });
   });
 
-  it('goes on to another when one is down', async () => {
+  it('tries another target when one is down', async () => {
     await pool({}, [...each(), [await freePort(), 100]]);
     const counts = await counted(32);
     assert.equal(
@@ -122,7 +122,7 @@ describe('round-robin', () => {
 });
 
 describe('slow start', () => {
-  it('gives a target that is added a small share at first, the same in both workers', async () => {
+  it('sends a small share to a new target at first, the same in both workers', async () => {
     const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-slow-start-'));
     const first = gateway;
     const start = () => startTestGateway({ settings: { workers: 2, prefix } });
@@ -137,7 +137,7 @@ describe('slow start', () => {
       assert.deepEqual(await counted(10), { a: 5, b: 5 });
       const target = `127.0.0.1:${backends[2]!.port}`;
       await write('PATCH', `/upstreams/pool/targets/${target}`, { weight: 100 });
-      assert.deepEqual(await counted(41), { a: 20, b: 20, c: 1 }, 'one part beside twenty each');
+      assert.deepEqual(await counted(41), { a: 20, b: 20, c: 1 }, 'one part compared with twenty each');
       await write('DELETE', `/upstreams/pool/targets/${target}`);
       assert.deepEqual(await counted(10), { a: 5, b: 5 });
       await write('POST', '/upstreams/pool/targets', { target });
@@ -153,14 +153,14 @@ describe('slow start', () => {
 });
 
 describe('least-connections', () => {
-  /** A backend that holds its answers until it is told. */
+  /** A backend that holds its answers until they are released. */
   async function startHolding(name: string): Promise<TestBackend & { readonly open: ServerResponse[] }> {
     const open: ServerResponse[] = [];
     const handler: BackendOptions['handler'] = (_request, response) => void open.push(response);
     return Object.assign(await startBackend({ name, handler }), { open });
   }
 
-  it('spreads what is in flight, over both workers', async () => {
+  it('balances the requests in flight of both workers', async () => {
     const holding = await Promise.all(['a', 'b', 'c'].map(startHolding));
     const clients: RawClient[] = [];
     try {
@@ -177,7 +177,7 @@ describe('least-connections', () => {
       const open = (): number[] => holding.map((backend) => backend.open.length);
       await until(() => open().reduce((sum, count) => sum + count, 0) === 24);
       assert.deepEqual(open(), [6, 6, 12]);
-      // What has ended makes room there.
+      // Completed requests free that backend.
       for (const response of holding[0]!.open.splice(0)) response.end('done');
       await until(async () => {
         const client = await openClient(gateway.proxyPort);
@@ -209,11 +209,11 @@ describe('latency', () => {
     await counted(12);
     const counts = await counted(60);
     assert.ok((counts['slow'] ?? 0) <= 1, JSON.stringify(counts));
-    // Which of the two is the faster one is for chance to say; each pair of candidates has its own winner.
+    // The order of the two is random; each pair of candidates has its own winner.
     assert.ok((counts['a'] ?? 0) + (counts['b'] ?? 0) >= 59, JSON.stringify(counts));
   });
 
-  it('does not blame a backend for the time in which a client sends its body', async () => {
+  it('does not count the time in which a client sends its body', async () => {
     await pool({ algorithm: 'latency' }, [...each([100]), [slow.port, 100]]);
     await counted(6);
     using client = await openClient(gateway.proxyPort);
@@ -227,22 +227,22 @@ describe('latency', () => {
 });
 
 describe('consistent-hashing', () => {
-  it('on the address of the client', async () => {
+  it('hashes the address of the client', async () => {
     await pool({ hash_on: 'ip' }, each());
     await sticks((key) => ({ from: `127.0.0.${key + 2}` }));
   });
 
-  it('on a header, with all its values', async () => {
+  it('hashes a header, with all its values', async () => {
     await pool({ hash_on: 'header', hash_on_header: 'X-User-Id' }, each());
     await sticks((key) => ({ lines: [`x-user-id: user ${key}`] }));
     await sticks((key) => ({ lines: ['X-User-Id: same', `X-User-Id: ${key}`] }));
   });
 
-  it('on a header that is missing: all go to one', async () => {
+  it('sends requests without the hashed header to one target', async () => {
     assert.equal(Object.keys(await counted(10)).length, 1);
   });
 
-  it('on the path, decoded', async () => {
+  it('hashes the decoded path', async () => {
     await pool({ hash_on: 'path' }, each());
     await sticks((key) => ({ path: `/items/${key}?q=${Math.random()}` }));
     for (let key = 0; key < 10; key++) {
@@ -251,7 +251,7 @@ describe('consistent-hashing', () => {
     }
   });
 
-  it('on an argument of the query, its values in order', async () => {
+  it('hashes an argument of the query, with its values in order', async () => {
     await pool({ hash_on: 'query_arg', hash_on_query_arg: 'user' }, each());
     await sticks((key) => ({ path: `/?other=${Math.random()}&user=%C3%A9${key}` }));
     for (let key = 0; key < 10; key++) {
@@ -261,14 +261,14 @@ describe('consistent-hashing', () => {
     }
   });
 
-  it("on a group of the route's expression", async () => {
+  it("hashes a capture group of the route's expression", async () => {
     await pool({ hash_on: 'uri_capture', hash_on_uri_capture: 'name' }, each());
     await sticks((key) => ({ path: `/users/u${key}/${Math.random()}` }));
     await pool({ hash_on: 'uri_capture', hash_on_uri_capture: '1' }, each());
     await sticks((key) => ({ path: `/users/u${key}/${Math.random()}` }));
   });
 
-  it('on the consumer', async () => {
+  it('hashes the consumer', async () => {
     await pool({ hash_on: 'consumer', hash_fallback: 'ip' }, each());
     await write('PUT', '/services/pool/plugins/00000000-0000-4000-8000-000000000001', { name: 'key-auth' });
     try {
@@ -284,7 +284,7 @@ describe('consistent-hashing', () => {
     }
   });
 
-  it('on a header that a plugin has set', async () => {
+  it('hashes a header that a plugin has set', async () => {
     await pool({ hash_on: 'header', hash_on_header: 'X-Consumer-Username' }, each());
     await write('PUT', '/services/pool/plugins/00000000-0000-4000-8000-000000000001', { name: 'key-auth' });
     try {
@@ -294,7 +294,7 @@ describe('consistent-hashing', () => {
     }
   });
 
-  it('on the fallback when there is nothing else', async () => {
+  it('hashes the fallback when the first input is missing', async () => {
     await pool(
       { hash_on: 'header', hash_on_header: 'x-user', hash_fallback: 'query_arg', hash_fallback_query_arg: 'user' },
       each(),
@@ -306,7 +306,7 @@ describe('consistent-hashing', () => {
     }
   });
 
-  it('on a cookie, which is made for clients that have none', async () => {
+  it('hashes a cookie, and sets one for clients without it', async () => {
     await pool({ hash_on: 'cookie', hash_on_cookie: 'sticky', hash_on_cookie_path: '/shop' }, each());
     const homes = new Set<string>();
     for (let client = 0; client < 12; client++) {
@@ -326,7 +326,7 @@ describe('consistent-hashing', () => {
     assert.ok(homes.size > 1);
   });
 
-  it('makes one cookie for a request that is tried several times', async () => {
+  it('sets one cookie for a request with several attempts', async () => {
     const down = await freePort();
     await pool({ hash_on: 'cookie', hash_on_cookie: 'sticky' }, [...each([1, 1, 1]), [down, 60_000]]);
     const homes = new Set<string>();
@@ -338,12 +338,12 @@ describe('consistent-hashing', () => {
     assert.ok(homes.size >= 1);
   });
 
-  it('avoids a failed address within the request, and sends the same client to the same other one', async () => {
+  it('retries at another target, the same one for the same client', async () => {
     await pool({ hash_on: 'header', hash_on_header: 'x-user' }, [...each(), [await freePort(), 300]]);
     await sticks((key) => ({ lines: [`X-User: ${key}`] }));
   });
 
-  it('moves only the clients of a target that goes', async () => {
+  it('moves only the clients of a removed target', async () => {
     await pool({ hash_on: 'header', hash_on_header: 'x-user' }, each());
     const home = new Map<number, string>();
     for (let key = 0; key < 40; key++) home.set(key, backendOf(await ask({ lines: [`X-User: ${key}`] })));

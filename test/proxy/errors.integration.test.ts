@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Door, exchangeThrough } from '../support/doors.ts';
 import { http2Settings } from '../support/http2-rig.ts';
+import { exchangeThrough, type ProxyEndpoint } from '../support/proxy-endpoints.ts';
 import { byName } from '../support/raw-backend.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
@@ -9,10 +9,10 @@ function get(path: string, lines = '', host = 'example.com'): string {
   return `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${lines}\r\n`;
 }
 
-const plainDoors: readonly Door[] = ['HTTP/1.1', 'HTTP/2'];
+const plainEndpoints: readonly ProxyEndpoint[] = ['HTTP/1.1', 'HTTP/2'];
 
-for (const door of plainDoors)
-  describe(`the gateway's own answers by ${door}`, () => {
+for (const endpoint of plainEndpoints)
+  describe(`errors of the gateway over ${endpoint}`, () => {
     let rig: Rig;
     before(async () => {
       rig = await startRig({
@@ -40,8 +40,8 @@ for (const door of plainDoors)
     });
     after(() => rig.close());
 
-    it('name the request, in the exact bytes clients know', async () => {
-      const response = await exchangeThrough(door, rig.gateway, get('/', '', 'elsewhere.example'));
+    it('contain the request id, in the exact bytes that clients know', async () => {
+      const response = await exchangeThrough(endpoint, rig.gateway, get('/', '', 'elsewhere.example'));
       assert.equal(response.status, 404);
       const id = response.get('x-kong-request-id');
       assert.match(id ?? '', /^[0-9a-f]{32}$/);
@@ -73,9 +73,9 @@ for (const door of plainDoors)
       'text/html;q=0.8, application/xml': ['application/xml; charset=utf-8', /^<\?xml/],
     };
     for (const [accept, [type, body]] of Object.entries(formats)) {
-      it(`come in the format of Accept: ${accept}`, async () => {
+      it(`have the format of Accept: ${accept}`, async () => {
         const response = await exchangeThrough(
-          door,
+          endpoint,
           rig.gateway,
           get('/', `Accept: ${accept}\r\n`, 'elsewhere.example'),
         );
@@ -95,8 +95,8 @@ for (const door of plainDoors)
       'TLS only': ['/secure', 426, 'Please use HTTPS protocol'],
     };
     for (const [what, [path, status, message]] of Object.entries(table)) {
-      it(`say why: ${what}`, async () => {
-        const response = await exchangeThrough(door, rig.gateway, get(path, 'Accept: application/json\r\n'));
+      it(`state the reason: ${what}`, async () => {
+        const response = await exchangeThrough(endpoint, rig.gateway, get(path, 'Accept: application/json\r\n'));
         assert.equal(response.status, status);
         const body = JSON.parse(response.body) as { message: string; request_id: string };
         assert.equal(body.message, message);
@@ -104,16 +104,16 @@ for (const door of plainDoors)
       });
     }
 
-    it('about the backend say so when one was asked', async () => {
-      const response = await exchangeThrough(door, rig.gateway, get('/cut'));
+    it('mention the upstream server only when one was contacted', async () => {
+      const response = await exchangeThrough(endpoint, rig.gateway, get('/cut'));
       assert.match(response.get('via') ?? '', /kong/);
       assert.match(response.get('content-type') ?? '', /^text\/plain/);
     });
 
-    it('for TLS only ask for the upgrade', async () => {
-      const response = await exchangeThrough(door, rig.gateway, get('/secure'));
-      // HTTP/2 knows no upgrade of a connection.
-      assert.equal(response.get('upgrade'), door === 'HTTP/2' ? undefined : 'TLS/1.2, HTTP/1.1');
-      assert.equal(response.get('connection')?.toLowerCase(), door === 'HTTP/2' ? undefined : 'upgrade');
+    it('require an upgrade on a route that is TLS only', async () => {
+      const response = await exchangeThrough(endpoint, rig.gateway, get('/secure'));
+      // HTTP/2 has no upgrade of a connection.
+      assert.equal(response.get('upgrade'), endpoint === 'HTTP/2' ? undefined : 'TLS/1.2, HTTP/1.1');
+      assert.equal(response.get('connection')?.toLowerCase(), endpoint === 'HTTP/2' ? undefined : 'upgrade');
     });
   });

@@ -9,7 +9,7 @@ const duration = 3000;
 const flap = 300;
 
 describe('one target of five that flaps under load', () => {
-  it('costs no idempotent request', async (t) => {
+  it('fails no idempotent request', async (t) => {
     let down = false;
     await using flapping = await startBackend({
       handler: (request, response) => (down ? request.socket.destroy() : response.end('flapping')),

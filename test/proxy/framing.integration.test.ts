@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { replyBytes } from '../fixtures/plugins/meddler.ts';
-import { type Door, doors, exchangeThrough } from '../support/doors.ts';
 import type { RawResponse } from '../support/http-message.ts';
 import { http2Settings } from '../support/http2-rig.ts';
+import { replyBytes } from '../support/plugins/meddler.ts';
+import { exchangeThrough, type ProxyEndpoint, proxyEndpoints } from '../support/proxy-endpoints.ts';
 import { answer, byName } from '../support/raw-backend.ts';
 import { openClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
-const meddler = join(import.meta.dirname, '../fixtures/plugins/meddler.ts');
+const meddler = join(import.meta.dirname, '../support/plugins/meddler.ts');
 
-/** A rig whose plugin does something to every request; `/plain` of the backend answers `plain`. */
+/** A rig whose plugin changes every request; `/plain` of the backend answers `plain`. */
 async function startMeddled(does: string): Promise<Rig> {
   const rig = await startRig({
     script: byName({
@@ -31,10 +31,10 @@ async function startMeddled(does: string): Promise<Rig> {
 const request = (method: string, path: string, headers = ''): string =>
   `${method} ${path} HTTP/1.1\r\nHost: a.test\r\n${headers}\r\n`;
 
-/** Two requests at once: were the end of the first answer told wrongly, the second could not be read. */
-async function askTwice(door: Door, rig: Rig, method: string, path: string): Promise<RawResponse> {
+/** Two requests at once: if the end of the first answer were wrong, the second could not be read. */
+async function askTwice(endpoint: ProxyEndpoint, rig: Rig, method: string, path: string): Promise<RawResponse> {
   const [first, second] =
-    door === 'HTTP/1.1' ? await pipelined(rig, method, path) : await parallel(door, rig, method, path);
+    endpoint === 'HTTP/1.1' ? await pipelined(rig, method, path) : await parallel(endpoint, rig, method, path);
   assert.equal(second.status, first.status);
   assert.equal(second.body.length, first.body.length);
   return first;
@@ -48,30 +48,30 @@ async function pipelined(rig: Rig, method: string, path: string): Promise<Two> {
   return [await client.readResponse(method, 2_000), await client.readResponse(method, 2_000)];
 }
 
-async function parallel(door: Door, rig: Rig, method: string, path: string): Promise<Two> {
-  const ask = (): Promise<RawResponse> => exchangeThrough(door, rig.gateway, request(method, path));
+async function parallel(endpoint: ProxyEndpoint, rig: Rig, method: string, path: string): Promise<Two> {
+  const ask = (): Promise<RawResponse> => exchangeThrough(endpoint, rig.gateway, request(method, path));
   const both = await Promise.all([ask(), ask()]);
   for (const { complete } of both) assert.equal(complete, true);
   return both;
 }
 
-for (const door of doors)
-  describe(`an answer by ${door} is framed as what the client asked for and gets`, () => {
-    it('when a plugin asks the backend with HEAD', async () => {
+for (const endpoint of proxyEndpoints)
+  describe(`an answer over ${endpoint} is framed for the method and status of the client`, () => {
+    it('when a plugin sends HEAD to the backend', async () => {
       await using rig = await startMeddled('ask-head');
-      const { status, body } = await askTwice(door, rig, 'GET', '/plain');
+      const { status, body } = await askTwice(endpoint, rig, 'GET', '/plain');
       assert.deepEqual([status, body], [200, '']);
     });
 
-    it('when a plugin turns an answer that has no body into one that has', async () => {
+    it('when a plugin gives a body to an answer without one', async () => {
       await using rig = await startMeddled('say-ok');
-      const { status, body } = await askTwice(door, rig, 'GET', '/unchanged');
+      const { status, body } = await askTwice(endpoint, rig, 'GET', '/unchanged');
       assert.deepEqual([status, body], [200, '']);
     });
 
-    it('when a plugin turns an answer with a body into one that has none', async () => {
+    it('when a plugin removes the body of an answer', async () => {
       await using rig = await startMeddled('say-no-content');
-      const { status, lines } = await askTwice(door, rig, 'GET', '/plain');
+      const { status, lines } = await askTwice(endpoint, rig, 'GET', '/plain');
       assert.equal(status, 204);
       assert.equal(
         lines.find(([name]) => name.toLowerCase() === 'content-length'),
@@ -79,38 +79,38 @@ for (const door of doors)
       );
     });
 
-    // The plugin might have made another body of what a GET gets, so nobody knows its length (RFC 9110 8.6).
-    it('when a plugin collects answers that have no body but tell its length', async () => {
+    // The plugin might change the body of a GET, so its length is unknown (RFC 9110 8.6).
+    it('when a plugin collects answers that declare a length but have no body', async () => {
       await using rig = await startMeddled('buffer');
-      assert.equal((await askTwice(door, rig, 'GET', '/plain')).body, 'plain');
-      assert.equal((await askTwice(door, rig, 'HEAD', '/plain')).get('Content-Length'), undefined);
-      assert.equal((await askTwice(door, rig, 'GET', '/unchanged')).get('Content-Length'), undefined);
+      assert.equal((await askTwice(endpoint, rig, 'GET', '/plain')).body, 'plain');
+      assert.equal((await askTwice(endpoint, rig, 'HEAD', '/plain')).get('Content-Length'), undefined);
+      assert.equal((await askTwice(endpoint, rig, 'GET', '/unchanged')).get('Content-Length'), undefined);
     });
 
-    it('when a plugin replies with a status that ends no request', async () => {
+    it('when a plugin replies with an informational status', async () => {
       await using rig = await startMeddled('reply-100');
-      assert.equal((await askTwice(door, rig, 'GET', '/plain')).status, 500);
+      assert.equal((await askTwice(endpoint, rig, 'GET', '/plain')).status, 500);
     });
   });
 
-for (const door of doors)
-  describe(`a plugin, with a client by ${door},`, () => {
-    it('that fails over the body costs the request and nothing else', async () => {
+for (const endpoint of proxyEndpoints)
+  describe(`a plugin, with a client over ${endpoint},`, () => {
+    it('that fails on a body fails only that request', async () => {
       await using rig = await startMeddled('fail-body');
-      assert.equal((await exchangeThrough(door, rig.gateway, request('GET', '/plain'))).status, 500);
+      assert.equal((await exchangeThrough(endpoint, rig.gateway, request('GET', '/plain'))).status, 500);
       await rig.write('DELETE', `/plugins/${await onlyPlugin(rig)}`);
-      assert.equal((await exchangeThrough(door, rig.gateway, request('GET', '/plain'))).body, 'plain');
+      assert.equal((await exchangeThrough(endpoint, rig.gateway, request('GET', '/plain'))).body, 'plain');
     });
 
-    it('may ask for the body of a request twice at once', async () => {
+    it('can request the body twice at once', async () => {
       await using rig = await startMeddled('read-twice');
       const bytes = `${request('POST', '/plain', 'Content-Length: 10\r\n')}0123456789`;
-      assert.equal((await exchangeThrough(door, rig.gateway, bytes)).body, '10 10');
+      assert.equal((await exchangeThrough(endpoint, rig.gateway, bytes)).body, '10 10');
     });
   });
 
-describe('an answer behind which the connection closes', () => {
-  it('comes whole to a client that reads slowly, and has ended its own side', { timeout: 20_000 }, async () => {
+describe('an answer after which the connection closes', () => {
+  it('reaches a slow client complete, also if the client has closed its side', { timeout: 20_000 }, async () => {
     await using rig = await startMeddled('reply-large');
     using client = await openClient(rig.port);
     client.write(request('GET', '/', 'Connection: close\r\n'));

@@ -41,7 +41,7 @@ async function startGrpcRig(port: number, service: object = {}, route: object = 
   });
 }
 
-test('all four kinds of calls go through', async () => {
+test('all four kinds of calls are forwarded', async () => {
   await using backend = await startGrpcBackend(methods);
   await using rig = await startGrpcRig(backend.port);
   using client = grpcClient(rig.port);
@@ -64,7 +64,7 @@ test('all four kinds of calls go through', async () => {
     Array.from({ length: 50 }, (_, at) => at + 1),
   );
 
-  // Each side waits for the other: nothing may be held back on the way.
+  // Each side waits for the other: the gateway must not buffer anything.
   const talk = client.talk();
   for (const text of ['one', 'two']) {
     talk.write({ text });
@@ -76,7 +76,7 @@ test('all four kinds of calls go through', async () => {
   assert.equal(ended.code, status.OK);
 });
 
-test('metadata goes both ways, -bin values too, and the backend sees who calls', async () => {
+test('metadata is forwarded both ways, including -bin values, and the backend sees the consumer', async () => {
   let seen: Metadata | null = null;
   const hosts: string[] = [];
   await using backend = await startGrpcBackend({
@@ -116,7 +116,7 @@ test('metadata goes both ways, -bin values too, and the backend sees who calls',
   assert.deepEqual(hosts, [`127.0.0.1:${backend.port}`, `127.0.0.1:${rig.port}`]);
 });
 
-test('an error of the backend arrives with code, text and metadata', async () => {
+test('an error of the backend reaches the client with code, text and metadata', async () => {
   await using backend = await startGrpcBackend({
     ...methods,
     unary(_: Call, done: Done): void {
@@ -133,7 +133,7 @@ test('an error of the backend arrives with code, text and metadata', async () =>
   assert.deepEqual((error as unknown as { metadata: Metadata }).metadata.get('x-why'), ['quota']);
 });
 
-test('a deadline ends the call at the gateway and is passed on as what is left of it', async () => {
+test('a deadline ends the call at the gateway, and the remaining time is forwarded', async () => {
   let left = '';
   const cancelled = Promise.withResolvers<void>();
   await using backend = await startGrpcBackend({
@@ -154,7 +154,7 @@ test('a deadline ends the call at the gateway and is passed on as what is left o
   await cancelled.promise;
 });
 
-test('a deadline that passes in the middle of a stream ends it with DEADLINE_EXCEEDED', async () => {
+test('a deadline that expires during a stream ends it with DEADLINE_EXCEEDED', async () => {
   await using backend = await startGrpcBackend({
     ...methods,
     count(call: Stream): void {
@@ -193,7 +193,7 @@ test('a cancelled call is cancelled at the backend', async () => {
   await cancelled.promise;
 });
 
-test('large messages pass both ways, and many calls share one session', async () => {
+test('large messages are forwarded both ways, and many calls share one session', async () => {
   const sessions = new Set<string>();
   await using backend = await startGrpcBackend(
     {
@@ -217,7 +217,7 @@ test('large messages pass both ways, and many calls share one session', async ()
   assert.equal(sessions.size, 1);
 });
 
-test('a client that does not read holds the backend back', async () => {
+test('a client that does not read stops the backend', async () => {
   let written = 0;
   await using backend = await startGrpcBackend({
     ...methods,
@@ -247,7 +247,7 @@ test('a client that does not read holds the backend back', async () => {
     before = written;
     return still;
   });
-  assert.ok(written < 300, `${written} messages of 64 KiB were taken from the backend for nobody`);
+  assert.ok(written < 300, `${written} messages of 64 KiB were read from the backend without a reader`);
   let read = 0;
   call.on('data', () => read++);
   const [end] = (await once(call, 'status')) as [{ readonly code: number }];
@@ -268,12 +268,12 @@ test('grpcs: the certificate of the backend is verified', async () => {
   assert.equal((await unary(client, { text: 'tls' })).value?.text, 'tls!');
 });
 
-test('a backend that is restarted is found again, without a call that fails', async () => {
+test('a restarted backend is used again, and no call fails', async () => {
   await using first = await startGrpcBackend(methods);
   await using rig = await startGrpcRig(first.port);
   using client = grpcClient(rig.port);
   assert.equal((await unary(client, { text: 'a' })).error, null);
-  // GOAWAY, then the connection ends.
+  // The backend sends GOAWAY, then closes the connection.
   await new Promise<void>((resolve) => first.server.tryShutdown(() => resolve()));
   assert.equal((await unary(client, { text: 'b' })).error?.code, status.INTERNAL);
   await using second = await startGrpcBackend(methods, null, {}, first.port);
@@ -281,7 +281,7 @@ test('a backend that is restarted is found again, without a call that fails', as
   assert.equal((await unary(client, { text: 'c' })).value?.text, 'c!');
 });
 
-test('refusals of the gateway and of plugins are results of calls', async () => {
+test('refusals of the gateway and of plugins reach the client as gRPC status', async () => {
   await using backend = await startGrpcBackend(methods);
   await using rig = await startGrpcRig(backend.port, {}, { paths: ['/echo.v1.Echo/'] });
   using client = grpcClient(rig.port);
@@ -314,7 +314,7 @@ test('refusals of the gateway and of plugins are results of calls', async () => 
   assert.equal(lost.body.byteLength, 0);
 });
 
-test('who may call: HTTP/2, a gRPC type, and TLS where the route asks for it', async () => {
+test('calls require HTTP/2, a gRPC content type, and TLS where the route requires it', async () => {
   await using backend = await startGrpcBackend(methods);
   await using rig = await startGrpcRig(backend.port);
   const old = await fetch(rig.gateway.proxyUrl, { method: 'POST', headers: { 'content-type': 'application/grpc' } });

@@ -18,7 +18,7 @@ interface Trial extends AsyncDisposable {
   call(): Promise<Http2Answer>;
 }
 
-/** A gateway between a client and a backend that does as the test says; no retries. */
+/** A gateway between a client and a scripted backend; no retries. */
 async function startTrial(options: RawHttp2Options, service: object = {}): Promise<Trial> {
   const backend = await startRawHttp2Backend(options);
   const rig = await startHttp2Rig({
@@ -65,7 +65,7 @@ function setting(id: number, value: number): Buffer {
   return frame(Frame.settings, 0, 0, payload);
 }
 
-test('a refused stream is sent again, however often the method allows', async () => {
+test('a refused stream is sent again, up to the retries of the service', async () => {
   let refusals = 0;
   await using trial = await startTrial(
     {
@@ -82,7 +82,7 @@ test('a refused stream is sent again, however often the method allows', async ()
   assert.equal(refusals, 3);
 });
 
-test('what a leaving backend has not looked at goes to a new session, and is no attempt', async () => {
+test('streams that a GOAWAY leaves unprocessed go to a new session, and do not count as attempts', async () => {
   await using trial = await startTrial({
     request: (session, stream, count) => {
       if (session.number === 1 && count === 2) session.send(Frame.goaway, 0, 0, goaway(1, Code.noError));
@@ -93,7 +93,7 @@ test('what a leaving backend has not looked at goes to a new session, and is no 
   assert.equal(String((await trial.call()).body), '2');
 });
 
-test('what a backend may have looked at is not sent again', async () => {
+test('streams that a backend may have processed are not sent again', async () => {
   let seen = 0;
   await using trial = await startTrial(
     {
@@ -108,7 +108,7 @@ test('what a backend may have looked at is not sent again', async () => {
   assert.equal(seen, 1);
 });
 
-test('a session takes as many streams as the backend says; others get one of their own', async () => {
+test('a session has as many streams as the backend allows; further streams get another session', async () => {
   const waiting: (() => void)[] = [];
   await using trial = await startTrial({
     hello: setting(3, 2),
@@ -127,7 +127,7 @@ for (const [name, code] of [
   ['NO_ERROR', Code.noError],
   ['INTERNAL_ERROR', Code.internalError],
 ] as const) {
-  test(`an answer that is broken off with ${name} does not look whole`, async () => {
+  test(`an answer that ends with ${name} does not look complete`, async () => {
     await using trial = await startTrial({
       request: (session, stream) => {
         session.headers(stream, okHead);
@@ -140,7 +140,7 @@ for (const [name, code] of [
   });
 }
 
-test('an answer of gRPC without trailers does not look whole', async () => {
+test('a gRPC answer without trailers does not look complete', async () => {
   await using trial = await startTrial({
     request: (session, stream) => {
       session.headers(stream, okHead);
@@ -164,7 +164,7 @@ const malformed: readonly (readonly [string, readonly (readonly [string, string]
 ];
 
 for (const [name, fields] of malformed) {
-  test(`a head with ${name} becomes an error of the gateway`, async () => {
+  test(`a head with ${name} causes an error of the gateway`, async () => {
     await using trial = await startTrial({
       request: (session, stream, count) => {
         if (session.number === 1 && count === 1) session.headers(stream, fields, true);
@@ -179,7 +179,7 @@ for (const [name, fields] of malformed) {
   });
 }
 
-test('a malformed answer leaves the other calls of its session alone', async () => {
+test('a malformed answer does not affect other calls of its session', async () => {
   for (const broken of ['head', 'length', 'trailers'] as const) {
     let first = 0;
     await using trial = await startTrial({
@@ -206,7 +206,7 @@ test('a malformed answer leaves the other calls of its session alone', async () 
   }
 });
 
-test('a field whose value could be two goes nowhere', async () => {
+test('a field with an ambiguous value is not forwarded', async () => {
   for (const value of ['b\r\nset-cookie: c=d', 'b\0c', 'b\nc']) {
     await using trial = await startTrial({
       request: (session, stream) => {
@@ -228,7 +228,7 @@ test('a field whose value could be two goes nowhere', async () => {
   }
 });
 
-test('a body of another length than declared is broken off', async () => {
+test('a body of another length than declared is aborted', async () => {
   await using trial = await startTrial({
     request: (session, stream) => {
       session.headers(stream, [...okHead, ['content-length', '2']]);
@@ -240,7 +240,7 @@ test('a body of another length than declared is broken off', async () => {
   assert.ok(answer.code !== 0 || answer.status === 502);
 });
 
-test('floods of informational answers, PING and SETTINGS end, and the next call is served', async () => {
+test('floods of informational answers, PING and SETTINGS end the session, and the next call is served', async () => {
   for (const flood of [
     (send: (bytes: Buffer) => void) => send(Buffer.concat(Array(5_000).fill(frame(Frame.ping, 0, 0, Buffer.alloc(8))))),
     (send: (bytes: Buffer) => void) => send(Buffer.concat(Array(5_000).fill(frame(Frame.settings, 0, 0)))),
@@ -263,7 +263,7 @@ test('floods of informational answers, PING and SETTINGS end, and the next call 
   assert.equal((await trial.call()).status, 502);
 });
 
-test('a backend that speaks HTTP/1.1, or nothing, is no backend', async () => {
+test('a backend that speaks HTTP/1.1, or nothing, causes an error', async () => {
   await using old = await startTrial({ hello: Buffer.from('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n') });
   assert.equal((await old.call()).status, 502);
   await using mute = await startTrial({ hello: null }, { connect_timeout: 150 });
@@ -272,7 +272,7 @@ test('a backend that speaks HTTP/1.1, or nothing, is no backend', async () => {
   assert.equal(grpcStatus(answer), '4');
 });
 
-test('a session that has gone silent is not used again', async () => {
+test('a session that stopped answering is not used again', async () => {
   await using trial = await startTrial(
     { request: (session, stream) => session.number > 1 && session.answer(stream, 'new') },
     { read_timeout: 150 },
@@ -281,7 +281,7 @@ test('a session that has gone silent is not used again', async () => {
   assert.equal(String((await trial.call()).body), 'new');
 });
 
-test('an idle session is closed after its time', async () => {
+test('an idle session is closed after the timeout', async () => {
   await using backend = await startRawHttp2Backend({ request: (session, stream) => session.answer(stream, 'x') });
   await using rig = await startHttp2Rig({
     service: { url: null, protocol: 'grpc', host: '127.0.0.1', port: backend.port },
@@ -294,6 +294,6 @@ test('an idle session is closed after its time', async () => {
   await call();
   await until(() => backend.sessions[0]?.socket.destroyed === true);
   for (let at = 0; at < 4; at++) assert.equal(grpcStatus(await call()), '0');
-  // Two requests are as much as one session carries.
+  // One session carries at most two requests.
   assert.ok(backend.sessions.length >= 3);
 });

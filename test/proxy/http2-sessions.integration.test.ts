@@ -22,7 +22,7 @@ describe('a listener with http2', () => {
   });
   after(() => rig.close());
 
-  it('tells the preface from HTTP/1.1 wherever it is split', async () => {
+  it('distinguishes the preface from HTTP/1.1 wherever it is split', async () => {
     const bytes = Buffer.concat([
       Buffer.from(preface, 'latin1'),
       frame(Frame.settings, 0, 0),
@@ -37,7 +37,7 @@ describe('a listener with http2', () => {
     }
   });
 
-  it('takes a preface that comes byte by byte', async () => {
+  it('accepts a preface that arrives byte by byte', async () => {
     using client = await openFrames(rig.port, null);
     for (const byte of preface) await new Promise((resolve) => client.socket.write(byte, resolve));
     client.write(frame(Frame.settings, 0, 0));
@@ -45,7 +45,7 @@ describe('a listener with http2', () => {
     assert.equal((await client.finished(1)).status, 200);
   });
 
-  it('serves HTTP/1.1, also of methods that begin like the preface', async () => {
+  it('serves HTTP/1.1, including methods that begin like the preface', async () => {
     for (const method of ['GET', 'PRI', 'PRIVATE', 'P']) {
       const got = await exchangeOne(rig.port, `${method} /one HTTP/1.1\r\nHost: a\r\n\r\n`);
       assert.equal(got.body, `${method} /one`);
@@ -55,12 +55,12 @@ describe('a listener with http2', () => {
     assert.equal((await client.readResponse()).body, 'PRI /late');
   });
 
-  it('refuses what is neither', async () => {
+  it('refuses bytes that are neither', async () => {
     const got = await exchangeOne(rig.port, 'PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n');
     assert.equal(got.status, 400);
   });
 
-  it('serves HTTP/1.1 to TLS clients that ask for it, and to those that ask for nothing', async () => {
+  it('serves HTTP/1.1 to TLS clients that offer it by ALPN or offer nothing', async () => {
     for (const options of [{ ALPNProtocols: ['http/1.1'] }, {}]) {
       const socket = connectTls({ host: '127.0.0.1', port: rig.tlsPort, rejectUnauthorized: false, ...options });
       socket.write('GET /tls HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
@@ -91,7 +91,7 @@ describe('a listener with http2', () => {
   });
 });
 
-it('a listener with proxy_protocol takes the PROXY header before HTTP/2, plain and within TLS', async () => {
+it('a listener with proxy_protocol reads the PROXY header before HTTP/2, plain and with TLS', async () => {
   const both = http2Settings();
   const proxyListen = (both.proxyListen ?? []).map((address) => ({ ...address, proxyProtocol: true }));
   await using rig = await startHttp2Rig({
@@ -121,7 +121,7 @@ it('a listener without http2 answers the preface with 400', async () => {
   assert.equal(got.status, 400);
 });
 
-/** For the `skip` option: curl of some systems is built without HTTP/2. */
+/** For the `skip` option: some systems build curl without HTTP/2. */
 function skipWithoutCurl(): string | false {
   const { stdout } = spawnSync('curl', ['--version'], { encoding: 'utf8' });
   if (stdout?.includes('HTTP2') === true) return false;
@@ -130,14 +130,14 @@ function skipWithoutCurl(): string | false {
   return `skipped: ${message}`;
 }
 
-/** Clients' connections that the gateway knows of. */
+/** Client connections that the gateway counts. */
 async function connections(rig: Http2Rig): Promise<number> {
   const { body } = await rig.gateway.admin('GET', '/status');
   return (body['server'] as { connections_active: number }).connections_active;
 }
 
 describe('an HTTP/2 session', () => {
-  it('of a client that says nothing ends', async () => {
+  it('of a silent client ends', async () => {
     await using rig = await startHttp2Rig({ settings: { clientHeaderTimeout: 300 } });
     for (const begin of ['', preface.slice(0, 10), preface]) {
       using client = await openFrames(rig.port, null);
@@ -146,7 +146,7 @@ describe('an HTTP/2 session', () => {
     }
   });
 
-  it('of a client that has nothing more to ask ends with GOAWAY', async () => {
+  it('of an idle client ends with GOAWAY', async () => {
     await using rig = await startHttp2Rig({ settings: { keepaliveTimeout: 300 } });
     using client = await openFrames(rig.port);
     client.request(1, getFields('/'));
@@ -155,9 +155,9 @@ describe('an HTTP/2 session', () => {
     await client.until(() => client.closed);
   });
 
-  it('ends after as many requests as a connection may carry', async () => {
+  it('ends after the maximum number of requests', async () => {
     await using rig = await startHttp2Rig({ settings: { keepaliveRequests: 3 } });
-    // Such a client does not close its side, whatever the other does.
+    // Such a client never closes its side first.
     using client = await openFrames(rig.port, new Uint8Array(0), true);
     for (const stream of [1, 3, 5]) client.request(stream, getFields('/'));
     for (const stream of [1, 3, 5]) assert.equal((await client.finished(stream)).status, 200);
@@ -165,7 +165,7 @@ describe('an HTTP/2 session', () => {
     await until(async () => (await connections(rig)) === 0);
   });
 
-  it('finishes what is in flight when the gateway stops', async () => {
+  it('finishes requests in flight when the gateway stops', async () => {
     const asked = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const rig = await startHttp2Rig({

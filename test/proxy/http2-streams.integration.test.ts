@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 
 const post = { ':method': 'POST' };
 
-/** What both engines promise of bodies, over HTTP/2. */
+/** What both engines guarantee for bodies, over HTTP/2. */
 describe('HTTP/2 streams', () => {
   let rig: Http2Rig;
   let client: Http2Client;
@@ -52,7 +52,7 @@ describe('HTTP/2 streams', () => {
     await rig.close();
   });
 
-  it('of a client that gives up let the backend go', async () => {
+  it('that a client cancels are cancelled at the backend', async () => {
     const stream = client.open('/wait', {}, true);
     await until(() => rig.backend.received.includes('/wait'));
     const connection = rig.backend.connections.find(({ received }) => received.includes('/wait'));
@@ -61,7 +61,7 @@ describe('HTTP/2 streams', () => {
     assert.equal((await client.request('/ok')).status, 200);
   });
 
-  it('of a client that is gone let the backend go', async () => {
+  it('of a client that disconnects are cancelled at the backend', async () => {
     const other = await openHttp2(rig.port);
     other.open('/wait/gone', {}, true);
     await until(() => rig.backend.received.includes('/wait/gone'));
@@ -70,14 +70,14 @@ describe('HTTP/2 streams', () => {
     await connection?.closed;
   });
 
-  it('of events bring each as it comes', async () => {
+  it('deliver each event when it is sent', async () => {
     const stream = client.open('/events', {}, true);
     const [piece] = (await once(stream, 'data')) as [Buffer];
     assert.equal(String(piece), 'data: one\n\n');
     stream.close(Code.cancel);
   });
 
-  it('whose answer comes before the body end without an error', async () => {
+  it('end without an error when the answer precedes the body', async () => {
     for (const path of ['/early', '/events']) {
       const stream = client.open(path, post);
       const got = await Promise.race([readAnswer(stream), once(stream, 'response')]);
@@ -92,7 +92,7 @@ describe('HTTP/2 streams', () => {
     assert.equal(got.code, Code.noError);
   });
 
-  it('whose body is larger than allowed get 413', async () => {
+  it('get 413 when the body is larger than allowed', async () => {
     const declared = await readAnswer(client.open('/wait/declared', { ...post, 'content-length': 20_000_000 }));
     assert.equal(declared.status, 413);
     const stream = client.open('/wait/undeclared', post);
@@ -101,7 +101,7 @@ describe('HTTP/2 streams', () => {
     assert.equal((await got).status, 413);
   });
 
-  it('whose body does not go on get 408', async () => {
+  it('get 408 when the body stalls', async () => {
     const stream = client.open('/wait/body', post);
     stream.write('a beginning');
     const got = await readAnswer(stream);
@@ -109,7 +109,7 @@ describe('HTTP/2 streams', () => {
     assert.equal(got.code, Code.noError);
   });
 
-  it('on which both sides talk are not cut short by the time-out of bodies', async () => {
+  it('on which both sides send are not ended by the body timeout', async () => {
     const stream = client.open('/events/talk', post);
     stream.write('hello');
     await once(stream, 'response');
@@ -123,7 +123,7 @@ describe('HTTP/2 streams', () => {
     stream.close(Code.cancel);
   });
 
-  it('to a backend that does not read stop the client', async () => {
+  it('stop the client when the backend does not read', async () => {
     const other = await openHttp2(rig.port);
     const stream = other.open('/stalled', post);
     let taken = 0;
@@ -135,14 +135,14 @@ describe('HTTP/2 streams', () => {
     await until(() => stalled !== null);
     const memory = residentMemory();
     await settled(() => taken);
-    // What the kernel's buffers between gateway and backend take is out of our hands.
+    // Kernel buffers between gateway and backend hold an unknown amount.
     assert.ok(taken < 9_000_000, `${taken} bytes were taken`);
     assert.ok(residentMemory() - memory < 48 * 1024 * 1024);
     assert.equal((await client.request('/ok')).status, 200);
     await other.close();
   });
 
-  it('of a client that does not read stop the backend', async () => {
+  it('stop the backend when the client does not read', async () => {
     const memory = residentMemory();
     const stream = client.open('/endless', {}, true);
     await once(stream, 'response');
@@ -156,7 +156,7 @@ describe('HTTP/2 streams', () => {
   });
 });
 
-/** Writes so many bytes, as fast as they are taken. */
+/** Writes this many bytes, as fast as they are accepted. */
 async function pour(stream: ClientHttp2Stream, size: number): Promise<void> {
   for (let left = size; left > 0 && !stream.destroyed && !stream.closed; left -= 65_536) {
     if (stream.write(Buffer.alloc(65_536))) continue;
@@ -176,7 +176,7 @@ async function settled(value: () => number): Promise<void> {
   });
 }
 
-/** RFC 8441: the backend's side of the handshake is checked, as the client cannot. */
+/** RFC 8441: the gateway checks the backend's side of the handshake, because the client cannot. */
 describe('a WebSocket over HTTP/2', () => {
   let rig: Http2Rig;
   before(async () => {
@@ -199,7 +199,7 @@ describe('a WebSocket over HTTP/2', () => {
     ['/ordinary', 502],
     ['/forbidden', 403],
   ] as const) {
-    it(`is not open after an answer that is no handshake (${path})`, async () => {
+    it(`is not opened by an answer that is not a handshake (${path})`, async () => {
       await using client = await openHttp2(rig.port);
       if (!client.session.remoteSettings.enableConnectProtocol) await once(client.session, 'remoteSettings');
       const stream = client.session.request({

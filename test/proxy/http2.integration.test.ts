@@ -51,7 +51,7 @@ for (const secure of [false, true]) {
       await rig.close();
     });
 
-    it('carries requests and answers', async () => {
+    it('forwards requests and answers', async () => {
       const got = await client.request('/echo?a=1', {
         headers: { ':method': 'POST', ':authority': 'api.example:8443', 'x-client': 'yes' },
         body: 'hello',
@@ -72,7 +72,7 @@ for (const secure of [false, true]) {
       assert.equal(seen.get('transfer-encoding'), 'chunked');
     });
 
-    it('keeps a declared length, and writes cookies as one line', async () => {
+    it('keeps a declared length, and joins cookies into one line', async () => {
       await client.request('/echo/length', {
         headers: { ':method': 'PUT', 'content-length': 5, cookie: ['a=1', 'b=2'] },
         body: 'hello',
@@ -94,14 +94,14 @@ for (const secure of [false, true]) {
       );
     });
 
-    it('passes on a body of undeclared length', async () => {
+    it('forwards a body of undeclared length', async () => {
       const got = await client.request('/chunked');
       assert.equal(String(got.body), 'abcde');
       assert.equal(got.headers['transfer-encoding'], undefined);
       assert.equal(got.code, 0);
     });
 
-    it('carries trailers both ways', async () => {
+    it('forwards trailers both ways', async () => {
       const got = await client.request('/trailers', {
         headers: { ':method': 'POST', te: 'trailers', 'content-type': 'application/grpc' },
         body: 'request',
@@ -131,7 +131,7 @@ for (const secure of [false, true]) {
       assert.equal(unchanged.code, 0);
     });
 
-    it('passes on 103', async () => {
+    it('forwards 103', async () => {
       const got = await client.request('/hints');
       assert.equal(got.informational[0]?.[':status'], 103);
       assert.equal(got.informational[0]?.['link'], '</a.css>; rel=preload');
@@ -156,17 +156,17 @@ for (const secure of [false, true]) {
       });
     }
 
-    it('answers 502 for a status that is none', async () => {
+    it('answers 502 for an invalid status', async () => {
       assert.equal((await client.request('/odd')).status, 502);
     });
 
-    it('carries large answers', async () => {
+    it('forwards large answers', async () => {
       const got = await client.request('/large');
       assert.equal(got.body.length, 10_000_000);
       assert.equal(got.code, 0);
     });
 
-    it('carries large requests', async () => {
+    it('forwards large requests', async () => {
       const got = await client.request('/echo/large', {
         headers: { ':method': 'POST' },
         body: Buffer.alloc(3_000_000, 'y'),
@@ -192,7 +192,7 @@ for (const secure of [false, true]) {
       await until(async () => line.test(await readFile(join(rig.gateway.prefix, 'access.log'), 'utf8')));
     });
 
-    it('leaves HTTP/1.1 as it was', async () => {
+    it('still serves HTTP/1.1', async () => {
       if (secure) return;
       const got = await exchangeOne(rig.port, 'GET /chunked HTTP/1.1\r\nHost: a\r\n\r\n');
       assert.equal(got.body, 'abcde');

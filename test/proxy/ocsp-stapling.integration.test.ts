@@ -22,7 +22,7 @@ function openssl(...args: readonly string[]): void {
   execFileSync('openssl', [...args], { cwd: folder, stdio: 'ignore' });
 }
 
-/** A certificate of a small authority, and that authority's word on it. */
+/** A certificate of a small authority, and the OCSP response of that authority. */
 function makeCertificate(): { readonly cert: string; readonly key: string; readonly ocsp: string } {
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   openssl('req', '-x509', ...curve, '-days', '2', '-subj', '/CN=authority', '-keyout', 'ca.key', '-out', 'ca.crt');
@@ -53,7 +53,7 @@ function makeCertificate(): { readonly cert: string; readonly key: string; reado
   return { cert: read('leaf.crt'), key: read('leaf.key'), ocsp: readFileSync(join(folder, 'response'), 'base64') };
 }
 
-/** What the server says of its certificate to a client that asks; null: nothing. */
+/** The OCSP response that a client receives on request; null: none. */
 function stapled(servername: string): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
     const port = rig.gateway.proxyTlsPort;
@@ -70,7 +70,7 @@ function stapled(servername: string): Promise<Buffer | null> {
   });
 }
 
-test('a certificate with an OCSP response is shown with it, also after it was renewed', async () => {
+test('a certificate is served with its OCSP response, also after the response was renewed', async () => {
   const { cert, key, ocsp } = makeCertificate();
   const made = await rig.write('POST', '/certificates', { cert, key, snis: ['stapled.test'] });
   assert.equal(await stapled('stapled.test'), null);
@@ -81,7 +81,7 @@ test('a certificate with an OCSP response is shown with it, also after it was re
   assert.equal(await stapled('stapled.test'), null);
 });
 
-test('what is no OCSP response is refused', async () => {
+test('refuses bytes that are not an OCSP response', async () => {
   const { cert, key } = makeCertificate();
   for (const ocsp_response of ['?', 'aGVsbG8=', '']) {
     const answer = await rig.gateway.admin('POST', '/certificates', { cert, key, ocsp_response });

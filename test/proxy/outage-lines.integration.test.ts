@@ -55,7 +55,7 @@ async function load(path: string, status: number): Promise<void> {
   assert.deepEqual(new Set(statuses), new Set([status]));
 }
 
-test('Redis that dies under load is a handful of lines, not one per request', {
+test('an outage of Redis under load writes a few log lines, not one per request', {
   skip: skipWithoutRedis(),
 }, async () => {
   const redis = await startRedis();
@@ -77,7 +77,7 @@ test('Redis that dies under load is a handful of lines, not one per request', {
   }
 });
 
-test('a backend that refuses connections is one line per worker and reason', async () => {
+test('a backend that refuses connections writes one log line per worker and reason', async () => {
   const port = await freePort();
   await created('/services', { name: 'dead', url: `http://127.0.0.1:${port}`, retries: 2 });
   await created('/services/dead/routes', { name: 'dead', paths: ['/dead'] });

@@ -11,7 +11,7 @@ import { openClient, type RawClient } from '../support/raw-client.ts';
 import { testSettings } from '../support/settings.ts';
 import { until } from '../support/until.ts';
 
-/** Answers with its name and a status that the test sets. */
+/** A backend that answers with its name and a status that the test sets. */
 async function namedBackend(name: string): Promise<TestBackend & { status: number; target: string }> {
   const backend = await startBackend({
     handler: (_, response) => {
@@ -39,7 +39,7 @@ async function ask(client: RawClient): Promise<{ status: number; body: string }>
   return { status, body: body.trim() };
 }
 
-/** Connections that reach all workers, as good as surely. */
+/** Connections that reach all workers, almost certainly. */
 async function openMany(rig: HealthRig): Promise<{ clients: readonly RawClient[] } & Disposable> {
   const clients = await Promise.all(Array.from({ length: 16 }, () => openClient(rig.gateway.proxyPort)));
   return {
@@ -51,7 +51,7 @@ async function openMany(rig: HealthRig): Promise<{ clients: readonly RawClient[]
 }
 
 describe('passive health checks', () => {
-  it('take a target out after as many bad answers as the limit says, and nothing brings it back but a person', async () => {
+  it('mark a target unhealthy after the limit of bad answers, until an operator resets it', async () => {
     await using bad = await namedBackend('bad');
     await using good = await namedBackend('good');
     await using rig = await startHealthRig({
@@ -75,7 +75,7 @@ describe('passive health checks', () => {
     assert.equal(log.split('an address is unhealthy').length - 1, 1);
   });
 
-  it('count refused connections, and time-outs by themselves', async () => {
+  it('count refused connections and timeouts separately', async () => {
     const refused = `127.0.0.1:${await freePort()}`;
     await using silent = await startBackend({ handler: () => {} });
     await using good = await namedBackend('good');
@@ -101,7 +101,7 @@ describe('passive health checks', () => {
     let longest = 0;
     for (let round = 0; round < 5; round++) {
       bad.status = 500;
-      // The worker of this connection finds out; all others must know with the next request.
+      // The worker of this connection detects it; all others must know by the next request.
       const [first] = many.clients as [RawClient];
       while ((await ask(first)).status !== 500);
       const begun = performance.now();
@@ -122,7 +122,7 @@ describe('passive health checks', () => {
 });
 
 describe('health of targets', () => {
-  it('is kept over edits, removal and a new upstream of the same name, until checks are turned off', async () => {
+  it('survives edits, removal and a new upstream of the same name, until checks are turned off', async () => {
     await using bad = await namedBackend('bad');
     await using good = await namedBackend('good');
     const healthchecks = passive({ http_failures: 1 });
@@ -151,7 +151,7 @@ describe('health of targets', () => {
     assert.equal((await rig.health())[bad.target], 'HEALTHY');
   });
 
-  it('is set for a target or one address, where there are checks', async () => {
+  it('can be set for a target or one address if checks are configured', async () => {
     await using backend = await namedBackend('one');
     await using rig = await startHealthRig({
       healthchecks: passive({ tcp_failures: 1 }),
@@ -179,7 +179,7 @@ describe('health of targets', () => {
     assert.deepEqual(off.body, { message: 'no healthchecker found for pool' });
   });
 
-  it('of too few of them makes the upstream unhealthy', async () => {
+  it('makes the upstream unhealthy when too few are healthy', async () => {
     await using one = await namedBackend('one');
     await using two = await namedBackend('two');
     await using rig = await startHealthRig({
@@ -203,7 +203,7 @@ describe('health of targets', () => {
     assert.equal((await overall())['health'], 'HEALTHY');
   });
 
-  it('is DNS_ERROR for names without an address, and is shown by the status API', async () => {
+  it('is DNS_ERROR for names without an address, and visible in the status API', async () => {
     await using rig = await startHealthRig({
       healthchecks: passive({ tcp_failures: 1 }),
       targets: ['nowhere.invalid:80', '127.0.0.1:9'],
@@ -225,7 +225,7 @@ describe('health of targets', () => {
 });
 
 describe('health on several nodes', { skip: skipWithoutPostgres() }, () => {
-  it("is each one's own, but what a person sets goes to all", async () => {
+  it('is separate for each node, but values set by an operator reach all', async () => {
     const server = await startPostgres();
     try {
       const { host, port, user, password, database } = server;

@@ -15,7 +15,7 @@ let rig: Http2Rig;
 let script: (request: BackendRequest) => string | null | Promise<string | null>;
 let serial = 0;
 
-/** Tells what the backend has got, and how many answers there were before. */
+/** Answers with what the backend received, and how many answers it sent before. */
 const echo = ({ method, target, body }: BackendRequest): string =>
   answer(JSON.stringify({ serial: ++serial, method, target, body: body.toString() }), json);
 
@@ -66,7 +66,7 @@ const asked = (path: string): number => rig.backend.requests.filter(({ target })
 describe('the cache and HTTP/2, where a body needs no length', () => {
   before(() => route('lengths', { 'proxy-cache': cache({ request_method: ['GET', 'HEAD', 'POST'] }) }));
 
-  it('does not give the answer to one body to another', async () => {
+  it('does not serve the answer to one body for another body', async () => {
     script = echo;
     await using client = await openHttp2(rig.port);
     for (const body of ['one', 'two', 'one']) {
@@ -75,7 +75,7 @@ describe('the cache and HTTP/2, where a body needs no length', () => {
     }
   });
 
-  it('does not keep what a backend makes of the body of a GET', async () => {
+  it('does not store the answer to a GET with a body', async () => {
     script = echo;
     await using client = await openHttp2(rig.port);
     const poison = await client.request('/lengths/get', { headers: { ':method': 'GET' }, body: 'poison' });
@@ -85,7 +85,7 @@ describe('the cache and HTTP/2, where a body needs no length', () => {
     assert.equal(got.headers['x-cache-status'], 'Miss');
   });
 
-  it('lets a WebSocket through to the backend', async () => {
+  it('forwards a WebSocket to the backend', async () => {
     script = (request) => (request.get('upgrade') === undefined ? echo(request) : answer('', '', '403 Forbidden'));
     await ask('/lengths/socket');
     await assert.rejects(openWebSocket('HTTP/2', rig.gateway, '/lengths/socket'), /answered 403/);
@@ -93,7 +93,7 @@ describe('the cache and HTTP/2, where a body needs no length', () => {
 });
 
 describe('the last good answers of a circuit breaker', () => {
-  it('are of the version that the client has asked for', async () => {
+  it('match the version that the client requested', async () => {
     await route('versions', {
       'api-versioning': {
         sources: ['header'],
@@ -114,7 +114,7 @@ describe('the last good answers of a circuit breaker', () => {
 });
 
 describe('composed answers in the cache', () => {
-  it('are composed anew when they are stale, never replaced by what the service itself says', async () => {
+  it('are composed again when stale, never replaced by the answer of the service', async () => {
     await route('composed', {
       'proxy-cache': cache({ cache_ttl: 1, stale_while_revalidate: 300, content_type: ['*/*'] }),
       aggregate: { requests: [{ name: 'part', path: '/composed-part' }] },
@@ -133,8 +133,8 @@ describe('composed answers in the cache', () => {
   });
 });
 
-describe('a stale answer that plugins after the cache have a part in', () => {
-  it('is renewed by one client, which has it, too, when the backend fails', async () => {
+describe('a stale answer that later plugins also handle', () => {
+  it('is renewed by one client, which also gets it when the backend fails', async () => {
     await route('turns', {
       'proxy-cache': cache({ cache_ttl: 1, stale_while_revalidate: 300 }),
       compression: { decompress_requests: true },
@@ -150,7 +150,7 @@ describe('a stale answer that plugins after the cache have a part in', () => {
       return answer('', '', '500 Internal Server Error');
     };
     let leader: Promise<Answer> = ask('/turns/page');
-    // Until it is stale, nobody leads.
+    // Until it is stale, no client revalidates it.
     await until(async () => {
       if (asked('/turns/page') > 1) return true;
       await leader;
@@ -174,7 +174,7 @@ describe('a stale answer that plugins after the cache have a part in', () => {
 });
 
 describe('answers of 205, which have no body with HTTP/2', () => {
-  it('end in order, from the backend and from the cache', async () => {
+  it('end correctly, from the backend and from the cache', async () => {
     await route('reset', { 'proxy-cache': cache({ response_code: [205] }) });
     script = () => answer('{"a":1}', json, '205 Reset Content');
     await using client = await openHttp2(rig.port);
@@ -187,7 +187,7 @@ describe('answers of 205, which have no body with HTTP/2', () => {
 });
 
 describe('a gRPC call', () => {
-  it('that is redirected has not succeeded', async () => {
+  it('that is redirected counts as failed', async () => {
     await rig.write('PUT', '/services/calls', {
       protocol: 'grpc',
       host: '127.0.0.1',

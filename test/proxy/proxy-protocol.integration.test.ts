@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { connect as connectTls } from 'node:tls';
-import type { ListenAddress, Settings } from '../../src/settings/settings.ts';
+import type { ListenAddress, Settings } from '../../src/shared/settings/settings.ts';
 import { openClient, type RawClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 import { selfSigned } from '../support/self-signed.ts';
@@ -25,7 +25,7 @@ async function start(settings: Partial<Settings>): Promise<Rig & { readonly port
   return { ...rig, ports: rig.gateway.gateway.addresses.proxy.map((address) => address.port) };
 }
 
-/** What the backend was told of the client by the request that was answered last. */
+/** The client address that the backend received with the last request. */
 function told(rig: Rig): Readonly<Record<string, string | undefined>> {
   const last = rig.backend.requests.at(-1);
   const value = (name: string): string | undefined => last?.all(name).join(' | ');
@@ -54,7 +54,7 @@ describe('a listener with proxy_protocol, behind a trusted proxy', () => {
   });
   after(() => rig.close());
 
-  it('takes the client from the header of either version, whatever HTTP says', async () => {
+  it('uses the client of the PROXY header, version 1 and 2, not of HTTP headers', async () => {
     assert.equal(await ask(port, v1 + request), 200);
     assert.deepEqual(told(rig), { real: '192.0.2.7', forwarded: '192.0.2.7', proto: 'http' });
     const lying = 'GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-Proto: https\r\nProxy_Protocol: 1.1.1.1\r\n\r\n';
@@ -62,14 +62,14 @@ describe('a listener with proxy_protocol, behind a trusted proxy', () => {
     assert.deepEqual(told(rig), { real: '192.0.2.8', forwarded: '192.0.2.8', proto: 'http' });
   });
 
-  it('takes the proxy itself for the client when the header names nobody', async () => {
+  it('uses the address of the proxy when the header names no client', async () => {
     for (const header of ['PROXY UNKNOWN\r\n', local]) {
       assert.equal(await ask(port, header + request), 200);
       assert.equal(told(rig).real, '127.0.0.1');
     }
   });
 
-  it('reads headers and requests that are split at every byte', async () => {
+  it('reads PROXY headers and requests that are split at every byte', async () => {
     for (const header of [v1, v2]) {
       const bytes = header + request;
       for (let at = 1; at <= header.length + 1; at++) {
@@ -79,7 +79,7 @@ describe('a listener with proxy_protocol, behind a trusted proxy', () => {
     }
   });
 
-  it('serves more requests on the connection', async () => {
+  it('serves further requests on the connection', async () => {
     using client = await openClient(port);
     client.write(v1 + request + request);
     assert.equal((await client.readResponse()).status, 200);
@@ -107,7 +107,7 @@ describe('a listener with proxy_protocol, behind a trusted proxy', () => {
     }
   });
 
-  it('reads a ClientHello that comes in one piece with the header', async () => {
+  it('reads a ClientHello sent together with the header', async () => {
     const hello = await clientHello();
     using client = await openClient(rig.ports[2]!);
     client.write(Buffer.concat([Buffer.from(v2, 'latin1'), hello]));
@@ -122,7 +122,7 @@ describe('a listener with proxy_protocol, behind a trusted proxy', () => {
     assert.match(await client.reader.readExactly(9), /^\0.{2}\x04.\0{4}$/s);
   });
 
-  it('closes a connection without a good header, and answers nothing', async () => {
+  it('closes a connection without a valid header, and sends no answer', async () => {
     const hello = (await clientHello()).toString('latin1');
     for (const bytes of [
       request,
@@ -138,12 +138,12 @@ describe('a listener with proxy_protocol, behind a trusted proxy', () => {
     assert.match(log, /connection of 127\.0\.0\.1 closed: no PROXY header/);
   });
 
-  it('waits for the header no longer than for the head of a request', async () => {
+  it('waits for the header as long as for a request head', async () => {
     assert.equal(await closedWith(port, ''), '');
     assert.equal(await closedWith(port, v1.slice(0, 20)), '');
   });
 
-  it('takes no header on a listener without the flag', async () => {
+  it('refuses the header on a listener without the flag', async () => {
     assert.equal(await ask(rig.ports[0]!, v1 + request), 400);
     assert.equal(await ask(rig.ports[0]!, request), 200);
     assert.equal(told(rig).real, '127.0.0.1');
@@ -152,10 +152,10 @@ describe('a listener with proxy_protocol, behind a trusted proxy', () => {
 
 describe('a listener with proxy_protocol', () => {
   for (const [name, settings] of [
-    ['in front of which nobody is trusted', { realIpHeader: 'proxy_protocol' }],
+    ['behind no trusted proxy', { realIpHeader: 'proxy_protocol' }],
     ['whose clients are named by a header field', { trustedIps: ['127.0.0.1'], realIpHeader: 'x-real-ip' }],
   ] as const) {
-    it(`${name} wants the header, and does not take the client from it`, async () => {
+    it(`${name} requires the header, and does not use its client`, async () => {
       const rig = await start(settings);
       try {
         assert.equal(await ask(rig.ports[1]!, v1 + request), 200);

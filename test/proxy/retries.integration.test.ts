@@ -27,7 +27,7 @@ describe('retries', () => {
     });
   }
 
-  it('end after as many as the service says', async () => {
+  it('end after the number that the service allows', async () => {
     let connections = 0;
     const server = createServer((socket) => {
       connections++;
@@ -58,7 +58,7 @@ describe('retries', () => {
     }
   });
 
-  it('are not made once the answer has begun', async () => {
+  it('are not made after the answer has begun', async () => {
     const backend = await startRawBackend(async (connection) => {
       await connection.readRequest();
       connection.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello');
@@ -84,8 +84,8 @@ describe('retries', () => {
     assert.equal(rig.backend.requests.length, 1);
   });
 
-  it('hide a kept connection that the backend had closed meanwhile', async () => {
-    // Every connection takes one request and is then closed as soon as a second one comes.
+  it('hide an idle connection that the backend closed meanwhile', async () => {
+    // Every connection serves one request and is closed when a second one arrives.
     const backend = await startRawBackend(async (connection) => {
       const request = await connection.readRequest();
       connection.write(answer(`first of its connection ${request.target}`));
@@ -105,7 +105,7 @@ describe('retries', () => {
     }
   });
 
-  it('after a time-out end in 504', async () => {
+  it('end with 504 after a timeout', async () => {
     await using rig = await startRig({
       service: { read_timeout: 200, retries: 1 },
       script: (connection) => connection.closed,

@@ -9,12 +9,12 @@ import { startBackend } from '../support/backend.ts';
 import { freePort } from '../support/free-port.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
 
-/** More of them for a measurement: `ROLLS=20`. */
+/** For a measurement: `ROLLS=20`. */
 const rolls = Number(process.env['ROLLS'] ?? 3);
 const clients = Number(process.env['ROLL_CLIENTS'] ?? 8);
 const delay = process.env['ROLL_DELAY'] ?? '100ms';
 
-/** A request on a connection of its own. */
+/** A request on a new connection. */
 async function status(port: number): Promise<number> {
   const request = get({ port, host: '127.0.0.1', agent: false });
   const [response] = await once(request, 'response');
@@ -47,7 +47,7 @@ class Load {
   }
 }
 
-test('almost no connection is reset while nodes that share a port replace each other', {
+test('resets almost no connection while nodes on a shared port replace each other', {
   skip: process.platform === 'linux' ? false : 'needs SO_REUSEPORT of Linux',
   timeout: 30_000 + rolls * 10_000,
 }, async () => {
@@ -73,7 +73,7 @@ test('almost no connection is reset while nodes that share a port replace each o
   }
   first.child.kill('SIGTERM');
   assert.equal(await first.exit, 0);
-  // Each node has a prefix, and with it a store, of its own.
+  // Each node has its own prefix and store.
   await cp(join(folder, 'a'), join(folder, 'b'), { recursive: true });
   let node = start('b');
   await node.started();
@@ -87,7 +87,7 @@ test('almost no connection is reset while nodes that share a port replace each o
   }
   await load.end();
   await node[Symbol.asyncDispose]();
-  // The kernel resets what comes between the last look at the accept queue and the close, some microseconds later.
+  // The kernel resets connections that arrive between the last accept and the close, some microseconds later.
   assert.ok(load.failures.length <= rolls, `${load.failures}`);
   assert.ok(load.requests > 100 * rolls, `${load.requests} requests`);
   if (process.env['ROLLS'] !== undefined)

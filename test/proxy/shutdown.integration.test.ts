@@ -7,7 +7,7 @@ import { startBackend, type TestBackend } from '../support/backend.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { openHttp2, readAnswer } from '../support/http2-client.ts';
 
-/** Longer than any test: what happens, happens because the test goes on. */
+/** Longer than any test, so only the steps of the test trigger what happens. */
 const long = 600_000;
 
 let backend: TestBackend;
@@ -37,8 +37,8 @@ async function refused(port: number): Promise<void> {
   await assert.rejects(once(socket, 'connect'), { code: 'ECONNREFUSED' });
 }
 
-describe('a node that was asked to stop', () => {
-  test('is not ready, still serves, and asks clients to reconnect', async () => {
+describe('a node that is stopping', () => {
+  test('reports not ready, still serves, and tells clients to reconnect', async () => {
     await using node = await startNode();
     const agent = new Agent({ keepAlive: true });
     assert.notEqual((await get(node.proxyPort, agent)).headers.connection, 'close');
@@ -51,7 +51,7 @@ describe('a node that was asked to stop', () => {
     const ready = await fetch(`${node.statusUrl}/status/ready`);
     assert.equal(ready.status, 503);
     assert.deepEqual(await ready.json(), { message: 'the node is stopping' });
-    // A connection that was idle when the stop began still works, and one that is opened now.
+    // Idle connections from before the stop still work, and so do new ones.
     for (const from of [agent, false] as const) {
       const answer = await get(node.proxyPort, from);
       assert.equal(answer.statusCode, 200);
@@ -76,7 +76,7 @@ describe('a node that was asked to stop', () => {
     await stopped;
   });
 
-  test('waits for the first request of a connection that it has accepted', async () => {
+  test('waits for the first request of an accepted connection', async () => {
     await using node = await startNode();
     const socket = connect(node.proxyPort, '127.0.0.1');
     await once(socket, 'connect');
@@ -97,7 +97,7 @@ describe('a node that was asked to stop', () => {
     await stopped;
   });
 
-  test('closes its listeners after the delay, and ends', async () => {
+  test('closes its listeners after the delay, and exits', async () => {
     await using node = await startNode();
     await node.gateway.stop(true, 50);
     await refused(node.proxyPort);

@@ -7,12 +7,12 @@ import { openClient } from '../support/raw-client.ts';
 import { startRig } from '../support/rig.ts';
 
 const get = (path: string, headers = ''): string => `GET ${path} HTTP/1.1\r\nHost: a.test\r\n${headers}\r\n`;
-/** More than the kernel buffers of a connection on loopback take. */
+/** More than the kernel buffers of a loopback connection hold. */
 const big = 'x'.repeat(24 * 1024 * 1024);
 
 describe('a client that reads slowly', () => {
-  it('leaves a connection to the backend that serves the next request', { timeout: 20_000 }, async () => {
-    // What fills one read of the gateway makes it stop reading until the client has taken it; here it is the last one.
+  it('leaves the connection to the backend reusable for the next request', { timeout: 20_000 }, async () => {
+    // A full read makes the gateway stop reading until the client has taken it; here it is the last one.
     const size = 65_536;
     await using rig = await startRig({
       script: async (connection) => {
@@ -36,7 +36,7 @@ describe('a client that reads slowly', () => {
     assert.equal(rig.backend.connections.length, 1);
   });
 
-  it('is not taken for a backend that does not answer', { timeout: 20_000 }, async () => {
+  it('does not count as a backend timeout', { timeout: 20_000 }, async () => {
     await using rig = await startRig({
       script: answerEach(() => answer(big)),
       service: { read_timeout: 300 },
@@ -51,11 +51,11 @@ describe('a client that reads slowly', () => {
     assert.equal(body.length, big.length);
   });
 
-  it('gets the whole of an answer after which the connection closes', { timeout: 20_000 }, async () => {
+  it('gets the complete answer when the connection closes after it', { timeout: 20_000 }, async () => {
     await using rig = await startRig({ script: answerEach(() => answer(big)) });
     using client = await openClient(rig.port);
     client.write(get('/', 'Connection: close\r\n'));
-    // Reads until little is left, so that all of it waits in the gateway and the kernel, and stops there for a while.
+    // Reads until little is left, so that the rest waits in the gateway and the kernel, then pauses.
     await client.reader.readUntil('\r\n\r\n');
     let left = big.length;
     while (left > 3_500_000) left -= (await client.reader.readExactly(65_536)).length;
@@ -67,7 +67,7 @@ describe('a client that reads slowly', () => {
 });
 
 describe('a client that sends slowly', () => {
-  it('is not taken for a backend that does not answer', { timeout: 20_000 }, async () => {
+  it('does not count as a backend timeout', { timeout: 20_000 }, async () => {
     await using rig = await startRig({ service: { read_timeout: 400 } });
     using client = await openClient(rig.port);
     client.write('POST /upload HTTP/1.1\r\nHost: a.test\r\nContent-Length: 10\r\n\r\n');
@@ -80,7 +80,7 @@ describe('a client that sends slowly', () => {
     assert.equal(rig.backend.requests[0]?.body, 'xxxxxxxxxx');
   });
 
-  it('keeps a tunnel open by sending alone', { timeout: 20_000 }, async () => {
+  it('keeps a tunnel open by only sending', { timeout: 20_000 }, async () => {
     await using rig = await startRig({
       script: byName({
         ws: async (connection) => {

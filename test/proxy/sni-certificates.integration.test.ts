@@ -33,14 +33,14 @@ async function certificate(name: string, snis: readonly string[]): Promise<strin
   return String(row['id']);
 }
 
-/** What a client is shown, by whichever worker. */
+/** The certificate that a client receives, from any worker. */
 async function shownByAll(name: string): Promise<readonly string[]> {
   const all = await Promise.all(Array.from({ length: 8 }, () => shown(port, name)));
   return [...new Set(all)];
 }
 
 describe('the certificates of the Admin API', () => {
-  it('are chosen by exact name, by suffix, by prefix, by `*`; the own one of the listener comes last', async () => {
+  it('are selected by exact name, suffix, prefix and *, then the certificate of the listener', async () => {
     await certificate('exact', ['www.names.test']);
     await certificate('suffix', ['*.names.test']);
     await certificate('prefix', ['www.names.*']);
@@ -56,7 +56,7 @@ describe('the certificates of the Admin API', () => {
     assert.deepEqual(await shownByAll('other.example'), ['localhost ec']);
   });
 
-  it('change without a connection being dropped', async () => {
+  it('change without dropping a connection', async () => {
     const id = await certificate('before', ['change.test']);
     const open = await Promise.all(Array.from({ length: 4 }, () => secured(port, { servername: 'change.test' })));
     for (const socket of open) assert.match(await ask(socket, '/first'), /^HTTP\/1\.1 200 /);
@@ -71,7 +71,7 @@ describe('the certificates of the Admin API', () => {
     }
   });
 
-  it('may be two for a name, of which each client is shown the one that it can use', async () => {
+  it('can be two for one name, and each client receives the one that it supports', async () => {
     const [ec, rsa] = [selfSigned('pair'), selfSigned('pair', 'rsa')];
     const pairs = [
       { cert: ec.cert, key: ec.key, cert_alt: rsa.cert, key_alt: rsa.key, snis: ['ec-first.test'] },
@@ -85,7 +85,7 @@ describe('the certificates of the Admin API', () => {
         assert.equal(await shown(port, name, { ...only, sigalgs: 'rsa_pss_rsae_sha256' }), 'pair rsa');
         assert.equal(await shown(port, name, { ...only, sigalgs: 'ecdsa_secp256r1_sha256' }), 'pair ec');
       }
-      // The ciphers decide before TLS 1.3, whatever a client could verify.
+      // Before TLS 1.3 the ciphers decide, not what the client can verify.
       const old = { maxVersion: 'TLSv1.2' } as const;
       assert.equal(await shown(port, name, { ...old, ciphers: 'ECDHE-RSA-AES128-GCM-SHA256' }), 'pair rsa');
       assert.equal(await shown(port, name, { ...old, ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' }), 'pair ec');
@@ -93,7 +93,7 @@ describe('the certificates of the Admin API', () => {
     assert.equal(await shown(port, 'unknown.test'), 'localhost ec');
   });
 
-  it('leave the others alone when one is broken, and the log tells which', async () => {
+  it('still work when one of them is invalid, which the log names', async () => {
     await certificate('whole', ['whole.test']);
     const broken = { cert: '{vault://env/none}', key: '{vault://env/none}', snis: ['broken.test'] };
     const answer = await rig.gateway.admin('POST', '/certificates', broken);
@@ -108,7 +108,7 @@ describe('the certificates of the Admin API', () => {
     assert.doesNotMatch(readFileSync(log, 'utf8'), /PRIVATE KEY/);
   });
 
-  it('keep to the policy of the listener', async () => {
+  it('follow the TLS policy of the listener', async () => {
     await rig.write('POST', '/certificates', { ...selfSigned('rsa', 'rsa'), snis: ['policy.test'] });
     const name = ['-servername', 'policy.test'];
     assert.notEqual(await agreed(port, ...name, '-tls1_2', '-cipher', 'ECDHE-RSA-AES128-GCM-SHA256'), null);
@@ -119,7 +119,7 @@ describe('the certificates of the Admin API', () => {
 });
 
 describe('with ssl_cipher_suite = old', () => {
-  it('the certificates of the Admin API are shown to old clients', async () => {
+  it('the certificates of the Admin API are served to old clients', async () => {
     await using other = await startRig({
       env: { KONG_PROXY_LISTEN: '127.0.0.1:0, 127.0.0.1:0 ssl', KONG_SSL_CIPHER_SUITE: 'old' },
     });

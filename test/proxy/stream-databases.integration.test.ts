@@ -9,7 +9,7 @@ import { selfSigned } from '../support/self-signed.ts';
 import { startStreamRig } from '../support/stream-rig.ts';
 
 describe('databases behind a stream listener', () => {
-  it('PostgreSQL is served on its port', { skip: skipWithoutPostgres() }, async () => {
+  it('forwards PostgreSQL by port', { skip: skipWithoutPostgres() }, async () => {
     const postgres = await startPostgres();
     await using rig = await startStreamRig(['']);
     await rig.route('database', { port: postgres.port }, { destinations: [{ port: rig.ports[0] }] });
@@ -22,7 +22,7 @@ describe('databases behind a stream listener', () => {
     await postgres.stop();
   });
 
-  it('Redis is served with TLS in front of it, by server name', { skip: skipWithoutRedis() }, async () => {
+  it('forwards Redis by server name, with TLS terminated in front of it', { skip: skipWithoutRedis() }, async () => {
     const redis = await startRedis();
     const own = selfSigned('redis.test');
     await using rig = await startStreamRig(['ssl'], { sslCert: [own.cert], sslCertKey: [own.key] });

@@ -7,7 +7,7 @@ import { startRawBackend } from '../support/raw-backend.ts';
 import { openClient } from '../support/raw-client.ts';
 import { startStreamRig, until } from '../support/stream-rig.ts';
 
-it('streams and probes of streams decide the health of targets', async () => {
+it('streams and TCP probes decide the health of targets', async () => {
   const backend = await startRawBackend(({ socket }) => void socket.end('steady'));
   const port = await freePort();
   const target = `127.0.0.1:${port}`;
@@ -29,7 +29,7 @@ it('streams and probes of streams decide the health of targets', async () => {
       };
       return data.find((each) => each.target === target)?.health;
     };
-    // Every other stream begins at the target that nobody listens at; two of them are one too many.
+    // Every other stream tries the closed target first; the second one exceeds the limit.
     for (let count = 0; count < 4; count++) assert.equal(await stream(), 'steady');
     assert.equal(await health(), 'UNHEALTHY');
     await rig.write('PATCH', '/upstreams/pool', { healthchecks: activeChecks({ type: 'tcp' }) });

@@ -22,7 +22,7 @@ describe('the log records of streams', () => {
   const records = (path: string): readonly SeenRecord[] =>
     existsSync(path) ? recordsOf(readFileSync(path, 'utf8')) : [];
 
-  /** From here on streams are logged into a file of their own. */
+  /** From here on streams are logged into a separate file. */
   async function logAnew(): Promise<() => readonly SeenRecord[]> {
     const path = join(folder, `${++files}.log`);
     await rig.write('PUT', `/plugins/${plugin}`, { name: 'file-log', protocols, config: { path } });
@@ -52,7 +52,7 @@ describe('the log records of streams', () => {
     await echo.close();
   });
 
-  it('with TLS that ends here it tells version and cipher', async () => {
+  it('contain version and cipher when the gateway terminates TLS', async () => {
     const seen = await logAnew();
     const socket = await secured(rig.ports[1]!);
     socket.end('hello');
@@ -66,7 +66,7 @@ describe('the log records of streams', () => {
     assert.equal(seen()[0]?.['route'].name, 'tls');
   });
 
-  it('a backend that cannot be reached shows in tries and status', async () => {
+  it('show a backend that cannot be reached in tries and status', async () => {
     const seen = await logAnew();
     using client = await openClient(rig.ports[2]!);
     await client.readToEnd();
@@ -84,7 +84,7 @@ describe('the log records of streams', () => {
     );
   });
 
-  it('a stream that a plugin refuses is told of, one without a route is not', async () => {
+  it('are written when a plugin refuses a stream, but not without a route', async () => {
     const seen = await logAnew();
     const unknown = await secured(rig.ports[1]!, { servername: 'other.test' }).catch(() => null);
     assert.equal(unknown, null);
@@ -99,7 +99,7 @@ describe('the log records of streams', () => {
     );
   });
 
-  it('a stream keeps the plugins that it began with', async () => {
+  it('are written by the plugins with which the stream began', async () => {
     const first = await logAnew();
     using client = await openClient(rig.ports[0]!);
     client.write('one');
@@ -116,7 +116,7 @@ describe('the log records of streams', () => {
     assert.equal(second()[0]?.['session'].sent, 0);
   });
 
-  it('a stream that breaks is told of once, with what had come', async () => {
+  it('are written once when a stream breaks, with the bytes so far', async () => {
     const seen = await logAnew();
     using client = await openClient(rig.ports[0]!);
     client.write('broken');
@@ -133,7 +133,7 @@ describe('the log records of streams', () => {
     );
   });
 
-  it('streams that end with the node are told of', async () => {
+  it('are written for streams that end with the node', async () => {
     const other = await startStreamRig([''], { drainTimeout: 100 });
     const path = join(folder, 'last.log');
     await other.route('plain', { port: echo.port }, { destinations: [{ port: other.ports[0] }] });

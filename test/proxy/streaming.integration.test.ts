@@ -8,7 +8,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 const megabyte = 1024 * 1024;
 
-/** A backend that makes and takes bodies without keeping them. */
+/** A backend that sends and receives bodies without storing them. */
 async function startStreamBackend(): Promise<{ readonly url: string; readonly seen: Seen; close(): void }> {
   const seen: Seen = { received: 0, aborted: 0, sent: 0 };
   const server = createServer((incoming, outgoing) => answer(incoming, outgoing, seen));
@@ -94,7 +94,7 @@ describe('streams through the gateway', () => {
     return incoming;
   }
 
-  it('events come when they are sent', async () => {
+  it('deliver events when they are sent', async () => {
     const incoming = await open('/events');
     assert.equal(incoming.headers['content-type'], 'text/event-stream');
     const delays: number[] = [];
@@ -104,18 +104,18 @@ describe('streams through the gateway', () => {
         delays.push(performance.now() - Number(sent));
       if (delays.length >= 10) break;
     }
-    // Held back, all but the last would be late; on a busy machine now and then one is.
+    // If events were buffered, all but the last would be late; on a busy machine single ones are.
     const median = delays.toSorted((a, b) => a - b)[Math.floor(delays.length / 2)] as number;
     assert.ok(median < 40, `late by ${delays.map((late) => late.toFixed(1)).join(', ')} ms`);
   });
 
-  it('the head of an answer comes before its body', async () => {
+  it('deliver the head of an answer before its body', async () => {
     const incoming = await open('/hold');
     assert.equal(incoming.statusCode, 200);
     incoming.destroy();
   });
 
-  it('a download of 600 MB is whole and stays out of memory', async () => {
+  it('forward a download of 600 MB completely without buffering it', async () => {
     const before = process.memoryUsage.rss();
     let peak = 0;
     let received = 0;
@@ -125,11 +125,11 @@ describe('streams through the gateway', () => {
       peak = Math.max(peak, process.memoryUsage.rss());
     }
     assert.equal(received, 600 * megabyte);
-    // Backend and client run in this process as well, and leave their own garbage.
+    // Backend and client run in this process too, and their garbage counts as well.
     assert.ok(peak - before < 300 * megabyte, `grew by ${((peak - before) / megabyte).toFixed(0)} MB`);
   });
 
-  it('a client that does not read stops the backend', async () => {
+  it('stop the backend when the client does not read', async () => {
     backend.seen.sent = 0;
     const incoming = await open('/download?mb=300');
     await delay(500);
@@ -141,7 +141,7 @@ describe('streams through the gateway', () => {
   });
 
   for (const framing of ['declared', 'chunked'] as const) {
-    it(`an upload of 200 MB is whole and stays out of memory (${framing})`, async () => {
+    it(`forward an upload of 200 MB completely without buffering it (${framing})`, async () => {
       backend.seen.received = 0;
       const before = process.memoryUsage.rss();
       const answer = await upload('/upload', 200 * megabyte, framing === 'declared');
@@ -151,7 +151,7 @@ describe('streams through the gateway', () => {
     });
   }
 
-  it('a backend that does not read stops the client', async () => {
+  it('stop the client when the backend does not read', async () => {
     const outgoing = request(`${gateway.proxyUrl}/slow-upload`, { method: 'POST', agent: false });
     outgoing.on('error', () => {});
     const block = Buffer.alloc(megabyte);
@@ -169,7 +169,7 @@ describe('streams through the gateway', () => {
     assert.ok(accepted < 40, `${accepted} MB were taken from the client`);
   });
 
-  it('an abort of the client reaches the backend', async () => {
+  it('abort at the backend when the client aborts', async () => {
     const aborted = backend.seen.aborted;
     const incoming = await open('/hold');
     incoming.destroy();

@@ -4,20 +4,20 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { startedMessage } from '../../src/cli/started-message.ts';
-import { loadSettings } from '../../src/settings/load.ts';
+import { startedMessage } from '../../src/cli/commands/started-message.ts';
+import { loadSettings } from '../../src/shared/settings/sources/load.ts';
 import { freePort } from '../support/free-port.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { type BackendConnection, type RawBackend, startRawBackend } from '../support/raw-backend.ts';
 import { openClient } from '../support/raw-client.ts';
 import { type StreamRig, startStreamRig, until } from '../support/stream-rig.ts';
 
-/** Sends back what it gets, and its end. */
+/** Echoes bytes and the end of the stream. */
 async function echo({ socket }: BackendConnection): Promise<void> {
   socket.pipe(socket);
 }
 
-/** The backend's side of the newest connection. */
+/** The backend's side of the latest connection. */
 async function newest(backend: RawBackend, before: number): Promise<BackendConnection> {
   if (backend.connections.length <= before) await once(backend.server, 'connection');
   const connection = backend.connections[before];
@@ -55,7 +55,7 @@ describe('a plain stream', () => {
     await until(async () => line.test(await readFile(proxyStreamAccessLog, 'utf8').catch(() => '')));
   });
 
-  it('lets the server speak first', async () => {
+  it('forwards bytes when the server sends first', async () => {
     const count = silent.connections.length;
     using client = await openClient(rig.ports[1]!);
     const server = await newest(silent, count);
@@ -63,7 +63,7 @@ describe('a plain stream', () => {
     assert.equal(await client.reader.readUntil('\r\n'), '220 ready\r\n');
   });
 
-  it('passes on an end of either side and lets the other go on', async () => {
+  it('forwards the end of one side while the other continues', async () => {
     let count = silent.connections.length;
     using client = await openClient(rig.ports[1]!);
     let server = await newest(silent, count);
@@ -85,7 +85,7 @@ describe('a plain stream', () => {
     assert.equal((await server.reader.readToEnd()).kind, 'end');
   });
 
-  it('passes on a reset of either side', async () => {
+  it('forwards a reset of either side', async () => {
     let count = silent.connections.length;
     using client = await openClient(rig.ports[1]!);
     let server = await newest(silent, count);
@@ -103,7 +103,7 @@ describe('a plain stream', () => {
     assert.equal((await other.readToEnd()).kind, 'reset');
   });
 
-  it('carries megabytes both ways at once, unharmed', async () => {
+  it('forwards megabytes both ways at once without changes', async () => {
     const bytes = randomBytes(32 << 20);
     using client = await openClient(port);
     const hash = createHash('sha256');
@@ -113,7 +113,7 @@ describe('a plain stream', () => {
     assert.equal(hash.digest('hex'), createHash('sha256').update(bytes).digest('hex'));
   });
 
-  it('stops reading from a side whose other side does not take it', async () => {
+  it('stops reading from one side when the other does not read', async () => {
     const count = silent.connections.length;
     using client = await openClient(rig.ports[1]!);
     const server = await newest(silent, count);
@@ -127,7 +127,7 @@ describe('a plain stream', () => {
     send();
     let last = -1;
     let since = 0;
-    // The sockets' own buffers hold some megabytes; then it has to stand still.
+    // Socket buffers hold some megabytes; then the transfer must stop.
     await until(() => {
       if (taken !== last) since = performance.now();
       last = taken;
@@ -138,7 +138,7 @@ describe('a plain stream', () => {
     await until(() => taken > last);
   });
 
-  it('ends when no route takes it', async () => {
+  it('is closed when no route matches', async () => {
     await rig.route('silent', { port: silent.port }, { destinations: [{ port: 1 }] });
     using client = await openClient(rig.ports[1]!);
     assert.deepEqual(await client.readToEnd(), { text: '', kind: 'end' });
@@ -155,7 +155,7 @@ describe('a plain stream', () => {
     await rig.route('echo', { port: echoing.port }, { destinations: [{ port }] });
   });
 
-  it('goes on to other targets when one cannot be reached', async () => {
+  it('tries other targets when one cannot be reached', async () => {
     const dead = await freePort();
     await rig.write('PUT', '/upstreams/pool', {});
     for (const target of [`127.0.0.1:${dead}`, `127.0.0.1:${echoing.port}`]) {
@@ -210,7 +210,7 @@ describe('a plain stream', () => {
     await rig.route('echo', { port: echoing.port }, { destinations: [{ port }] });
   });
 
-  it('ends when a side takes nothing for write_timeout', async () => {
+  it('ends when a side reads nothing for write_timeout', async () => {
     await rig.route('silent', { port: silent.port, write_timeout: 300 }, { destinations: [{ port: rig.ports[1] }] });
     const count = silent.connections.length;
     using client = await openClient(rig.ports[1]!);
@@ -238,7 +238,7 @@ describe('a plain stream', () => {
     await rig.write('DELETE', `/plugins/${plugin['id']}`);
   });
 
-  it('is one of some hundreds that wait, and costs the others nothing', async () => {
+  it('counts as an active connection, with hundreds at once', async () => {
     const clients = await Promise.all(Array.from({ length: 300 }, () => openClient(port)));
     for (const client of clients) client.write('x');
     for (const client of clients) assert.equal(await client.reader.readExactly(1), 'x');
@@ -250,8 +250,8 @@ describe('a plain stream', () => {
   });
 });
 
-describe('a drain', () => {
-  it('lets streams finish, and closes those that do not in time', async () => {
+describe('draining', () => {
+  it('lets streams finish, and closes those that exceed the timeout', async () => {
     const backend = await startRawBackend(echo);
     const rig = await startStreamRig([''], { drainTimeout: 500 });
     await rig.route('echo', { port: backend.port }, { destinations: [{ port: rig.ports[0] }] });
@@ -275,7 +275,7 @@ describe('a drain', () => {
 });
 
 describe('the listeners of streams', () => {
-  it('are set in the syntax of Kong, and shown by GET / and at the start with their ports', async () => {
+  it('use the syntax of Kong, and appear with their ports in GET / and in the log at start', async () => {
     const env = { KONG_STREAM_LISTEN: '127.0.0.1:0 reuseport, 127.0.0.1:0 udp' };
     await using gateway = await startTestGateway({ env });
     const ports = gateway.gateway.addresses.stream.map((address) => address.port);
@@ -294,7 +294,7 @@ describe('the listeners of streams', () => {
     assert.ok(lines.includes(`  stream  tcp://127.0.0.1:${ports[0]}  udp://127.0.0.1:${ports[1]}`), lines.join('\n'));
   });
 
-  it('are checked against the others', () => {
+  it('must not conflict with other listeners', () => {
     const load = (stream: string): unknown =>
       loadSettings({ env: { KONG_STREAM_LISTEN: stream }, cwd: import.meta.dirname });
     assert.throws(() => load('0.0.0.0:8000'), {
@@ -305,8 +305,8 @@ describe('the listeners of streams', () => {
   });
 });
 
-describe('a worker with as many streams as it may have', () => {
-  it('closes one more at once, says so, and takes one when another has ended', async () => {
+describe('a worker with the maximum number of streams', () => {
+  it('closes further ones at once, logs it, and accepts one when another has ended', async () => {
     await using rig = await startStreamRig([''], { workerConnections: 3 });
     const backend = await startRawBackend(echo);
     const [port = 0] = rig.ports;
@@ -319,7 +319,9 @@ describe('a worker with as many streams as it may have', () => {
     using late = await openClient(port);
     assert.equal((await late.readToEnd()).text, '');
     const told = async (): Promise<boolean> =>
-      /as many are open as one worker may have/.test(await readFile(rig.gateway.settings.proxyErrorLog, 'utf8'));
+      /stream closed: too many open streams in this worker/.test(
+        await readFile(rig.gateway.settings.proxyErrorLog, 'utf8'),
+      );
     await until(told);
     clients[0]?.end();
     await clients[0]?.readToEnd();

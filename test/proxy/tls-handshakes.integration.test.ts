@@ -5,7 +5,7 @@ import { connect as connectPlain } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { helloMessage, inRecords } from '../../src/listener/client-hello.fixtures.ts';
+import { helloMessage, inRecords } from '../../src/data/listener/client-hello.fixture.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 import { selfSigned } from '../support/self-signed.ts';
 import { openssl, secured, shown } from '../support/tls-client.ts';
@@ -41,7 +41,7 @@ async function protocolWith(port: number, offered: readonly string[]): Promise<s
 }
 
 describe('ALPN', () => {
-  it('offers h2 where the listener says http2, and http/1.1 everywhere', async () => {
+  it('offers h2 on listeners with http2, and http/1.1 on all', async () => {
     assert.equal(await protocolWith(plainHttp1, ['h2', 'http/1.1']), 'http/1.1');
     assert.equal(await protocolWith(withHttp2, ['http/1.1', 'h2']), 'h2');
     assert.equal(await protocolWith(withHttp2, ['http/1.1']), 'http/1.1');
@@ -56,13 +56,13 @@ describe('ALPN', () => {
 });
 
 describe('a handshake', () => {
-  it('is not done again on a connection', async () => {
+  it('is not repeated on a connection', async () => {
     const text = await openssl(plainHttp1, ['-tls1_2'], 'R\nQ\n');
     assert.match(text, /RENEGOTIATING/);
     assert.match(text, /no renegotiation/);
   });
 
-  it('that fails is told in the log on the level debug, without a flood', async () => {
+  it('that fails is logged at level debug, throttled', async () => {
     for (let turn = 0; turn < 50; turn++) {
       const socket = connectPlain(plainHttp1, '127.0.0.1').on('error', () => {});
       socket.end('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -77,7 +77,7 @@ describe('a handshake', () => {
     assert.equal(await shown(plainHttp1, 'localhost'), 'localhost ec');
   });
 
-  it('that hangs holds nobody else up, nor the end of the node', async () => {
+  it('that hangs delays no other client and not the stop of the node', async () => {
     const sockets = Array.from({ length: 300 }, () => connectPlain(plainHttp1, '127.0.0.1').on('error', () => {}));
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));
     for (const socket of sockets.slice(150)) socket.write(inRecords(helloMessage()).subarray(0, 40));
@@ -85,14 +85,14 @@ describe('a handshake', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('is read ahead when a name has two certificates, in pieces of any size, and rubbish is refused', async () => {
+  it('is read in pieces of any size when a name has two certificates, and garbage is refused', async () => {
     const [ec, rsa] = [selfSigned('pair'), selfSigned('pair', 'rsa')];
     const pair = { cert: ec.cert, key: ec.key, cert_alt: rsa.cert, key_alt: rsa.key, snis: ['pair.test'] };
     const { id } = await rig.write('POST', '/certificates', pair);
     const rubbish = connectPlain(plainHttp1, '127.0.0.1').on('error', () => {});
     rubbish.write('GET / HTTP/1.1\r\n\r\n');
     await once(rubbish, 'close');
-    // An alert comes back for a ClientHello without a single extension, however it is cut.
+    // A ClientHello without extensions is answered with an alert, wherever it is split.
     const message = inRecords(helloMessage({ extensions: null }), 7);
     const cut = connectPlain({ port: plainHttp1, host: '127.0.0.1', noDelay: true });
     cut.on('error', () => {});

@@ -44,7 +44,7 @@ const suites: readonly Suite[] = [
 
 describe('ssl_cipher_suite', () => {
   for (const { suite, env = {}, takes, refuses } of suites) {
-    it(`${suite} takes and refuses what its name says`, async () => {
+    it(`${suite} accepts and refuses the versions and ciphers of its policy`, async () => {
       await using rig = await tlsRig({ KONG_SSL_CIPHER_SUITE: suite, ...env });
       const port = rig.gateway.proxyTlsPort;
       for (const args of takes) assert.notEqual(await agreed(port, ...args), null, args.join(' '));
@@ -61,7 +61,7 @@ describe('TLS sessions', () => {
   after(() => rig.close());
 
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-    it(`are resumed by whichever worker a client meets (${version})`, async () => {
+    it(`are resumed on every worker (${version})`, async () => {
       const session = await firstSession(rig.gateway.proxyTlsPort, version);
       const reused = await Promise.all(
         Array.from({ length: 12 }, () => resumes(rig.gateway.proxyTlsPort, version, session)),
@@ -70,7 +70,7 @@ describe('TLS sessions', () => {
     });
   }
 
-  it('do not hide the server name from routes that are chosen by it', async () => {
+  it('keep the server name for routes that match by it', async () => {
     const port = rig.gateway.proxyTlsPort;
     await rig.write('PUT', '/services/backend/routes/named', { paths: ['/named'], snis: ['localhost'] });
     for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
@@ -86,7 +86,7 @@ describe('TLS sessions', () => {
     );
   });
 
-  it('are not given out when tickets are off', async () => {
+  it('are not issued when tickets are off', async () => {
     await using other = await tlsRig({ KONG_SSL_SESSION_TICKETS: 'off', KONG_NGINX_WORKER_PROCESSES: '1' });
     const text = await openssl(other.gateway.proxyTlsPort, ['-tls1_2']);
     assert.doesNotMatch(text, /TLS session ticket:/);
@@ -94,7 +94,7 @@ describe('TLS sessions', () => {
   });
 });
 
-describe('the certificate of listeners that were given none', () => {
+describe('the default certificate of listeners', () => {
   it('is self-signed for localhost', async () => {
     await using rig = await tlsRig({});
     const text = await openssl(rig.gateway.proxyTlsPort, []);
@@ -123,7 +123,7 @@ function firstSession(port: number, version: 'TLSv1.2' | 'TLSv1.3'): Promise<Buf
       socket.destroy();
       resolve(session);
     });
-    // In TLS 1.3 the ticket comes with the first bytes of the server.
+    // In TLS 1.3 the ticket arrives with the first bytes of the server.
     socket.once('secureConnect', () => socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'));
   });
 }
@@ -139,7 +139,7 @@ function resumes(port: number, version: 'TLSv1.2' | 'TLSv1.3', session: Buffer):
   });
 }
 
-/** The answer to a request, and the session that came before it, if one did. */
+/** The answer to a request, and the session that arrived before it, if any. */
 function ask(
   port: number,
   version: 'TLSv1.2' | 'TLSv1.3',

@@ -6,7 +6,7 @@ import { type AddressInfo, connect as connectTcp, createServer as createTcpServe
 import { Duplex } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { type ConnectionOptions, connect, createServer, type TLSSocket } from 'node:tls';
-import { helloMessage, inRecords, sniExtension } from '../../src/listener/client-hello.fixtures.ts';
+import { helloMessage, inRecords, sniExtension } from '../../src/data/listener/client-hello.fixture.ts';
 import { openClient } from '../support/raw-client.ts';
 import { selfSigned } from '../support/self-signed.ts';
 import { type StreamRig, startStreamRig, until } from '../support/stream-rig.ts';
@@ -23,7 +23,7 @@ interface Backend {
   count(): number;
 }
 
-/** Says who it is, then sends back what it gets, and its end. */
+/** Sends its name, then echoes bytes and the end of the stream. */
 async function startBackend(name: string, tls?: { readonly cert: string; readonly key: string }): Promise<Backend> {
   let count = 0;
   const serve = (socket: Duplex): void => {
@@ -40,12 +40,12 @@ async function startBackend(name: string, tls?: { readonly cert: string; readonl
 }
 
 interface Spoken {
-  /** Common name of the certificate that was shown. */
+  /** Common name of the certificate that the server sent. */
   readonly subject: string;
   readonly text: string;
 }
 
-/** Opens TLS, says hello, ends, and reads all that comes. */
+/** Opens TLS, sends hello, ends its side, and reads until the end. */
 function speak(port: number, servername: string, options: ConnectionOptions = {}): Promise<Spoken> {
   return new Promise((resolve, reject) => {
     const target = options.socket === undefined ? { host: '127.0.0.1', port } : {};
@@ -104,7 +104,7 @@ describe('a listener of TLS streams', () => {
     tls.server.close();
   });
 
-  it('ends TLS with the certificate of the server name', async () => {
+  it('terminates TLS with the certificate of the server name', async () => {
     assert.deepEqual(await speak(port, 'shop.test'), { subject: 'shop.test', text: 'plain\nhello' });
     assert.deepEqual(await speak(port, 'de.shop.test'), { subject: 'shop.test', text: 'plain\nhello' });
     assert.deepEqual(await speak(port, 'Shop.Test', { maxVersion: 'TLSv1.2' }), {
@@ -113,7 +113,7 @@ describe('a listener of TLS streams', () => {
     });
   });
 
-  it('goes on with the session of an earlier stream, on any worker', async () => {
+  it('resumes the session of an earlier stream, on any worker', async () => {
     for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
       const options = { host: '127.0.0.1', port, servername: 'shop.test', rejectUnauthorized: false, maxVersion };
       const first = connect(options);
@@ -121,7 +121,7 @@ describe('a listener of TLS streams', () => {
       first.resume();
       const [session] = (await ticket) as [Buffer];
       first.destroy();
-      // Some of them come to the other worker.
+      // Some of them reach the other worker.
       for (let turn = 0; turn < 8; turn++) {
         const next = connect({ ...options, session });
         await once(next, 'secureConnect');
@@ -133,12 +133,12 @@ describe('a listener of TLS streams', () => {
     }
   });
 
-  it('uses its own certificate for other names and for none, and goes on by TLS where the service says so', async () => {
+  it('uses its own certificate for other names and for none, and connects by TLS where the service requires it', async () => {
     assert.deepEqual(await speak(port, 'other.test'), { subject: 'gateway.test', text: 'tls\nhello' });
     assert.deepEqual(await speak(port, ''), { subject: 'gateway.test', text: 'tls\nhello' });
   });
 
-  it('passes TLS through to the backend, whose certificate the client sees', async () => {
+  it('passes TLS through to the backend, whose certificate the client receives', async () => {
     assert.deepEqual(await speak(port, 'pass.test'), { subject: 'backend.test', text: 'tls\nhello' });
   });
 
@@ -147,7 +147,7 @@ describe('a listener of TLS streams', () => {
     assert.equal((await speak(port, 'secret.test')).subject, 'secret.test');
   });
 
-  it('reads a ClientHello that comes byte by byte', async () => {
+  it('reads a ClientHello that arrives byte by byte', async () => {
     for (const name of ['shop.test', 'pass.test']) {
       const raw = connectTcp({ port, host: '127.0.0.1', noDelay: true });
       await once(raw, 'connect');
@@ -171,7 +171,7 @@ describe('a listener of TLS streams', () => {
     }
   });
 
-  it('passes on a ClientHello in many records exactly as it came', async () => {
+  it('forwards a ClientHello in many records unchanged', async () => {
     const received: Buffer[] = [];
     const sink = createTcpServer((socket) => socket.on('data', (data) => received.push(data)));
     sink.listen(0, '127.0.0.1');
@@ -191,7 +191,7 @@ describe('a listener of TLS streams', () => {
     sink.close();
   });
 
-  it('reads a PROXY header before all that, and routes by its address', async () => {
+  it('reads a PROXY header before the ClientHello, and routes by its address', async () => {
     const snis = ['shop.test'];
     await rig.route(
       'office',
@@ -211,7 +211,7 @@ describe('a listener of TLS streams', () => {
     await until(async () => /^192\.0\.2\.7 \[/m.test(await readFile(proxyStreamAccessLog, 'utf8')));
   });
 
-  it('closes what is no ClientHello, and a name without a route', async () => {
+  it('closes connections without a ClientHello, and with a name that has no route', async () => {
     const before = plain.count() + tls.count();
     const name = (text: string): Buffer => inRecords(helloMessage({ extensions: [sniExtension(text)] }));
     const bad = [Buffer.from('GET / HTTP/1.1\r\n\r\n'), Buffer.from([22, 3, 1, 0, 0]), name('a\0b'), name('*.test')];
@@ -226,11 +226,11 @@ describe('a listener of TLS streams', () => {
     assert.equal(plain.count() + tls.count(), before);
   });
 
-  it('gives a backend that does not get on with its handshake no more than connect_timeout', async () => {
+  it('limits a stalled handshake of the backend to connect_timeout', async () => {
     const hole = createTcpServer((socket) => socket.on('error', () => {}));
     hole.listen(0, '127.0.0.1');
     await once(hole, 'listening');
-    // A failed test must not keep the process from ending.
+    // A failed test must not keep the process alive.
     hole.unref();
     const target = `127.0.0.1:${(hole.address() as AddressInfo).port}`;
     await rig.write('PUT', '/upstreams/pool', {});
@@ -270,9 +270,9 @@ describe('a listener of TLS streams', () => {
     }
   });
 
-  it('breaks the client off when the backend breaks', async () => {
+  it('resets the client when the backend resets', async () => {
     const breaking = createTcpServer((socket) => {
-      // Not before the gateway knows that it is there.
+      // Not before the gateway has connected.
       socket.once('data', () => socket.write(Buffer.alloc(20_000), () => socket.resetAndDestroy()));
     });
     breaking.listen(0, '127.0.0.1');
@@ -292,8 +292,8 @@ describe('a listener of TLS streams', () => {
   });
 });
 
-describe('a TLS stream that does not get on', () => {
-  it('is closed after its time, in its ClientHello and in its handshake', async () => {
+describe('a TLS stream that stalls', () => {
+  it('is closed after the timeout, in its ClientHello and in its handshake', async () => {
     const settings = { sslCert: [own.cert], sslCertKey: [own.key], streamPrereadTimeout: 300 };
     await using rig = await startStreamRig(['ssl'], settings);
     const [port = 0] = rig.ports;

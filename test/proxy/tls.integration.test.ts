@@ -75,7 +75,7 @@ describe('a TLS listener', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('serves requests with its own certificate and tells the backend the scheme', async () => {
+  it('serves requests with its own certificate and forwards the scheme', async () => {
     const { subject, text } = await get(port, 'gateway.test');
     assert.equal(subject, 'gateway.test');
     assert.match(text, /^HTTP\/1\.1 200 /);
@@ -88,13 +88,13 @@ describe('a TLS listener', () => {
     assert.equal((await get(port, 'gateway.test')).subject, 'gateway.test');
   });
 
-  it('breaks a transfer off when the backend does, and serves on', async () => {
+  it('aborts a transfer when the backend does, and keeps serving', async () => {
     const { text } = await get(port, 'gateway.test', '/broken');
     assert.match(text, /\r\n\r\n5\r\nshort\r\n$/);
     assert.match((await get(port, 'gateway.test')).text, /^HTTP\/1\.1 200 /);
   });
 
-  it('sends a client that speaks plain HTTP away', async () => {
+  it('refuses a client that speaks plain HTTP', async () => {
     const response = await fetch(`http://127.0.0.1:${port}/`).catch((error: Error) => error);
     assert.ok(response instanceof Error);
   });

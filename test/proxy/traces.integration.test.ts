@@ -9,9 +9,9 @@ import { startBackend, type TestBackend } from '../support/backend.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 
-/** What is recorded of requests, as a plugin sees it. */
+/** The records of requests, as a plugin receives them. */
 
-const tracer = fileURLToPath(new URL('../fixtures/plugins/tracer.ts', import.meta.url));
+const tracer = fileURLToPath(new URL('../support/plugins/tracer.ts', import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), 'sluicegate-traces-'));
 const drained = join(directory, 'drained');
 
@@ -34,7 +34,7 @@ before(async () => {
   await create('/services', { name: 's', url: backend.url });
   await create('/services/s/routes', { name: 'r', paths: ['/'] });
   await create('/upstreams', { name: 'u', healthchecks: { passive: { unhealthy: { tcp_failures: 0 } } } });
-  // Nobody listens on the first; a request is sent on after that.
+  // No server listens on the first; the request goes to the second.
   await create('/upstreams/u/targets', { target: '127.0.0.1:1', weight: 1000 });
   await create('/upstreams/u/targets', { target: new URL(backend.url).host, weight: 1000 });
   await create('/services', { name: 'balanced', host: 'u', protocol: 'http' });
@@ -114,14 +114,14 @@ test('a proxied request is recorded from the router to the end of the answer', a
   assert.ok(Math.abs(total - own - upstream - receive) < 0.001 && upstream > 0);
 });
 
-test('what a plugin answers by itself is told', async () => {
+test('a reply of a plugin is recorded', async () => {
   const { spans, measured } = await traced('/locked');
   assert.deepEqual(inOrder(spans).slice(1, 4), ['router', 'tracer access', 'key-auth access: status 401']);
   assert.equal(measured['upstream'], -1);
   assert.equal(measured['gateway'], measured['total']);
 });
 
-test('names, choices and failed attempts are there', async () => {
+test('names, balancing decisions and failed attempts are recorded', async () => {
   const named = await traced('/named');
   const dns = named.spans?.find(({ kind }) => kind === 'dns');
   assert.equal(dns?.name, 'localhost');
@@ -142,12 +142,12 @@ test('names, choices and failed attempts are there', async () => {
   assert.ok(attempts.every(({ start, end }) => end >= start));
 });
 
-test('calls to backends are attempts of the request that they are made for', async () => {
+test('calls of plugins to backends are recorded with their request', async () => {
   const { spans } = await traced('/composed');
   assert.equal(spans?.filter(({ kind }) => kind === 'attempt').length, 2);
 });
 
-test('requests that match nothing are recorded, too', async () => {
+test('requests that match no route are recorded', async () => {
   const routes = (await gateway.admin('GET', '/routes')).body['data'] as { id: string; name: string }[];
   const all = routes.find(({ name }) => name === 'r');
   await gateway.admin('PATCH', '/routes/r', { hosts: ['elsewhere.test'] });
@@ -157,7 +157,7 @@ test('requests that match nothing are recorded, too', async () => {
   assert.deepEqual(inOrder((await finished()).spans).slice(0, 2), ['tracer rewrite', 'router']);
 });
 
-test('the rate decides, and a header of the client', async () => {
+test('the sampling rate and a header of the client decide', async () => {
   const { body } = await gateway.admin('GET', '/plugins');
   const plugin = (body['data'] as { id: string; name: string }[]).find(({ name }) => name === 'tracer');
   await gateway.admin('PATCH', `/plugins/${plugin?.id}`, { config: { rate: 0, header: 'X-Traced' } });
@@ -166,7 +166,7 @@ test('the rate decides, and a header of the client', async () => {
   assert.equal((await traced('/off', { 'x-other': 'x-traced: 1' })).spans, null);
 });
 
-test('plugins are drained when the node ends', async () => {
+test('plugins are drained when the node stops', async () => {
   assert.ok(!existsSync(drained));
   await gateway.gateway.stop(true);
   assert.ok(existsSync(drained));

@@ -8,7 +8,7 @@ import { type StreamRig, startStreamRig, until } from '../support/stream-rig.ts'
 interface UdpPeer {
   readonly socket: Socket;
   readonly port: number;
-  /** Datagrams so far, and whom they came from. */
+  /** Datagrams so far, and their senders. */
   readonly received: string[];
   readonly from: RemoteInfo[];
 }
@@ -50,7 +50,7 @@ describe('a stream of datagrams', () => {
     for (const { socket } of peers) socket.close();
   });
 
-  it('is carried both ways, each client by a session of its own, and logged when it is quiet', async () => {
+  it('is forwarded both ways, with one session per client, and logged after the idle timeout', async () => {
     const [one, other] = [await client(), await client()];
     for (let turn = 0; turn < 3; turn++) {
       one.socket.send(`one ${turn}`, port, '127.0.0.1');
@@ -66,7 +66,7 @@ describe('a stream of datagrams', () => {
     );
   });
 
-  it('keeps datagrams that come before the backend is known', async () => {
+  it('keeps datagrams that arrive before the backend is known', async () => {
     const peer = await client();
     for (let at = 0; at < 10; at++) peer.socket.send(`early ${at}`, port, '127.0.0.1');
     await until(() => peer.received.length === 10);
@@ -85,7 +85,7 @@ describe('a stream of datagrams', () => {
     await until(() => peer.received.includes('re: found'));
   });
 
-  it('begins anew when nobody listens at the backend', async () => {
+  it('starts again when the backend port is closed', async () => {
     const gone = await startPeer();
     gone.socket.close();
     await rig.route('udp', { protocol: 'udp', port: gone.port }, { protocols: ['udp'], destinations: [{ port }] });
@@ -111,7 +111,7 @@ describe('a stream of datagrams', () => {
     await rig.write('DELETE', `/plugins/${id}`);
   });
 
-  it('does not keep a stopping node for long', async () => {
+  it('does not delay a stopping node for long', async () => {
     const peer = await client();
     peer.socket.send('x', port, '127.0.0.1');
     await until(() => peer.received.length === 1);

@@ -18,11 +18,11 @@ let serial = 0;
 
 interface Backend {
   readonly port: number;
-  /** What each connection showed and asked for. */
+  /** The certificate and server name of each connection. */
   readonly connections: { readonly reused: boolean; readonly servername: string; readonly client: string | null }[];
 }
 
-/** Answers each request, and closes, so that every request makes a handshake. */
+/** Answers each request and closes, so that every request needs a handshake. */
 async function startTlsBackend(own: IssuedCertificate, asksFor: string | null = null): Promise<Backend> {
   const connections: Backend['connections'] = [];
   const server = createServer(
@@ -78,14 +78,14 @@ async function issued(host: string, options?: IssueOptions): Promise<Backend> {
   return startTlsBackend(authority.issue(host, options));
 }
 
-describe('a backend by TLS', () => {
-  it('is told the name that it is asked by', async () => {
+describe('a backend with TLS', () => {
+  it('receives the requested host as server name', async () => {
     const backend = await issued('localhost');
     assert.equal(await statusOf(backend.port), 200);
     assert.equal(backend.connections[0]?.servername, 'localhost');
   });
 
-  it('is verified when the service says so, and only then', async () => {
+  it('is verified only when the service requires it', async () => {
     const cases: readonly (readonly [Backend, string])[] = [
       [await issued('other.test'), 'of another name'],
       [await issued('localhost', { days: -1 }), 'ended'],
@@ -98,7 +98,7 @@ describe('a backend by TLS', () => {
     }
   });
 
-  it('is verified by the authorities of the service instead of those of the node', async () => {
+  it('is verified with the authorities of the service instead of those of the node', async () => {
     const backend = await startTlsBackend(stranger.issue('localhost'));
     const ca = await rig.write('POST', '/ca_certificates', { cert: stranger.cert });
     assert.equal(await statusOf(backend.port, { tls_verify: true, ca_certificates: [ca['id']] }), 200);
@@ -106,13 +106,13 @@ describe('a backend by TLS', () => {
     assert.equal(await statusOf(ours.port, { tls_verify: true, ca_certificates: [ca['id']] }), 502);
   });
 
-  it('may have so many authorities between it and the root', async () => {
+  it('is verified up to the configured depth', async () => {
     const backend = await issued('localhost', { depth: 2 });
     assert.equal(await statusOf(backend.port, { tls_verify: true, tls_verify_depth: 2 }), 200);
     assert.equal(await statusOf(backend.port, { tls_verify: true, tls_verify_depth: 1 }), 502);
   });
 
-  it('is shown the certificate of the service, that of the upstream, or none', async () => {
+  it('receives the client certificate of the service, of the upstream, or none', async () => {
     const backend = await startTlsBackend(authority.issue('localhost'), authority.cert);
     assert.equal(await statusOf(backend.port), 502);
     const mine = await rig.write('POST', '/certificates', { ...authority.issue('client.test') });
@@ -128,7 +128,7 @@ describe('a backend by TLS', () => {
     assert.equal(backend.connections.at(-1)?.client, 'client.test');
   });
 
-  it('goes on with a session instead of a full handshake', async () => {
+  it('resumes a session instead of a full handshake', async () => {
     const backend = await issued('localhost');
     assert.equal(await statusOf(backend.port, { tls_verify: true }, 4), 200);
     assert.deepEqual(
@@ -137,7 +137,7 @@ describe('a backend by TLS', () => {
     );
   });
 
-  it('that is refused is named in the error log, with the reason', async () => {
+  it('that fails verification is named in the error log, with the reason', async () => {
     const backend = await issued('elsewhere.test');
     await statusOf(backend.port, { tls_verify: true });
     const log = readFileSync(join(folder, 'error.log'), 'utf8');
@@ -146,7 +146,7 @@ describe('a backend by TLS', () => {
   });
 });
 
-it('client_ssl shows the certificate of the node to backends that ask for one', async () => {
+it('receives the certificate of the node with client_ssl if it requests one', async () => {
   const backend = await startTlsBackend(authority.issue('localhost'), authority.cert);
   const { cert, key } = authority.issue('node.test');
   await using other = await startRig({

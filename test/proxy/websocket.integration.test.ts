@@ -6,16 +6,16 @@ import { after, before, describe, it } from 'node:test';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { http2Settings } from '../support/http2-rig.ts';
-import { openWebSocket, type WebSocketDoor } from '../support/websocket-client.ts';
+import { openWebSocket, type WebSocketEndpoint } from '../support/websocket-client.ts';
 
-const doors: readonly WebSocketDoor[] = ['HTTP/1.1', 'HTTP/2', 'HTTP/2 over TLS'];
+const endpoints: readonly WebSocketEndpoint[] = ['HTTP/1.1', 'HTTP/2', 'HTTP/2 over TLS'];
 
-for (const door of doors)
-  describe(`WebSocket over ${door}`, () => {
+for (const endpoint of endpoints)
+  describe(`WebSocket over ${endpoint}`, () => {
     let gateway: TestGateway;
     const server = createServer();
     const sockets = new WebSocketServer({ server, path: '/echo' });
-    /** Requests of the handshakes, as the backend saw them. */
+    /** Requests of the handshakes, as the backend received them. */
     const handshakes: import('node:http').IncomingMessage[] = [];
     const closes: number[] = [];
 
@@ -48,7 +48,7 @@ for (const door of doors)
     });
 
     async function open(path = '/ws/echo'): Promise<WebSocket> {
-      return await openWebSocket(door, gateway, path);
+      return await openWebSocket(endpoint, gateway, path);
     }
 
     async function echoed(socket: WebSocket, data: string | Buffer): Promise<Buffer> {
@@ -66,7 +66,7 @@ for (const door of doors)
       await once(socket, 'close');
     });
 
-    it('carries large messages both ways', async () => {
+    it('forwards large messages both ways', async () => {
       const socket = await open();
       const large = Buffer.alloc(5 * 1024 * 1024, 'z');
       assert.deepEqual(await echoed(socket, large), large);
@@ -99,7 +99,7 @@ for (const door of doors)
       socket.terminate();
     });
 
-    it("passes the backend's close code and reason", async () => {
+    it("forwards the backend's close code and reason", async () => {
       const socket = await open();
       const closed = once(socket, 'close');
       socket.send('close me');
@@ -108,7 +108,7 @@ for (const door of doors)
       assert.equal(String(reason), 'as asked');
     });
 
-    it("passes the client's close code", async () => {
+    it("forwards the client's close code", async () => {
       const socket = await open();
       const before = closes.length;
       socket.close(4002);
@@ -117,7 +117,7 @@ for (const door of doors)
       assert.equal(closes.at(-1), 4002);
     });
 
-    it('shows a lost backend as an abnormal closure', async () => {
+    it('closes abnormally when the backend connection is lost', async () => {
       const socket = await open();
       socket.on('error', () => {});
       const closed = once(socket, 'close');
@@ -125,7 +125,7 @@ for (const door of doors)
       assert.equal((await closed)[0], 1006);
     });
 
-    it('sends the forwarding headers and what plugins add with the handshake', async () => {
+    it('sends forwarding headers and headers of plugins with the handshake', async () => {
       const socket = await open();
       const { headers, url } = handshakes.at(-1) as (typeof handshakes)[number];
       assert.equal(url, '/echo');
@@ -137,11 +137,11 @@ for (const door of doors)
       socket.terminate();
     });
 
-    it('gives the answer of a backend that does not upgrade', async () => {
+    it('forwards the answer of a backend that does not upgrade', async () => {
       await assert.rejects(open('/ws/elsewhere'), /answered 400/);
     });
 
-    it('gives 404 where no route is', async () => {
+    it('answers 404 when no route matches', async () => {
       await assert.rejects(open('/nowhere'), /answered 404/);
     });
   });

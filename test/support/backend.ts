@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the echo backend answers with, as JSON, and keeps of each request. */
+/** What the echo backend answers with, as JSON, and records of each request. */
 export interface EchoedRequest {
   readonly method: string;
   /** Request target as it arrived: path and query. */
@@ -12,7 +12,7 @@ export interface EchoedRequest {
   /** Name, value, name, value: order and case as they arrived. */
   readonly rawHeaders: readonly string[];
   readonly body: string;
-  /** Name of the backend that answered, from the options. */
+  /** Name of the backend, from the options. */
   readonly backend: string;
 }
 
@@ -29,11 +29,11 @@ export interface TestBackend extends AsyncDisposable {
 
 export interface BackendOptions {
   readonly name?: string;
-  /** Answers in place of the echo. */
+  /** Replaces the echo. */
   readonly handler?: BackendHandler;
 }
 
-/** A backend on a port of 127.0.0.1 chosen by the system. Answers 200 with what it received, unless told otherwise. */
+/** A backend on a port of 127.0.0.1 chosen by the system. By default it answers 200 with what it received. */
 export async function startBackend(options: BackendOptions = {}): Promise<TestBackend> {
   const requests: EchoedRequest[] = [];
   const name = options.name ?? 'backend';

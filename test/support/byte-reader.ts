@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 /** How a connection ended: with a FIN, or with an error (reset). */
 export type EndKind = 'end' | 'reset';
 
-/** The other side closed before what was waited for had come. */
+/** The other side closed before the expected bytes arrived. */
 export class EndedEarly extends Error {
   readonly kind: EndKind;
   readonly received: string;
@@ -17,7 +17,7 @@ export class EndedEarly extends Error {
 
 const defaultWait = 8_000;
 
-/** Reads a socket as a queue of latin1 characters. Every wait has a deadline, so that a hanging test says what it had. */
+/** Reads a socket as a queue of latin1 characters. Every wait has a deadline, so that a hanging test reports what it has received. */
 export class ByteReader {
   readonly #socket: Socket;
   #text = '';
@@ -38,7 +38,7 @@ export class ByteReader {
     socket.on('close', (hadError: boolean) => this.#finish(hadError ? 'reset' : 'end'));
   }
 
-  /** All that was ever received. */
+  /** All bytes received so far. */
   get received(): string {
     return this.#all;
   }
@@ -52,7 +52,7 @@ export class ByteReader {
     return this.#ended;
   }
 
-  /** Reads up to and with `marker`. */
+  /** Reads up to and including `marker`. */
   async readUntil(marker: string, wait = defaultWait): Promise<string> {
     let from = 0;
     for (;;) {
@@ -68,19 +68,19 @@ export class ByteReader {
     return this.#take(length);
   }
 
-  /** At least one byte, and all that is there. */
+  /** Reads at least one byte, and all that is buffered. */
   async readSome(wait = defaultWait): Promise<string> {
     while (this.#text.length === 0) await this.#more(wait, 'any byte');
     return this.#take(this.#text.length);
   }
 
-  /** All until the other side closes; never fails for a reset. */
+  /** Reads until the other side closes; does not fail on a reset. */
   async readToEnd(wait = defaultWait): Promise<{ readonly text: string; readonly kind: EndKind }> {
     while (this.#ended === null) await this.#wait(wait, 'the end of the connection');
     return { text: this.#take(this.#text.length), kind: this.#ended };
   }
 
-  /** Stops and resumes reading: what makes a slow reader. */
+  /** Stops and resumes reading, as a slow reader does. */
   pause(): void {
     this.#socket.pause();
   }

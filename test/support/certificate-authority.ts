@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface IssuedCertificate {
-  /** PEM; those between it and the root behind it. */
+  /** PEM, followed by the intermediate certificates. */
   readonly cert: string;
   readonly key: string;
 }
 
 export interface IssueOptions {
-  /** Days; a negative number: it has ended. Default 2. */
+  /** Validity in days; negative: expired. Default 2. */
   readonly days?: number;
-  /** Authorities between the certificate and the root. Default 0. */
+  /** Intermediate authorities between the certificate and the root. Default 0. */
   readonly depth?: number;
 }
 
@@ -23,7 +23,7 @@ export class CertificateAuthority implements Disposable {
   #serial = 0;
   /** PEM of the root. */
   readonly cert: string;
-  /** File of it. */
+  /** File with the PEM of the root. */
   readonly file: string;
 
   constructor(name = 'root') {

@@ -6,21 +6,21 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A throw-away DNS server (dnsmasq) on a port of 127.0.0.1, which knows the names below `.test` that it was given. */
+/** A throw-away DNS server (dnsmasq) on a port of 127.0.0.1, which serves the given names below `.test`. */
 export interface TestDnsServer {
   readonly ip: string;
   readonly port: number;
   /** `127.0.0.1:port`. */
   readonly address: string;
-  /** Questions since the start, in their order: `A a.test`. */
+  /** Queries since the start, in order: `A a.test`. */
   readonly questions: readonly string[];
-  /** Lines of a hosts file in place of the earlier ones; they hold once this returns. */
+  /** Replaces the lines of the hosts file; they are active when this returns. */
   setHosts(lines: readonly string[]): Promise<void>;
-  /** Ends the server at once. */
+  /** Stops the server at once. */
   kill(): Promise<void>;
   /** Starts it again on the same port. */
   restart(): Promise<void>;
-  /** The server answers nothing more, until `resume`. */
+  /** The server stops answering until `resume`. */
   hang(): void;
   resume(): void;
   stop(): Promise<void>;
@@ -31,7 +31,7 @@ export interface TestDnsOptions {
   readonly hosts?: readonly string[];
   /** Options of dnsmasq without the dashes: `srv-host=_http._tcp.a.test,b.test,8080,1,0`. */
   readonly records?: readonly string[];
-  /** Seconds, for records that carry no time of their own. Default 60. */
+  /** TTL in seconds for records without one. Default 60. */
   readonly ttl?: number;
 }
 
@@ -113,11 +113,11 @@ function configuration(hosts: string, { records = [], ttl = 60 }: TestDnsOptions
 interface Running {
   readonly server: ChildProcess;
   readonly port: number;
-  /** Resolves when the hosts file has been read anew. */
+  /** Resolves when the hosts file has been read again. */
   nextRead(): Promise<void>;
 }
 
-/** Another one may take the free port first. */
+/** Another process may take the free port first. */
 async function startAnywhere(config: string, questions: string[]): Promise<Running> {
   for (let tries = 1; ; tries++) {
     try {
@@ -151,7 +151,7 @@ async function startServer(config: string, port: number, questions: string[]): P
   return { server, port, nextRead: () => new Promise((resolve) => reads.push(resolve)) };
 }
 
-/** Debian keeps it where users do not look. */
+/** Debian installs it in /usr/sbin, which is not in the PATH of users. */
 function environment(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin` };
 }

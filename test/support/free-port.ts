@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
-/** Ports below those that the system gives to anybody who asks for any: nobody comes to have one by chance. */
+/** Ports below the ephemeral range, so that no other process gets one by chance. */
 const first = 10_000;
 const last = 32_000;
 
-/** A port of 127.0.0.1 that nobody listens on, for programs that cannot choose one themselves, or that nobody is to answer on. */
+/** A port of 127.0.0.1 that no process listens on, for programs that cannot choose a port, or as a closed port. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = first + Math.floor(Math.random() * (last - first));

@@ -6,18 +6,18 @@ import { collectOutput, type ProcessOutput } from '../../src/cli/testing/process
 const main = join(import.meta.dirname, '../../src/main.ts');
 const cache = join(import.meta.dirname, '../../.runtime/compile-cache');
 
-/** A gateway that runs as a process of its own, as a user starts it. */
+/** A gateway that runs as a separate process, as a user starts it. */
 export interface GatewayProcess extends ProcessOutput, AsyncDisposable {
   readonly child: ChildProcess;
   /** Resolves when the node listens. */
   readonly started: () => Promise<void>;
-  /** The exit code; null when a signal ended it. */
+  /** The exit code; null if a signal ended it. */
   readonly exit: Promise<number | null>;
   /** Base URL of a listener, once the node has started. */
   readonly url: (listener: 'proxy' | 'admin' | 'status') => string;
 }
 
-/** Starts one with a worker and every port 0, unless `env` says otherwise. It is killed when it is disposed of. */
+/** Starts a gateway; defaults that `env` can replace: one worker, every port 0. Disposing of it kills it. */
 export function startGatewayProcess(prefix: string, env: Readonly<Record<string, string>> = {}): GatewayProcess {
   const anywhere = '127.0.0.1:0';
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, 'start'], {

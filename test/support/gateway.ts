@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
-import type { Settings } from '../../src/settings/settings.ts';
+import type { Settings } from '../../src/shared/settings/settings.ts';
 import { testSettings } from './settings.ts';
 
 export interface TestGatewayOptions {
-  /** Settings that differ from those of a gateway with one worker, SQLite in a fresh prefix and every port 0. */
+  /** Overrides. Defaults: one worker, SQLite in a new prefix, every port 0. */
   readonly settings?: Partial<Settings>;
-  /** `SLUICEGATE_*` and `KONG_*` values, read by the real loader of settings. */
+  /** `SLUICEGATE_*` and `KONG_*` values, read by the real settings loader. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -20,7 +20,7 @@ export interface TestGateway extends AsyncDisposable {
   readonly adminUrl: string;
   readonly proxyPort: number;
   readonly proxyUrl: string;
-  /** Port of the TLS proxy listener; 0 when there is none. */
+  /** Port of the TLS proxy listener; 0 if there is no such listener. */
   readonly proxyTlsPort: number;
   readonly statusUrl: string;
   /** JSON (or form, when `body` is a string) call of the Admin API. */
@@ -34,10 +34,10 @@ export interface AdminAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-// Every test has a prefix of its own; without a common place for compiled code each would compile all of it again.
+// Every test has its own prefix; a shared compile cache saves compiling all code in each of them.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '../../.runtime/compile-cache');
 
-/** Boots a whole gateway in this process. The prefix is temporary, unless the settings name one; then it is kept. */
+/** Boots a whole gateway in this process. The prefix is temporary unless the settings name one. */
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const own = options.settings?.prefix === undefined;
   const prefix = options.settings?.prefix ?? (await mkdtemp(join(tmpdir(), 'sluicegate-test-')));

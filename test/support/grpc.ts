@@ -11,7 +11,7 @@ import {
 } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 
-/** What the backend of the tests speaks. */
+/** The service of the test backend. */
 export const echoProto = `syntax = "proto3";
 package echo.v1;
 service Echo {
@@ -64,7 +64,7 @@ export interface GrpcBackend extends AsyncDisposable {
   readonly server: Server;
 }
 
-/** A real server of gRPC with these methods. `tls`: PEM texts. `port`: of one that was shut down before. */
+/** A real gRPC server with these methods. `tls`: PEM texts. `port`: reuses the port of an earlier server. */
 export async function startGrpcBackend(
   methods: UntypedServiceImplementation,
   tls: { readonly cert: string; readonly key: string } | null = null,
@@ -83,10 +83,10 @@ export async function startGrpcBackend(
   return { port: bound, server, [Symbol.asyncDispose]: async () => server.forceShutdown() };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: methods of a generic client are made at run time
+// biome-ignore lint/suspicious/noExplicitAny: methods of a generic client exist only at run time
 export type EchoClient = Client & Record<'unary' | 'collect' | 'count' | 'talk', any>;
 
-/** A client of the gateway, by prior knowledge. */
+/** A client of the gateway, with prior knowledge. */
 export function grpcClient(port: number, options: ClientOptions = {}): EchoClient & Disposable {
   const Echo = makeGenericClientConstructor(echoService, 'Echo');
   const client = new Echo(`127.0.0.1:${port}`, credentials.createInsecure(), options) as unknown as EchoClient;
@@ -98,7 +98,7 @@ export interface UnaryOutcome {
   readonly value: EchoMessage | null;
 }
 
-/** A call with one answer; `args`: what `client.unary` takes before its callback. */
+/** A unary call; `args`: the arguments of `client.unary` before its callback. */
 export async function unary(client: EchoClient, ...args: unknown[]): Promise<UnaryOutcome> {
   return await new Promise((resolve) => {
     client.unary(...args, (error: UnaryOutcome['error'], value: EchoMessage | undefined) =>
@@ -107,7 +107,7 @@ export async function unary(client: EchoClient, ...args: unknown[]): Promise<Una
   });
 }
 
-/** Everything that a stream of answers yields, and how it ended. */
+/** All messages of a stream of answers, and how it ended. */
 export async function readCall(
   call: NodeJS.ReadableStream,
 ): Promise<{ readonly messages: EchoMessage[]; readonly code: number }> {

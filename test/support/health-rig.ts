@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Settings } from '../../src/settings/settings.ts';
+import type { Settings } from '../../src/shared/settings/settings.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
 import { openClient } from './raw-client.ts';
 import { until } from './until.ts';
@@ -24,17 +24,17 @@ export interface HealthRig extends AsyncDisposable {
   /** Health of the targets by their name. */
   health(): Promise<Readonly<Record<string, string>>>;
   targets(): Promise<readonly ShownTarget[]>;
-  /** Why an address last changed its health. */
+  /** The reason for the last change of the health of an address. */
   lastReason(): Promise<string>;
   /** Waits until the target shows this health. */
   becomes(target: string, health: string, milliseconds?: number): Promise<void>;
-  /** A request on a connection of its own; status and body. */
+  /** A request on a new connection; returns status and body. */
   get(path?: string): Promise<{ readonly status: number; readonly body: string }>;
 }
 
 export interface HealthRigOptions {
   readonly healthchecks?: Row;
-  /** Further fields of the upstream. */
+  /** More fields of the upstream. */
   readonly upstream?: Row;
   readonly targets: readonly string[];
   readonly settings?: Partial<Settings>;
@@ -83,7 +83,7 @@ export async function startHealthRig(options: HealthRigOptions): Promise<HealthR
   };
 }
 
-/** The `healthchecks` record of probes that find out soon: every tenth of a second, once is enough. */
+/** A `healthchecks` record with fast probes: every 0.1 s, one result is enough. */
 export function activeChecks(active: Row = {}): Row {
   const { healthy, unhealthy, ...rest } = active as { healthy?: Row; unhealthy?: Row };
   return {

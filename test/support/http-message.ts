@@ -1,12 +1,12 @@
 import { type ByteReader, EndedEarly, type EndKind } from './byte-reader.ts';
 
-/** A head as it was on the wire; nothing is corrected. */
+/** A head as on the wire, without corrections. */
 export interface MessageHead {
   readonly startLine: string;
   /** Lines as sent: name and trimmed value. */
   readonly lines: readonly (readonly [name: string, value: string])[];
   readonly raw: string;
-  /** First value of a header, whatever the case of its name. */
+  /** First value of a header; the name is case-insensitive. */
   get(name: string): string | undefined;
   all(name: string): readonly string[];
 }
@@ -14,9 +14,9 @@ export interface MessageHead {
 export interface MessageBody {
   readonly body: string;
   readonly trailers: string;
-  /** How its end was known. */
+  /** How its end was determined. */
   readonly framing: 'none' | 'length' | 'chunked' | 'close';
-  /** The framing said "complete" before the connection ended. */
+  /** The framing was complete before the connection ended. */
   readonly complete: boolean;
   readonly ended: EndKind | null;
 }
@@ -40,7 +40,7 @@ export async function readHead(reader: ByteReader, wait?: number): Promise<Messa
   return parseHead(await reader.readUntil('\r\n\r\n', wait));
 }
 
-/** One answer, informational ones apart. `method` is the request's: it decides whether a body follows. */
+/** One answer; informational ones are returned separately. `method` of the request decides whether a body follows. */
 export async function readResponse(reader: ByteReader, method = 'GET', wait?: number): Promise<RawResponse> {
   const head = await readHead(reader, wait);
   const match = /^HTTP\/1\.1 (\d{3}) /.exec(`${head.startLine} `);

@@ -14,7 +14,7 @@ export interface Http2Answer {
   readonly informational: readonly IncomingHttpHeaders[];
   readonly trailers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** Code with which the stream was reset; 0 when it ended in order. */
+  /** Error code of RST_STREAM; 0 if the stream ended normally. */
   readonly code: number;
 }
 
@@ -44,7 +44,7 @@ export class Http2Client implements AsyncDisposable {
     return await readAnswer(stream);
   }
 
-  /** Opens a stream whose body is the caller's to write. */
+  /** Opens a stream; the caller writes its body. */
   open(path: string, headers: OutgoingHttpHeaders = {}, endStream = false): ClientHttp2Stream {
     const stream = this.session.request({ ':path': path, ...headers }, { endStream, waitForTrailers: !endStream });
     stream.on('error', () => {});
@@ -81,7 +81,7 @@ export async function readAnswer(stream: ClientHttp2Stream): Promise<Http2Answer
   return { status, headers, trailers, informational, body: Buffer.concat(pieces), code: stream.rstCode ?? 0 };
 }
 
-/** Connects by prior knowledge, or over TLS. */
+/** Connects with prior knowledge, or over TLS. */
 export async function openHttp2(port: number, secure = false): Promise<Http2Client> {
   const session = connect(`${secure ? 'https' : 'http'}://127.0.0.1:${port}`, { rejectUnauthorized: false });
   const client = new Http2Client(session);

@@ -35,7 +35,7 @@ export const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 
 export type Fields = readonly (readonly [string, string])[];
 
-/** One frame as bytes; nothing about it is checked. */
+/** One frame as bytes, without any check. */
 export function frame(type: number, flags: number, stream: number, payload: Uint8Array | string = ''): Buffer {
   const body = typeof payload === 'string' ? Buffer.from(payload, 'latin1') : payload;
   const head = Buffer.alloc(9);
@@ -56,7 +56,7 @@ function literal(text: string): Buffer {
   return Buffer.concat([integer(bytes.byteLength, 7), bytes]);
 }
 
-/** An integer with a prefix of so many bits, which are the low ones of the first byte (RFC 7541 5.1). */
+/** An integer with a prefix of this many bits, the low bits of the first byte (RFC 7541 5.1). */
 function integer(value: number, bits: number): Buffer {
   const most = 2 ** bits - 1;
   if (value < most) return Buffer.from([value]);
@@ -88,9 +88,9 @@ export function getFields(path: string, more: Fields = []): Fields {
   return [[':method', 'GET'], [':scheme', 'http'], [':authority', 'example.com'], [':path', path], ...more];
 }
 
-/** What came on a stream. */
+/** What arrived on a stream. */
 export interface StreamRecord {
-  /** 0: no answer, or one whose status stands in the dynamic table. */
+  /** 0: no answer, or one whose status is in the dynamic table. */
   status: number;
   bytes: number;
   ended: boolean;
@@ -98,11 +98,11 @@ export interface StreamRecord {
   code: number | null;
 }
 
-/** An HTTP/2 client that writes exactly the frames it is given; it acknowledges the other side's SETTINGS and PING, no more. */
+/** An HTTP/2 client that writes exactly the given frames. By itself it only acknowledges SETTINGS and PING. */
 export class FrameClient implements Disposable {
   readonly socket: Socket;
   readonly streams = new Map<number, StreamRecord>();
-  /** Code of the GOAWAY that came; null: none. */
+  /** Error code of the received GOAWAY; null: none. */
   goawayCode: number | null = null;
   closed = false;
   pongs = 0;
@@ -141,7 +141,7 @@ export class FrameClient implements Disposable {
     return this.record(stream);
   }
 
-  /** Waits for GOAWAY or the end of the connection; returns the code, or null when none came. */
+  /** Waits for GOAWAY or the end of the connection; returns the code, or null without GOAWAY. */
   async refused(): Promise<number | null> {
     await this.until(() => this.closed || this.goawayCode !== null);
     return this.goawayCode;
@@ -241,7 +241,7 @@ const indexedStatuses: Readonly<Record<number, number>> = {
 /** `:status` is the first field of an answer: indexed, or a literal of three digits (RFC 7541). */
 function statusOf(block: Buffer): number {
   let at = 0;
-  // Changes of the table's size come first.
+  // Dynamic table size updates come first.
   while (at < block.byteLength && ((block[at] as number) & 0xe0) === 0x20) at++;
   const indexed = indexedStatuses[block[at] as number];
   if (indexed !== undefined) return indexed;
@@ -263,7 +263,7 @@ function huffmanDigits(bytes: Buffer): string {
   return text;
 }
 
-/** Connects and sends the preface and `settings` (a payload), both left out with null. `allowHalfOpen`: never closes by itself. */
+/** Connects and sends the preface and `settings` (a payload), null omits both. `allowHalfOpen`: never closes by itself. */
 export async function openFrames(
   port: number,
   settings: Uint8Array | null = new Uint8Array(0),

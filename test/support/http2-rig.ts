@@ -1,4 +1,4 @@
-import type { Settings } from '../../src/settings/settings.ts';
+import type { Settings } from '../../src/shared/settings/settings.ts';
 import { type Rig, type RigOptions, startRig } from './rig.ts';
 import { selfSigned } from './self-signed.ts';
 import { testSettings } from './settings.ts';

@@ -1,28 +1,28 @@
 import assert from 'node:assert/strict';
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
-import type { Settings } from '../../src/settings/settings.ts';
+import type { Settings } from '../../src/shared/settings/settings.ts';
 import { type RawBackend, startRawBackend } from './raw-backend.ts';
 import { openClient } from './raw-client.ts';
 import { type StreamRig, startStreamRig } from './stream-rig.ts';
 
-/** A log record, to look into. */
-// biome-ignore lint/suspicious/noExplicitAny: what is looked into is JSON of another's making.
+/** A log record, untyped. */
+// biome-ignore lint/suspicious/noExplicitAny: the fields depend on the plugin.
 export type SeenRecord = Record<string, any>;
 
-/** A gateway with a route of requests and one each of TCP and UDP streams, all to backends that answer, to be logged. */
+/** A gateway with a route each for requests, TCP streams and UDP streams, whose backends answer. For log plugins. */
 export interface LogRig extends AsyncDisposable {
   readonly rig: StreamRig;
   readonly backend: RawBackend;
-  /** A plugin for requests and streams; replaced when it is there. */
+  /** Configures a plugin for requests and streams; replaces an existing one. */
   plugin(name: string, config: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Resolves to the status. Header values may hold any byte, as latin1. */
+  /** Sends a request; resolves to the status. Header values may contain any byte, as latin1. */
   request(target?: string, headers?: string): Promise<number>;
-  /** A TCP stream that sends this text and gets it back. */
+  /** Opens a TCP stream that sends this text and receives it back. */
   talk(text: string): Promise<void>;
-  /** A datagram that is sent back. */
+  /** Sends a datagram and receives it back. */
   sendDatagram(text: string): Promise<void>;
-  /** What `GET /status` says of the plugin's counters. */
+  /** The plugin's counters from `GET /status`. */
   counts(plugin: string): Promise<Readonly<Record<string, number>>>;
 }
 
@@ -95,7 +95,7 @@ async function startDatagramEcho(): Promise<UdpSocket> {
   return socket;
 }
 
-/** Lines of JSON, one record each. Throws at anything else. */
+/** Parses lines of JSON, one record each. Throws on anything else. */
 export function recordsOf(text: string): readonly SeenRecord[] {
   return text
     .split('\n')

@@ -11,7 +11,7 @@ export interface MetricsPage {
   readonly help: ReadonlyMap<string, string>;
   /** Values of the samples with this name and (at least) these labels. */
   values(name: string, labels?: Readonly<Record<string, string>>): readonly number[];
-  /** The one sample that there must be. */
+  /** The only sample with this name and these labels; throws otherwise. */
   value(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 

@@ -1,4 +1,4 @@
-/** What the tests use of the library, which brings no types. */
+/** The types that the tests need; the library has none. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http';
 

@@ -4,24 +4,24 @@ import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
 export interface TestProviderOptions {
-  /** Of the client `gateway`. Default: `http://test.example/callback`. */
+  /** Redirect URIs of the client `gateway`. Default: `http://test.example/callback`. */
   readonly redirectUri?: string;
-  /** Seconds. Default 600. */
+  /** Lifetime of access tokens, in seconds. Default 600. */
   readonly accessTokenLifetime?: number;
 }
 
 export interface TestProvider extends AsyncDisposable {
-  /** `http://127.0.0.1:<port>`; without a slash at its end. */
+  /** `http://127.0.0.1:<port>`; without a trailing slash. */
   readonly issuer: string;
   /** Method and path of all requests, oldest first. */
   readonly requests: readonly string[];
-  /** The key that signs now, and its name. */
+  /** The current signature key, and its key id. */
   readonly key: { readonly id: string; readonly privateKey: KeyObject };
-  /** A new signature key; the old one is no longer published. */
+  /** Creates a new signature key; the old one is no longer published. */
   rotateKey(): void;
-  /** False: connections are cut off. */
+  /** False: connections are closed. */
   available: boolean;
-  /** A token of the client credentials grant. `resource`: one that ends in `/opaque` gives opaque tokens, any other JWTs. */
+  /** Gets a token by the client credentials grant. `resource`: ending in `/opaque` for opaque tokens, otherwise JWTs. */
   clientToken(resource: string, scope?: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export const clients = {
   machine: { id: 'machine', secret: 'the-secret-of-the-machine' },
 } as const;
 
-/** A real OpenID provider on a port of 127.0.0.1. Any user name logs in. */
+/** A real OpenID provider on a port of 127.0.0.1. It accepts any user name. */
 export async function startProvider(options: TestProviderOptions = {}): Promise<TestProvider> {
   const requests: string[] = [];
   let handler: (request: IncomingMessage, response: ServerResponse) => void = () => {};
@@ -83,7 +83,7 @@ function newKey() {
   return { id: `key-${keys}`, privateKey: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey };
 }
 
-/** The library warns of what suits tests only. */
+/** The library warns about settings that are only for tests. */
 function quiet<T>(make: () => T): T {
   const { warn, info } = console;
   console.warn = () => {};
@@ -165,7 +165,7 @@ async function clientToken(issuer: string, resource: string, scope?: string): Pr
   return token;
 }
 
-/** A browser: it keeps cookies by host and port, and fills in the forms of the provider. */
+/** A browser: stores cookies by host and port, and submits the forms of the provider. */
 export class Browser {
   readonly #cookies = new Map<string, Map<string, string>>();
 
@@ -191,7 +191,7 @@ export class Browser {
     }
   }
 
-  /** One request, as for a page. Redirects are the caller's. */
+  /** One navigation request. The caller follows redirects. */
   async open(
     url: string,
     options: { readonly method?: string; readonly body?: URLSearchParams } = {},
@@ -204,7 +204,7 @@ export class Browser {
     return answer;
   }
 
-  /** Logs in and agrees at the provider, from the URL that the gateway sent to; the URL with the code, not yet opened. */
+  /** Logs in and consents at the provider, from the URL that the gateway redirected to; returns the URL with the code, not yet opened. */
   async logIn(authorizationUrl: string, user: string): Promise<string> {
     const provider = new URL(authorizationUrl).origin;
     let url = authorizationUrl;
@@ -224,7 +224,7 @@ export class Browser {
   }
 }
 
-/** `fetch` says of itself that it is no navigation. */
+/** `fetch` itself marks its requests as no navigation. */
 function exchange(
   url: string,
   method: string,

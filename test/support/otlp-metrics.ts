@@ -1,13 +1,13 @@
-import generated from '@opentelemetry/otlp-transformer/build/src/generated/root.js';
+import { otlpMessage } from './otlp-definitions.ts';
 
-/** A point of a metric as OpenTelemetry's own definitions decode it. Times are nanoseconds since the epoch, 0 for none. */
+/** A point of a metric as the definitions of the specification decode it. Times are nanoseconds since the epoch, 0 for none. */
 export interface ReceivedPoint {
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly start: bigint;
   readonly time: bigint;
-  /** Of gauges and sums. */
+  /** Value of gauges and sums. */
   readonly value: number;
-  /** Of histograms. */
+  /** Fields of histograms. */
   readonly count: number;
   readonly sum: number;
   readonly buckets: readonly number[];
@@ -19,7 +19,7 @@ export interface ReceivedMetric {
   readonly description: string;
   readonly unit: string;
   readonly kind: 'gauge' | 'sum' | 'histogram';
-  /** 0: not said, 1: delta, 2: cumulative. */
+  /** 0: unspecified, 1: delta, 2: cumulative. */
   readonly temporality: number;
   readonly monotonic: boolean;
   readonly points: readonly ReceivedPoint[];
@@ -31,27 +31,10 @@ interface Plain {
   readonly [name: string]: unknown;
 }
 
-interface MessageType {
-  decode(bytes: Uint8Array): object;
-  encode(message: object): { finish(): Uint8Array };
-  toObject(message: object, options: object): Plain;
-}
-
-/** The compiled messages have no types of their own. */
-const { v1 } = (
-  generated as unknown as {
-    readonly opentelemetry: {
-      readonly proto: {
-        readonly collector: { readonly metrics: { readonly v1: Readonly<Record<string, MessageType>> } };
-      };
-    };
-  }
-).opentelemetry.proto.collector.metrics;
-
 const plain = { longs: String, defaults: true, arrays: true };
 
 export function decodeMetrics(bytes: Uint8Array): ReceivedMetric[] {
-  const type = v1['ExportMetricsServiceRequest'] as MessageType;
+  const type = otlpMessage('ExportMetricsServiceRequest');
   const message = type.toObject(type.decode(bytes), plain);
   return (message['resourceMetrics'] as Plain[]).flatMap((group) => {
     const resource = attributesOf((group['resource'] as Plain)['attributes']);
@@ -61,9 +44,9 @@ export function decodeMetrics(bytes: Uint8Array): ReceivedMetric[] {
   });
 }
 
-/** The answer of a receiver that does not take all. */
+/** The answer of a receiver that rejects some data points. */
 export function partialSuccess(rejectedDataPoints: number, errorMessage: string): Uint8Array {
-  const type = v1['ExportMetricsServiceResponse'] as MessageType;
+  const type = otlpMessage('ExportMetricsServiceResponse');
   return type.encode({ partialSuccess: { rejectedDataPoints, errorMessage } }).finish();
 }
 

@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import generated from '@opentelemetry/otlp-transformer/build/src/generated/root.js';
+import { otlpMessage } from './otlp-definitions.ts';
 import { until } from './until.ts';
 
-/** A span as OpenTelemetry's own definitions decode it. */
+/** A span as the definitions of the specification decode it. */
 export interface ReceivedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** '' for the first of a trace. */
+  /** '' for the root span. */
   readonly parentSpanId: string;
   readonly traceState: string;
   readonly name: string;
@@ -39,7 +39,7 @@ export interface ReceivedMessage {
   readonly body: Buffer;
 }
 
-/** What the receiver answers a message with. */
+/** The answer of the receiver to a message. */
 export interface ReceiverAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -51,11 +51,11 @@ export interface OtlpReceiver extends AsyncDisposable {
   readonly url: string;
   readonly spans: ReceivedSpan[];
   readonly logs: ReceivedLog[];
-  /** All that came, whatever was answered. */
+  /** All messages, whatever was answered. */
   readonly messages: ReceivedMessage[];
-  /** Answers instead of 200; null goes back to that. */
+  /** Sets the answers instead of 200; null resets it. */
   answerWith(answer: ((message: ReceivedMessage) => ReceiverAnswer | null) | null): void;
-  /** The spans of a trace, once there is one without a parent among them, or with one from outside. */
+  /** The spans of a trace, once they include one without a parent or with a remote parent. */
   trace(traceId: string, root?: string): Promise<readonly ReceivedSpan[]>;
   close(): Promise<void>;
 }
@@ -104,23 +104,6 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   };
 }
 
-interface MessageType {
-  decode(bytes: Uint8Array): object;
-  toObject(message: object, options: object): Plain;
-}
-
-/** The compiled messages have no types of their own. */
-const root = generated as unknown as {
-  readonly opentelemetry: {
-    readonly proto: {
-      readonly collector: {
-        readonly trace: { readonly v1: { readonly ExportTraceServiceRequest: MessageType } };
-        readonly logs: { readonly v1: { readonly ExportLogsServiceRequest: MessageType } };
-      };
-    };
-  };
-};
-const { collector } = root.opentelemetry.proto;
 const plain = { longs: String, bytes: String, defaults: true };
 
 interface Plain {
@@ -128,7 +111,7 @@ interface Plain {
 }
 
 export function decodeTraces(bytes: Uint8Array): ReceivedSpan[] {
-  const type = collector.trace.v1.ExportTraceServiceRequest;
+  const type = otlpMessage('ExportTraceServiceRequest');
   return records(type.toObject(type.decode(bytes), plain), ['resourceSpans', 'scopeSpans', 'spans']).map(
     ({ one, resource }) => ({
       traceId: hex(one['traceId']),
@@ -148,7 +131,7 @@ export function decodeTraces(bytes: Uint8Array): ReceivedSpan[] {
 }
 
 export function decodeLogs(bytes: Uint8Array): ReceivedLog[] {
-  const type = collector.logs.v1.ExportLogsServiceRequest;
+  const type = otlpMessage('ExportLogsServiceRequest');
   return records(type.toObject(type.decode(bytes), plain), ['resourceLogs', 'scopeLogs', 'logRecords']).map(
     ({ one }) => ({
       body: String(plainOf(one['body'])),

@@ -9,46 +9,46 @@ import { freePort } from './free-port.ts';
 import { selfSigned } from './self-signed.ts';
 import { until } from './until.ts';
 
-/** A throw-away ACME server (Pebble) on ports of 127.0.0.1. Its memory is all that it has: a restart forgets everything. */
+/** A throw-away ACME server (Pebble) on ports of 127.0.0.1. It keeps everything in memory, so a restart loses it. */
 export interface TestPebble {
   /** URL of the directory. */
   readonly directory: string;
-  /** PEM file of the certificate that the server itself shows. */
+  /** PEM file of the server's own certificate. */
   readonly trusted: string;
   /** Log lines since the start. */
   readonly lines: readonly string[];
-  /** PEM of the authority above the certificates that it gives. */
+  /** PEM of the authority of the issued certificates. */
   root(): Promise<string>;
-  /** Ends the server at once. */
+  /** Stops the server at once. */
   kill(): Promise<void>;
-  /** Starts it again on the same ports, without any memory. */
+  /** Starts it again on the same ports, with empty memory. */
   restart(): Promise<void>;
-  /** The server accepts connections (its kernel does) and answers nothing more, until `resume`. */
+  /** The kernel still accepts connections, but the server stops answering until `resume`. */
   hang(): void;
   resume(): void;
   stop(): Promise<void>;
 }
 
 export interface TestPebbleOptions {
-  /** Where the server's own certificate is, from `pebbleIdentity`. */
+  /** Files of the server's own certificate, from `pebbleIdentity`. */
   readonly identity: PebbleIdentity;
-  /** Ports of 127.0.0.1 where it looks for challenges, in place of 80 and 443. */
+  /** Ports of 127.0.0.1 where it validates challenges, instead of 80 and 443. */
   readonly httpPort: number;
   readonly tlsPort: number;
-  /** `127.0.0.1:port` of the DNS server that it asks. */
+  /** `127.0.0.1:port` of its DNS server. */
   readonly dns: string;
-  /** Percentage of good nonces that are refused, and of valid authorizations that are used again. Default 0. */
+  /** Percentage of valid nonces that are refused, and of valid authorizations that are reused. Default 0. */
   readonly refusedNonces?: number;
   readonly reusedAuthorizations?: number;
-  /** Keys of accounts that it knows already, in base64url; others are refused. Default: everybody is welcome. */
+  /** Keys of external accounts, in base64url; other accounts are refused. Default: all accounts are accepted. */
   readonly boundAccounts?: Readonly<Record<string, string>>;
-  /** Further chains to choose from. Default 0. */
+  /** Number of alternate chains. Default 0. */
   readonly alternateRoots?: number;
-  /** Life of the certificates, in seconds. Default: Pebble's five years. */
+  /** Lifetime of the certificates, in seconds. Default: five years, as in Pebble. */
   readonly validity?: number;
 }
 
-/** Files that have to be there before the gateway starts, which in turn starts before the server. */
+/** Files that must exist before the gateway starts, which starts before the server. */
 export interface PebbleIdentity {
   readonly directory: string;
   readonly cert: string;
@@ -61,7 +61,7 @@ export function skipWithoutPebble(): string | false {
     execFileSync('pebble', ['-h'], { stdio: 'ignore' });
     return false;
   } catch (error) {
-    // Asked for its options it ends with 0 or 2; what counts is that it is there.
+    // `-h` exits with 0 or 2; both mean that it is installed.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return false;
     const reason = 'needs Pebble: apt-get install pebble';
     if (process.env['CI'] === 'true') throw new Error(reason);
@@ -87,7 +87,7 @@ export async function startPebble(options: TestPebbleOptions): Promise<TestPebbl
   const directory = `https://localhost:${port}/dir`;
   const start = async (): Promise<ChildProcess> => {
     const started = await startServer(config, options, lines);
-    // It says that it listens before it does.
+    // It logs that it listens before it does.
     await until(() => read(directory, identity.cert).then(Boolean, () => false));
     return started;
   };

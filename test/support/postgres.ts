@@ -4,7 +4,7 @@ import { chownSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Settings } from '../../src/settings/settings.ts';
+import type { Settings } from '../../src/shared/settings/settings.ts';
 import { freePort } from './free-port.ts';
 
 /** A throw-away PostgreSQL cluster on a port of 127.0.0.1. */
@@ -14,15 +14,15 @@ export interface TestPostgres {
   readonly user: string;
   readonly password: string;
   readonly database: string;
-  /** Cuts every connection and ends the server at once; the data stays. */
+  /** Closes every connection and stops the server at once; the data stays. */
   crash(): Promise<void>;
-  /** Stops every process of the server where it is, as a machine does that hangs: connections stay open. */
+  /** Freezes every process of the server, as on a hanging machine: connections stay open. */
   freeze(): void;
-  /** Lets them go on. */
+  /** Resumes the processes. */
   thaw(): void;
   /** Starts the server again on the same port and data. */
   restart(): Promise<void>;
-  /** Ends the server and removes its data. */
+  /** Stops the server and removes its data. */
   stop(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ interface Owner {
 }
 
 /**
- * For the `skip` option of tests: false when PostgreSQL is installed, else what to do about it. In CI a missing
+ * For the `skip` option of tests: false if PostgreSQL is installed, else how to install it. In CI a missing
  * PostgreSQL is a failure, not a skip.
  */
 export function skipWithoutPostgres(): string | false {
@@ -42,7 +42,7 @@ export function skipWithoutPostgres(): string | false {
   return reason;
 }
 
-/** The settings of a gateway that keeps its config there. */
+/** The settings of a gateway with its config in this database. */
 export function postgresSettings(server: TestPostgres, timeout = 5000): Settings['pg'] {
   const { host, port, user, password, database } = server;
   return { host, port, user, password, database, schema: null, ssl: false, sslVerify: false, timeout, poolSize: 4 };
@@ -130,14 +130,14 @@ async function startServer(
   throw new Error(`PostgreSQL did not start:\n${lines.join('\n')}`);
 }
 
-/** To the server first, so that it starts no further process meanwhile. */
+/** Signals the server first, so that it starts no further process. */
 function signalAll(server: ChildProcess, signal: NodeJS.Signals): void {
   if (server.exitCode !== null || server.signalCode !== null || !server.kill(signal)) return;
   for (const child of childrenOf(server.pid ?? 0)) {
     try {
       process.kill(child, signal);
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
 }
@@ -160,7 +160,7 @@ async function end(server: ChildProcess, signal: NodeJS.Signals): Promise<void> 
   await exited;
 }
 
-/** The folder of `initdb` and `postgres`; Debian keeps them outside of PATH. */
+/** The folder of `initdb` and `postgres`; Debian installs them outside of PATH. */
 function findBinaries(): string | null {
   const fromConfig = binariesByPgConfig();
   const candidates = [...globSync('/usr/lib/postgresql/*/bin').sort().reverse(), ...fromConfig];
@@ -177,7 +177,7 @@ function binariesByPgConfig(): readonly string[] {
   }
 }
 
-/** PostgreSQL refuses to run as root; its package has made a user for it. */
+/** PostgreSQL refuses to run as root; its package creates a user for it. */
 function serverOwner(): Owner {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));

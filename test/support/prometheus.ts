@@ -8,11 +8,11 @@ import { createInterface } from 'node:readline';
 /** A throw-away Prometheus server on a port of 127.0.0.1 that scrapes some addresses. */
 export interface TestPrometheus extends AsyncDisposable {
   readonly url: string;
-  /** Answer of an instant query: the labels and the value of each series. */
+  /** Answers an instant query: the labels and the value of each series. */
   query(expression: string): Promise<readonly PrometheusSample[]>;
-  /** What became of the last scrape of each job; `null`: it has not been scraped yet. */
+  /** The outcome of the last scrape of each job; `null`: not scraped yet. */
   targets(): Promise<Readonly<Record<string, ScrapeTarget>>>;
-  /** The type of each metric, as the pages tell it. */
+  /** The type of each metric, from the pages. */
   types(): Promise<Readonly<Record<string, string>>>;
   stop(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface PrometheusSample {
 
 export interface ScrapeTarget {
   readonly health: 'up' | 'down' | 'unknown';
-  /** Empty when there is none. */
+  /** Empty without an error. */
   readonly lastError: string;
   /** Seconds. */
   readonly lastScrapeDuration: number;
@@ -42,7 +42,7 @@ export function skipWithoutPrometheus(): string | false {
   }
 }
 
-/** What `promtool check metrics` has against a page; '' for nothing. */
+/** The complaints of `promtool check metrics` about a page; '' without any. */
 export function checkWithPromtool(page: string): string {
   const { stdout, stderr, error } = spawnSync('promtool', ['check', 'metrics'], { input: page, encoding: 'utf8' });
   if (error !== undefined) throw error;
@@ -52,9 +52,9 @@ export function checkWithPromtool(page: string): string {
 export interface TestPrometheusOptions {
   /** Pages to scrape, by the name of their job: `{ node: 'http://127.0.0.1:8100/metrics' }`. */
   readonly jobs: Readonly<Record<string, string>>;
-  /** Between two scrapes, in milliseconds. Default 300. */
+  /** Interval between two scrapes, in milliseconds. Default 300. */
   readonly interval?: number;
-  /** Milliseconds that a scrape may take. Default: the interval. */
+  /** Timeout of a scrape, in milliseconds. Default: the interval. */
   readonly timeout?: number;
 }
 

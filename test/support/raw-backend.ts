@@ -3,21 +3,21 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { ByteReader, EndedEarly } from './byte-reader.ts';
 import { type MessageBody, type MessageHead, readBody, readHead } from './http-message.ts';
 
-/** A request as the backend got it. */
+/** A request as the backend received it. */
 export interface BackendRequest extends MessageHead, MessageBody {
   readonly method: string;
   readonly target: string;
   readonly connection: BackendConnection;
 }
 
-/** What a backend does with one connection. */
+/** How a backend handles one connection. */
 export type BackendScript = (connection: BackendConnection) => Promise<void> | void;
 
 /** One connection of a raw backend; the script drives it. */
 export class BackendConnection {
   readonly socket: Socket;
   readonly reader: ByteReader;
-  /** Position among the backend's connections, from 0. */
+  /** Index among the backend's connections, from 0. */
   readonly serial: number;
   /** Settles when the gateway has closed its side or the connection is gone. */
   readonly closed: Promise<void>;
@@ -72,7 +72,7 @@ export class RawBackend {
   readonly server: Server;
   readonly connections: BackendConnection[] = [];
   readonly requests: BackendRequest[] = [];
-  /** Failures inside the script; a test that expects none should look here. */
+  /** Errors of the script. A test that expects none should check this. */
   readonly scriptErrors: Error[] = [];
   #waiters: { test: (request: BackendRequest) => boolean; resolve: (request: BackendRequest) => void }[] = [];
 
@@ -98,7 +98,7 @@ export class RawBackend {
     return this.connections.map((connection) => connection.received).join('');
   }
 
-  /** A request that came or will come. */
+  /** The request with this index; waits until it arrives. */
   async request(test: (request: BackendRequest) => boolean): Promise<BackendRequest> {
     const known = this.requests.find(test);
     if (known !== undefined) return known;
@@ -131,7 +131,7 @@ export class RawBackend {
     try {
       await script(connection);
     } catch (error) {
-      // The gateway closing an idle or broken connection is an ordinary end of a script.
+      // A script ends normally when the gateway closes an idle or broken connection.
       if (!(error instanceof EndedEarly) || error.received !== '') this.scriptErrors.push(error as Error);
       connection.socket.destroy();
     }

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { ByteReader, type EndKind } from './byte-reader.ts';
 import { type RawResponse, readResponse } from './http-message.ts';
 
-/** A client that writes exactly the bytes it is given. */
+/** A client that writes exactly the given bytes. */
 export class RawClient {
   readonly socket: Socket;
   readonly reader: ByteReader;
@@ -17,7 +17,7 @@ export class RawClient {
     this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }
 
-  /** Writes and waits until the bytes are with the kernel. */
+  /** Writes, and waits until the kernel has the bytes. */
   async send(bytes: string | Uint8Array): Promise<void> {
     const buffer = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
     await new Promise<void>((resolve) => this.socket.write(buffer, () => resolve()));
@@ -57,7 +57,7 @@ export async function openClient(port: number, options: { readonly localAddress?
   return client;
 }
 
-/** Writes `bytes` on a connection of its own and reads all until the other side closes. */
+/** Writes `bytes` on a new connection and reads all until the other side closes. */
 export async function exchangeToEnd(
   port: number,
   bytes: string | Uint8Array,
@@ -68,7 +68,7 @@ export async function exchangeToEnd(
   return await client.readToEnd(wait);
 }
 
-/** Writes `bytes` on a connection of its own and reads one answer. */
+/** Writes `bytes` on a new connection and reads one answer. */
 export async function exchangeOne(port: number, bytes: string | Uint8Array, method = 'GET'): Promise<RawResponse> {
   using client = await openClient(port);
   client.write(bytes);

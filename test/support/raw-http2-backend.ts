@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { encodeFields, type Fields, Flag, Frame, frame, preface } from './http2-frames.ts';
 
-/** A session with the gateway, to which any bytes can be written. */
+/** A session with the gateway; any bytes can be written to it. */
 export interface RawSession {
   readonly socket: Socket;
   /** Counts from 1. */
@@ -10,16 +10,16 @@ export interface RawSession {
   /** Sends a frame. */
   send(type: number, flags: number, stream: number, payload?: Uint8Array | string): void;
   headers(stream: number, fields: Fields, endStream?: boolean): void;
-  /** An answer of gRPC with this body and `grpc-status: 0`. */
+  /** A gRPC answer with this body and `grpc-status: 0`. */
   answer(stream: number, body?: string): void;
 }
 
 export interface RawHttp2Options {
-  /** In the place of an empty SETTINGS frame at the beginning; null: nothing. */
+  /** Replaces the empty SETTINGS frame at the beginning; null: nothing is sent. */
   readonly hello?: Buffer | null;
-  /** A request's head has come. `count`: of its session, from 1. */
+  /** Called for each request head. `count`: within its session, from 1. */
   readonly request?: (session: RawSession, stream: number, count: number) => void;
-  /** A frame of another type has come. */
+  /** Called for each frame of another type. */
   readonly frame?: (session: RawSession, type: number, stream: number) => void;
 }
 
@@ -29,7 +29,7 @@ export interface RawHttp2Backend extends AsyncDisposable {
   readonly sessions: readonly RawSession[];
 }
 
-/** A server that speaks as much HTTP/2 as a test says. */
+/** A server that sends only the HTTP/2 frames that a test defines. */
 export async function startRawHttp2Backend(options: RawHttp2Options): Promise<RawHttp2Backend> {
   const sessions: RawSession[] = [];
   const server = createServer((socket) => {
@@ -71,7 +71,7 @@ function rawSession(socket: Socket, number: number): RawSession {
   };
 }
 
-/** The head of an answer of gRPC. */
+/** The head of a gRPC answer. */
 export const okHead: Fields = [
   [':status', '200'],
   ['content-type', 'application/grpc'],

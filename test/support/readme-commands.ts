@@ -13,8 +13,8 @@ export interface CommandOutput {
 }
 
 /**
- * Runs the `curl` commands of a README's ```sh blocks in their order, as they stand, against this gateway in place of ports 8000
- * and 8001. Commands to the Admin API must succeed. Answers with what the commands to the proxy printed.
+ * Runs the `curl` commands of a README's ```sh blocks in order and unchanged, against this gateway instead of ports 8000
+ * and 8001. Commands to the Admin API must succeed. Returns the output of the commands to the proxy.
  */
 export async function runReadme(readme: URL, gateway: TestGateway): Promise<readonly CommandOutput[]> {
   const outputs: CommandOutput[] = [];
@@ -32,7 +32,7 @@ export async function runReadme(readme: URL, gateway: TestGateway): Promise<read
   return outputs;
 }
 
-/** A command goes on until the next line that begins with `curl`; lines that begin with `#` say what comes of it. */
+/** A command extends to the next line that begins with `curl`; lines that begin with `#` state the result. */
 function commandsOf(text: string): readonly string[] {
   const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = '']) => block);
   const lines = blocks.join('\n').split('\n');

@@ -10,14 +10,14 @@ import { freePort } from './free-port.ts';
 export interface TestRedis {
   readonly host: string;
   readonly port: number;
-  /** Ends the server at once; its data is gone. */
+  /** Stops the server at once; its data is lost. */
   kill(): Promise<void>;
   /** Starts the server again on the same port, empty. */
   restart(): Promise<void>;
-  /** The server stays connected and answers nothing more, until `resume`. */
+  /** The server keeps its connections but stops answering until `resume`. */
   hang(): void;
   resume(): void;
-  /** Answer of one command, sent with `redis-cli`. */
+  /** Sends one command with `redis-cli`; returns the answer. */
   command(...words: string[]): string;
   stop(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface TestRedis {
 export interface TestRedisOptions {
   /** More arguments of `redis-server`: `['--requirepass', 'x']`. */
   readonly arguments?: readonly string[];
-  /** PEM files; then the port speaks TLS only. */
+  /** PEM files. With them the port is TLS only. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 

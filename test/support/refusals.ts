@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { openClient } from './raw-client.ts';
 import { type Rig, startRig } from './rig.ts';
 
-/** Messages that must be refused, by what is wrong with them. */
+/** Messages that must be refused, by their fault. */
 export type Refusals = Readonly<Record<string, string>>;
 
 /** The default: a malformed request. */
@@ -11,7 +11,7 @@ export const badRequest: readonly number[] = [400];
 
 /**
  * A suite over messages that a gateway must refuse: one answer with one of `statuses`, then the connection is closed,
- * and no complete request is seen by the backend.
+ * and the backend receives no complete request.
  */
 export function describeRefusals(title: string, cases: Refusals, statuses: readonly number[] = badRequest): void {
   describe(title, { concurrency: 32 }, () => {
@@ -30,7 +30,7 @@ export function describeRefusals(title: string, cases: Refusals, statuses: reado
   });
 }
 
-/** The client keeps its side open: it is the gateway that has to close. */
+/** The client keeps its side open, because the gateway has to close. */
 export async function assertRefused(
   port: number,
   bytes: string,

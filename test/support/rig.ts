@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import type { Settings } from '../../src/settings/settings.ts';
+import type { Settings } from '../../src/shared/settings/settings.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
 import { type BackendScript, type RawBackend, startRawBackend } from './raw-backend.ts';
 
 export interface RigOptions {
-  /** What the backend does with a connection; by default it answers every request with 200. */
+  /** How the backend handles a connection; by default it answers every request with 200. */
   readonly script?: BackendScript;
   readonly settings?: Partial<Settings>;
-  /** Settings as the environment has them. */
+  /** Settings in the form of environment variables. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Fields of the service beside its address. */
+  /** Fields of the service in addition to its address. */
   readonly service?: Readonly<Record<string, unknown>>;
-  /** Fields of the route; by default it takes every path and leaves it as it is. */
+  /** Fields of the route; by default it matches every path and forwards it unchanged. */
   readonly route?: Readonly<Record<string, unknown>>;
 }
 
@@ -56,7 +56,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
   return { gateway, port: gateway.proxyPort, backend, write, close, [Symbol.asyncDispose]: close };
 }
 
-/** Bytes of memory of the process that runs the gateway, which in these tests is the test's own. */
+/** Bytes of memory of this process, which in these tests also runs the gateway. */
 export function residentMemory(): number {
   globalThis.gc?.();
   return process.memoryUsage.rss();

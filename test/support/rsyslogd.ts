@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
-/** A message as rsyslogd understood it. */
+/** A message as rsyslogd parsed it. */
 export interface RsyslogMessage {
   readonly input: string;
   readonly facility: string;
@@ -16,9 +16,9 @@ export interface RsyslogMessage {
   readonly text: string;
 }
 
-/** A throw-away rsyslogd that takes messages over UDP and TCP of 127.0.0.1, and on a Unix socket for streams. */
+/** A throw-away rsyslogd that receives over UDP and TCP of 127.0.0.1, and on a Unix stream socket. */
 export interface TestRsyslogd extends AsyncDisposable {
-  /** Of UDP and TCP. */
+  /** Port for UDP and TCP. */
   readonly port: number;
   readonly socketPath: string;
   messages(): readonly RsyslogMessage[];
@@ -26,7 +26,7 @@ export interface TestRsyslogd extends AsyncDisposable {
 
 const program = ['/usr/sbin/rsyslogd', '/usr/local/sbin/rsyslogd'].find((path) => existsSync(path)) ?? null;
 
-/** Whether this machine has one (Debian: `rsyslog`). */
+/** Whether rsyslogd is installed (Debian: `rsyslog`). */
 export const hasRsyslogd = program !== null;
 
 export async function startRsyslogd(): Promise<TestRsyslogd> {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A certificate for a name, signed by itself, and its key (EC unless told otherwise): PEM texts. */
+/** A self-signed certificate for a name, and its key (default: EC), as PEM texts. */
 export function selfSigned(name: string, type: 'ec' | 'rsa' = 'ec'): { readonly cert: string; readonly key: string } {
   const folder = mkdtempSync(join(tmpdir(), 'sluicegate-certificate-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

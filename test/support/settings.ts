@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { loadSettings } from '../../src/settings/load.ts';
-import { defaultFormat, defaultStreamFormat } from '../../src/settings/log-formats.ts';
-import type { ListenAddress, Settings } from '../../src/settings/settings.ts';
+import { defaultFormat, defaultStreamFormat } from '../../src/shared/settings/kinds/log-formats.ts';
+import type { ListenAddress, Settings } from '../../src/shared/settings/settings.ts';
+import { loadSettings } from '../../src/shared/settings/sources/load.ts';
 
 const anyPort: ListenAddress = {
   ip: '127.0.0.1',
@@ -21,11 +21,11 @@ const anyPort: ListenAddress = {
 export interface TestSettingsOptions {
   readonly prefix: string;
   readonly settings?: Partial<Settings>;
-  /** Read by the real loader, over the values of a test; `settings` stand above it. */
+  /** Read by the real settings loader, over the defaults of tests; `settings` takes precedence. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Settings of a small gateway for tests: one worker, SQLite, every port chosen by the system, logs into the prefix. */
+/** Settings of a small gateway for tests: one worker, SQLite, every port chosen by the system, logs in the prefix. */
 export function testSettings(options: TestSettingsOptions): Settings {
   const { prefix, env } = options;
   const base = env === undefined ? baseSettings(prefix) : loadedSettings(prefix, env);

@@ -7,26 +7,26 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePort } from './free-port.ts';
 
-/** A throw-away OpenLDAP server on ports of 127.0.0.1, with the users that a test names. */
+/** A throw-away OpenLDAP server on ports of 127.0.0.1, with the users of a test. */
 export interface TestSlapd {
   readonly host: string;
-  /** LDAP; StartTLS where the server has a certificate. */
+  /** Port for LDAP, with StartTLS if the server has a certificate. */
   readonly port: number;
-  /** LDAP over TLS from the first byte; 0 without a certificate. */
+  /** Port for LDAP over TLS; 0 without a certificate. */
   readonly tlsPort: number;
-  /** Entry below which the users are: `uid=<name>,<base>`. */
+  /** Base entry of the users: `uid=<name>,<base>`. */
   readonly base: string;
-  /** Names in the binds that the server was asked for, oldest first; as it understood them. */
+  /** Names in the binds that the server received, oldest first, as it parsed them. */
   readonly binds: readonly string[];
-  /** Connections on which it was asked for binds, since its last start. */
+  /** Connections with binds since its last start. */
   readonly connections: number;
   /** Changes the directory as its administrator; LDIF. */
   modify(ldif: string): void;
-  /** Ends the server at once; its entries stay. */
+  /** Stops the server at once; its entries stay. */
   kill(): Promise<void>;
   /** Starts the server again on the same ports and entries. */
   restart(): Promise<void>;
-  /** The server accepts connections (its kernel does) and answers nothing more, until `resume`. */
+  /** The kernel still accepts connections, but the server stops answering until `resume`. */
   hang(): void;
   resume(): void;
   stop(): Promise<void>;
@@ -118,7 +118,7 @@ export async function startSlapd(options: TestSlapdOptions): Promise<TestSlapd> 
   };
 }
 
-/** Binds without a password succeed, as in some directories: the gateway must not send them. */
+/** Binds without a password succeed, as in some directories, so the gateway must not send them. */
 function configuration(directory: string, { tls, config = [] }: TestSlapdOptions): string {
   const lines = [
     ...['core', 'cosine', 'inetorgperson'].map((name) => `include /etc/ldap/schema/${name}.schema`),
@@ -175,7 +175,7 @@ async function startServer(
   return server;
 }
 
-/** The server says that it starts before it listens. */
+/** The server logs its start before it listens. */
 async function listening(port: number, server: ChildProcess): Promise<void> {
   while (server.exitCode === null) {
     const socket = connect(port, '127.0.0.1');
@@ -190,7 +190,7 @@ async function listening(port: number, server: ChildProcess): Promise<void> {
   throw new Error('slapd ended before it listened');
 }
 
-/** Debian keeps it outside of a user's PATH. */
+/** Debian installs it outside of a user's PATH. */
 function findSlapd(): string | null {
   const folders = ['/usr/sbin', '/usr/local/libexec', ...(process.env['PATH'] ?? '').split(':')];
   return folders.map((folder) => join(folder, 'slapd')).find((path) => existsSync(path)) ?? null;

@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A TCP proxy in front of a server, which can stop carrying bytes while connections stay open and new ones are accepted. */
+/** A TCP proxy in front of a server that can stop forwarding bytes while connections stay open and new ones are accepted. */
 export interface StallingProxy extends AsyncDisposable {
   readonly port: number;
   /** Connections accepted so far. */
   readonly connections: number;
-  /** From now on nothing gets through, in either direction, without a connection being closed. */
+  /** Stops forwarding in both directions without closing connections. */
   stall(): void;
-  /** Goes on with what has not been read yet. */
+  /** Resumes with the bytes that have not been read yet. */
   resume(): void;
 }
 
-/** `stallAt`: stalls by itself when a client sends something with this text in it, which is not passed on. */
+/** `stallAt`: stalls when a client sends bytes with this text, which are not forwarded. */
 export async function startStallingProxy(
   target: { readonly host: string; readonly port: number },
   { stallAt = null }: { readonly stallAt?: string | null } = {},

@@ -3,29 +3,29 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { until } from './until.ts';
 
-/** A line as a server of the protocol understands it. */
+/** A line as a StatsD server parses it. */
 export interface StatsdMetric {
   readonly name: string;
   readonly value: string;
   readonly type: string;
-  /** 1 when the line names none. */
+  /** Sample rate; 1 if the line has none. */
   readonly rate: number;
   readonly tags: Readonly<Record<string, string>>;
 }
 
 export type StatsdDialect = 'plain' | 'dogstatsd' | 'influxdb' | 'librato' | 'signalfx';
 
-/** A receiver of statsd's protocol by UDP and TCP, on the same port of 127.0.0.1. */
+/** A receiver of StatsD lines over UDP and TCP, on the same port of 127.0.0.1. */
 export interface StatsdServer extends AsyncDisposable {
   readonly port: number;
-  /** Datagrams as they came, and what came over each TCP connection. */
+  /** Datagrams as received, and the bytes of each TCP connection. */
   readonly packets: readonly string[];
   /** Open TCP connections. */
   readonly connections: ReadonlySet<Socket>;
   readonly metrics: readonly StatsdMetric[];
   /** Waits for a metric of this name. */
   metric(name: string): Promise<StatsdMetric>;
-  /** Waits until that many lines have come. */
+  /** Waits until this many lines have arrived. */
   lines(count: number): Promise<readonly StatsdMetric[]>;
   forget(): void;
   close(): Promise<void>;
@@ -33,7 +33,7 @@ export interface StatsdServer extends AsyncDisposable {
 
 const types: ReadonlySet<string> = new Set(['c', 'g', 'h', 'm', 's', 'ms', 'd']);
 
-/** Reads one line; throws at anything that the dialect does not have. */
+/** Reads one line; throws on anything that is not in the dialect. */
 export function parseStatsdLine(line: string, dialect: StatsdDialect): StatsdMetric {
   const fault = (what: string): Error => new Error(`${what}: ${JSON.stringify(line)}`);
   const match = /^([^:|]+):([^:|]+)\|([a-z]+)(?:\|@([0-9.]+))?(?:\|#([^|]*))?$/.exec(line);

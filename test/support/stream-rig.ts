@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ListenAddress, Settings } from '../../src/settings/settings.ts';
+import type { ListenAddress, Settings } from '../../src/shared/settings/settings.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
 import { testSettings } from './settings.ts';
 
@@ -19,11 +19,11 @@ export function streamListeners(...flags: readonly string[]): readonly ListenAdd
 /** A gateway with stream listeners. */
 export interface StreamRig extends AsyncDisposable {
   readonly gateway: TestGateway;
-  /** Of the stream listeners, in their order. */
+  /** Ports of the stream listeners, in order. */
   readonly ports: readonly number[];
   /** An Admin API write that must succeed; returns the entity. */
   write(method: string, path: string, body?: unknown): Promise<Readonly<Record<string, unknown>>>;
-  /** A service for the address, and a route to it; both of this name, replaced when they are there. */
+  /** A service for the address, and a route to it; both with this name; existing ones are replaced. */
   route(
     name: string,
     service: Readonly<Record<string, unknown>>,
@@ -53,7 +53,7 @@ export async function startStreamRig(flags: readonly string[], settings: Partial
   };
 }
 
-/** Waits for a condition, 8 seconds at most. */
+/** Waits for a condition, at most 8 seconds. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (const end = Date.now() + 8_000; Date.now() < end; ) {
     if (await holds()) return;

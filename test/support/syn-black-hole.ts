@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** An address whose host drops every attempt to connect: its queue of connections is full, and nobody takes any out. */
+/** An address whose host drops every attempt to connect: its accept queue is full, and no process accepts. */
 export interface SynBlackHole extends AsyncDisposable {
   readonly port: number;
 }
@@ -18,7 +18,7 @@ export async function startSynBlackHole(): Promise<SynBlackHole> {
   const child: ChildProcess = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
   const port = Number(line.toString());
-  // As many as the queue holds connect; those after them wait.
+  // As many as the queue holds can connect; further ones wait.
   const fillers: Socket[] = [];
   for (let connected = true; connected && fillers.length < 20; ) {
     const socket = connect(port, '127.0.0.1').on('error', () => {});

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 
-/** What openssl's client says of a connection; its arguments beside the address. `input`: what a person would type. */
+/** Output of `openssl s_client` for a connection, with these arguments in addition to the address. `input`: its standard input. */
 export function openssl(port: number, args: readonly string[], input = 'Q\n'): Promise<string> {
   return new Promise((resolve) => {
     const given = args.includes('-servername') ? args : ['-servername', 'localhost', ...args];
@@ -16,7 +16,7 @@ export function openssl(port: number, args: readonly string[], input = 'Q\n'): P
   });
 }
 
-/** Version and cipher that are agreed on; null: none are. */
+/** The negotiated version and cipher; null: the handshake failed. */
 export async function agreed(port: number, ...args: readonly string[]): Promise<readonly [string, string] | null> {
   const text = await openssl(port, args);
   const found = /(?:New, |Reused, )(TLSv[\d.]+)\S*, Cipher is (\S+)/.exec(text);
@@ -25,7 +25,7 @@ export async function agreed(port: number, ...args: readonly string[]): Promise<
   return [version, found[2] ?? ''];
 }
 
-/** A connection whose handshake is done. The certificate may be any. */
+/** A connection after its handshake. Any certificate is accepted. */
 export function secured(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connect(
@@ -36,7 +36,7 @@ export function secured(port: number, options: ConnectionOptions = {}): Promise<
   });
 }
 
-/** Common name and type of key of the certificate that a client is shown. */
+/** Common name and key type of the certificate that a client receives. */
 export async function shown(port: number, servername: string, options: ConnectionOptions = {}): Promise<string> {
   const socket = await secured(port, { servername, ...options });
   const certificate = socket.getPeerX509Certificate();

@@ -5,13 +5,17 @@ import { WebSocket } from 'ws';
 import type { TestGateway } from './gateway.ts';
 import { openHttp2 } from './http2-client.ts';
 
-/** How a client opens a WebSocket: by an upgrade (RFC 6455), or on a stream of its HTTP/2 session (RFC 8441). */
-export type WebSocketDoor = 'HTTP/1.1' | 'HTTP/2' | 'HTTP/2 over TLS';
+/** How a client opens a WebSocket: by an upgrade (RFC 6455), or on a stream of an HTTP/2 session (RFC 8441). */
+export type WebSocketEndpoint = 'HTTP/1.1' | 'HTTP/2' | 'HTTP/2 over TLS';
 
-/** Opens a WebSocket. Rejects with `answered <status>` when the gateway does not let it stand. */
-export async function openWebSocket(door: WebSocketDoor, gateway: TestGateway, path: string): Promise<WebSocket> {
-  if (door === 'HTTP/1.1') return await openByUpgrade(gateway.proxyPort, path);
-  const secure = door === 'HTTP/2 over TLS';
+/** Opens a WebSocket. Rejects with `answered <status>` when the gateway refuses it. */
+export async function openWebSocket(
+  endpoint: WebSocketEndpoint,
+  gateway: TestGateway,
+  path: string,
+): Promise<WebSocket> {
+  if (endpoint === 'HTTP/1.1') return await openByUpgrade(gateway.proxyPort, path);
+  const secure = endpoint === 'HTTP/2 over TLS';
   return await openByConnect(secure ? gateway.proxyTlsPort : gateway.proxyPort, secure, path);
 }
 
@@ -44,7 +48,7 @@ async function openByConnect(port: number, secure: boolean, path: string): Promi
   return speak(stream);
 }
 
-/** The client's end of a WebSocket whose handshake is done; `ws` itself can only begin with an upgrade. */
+/** The client side of a WebSocket after the handshake; `ws` itself can only begin with an upgrade. */
 function speak(stream: ClientHttp2Stream): WebSocket {
   const options = { autoPong: true, closeTimeout: 5_000 };
   const socket = new WebSocket(null as unknown as string, undefined, options as object);

@@ -6,14 +6,14 @@ import {
   type PluginTools,
   type Reply,
   refuse,
-} from '../../../src/plugin-sdk/index.ts';
+} from 'sluicegate/plugin-sdk';
 import type { HelloConfig } from './schema.ts';
 
 const greeted = contextKey<string>('hello');
 
-/** Greets the caller that names itself in the query: `?name=Ada`. */
+/** Greets the client that gives its name in the query: `?name=Ada`. */
 export function greet(config: HelloConfig, tools: PluginTools): PluginPhases {
-  // Once for each configuration; requests only look things up.
+  // Once per configuration, not per request.
   const banned = new Set(config.banned);
   return {
     access(context: AccessContext): Reply | undefined {

@@ -1,4 +1,4 @@
-import { definePlugin, httpProtocols } from '../../../src/plugin-sdk/index.ts';
+import { definePlugin, httpProtocols } from 'sluicegate/plugin-sdk';
 import { greet } from './handler.ts';
 
 export default definePlugin({

@@ -1,4 +1,4 @@
-import { array, type Infer, integer, record, string } from '../../../src/plugin-sdk/schema.ts';
+import { array, type Infer, integer, record, string } from 'sluicegate/plugin-sdk/schema';
 
 export const config = record({
   greeting: string({ required: true, default: 'Hello', description: 'First word of the greeting.' }),

@@ -11,14 +11,22 @@ const files: Readonly<Record<string, string>> = {
   'src/main.test.ts': `import './main.ts';`,
 };
 
-test('imports, modules of threads and modules loaded on demand are reachable, tests are not', () => {
+test('reaches imports, modules of threads and modules loaded on demand, but not tests', () => {
   assert.deepEqual(
     reachableModules(['src/main.ts'], (path) => files[path] ?? ''),
     ['src/cli/run.ts', 'src/deep/er.ts', 'src/late.ts', 'src/main.ts', 'src/worker.ts'],
   );
 });
 
-test('relative names become those of JavaScript files, others stay', () => {
+test('modules that only examples in comments name are not reachable', () => {
+  const text = `/**\n * @example\n * import { greet } from './handler.ts';\n */\n// As './other.ts'.\nexport const a = 1;`;
+  assert.deepEqual(
+    reachableModules(['src/sdk.ts'], () => text),
+    ['src/sdk.ts'],
+  );
+});
+
+test('renames relative imports to JavaScript files, and leaves others unchanged', () => {
   assert.equal(
     withJavaScriptNames(`import a from "./a.ts"; new URL('../b/c.ts', u); const name = 'worker.ts'; import('x/y.ts');`),
     `import a from "./a.js"; new URL('../b/c.js', u); const name = 'worker.ts'; import('x/y.ts');`,

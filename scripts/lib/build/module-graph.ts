@@ -1,6 +1,8 @@
 import { dirname, posix } from 'node:path';
 
 const moduleName = /(['"])(\.{1,2}\/[^'"\n]+\.ts)\1/g;
+/** Examples in comments name modules of their readers. */
+const commentLine = /^[ \t]*(?:\/\/|\/\*|\*[ /]).*$/gm;
 
 /**
  * The modules that the entries need, themselves included, sorted. Every relative name of a TypeScript file counts:
@@ -9,7 +11,8 @@ const moduleName = /(['"])(\.{1,2}\/[^'"\n]+\.ts)\1/g;
 export function reachableModules(entries: readonly string[], read: (path: string) => string): readonly string[] {
   const found = new Set(entries);
   for (const path of found) {
-    for (const [, , name = ''] of read(path).matchAll(moduleName)) found.add(posix.join(dirname(path), name));
+    for (const [, , name = ''] of read(path).replace(commentLine, '').matchAll(moduleName))
+      found.add(posix.join(dirname(path), name));
   }
   return [...found].sort();
 }

@@ -13,7 +13,7 @@ export function piece(text: string, look: Look = 'plain'): Piece {
   return { text, look };
 }
 
-/** Pieces that stand in columns; the last is as long as it is. */
+/** Pieces of text in columns; the last one has any length. */
 export type Row = readonly Piece[];
 
 export interface Section {
@@ -21,11 +21,11 @@ export interface Section {
   readonly rows: readonly Row[];
 }
 
-/** Columns are as wide as their longest piece, up to so many characters. */
-const widest = 44;
+/** Maximum width of a column in characters. */
+const maxWidth = 44;
 const titleWidth = 12;
 
-/** Lines of all sections: titles on the left, rows in columns beside them. */
+/** Lines of all sections: titles on the left, rows in columns to the right. */
 export function linesOf(sections: readonly Section[], colours: boolean): readonly string[] {
   return sections
     .filter(({ rows }) => rows.length > 0)
@@ -42,7 +42,7 @@ function widthsOf(rows: readonly Row[]): readonly number[] {
   const widths: number[] = [];
   for (const row of rows) {
     for (const [at, { text }] of row.slice(0, -1).entries()) {
-      if (text.length <= widest) widths[at] = Math.max(widths[at] ?? 0, text.length);
+      if (text.length <= maxWidth) widths[at] = Math.max(widths[at] ?? 0, text.length);
     }
   }
   return widths;
@@ -62,17 +62,17 @@ export function painted({ text, look }: Piece, colours: boolean): string {
   return look === 'plain' || !colours || safe.trim() === '' ? safe : `\x1b[${codes[look]}m${safe}\x1b[0m`;
 }
 
-/** What steers a terminal, or turns the direction of what it shows. */
-const steering = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+/** Characters that control a terminal or change the direction of text. */
+const controlCharacters = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** What a client or a backend has sent must not steer the terminal. */
+/** Text from a client or a backend must not control the terminal. */
 function printable(text: string): string {
-  return text.replace(steering, '\u{fffd}');
+  return text.replace(controlCharacters, '\u{fffd}');
 }
 
-/** JSON for people and programs: the same is escaped, where JSON itself would not have it so. */
+/** JSON for people and programs; also escapes control characters that JSON itself allows. */
 export function printableJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(steering, (char) =>
+  return JSON.stringify(value, null, 2).replace(controlCharacters, (char) =>
     char === '\n' ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

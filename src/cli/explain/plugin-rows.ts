@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../plugin-sdk/json.ts';
+import type { JsonValue } from '../../plugin-kit/json/json.ts';
 import { type Look, piece, type Row } from './layout.ts';
 import { joined, list, member, text } from './read-explanation.ts';
 

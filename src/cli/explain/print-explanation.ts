@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../plugin-sdk/json.ts';
+import type { JsonValue } from '../../plugin-kit/json/json.ts';
 import { type Look, linesOf, painted, piece, type Row, type Section } from './layout.ts';
 import { pluginRows } from './plugin-rows.ts';
 import { type Explanation, isRouted, joined, list, member, text } from './read-explanation.ts';

@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-sdk/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/json.ts';
 
-/** What the gateway tells of a request (docs/explain.md). */
+/** The gateway's explanation of a request (docs/explain.md). */
 export type Explanation = JsonObject;
 
-/** Null: the body is none. */
+/** Null: the body is not an explanation. */
 export function readExplanation(body: string): Explanation | null {
   try {
     const value: JsonValue = JSON.parse(body);
@@ -17,12 +17,12 @@ export function isRouted(explanation: Explanation): boolean {
   return member(explanation['router'], 'matched') !== null;
 }
 
-/** Null where there is no such member, or no object. */
+/** Null: there is no such member, or the value is not an object. */
 export function member(value: JsonValue | undefined, name: string): JsonValue {
   return isJsonObject(value) ? (value[name] ?? null) : null;
 }
 
-/** The text of a scalar; '' for null and for what is none. */
+/** The text of a scalar; '' for null and for any other value. */
 export function text(value: JsonValue | undefined): string {
   return value === null || value === undefined || typeof value === 'object' ? '' : String(value);
 }

@@ -1,10 +1,11 @@
-import type { JsonValue } from '../../plugin-sdk/json.ts';
+import type { JsonValue } from '../../plugin-kit/json/json.ts';
 import { piece, type Row } from './layout.ts';
 import { joined, list, member, text } from './read-explanation.ts';
 
 /** The route that matched, and by what. */
 export function routeRows(router: JsonValue | undefined): readonly Row[] {
-  if (member(router, 'routes') === null) return [[piece('not asked: the request was refused before', 'bad')]];
+  if (member(router, 'routes') === null)
+    return [[piece('not searched: the request was refused before routing', 'bad')]];
   const matched = member(router, 'matched');
   const routes = text(member(router, 'routes'));
   if (matched === null) return [[piece(`none of ${routes} matches`, 'bad')]];
@@ -13,16 +14,16 @@ export function routeRows(router: JsonValue | undefined): readonly Row[] {
     [piece(`${nameOf(matched)}${service === '' ? '' : `, of the service ${service}`}; one of ${routes}`, 'good')],
   ];
   const conditions = list(member(matched, 'conditions'));
-  if (conditions.length === 0) rows.push([piece('  it takes every request')]);
+  if (conditions.length === 0) rows.push([piece('  it matches every request')]);
   for (const one of conditions)
     rows.push([piece(`  ${conditionName(one)}`), piece(gotText(one)), piece(`is ${wantedText(one)}`, 'dim')]);
   if (member(matched, 'strip_path') === true && conditions.some((one) => member(one, 'condition') === 'path')) {
-    rows.push([piece('  what matched is taken off the path (strip_path)', 'dim')]);
+    rows.push([piece('  the matched part is removed from the path (strip_path)', 'dim')]);
   }
   return rows;
 }
 
-/** The others that came nearest, and what kept them from being taken. */
+/** The routes that matched most nearly, and why they were not chosen. */
 export function otherRoutes(router: JsonValue | undefined): readonly Row[] {
   const disabled = list(member(router, 'disabled')).map((route): Row => {
     return [piece(nameOf(route)), piece('would match, but its service is disabled', 'warning')];

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-sdk/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/json.ts';
 import { CliError } from '../cli-error.ts';
 
 const deadline = 30_000;
@@ -16,16 +16,16 @@ export class AdminClient {
     this.#token = token;
   }
 
-  /** Null: there is none. */
+  /** Null: there is no such entity. */
   async find(path: string): Promise<JsonObject | null> {
-    const { status, body } = await this.#ask('GET', path);
+    const { status, body } = await this.#request('GET', path);
     if (status === 404) return null;
     return this.#entity('GET', path, status, body);
   }
 
-  /** Must succeed. */
+  /** Rejects with a `CliError` unless the status is 2xx. */
   async write(method: 'PUT' | 'PATCH', path: string, fields: JsonObject): Promise<JsonObject> {
-    const { status, body } = await this.#ask(method, path, fields);
+    const { status, body } = await this.#request(method, path, fields);
     return this.#entity(method, path, status, body);
   }
 
@@ -33,12 +33,12 @@ export class AdminClient {
     const object = isJsonObject(body) ? body : {};
     if (status >= 200 && status < 300) return object;
     if (status === 401)
-      throw new CliError('the Admin API asks for a token: give it by --token or SLUICEGATE_ADMIN_TOKEN');
+      throw new CliError('the Admin API requires a token: pass it with --token or SLUICEGATE_ADMIN_TOKEN');
     const { message } = object;
     throw new CliError(`${method} ${path}: ${status} ${typeof message === 'string' ? message : ''}`.trim());
   }
 
-  async #ask(
+  async #request(
     method: string,
     path: string,
     fields?: JsonObject,

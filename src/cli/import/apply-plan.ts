@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-sdk/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/json.ts';
 import { CliError } from '../cli-error.ts';
 import type { AdminClient } from './admin-client.ts';
 import type { Plan } from './plan.ts';
@@ -7,8 +7,7 @@ import type { Plan } from './plan.ts';
 type Outcome = 'created' | 'updated' | 'unchanged';
 
 /**
- * Writes what differs. What is there already keeps the fields that the document says nothing about. A second run finds nothing
- * to do.
+ * Writes the differences. An existing entity keeps the fields that the document does not set. A second run changes nothing.
  */
 export async function applyPlan(plan: Plan, admin: AdminClient, out: (line: string) => void): Promise<void> {
   const counts: Record<Outcome, number> = { created: 0, updated: 0, unchanged: 0 };
@@ -19,7 +18,7 @@ export async function applyPlan(plan: Plan, admin: AdminClient, out: (line: stri
     return id;
   };
   const servicePath = `/services/${encodeURIComponent(plan.service)}`;
-  await refuseForeign(plan, admin, servicePath);
+  await refuseForeignRoutes(plan, admin, servicePath);
   const serviceId = await put(`service ${plan.service}`, servicePath, plan.fields);
   const service = { service: { id: serviceId } };
   for (const { id, fields } of plan.plugins) {
@@ -31,7 +30,7 @@ export async function applyPlan(plan: Plan, admin: AdminClient, out: (line: stri
       await put(`plugin ${fields['name']} of ${route.name}`, `/plugins/${id}`, { ...fields, route: { id: routeId } });
     }
   }
-  await tellLeftOvers(plan, admin, servicePath, out);
+  await reportLeftOvers(plan, admin, servicePath, out);
   out(`${counts.created} created, ${counts.updated} updated, ${counts.unchanged} unchanged`);
 }
 
@@ -47,7 +46,7 @@ async function writeEntity(
   return { outcome: changed.length > 0 ? 'updated' : 'unchanged', id: String(known['id']) };
 }
 
-/** True when the value holds all that is wanted; a record may have more fields, as defaults. An empty list may be shown as null. */
+/** True when the value contains everything that is wanted; a record may have more fields, such as defaults. An empty list may be null. */
 function covers(value: JsonValue, wanted: JsonValue): boolean {
   if (Array.isArray(wanted) && wanted.length === 0 && value === null) return true;
   if (!isJsonObject(wanted) || !isJsonObject(value)) return isDeepStrictEqual(value, wanted);
@@ -55,12 +54,12 @@ function covers(value: JsonValue, wanted: JsonValue): boolean {
 }
 
 /** Before anything is written. */
-async function refuseForeign(plan: Plan, admin: AdminClient, servicePath: string): Promise<void> {
+async function refuseForeignRoutes(plan: Plan, admin: AdminClient, servicePath: string): Promise<void> {
   const serviceId = (await admin.find(servicePath))?.['id'];
   for (const { name } of plan.routes) {
     const service = (await admin.find(routePath(name)))?.['service'];
     if (service === undefined || (isJsonObject(service) && service['id'] === serviceId)) continue;
-    throw new CliError(`there is a route ${name} of another service: choose other names by --route-prefix`);
+    throw new CliError(`route ${name} belongs to another service: choose other names with --route-prefix`);
   }
 }
 
@@ -68,8 +67,8 @@ function routePath(name: string): string {
   return `/routes/${encodeURIComponent(name)}`;
 }
 
-/** Routes that an earlier document had. They are the operator's to remove. */
-async function tellLeftOvers(
+/** Reports routes of an earlier document. Only the operator may remove them. */
+async function reportLeftOvers(
   plan: Plan,
   admin: AdminClient,
   servicePath: string,
@@ -81,7 +80,7 @@ async function tellLeftOvers(
     const page: JsonObject | null = await admin.find(next);
     for (const route of Array.isArray(page?.['data']) ? page['data'] : []) {
       const name = isJsonObject(route) ? route['name'] : null;
-      if (typeof name === 'string' && !names.has(name)) out(`route ${name}: not in the document, left as it is`);
+      if (typeof name === 'string' && !names.has(name)) out(`route ${name}: not in the document, left unchanged`);
     }
     next = typeof page?.['next'] === 'string' ? page['next'] : null;
   }

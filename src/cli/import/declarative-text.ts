@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { JsonObject } from '../../plugin-sdk/json.ts';
+import type { JsonObject } from '../../plugin-kit/json/json.ts';
 import type { Plan, PlannedPlugin } from './plan.ts';
 
 /** The plan in the declarative format of Kong. */

@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-sdk/json.ts';
-import { pointerStep, SchemaError } from '../../plugin-sdk/json-schema/schema-error.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/json.ts';
+import { pointerStep, SchemaError } from '../../plugin-kit/json-schema/schema-error.ts';
 import { apiProblem } from '../../plugins/openapi/api.ts';
 import { type OperationSource, readOperations, serverPath, serverUrl } from '../../plugins/openapi/read-operations.ts';
 import { routePath, routePriority } from './route-path.ts';
 
 export interface PlanOptions {
-  /** Of the service. Default: the title of the document. */
+  /** Name of the service. Default: the title of the document. */
   readonly name: string | null;
   /** A number (from 1) of a server of the document, or a URL. Default: the first server. */
   readonly server: string | null;
-  /** Before the names of routes. */
+  /** Prefix of the names of routes. */
   readonly routePrefix: string;
   readonly tags: readonly string[];
-  /** The service gets the plugin `openapi` with the document. */
+  /** Add the plugin `openapi` with the document to the service. */
   readonly validate: boolean;
 }
 
 export interface PlannedPlugin {
-  /** The same for the same document, so that another run finds it. */
+  /** Always the same for the same document, so that another run finds it. */
   readonly id: string;
   readonly fields: JsonObject;
 }
@@ -29,7 +29,7 @@ export interface PlannedRoute {
   readonly plugins: readonly PlannedPlugin[];
 }
 
-/** What a document becomes in the gateway. */
+/** The entities that a document describes. */
 export interface Plan {
   readonly service: string;
   readonly fields: JsonObject;
@@ -43,7 +43,8 @@ export function planOf(document: JsonObject, text: string, options: PlanOptions)
   if (problem !== null) throw new SchemaError('', problem);
   const operations = readOperations(document);
   const service = options.name ?? named(document) ?? nameOf(titleOf(document));
-  if (!/[A-Za-z0-9]/.test(service)) throw new SchemaError('/info/title', 'gives no name for the service: use --name');
+  if (!/[A-Za-z0-9]/.test(service))
+    throw new SchemaError('/info/title', 'has no characters for the name of the service: use --name');
   const tags = [...new Set([...options.tags, ...textsOf(document['x-kong-tags'])])];
   const names = new Set<string>();
   const server = chosenServer(document, options.server);
@@ -86,14 +87,14 @@ function routeOf(
   return { name, fields, plugins: pluginsOf(operation, pointer, `route ${name}`, tags) };
 }
 
-/** Without any, those that were given by hand stay. */
+/** Without tags, those that were set by hand are kept. */
 function tagged(tags: readonly string[]): JsonObject {
   return tags.length === 0 ? {} : { tags: [...tags] };
 }
 
 interface Server {
   readonly address: JsonObject;
-  /** Stands in the paths of the routes, so that clients change nothing but the host. */
+  /** Part of the paths of the routes, so that clients only have to change the host. */
   readonly basePath: string;
 }
 
@@ -124,10 +125,10 @@ function chosenServer(document: JsonObject, choice: string | null): Server {
 
 function httpUrl(text: string): URL {
   if (/^https?:\/\/[^/]/.test(text) && URL.canParse(text)) return new URL(text);
-  throw new SchemaError('/servers', 'there is no server with an http or https URL: give one by --server http://...');
+  throw new SchemaError('/servers', 'there is no server with an http or https URL: pass one with --server http://...');
 }
 
-/** Operations without servers of their own have those of the document; of these the chosen one counts. */
+/** Operations without servers of their own use the chosen server of the document. */
 function basePathsOf(
   { basePaths, operation, template }: OperationSource,
   document: JsonObject,
@@ -186,7 +187,7 @@ function objectAt(object: JsonObject, ...path: readonly string[]): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** A UUID made of a text (RFC 9562, version 8). */
+/** A UUID derived from a text (RFC 9562, version 8). */
 function idOf(text: string): string {
   const digits = createHash('sha256').update(`sluicegate import ${text}`).digest('hex');
   const variant = (8 + (Number.parseInt(digits[16] as string, 16) & 3)).toString(16);

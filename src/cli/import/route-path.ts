@@ -1,4 +1,4 @@
-/** The path of a route that takes a template of OpenAPI, whole and nothing more: `/users/{id}` is `~/users/(?<id>[^/]+)$`. */
+/** The path of a route that matches exactly the paths of an OpenAPI template: `/users/{id}` is `~/users/(?<id>[^/]+)$`. */
 export function routePath(template: string): string {
   const names = new Set<string>();
   const parts = template.split(/\{([^{}]+)\}/);
@@ -6,13 +6,13 @@ export function routePath(template: string): string {
   return `~${source.join('')}$`;
 }
 
-const mostSegments = 20;
+const maxSegments = 20;
 
-/** Of templates that take the same path the most concrete one must go first: segment by segment, text before parameters. */
+/** When several templates match a path, the most specific one takes precedence: segment by segment, text before parameters. */
 export function routePriority(template: string): number {
   let priority = 0;
-  const segments = template.split('/').slice(1, mostSegments + 1);
-  for (let at = 0; at < mostSegments; at++) {
+  const segments = template.split('/').slice(1, maxSegments + 1);
+  for (let at = 0; at < maxSegments; at++) {
     const segment = segments[at];
     priority = priority * 2 + (segment !== undefined && !segment.includes('{') ? 1 : 0);
   }

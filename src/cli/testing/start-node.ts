@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Gateway } from '../../gateway.ts';
-import type { Settings } from '../../settings/settings.ts';
+import type { Settings } from '../../shared/settings/settings.ts';
 import { run } from '../run.ts';
 
 async function startGateway(settings: Settings): Promise<Gateway> {

@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Rig, startRig } from '../../../test/support/rig.ts';
 
-/** Takes the consumer that the header `As` names for authenticated. */
-const impersonate = fileURLToPath(new URL('../../../test/fixtures/plugins/impersonate.ts', import.meta.url));
+/** Authenticates the consumer that the header `As` names. */
+const impersonate = fileURLToPath(new URL('../../../test/support/plugins/impersonate.ts', import.meta.url));
 
 describe('groups of consumers', () => {
   let rig: Rig;
@@ -22,7 +22,7 @@ describe('groups of consumers', () => {
     return answer.status;
   }
 
-  it('are in force with the answer of the Admin API, both ways', async () => {
+  it('apply as soon as the Admin API has answered, for additions and deletions', async () => {
     assert.equal(await statusOf('ada'), 403);
     for (let turn = 0; turn < 3; turn++) {
       await rig.write('POST', '/consumers/ada/acls', { group: 'writers' });
@@ -33,7 +33,7 @@ describe('groups of consumers', () => {
     }
   });
 
-  it('are told to the backend', async () => {
+  it('are forwarded to the backend', async () => {
     await rig.write('PUT', '/consumers/ada/acls/readers', {});
     await rig.write('PUT', '/consumers/ada/acls/writers', {});
     assert.equal(await statusOf('ada'), 200);
@@ -60,7 +60,7 @@ describe('groups of consumers', () => {
     assert.equal((await rig.gateway.admin('GET', '/consumers/ada/acls/editors')).status, 404);
   });
 
-  it('are named once for each consumer', async () => {
+  it('are unique within a consumer', async () => {
     await rig.write('POST', '/consumers/ada/acls', { group: 'twice' });
     const twice = await rig.gateway.admin('POST', '/consumers/ada/acls', { group: 'twice' });
     assert.equal(twice.status, 409);
@@ -69,7 +69,7 @@ describe('groups of consumers', () => {
     await rig.write('DELETE', '/consumers/ada/acls/twice');
   });
 
-  it('have no name of their own outside of a consumer', async () => {
+  it('cannot be found by name without their consumer', async () => {
     const answer = await rig.gateway.admin('GET', '/acls/writers');
     assert.equal(answer.status, 400);
     assert.deepEqual(answer.body['fields'], { id: 'expected a valid UUID' });
@@ -77,7 +77,7 @@ describe('groups of consumers', () => {
     assert.deepEqual(missing.body['fields'], { group: 'required field missing' });
   });
 
-  it('go with their consumer', async () => {
+  it('are deleted with their consumer', async () => {
     await rig.write('PUT', '/consumers/eve', {});
     await rig.write('POST', '/consumers/eve/acls', { group: 'writers' });
     assert.equal(await statusOf('eve'), 200);

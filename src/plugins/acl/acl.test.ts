@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { definePlugin, httpProtocols, type IdentityDetails } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
-import { type TestOutcome, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type TestOutcome, testPlugin } from '../../plugin-testing/index.ts';
 import acl from './index.ts';
 
 type Config = Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ const bob = '5b0ef6c3-0000-4000-8000-000000000002';
 
 interface Client {
   readonly consumer?: string;
-  /** Default: there is one. */
+  /** Default: the client has a consumer. */
   readonly credential?: boolean;
   readonly details?: Partial<IdentityDetails>;
 }
@@ -41,7 +41,7 @@ async function outcome(config: Config, client: Client | null, slow = false): Pro
       { consumer: { id: ada }, group: 'writers' },
     ],
   };
-  return testPlugin(acl, { config, entities, slowEntities: slow, beside: [{ plugin: authentication }] }).request({
+  return testPlugin(acl, { config, entities, slowEntities: slow, otherPlugins: [{ plugin: authentication }] }).request({
     headers: { 'X-Consumer-Groups': 'spoofed', 'X-Authenticated-Groups': 'spoofed' },
   });
 }
@@ -60,20 +60,20 @@ test('exactly one of allow and deny must be given', async () => {
   assert.ok(none.message.includes("at least one of these fields must be non-empty: 'config.allow', 'config.deny'"));
 });
 
-test('allow lets members of any listed group pass, and nobody else', async () => {
+test('allow accepts members of any listed group, and no other client', async () => {
   assert.equal(await statusOf({ allow: ['writers', 'others'] }, { consumer: ada }), 200);
   assert.equal(await statusOf({ allow: ['others'] }, { consumer: ada }), 403);
   assert.equal(await statusOf({ allow: ['Writers'] }, { consumer: ada }), 403);
   assert.equal(await statusOf({ allow: ['writers'] }, { consumer: bob }), 403);
 });
 
-test('deny refuses members of any listed group, and nobody else', async () => {
+test('deny refuses members of any listed group, and no other client', async () => {
   assert.equal(await statusOf({ deny: ['writers'] }, { consumer: ada }), 403);
   assert.equal(await statusOf({ deny: ['others'] }, { consumer: ada }), 200);
   assert.equal(await statusOf({ deny: ['writers'] }, { consumer: bob }), 200);
 });
 
-test('nobody is told to authenticate, somebody that he may not', async () => {
+test('answers 401 to an unauthenticated client, and 403 to an authenticated one', async () => {
   const allow = { allow: ['writers'] };
   assert.equal(await statusOf(allow, null), 401);
   assert.equal(await statusOf({ deny: ['writers'] }, null), 401);
@@ -85,7 +85,7 @@ test('nobody is told to authenticate, somebody that he may not', async () => {
   assert.match((await outcome(allow, null)).response.body, /"message":"Unauthorized"/);
 });
 
-test('the backend learns the groups of the consumer, and never those that a client claims', async () => {
+test('forwards the groups of the consumer, never those that a client claims', async () => {
   for (const slow of [false, true]) {
     const { upstream } = await outcome({ allow: ['writers'] }, { consumer: ada }, slow);
     assert.equal(upstream?.header('x-consumer-groups'), 'readers, writers');
@@ -97,7 +97,7 @@ test('the backend learns the groups of the consumer, and never those that a clie
   assert.equal(none.upstream?.header('x-consumer-groups'), null);
 });
 
-test('without a consumer the groups count that the authentication vouches for', async () => {
+test('uses the groups of the authentication when there is no consumer', async () => {
   const details = { groups: ['staff', 'a\r\nb'] };
   const { response, upstream } = await outcome({ allow: ['staff'] }, { details });
   assert.equal(response.status, 200);
@@ -107,7 +107,7 @@ test('without a consumer the groups count that the authentication vouches for', 
   assert.equal(await statusOf({ deny: ['staff'] }, { details }), 403);
 });
 
-test('with a consumer they count only when that is asked for', async () => {
+test('uses the groups of the authentication next to a consumer only if configured', async () => {
   const client = { consumer: ada, details: { groups: ['staff'] } };
   assert.equal(await statusOf({ allow: ['staff'] }, client), 403);
   assert.equal(await statusOf({ allow: ['writers'] }, client), 200);

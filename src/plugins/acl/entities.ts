@@ -1,4 +1,4 @@
-import { autoId, createdAt, defineEntity, foreign, record, string, tags } from '../../plugin-sdk/schema.ts';
+import { credentialFields, defineEntity, record, string, tags } from '../../plugin-sdk/schema.ts';
 
 /** A consumer's membership in a group. */
 const acls = defineEntity({
@@ -6,13 +6,7 @@ const acls = defineEntity({
   path: 'acls',
   endpointKey: null,
   schema: record({
-    id: autoId(),
-    created_at: createdAt(),
-    consumer: foreign('consumers', {
-      required: true,
-      on_delete: 'cascade',
-      description: 'The consumer that is in the group.',
-    }),
+    ...credentialFields('The consumer that belongs to the group.'),
     group: string({ required: true, description: 'Name of the group; any text.' }),
     tags: tags(),
   }),

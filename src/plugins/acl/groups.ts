@@ -3,7 +3,7 @@ import type { EntityRow } from '../../plugin-sdk/index.ts';
 const namesOf = new WeakMap<readonly EntityRow[], readonly string[]>();
 const headers = new WeakMap<readonly string[], string>();
 
-/** The groups that these rows name. The same list for the same rows. */
+/** The groups of these rows. The same list for the same rows. */
 export function groupNames(rows: readonly EntityRow[]): readonly string[] {
   let names = namesOf.get(rows);
   if (names === undefined) {
@@ -15,7 +15,7 @@ export function groupNames(rows: readonly EntityRow[]): readonly string[] {
 
 const control = /[\0-\x1f\x7f]/;
 
-/** The value of the header that tells a backend of the groups. A name that no header can carry is left out. */
+/** The value of the header with the groups for the backend. Names that are not valid in a header are omitted. */
 export function groupsHeader(groups: readonly string[]): string {
   let value = headers.get(groups);
   if (value === undefined) {

@@ -1,11 +1,5 @@
-import {
-  type AccessContext,
-  type EntityRow,
-  type PluginPhases,
-  type PluginTools,
-  type Reply,
-  refuse,
-} from '../../plugin-sdk/index.ts';
+import type { AccessContext, EntityRow, PluginPhases, PluginTools, Reply } from '../../plugin-sdk/index.ts';
+import { refuse } from '../../plugin-sdk/index.ts';
 import { groupNames, groupsHeader } from './groups.ts';
 import type { AclConfig } from './schema.ts';
 
@@ -25,7 +19,7 @@ export function checkGroups(config: AclConfig, tools: PluginTools): PluginPhases
 
   function decideForConsumer(context: AccessContext, rows: readonly EntityRow[]): Reply | undefined {
     const groups = groupNames(rows);
-    // The anonymous consumer is nobody: who wants more has to show a credential.
+    // The anonymous consumer is not an identity: the client must present a credential.
     if (allowing && groups.length === 0 && context.client.credential === null) return unauthorized();
     return decide(context, groups, 'X-Consumer-Groups');
   }

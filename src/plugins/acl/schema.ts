@@ -2,21 +2,21 @@ import { array, boolean, type EntityCheck, type Infer, record, string } from '..
 
 export const config = record({
   allow: array(string({ description: 'Name of a group.' }), {
-    description: 'Groups whose members may pass; nobody else may.',
+    description: 'Groups whose members are allowed. All other clients are rejected.',
   }),
   deny: array(string({ description: 'Name of a group.' }), {
-    description: 'Groups whose members are refused; everybody else may pass.',
+    description: 'Groups whose members are rejected. All other authenticated clients are allowed.',
   }),
   hide_groups_header: boolean({
     required: true,
     default: false,
-    description: "Do not tell the backend the client's groups.",
+    description: "Does not send the client's groups to the backend.",
   }),
   always_use_authenticated_groups: boolean({
     required: true,
     default: false,
     description:
-      'Use the groups that the authentication vouches for, where it names any, also when there is a consumer; else they are used only without one.',
+      'Uses the groups that the authentication names, even if there is a consumer. If off, they are used only without a consumer.',
   }),
 });
 

@@ -1,39 +1,39 @@
 import { createPrivateKey, type JsonWebKey, type KeyObject, sign } from 'node:crypto';
-import { type FetchedDocument, fetchDocument } from '../../plugin-sdk/index.ts';
+import { type FetchedDocument, fetchDocument } from '../../plugin-kit/net/index.ts';
 import { AcmeProblem, problemOf, shortText } from './acme-problem.ts';
 
-/** For one call, in milliseconds. */
+/** Timeout of one call, in milliseconds. */
 const callTimeout = 20_000;
-const largestAnswer = 256 * 1024;
+const maxResponseBytes = 256 * 1024;
 
-/** RFC 8555, 6.5: a nonce may be refused at any time, and a new one comes with the refusal. */
-const nonceTries = 8;
+/** RFC 8555, 6.5: a server may refuse any nonce, and sends a new one with the refusal. */
+const maxNonceTries = 8;
 
 export interface AcmeServerOptions {
   /** The directory. */
   readonly url: string;
-  /** PEM of the authorities to trust; null: the built-in ones. */
+  /** PEM of the trusted certificate authorities; null: the built-in ones. */
   readonly ca: string | null;
-  /** Ends what is under way. */
+  /** Cancels pending calls. */
   readonly signal: AbortSignal;
 }
 
-/** Who signs a call: an account by its URL or, before it has one, by its key. */
+/** Signs a call: an account with its URL, or with its key before it has a URL. */
 export interface Signer {
   readonly key: JsonWebKey;
   readonly url: string | null;
 }
 
-export interface AcmeAnswer {
+export interface AcmeResponse {
   readonly status: number;
-  /** URL of what was made; null: the answer names none. */
+  /** `Location`: the URL of the created resource; null: absent. */
   readonly location: string | null;
-  /** URLs that the answer names by `Link: <url>;rel="alternate"`. */
+  /** The URLs of `Link: <url>;rel="alternate"`. */
   readonly alternates: readonly string[];
-  /** Seconds that the server asks to wait; null: it does not say. */
+  /** `Retry-After` in seconds; null: absent. */
   readonly retryAfter: number | null;
   readonly body: string;
-  /** The body as an object; empty when it is none. */
+  /** The body as an object; empty if it is not one. */
   readonly json: Readonly<Record<string, unknown>>;
 }
 
@@ -43,7 +43,7 @@ interface Directory {
   readonly newOrder: string;
 }
 
-/** Signed calls to an ACME server (RFC 8555, section 6). All of them have a deadline and a limit to the answer. */
+/** Signed calls to an ACME server (RFC 8555, section 6). All calls have a timeout and a maximum response size. */
 export class AcmeServer {
   readonly #options: AcmeServerOptions;
   readonly #keys = new WeakMap<JsonWebKey, KeyObject>();
@@ -59,16 +59,16 @@ export class AcmeServer {
     return this.#directory;
   }
 
-  /** `payload` null: reads (POST-as-GET). Rejects with an `AcmeProblem` when the server refuses. */
-  async post(url: string, payload: object | null, signer: Signer): Promise<AcmeAnswer> {
+  /** `payload` null: reads (POST-as-GET). Rejects with an `AcmeProblem` if the server refuses. */
+  async post(url: string, payload: object | null, signer: Signer): Promise<AcmeResponse> {
     for (let tries = 1; ; tries++) {
       const answer = await this.#fetch(
         this.#sameServer(url),
         this.#sign(url, payload, signer, await this.#takeNonce()),
       );
-      if (answer.status >= 200 && answer.status < 300) return readAnswer(answer);
+      if (answer.status >= 200 && answer.status < 300) return readResponse(answer);
       const problem = problemOf(answer);
-      if (!problem.is('badNonce') || tries >= nonceTries) throw problem;
+      if (!problem.is('badNonce') || tries >= maxNonceTries) throw problem;
     }
   }
 
@@ -83,7 +83,7 @@ export class AcmeServer {
     return { newNonce: at('newNonce'), newAccount: at('newAccount'), newOrder: at('newOrder') };
   }
 
-  /** What is signed for the server is never sent in clear when its directory was read by TLS. */
+  /** If the directory was read over TLS, nothing is sent without TLS. */
   #sameServer(url: string): string {
     const wanted = new URL(this.#options.url).protocol;
     if (URL.parse(url)?.protocol !== wanted)
@@ -101,7 +101,7 @@ export class AcmeServer {
   }
 
   #sign(url: string, payload: object | null, { key, url: kid }: Signer, nonce: string): string {
-    const identity = kid === null ? { jwk: publicPart(key) } : { kid };
+    const identity = kid === null ? { jwk: publicJwk(key) } : { kid };
     const header = base64url(JSON.stringify({ alg: 'ES256', nonce, url, ...identity }));
     const body = payload === null ? '' : base64url(JSON.stringify(payload));
     let privateKey = this.#keys.get(key);
@@ -118,7 +118,7 @@ export class AcmeServer {
     const answer = await fetchDocument(url, {
       headers: { 'User-Agent': 'sluicegate', 'Content-Type': 'application/jose+json', 'Accept-Language': 'en' },
       timeout: callTimeout,
-      maxBytes: largestAnswer,
+      maxBytes: maxResponseBytes,
       signal,
       ...(ca === null ? {} : { ca }),
       ...(body === undefined ? {} : { method: 'POST' as const, body }),
@@ -129,8 +129,8 @@ export class AcmeServer {
   }
 }
 
-/** The members of an EC key that others may know, in the order of RFC 7638. */
-export function publicPart({ crv, kty, x, y }: JsonWebKey): JsonWebKey {
+/** The public members of an EC key, in the order of RFC 7638. */
+export function publicJwk({ crv, kty, x, y }: JsonWebKey): JsonWebKey {
   return { crv, kty, x, y } as JsonWebKey;
 }
 
@@ -138,7 +138,7 @@ export function base64url(text: string): string {
   return Buffer.from(text).toString('base64url');
 }
 
-function readAnswer({ status, headers, body }: FetchedDocument): AcmeAnswer {
+function readResponse({ status, headers, body }: FetchedDocument): AcmeResponse {
   const text = body.toString('utf8');
   const links = [headers['link'] ?? []].flat().flatMap((line) => line.split(/,(?=\s*<)/));
   const seconds = Number(headers['retry-after']);

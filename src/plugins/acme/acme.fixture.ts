@@ -34,7 +34,7 @@ export interface AcmeRig extends AsyncDisposable {
   readonly gateway: TestGateway;
   readonly identity: PebbleIdentity;
   readonly pebble: TestPebble;
-  /** Orders and accounts that the server has made since its start. */
+  /** Orders and accounts that the server has created since its start. */
   orders(): number;
   accounts(): number;
 }
@@ -42,11 +42,11 @@ export interface AcmeRig extends AsyncDisposable {
 export interface AcmeRigOptions {
   readonly settings?: Settings;
   readonly pebble?: Partial<TestPebbleOptions>;
-  /** Without it there is no plugin yet. */
+  /** Without it the plugin is not configured. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** A gateway, an ACME server that checks hosts there, and a DNS server by which all names below `acme.test` are there. */
+/** A gateway, an ACME server that validates hosts there, and a DNS server that resolves all names below `acme.test` to it. */
 export async function startAcmeRig(options: AcmeRigOptions = {}): Promise<AcmeRig> {
   await using starting = new AsyncDisposableStack();
   const dns = await startDnsServer({ records: ['address=/acme.test/127.0.0.1'] });
@@ -96,14 +96,14 @@ export interface Handshake {
   readonly certificate: PeerCertificate;
 }
 
-/** Shakes hands; rejects when that fails. The socket is the caller's to end. */
+/** Makes a TLS handshake; rejects if it fails. The caller ends the socket. */
 export async function openTls(port: number, servername: string, more: object = {}): Promise<Handshake> {
   const socket = connect({ host: '127.0.0.1', port, servername, rejectUnauthorized: false, ...more });
   await once(socket, 'secureConnect');
   return { socket, certificate: socket.getPeerCertificate() };
 }
 
-/** The certificate that is shown for a name. */
+/** The certificate that the gateway shows for a name. */
 export async function shownFor(gateway: TestGateway, servername: string): Promise<PeerCertificate> {
   const { socket, certificate } = await openTls(gateway.proxyTlsPort, servername);
   socket.destroy();

@@ -24,7 +24,7 @@ describe('certificates by http-01', { skip }, () => {
   });
   after(() => rig[Symbol.asyncDispose]());
 
-  it('are made in the background when a client asks for a host, though no route matches', async () => {
+  it('are ordered in the background when a client requests a host, even if no route matches', async () => {
     const first = await shownFor(rig.gateway, 'a.acme.test');
     assert.equal(first.subject.CN, 'gateway.test');
     await until(() => isIssued(rig.gateway, 'a.acme.test'));
@@ -36,14 +36,14 @@ describe('certificates by http-01', { skip }, () => {
     assert.equal((await rig.gateway.admin('GET', '/snis/a.acme.test')).status, 200);
   });
 
-  it('are made once, however many clients ask', async () => {
+  it('are ordered once for many clients', async () => {
     const before = rig.orders();
     await Promise.all(Array.from({ length: 40 }, () => shownFor(rig.gateway, 'many.acme.test')));
     await until(() => isIssued(rig.gateway, 'many.acme.test'));
     assert.equal(rig.orders(), before + 1);
   });
 
-  it('are made before plugins that refuse and routes that redirect have their say', async () => {
+  it('are ordered before plugins refuse and routes redirect the challenge', async () => {
     await rig.gateway.admin('POST', '/plugins', { name: 'key-auth' });
     await rig.gateway.admin('PUT', '/routes/secure', { paths: ['/'], protocols: ['https'] });
     const answer = await rig.gateway.admin('POST', '/acme', { host: 'guarded.acme.test' });
@@ -73,7 +73,7 @@ describe('certificates by http-01', { skip }, () => {
     }
   });
 
-  it('are not made for hosts that are not allowed, and for what is no host', async () => {
+  it('are not ordered for hosts that are not allowed, nor for invalid names', async () => {
     const before = rig.orders();
     for (const name of ['acme.test', 'a.other.test', 'x_y.acme.test']) await shownFor(rig.gateway, name);
     for (const host of ['acme.test', 'a.other.test', '127.0.0.1', 'localhost', '', '*.acme.test']) {
@@ -83,14 +83,14 @@ describe('certificates by http-01', { skip }, () => {
     assert.equal(rig.orders(), before + 1);
   });
 
-  it('are the business of the whole gateway: the plugin is attached to nothing', async () => {
+  it('belong to the whole gateway: the plugin has no scope', async () => {
     const config = { account_email: 'ada@acme.test', api_uri: rig.pebble.directory };
     const answer = await rig.gateway.admin('POST', '/routes/secure/plugins', { name: 'acme', config });
     assert.equal(answer.status, 400);
     assert.match(String(answer.body['message']), /route: value must be null/);
   });
 
-  it('never stand in for a certificate that a person made', async () => {
+  it('never replace a certificate that an administrator created', async () => {
     const mine = await rig.gateway.admin('POST', '/certificates', { ...own, snis: ['mine.acme.test'] });
     assert.equal(mine.status, 201);
     const before = rig.orders();
@@ -98,7 +98,7 @@ describe('certificates by http-01', { skip }, () => {
     assert.equal(refused.status, 400);
     assert.equal((await shownFor(rig.gateway, 'mine.acme.test')).issuer.CN, 'gateway.test');
 
-    // One that was made here and then replaced is a person's as well.
+    // A managed certificate that was replaced counts as one of the administrator.
     await rig.gateway.admin('POST', '/acme', { host: 'changed.acme.test' });
     const { body } = await rig.gateway.admin('GET', '/acme/certificates/changed.acme.test');
     const { id } = (body['data'] as { certificate: { id: string } }).certificate;
@@ -108,7 +108,7 @@ describe('certificates by http-01', { skip }, () => {
     assert.equal(rig.orders(), before + 1);
   });
 
-  it('are made anew when a person deletes them', async () => {
+  it('are ordered again when an administrator deletes them', async () => {
     await rig.gateway.admin('POST', '/acme', { host: 'deleted.acme.test' });
     const { body } = await rig.gateway.admin('GET', '/snis/deleted.acme.test');
     await rig.gateway.admin('DELETE', `/certificates/${(body['certificate'] as { id: string }).id}`);
@@ -116,7 +116,7 @@ describe('certificates by http-01', { skip }, () => {
     await until(() => isIssued(rig.gateway, 'deleted.acme.test'));
   });
 
-  it('leave the challenges of other hosts to the backend, and refuse unknown ones of their own', async () => {
+  it('leave the challenges of other hosts to the backend, and refuse unknown ones of allowed hosts', async () => {
     const at = (host: string) =>
       exchangeOne(
         rig.gateway.proxyPort,
@@ -127,7 +127,7 @@ describe('certificates by http-01', { skip }, () => {
     assert.equal((await at('b.other.test')).status, 426);
   });
 
-  it('need one account only, and no secret is in a log', async () => {
+  it('need one account only, and no log contains a secret', async () => {
     assert.equal(rig.accounts(), 1);
     const log = await readFile(join(rig.gateway.prefix, 'error.log'), 'utf8');
     assert.doesNotMatch(log, /PRIVATE KEY|"d":/);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PluginTools } from '../../plugin-sdk/index.ts';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import { challengeCertificate } from './certificates.ts';
 import { domainMatcher, isCertifiable } from './domains.ts';
-import { keepCertificates } from './handler.ts';
+import { manageCertificates } from './handler.ts';
 import acme from './index.ts';
 import type { AcmeConfig } from './schema.ts';
 
@@ -40,7 +40,7 @@ describe('configuration', () => {
     });
   }
 
-  it('what Kong shows of its own default is taken, the deprecated names too', async () => {
+  it('accepts what Kong shows as its default, with the deprecated names', async () => {
     const storage_config = { redis: { auth: 'x', namespace: 'n' }, shm: { shm_name: 'kong' }, kong: {} };
     for (const storage of ['kong', 'shm']) {
       const answer = await testPlugin(acme).check({ ...config, storage, storage_config });
@@ -48,14 +48,14 @@ describe('configuration', () => {
     }
   });
 
-  it("Let's Encrypt is the default, and others need no agreement", async () => {
+  it("Let's Encrypt is the default, and other authorities need no agreement", async () => {
     const answer = await testPlugin(acme).check({ ...config, tos_accepted: false, api_uri: 'https://ca.test/dir' });
     assert.equal(answer.ok, true);
   });
 });
 
 describe('domains', () => {
-  it('wildcards stand for every name below, and for no other', () => {
+  it('wildcards match every name below, and no other', () => {
     const allows = domainMatcher({ domains: ['Example.com', '*.a.test', 'b.*'], allow_any_domain: false });
     const names = [
       'example.com',
@@ -73,7 +73,7 @@ describe('domains', () => {
     assert.equal(domainMatcher({ domains: null, allow_any_domain: true })('example.com'), true);
   });
 
-  it('what cannot have a certificate is no host', () => {
+  it('names that cannot have a certificate are refused', () => {
     const long = `${'a'.repeat(63)}.`.repeat(4);
     const names = [
       'a.test',
@@ -96,24 +96,24 @@ describe('a request for a challenge', () => {
   for (const slowEntities of [false, true]) {
     const test = () => testPlugin(acme, { config, slowEntities, entities: { acme_challenges: [challenge] } });
 
-    it(`is answered ${slowEntities ? 'when the store has answered' : 'at once'}`, async () => {
+    it(`is answered ${slowEntities ? 'after the store has responded' : 'at once'}`, async () => {
       const { response, upstream } = await test().request({ path: '/.well-known/acme-challenge/known-token' });
       assert.deepEqual([response.status, response.body], [200, 'known-token.thumbprint']);
       assert.equal(upstream, null);
     });
 
-    it(`with a token that nobody knows is refused for hosts of ours (${slowEntities})`, async () => {
+    it(`with an unknown token is refused for allowed hosts (${slowEntities})`, async () => {
       for (const token of ['other', '', 'known-token/', 'known-toke', 'known-token%2f']) {
         const path = `/.well-known/acme-challenge/${token}`;
-        const ours = await test().request({ path, headers: { Host: 'a.example.com' } });
-        assert.deepEqual([ours.response.status, ours.response.body], [404, '{"message":"Not found"}'], token);
+        const allowed = await test().request({ path, headers: { Host: 'a.example.com' } });
+        assert.deepEqual([allowed.response.status, allowed.response.body], [404, '{"message":"Not found"}'], token);
         const theirs = await test().request({ path, headers: { Host: 'a.other.test' } });
         assert.notEqual(theirs.upstream, null);
       }
     });
   }
 
-  it('is nothing but a GET of that path', async () => {
+  it('is only a GET of that path', async () => {
     const test = testPlugin(acme, { config, entities: { acme_challenges: [challenge] } });
     for (const request of [
       { path: '/.well-known/acme-challenge/known-token', method: 'POST' },
@@ -132,7 +132,7 @@ describe('a handshake', () => {
       background: async (message: { host: string }) => sent.push(message.host),
       entities: { list: () => rows },
     } as unknown as PluginTools;
-    const { certificate } = keepCertificates(
+    const { certificate } = manageCertificates(
       { ...config, domains, allow_any_domain: any } as unknown as AcmeConfig,
       tools,
     );
@@ -141,7 +141,7 @@ describe('a handshake', () => {
     return { sent, shake };
   }
 
-  it('for a host of ours that has no certificate asks for one, once', () => {
+  it('for an allowed host without a certificate requests one, once', () => {
     const { sent, shake } = rig();
     for (const name of ['a.example.com', 'a.example.com', 'b.other.test', '10.0.0.1', 'x_y.example.com']) {
       assert.equal(shake(name), null);
@@ -150,7 +150,7 @@ describe('a handshake', () => {
     assert.deepEqual(sent, ['a.example.com']);
   });
 
-  it('with whatever name strangers think of asks for few', () => {
+  it('with arbitrary names requests only a few', () => {
     const { sent, shake } = rig([], null, true);
     const begin = performance.now();
     for (let at = 0; at < 5000; at++) shake(`n${at}.test`, false, false, `192.0.2.${at % 250}`);
@@ -158,14 +158,14 @@ describe('a handshake', () => {
     assert.ok(sent.length <= 10 * seconds, String(sent.length));
   });
 
-  it('of a client that asks for many names leaves room for another client', () => {
+  it('of a client that uses many names leaves room for other clients', () => {
     const { sent, shake } = rig([], null, true);
     for (let at = 0; at < 5000; at++) shake(`n${at}.test`, false, false, `2001:db8::${at.toString(16)}`);
     shake('wanted.test', false, false, '192.0.2.2');
     assert.ok(sent.includes('wanted.test'));
   });
 
-  it('that is a challenge gets its certificate, and no other', async () => {
+  it('for a challenge gets its certificate, and no other', async () => {
     const answer = await challengeCertificate('a.example.com', 'x.y');
     const { sent, shake } = rig([{ ...challenge, type: 'tls-alpn-01', answer }]);
     assert.notEqual(shake('a.example.com', true, true), null);

@@ -1,17 +1,17 @@
 import { randomBytes, X509Certificate } from 'node:crypto';
-import {
-  fetchDocument,
-  type PluginAdminAnswer,
-  type PluginAdminRoute,
-  type PluginAdminRoutes,
-  type PluginAdminTools,
+import { fetchDocument } from '../../plugin-kit/net/index.ts';
+import type {
+  PluginAdminAnswer,
+  PluginAdminRoute,
+  PluginAdminRoutes,
+  PluginAdminTools,
 } from '../../plugin-sdk/index.ts';
 import type { AcmeMessage } from './background.ts';
 import { isCertifiable, plainName } from './domains.ts';
 import type { Outcome } from './issuer.ts';
 import { failures, type ManagedCertificate, managedCertificates } from './records.ts';
 
-/** For the request by which a host is tried, in milliseconds. */
+/** Timeout of the request that tests a host, in milliseconds. */
 const probeTimeout = 10_000;
 
 export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly PluginAdminRoute[] => [
@@ -19,15 +19,15 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
     path: '/acme',
     operations: {
       POST: {
-        summary: 'Gets a certificate for a host now, or tries whether the authority could check it.',
+        summary: 'Orders a certificate for a host now, or tests whether the authority could validate the host.',
         status: 201,
         handle: ({ body }) => create(body, tools),
       },
       PATCH: {
-        summary: 'Looks through all certificates now, and renews those whose time has come.',
+        summary: 'Checks all certificates now, and renews those that expire soon.',
         status: 202,
         handle: async () => {
-          if ((await tell(tools, { type: 'renew' })) === null) return notEnabled;
+          if ((await sendToBackground(tools, { type: 'renew' })) === null) return notEnabled;
           return answer(202, 'Renewal process started successfully');
         },
       },
@@ -37,8 +37,8 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
     path: '/acme/certificates',
     operations: {
       GET: {
-        summary: 'The certificates that are kept fresh, and the hosts that could not get one.',
-        queryParameters: [{ name: 'invalid_only', description: 'Only those that have expired: `true`.' }],
+        summary: 'Lists the managed certificates, and the hosts whose orders failed.',
+        queryParameters: [{ name: 'invalid_only', description: '`true`: only expired certificates.' }],
         handle: async (request) => {
           const invalidOnly = request.query('invalid_only');
           const only = invalidOnly !== null && invalidOnly !== 'false' && invalidOnly !== '0';
@@ -57,10 +57,10 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
     path: '/acme/certificates/{host}',
     operations: {
       GET: {
-        summary: 'The certificate of a host.',
+        summary: 'Returns the certificate of a host.',
         handle: async ({ params }) => {
           const host = plainName(params['host'] ?? '');
-          const found = (await managed(tools)).filter((one) => one.host === host).flatMap(shown)[0];
+          const found = (await managed(tools)).filter((certificate) => certificate.host === host).flatMap(shown)[0];
           if (found === undefined) return answer(404, `Certificate for host ${host} not found in storage`);
           return { status: 200, json: { data: found } };
         },
@@ -72,12 +72,15 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
 const notEnabled = answer(400, 'the acme plugin is not enabled');
 
 async function create(body: Readonly<Record<string, unknown>>, tools: PluginAdminTools): Promise<PluginAdminAnswer> {
-  const { host: given, test_http_challenge_flow: probe } = body;
-  if (typeof given !== 'string' || given === '') return answer(400, 'host must be provided');
-  const host = plainName(given);
+  const { host: name, test_http_challenge_flow: probe } = body;
+  if (typeof name !== 'string' || name === '') return answer(400, 'host must be provided');
+  const host = plainName(name);
   if (!isCertifiable(host)) return answer(400, 'host is not a host name that a certificate can be had for');
-  if (probe === true || probe === 'true') return tryHost(host, tools);
-  const outcome = (await tell(tools, { type: 'issue', host })) as Outcome | { readonly kind: 'refused' } | null;
+  if (probe === true || probe === 'true') return testHost(host, tools);
+  const outcome = (await sendToBackground(tools, { type: 'issue', host })) as
+    | Outcome
+    | { readonly kind: 'refused' }
+    | null;
   if (outcome === null) return notEnabled;
   switch (outcome.kind) {
     case 'issued':
@@ -93,12 +96,12 @@ async function create(body: Readonly<Record<string, unknown>>, tools: PluginAdmi
   }
 }
 
-/** Does what the authority will do for `http-01`: asks the host for a token, from here. */
-async function tryHost(host: string, tools: PluginAdminTools): Promise<PluginAdminAnswer> {
+/** Tests a host as the authority does for `http-01`: requests a token from it. */
+async function testHost(host: string, tools: PluginAdminTools): Promise<PluginAdminAnswer> {
   const [token, secret] = [randomBytes(16).toString('base64url'), randomBytes(16).toString('base64url')];
-  const shownThere = await tell(tools, { type: 'probe', host, token, answer: secret });
-  if (shownThere === null) return notEnabled;
-  if (shownThere === false) return notAllowed(host);
+  const isShown = await sendToBackground(tools, { type: 'probe', host, token, answer: secret });
+  if (isShown === null) return notEnabled;
+  if (isShown === false) return notAllowed(host);
   try {
     const url = `http://${host}/.well-known/acme-challenge/${token}`;
     const { status, body } = await fetchDocument(url, { timeout: probeTimeout, maxBytes: 1024 });
@@ -120,7 +123,7 @@ function managed(tools: PluginAdminTools): Promise<readonly ManagedCertificate[]
   );
 }
 
-function tell(tools: PluginAdminTools, message: AcmeMessage): Promise<unknown> {
+function sendToBackground(tools: PluginAdminTools, message: AcmeMessage): Promise<unknown> {
   return tools.background(message);
 }
 

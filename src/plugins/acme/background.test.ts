@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { testSettings } from '../../plugin-sdk/testing.ts';
+import { testSettings } from '../../plugin-testing/index.ts';
 import { background } from './background.ts';
 import { challengeCertificate } from './certificates.ts';
 import { memoryStore } from './memory-store.fixture.ts';
@@ -10,7 +10,7 @@ import type { AcmeConfig } from './schema.ts';
 const both = await challengeCertificate('a.example.com', 'x.y');
 const issued = { cert: both.slice(both.indexOf('-----BEGIN CERT')), key: 'key' };
 
-/** The part without an authority: every order fails at once. */
+/** The background task without an authority: every order fails at once. */
 function rig(t: TestContext, change: Partial<AcmeConfig> = {}) {
   const store = memoryStore();
   const ending = new AbortController();
@@ -52,23 +52,23 @@ async function until(reached: () => boolean): Promise<void> {
   }
 }
 
-describe('what runs beside the traffic', () => {
-  it('renews by itself what has to be renewed', async (t) => {
+describe('the background task', () => {
+  it('renews certificates that are due', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() });
     const { store, failed } = rig(t);
     const records = new AcmeRecords(store, 'before');
-    const claim = await records.claim({ host: 'a.example.com', asked: true, due: () => false });
+    const claim = await records.claim({ host: 'a.example.com', manual: true, due: () => false });
     assert.equal(claim.kind === 'claimed' && (await records.save('a.example.com', claim.lease, issued)), 'saved');
     t.mock.timers.tick(80_000);
     await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(failed(), []);
-    // The last third of its life has begun.
+    // The last third of its lifetime has begun.
     t.mock.timers.tick(20 * 3600_000);
     await until(() => failed().length === 1);
     assert.deepEqual(failed(), ['a.example.com']);
   });
 
-  it('takes hosts one after the other, only so many, and of one client half of them', async (t) => {
+  it('processes a limited number of hosts one by one, at most half of them of one client', async (t) => {
     const { part, lines } = rig(t);
     const wanted = (client: string): Promise<unknown[]> =>
       Promise.all(
@@ -83,7 +83,7 @@ describe('what runs beside the traffic', () => {
     assert.equal(lines.filter((line) => line.startsWith('too many hosts wait')).length, 1);
   });
 
-  it('leaves a host alone after a failure, and hosts that are not allowed at all', async (t) => {
+  it('pauses a host after a failure, and ignores hosts that are not allowed', async (t) => {
     const { part, failed, store } = rig(t);
     assert.equal(await part.handle({ type: 'wanted', host: 'a.other.test', client: 'a' }), false);
     assert.equal(await part.handle({ type: 'wanted', host: 'A.example.com.', client: 'a' }), true);

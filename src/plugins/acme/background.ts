@@ -1,34 +1,30 @@
-import {
-  type BackgroundInstance,
-  type BackgroundTools,
-  nowAndThen,
-  type PluginBackground,
-} from '../../plugin-sdk/index.ts';
+import { throttledLog } from '../../plugin-kit/logging/index.ts';
+import type { BackgroundTools, ConfiguredInstance, PluginBackground } from '../../plugin-sdk/index.ts';
 import { isCertifiable, plainName } from './domains.ts';
+import { HostQueue } from './host-queue.ts';
 import { Issuer, type Outcome } from './issuer.ts';
 import { renewalTime } from './records.ts';
 import type { AcmeConfig } from './schema.ts';
 import { type AcmeSettings, settingsOf } from './settings.ts';
-import { WaitingHosts } from './waiting-hosts.ts';
 
-/** Messages to the background part. Workers send `wanted`, the Admin API the others. */
+/** Messages to the background task. Workers send `wanted`, the Admin API the others. */
 export type AcmeMessage =
-  /** A client (`clientGroup` of its address) asked for a host that has no certificate. */
+  /** A client (`clientGroup` of its address) requested a host that has no certificate. */
   | { readonly type: 'wanted'; readonly host: string; readonly client: string }
-  /** A person asks for a certificate; answered with an `Outcome`, or `refused`. */
+  /** An administrator requests a certificate; answered with an `Outcome`, or `refused`. */
   | { readonly type: 'issue'; readonly host: string }
   | { readonly type: 'renew' }
-  /** Shows a challenge that the caller may then look for; answered with whether the host is allowed. */
+  /** Publishes a challenge that the caller then fetches; answered with whether the host is allowed. */
   | { readonly type: 'probe'; readonly host: string; readonly token: string; readonly answer: string };
 
-const firstLook = 60_000;
-const lookInterval = 6 * 3600_000;
-/** Nodes that were started together need not look together. */
+const firstRenewalCheck = 60_000;
+const renewalCheckInterval = 6 * 3600_000;
+/** Spreads the checks of nodes that were started together. */
 const jitter = 0.2;
-/** How long a host is left alone after nothing came of it, in milliseconds; the store has the last word. */
-const quiet = 60_000;
-/** Milliseconds between two lines about hosts for which there was no room. */
-const fullInterval = 10_000;
+/** Milliseconds before the next attempt for a host; the backoff in the store applies in addition. */
+const retryPause = 60_000;
+/** Minimum milliseconds between log lines about a full queue. */
+const fullLogInterval = 10_000;
 
 export const background = (tools: BackgroundTools): PluginBackground => new AcmeBackground(tools);
 
@@ -36,72 +32,74 @@ class AcmeBackground implements PluginBackground {
   readonly #tools: BackgroundTools;
   readonly #issuer: Issuer;
   #settings: AcmeSettings | null = null;
-  readonly #waiting = new WaitingHosts();
+  readonly #waiting = new HostQueue();
   /** The host whose certificate is being issued. */
   #current: string | null = null;
-  readonly #tellFull: (host: string) => void;
-  readonly #quietUntil = new Map<string, number>();
+  readonly #logFullQueue: (host: string) => void;
+  readonly #pausedUntil = new Map<string, number>();
   #working: Promise<void> | null = null;
-  /** What persons asked for and is under way. */
-  readonly #asked = new Set<Promise<Outcome>>();
+  /** Pending orders of administrators. */
+  readonly #requested = new Set<Promise<Outcome>>();
   #timer: NodeJS.Timeout;
 
   constructor(tools: BackgroundTools) {
     this.#tools = tools;
     this.#issuer = new Issuer(tools);
-    this.#tellFull = nowAndThen(fullInterval, (host, unsaid) =>
-      tools.log.warn('too many hosts wait for a certificate: one is left out', { host, unsaid }),
+    this.#logFullQueue = throttledLog(fullLogInterval, (host, suppressed) =>
+      tools.log.warn('too many hosts wait for a certificate; dropping one', { host, suppressed }),
     );
-    this.#timer = this.#lookIn(firstLook);
+    this.#timer = this.#scheduleRenewals(firstRenewalCheck);
   }
 
-  configured([instance]: readonly BackgroundInstance[]): void {
+  configured([instance]: readonly ConfiguredInstance[]): void {
     try {
       const { trustedCertificates } = this.#tools.settings;
       this.#settings = instance === undefined ? null : settingsOf(instance.config as AcmeConfig, trustedCertificates);
     } catch (error) {
       this.#settings = null;
-      this.#tools.log.error('the plugin cannot work', { reason: error instanceof Error ? error.message : 'unknown' });
+      this.#tools.log.error('the configuration cannot be applied; no certificates are ordered', {
+        reason: error instanceof Error ? error.message : 'unknown',
+      });
     }
-    // What failed for the old configuration may do for the new one.
-    this.#quietUntil.clear();
+    // What failed with the old configuration may succeed with the new one.
+    this.#pausedUntil.clear();
   }
 
   async handle(message: unknown): Promise<unknown> {
-    const wish = message as AcmeMessage;
-    switch (wish.type) {
+    const request = message as AcmeMessage;
+    switch (request.type) {
       case 'wanted':
-        return this.#wanted(plainName(wish.host), wish.client);
+        return this.#wanted(plainName(request.host), request.client);
       case 'issue':
-        return this.#issueNow(plainName(wish.host));
+        return this.#issueNow(plainName(request.host));
       case 'renew':
         return this.#renew();
       case 'probe':
-        return this.#probe(wish.host, wish.token, wish.answer);
+        return this.#probe(request.host, request.token, request.answer);
     }
   }
 
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     this.#waiting.clear();
-    await Promise.allSettled([this.#working, ...this.#asked]);
+    await Promise.allSettled([this.#working, ...this.#requested]);
   }
 
   #allows(host: string): boolean {
     return isCertifiable(host) && this.#settings?.allows(host) === true;
   }
 
-  /** True when it is, or will be, looked after. */
+  /** True: the host is being processed, or in the queue. */
   #wanted(host: string, client: string): boolean {
     if (host === this.#current || this.#waiting.has(host)) return true;
-    if (!this.#allows(host) || (this.#quietUntil.get(host) ?? 0) > Date.now()) return false;
-    const leftOut = this.#waiting.add(host, client);
-    if (leftOut !== null) this.#tellFull(leftOut);
+    if (!this.#allows(host) || (this.#pausedUntil.get(host) ?? 0) > Date.now()) return false;
+    const dropped = this.#waiting.add(host, client);
+    if (dropped !== null) this.#logFullQueue(dropped);
     this.#working ??= this.#work();
-    return leftOut !== host;
+    return dropped !== host;
   }
 
-  /** One after the other: authorities have limits, and nobody waits for it. */
+  /** Processes one host at a time: authorities have rate limits, and no client waits. */
   async #work(): Promise<void> {
     for (let host = this.#waiting.next(); host !== null; host = this.#waiting.next()) {
       const settings = this.#settings;
@@ -117,42 +115,43 @@ class AcmeBackground implements PluginBackground {
   async #attempt(host: string, settings: AcmeSettings): Promise<void> {
     try {
       const { kind } = await this.#issuer.issue(host, settings, false);
-      if (kind === 'limit') this.#tools.log.warn('too many certificates in this hour: a host has to wait', { host });
+      if (kind === 'limit')
+        this.#tools.log.warn('hourly limit of new certificates reached; the host has to wait', { host });
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'unknown';
-      if (!this.#tools.signal.aborted) this.#tools.log.error('no certificate could be had', { host, reason });
+      if (!this.#tools.signal.aborted) this.#tools.log.error('certificate could not be issued', { host, reason });
     }
-    this.#keepQuiet(host);
+    this.#pause(host);
   }
 
-  #keepQuiet(host: string): void {
+  #pause(host: string): void {
     const now = Date.now();
-    if (this.#quietUntil.size >= 1000) {
-      for (const [name, until] of this.#quietUntil) if (until <= now) this.#quietUntil.delete(name);
-      if (this.#quietUntil.size >= 1000) this.#quietUntil.clear();
+    if (this.#pausedUntil.size >= 1000) {
+      for (const [name, until] of this.#pausedUntil) if (until <= now) this.#pausedUntil.delete(name);
+      if (this.#pausedUntil.size >= 1000) this.#pausedUntil.clear();
     }
-    this.#quietUntil.set(host, now + quiet);
+    this.#pausedUntil.set(host, now + retryPause);
   }
 
   async #issueNow(host: string): Promise<Outcome | { readonly kind: 'refused' }> {
     const settings = this.#settings;
     if (settings === null || !this.#allows(host)) return { kind: 'refused' };
     const issuing = this.#issuer.issue(host, settings, true);
-    this.#asked.add(issuing);
+    this.#requested.add(issuing);
     try {
       return await issuing;
     } finally {
-      this.#asked.delete(issuing);
+      this.#requested.delete(issuing);
     }
   }
 
   async #probe(host: string, token: string, answer: string): Promise<boolean> {
     if (!this.#allows(host)) return false;
-    await this.#issuer.records.show({ type: 'http-01', host, token, answer });
+    await this.#issuer.records.publish({ type: 'http-01', host, token, answer });
     return true;
   }
 
-  /** Takes what has to be renewed into the queue; gives how many there are. */
+  /** Adds the certificates that are due for renewal to the queue; returns their number. */
   async #renew(): Promise<number> {
     const settings = this.#settings;
     if (settings === null) return 0;
@@ -166,13 +165,13 @@ class AcmeBackground implements PluginBackground {
     return due.length;
   }
 
-  #lookIn(milliseconds: number): NodeJS.Timeout {
+  #scheduleRenewals(milliseconds: number): NodeJS.Timeout {
     const delay = milliseconds * (1 + Math.random() * jitter);
     return setTimeout(() => {
-      this.#timer = this.#lookIn(lookInterval);
+      this.#timer = this.#scheduleRenewals(renewalCheckInterval);
       this.#renew().catch((error) => {
         const reason = error instanceof Error ? error.message : 'unknown';
-        this.#tools.log.error('certificates cannot be looked through', { reason });
+        this.#tools.log.error('cannot check certificates for renewal', { reason });
       });
     }, delay).unref();
   }

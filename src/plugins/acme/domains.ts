@@ -1,4 +1,4 @@
-/** The server name as it is compared: lower case, no dot at the end. */
+/** The server name in the form that is compared: lower case, without a final dot. */
 export function plainName(serverName: string): string {
   const name = serverName.toLowerCase();
   return name.endsWith('.') ? name.slice(0, -1) : name;
@@ -7,8 +7,8 @@ export function plainName(serverName: string): string {
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * Whether an authority could give a certificate for the name at all: a host name of at least two labels (RFC 1123), and no
- * address. A client that asks for an address names no server, so such a certificate would never be shown.
+ * Whether an authority could issue a certificate for the name: a host name of at least two labels (RFC 1123), not an
+ * address. A client that connects to an address sends no server name, so its certificate would never be used.
  */
 export function isCertifiable(name: string): boolean {
   if (name.length > 253) return false;
@@ -22,7 +22,7 @@ export interface DomainRules {
   readonly allow_any_domain: boolean | null;
 }
 
-/** Compiles which names (lower case) may have a certificate. `*.example.com` stands for every name below it. */
+/** Compiles which names (lower case) may have a certificate. `*.example.com` matches every name below it. */
 export function domainMatcher({ domains, allow_any_domain: any }: DomainRules): (name: string) => boolean {
   if (any === true) return () => true;
   const exact = new Set<string>();

@@ -1,10 +1,8 @@
 import { autoId, createdAt, defineEntity, record, string, ttl } from '../../plugin-sdk/schema.ts';
 
-/*
- * Neither has a path in the Admin API: they hold the private keys of accounts and of challenges.
- */
+/* Neither entity has a path in the Admin API: they contain the private keys of accounts and of challenges. */
 
-/** Accounts, leases, back-offs and which certificate is whose, by key (see records.ts). */
+/** Accounts, leases, backoffs and managed certificates, by key (see records.ts). */
 const storage = defineEntity({
   name: 'acme_storage',
   path: null,
@@ -12,13 +10,13 @@ const storage = defineEntity({
   schema: record({
     id: autoId(),
     created_at: createdAt(),
-    key: string({ required: true, unique: true, description: 'What it is: `account:...`, `lease:<host>`.' }),
+    key: string({ required: true, unique: true, description: 'Name of the item: `account:...`, `lease:<host>`.' }),
     value: string({ required: true, encrypted: true, description: 'JSON.' }),
     ttl: ttl(),
   }),
 });
 
-/** What the authority asks for while it checks a host. Few at a time, and asked for by type, so workers know them all. */
+/** What the authority fetches while it validates a host. Few at a time, and looked up by type, so workers cache all of them. */
 const challenges = defineEntity({
   name: 'acme_challenges',
   path: null,
@@ -26,13 +24,13 @@ const challenges = defineEntity({
   schema: record({
     id: autoId(),
     created_at: createdAt(),
-    type: string({ required: true, one_of: ['http-01', 'tls-alpn-01'], description: 'Kind of the challenge.' }),
-    host: string({ required: true, description: 'The host that is checked.' }),
+    type: string({ required: true, one_of: ['http-01', 'tls-alpn-01'], description: 'Type of the challenge.' }),
+    host: string({ required: true, description: 'The host that is validated.' }),
     token: string({ required: true, description: 'The token in the path of the request.' }),
     answer: string({
       required: true,
       encrypted: true,
-      description: 'The body of the answer; for TLS the certificate to show, with its key.',
+      description: 'The body of the response. For TLS, the certificate to present, with its key.',
     }),
     ttl: ttl(),
   }),

@@ -1,7 +1,6 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
+import { BoundedCache, clientGroup } from '../../plugin-kit/runtime/index.ts';
 import {
-  BoundedCache,
-  clientGroup,
   type EntityRow,
   type HandshakeView,
   type PluginPhases,
@@ -17,23 +16,23 @@ import type { AcmeConfig } from './schema.ts';
 
 const wellKnown = '/.well-known/acme-challenge/';
 
-/** A host that was asked for is not asked for again so soon, in milliseconds. */
-const pause = 60_000;
-/** Hosts that a worker asks for in one second at most: strangers choose them. */
-const mostEachSecond = 10;
+/** Milliseconds before a worker requests a certificate for the same host again. */
+const requestPause = 60_000;
+/** Requests of a worker per second: unauthenticated clients choose the hosts. */
+const maxPerSecond = 10;
 /** Of these for one client. */
-const mostOfClient = 3;
+const maxPerClient = 3;
 
 type Rows = readonly EntityRow[];
 
-/** Answers the authority's questions, and has certificates made for hosts that have none. */
-export function keepCertificates(config: AcmeConfig, tools: PluginTools): PluginPhases {
+/** Responds to challenges of the authority, and requests certificates for hosts that have none. */
+export function manageCertificates(config: AcmeConfig, tools: PluginTools): PluginPhases {
   const matches = domainMatcher(config);
   const allows = (host: string): boolean => matches(host) && isCertifiable(host);
-  const ask = asker(tools);
+  const requestCertificate = certificateRequester(tools);
   return {
     rewrite({ request }: RewriteContext): Reply | undefined | Promise<Reply | undefined> {
-      // One comparison for every request; a path that is decoded could only look like another one.
+      // A single comparison, as every request takes it. The path must not be decoded.
       if (!request.path.startsWith(wellKnown) || (request.method !== 'GET' && request.method !== 'HEAD')) {
         return undefined;
       }
@@ -41,12 +40,13 @@ export function keepCertificates(config: AcmeConfig, tools: PluginTools): Plugin
       const { host } = request;
       const rows = tools.entities.list('acme_challenges', 'type', 'http-01');
       return rows instanceof Promise
-        ? rows.then((known) => answerTo(token, known, allows(host)))
-        : answerTo(token, rows, allows(host));
+        ? rows.then((known) => challengeReply(token, known, allows(host)))
+        : challengeReply(token, rows, allows(host));
     },
     certificate(handshake: HandshakeView) {
       if (!handshake.challenge) {
-        if (!handshake.hasCertificate && allows(handshake.serverName)) ask(handshake.serverName, handshake.clientIp);
+        if (!handshake.hasCertificate && allows(handshake.serverName))
+          requestCertificate(handshake.serverName, handshake.clientIp);
         return null;
       }
       const rows = tools.entities.list('acme_challenges', 'type', 'tls-alpn-01');
@@ -57,14 +57,14 @@ export function keepCertificates(config: AcmeConfig, tools: PluginTools): Plugin
   };
 }
 
-/** A token that nobody knows is refused for hosts of ours, and the backend's business for others. */
-function answerTo(token: string, rows: Rows, ours: boolean): Reply | undefined {
+/** An unknown token is refused for allowed hosts, and left to the backend for others. */
+function challengeReply(token: string, rows: Rows, isAllowed: boolean): Reply | undefined {
   const challenge = rows.find((row) => row['token'] === token);
   if (challenge !== undefined) {
     const headers = { 'Content-Type': 'application/octet-stream', 'Cache-Control': 'no-store' };
     return reply({ status: 200, headers, body: String(challenge['answer']) });
   }
-  return ours ? replyJson(404, { message: 'Not found' }) : undefined;
+  return isAllowed ? replyJson(404, { message: 'Not found' }) : undefined;
 }
 
 const contexts = new WeakMap<EntityRow, SecureContext>();
@@ -81,15 +81,15 @@ function challengeContext(host: string, rows: Rows): SecureContext | null {
   return context;
 }
 
-/** Tells the background part of a host without a certificate: once in a while, however often it is asked for. */
-function asker(tools: PluginTools): (host: string, clientIp: string) => void {
-  const asked = new BoundedCache<string, number>(2000);
+/** Requests a certificate from the background task, throttled by host, by client and per second. */
+function certificateRequester(tools: PluginTools): (host: string, clientIp: string) => void {
+  const requestedUntil = new BoundedCache<string, number>(2000);
   let second = 0;
   let count = 0;
   const counts = new Map<string, number>();
   return (host, clientIp) => {
     const now = performance.now();
-    if ((asked.get(host) ?? 0) > now) return;
+    if ((requestedUntil.get(host) ?? 0) > now) return;
     const thisSecond = Math.floor(now / 1000);
     if (thisSecond !== second) {
       count = 0;
@@ -97,14 +97,14 @@ function asker(tools: PluginTools): (host: string, clientIp: string) => void {
     }
     second = thisSecond;
     const client = clientGroup(clientIp);
-    const ofClient = counts.get(client) ?? 0;
-    if (count >= mostEachSecond || ofClient >= mostOfClient) return;
+    const clientCount = counts.get(client) ?? 0;
+    if (count >= maxPerSecond || clientCount >= maxPerClient) return;
     count++;
-    counts.set(client, ofClient + 1);
-    asked.set(host, now + pause);
+    counts.set(client, clientCount + 1);
+    requestedUntil.set(host, now + requestPause);
     const message: AcmeMessage = { type: 'wanted', host, client };
     tools.background(message).catch((error) => {
-      tools.log.warn('a certificate cannot be asked for', {
+      tools.log.warn('cannot request a certificate', {
         host,
         reason: error instanceof Error ? error.message : '',
       });

@@ -7,7 +7,7 @@ import { it } from 'node:test';
 import { AcmeProblem } from './acme-problem.ts';
 import { AcmeServer } from './acme-server.ts';
 import { challengeCertificate } from './certificates.ts';
-import { issueCertificate, register, type ShownChallenge } from './issue.ts';
+import { issueCertificate, type PublishedChallenge, register } from './issue.ts';
 
 type Answer = { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: unknown } | 'hang';
 type Script = Readonly<Record<string, Answer>>;
@@ -18,7 +18,7 @@ const account = {
   url: 'x',
 };
 
-/** An ACME server that follows a script: answers by path, in place of those of a good one. */
+/** An ACME server whose responses are replaced by those of a script, by path. */
 async function authority(script: Script) {
   const calls: string[] = [];
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
@@ -58,7 +58,7 @@ function good(base: string): Script {
   };
 }
 
-async function issue(base: string, signal = AbortSignal.timeout(20_000), shown: ShownChallenge[] = []) {
+async function issue(base: string, signal = AbortSignal.timeout(20_000), shown: PublishedChallenge[] = []) {
   const server = new AcmeServer({ url: `${base}/dir`, ca: null, signal });
   return issueCertificate({
     server,
@@ -67,7 +67,7 @@ async function issue(base: string, signal = AbortSignal.timeout(20_000), shown: 
     challengeType: 'http-01',
     keys: { type: 'ecc', rsaBits: 0 },
     preferredChain: null,
-    show: async (challenge) => {
+    publish: async (challenge) => {
       shown.push(challenge);
       return async () => void shown.pop();
     },
@@ -124,7 +124,7 @@ const cases: readonly [string, Script, RegExp][] = [
     { ...authorized, '/order/1': { body: { status: 'odd\n' } } },
     /^refused: its status is odd/,
   ],
-  ['that gives no certificate', { ...authorized, '/cert': { body: 'nothing' } }, /holds no certificate/],
+  ['that causes no certificate', { ...authorized, '/cert': { body: 'nothing' } }, /holds no certificate/],
   [
     'that gives what is no certificate',
     { ...authorized, '/cert': { body: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----' } },
@@ -133,7 +133,7 @@ const cases: readonly [string, Script, RegExp][] = [
   [
     "that gives somebody else's certificate",
     { ...authorized, '/cert': { body: otherCertificate } },
-    /not the one that was asked for/,
+    /not the requested one/,
   ],
 ];
 
@@ -145,7 +145,7 @@ function dirOnly(): Answer {
 }
 
 for (const [what, script, message] of cases) {
-  it(`an authority ${what} gives no certificate`, async () => {
+  it(`an authority ${what} causes no certificate`, async () => {
     await using server = await authority(script);
     await assert.rejects(issue(server.base), (error: Error) => {
       assert.match(error.message, message);
@@ -156,20 +156,20 @@ for (const [what, script, message] of cases) {
   });
 }
 
-it('an authority that answers no more is given up, and the challenge taken back', async () => {
+it('an authority that stops responding times out, and the challenge is removed', async () => {
   await using server = await authority({ '/challenge': 'hang' });
   const ending = new AbortController();
-  const shown: ShownChallenge[] = [];
+  const shown: PublishedChallenge[] = [];
   const issuing = issue(server.base, ending.signal, shown);
   while (!server.calls.includes('/challenge')) await new Promise((resolve) => setImmediate(resolve));
   assert.equal(shown.length, 1);
   assert.match(shown[0]?.answer ?? '', /^token\.[A-Za-z0-9_-]{43}$/);
   ending.abort();
-  await assert.rejects(issuing, /given up/);
+  await assert.rejects(issuing, /aborted/);
   assert.deepEqual(shown, []);
 });
 
-it('an authority that asks to wait is heeded', async () => {
+it('Retry-After of an authority is applied', async () => {
   const busy = {
     status: 429,
     headers: { 'Retry-After': '7200' },

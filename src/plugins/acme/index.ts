@@ -1,5 +1,5 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { keepCertificates } from './handler.ts';
+import { manageCertificates } from './handler.ts';
 
 export default definePlugin({
   name: 'acme',
@@ -11,5 +11,5 @@ export default definePlugin({
   entities: () => import('./entities.ts'),
   adminRoutes: () => import('./admin.ts'),
   background: () => import('./background.ts'),
-  setup: keepCertificates,
+  setup: manageCertificates,
 });

@@ -14,7 +14,7 @@ async function make(rig: AcmeRig, host: string): Promise<void> {
   assert.equal(answer.status, 201, JSON.stringify(answer.body));
 }
 
-/** The same node again, on the same ports. */
+/** Restarts the node on the same ports. */
 async function restarted({ gateway, identity }: AcmeRig): Promise<TestGateway> {
   const { proxyPort, proxyTlsPort, prefix } = gateway;
   await gateway.gateway.stop(true);
@@ -26,17 +26,17 @@ async function restarted({ gateway, identity }: AcmeRig): Promise<TestGateway> {
 describe('certificates by tls-alpn-01', { skip }, () => {
   const config = { challenge_type: 'tls-alpn-01' };
 
-  it('are made when a client asks for a host', async () => {
-    // Nobody listens on the port of the other way, and every worker has to know the answer.
+  it('are ordered when a client requests a host', async () => {
+    // Nothing listens on the port of http-01, and every worker has to know the challenge.
     await using rig = await startAcmeRig({ config, settings: { workers: 2 }, pebble: { httpPort: 1 } });
     await shownFor(rig.gateway, 'a.acme.test');
     await until(() => isIssued(rig.gateway, 'a.acme.test'));
-    // The host goes on with its certificate while it is renewed by the same way.
+    // The host keeps its certificate while it is renewed.
     await make(rig, 'a.acme.test');
     assert.equal(rig.orders(), 2);
   });
 
-  it('are no way to connect: without a challenge that waits the handshake fails', async () => {
+  it('do not allow connections: without a pending challenge the handshake fails', async () => {
     await using rig = await startAcmeRig({ config });
     const port = rig.gateway.proxyTlsPort;
     await assert.rejects(openTls(port, 'a.acme.test', { ALPNProtocols: ['acme-tls/1'] }));
@@ -48,7 +48,7 @@ describe('certificates by tls-alpn-01', { skip }, () => {
 });
 
 describe('the life of certificates', { skip }, () => {
-  it('they are renewed in good time, and open connections go on', async () => {
+  it('they are renewed in time, and open connections continue', async () => {
     await using rig = await startAcmeRig({ config: {}, pebble: { validity: 3 } });
     await make(rig, 'a.acme.test');
     const { socket, certificate } = await openTls(rig.gateway.proxyTlsPort, 'a.acme.test');
@@ -78,7 +78,7 @@ describe('the life of certificates', { skip }, () => {
     assert.equal(rig.accounts(), 1);
   });
 
-  it('a node that ends while the authority keeps it waiting gives the host back', async () => {
+  it('a node that stops while it waits for the authority releases the host', async () => {
     await using rig = await startAcmeRig({ config: {} });
     rig.pebble.hang();
     const asked = [1, 2].map(() => rig.gateway.admin('POST', '/acme', { host: 'a.acme.test' }));
@@ -92,7 +92,7 @@ describe('the life of certificates', { skip }, () => {
     assert.equal(made.status, 201, JSON.stringify(made.body));
   });
 
-  it('an account that the authority has forgotten is made again', async () => {
+  it('an account that the authority does not know any more is created again', async () => {
     await using rig = await startAcmeRig({ config: {} });
     await make(rig, 'a.acme.test');
     await rig.pebble.kill();
@@ -100,7 +100,7 @@ describe('the life of certificates', { skip }, () => {
     await make(rig, 'b.acme.test');
   });
 
-  it('one that is known to the authority by another name is bound to it', async () => {
+  it('an external account is bound', async () => {
     const key = Buffer.from('a key of at least 32 bytes, so that it is long').toString('base64url');
     await using rig = await startAcmeRig({ pebble: { boundAccounts: { 'kid-1': key } } });
     await configure(rig, { eab_kid: 'kid-1', eab_hmac_key: key, cert_type: 'rsa', rsa_key_size: 2048 });
@@ -108,7 +108,7 @@ describe('the life of certificates', { skip }, () => {
     assert.equal((await shownFor(rig.gateway, 'a.acme.test')).bits, 2048);
   });
 
-  it('the chain that is preferred is taken', async () => {
+  it('the preferred chain is used', async () => {
     await using rig = await startAcmeRig({ pebble: { alternateRoots: 1 } });
     const names = rig.pebble.lines.flatMap((line) => /chain: (Pebble Root CA \w+) ->/.exec(line)?.[1] ?? []);
     assert.equal(names.length, 2);
@@ -132,7 +132,7 @@ describe('failures', { skip }, () => {
     return (body['failures'] as readonly Failure[]).find((one) => one.host === host);
   }
 
-  it('a host that is elsewhere waits before it is tried again', async () => {
+  it('a host at another address waits before the next attempt', async () => {
     await using rig = await startAcmeRig({ config: { domains: ['nowhere.test'], fail_backoff_minutes: 10 } });
     await shownFor(rig.gateway, 'nowhere.test');
     await until(async () => (await failure(rig, 'nowhere.test')) !== undefined);
@@ -140,7 +140,7 @@ describe('failures', { skip }, () => {
     assert.ok(Math.abs((first?.retry_at ?? 0) - Date.now() / 1000 - 600) < 10, JSON.stringify(first));
     assert.equal(rig.orders(), 1);
     await shownFor(rig.gateway, 'nowhere.test');
-    // A person may ask at once; every failure doubles the time.
+    // An administrator can retry at once; every failure doubles the pause.
     const asked = await rig.gateway.admin('POST', '/acme', { host: 'nowhere.test' });
     assert.equal(asked.status, 500);
     assert.match(String(asked.body['message']), /^failed to create certificate for host nowhere\.test: \S/);
@@ -149,7 +149,7 @@ describe('failures', { skip }, () => {
     assert.equal(rig.orders(), 2);
   });
 
-  it('an authority that does not answer is told of, and keeps nobody waiting', async () => {
+  it('an authority that does not respond is reported, and delays no client', async () => {
     await using rig = await startAcmeRig({ config: {} });
     await rig.pebble.kill();
     await shownFor(rig.gateway, 'a.acme.test');
@@ -157,7 +157,7 @@ describe('failures', { skip }, () => {
     assert.match((await failure(rig, 'a.acme.test'))?.reason ?? '', /ECONNREFUSED/);
   });
 
-  it('an authority with a certificate that is not trusted is told nothing', async () => {
+  it('an authority with an untrusted certificate receives nothing', async () => {
     await using rig = await startAcmeRig({ config: {}, settings: { trustedCertificates: null } });
     const answer = await rig.gateway.admin('POST', '/acme', { host: 'a.acme.test' });
     assert.equal(answer.status, 500);
@@ -165,7 +165,7 @@ describe('failures', { skip }, () => {
     assert.equal(rig.accounts(), 0);
   });
 
-  it('a try of the way to a host says what is in the way', async () => {
+  it('a test of a host reports the problem', async () => {
     await using rig = await startAcmeRig({ config: {} });
     const answer = await rig.gateway.admin('POST', '/acme', { host: 'a.acme.test', test_http_challenge_flow: true });
     assert.equal(answer.status, 400);

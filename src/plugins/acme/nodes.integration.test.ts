@@ -12,13 +12,13 @@ const skip = skipWithoutPebble() || skipWithoutDnsServer() || skipWithoutPostgre
 
 describe('several nodes that share a database', { skip }, () => {
   for (const type of ['http-01', 'tls-alpn-01']) {
-    it(`make a certificate once, and any of them can be asked by the authority (${type})`, async () => {
+    it(`order a certificate once, and the authority can reach any of them (${type})`, async () => {
       const server = await startPostgres();
       try {
         const { host, port, user, password, database } = server;
         const pg = { ...testSettings({ prefix: '/tmp' }).pg, host, port, user, password, database };
         const shared = { database: 'postgres', pg } as const;
-        // The authority looks for challenges at the first node only.
+        // The authority validates at the first node only.
         await using rig = await startAcmeRig({ config: { challenge_type: type }, settings: shared });
         await using second = await startTestGateway({ settings: acmeSettings(rig.identity, shared) });
         const made = await second.admin('POST', '/acme', { host: 'a.acme.test' });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { certificateRequest, challengeCertificate, newKeyPair } from './certificates.ts';
 import { memoryStore } from './memory-store.fixture.ts';
-import { AcmeRecords, leaseSeconds, mostEachHour, renewalTime } from './records.ts';
+import { AcmeRecords, leaseSeconds, maxOrdersPerHour, renewalTime } from './records.ts';
 
 const host = 'a.example.com';
 const minute = 60_000;
@@ -23,11 +23,11 @@ describe('a host', () => {
   });
 
   const claim = async (records: AcmeRecords, more = {}) => {
-    const claimed = await records.claim({ host, asked: false, due: never, ...more });
+    const claimed = await records.claim({ host, manual: false, due: never, ...more });
     return claimed.kind === 'claimed' ? claimed.lease : claimed.kind;
   };
 
-  it("is one node's at a time", async () => {
+  it('belongs to one node at a time', async () => {
     const all = await Promise.all([one, other, one, other].map((records) => claim(records)));
     assert.deepEqual(all.slice(1), ['busy', 'busy', 'busy']);
     assert.equal(await one.save(host, all[0] ?? '', issued), 'saved');
@@ -35,7 +35,7 @@ describe('a host', () => {
     assert.deepEqual([store.rows('certificates').length, store.rows('snis').length], [1, 1]);
   });
 
-  it('is free again when its node has died, and what that node brings later is not taken', async (t) => {
+  it('is released when its node has died, and a late certificate of that node is refused', async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
     const dead = await claim(one);
     t.mock.timers.tick(leaseSeconds * 1000 - 1);
@@ -48,7 +48,7 @@ describe('a host', () => {
     assert.equal(await other.save(host, lease, issued), 'saved');
   });
 
-  it('is renewed in place', async () => {
+  it('is updated by a renewal', async () => {
     await one.save(host, await claim(one), issued);
     const before = store.rows('certificates')[0];
     const next = { cert: await pem(), key: 'another' };
@@ -70,7 +70,7 @@ describe('a host', () => {
       const pause = await one.release(host, lease, { reason: 'why', backoff: 5 * minute });
       pauses.push(pause / minute);
       assert.equal(await claim(other), 'backoff');
-      assert.notEqual(await claim(other, { asked: true }).then((id) => other.release(host, id, null)), undefined);
+      assert.notEqual(await claim(other, { manual: true }).then((id) => other.release(host, id, null)), undefined);
       t.mock.timers.tick(pause);
     }
     assert.deepEqual(pauses, [5, 10, 20, 40, 80, 160, 320, 640, 1280, 1440, 1440, 1440]);
@@ -84,23 +84,23 @@ describe('a host', () => {
     );
   });
 
-  it("with a person's certificate is left alone", async () => {
+  it('with a certificate of an administrator is not changed', async () => {
     await store.write(async (writer) => {
       const { id } = await writer.insert('certificates', { cert: issued.cert, key: 'mine' });
       await writer.insert('snis', { name: host, certificate: { id } });
     });
     assert.equal(await claim(one), 'taken');
-    assert.equal(await claim(one, { asked: true }), 'taken');
+    assert.equal(await claim(one, { manual: true }), 'taken');
   });
 
-  it('that a person takes while it is being made is left alone', async () => {
+  it('that gets a certificate of an administrator during the order is not changed', async () => {
     const lease = await claim(one);
     await store.write((writer) => writer.insert('snis', { name: host, certificate: { id: 'mine' } }));
     assert.equal(await one.save(host, lease, issued), 'taken');
     assert.deepEqual(store.rows('certificates'), []);
   });
 
-  it('whose SNI a person has deleted gets it back with its next certificate', async () => {
+  it('whose SNI was deleted gets it again with the next certificate', async () => {
     await one.save(host, await claim(one), issued);
     await store.write(async (writer) => {
       for (const { id } of await writer.all('snis')) await writer.delete('snis', id);
@@ -109,7 +109,7 @@ describe('a host', () => {
     assert.deepEqual([store.rows('certificates').length, store.rows('snis').length], [1, 1]);
   });
 
-  it('is forgotten when a person has deleted its certificate', async () => {
+  it('is removed from the records when its certificate was deleted', async () => {
     await one.save(host, await claim(one), issued);
     await store.write(async (writer) => {
       for (const entity of ['certificates', 'snis']) {
@@ -130,17 +130,17 @@ it('new certificates in one hour have a limit, over all nodes', async (t) => {
   const nodes = [new AcmeRecords(store, 'one'), new AcmeRecords(store, 'other')];
   const kinds: string[] = [];
   const ask = async (at: number) =>
-    (await nodes[at % 2]?.claim({ host: `h${at}.example.com`, asked: false, due: never }))?.kind ?? '';
-  for (let at = 0; at < mostEachHour + 5; at++) kinds.push(await ask(at));
-  assert.equal(kinds.filter((kind) => kind === 'claimed').length, mostEachHour);
+    (await nodes[at % 2]?.claim({ host: `h${at}.example.com`, manual: false, due: never }))?.kind ?? '';
+  for (let at = 0; at < maxOrdersPerHour + 5; at++) kinds.push(await ask(at));
+  assert.equal(kinds.filter((kind) => kind === 'claimed').length, maxOrdersPerHour);
   assert.equal(kinds.at(-1), 'limit');
-  const asked = await nodes[0]?.claim({ host: 'person.example.com', asked: true, due: never });
+  const asked = await nodes[0]?.claim({ host: 'person.example.com', manual: true, due: never });
   assert.equal(asked?.kind, 'claimed');
   t.mock.timers.tick(3600_000);
   assert.equal(await ask(1000), 'claimed');
 });
 
-it('an account has one key, whichever node needs it first', async () => {
+it('an account has one key for all nodes', async () => {
   const store = memoryStore();
   const accounts = await Promise.all(['one', 'other'].map((node) => new AcmeRecords(store, node).account('le')));
   assert.deepEqual(accounts[0], accounts[1]);
@@ -149,7 +149,7 @@ it('an account has one key, whichever node needs it first', async () => {
   assert.equal((await new AcmeRecords(store, 'other').account('le')).url, 'https://ca/1');
 });
 
-it('a certificate is renewed at the threshold, or in the last third of a short life', async () => {
+it('a certificate is renewed at the threshold, or in the last third of a short lifetime', async () => {
   const { X509Certificate } = await import('node:crypto');
   const { validFromDate: from, validToDate: to } = new X509Certificate(issued.cert);
   const [begin, end] = [from.getTime(), to.getTime()];
@@ -157,7 +157,7 @@ it('a certificate is renewed at the threshold, or in the last third of a short l
   assert.equal(renewalTime(issued.cert, 14 * 24 * 3600_000), end - (end - begin) / 3);
 });
 
-it('requests and challenge certificates are as OpenSSL and the RFC want them', async () => {
+it('signing requests and challenge certificates are valid for OpenSSL and the RFC', async () => {
   const { execFileSync } = await import('node:child_process');
   const { createHash } = await import('node:crypto');
   for (const kind of [

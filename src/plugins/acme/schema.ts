@@ -24,7 +24,7 @@ const letsEncrypt = [
 
 export const letsEncryptDirectory: string = letsEncrypt[0];
 
-const notUsed = 'Accepted for configurations that come from Kong; not used.';
+const notUsed = 'Accepted for compatibility with Kong and ignored.';
 
 function redisStorage() {
   return record(
@@ -76,63 +76,63 @@ export const config = record({
     match: /^[^\s@,?&]+@[^\s@,?&]+$/,
     referenceable: true,
     encrypted: true,
-    description: 'Address that the authority writes to when something is wrong with a certificate.',
+    description: 'Email address of the ACME account. The authority writes to it about problems.',
   }),
   account_key: record(
     {
       key_id: string({ required: true, description: notUsed }),
       key_set: string({ description: notUsed }),
     },
-    { required: false, description: "Not supported: the account's key is made by the gateway and kept in its store." },
+    { required: false, description: "Not supported: the gateway creates the account's key and keeps it in its store." },
   ),
-  api_uri: url({ default: letsEncryptDirectory, description: "The authority's directory (RFC 8555)." }),
+  api_uri: url({ default: letsEncryptDirectory, description: "URL of the authority's directory (RFC 8555)." }),
   tos_accepted: boolean({
     default: false,
-    description: "You agree to the authority's terms of service. Let's Encrypt gives no certificate without.",
+    description: "Whether you agree to the authority's terms of service. Let's Encrypt requires it.",
   }),
   eab_kid: string({
     referenceable: true,
     encrypted: true,
-    description: 'Identifier of the account that you have with the authority (external account binding).',
+    description: 'Key id of your existing account with the authority (external account binding).',
   }),
   eab_hmac_key: string({
     referenceable: true,
     encrypted: true,
     match: /^[A-Za-z0-9_-]+=*$/,
-    description: 'Its key, in base64url.',
+    description: 'HMAC key of that account, in base64url.',
   }),
-  cert_type: string({ default: 'rsa', one_of: ['rsa', 'ecc'], description: 'Kind of key of the certificates.' }),
-  rsa_key_size: number({ default: 4096, one_of: [2048, 3072, 4096], description: 'Bits of RSA keys.' }),
+  cert_type: string({ default: 'rsa', one_of: ['rsa', 'ecc'], description: 'Key type of the certificates.' }),
+  rsa_key_size: number({ default: 4096, one_of: [2048, 3072, 4096], description: 'Size of RSA keys in bits.' }),
   renew_threshold_days: number({
     default: 14,
     between: [0, 3650],
     unit: 'days',
-    description: 'A certificate is renewed when this time or less is left, or a third of its life where that is less.',
+    description: 'Remaining lifetime at which a certificate is renewed, or a third of its lifetime if that is less.',
   }),
   domains: array(wildcardHost({ description: 'A host; the first or the last character may be `*`.' }), {
-    description: 'Hosts that may have a certificate. `*.example.com` allows every name below it, each with its own.',
+    description:
+      'Hosts that may get a certificate. `*.example.com` allows every name below it, each with its own certificate.',
   }),
   allow_any_domain: boolean({
     default: false,
-    description: 'Every host may have a certificate: whoever points a name at the gateway makes it ask for one.',
+    description: 'Allows certificates for any host: any name that points at the gateway can trigger an order.',
   }),
   fail_backoff_minutes: number({
     default: 5,
     between: [0, 525_600],
     unit: 'minutes',
-    description: 'How long a host waits after a failure; twice as long after each further one, up to a day.',
+    description: 'Time that a host waits after a failure. It doubles after each further one, up to a day.',
   }),
   challenge_type: string({
     required: true,
     default: 'http-01',
     one_of: ['http-01', 'tls-alpn-01'],
-    description:
-      'How the authority checks that the host is yours: by a request to port 80, or by a TLS handshake on port 443.',
+    description: 'How the authority validates the host: by a request to port 80, or by a TLS handshake on port 443.',
   }),
   storage: string({
     default: 'kong',
     one_of: ['kong', 'shm', 'redis', 'consul', 'vault'],
-    description: "Where accounts and challenges are kept: in the gateway's own store. `shm` means the same.",
+    description: "Where accounts and challenges are stored: in the gateway's store. `shm` means the same.",
   }),
   storage_config: record(
     {
@@ -140,7 +140,7 @@ export const config = record({
         { shm_name: string({ required: true, default: 'kong', description: notUsed }) },
         { required: true, description: notUsed },
       ),
-      // Not required: decK fills an empty record in neither as one nor as null.
+      // Not required: decK fills in an empty record neither as a record nor as null.
       kong: record({}, { required: false, description: notUsed }),
       redis: redisStorage(),
       consul: record(agentStorage(), { required: true, description: notUsed }),
@@ -157,15 +157,14 @@ export const config = record({
         { required: true, description: notUsed },
       ),
     },
-    { required: true, description: 'Accepted for configurations that come from Kong; not used.' },
+    { required: true, description: 'Accepted for compatibility with Kong and ignored.' },
   ),
   preferred_chain: string({
-    description:
-      'Common name of the issuer at the top of the chain to take, where the authority offers several chains.',
+    description: 'Common name of the topmost issuer of the preferred chain, if the authority offers several.',
   }),
   enable_ipv4_common_name: boolean({
     default: true,
-    description: 'Accepted for configurations that come from Kong: there are no certificates for addresses.',
+    description: 'Accepted for compatibility with Kong and ignored: there are no certificates for IP addresses.',
   }),
 });
 

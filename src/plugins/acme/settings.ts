@@ -5,10 +5,10 @@ import { domainMatcher } from './domains.ts';
 import type { ChallengeType, Registration } from './issue.ts';
 import type { AcmeConfig } from './schema.ts';
 
-/** An instance's configuration, as the background part works with it. */
+/** The configuration of an instance in the form that the background task uses. */
 export interface AcmeSettings {
   readonly directory: string;
-  /** Names the account in the store: another authority, address or binding is another account. */
+  /** Name of the account in the store: another authority, address or binding means another account. */
   readonly accountName: string;
   readonly registration: Registration;
   readonly keys: KeyKind;
@@ -18,7 +18,7 @@ export interface AcmeSettings {
   readonly renewalThreshold: number;
   readonly backoff: number;
   readonly allows: (host: string) => boolean;
-  /** PEM of the authorities to trust; null: the built-in ones. */
+  /** PEM of the trusted certificate authorities; null: the built-in ones. */
   readonly ca: string | null;
 }
 
@@ -26,7 +26,7 @@ const defaultDirectory = 'https://acme-v02.api.letsencrypt.org/directory';
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/** Throws when the file of trusted certificates cannot be read. */
+/** Throws if the file of trusted certificates cannot be read. */
 export function settingsOf(config: AcmeConfig, trustedCertificates: string | null): AcmeSettings {
   const { account_email: email, eab_kid: kid, eab_hmac_key: hmacKey } = config;
   const directory = config.api_uri ?? defaultDirectory;

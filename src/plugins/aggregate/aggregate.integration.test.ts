@@ -12,7 +12,7 @@ before(async () => {
 after(() => rig.close());
 
 describe('aggregate through a gateway', () => {
-  test('puts a user and the orders of that user into one answer', async () => {
+  test('combines a user and the orders of that user', async () => {
     const path = await rig.composite({ requests: [ordersOf, { ...user, target: '.' }] }, '/users/(?<id>[^/]+)');
     const flat = await rig.ask(`${path}/users/42`);
     assert.equal(flat.response.status, 200, flat.text);
@@ -23,10 +23,10 @@ describe('aggregate through a gateway', () => {
       text,
       '{"user":{"id":42,"name":"Ada","account":12345678901234567890,"orders":[{"id":1,"product":11},{"id":2,"product":12}]}}',
     );
-    assert.equal(rig.asked.at(-1)?.url, '/?user=42');
+    assert.equal(rig.received.at(-1)?.url, '/?user=42');
   });
 
-  test('is configured by a form, too', async () => {
+  test('accepts a form-encoded configuration', async () => {
     await rig.write('PUT', '/routes/form', { paths: ['~/form/(?<id>\\d+)$'] });
     const form = [
       'name=aggregate',
@@ -58,7 +58,7 @@ describe('aggregate through a gateway', () => {
     assert.equal(response.headers.get('x-path'), '/users/42');
   });
 
-  test('is authenticated once, and tells backends who the client is', async () => {
+  test('authenticates once, and sends the identity of the client to the backends', async () => {
     const path = await rig.composite({
       requests: [
         { name: 'a', service: 'others', path: '/who/{consumer.custom_id}', pass_headers: ['X-Trace'] },
@@ -69,17 +69,17 @@ describe('aggregate through a gateway', () => {
     await rig.write('PUT', '/consumers/ada', { custom_id: 'ada/1' });
     await rig.write('POST', '/consumers/ada/key-auth', { key: 'ada-key' });
     assert.equal((await rig.ask(path)).response.status, 401);
-    const before = rig.asked.length;
+    const before = rig.received.length;
     const { json } = await rig.ask(path, { headers: { apikey: 'ada-key', 'X-Trace': 't', 'X-Other': 'o' } });
     assert.deepEqual((json['a'] as Config)['path'], '/who/ada%2F1');
-    for (const { headers } of rig.asked.slice(before)) {
+    for (const { headers } of rig.received.slice(before)) {
       assert.deepEqual(
         [headers['x-consumer-custom-id'], headers['x-other'], headers['apikey']],
         ['ada/1', undefined, undefined],
       );
     }
     assert.deepEqual(
-      rig.asked
+      rig.received
         .slice(before)
         .map(({ headers }) => headers['x-trace'])
         .sort(),
@@ -87,7 +87,7 @@ describe('aggregate through a gateway', () => {
     );
   });
 
-  test('converts XML, and takes a content coding off', async () => {
+  test('converts XML and removes a content coding', async () => {
     const path = await rig.composite({
       requests: [
         { name: 'weather', service: 'others', path: '/xml', xml_numbers: ['weather/day'] },
@@ -98,7 +98,7 @@ describe('aggregate through a gateway', () => {
     assert.deepEqual(json, { weather: { '@unit': 'C', town: 'Bern', day: [7, 9] }, gzip: { small: true } }, text);
   });
 
-  test('answers HEAD with the length of the answer to GET', async () => {
+  test('answers HEAD with the length of the response to GET', async () => {
     const path = await rig.composite({ requests: [{ name: 'a', service: 'others', path: '/a' }] });
     const { text } = await rig.ask(path);
     const head = await exchangeOne(rig.port, `HEAD ${path} HTTP/1.1\r\nHost: x\r\n\r\n`, 'HEAD');
@@ -106,7 +106,7 @@ describe('aggregate through a gateway', () => {
     assert.deepEqual([head.get('content-length'), head.body.length], [String(text.length), 0]);
   });
 
-  test('uses what a client sends in its body', async () => {
+  test('uses values of the body of the client', async () => {
     const path = await rig.composite({
       requests: [{ name: 'a', service: 'users', path: '/users/{body.ids[0]}', pick: ['id'] }],
     });
@@ -121,7 +121,7 @@ describe('aggregate through a gateway', () => {
     assert.equal((await send(JSON.stringify({ ids: ['x'.repeat(1_100_000)] }))).response.status, 413);
   });
 
-  test('keeps hostile captures, queries and headers in their places', async () => {
+  test('confines hostile captures, queries and headers to their places', async () => {
     const part = {
       name: 'a',
       service: 'others',
@@ -131,12 +131,12 @@ describe('aggregate through a gateway', () => {
     };
     const path = await rig.composite({ requests: [part] }, '/(?<v>[^/]*)');
     const send = (target: string) => exchangeOne(rig.port, `GET ${path}/${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    const before = rig.asked.length;
+    const before = rig.received.length;
     for (const value of ['..%2fadmin', '%2e%2e%2fadmin', '..%5cadmin', '%2e%2e;x', 'a%0d%0aX:1']) {
       const { startLine } = await send(value);
       assert.match(startLine, / 40[04] /, value);
     }
-    assert.equal(rig.asked.length, before);
+    assert.equal(rig.received.length, before);
     const passed: readonly [string, string][] = [
       ['a%3Fb=1', '/x/a%3Fb%3D1/end'],
       ['a%23b', '/x/a%23b/end'],
@@ -146,17 +146,17 @@ describe('aggregate through a gateway', () => {
     ];
     for (const [value, url] of passed) {
       await send(value);
-      assert.equal(rig.asked.at(-1)?.url, url, value);
+      assert.equal(rig.received.at(-1)?.url, url, value);
     }
     await send('v?q=1%26admin=1%23%0d%0a&h=a%0d%0aEvil:%20yes');
-    const last = rig.asked.at(-1);
+    const last = rig.received.at(-1);
     assert.equal(last?.url, '/x/v/end?q=1%26admin%3D1%23%0D%0A');
     assert.deepEqual([last.headers['x-in'], last.headers['evil']], ['a Evil: yes', undefined]);
   });
 });
 
 describe('aggregate: order of the calls', () => {
-  test('asks independent parts at once and dependent ones after', async () => {
+  test('calls independent parts at once and dependent ones afterwards', async () => {
     const part = (name: string, delay: number, path: string) => ({
       name,
       service: 'others',
@@ -174,12 +174,12 @@ describe('aggregate: order of the calls', () => {
     const { response } = await rig.ask(path);
     const took = performance.now() - before;
     assert.equal(response.status, 200);
-    const urls = rig.asked.map(({ url }) => url.split('?')[0]).filter((url) => url?.startsWith('/order/'));
+    const urls = rig.received.map(({ url }) => url.split('?')[0]).filter((url) => url?.startsWith('/order/'));
     assert.equal(urls.at(-1), '/order/c/200/200');
-    assert.ok(took < 780, `${took} ms: they were asked one after the other`);
+    assert.ok(took < 780, `${took} ms: they were received one after the other`);
   });
 
-  test('fans out over a list, bounded', async () => {
+  test('fans out over a list with bounded concurrency', async () => {
     const config = {
       requests: [
         { ...ordersOf, path: '/', query: { user: '9' }, target: 'orders', hidden: true },
@@ -201,10 +201,10 @@ describe('aggregate: order of the calls', () => {
   });
 });
 
-describe('aggregate: large answers', () => {
+describe('aggregate: large responses', () => {
   const huge = { service: 'others', max_body_size: 8_000_000 };
 
-  test('are read in another thread, and give the same', async () => {
+  test('are parsed in another thread with the same result', async () => {
     const path = await rig.composite({
       requests: [
         { ...huge, name: 'huge', path: '/huge', omit: ['list[*].secret'] },
@@ -232,15 +232,15 @@ describe('aggregate: large answers', () => {
     assert.match(text, /"big":12345678901234567890,/);
   });
 
-  test('must not be too large together', async () => {
+  test('are limited in their total size', async () => {
     const requests = [1, 2].map((id) => ({ ...huge, name: `h${id}`, path: '/huge', required: false }));
     const { response, json } = await rig.ask(await rig.composite({ requests, max_body_size: 1_000_000 }));
     assert.deepEqual([response.status, json['reason']], [502, 'too-large']);
   });
 });
 
-describe('aggregate: what other plugins do with the document', () => {
-  test('proxy-cache keeps a whole one, and none that lacks a part', async () => {
+describe('aggregate: other plugins and the document', () => {
+  test('proxy-cache stores a complete document, but not one with a failed part', async () => {
     const good = { name: 'good', service: 'others', path: '/kept' };
     const cached = async (requests: readonly Config[]) => {
       const path = await rig.composite({ requests });
@@ -253,14 +253,14 @@ describe('aggregate: what other plugins do with the document', () => {
       assert.equal(first.text, second.text);
       return second.response.headers.get('x-cache-status');
     };
-    const before = rig.asked.filter(({ url }) => url === '/kept').length;
+    const before = rig.received.filter(({ url }) => url === '/kept').length;
     assert.equal(await cached([good]), 'Hit');
-    assert.equal(rig.asked.filter(({ url }) => url === '/kept').length, before + 1);
+    assert.equal(rig.received.filter(({ url }) => url === '/kept').length, before + 1);
     assert.notEqual(await cached([good, { ...good, name: 'bad', path: '/500', required: false }]), 'Hit');
-    assert.equal(rig.asked.filter(({ url }) => url === '/kept').length, before + 3);
+    assert.equal(rig.received.filter(({ url }) => url === '/kept').length, before + 3);
   });
 
-  test('compression packs it', async () => {
+  test('compression compresses it', async () => {
     const path = await rig.composite({ requests: [{ name: 'xml', service: 'others', path: '/huge-xml' }] });
     await rig.write('POST', `/routes${path}/plugins`, { name: 'compression', config: {} });
     const { response, json } = await rig.ask(path, { headers: { 'Accept-Encoding': 'gzip' } });

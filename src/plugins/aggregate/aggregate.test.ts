@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { BackendCall } from '../../plugin-sdk/index.ts';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import aggregate from './index.ts';
-import { answered, type Config, run, user } from './run.fixture.ts';
+import { backendResponse, type Config, run, user } from './run/run.fixture.ts';
 
 describe('aggregate: the document', () => {
-  test('has each part under its name, and says that it is complete', async () => {
+  test('has each part under its name, and is marked as complete', async () => {
     const config = { requests: [user, { name: 'orders', path: '/orders' }] };
     const { response, json } = await run(config, { '/users/42': { id: 42 }, '/orders': [1, 2] });
     assert.equal(response.status, 200);
@@ -15,7 +15,7 @@ describe('aggregate: the document', () => {
     assert.deepEqual(response.headers['content-type'], ['application/json; charset=utf-8']);
   });
 
-  test('puts parts where they are wanted, one within another whatever their order', async () => {
+  test('places parts at their targets, within each other in any order', async () => {
     const config = {
       requests: [
         { name: 'orders', path: '/orders', target: 'user.orders' },
@@ -27,13 +27,13 @@ describe('aggregate: the document', () => {
     assert.deepEqual(json, { version: 3, user: { id: 42, orders: [1] } });
   });
 
-  test('keeps the digits of large numbers, and odd names', async () => {
+  test('preserves the digits of large numbers, and unusual names', async () => {
     const text = '{"id":12345678901234567890,"__proto__":{"a":1},"ratio":0.1000000000000000055}';
-    const { response } = await run({ requests: [user] }, { '/users/42': () => answered(text) });
+    const { response } = await run({ requests: [user] }, { '/users/42': () => backendResponse(text) });
     assert.equal(response.body, `{"user":${text}}`);
   });
 
-  test('picks, leaves out and renames, through lists', async () => {
+  test('picks, omits and renames members, also in lists', async () => {
     const orders = { data: [{ id: 1, secret: 'a', by: { mail: 'x', name: 'y' } }], next: null };
     const part = { name: 'orders', path: '/o' };
     const shaped = async (shape: Config) =>
@@ -49,7 +49,7 @@ describe('aggregate: the document', () => {
     assert.equal(await shaped({ unwrap: 'nowhere' }), null);
   });
 
-  test('leaves out what is hidden', async () => {
+  test('omits hidden parts', async () => {
     const config = {
       requests: [
         { ...user, hidden: true },
@@ -59,13 +59,15 @@ describe('aggregate: the document', () => {
     assert.deepEqual((await run(config, { '/users/42': { id: 7 }, '/b/7': 'true' })).json, { b: true });
   });
 
-  test('takes an empty answer and 204 for null', async () => {
-    assert.deepEqual((await run({ requests: [user] }, { '/users/42': () => answered('', 204) })).json, { user: null });
+  test('treats an empty response and 204 as null', async () => {
+    assert.deepEqual((await run({ requests: [user] }, { '/users/42': () => backendResponse('', 204) })).json, {
+      user: null,
+    });
   });
 });
 
 describe('aggregate: calls', () => {
-  test('fill in what the request has', async () => {
+  test('contain values of the request', async () => {
     const part = {
       name: 'a',
       method: 'POST',
@@ -103,13 +105,13 @@ describe('aggregate: calls', () => {
     );
   });
 
-  test('begin when what they refer to is there, the others at once', async () => {
+  test('start once the parts that they refer to have completed, the others at once', async () => {
     const order: string[] = [];
     const slow = (value: unknown) => async (call: BackendCall) => {
       order.push(`> ${call.path}`);
       await new Promise((resolve) => setImmediate(resolve));
       order.push(`< ${call.path}`);
-      return answered(value);
+      return backendResponse(value);
     };
     const config = {
       requests: [
@@ -121,7 +123,7 @@ describe('aggregate: calls', () => {
     };
     const first = async (call: BackendCall) => {
       await slow({})(call);
-      return answered({ id: 5 }, 200, { 'x-id': 'x y' });
+      return backendResponse({ id: 5 }, 200, { 'x-id': 'x y' });
     };
     const { response } = await run(config, { '/a': first, '/b/5': slow(6), '/c/6/x%20y/200': slow(7), '/d': slow(8) });
     assert.equal(response.body, '{"c":7,"b":6,"a":{"id":5},"d":8}');
@@ -130,7 +132,7 @@ describe('aggregate: calls', () => {
     assert.deepEqual(chain, ['< /a', '> /b/5', '< /b/5', '> /c/6/x%20y/200', '< /c/6/x%20y/200']);
   });
 
-  test('are made only when their condition holds', async () => {
+  test('are made only if their condition holds', async () => {
     const config = {
       requests: [
         { name: 'a', path: '/a', when: '{query.a}' },
@@ -146,7 +148,7 @@ describe('aggregate: calls', () => {
     assert.deepEqual(json, { a: 1, b: null, c: 3, d: null, e: 5 });
   });
 
-  test('read forms of the client, and refuse other bodies with where they break', async () => {
+  test('use forms of the client, and refuse other bodies with the position of the error', async () => {
     const config = { requests: [{ name: 'a', path: '/a/{body.x}' }] };
     const send = (type: string, body: string) =>
       run(config, { '/a/1': 1 }, { method: 'POST', headers: { 'Content-Type': type }, body });
@@ -159,7 +161,7 @@ describe('aggregate: calls', () => {
   });
 });
 
-test('a configuration that cannot work is refused, and the field is named', async () => {
+test('an invalid configuration is refused with the name of the field', async () => {
   const plugin = testPlugin(aggregate, { config: { requests: [user] } });
   const bad: readonly [requests: readonly Config[] | null, field: RegExp][] = [
     [null, /requests/],

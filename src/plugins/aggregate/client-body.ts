@@ -1,25 +1,17 @@
-import {
-  type AccessContext,
-  BodySyntaxError,
-  type JsonObject,
-  type JsonValue,
-  mediaType,
-  parseJson,
-  type Reply,
-  refuse,
-  setMember,
-} from '../../plugin-sdk/index.ts';
+import { mediaType } from '../../plugin-kit/http/index.ts';
+import { BodySyntaxError, type JsonObject, type JsonValue, parseJson, setMember } from '../../plugin-kit/json/index.ts';
+import { type AccessContext, type Reply, refuse } from '../../plugin-sdk/index.ts';
 
-/** The client's body as a value: JSON, or the fields of a form. Undefined: it has none. A `Reply` when it cannot be read. */
+/** The client's body as a value: JSON, or the fields of a form. Undefined: there is no body. `reply`: it is invalid. */
 export async function readClientBody(
   context: AccessContext,
 ): Promise<{ readonly value: JsonValue | undefined } | { readonly reply: Reply }> {
   const body = await context.decodedBody();
   if (body.byteLength === 0) return { value: undefined };
-  const given = context.request.header('content-type');
-  const type = mediaType(given);
+  const header = context.request.header('content-type');
+  const type = mediaType(header);
   if (type?.isForm === true) return { value: fieldsOf(Buffer.from(body).toString('utf8')) };
-  if (given !== null && type?.isJson !== true) return { reply: refuse(415, 'The body must be JSON or a form') };
+  if (header !== null && type?.isJson !== true) return { reply: refuse(415, 'The body must be JSON or a form') };
   try {
     return { value: parseJson(body) };
   } catch (error) {
@@ -32,7 +24,7 @@ function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A field that occurs several times is a list. */
+/** A field that occurs several times becomes a list. */
 function fieldsOf(form: string): JsonObject {
   const fields: JsonObject = {};
   for (const [name, value] of new URLSearchParams(form)) {

@@ -1,13 +1,16 @@
-import { isJsonObject, type JsonObject, type JsonValue, setMember } from '../../plugin-sdk/index.ts';
+import type { JsonObject, JsonValue } from '../../plugin-kit/json/index.ts';
+import { compileJsonPath, isJsonObject, isRfc9535, setMember } from '../../plugin-kit/json/index.ts';
 import { LargeText } from './large-text.ts';
-import { TemplateError } from './reference.ts';
+import { TemplateError } from './values/reference.ts';
 
-/** Names from the root to where a value lands; empty: its members become members of the root. */
+/** Names from the root to the place of a value; empty: its members become members of the root. */
 export type Target = readonly string[];
 
-/** Reads `user.orders`; `.` and '' are the root. Throws a `TemplateError`. */
+/** Reads `$.user.orders`, in the old spelling `user.orders`; `$`, `.` and '' are the root. Throws a `TemplateError`. */
 export function parseTarget(text: string): Target {
   if (text === '' || text === '.' || text === '$') return [];
+  const path = isRfc9535(text) ? compileJsonPath(text).names : null;
+  if (path !== null) return path;
   const names = text.replace(/^\$\./, '').split('.');
   if (names.some((name) => !/^[^[\]{}\s'"]+$/.test(name))) {
     throw new TemplateError(`'${text}' must be names joined by dots, or . for the root`);
@@ -16,8 +19,8 @@ export function parseTarget(text: string): Target {
 }
 
 /**
- * Puts a value into the document. Objects on the way are made where nothing is, and where null is: a part that is missing does
- * not take the others' places. False: something else is there, or what should become members of the root has none.
+ * Puts a value into the document. Missing objects on the way are created, and replace null: a missing part does not block
+ * the parts within it. False: another value is in the way, or a value for the root is not an object.
  */
 export function place(root: JsonObject, target: Target, value: JsonValue): boolean {
   if (target.length === 0) return merge(root, value);
@@ -29,7 +32,7 @@ export function place(root: JsonObject, target: Target, value: JsonValue): boole
       next = {};
       setMember(object, name, next);
     } else if (isJsonObject(next) && !(next instanceof LargeText)) {
-      // What an answer gave stays as it was for those that refer to it.
+      // Other parts refer to the value of this part: it must not change.
       next = { ...next };
       setMember(object, name, next);
     } else return false;

@@ -1,22 +1,17 @@
-import {
-  type AccessContext,
-  backendReply,
-  type JsonObject,
-  type JsonValue,
-  type Reply,
-} from '../../plugin-sdk/index.ts';
-import { addNamedHeaders, mergedCacheControl, mergedVary } from './answer-headers.ts';
+import type { JsonObject, JsonValue } from '../../plugin-kit/json/index.ts';
+import { type AccessContext, backendReply, type Reply } from '../../plugin-sdk/index.ts';
 import { place } from './compose.ts';
 import type { LargeTexts } from './large-text.ts';
-import { allTooLarge, type Outcome, type PartFailure } from './outcome.ts';
 import type { Part } from './part.ts';
 import type { Plan } from './plan.ts';
+import { addNamedHeaders, mergedCacheControl, mergedVary } from './response-headers.ts';
+import { allTooLarge, type Outcome, type PartFailure } from './run/outcome.ts';
 import type { AggregateConfig } from './schema.ts';
 
 const json: readonly [string, string] = ['Content-Type', 'application/json; charset=utf-8'];
 const noStore: readonly [string, string] = ['Cache-Control', 'no-store'];
 
-/** The document, or the failure of a part that does not fit into it. */
+/** The document; or the failure of a required part that has no place in it. */
 export function documentReply(
   context: AccessContext,
   config: AggregateConfig,
@@ -74,7 +69,7 @@ function entry(part: Part, { reason, message, index }: PartFailure): JsonObject 
   return { part: part.name, ...(index === undefined ? null : { index }), reason, message };
 }
 
-/** Names the part, and nothing of what its backend said. */
+/** Names the part, but contains nothing of the response of its backend. */
 export function failureReply(context: AccessContext, part: Part, failure: PartFailure): Reply {
   const { reason, status, message } = failure;
   context.log('aggregate_errors', [entry(part, failure)]);

@@ -26,7 +26,7 @@ describe('aggregate: failures through a gateway', () => {
     ['/refused', { service: null, url: 'refused' }, 502, 'unreachable'],
   ];
   for (const [path, more, status, reason] of faults) {
-    test(`${path} gives ${status} when it is required, an error when it is not`, async () => {
+    test(`${path} gives ${status} if the part is required, an error otherwise`, async () => {
       const url = more['url'] === 'refused' ? { url: rig.refused } : {};
       const part = { name: 'part', service: 'others', path, ...more, ...url };
       const good = { name: 'good', service: 'others', path: '/good' };
@@ -45,7 +45,7 @@ describe('aggregate: failures through a gateway', () => {
     });
   }
 
-  test('passes a status on, or takes it for nothing', async () => {
+  test('passes a status on, or treats it as absent', async () => {
     const gone = { ...user, path: '/users/404' };
     const passed = await rig.ask(await rig.composite({ requests: [{ ...gone, pass_status: [404] }] }));
     assert.deepEqual([passed.response.status, passed.json['part']], [404, 'user']);
@@ -53,14 +53,14 @@ describe('aggregate: failures through a gateway', () => {
     assert.deepEqual([absent.response.status, absent.json], [200, { user: { orders: null } }]);
   });
 
-  test('has a deadline for the whole', async () => {
+  test('has a deadline for all calls', async () => {
     const slow = { name: 'slow', service: 'others', path: '/a', query: { delay: '80' } };
     const then = { name: 'then', service: 'others', path: '/b', query: { hang: '{slow.status}' } };
     const { response, json } = await rig.ask(await rig.composite({ requests: [slow, then], timeout: 200 }));
     assert.deepEqual([response.status, json['part']], [504, 'then']);
   });
 
-  test('gives the other calls up when a required part fails', async () => {
+  test('cancels the other calls when a required part fails', async () => {
     const path = await rig.composite({
       requests: [
         { name: 'hangs', service: 'orders', path: '/held', query: { hang: '1' } },
@@ -69,10 +69,10 @@ describe('aggregate: failures through a gateway', () => {
     });
     const { response, json } = await rig.ask(path);
     assert.deepEqual([response.status, json['part']], [502, 'fails']);
-    await until(() => rig.asked.some(({ url, aborted }) => url === '/held?hang=1' && aborted));
+    await until(() => rig.received.some(({ url, aborted }) => url === '/held?hang=1' && aborted));
   });
 
-  test('gives the calls up when the client goes away', async () => {
+  test('cancels the calls when the client disconnects', async () => {
     const path = await rig.composite({
       requests: [
         { name: 'a', service: 'orders', path: '/left', query: { hang: '1' } },
@@ -81,7 +81,7 @@ describe('aggregate: failures through a gateway', () => {
     });
     using client = await openClient(rig.port);
     client.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    const left = () => rig.asked.filter(({ url }) => url === '/left?hang=1');
+    const left = () => rig.received.filter(({ url }) => url === '/left?hang=1');
     await until(() => left().length === 2);
     client.reset();
     await until(() => left().every(({ aborted }) => aborted));

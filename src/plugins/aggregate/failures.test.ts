@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type BackendCall, CallFailed } from '../../plugin-sdk/index.ts';
-import { answered, run, user } from './run.fixture.ts';
+import { backendResponse, run, user } from './run/run.fixture.ts';
 
 describe('aggregate: failures', () => {
   const timeout = new CallFailed('timeout', 504, 'secret address');
@@ -10,16 +10,16 @@ describe('aggregate: failures', () => {
     ['cannot be reached', new CallFailed('unreachable', 502, 'secret address'), 502, 'unreachable'],
     ['is too large', new CallFailed('too-large', 502, 'secret'), 502, 'too-large'],
     ['has no service', new CallFailed('no-service', 503, 'secret'), 503, 'misconfigured'],
-    ['answers a part', () => answered('{}', 206), 502, 'status'],
+    ['answers a part', () => backendResponse('{}', 206), 502, 'status'],
     ['has no address', new CallFailed('no-target', 503, 'secret'), 503, 'no-target'],
-    ['answers 500', () => answered('secret', 500), 502, 'status'],
-    ['answers 404', () => answered('secret', 404), 502, 'status'],
-    ['answers 302', () => answered('secret', 302), 502, 'status'],
-    ['answers 504', () => answered('secret', 504), 504, 'status'],
-    ['sends broken JSON', () => answered('{"secret": }'), 502, 'malformed'],
-    ['nests too deep', () => answered('['.repeat(100_000)), 502, 'malformed'],
-    ['sends HTML', () => answered('<p>secret', 200, { 'content-type': 'text/html' }), 502, 'media-type'],
-    ['has a strange coding', () => answered('secret', 200, { 'content-encoding': 'x' }), 502, 'media-type'],
+    ['answers 500', () => backendResponse('secret', 500), 502, 'status'],
+    ['answers 404', () => backendResponse('secret', 404), 502, 'status'],
+    ['answers 302', () => backendResponse('secret', 302), 502, 'status'],
+    ['answers 504', () => backendResponse('secret', 504), 504, 'status'],
+    ['sends broken JSON', () => backendResponse('{"secret": }'), 502, 'malformed'],
+    ['nests too deep', () => backendResponse('['.repeat(100_000)), 502, 'malformed'],
+    ['sends HTML', () => backendResponse('<p>secret', 200, { 'content-type': 'text/html' }), 502, 'media-type'],
+    ['has a strange coding', () => backendResponse('secret', 200, { 'content-encoding': 'x' }), 502, 'media-type'],
   ];
   for (const [what, answer, status, reason] of failures) {
     test(`a required part that ${what} gives ${status}`, async () => {
@@ -51,8 +51,8 @@ describe('aggregate: failures', () => {
     });
   }
 
-  test('statuses can be passed on, or mean that there is nothing', async () => {
-    const gone = { '/users/42': () => answered('secret', 404) };
+  test('statuses can be passed on, or mean that the part is absent', async () => {
+    const gone = { '/users/42': () => backendResponse('secret', 404) };
     const passed = await run({ requests: [{ ...user, pass_status: [404] }] }, gone);
     assert.deepEqual([passed.response.status, passed.json['part']], [404, 'user']);
     const absent = await run(
@@ -68,7 +68,7 @@ describe('aggregate: failures', () => {
     assert.deepEqual(absent.response.headers['x-aggregate-complete'], ['true']);
   });
 
-  test('what depends on a failed part fails, too', async () => {
+  test('a part that depends on a failed one fails, too', async () => {
     const config = {
       requests: [
         { ...user, required: false },
@@ -84,12 +84,12 @@ describe('aggregate: failures', () => {
     ]);
   });
 
-  test('what cannot be put into the document is no silent loss', async () => {
+  test('a part that has no place in the document is an error', async () => {
     const { response, json } = await run({ requests: [{ ...user, target: '.' }] }, { '/users/42': [1] });
     assert.deepEqual([response.status, json['reason']], [502, 'no-place']);
   });
 
-  test('a part that failed leaves room for what lies within it', async () => {
+  test('a failed part does not block the parts within it', async () => {
     const config = {
       requests: [
         { ...user, required: false },
@@ -99,7 +99,7 @@ describe('aggregate: failures', () => {
     assert.deepEqual((await run(config, { '/users/42': timeout, '/o': [1] })).json['user'], { orders: [1] });
   });
 
-  test('the answers together have a cap', async () => {
+  test('the total size of the responses is limited', async () => {
     const config = {
       requests: [
         { ...user, required: false },
@@ -116,14 +116,14 @@ describe('aggregate: each', () => {
   const list = { name: 'list', path: '/list' };
   const one = { name: 'all', path: '/one/{item.id}', each: '{list.body.data}', query: { at: '{index}' } };
 
-  test('asks for every element, a few at a time, and keeps the order', async () => {
+  test('makes a call for every element, a few at a time, and keeps the order', async () => {
     let under = 0;
     let most = 0;
     const answer = async (call: BackendCall) => {
       most = Math.max(most, ++under);
       for (let turn = 0; turn < (call.path === '/one/0' ? 9 : 2); turn++) await new Promise((r) => setImmediate(r));
       under--;
-      return answered({ got: call.path, at: call.query });
+      return backendResponse({ got: call.path, at: call.query });
     };
     const ids = [0, 1, 2, 3, 4, 5];
     const answers = Object.fromEntries(ids.map((id) => [`/one/${id}`, answer]));
@@ -136,7 +136,7 @@ describe('aggregate: each', () => {
     assert.equal(most, 2);
   });
 
-  test('puts answers into the elements', async () => {
+  test('adds the responses to the elements', async () => {
     const config = {
       requests: [
         { ...list, hidden: true },
@@ -147,7 +147,7 @@ describe('aggregate: each', () => {
     assert.deepEqual(json, { all: [{ id: 1, detail: { a: 1 } }] });
   });
 
-  test('an element of an optional one that fails is null, with its place in the errors', async () => {
+  test('a failed element of an optional part is null, with its index in the errors', async () => {
     const config = { requests: [list, { ...one, required: false }] };
     const { json, response } = await run(config, { '/list': { data: [{ id: 1 }, { id: 2 }, {}] }, '/one/2': 2 });
     assert.deepEqual(json['all'], [null, 2, null]);
@@ -162,7 +162,7 @@ describe('aggregate: each', () => {
     assert.deepEqual(response.headers['x-aggregate-complete'], ['false']);
   });
 
-  test('is bounded', async () => {
+  test('has limits', async () => {
     const ids = Array.from({ length: 30 }, (_, id) => ({ id }));
     const tooLong = await run({ requests: [list, one] }, { '/list': { data: ids } });
     assert.deepEqual([tooLong.response.status, tooLong.json['reason'], tooLong.calls.length], [502, 'too-many', 1]);
@@ -185,11 +185,11 @@ describe('aggregate: headers', () => {
     ],
   };
   const with_ = (a: Record<string, string>, b: Record<string, string>) => ({
-    '/a': () => answered(1, 200, a),
-    '/b': () => answered(2, 200, b),
+    '/a': () => backendResponse(1, 200, a),
+    '/b': () => backendResponse(2, 200, b),
   });
 
-  test('of parts go to the client when they are named', async () => {
+  test('of parts are sent to the client if configured', async () => {
     const named = [
       { part: 'b', names: ['X-One', 'Set-Cookie'] },
       { part: 'a', names: ['X-One', 'Set-Cookie', 'X-None'] },
@@ -215,13 +215,13 @@ describe('aggregate: headers', () => {
     });
   }
 
-  test('an answer varies by the headers that it is made of', async () => {
+  test('the response varies by the headers that it depends on', async () => {
     const config = { requests: [{ name: 'a', path: '/a', query: { l: '{headers.X-Lang}' } }] };
     assert.deepEqual((await run(config, { '/a': 1 })).response.headers['vary'], ['x-lang']);
     assert.equal((await run(parts, with_({}, {}))).response.headers['vary'], undefined);
   });
 
-  test('an answer varies as those parts do that see the header', async () => {
+  test('the response varies by passed headers that parts name in Vary', async () => {
     const vary = { 'cache-control': 'max-age=9', vary: 'Accept-Language, Cookie', age: '4' };
     const { headers } = (await run({ ...parts, cache_control: 'merge' }, with_(vary, vary))).response;
     assert.deepEqual([headers['vary'], headers['cache-control']], [['accept-language'], ['max-age=5']]);

@@ -8,15 +8,15 @@ import { startTestGateway } from '../../../test/support/gateway.ts';
 
 export type Config = Readonly<Record<string, unknown>>;
 
-export interface Asked {
+export interface ReceivedRequest {
   readonly backend: string;
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
-  /** The gateway has given the call up. */
+  /** The gateway has cancelled the call. */
   aborted: boolean;
 }
 
-/** Sends JSON; `delay` in the query holds it back, `hang` for ever. */
+/** Sends JSON; `delay` in the query delays it, `hang` sends nothing. */
 function sendJson(response: ServerResponse, url: URL, value: unknown, status = 200): void {
   if (url.searchParams.has('hang')) return;
   setTimeout(
@@ -30,12 +30,12 @@ function sendJson(response: ServerResponse, url: URL, value: unknown, status = 2
 
 function backend(
   name: string,
-  asked: Asked[],
+  received: ReceivedRequest[],
   answer: (url: URL, response: ServerResponse) => void,
 ): Promise<TestBackend> {
   const handler: BackendHandler = (request, response) => {
-    const entry: Asked = { backend: name, url: request.url ?? '', headers: request.headers, aborted: false };
-    asked.push(entry);
+    const entry: ReceivedRequest = { backend: name, url: request.url ?? '', headers: request.headers, aborted: false };
+    received.push(entry);
     response.on('close', () => {
       entry.aborted = !response.writableEnded;
     });
@@ -103,7 +103,7 @@ const others = (url: URL, response: ServerResponse): void => {
   script(send, response);
 };
 
-export interface Got {
+export interface ClientResponse {
   readonly response: Response;
   readonly text: string;
   readonly json: Record<string, unknown>;
@@ -112,25 +112,25 @@ export interface Got {
 /** A gateway with three backends, `users`, `orders` and `others`, as services and behind composite routes. */
 export interface CompositeRig {
   readonly port: number;
-  /** What the backends were asked, oldest first. */
-  readonly asked: readonly Asked[];
-  /** An address where nobody listens. */
+  /** Requests that the backends received, oldest first. */
+  readonly received: readonly ReceivedRequest[];
+  /** An address where nothing listens. */
   readonly refused: string;
   /** The backend `others`, by its address. */
   readonly others: string;
   write(method: string, path: string, body: unknown): Promise<Readonly<Record<string, unknown>>>;
   /** A composite route without a service; returns its path. */
   composite(config: Config, path?: string): Promise<string>;
-  ask(path: string, init?: RequestInit): Promise<Got>;
+  ask(path: string, init?: RequestInit): Promise<ClientResponse>;
   close(): Promise<void>;
 }
 
 export async function startCompositeRig(plugins: readonly string[] = []): Promise<CompositeRig> {
-  const asked: Asked[] = [];
+  const received: ReceivedRequest[] = [];
   const backends = {
-    users: await backend('users', asked, users),
-    orders: await backend('orders', asked, orders),
-    others: await backend('others', asked, others),
+    users: await backend('users', received, users),
+    orders: await backend('orders', received, orders),
+    others: await backend('others', received, others),
   };
   const gateway = await startTestGateway({ settings: { plugins: ['aggregate', ...plugins] } });
   const write: CompositeRig['write'] = async (method, path, body) => {
@@ -142,7 +142,7 @@ export async function startCompositeRig(plugins: readonly string[] = []): Promis
   let serial = 0;
   return {
     port: gateway.proxyPort,
-    asked,
+    received,
     refused: await closedAddress(),
     others: backends.others.url,
     write,
@@ -159,7 +159,7 @@ export async function startCompositeRig(plugins: readonly string[] = []): Promis
     },
     async close() {
       await gateway.stop();
-      await Promise.all(Object.values(backends).map((one) => one.close()));
+      await Promise.all(Object.values(backends).map((server) => server.close()));
     },
   };
 }

@@ -1,8 +1,9 @@
-import type { AccessContext, JsonValue, PluginPhases, PluginTools, Reply } from '../../plugin-sdk/index.ts';
+import type { JsonValue } from '../../plugin-kit/json/index.ts';
+import type { AccessContext, PluginPhases, PluginTools, Reply } from '../../plugin-sdk/index.ts';
 import { readClientBody } from './client-body.ts';
 import { documentReply, failureReply } from './document.ts';
 import { compilePlan } from './plan.ts';
-import { Run, type RunEnd } from './run.ts';
+import { Run, type RunCallbacks } from './run/run.ts';
 import type { AggregateConfig } from './schema.ts';
 
 export function aggregate(config: AggregateConfig, tools: PluginTools): PluginPhases {
@@ -10,8 +11,8 @@ export function aggregate(config: AggregateConfig, tools: PluginTools): PluginPh
   const limits = { timeout: config.timeout, maxBytes: config.max_body_size, maxCalls: config.max_calls };
   const warned = new Set<string>();
 
-  /** An operator's mistake that no client can do anything about. */
-  function missing(part: string): void {
+  /** A configuration error: clients can do nothing about it. */
+  function reportMissingService(part: string): void {
     if (warned.has(part)) return;
     warned.add(part);
     const service = config.requests.find(({ name }) => name === part)?.service ?? 'that of the route';
@@ -19,12 +20,12 @@ export function aggregate(config: AggregateConfig, tools: PluginTools): PluginPh
   }
 
   function run(context: AccessContext, body: JsonValue | undefined): Promise<Reply> {
-    const end: RunEnd = {
+    const callbacks: RunCallbacks = {
       complete: (outcomes, texts) => documentReply(context, config, plan, outcomes, texts),
       failed: (part, failure) => failureReply(context, part, failure),
-      missing,
+      missingService: reportMissingService,
     };
-    return new Run(plan, limits, context, body, end).reply();
+    return new Run(plan, limits, context, body, callbacks).reply();
   }
 
   async function readAndRun(context: AccessContext): Promise<Reply> {

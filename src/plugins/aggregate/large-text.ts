@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, type JsonObject, type JsonValue, jsonText, setMember } from '../../plugin-sdk/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, jsonText, setMember } from '../../plugin-kit/json/index.ts';
 
-/** Which members of a value others land in: they are kept apart, all else is text. Null: nothing lands in it. */
-export type Opening = ReadonlyMap<string, Opening> | null;
+/** The members of a value that other parts are placed in: they stay separate, the rest becomes text. Null: no member. */
+export type NestedTargets = ReadonlyMap<string, NestedTargets> | null;
 
-/** A value as text, opened as far as others land in it. Can be copied between threads. */
+/** A value as text, split where other parts are placed. It can be copied between threads. */
 export type Skeleton = string | readonly (readonly [name: string, value: Skeleton])[];
 
-export function skeletonOf(value: JsonValue, opening: Opening): Skeleton {
-  if (opening === null || !isJsonObject(value)) return jsonText(value);
-  return Object.entries(value).map(([name, member]) => [name, skeletonOf(member, opening.get(name) ?? null)]);
+export function skeletonOf(value: JsonValue, nestedTargets: NestedTargets): Skeleton {
+  if (nestedTargets === null || !isJsonObject(value)) return jsonText(value);
+  return Object.entries(value).map(([name, member]) => [name, skeletonOf(member, nestedTargets.get(name) ?? null)]);
 }
 
-/** JSON text that stands for a value of a document, so that large values are written once and when they come. */
+/** Placeholder for a value whose JSON text is already written: a large value is written once, when it arrives. */
 export class LargeText {
   readonly #mark: string;
 
@@ -25,7 +25,7 @@ export class LargeText {
   }
 }
 
-/** The large texts of one document. Their marks cannot be guessed, so no text of a backend is taken for one. */
+/** The large texts of one document. Placeholders cannot be guessed: no text of a backend is mistaken for one. */
 export class LargeTexts {
   #secret = '';
   readonly #texts: string[] = [];
@@ -37,12 +37,12 @@ export class LargeTexts {
     return object;
   }
 
-  /** Writes a value now. */
-  hold(value: JsonValue, opening: Opening): JsonValue {
-    return this.valueOf(skeletonOf(value, opening));
+  /** Writes a value at once. */
+  hold(value: JsonValue, nestedTargets: NestedTargets): JsonValue {
+    return this.valueOf(skeletonOf(value, nestedTargets));
   }
 
-  /** The document's text, with each of the texts in its place. */
+  /** The text of the document, with all placeholders replaced. */
   write(document: JsonValue): Buffer {
     if (this.#texts.length === 0) return Buffer.from(jsonText(document));
     const [start = '', ...pieces] = jsonText(document).split(`"${this.#secret}`);
@@ -57,7 +57,7 @@ export class LargeTexts {
   #hold(text: string): JsonValue {
     if (this.#secret === '') this.#secret = randomUUID();
     this.#texts.push(text);
-    // It is a value for all that only carries values about.
+    // Code that only moves values around can treat it as one.
     return new LargeText(`${this.#secret}${this.#texts.length - 1}`) as unknown as JsonValue;
   }
 }

@@ -1,22 +1,22 @@
-import { isFramingHeader } from '../../plugin-sdk/header-names.ts';
-import type { XmlMapping } from '../../plugin-sdk/xml.ts';
-import { bodyMediaTypes, compileBody } from './body-template.ts';
+import type { XmlMapping } from '../../plugin-kit/xml/index.ts';
+import { isFramingHeader } from '../../plugin-sdk/index.ts';
 import { parseTarget, type Target } from './compose.ts';
-import { type Condition, compileCondition } from './condition.ts';
-import type { Opening } from './large-text.ts';
-import type { MadeCall } from './make-call.ts';
-import { parseReference, type Reference, TemplateError } from './reference.ts';
+import type { NestedTargets } from './large-text.ts';
 import type { PartConfig } from './request-schema.ts';
+import type { MadeCall } from './run/outcome.ts';
 import { compileShape, type Shape, type ShapeConfig } from './shape.ts';
-import { compileTemplate, headerSafe, percentEncoded, type Template } from './template.ts';
+import { bodyMediaTypes, compileBody } from './values/body-template.ts';
+import { type Condition, compileCondition } from './values/condition.ts';
+import { parseReference, type Reference, TemplateError } from './values/reference.ts';
+import { compileTemplate, headerSafe, percentEncoded, type Template } from './values/template.ts';
 
-/** A name, already as it is sent, and its value. */
+/** A name, already encoded, and its value. */
 export interface NamedTemplate {
   readonly name: string;
   readonly value: Template;
 }
 
-/** A part of the configuration, compiled. */
+/** A compiled part of the configuration. */
 export interface Part {
   readonly name: string;
   readonly config: PartConfig;
@@ -26,7 +26,7 @@ export interface Part {
   readonly headers: readonly NamedTemplate[];
   readonly pass: ReadonlySet<string>;
   readonly body: Template | null;
-  /** The call, when it is always the same. */
+  /** The call, if it is always the same. */
   readonly constant: MadeCall | null;
   readonly when: Condition | null;
   readonly each: Reference | null;
@@ -34,17 +34,17 @@ export interface Part {
   readonly shape: Shape | null;
   readonly shapeConfig: ShapeConfig;
   readonly xml: XmlMapping;
-  /** Members of its value that other parts land in. */
-  readonly opening: Opening;
+  /** Members of its value that other parts are placed in. */
+  readonly nestedTargets: NestedTargets;
   /** Paths of the values that other parts refer to. */
-  readonly referred: readonly string[];
+  readonly referenced: readonly string[];
   readonly passStatus: ReadonlySet<number>;
   readonly nullOnStatus: ReadonlySet<number>;
-  /** With the field that has them. */
+  /** With the field that contains them. */
   readonly references: readonly { readonly field: string; readonly reference: Reference }[];
 }
 
-/** Called with a field and what is wrong with it. */
+/** Called with the name of a field and its problem. */
 export type Report = (field: string, problem: string) => void;
 
 const accepted = {
@@ -56,7 +56,7 @@ const accepted = {
 
 export function compilePart(config: PartConfig, report: Report): Part {
   const references: { field: string; reference: Reference }[] = [];
-  /** Compiles one field; what is wrong with it is reported, and `fallback` stands for it. */
+  /** Compiles one field; reports an error and returns `fallback` instead. */
   function field<T extends object | null>(name: string, fallback: T, compile: () => T): T {
     try {
       return compile();
@@ -105,8 +105,8 @@ export function compilePart(config: PartConfig, report: Report): Part {
       numbers: config.xml_numbers ?? [],
       booleans: config.xml_booleans ?? [],
     },
-    opening: null,
-    referred: [],
+    nestedTargets: null,
+    referenced: [],
     passStatus: new Set(config.pass_status),
     nullOnStatus: new Set(config.null_on_status),
     references,
@@ -133,7 +133,7 @@ function compileShapeOf(config: PartConfig, report: Report): Shape | null {
   return compileShape(config);
 }
 
-/** Only what can be copied into another thread. */
+/** Only values that can be copied to another thread. */
 function shapeConfigOf({ unwrap, collection, pick, omit, rename, wrap }: PartConfig): ShapeConfig {
   return { unwrap, collection, pick, omit, rename: rename === null ? null : { ...rename }, wrap };
 }
@@ -151,17 +151,19 @@ function compilePath(text: string): Template {
   return compileTemplate(text, percentEncoded, { allowEmpty: false });
 }
 
-/** What the part does not say itself is added: what it accepts, and what its body is. */
+/** Adds `Accept` and `Content-Type` if the part does not set them. */
 function headerTemplates(config: PartConfig): { readonly name: string; readonly text: string }[] {
-  const given = Object.entries(config.headers ?? {}).map(([name, text]) => ({ name, text }));
-  const names = new Set([...given.map(({ name }) => name), ...config.pass_headers].map((name) => name.toLowerCase()));
-  const faulty = [...names].find((name) => name === 'expect' || isFramingHeader(name));
-  if (faulty !== undefined) throw new TemplateError(`${faulty} is the gateway's own`);
-  if (!names.has('accept')) given.push({ name: 'Accept', text: accepted[config.format] });
+  const templates = Object.entries(config.headers ?? {}).map(([name, text]) => ({ name, text }));
+  const names = new Set(
+    [...templates.map(({ name }) => name), ...config.pass_headers].map((name) => name.toLowerCase()),
+  );
+  const reserved = [...names].find((name) => name === 'expect' || isFramingHeader(name));
+  if (reserved !== undefined) throw new TemplateError(`${reserved} is the gateway's own`);
+  if (!names.has('accept')) templates.push({ name: 'Accept', text: accepted[config.format] });
   if (config.body !== null && !names.has('content-type')) {
-    given.push({ name: 'Content-Type', text: bodyMediaTypes[config.body_type] });
+    templates.push({ name: 'Content-Type', text: bodyMediaTypes[config.body_type] });
   }
-  return given;
+  return templates;
 }
 
 function compileHeader(name: string, text: string): Template {

@@ -1,36 +1,36 @@
-import type { Opening } from './large-text.ts';
-import { constantCall } from './make-call.ts';
+import type { NestedTargets } from './large-text.ts';
 import { compilePart, type Part } from './part.ts';
-import type { Reference } from './reference.ts';
 import type { PartConfig } from './request-schema.ts';
+import { constantCall } from './run/make-call.ts';
+import type { Reference } from './values/reference.ts';
 
-/** What of the configuration decides about the plan. */
+/** The part of the configuration that the plan is compiled from. */
 export interface PlanConfig {
   readonly requests: readonly PartConfig[];
   readonly response_headers: readonly { readonly part: string; readonly names: readonly string[] }[] | null;
 }
 
-/** All parts, and which of them wait for which. */
+/** All parts and their dependencies. */
 export interface Plan {
   readonly parts: readonly Part[];
-  /** By part: how many others it waits for, and who waits for it. */
+  /** By part: the indexes of the parts that it depends on, and of those that depend on it. */
   readonly needs: readonly (readonly number[])[];
   readonly dependents: readonly (readonly number[])[];
   readonly indexOf: ReadonlyMap<string, number>;
-  /** The order in which parts are put into the document: one that lies within another comes after it. */
+  /** The order in which parts are placed in the document: a part within another one comes after it. */
   readonly placement: readonly number[];
-  /** The answer may depend on headers of the client. */
+  /** The response may depend on headers of the client. */
   readonly varies: boolean;
   /** A template names the client's body. */
   readonly readsBody: boolean;
 }
 
-/** The plan of a configuration that has been checked. */
+/** `config` must be valid. */
 export function compilePlan(config: PlanConfig): Plan {
   return compile(config, () => undefined);
 }
 
-/** What is wrong with it, by field (`requests.1.path`); null: nothing. */
+/** The problems by field (`requests.1.path`); null: the configuration is valid. */
 export function planProblems(config: PlanConfig): Readonly<Record<string, string>> | null {
   const problems: Record<string, string> = {};
   const report = (field: string, problem: string): void => {
@@ -52,8 +52,8 @@ function compile(config: PlanConfig, report: Report): Plan {
   );
   const opened = parts.map((part) => ({
     ...part,
-    opening: openingOf(part, parts),
-    referred: referredOf(part, parts),
+    nestedTargets: nestedTargetsOf(part, parts),
+    referenced: referencedPathsOf(part, parts),
     constant: constantCall(part),
   }));
   const indexOf = new Map(parts.map(({ name }, index) => [name, index]));
@@ -72,26 +72,26 @@ function compile(config: PlanConfig, report: Report): Plan {
   return { varies, parts: opened, needs, dependents, indexOf, placement, readsBody };
 }
 
-/** Which members of a part's value the targets of others lead into. */
-function openingOf({ target, config }: Part, parts: readonly Part[]): Opening {
+/** The members of the value of a part that other parts are placed in. */
+function nestedTargetsOf({ target, config }: Part, parts: readonly Part[]): NestedTargets {
   if (config.hidden) return null;
-  // What is merged into the root must be told apart by its members.
-  let opening: Map<string, Opening> | null = target.length === 0 ? new Map() : null;
+  // A value that is merged into the root has to be split into its members.
+  let nestedTargets: Map<string, NestedTargets> | null = target.length === 0 ? new Map() : null;
   for (const other of parts) {
     const within = other.target.length > target.length && target.every((name, at) => other.target[at] === name);
     if (!within || other.config.hidden) continue;
-    opening ??= new Map();
-    let level = opening;
+    nestedTargets ??= new Map();
+    let level = nestedTargets;
     for (const name of other.target.slice(target.length, -1)) {
-      const next = (level.get(name) ?? new Map()) as Map<string, Opening>;
+      const next = (level.get(name) ?? new Map()) as Map<string, NestedTargets>;
       level.set(name, next);
       level = next;
     }
   }
-  return opening;
+  return nestedTargets;
 }
 
-function referredOf({ name }: Part, parts: readonly Part[]): readonly string[] {
+function referencedPathsOf({ name }: Part, parts: readonly Part[]): readonly string[] {
   const paths = new Set<string>();
   for (const { reference } of parts.flatMap(({ references }) => references)) {
     if (reference.from === 'part' && reference.part === name && reference.of.kind === 'body')
@@ -144,7 +144,7 @@ function referenceProblem(
   return many && reference.of.kind !== 'body' ? `'${reference.part}' has several answers` : null;
 }
 
-/** Takes away what waits for nothing, again and again: the parts that are left wait for each other. */
+/** Repeatedly removes the parts that depend on no remaining part: the rest depend on each other. */
 function checkCycles({ parts, needs }: Plan, report: Report): void {
   let left = [...parts.keys()];
   for (;;) {
@@ -153,7 +153,7 @@ function checkCycles({ parts, needs }: Plan, report: Report): void {
     if (waiting.length === left.length) break;
     left = waiting;
   }
-  // Those that only wait for a cycle are not part of it.
+  // Parts that only depend on a cycle are not part of it.
   for (;;) {
     const needed = left.filter((index) => left.some((other) => needs[other]!.includes(index)));
     if (needed.length === left.length) break;

@@ -8,39 +8,39 @@ export const config = record(
       required: true,
       len_min: 1,
       len_max: 32,
-      description: 'The parts of the answer, one backend call each, or one for each element of a list (`each`).',
+      description: 'The parts of the document: one backend call each, or one for each element of a list (`each`).',
     }),
     timeout: timeout({
       required: true,
       default: 10_000,
-      description: 'Time for all calls together. A part that is not there by then counts as too late.',
+      description: 'Timeout of all calls together. A part that is missing by then counts as a timeout.',
     }),
     max_body_size: integer({
       required: true,
       default: 8_388_608,
       between: [1, 8_388_608],
       unit: 'bytes',
-      description: 'Largest sum of the bodies of all answers, and largest document. Beyond it the client gets 502.',
+      description:
+        'Maximum size of the bodies of all responses together, and of the document. Beyond it the client gets 502.',
     }),
     max_calls: integer({
       required: true,
       default: 50,
       between: [1, 1_000],
-      description: 'Most backend calls for one request of a client, those of each `each` included.',
+      description: 'Maximum number of backend calls for one request, including those of each `each`.',
     }),
     max_request_body: integer({
       required: true,
       default: 1_048_576,
       between: [1, 8_388_608],
       unit: 'bytes',
-      description: "Largest body of the client's request. It is read only when a template names `{body}`.",
+      description: "Maximum size of the body of the client's request. It is read only if a template uses `{body}`.",
     }),
     errors_field: string({
       required: true,
       default: 'errors',
       match: /^[^[\]{}\s'"]+$/,
-      description:
-        'Member of the document that lists the optional parts that have failed. It is there only when one has.',
+      description: 'Member of the document that lists failed optional parts. It is present only if there are any.',
     }),
     response_headers: array(
       record(
@@ -49,14 +49,14 @@ export const config = record(
           names: array(headerName(), {
             required: true,
             len_min: 1,
-            description: 'Headers of its answer.',
+            description: 'Headers of its response that are forwarded.',
           }),
         },
-        { description: 'Headers that one part gives.' },
+        { description: 'Headers of one part.' },
       ),
       {
         description:
-          'Headers of the answers that the client gets. `Set-Cookie`, `Link`, `Vary` and tags come from every part that is named for them, any other from the first that has it.',
+          'Headers of the responses that are forwarded to the client. `Set-Cookie`, `Link`, `Vary` and tags come from every part that is listed for them; any other comes from the first part that has it.',
       },
     ),
     cache_control: string({
@@ -64,7 +64,7 @@ export const config = record(
       default: 'none',
       one_of: ['none', 'merge'],
       description:
-        'What the answer says of caching: nothing, or the strictest of what the parts say. A part that says nothing must be asked again. An incomplete answer always says `no-store`, and with `merge` so does one with `each`.',
+        '`Cache-Control` of the response: none, or the strictest of the parts. A part without one counts as `no-cache`. An incomplete response always has `no-store`; with `merge` so does one with `each`.',
     }),
   },
   {
@@ -72,7 +72,7 @@ export const config = record(
       {
         custom_entity_check: {
           field_sources: ['requests', 'response_headers'],
-          fn: (given: Readonly<Record<string, unknown>>) => planProblems(given as unknown as PlanConfig),
+          fn: (candidate: Readonly<Record<string, unknown>>) => planProblems(candidate as unknown as PlanConfig),
         },
       },
     ],

@@ -1,7 +1,8 @@
-import { isJsonObject, type JsonObject, type JsonValue, setMember } from '../../plugin-sdk/json.ts';
-import { parsePath, TemplateError, type ValuePath } from './reference.ts';
+import { isJsonObject, type JsonObject, type JsonValue, setMember } from '../../plugin-kit/json/index.ts';
+import { arePaths, omittedAt, pickedAt, renamedAt } from './shape-paths.ts';
+import { parsePath, TemplateError, type ValuePath } from './values/reference.ts';
 
-/** What becomes of an answer before it lands in the document. */
+/** How the value of a response is changed before it is placed in the document. */
 export interface ShapeConfig {
   readonly unwrap: string | null;
   readonly collection: 'keep' | 'first' | 'list';
@@ -13,32 +14,23 @@ export interface ShapeConfig {
 
 export type Shape = (value: JsonValue) => JsonValue;
 
-/** Members by name; a leaf has no members of its own, and for `rename` a new name. */
+/** Members by name; a leaf has no members, and a new name for `rename`. */
 interface Selection {
   readonly members: Map<string, Selection>;
-  /** The member itself is meant. */
+  /** The member itself is selected. */
   chosen: boolean;
   renamed: string | null;
 }
 
-/** Null: it stays as it is. The value given is never changed: others may refer to it. Throws a `TemplateError`. */
+/** Null: the value is unchanged. A shape never changes its argument: other parts may refer to it. Throws a `TemplateError`. */
 export function compileShape(config: ShapeConfig): Shape | null {
   const steps: Shape[] = [];
   if (config.unwrap !== null) steps.push(unwrapping(parsePath(config.unwrap)));
   if (config.collection === 'first') steps.push((value) => (Array.isArray(value) ? (value[0] ?? null) : value));
   if (config.collection === 'list') steps.push(asList);
-  if (config.pick !== null && config.pick.length > 0) {
-    const selection = selectionOf(config.pick);
-    steps.push((value) => picked(value, selection));
-  }
-  if (config.omit !== null && config.omit.length > 0) {
-    const selection = selectionOf(config.omit);
-    steps.push((value) => omitted(value, selection));
-  }
-  if (config.rename !== null && Object.keys(config.rename).length > 0) {
-    const selection = selectionOf(Object.keys(config.rename), config.rename);
-    steps.push((value) => renamed(value, selection));
-  }
+  if (config.pick !== null && config.pick.length > 0) steps.push(picking(config.pick));
+  if (config.omit !== null && config.omit.length > 0) steps.push(omitting(config.omit));
+  if (config.rename !== null && Object.keys(config.rename).length > 0) steps.push(renaming(config.rename));
   const { wrap } = config;
   if (wrap !== null) steps.push((value) => withMember({}, wrap, value));
   return steps.length === 0 ? null : (value) => steps.reduce((shaped, step) => step(shaped), value);
@@ -46,6 +38,25 @@ export function compileShape(config: ShapeConfig): Shape | null {
 
 function unwrapping(path: ValuePath): Shape {
   return (value) => path(value) ?? null;
+}
+
+function picking(paths: readonly string[]): Shape {
+  if (arePaths(paths)) return pickedAt(paths);
+  const selection = selectionOf(paths);
+  return (value) => picked(value, selection);
+}
+
+function omitting(paths: readonly string[]): Shape {
+  if (arePaths(paths)) return omittedAt(paths);
+  const selection = selectionOf(paths);
+  return (value) => omitted(value, selection);
+}
+
+function renaming(newNames: Readonly<Record<string, string>>): Shape {
+  const paths = Object.keys(newNames);
+  if (arePaths(paths)) return renamedAt(newNames);
+  const selection = selectionOf(paths, newNames);
+  return (value) => renamed(value, selection);
 }
 
 function asList(value: JsonValue): JsonValue {
@@ -58,7 +69,7 @@ function withMember(object: JsonObject, name: string, value: JsonValue): JsonObj
   return object;
 }
 
-/** `items[*].id` and `items.id` mean the same: lists on the way are gone through. */
+/** The old spelling: `items[*].id` and `items.id` mean the same: lists on the way are gone through. */
 function namesIn(path: string): readonly string[] {
   const names = path
     .split('.')
@@ -105,7 +116,7 @@ function renamed(value: JsonValue, selection: Selection): JsonValue {
   return rebuilt(value, selection, renamed, (next) => next.renamed ?? undefined);
 }
 
-/** A copy of the objects that the selection reaches. `nameFor` gives a new name, null to leave the member out. */
+/** A copy of the selected objects. `nameFor` returns a new name, or null to omit the member. */
 function rebuilt(
   value: JsonValue,
   selection: Selection,

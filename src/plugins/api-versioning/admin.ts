@@ -1,37 +1,36 @@
+import { type LabelledCount, readLabelledCounts } from '../../plugin-kit/shared-memory/index.ts';
 import {
   type EntityRow,
   foreignIdOf,
-  type LabelledCount,
   type PluginAdminAnswer,
   type PluginAdminRequest,
   type PluginAdminRoute,
   type PluginAdminRoutes,
   type PluginAdminTools,
-  readLabelledCounts,
 } from '../../plugin-sdk/index.ts';
 import type { ApiVersioningConfig } from './schema.ts';
-import { usageZone } from './usage.ts';
+import { usageZone } from './zones.ts';
 
-/** Who called which version, on this node since it started. */
+/** Requests of one consumer to one version, on this node since it started. */
 interface UsageRow {
   readonly plugin: { readonly id: string };
   readonly route: { readonly id: string } | null;
   readonly service: { readonly id: string } | null;
-  /** Null: of requests that were answered with 404 or 400, and of `other`. */
+  /** Null: for requests answered with 404 or 400, and for `other`. */
   readonly version: string | null;
   readonly deprecated_at: string | null;
   readonly sunset_at: string | null;
-  /** Null: the client was not authenticated, or is no consumer. */
+  /** Null: the client was not authenticated, or is not a consumer. */
   readonly consumer: { readonly id: string; readonly username?: string } | null;
-  /** All that found no place in the table. */
+  /** The sum of all requests without an entry in the table. */
   readonly other: boolean;
   readonly count: number;
   /** Seconds since the epoch. */
   readonly last_seen: number;
 }
 
-const usualSize = 100;
-const mostSize = 1000;
+const defaultSize = 100;
+const maxSize = 1000;
 
 export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly PluginAdminRoute[] => [
   {
@@ -46,7 +45,7 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
           {
             name: 'size',
             description: 'Rows per page.',
-            schema: { type: 'integer', minimum: 1, maximum: mostSize, default: usualSize },
+            schema: { type: 'integer', minimum: 1, maximum: maxSize, default: defaultSize },
           },
           {
             name: 'offset',
@@ -62,7 +61,7 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
 
 async function list(request: PluginAdminRequest, tools: PluginAdminTools): Promise<PluginAdminAnswer> {
   const size = sizeOf(request.query('size'));
-  if (size === null) return { status: 400, json: { message: `size must be a whole number from 1 to ${mostSize}` } };
+  if (size === null) return { status: 400, json: { message: `size must be a whole number from 1 to ${maxSize}` } };
   const after = startOf(request.query('offset'));
   if (after === null) return { status: 400, json: { message: 'invalid offset' } };
   const filter = await filterOf(request, tools);
@@ -112,7 +111,7 @@ async function filterOf(request: PluginAdminRequest, tools: PluginAdminTools): P
   const version = request.query('version');
   const plugin = request.query('plugin');
   const named = request.query('consumer');
-  // A consumer that was deleted has counts, too.
+  // A deleted consumer still has counts.
   const consumer = named === null ? null : ((await tools.find('consumers', named))?.id ?? named);
   return (row) =>
     (version === null || row.version === version) &&
@@ -126,7 +125,7 @@ async function withUsername(row: UsageRow, tools: PluginAdminTools): Promise<Usa
   return typeof username === 'string' ? { ...row, consumer: { ...row.consumer, username } } : row;
 }
 
-/** What rows are sorted by; pages go on behind the last one. */
+/** Sort key of the rows; the next page starts after the last key. */
 function keyOf({ plugin, version, consumer, other }: UsageRow): string {
   return [plugin.id, other ? '1' : '0', version ?? '', consumer?.id ?? ''].join('\0');
 }
@@ -141,9 +140,9 @@ function nextOf({ query }: PluginAdminRequest, size: number, offset: string): st
 }
 
 function sizeOf(text: string | null): number | null {
-  if (text === null) return usualSize;
+  if (text === null) return defaultSize;
   const size = Number(text);
-  return /^\d{1,4}$/.test(text) && size >= 1 && size <= mostSize ? size : null;
+  return /^\d{1,4}$/.test(text) && size >= 1 && size <= maxSize ? size : null;
 }
 
 function startOf(text: string | null): string | null {

@@ -64,7 +64,7 @@ async function usage(query: string): Promise<readonly Usage[]> {
   return rows;
 }
 
-test('a version has its service, with that path; what the route strips and what names the version are gone', async () => {
+test('sends a version to its service and path, without the stripped path and the version segment', async () => {
   const { url } = await route({});
   assert.equal(await ask(`${url}/v1/users?x=1`), 'old /legacy/users?x=1');
   assert.equal(await ask(`${url}/v2/users`), 'own /base/users');
@@ -72,7 +72,7 @@ test('a version has its service, with that path; what the route strips and what 
   assert.equal(await ask(`${url}/v3/users`), '404');
 });
 
-test('a route that strips the version itself, and one that strips nothing', async () => {
+test('finds the version on a route that strips it, and on one that strips nothing', async () => {
   const stripped = await route({ path_segment: 1 }, { paths: ['/v1', '/v2'], strip_path: true });
   const root = stripped.url.slice(0, stripped.url.lastIndexOf('/'));
   assert.equal(await ask(`${root}/v1/users`), 'old /legacy/users');
@@ -83,7 +83,7 @@ test('a route that strips the version itself, and one that strips nothing', asyn
   assert.equal(await ask(`${kept.url}/v2/users`), `own /base${name}/users`);
 });
 
-test('prefixes, and the header as the source', async () => {
+test('applies prefixes, and reads the version from a header', async () => {
   const versions = [
     { name: 'v1', service: 'old', path_prefix: '/a' },
     { name: 'v2', path_prefix: '/b' },
@@ -93,7 +93,7 @@ test('prefixes, and the header as the source', async () => {
   assert.equal(await ask(`${url}/users`), 'own /base/b/users');
 });
 
-test('who calls which version: exact over the workers, in pages', async () => {
+test('lists which client calls which version, exact over all workers, in pages', async () => {
   const { url, id } = await route({});
   await rig.write('POST', `/routes/r${serial - 1}/plugins`, { name: 'key-auth', config: { anonymous: 'bob' } });
   const headers = { apikey: 'key-of-ada' };
@@ -117,7 +117,7 @@ test('who calls which version: exact over the workers, in pages', async () => {
   }
 });
 
-test('counts outlive a change of the configuration, and end with the instance', async () => {
+test('keeps the counts when the configuration changes, and deletes them with the instance', async () => {
   const { url, id } = await route({});
   await ask(`${url}/v1/x`);
   await rig.write('PATCH', `/plugins/${id}`, { config: { response_header: 'X-Version' } });

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { definePlugin } from '../../plugin-sdk/define-plugin.ts';
-import { type PluginTest, testPlugin } from '../../plugin-sdk/testing.ts';
+import { definePlugin } from '../../plugin-sdk/index.ts';
+import { type PluginTest, testPlugin } from '../../plugin-testing/index.ts';
 import { timeOf } from './dates.ts';
-import { chooseVersions } from './handler.ts';
+import { selectVersion } from './handler.ts';
 import plugin from './index.ts';
 import type { ApiVersioningConfig } from './schema.ts';
 import { compareNumbers, looksLikeVersion, numbersOf, sameVersion } from './version-names.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 
-/** At a time of the test's own. */
+/** At a fixed time. */
 function versioned(config: Config, now = Date.parse('2026-06-01')): PluginTest {
   const timed = definePlugin<ApiVersioningConfig>({
     name: plugin.name,
@@ -19,7 +19,7 @@ function versioned(config: Config, now = Date.parse('2026-06-01')): PluginTest {
     protocols: plugin.protocols,
     schema: () => plugin.loadSchema() as never,
     zones: (own, id) => plugin.zones(own, id),
-    setup: (own, tools) => chooseVersions(own, tools, () => now),
+    setup: (own, tools) => selectVersion(own, tools, () => now),
   });
   return testPlugin(timed, { config: { versions: [{ name: 'v1' }, { name: 'v2' }, { name: 'v10' }], ...config } });
 }
@@ -29,7 +29,7 @@ async function chosen(test: PluginTest, path: string, headers = {}): Promise<unk
   return response.source === 'gateway' ? response.status : record['api_version'];
 }
 
-test('names: forms that are the same, and their order', () => {
+test('compares version names: equal forms, and order', () => {
   assert.ok(
     sameVersion('v1', 'V1') && sameVersion('1', 'v1') && !sameVersion('v', '') && sameVersion('Vista', 'vista'),
   );
@@ -41,7 +41,7 @@ test('names: forms that are the same, and their order', () => {
   assert.ok(!looksLikeVersion('users') && !looksLikeVersion('3') && !looksLikeVersion('v') && !looksLikeVersion('v1x'));
 });
 
-test('dates: only those that exist', () => {
+test('accepts only dates that exist', () => {
   assert.equal(timeOf('2026-01-31'), Date.UTC(2026, 0, 31));
   assert.equal(timeOf('2026-01-31T12:30:00Z'), Date.UTC(2026, 0, 31, 12, 30));
   for (const text of ['2026-02-30', '2026-13-01', 'tomorrow', '2026-1-1', '2026-01-31T25:00:00Z', '']) {
@@ -49,7 +49,7 @@ test('dates: only those that exist', () => {
   }
 });
 
-test('the path: the segment is found where it is said to be, and taken out', async () => {
+test('finds and removes the version segment at the configured position of the path', async () => {
   const first = versioned({});
   const { upstream, record } = await first.request({ path: '/v2/users?x=1' });
   assert.equal(record['api_version'], 'v2');
@@ -64,7 +64,7 @@ test('the path: the segment is found where it is said to be, and taken out', asy
   assert.equal(await chosen(second, '/v2/users'), 404);
 });
 
-test('a segment that is no version names none', async () => {
+test('ignores a path segment that is not a version', async () => {
   const test = versioned({ default: 'v1' });
   assert.equal(await chosen(test, '/users/v2'), 'v1');
   assert.equal(await chosen(test, '/1/users'), 'v1');
@@ -74,7 +74,7 @@ test('a segment that is no version names none', async () => {
   assert.equal(await chosen(versioned({ versions: [{ name: 'beta' }, { name: 'v1' }] }), '/beta/users'), 'beta');
 });
 
-test('header, query and media type, in the order configured', async () => {
+test('reads header, query and media type in the configured order', async () => {
   const config = { sources: ['header', 'query', 'media_type', 'path'], media_type_vendor: 'vnd.acme' };
   const test = versioned(config);
   const json = { Accept: 'application/json; version=2' };
@@ -88,7 +88,7 @@ test('header, query and media type, in the order configured', async () => {
   assert.equal(kept.upstream?.query, null);
 });
 
-test('media types: parameters, vendors, weights', async () => {
+test('reads versions from media types with parameters, vendors and weights', async () => {
   const test = versioned({ sources: ['media_type'], media_type_vendor: 'vnd.acme', default: 'v1' });
   const cases: readonly (readonly [string, unknown])[] = [
     ['application/vnd.acme.v2+json', 'v2'],
@@ -106,20 +106,20 @@ test('media types: parameters, vendors, weights', async () => {
   ];
   for (const [accept, expected] of cases) {
     assert.equal(await chosen(test, '/', { Accept: accept }), expected, accept);
-    // The second time from memory.
+    // The second time from the cache.
     assert.equal(await chosen(test, '/', { Accept: accept }), expected, accept);
   }
   assert.equal(await chosen(test, '/', { 'Content-Type': 'application/vnd.acme.v10+json' }), 'v10');
 });
 
-test('a request that names two versions is refused', async () => {
+test('refuses a request that names two versions', async () => {
   const test = versioned({ sources: ['header', 'query'] });
   assert.equal(await chosen(test, '/', { 'X-API-Version': ['1', '2'] }), 400);
   assert.equal(await chosen(test, '/', { 'X-API-Version': ['1', '1'] }), 'v1');
   assert.equal(await chosen(test, '/?version=1&version=2'), 400);
 });
 
-test('unknown versions: 404 with the list, the default, or the nearest lower', async () => {
+test('answers an unknown version with 404 and the list, the default, or the nearest lower version', async () => {
   const { response } = await versioned({}).request({ path: '/v3/users' });
   assert.equal(response.status, 404);
   const { message, versions } = JSON.parse(response.body);
@@ -136,7 +136,7 @@ test('unknown versions: 404 with the list, the default, or the nearest lower', a
   assert.equal(await chosen(header, '/', { 'X-API-Version': 'nonsense' }), 404);
 });
 
-test('what is unknown is neither repeated nor logged', async () => {
+test('neither repeats nor logs an unknown version', async () => {
   const { response, record } = await versioned({ sources: ['header'] }).request({
     headers: { 'X-API-Version': '<script>' },
   });
@@ -144,7 +144,7 @@ test('what is unknown is neither repeated nor logged', async () => {
   assert.equal(record['api_version'], undefined);
 });
 
-test('deprecation, sunset and links; Vary by what was asked', async () => {
+test('sends deprecation, sunset and link headers, and Vary by the source', async () => {
   const old = {
     name: 'v1',
     deprecated_at: '2026-01-31',
@@ -186,7 +186,7 @@ test('deprecation, sunset and links; Vary by what was asked', async () => {
   assert.equal(await chosen(late, '/v1/x'), 'v1');
 });
 
-test('a prefix goes before the path, also before one that is left as it is', async () => {
+test('puts the prefix before the path, also before an unchanged one', async () => {
   const versions = [
     { name: 'v1', path_prefix: '/old' },
     { name: 'v2', path_prefix: '/new/' },
@@ -198,7 +198,7 @@ test('a prefix goes before the path, also before one that is left as it is', asy
   assert.equal((await kept.request({ path: '/v1/users' })).upstream?.path, '/old/v1/users');
 });
 
-test('a version whose service does not exist is answered with 503, and told once', async () => {
+test('answers 503 when the service of a version does not exist, and logs it once', async () => {
   const test = versioned({ versions: [{ name: 'v1', service: 'nowhere' }] });
   assert.equal(await chosen(test, '/v1'), 503);
   assert.equal(await chosen(test, '/v1'), 503);
@@ -206,7 +206,7 @@ test('a version whose service does not exist is answered with 503, and told once
   assert.equal(test.counts.get('api-versioning.missing'), 2);
 });
 
-test('what is configured is checked', async () => {
+test('refuses an invalid configuration', async () => {
   const { check } = testPlugin(plugin);
   const refused: readonly Config[] = [
     {},

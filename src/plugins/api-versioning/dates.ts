@@ -5,7 +5,7 @@ export function timeOf(text: string): number | null {
   if (!form.test(text)) return null;
   const time = Date.parse(text);
   if (Number.isNaN(time)) return null;
-  // The parser takes the 30th of February for the 2nd of March.
+  // `Date.parse` reads February 30 as March 2.
   return new Date(time).toISOString().startsWith(text.slice(0, 10)) ? time : null;
 }
 

@@ -1,31 +1,22 @@
-import {
-  type AccessContext,
-  addVary,
-  contextKey,
-  type HeaderFilterContext,
-  type LabelledCounts,
-  labelledCounts,
-  type PluginPhases,
-  type PluginTools,
-  type Reply,
-  refuse,
-  replyJson,
-} from '../../plugin-sdk/index.ts';
+import { addVary } from '../../plugin-kit/http/index.ts';
+import { type LabelledCounts, labelledCounts } from '../../plugin-kit/shared-memory/index.ts';
+import type { AccessContext, HeaderFilterContext, PluginPhases, PluginTools, Reply } from '../../plugin-sdk/index.ts';
+import { contextKey, refuse, replyJson } from '../../plugin-sdk/index.ts';
 import type { ApiVersioningConfig } from './schema.ts';
-import { askSources, type Named, sourcesOf } from './sources.ts';
-import { usageZone } from './usage.ts';
+import { checkSources, type Named, sourcesOf } from './sources.ts';
 import { type Version, VersionTable } from './versions.ts';
+import { usageZone } from './zones.ts';
 
 interface Outcome {
   readonly version: Version | null;
-  /** Sources that had a say. */
-  readonly asked: number;
+  /** Number of sources that were checked. */
+  readonly checked: number;
 }
 
 const outcomeKey = contextKey<Outcome>('api version');
 
 /** `now`: milliseconds since the epoch. */
-export function chooseVersions(
+export function selectVersion(
   config: ApiVersioningConfig,
   tools: PluginTools,
   now: () => number = () => Date.now(),
@@ -37,9 +28,9 @@ export function chooseVersions(
   const missing = new Set<string>();
 
   function access(context: AccessContext): Reply | undefined {
-    const { named, asked } = askSources(sources, context);
+    const { named, checked } = checkSources(sources, context);
     const version = named?.conflict === true ? null : table.resolve(named?.text ?? null);
-    context.set(outcomeKey, { version, asked });
+    context.set(outcomeKey, { version, checked });
     usage?.add([version?.name ?? '', context.client.consumer?.id ?? '']);
     if (named?.conflict === true) return refuse(400, 'The request names two versions');
     if (version === null) return notFound(context, named);
@@ -54,7 +45,7 @@ export function chooseVersions(
     return send(context, version);
   }
 
-  /** Takes out what was meant for the gateway. */
+  /** Removes the version from the request to the backend. */
   function tidy({ request, upstream }: AccessContext, named: Named | null): void {
     if (named !== null && named.segmentAt >= 0 && config.strip_path_segment) {
       const rest = withoutSegment(upstream.pathInService, request.path, named);
@@ -65,7 +56,7 @@ export function chooseVersions(
     }
   }
 
-  /** Another version's backend would be worse than none. */
+  /** A request must never reach the backend of another version. */
   function send({ upstream }: AccessContext, version: Version): Reply | undefined {
     if (version.service !== null && !upstream.setService(version.service)) return absent(`service ${version.service}`);
     if (version.upstream !== null && !upstream.setUpstream(version.upstream)) {
@@ -96,9 +87,9 @@ export function chooseVersions(
   function headerFilter(context: HeaderFilterContext): void {
     const outcome = context.get(outcomeKey);
     if (outcome === undefined) return;
-    const { version, asked } = outcome;
+    const { version, checked } = outcome;
     const { response } = context;
-    for (const { headers } of sources.slice(0, asked)) for (const name of headers) addVary(response, name);
+    for (const { headers } of sources.slice(0, checked)) for (const name of headers) addVary(response, name);
     if (version === null) return;
     for (const [name, value] of version.headers) response.setHeader(name, value);
     if (version.link !== null) response.addHeader('Link', version.link);
@@ -114,7 +105,7 @@ function usageOf(config: ApiVersioningConfig, tools: PluginTools, now: () => num
 }
 
 /**
- * The path below the service without the segment of the version; null where it is not in there: the route has taken it off already, or
+ * The path below the service without the segment of the version; null where it is not in there: the route has stripped it, or
  * another plugin has set another path.
  */
 function withoutSegment(rest: string, path: string, { text, segmentAt }: Named): string | null {

@@ -1,7 +1,6 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { chooseVersions } from './handler.ts';
-import type { ApiVersioningConfig } from './schema.ts';
-import { usageZone } from './usage.ts';
+import { selectVersion } from './handler.ts';
+import { zones } from './zones.ts';
 
 export default definePlugin({
   name: 'api-versioning',
@@ -11,9 +10,6 @@ export default definePlugin({
   scopes: ['route', 'service'],
   schema: () => import('./schema.ts'),
   adminRoutes: () => import('./admin.ts'),
-  zones: (config: ApiVersioningConfig, instanceId) => {
-    const zone = usageZone(config, instanceId);
-    return zone === null ? [] : [zone];
-  },
-  setup: chooseVersions,
+  zones,
+  setup: selectVersion,
 });

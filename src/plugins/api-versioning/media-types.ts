@@ -1,4 +1,4 @@
-import { listElements, mediaType } from '../../plugin-sdk/index.ts';
+import { listElements, mediaType } from '../../plugin-kit/http/index.ts';
 import { looksLikeVersion } from './version-names.ts';
 import type { VersionTable } from './versions.ts';
 
@@ -8,16 +8,16 @@ export interface MediaTypeRules {
   readonly table: VersionTable;
 }
 
-const mostElements = 64;
+const maxElements = 64;
 
 /**
- * The version that an `Accept` or a `Content-Type` names: by a parameter, or in a type of the vendor. Of several types that name one
- * the one of the highest weight counts, the first of equal ones. Null: none does.
+ * The version that an `Accept` or a `Content-Type` names: by a parameter, or in a vendor type. Of several such types the one with
+ * the highest weight counts, and the first of equal ones. Null: no version.
  */
 export function acceptedVersion(field: string, rules: MediaTypeRules): string | null {
   let best = 0;
   let version: string | null = null;
-  for (const text of listElements(field).slice(0, mostElements)) {
+  for (const text of listElements(field).slice(0, maxElements)) {
     const type = mediaType(text);
     if (type === null) continue;
     const weight = weightOf(type.parameter('q'));

@@ -1,14 +1,5 @@
-import {
-  array,
-  boolean,
-  type EntityCheck,
-  headerName,
-  type Infer,
-  integer,
-  path,
-  record,
-  string,
-} from '../../plugin-sdk/schema.ts';
+import type { EntityCheck, Infer } from '../../plugin-sdk/schema.ts';
+import { array, boolean, headerName, integer, path, record, string } from '../../plugin-sdk/schema.ts';
 import { timeOf } from './dates.ts';
 import { numbersOf, sameVersion } from './version-names.ts';
 
@@ -26,31 +17,31 @@ const version = record(
       match: /^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/,
       err: 'must be 1 to 32 letters, digits, dots, hyphens and underscores',
       description:
-        'The version: `v1`, `2`, `2026-01-31`. In headers, queries and media types `1`, `v1` and `V1` are the same.',
+        'Name of the version: `v1`, `2`, `2026-01-31`. In headers, queries and media types `1`, `v1` and `V1` are the same.',
     }),
     service: string({
       description:
-        "Name or id of the service that answers, with its own address, path and times. Null: the route's own.",
+        "Name or id of the service for this version, with its own address, path and timeouts. Null: the route's own.",
     }),
     upstream: string({
-      description: 'Name of the upstream whose targets answer; all else stays as the service has it.',
+      description: 'Name of the upstream for this version. Everything else stays as in the service.',
     }),
-    path_prefix: path({ description: "Goes before the request's path, behind that of the service." }),
+    path_prefix: path({ description: "Prefix of the request's path, after the path of the service." }),
     deprecated_at: dateField(
-      'From when on it is deprecated, in UTC; may lie ahead. Answers say so in `Deprecation` (RFC 9745). A date, or a date and time.',
+      'Date from which the version is deprecated, in UTC; may be in the future. Responses have it in `Deprecation` (RFC 9745). A date, or a date and time.',
     ),
     sunset_at: dateField(
-      'When it stops to answer, in UTC. Answers say so in `Sunset` (RFC 8594). A date, or a date and time.',
+      'Date from which the version ends, in UTC. Responses have it in `Sunset` (RFC 8594). A date, or a date and time.',
     ),
-    deprecation_link: linkField('Where the deprecation is explained: `Link` with `rel="deprecation"`.'),
-    sunset_link: linkField('Where the end is explained: `Link` with `rel="sunset"`.'),
-    successor_link: linkField('The version that follows: `Link` with `rel="successor-version"`.'),
+    deprecation_link: linkField('URL that explains the deprecation: `Link` with `rel="deprecation"`.'),
+    sunset_link: linkField('URL that explains the end: `Link` with `rel="sunset"`.'),
+    successor_link: linkField('URL of the next version: `Link` with `rel="successor-version"`.'),
   },
   { description: 'A version, and who answers for it.' },
 );
 
 export const config = record({
-  versions: array(version, { required: true, len_min: 1, len_max: 64, description: 'All versions that there are.' }),
+  versions: array(version, { required: true, len_min: 1, len_max: 64, description: 'The versions of the API.' }),
   sources: array(
     string({
       one_of: ['path', 'header', 'query', 'media_type'],
@@ -61,66 +52,68 @@ export const config = record({
       default: ['path'],
       len_min: 1,
       len_max: 4,
-      description:
-        'Where requests name the version, in the order in which they are asked. The first that names one counts.',
+      description: 'Places where requests name the version, in this order. The first one that names a version counts.',
     },
   ),
   default: string({
-    description: 'The version of requests that name none. Null: they are answered as if they named an unknown one.',
+    description: 'Version of requests that name none. Null: they are treated like requests for an unknown version.',
   }),
   unknown: string({
     required: true,
     default: 'not_found',
     one_of: ['not_found', 'default', 'nearest_lower'],
     description:
-      'What a request gets that names a version which does not exist: 404 with the list, the `default`, or the highest version below it, 404 when there is none.',
+      'Response to requests for an unknown version: 404 with the list, the `default`, or the next lower version (404 if there is none).',
   }),
   path_segment: integer({
     required: true,
     default: 1,
     between: [1, 32],
-    description: 'Source `path`: which segment names the version; 2 for `/api/v1/users`.',
+    description: 'Source `path`: number of the segment that names the version; 2 for `/api/v1/users`.',
   }),
   strip_path_segment: boolean({
     required: true,
     default: true,
-    description: 'Source `path`: the segment is taken out of the path for the backend.',
+    description: 'Source `path`: removes the segment from the path for the backend.',
   }),
-  header_name: headerName({ required: true, default: 'X-API-Version', description: 'Source `header`: its name.' }),
+  header_name: headerName({
+    required: true,
+    default: 'X-API-Version',
+    description: 'Source `header`: name of the header.',
+  }),
   query_name: string({
     required: true,
     default: 'version',
     len_max: 64,
-    description: 'Source `query`: the name of the argument.',
+    description: 'Source `query`: name of the argument.',
   }),
   strip_query_argument: boolean({
     required: true,
     default: true,
-    description: 'Source `query`: the argument is taken out of the query for the backend.',
+    description: 'Source `query`: removes the argument from the query for the backend.',
   }),
   media_type_parameter: string({
     default: 'version',
     match: /^[A-Za-z0-9-]{1,64}$/,
     description:
-      'Source `media_type`: the parameter, as in `application/json; version=2`. Of `Accept`, else of `Content-Type`.',
+      'Source `media_type`: name of the parameter, as in `application/json; version=2`. Of `Accept`, else of `Content-Type`.',
   }),
   media_type_vendor: string({
     match: /^[a-z0-9][a-z0-9.-]{0,63}$/,
-    description:
-      'Source `media_type`: what stands before the version in a type: `vnd.acme` for `application/vnd.acme.v2+json`.',
+    description: 'Source `media_type`: prefix of the version in a type: `vnd.acme` for `application/vnd.acme.v2+json`.',
   }),
   refuse_after_sunset: boolean({
     required: true,
     default: true,
-    description: 'From `sunset_at` on a version is answered with 410.',
+    description: 'Answers requests for a version with 410 from `sunset_at` on.',
   }),
-  response_header: headerName({ description: 'Answers name their version in this header. Null: they do not.' }),
+  response_header: headerName({ description: 'Header in which responses name their version. Null: none.' }),
   usage_entries: integer({
     required: true,
     default: 2000,
     between: [0, 100_000],
     description:
-      'For how many pairs of version and consumer requests are counted, 200 bytes each; those beyond are counted together. 0: nothing is. A change begins anew.',
+      'Number of pairs of version and consumer that are counted separately, 200 bytes each; further ones are counted together. 0: none are counted. A change resets the counts.',
   }),
 });
 

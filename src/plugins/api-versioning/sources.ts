@@ -1,22 +1,23 @@
-import { type BaseContext, BoundedCache, type RequestView } from '../../plugin-sdk/index.ts';
+import { BoundedCache } from '../../plugin-kit/runtime/index.ts';
+import type { BaseContext, RequestView } from '../../plugin-sdk/index.ts';
 import { acceptedVersion } from './media-types.ts';
 import type { ApiVersioningConfig } from './schema.ts';
 import { looksLikeVersion } from './version-names.ts';
 import type { VersionTable } from './versions.ts';
 
-/** What a request says: a version, or that it names two (`conflict`). */
+/** The version that a request names; `conflict`: it names two. */
 export interface Named {
   readonly text: string;
   readonly conflict: boolean;
-  /** Where its segment begins in the path; -1: it is not from there. */
+  /** Start of its segment in the path; -1: it is not from the path. */
   readonly segmentAt: number;
 }
 
 export interface Source {
   readonly kind: ApiVersioningConfig['sources'][number];
-  /** Request headers that it reads; answers differ by them. */
+  /** Request headers that it reads; responses vary by them. */
   readonly headers: readonly string[];
-  /** Null: it names none. */
+  /** Null: the request names no version. */
   read(request: RequestView): Named | null;
 }
 
@@ -67,7 +68,7 @@ function querySource(name: string): Source {
   };
 }
 
-/** Who names two versions may mean one here and another one there. */
+/** With two versions, gateway and backend could each choose a different one. */
 function oneOf(values: readonly string[]): Named | null {
   const given = values.map((value) => value.trim()).filter((value) => value !== '');
   const [first] = given;
@@ -75,8 +76,8 @@ function oneOf(values: readonly string[]): Named | null {
   return given.every((value) => value === first) ? { text: first, conflict: false, segmentAt: -1 } : conflict;
 }
 
-/** Longer ones are read anew each time: clients could fill the memory. */
-const longestKept = 200;
+/** Longer values are not cached: clients could fill the memory. */
+const maxKeptLength = 200;
 
 function mediaTypeSource(config: ApiVersioningConfig, table: VersionTable): Source {
   const rules = { parameter: config.media_type_parameter, vendor: config.media_type_vendor, table };
@@ -86,7 +87,7 @@ function mediaTypeSource(config: ApiVersioningConfig, table: VersionTable): Sour
     if (before !== undefined) return before === false ? null : before;
     const text = acceptedVersion(field, rules);
     const named = text === null ? null : { text, conflict: false, segmentAt: -1 };
-    if (field.length <= longestKept) known.set(field, named ?? false);
+    if (field.length <= maxKeptLength) known.set(field, named ?? false);
     return named;
   };
   return {
@@ -102,14 +103,14 @@ function mediaTypeSource(config: ApiVersioningConfig, table: VersionTable): Sour
   };
 }
 
-/** Asks one after the other. `asked`: how many have been. */
-export function askSources(
+/** Tries the sources in order. `checked`: the number of sources tried. */
+export function checkSources(
   sources: readonly Source[],
   { request }: BaseContext,
-): { readonly named: Named | null; readonly asked: number } {
+): { readonly named: Named | null; readonly checked: number } {
   for (let at = 0; at < sources.length; at++) {
     const named = sources[at]?.read(request) ?? null;
-    if (named !== null) return { named, asked: at + 1 };
+    if (named !== null) return { named, checked: at + 1 };
   }
-  return { named: null, asked: sources.length };
+  return { named: null, checked: sources.length };
 }

@@ -2,7 +2,7 @@ import { httpDate, structuredDate, timeOf } from './dates.ts';
 import type { ApiVersioningConfig } from './schema.ts';
 import { compareNumbers, numbersOf, versionKey } from './version-names.ts';
 
-/** A version as requests need it. */
+/** A compiled version. */
 export interface Version {
   readonly name: string;
   readonly service: string | null;
@@ -11,7 +11,7 @@ export interface Version {
   readonly prefix: string;
   /** Milliseconds since the epoch; Infinity: it does not end. */
   readonly sunset: number;
-  /** Header lines of its answers. */
+  /** Header lines of its responses. */
   readonly headers: readonly (readonly [string, string])[];
   /** Value of `Link`, or null. */
   readonly link: string | null;
@@ -40,22 +40,22 @@ export class VersionTable {
     return this.#byKey.has(versionKey(name));
   }
 
-  /** The version that answers for this name, null for none given; null: none does. */
+  /** The version that serves this name, or a request without one (null). Null: no version does. */
   resolve(name: string | null): Version | null {
     if (name === null) return this.usual;
     return this.#byKey.get(versionKey(name)) ?? this.#inPlaceOf(name);
   }
 
-  /** Names of those that answer at this time. */
+  /** Names of the versions in service at this time. */
   names(now: number): readonly string[] {
     return this.all.filter(({ sunset }) => sunset > now).map(({ name }) => name);
   }
 
   #inPlaceOf(name: string): Version | null {
     if (this.#unknown === 'default') return this.usual;
-    const asked = this.#unknown === 'nearest_lower' ? numbersOf(name) : null;
-    if (asked === null) return null;
-    return this.#falling.find(({ numbers }) => compareNumbers(numbers ?? [], asked) < 0) ?? null;
+    const requested = this.#unknown === 'nearest_lower' ? numbersOf(name) : null;
+    if (requested === null) return null;
+    return this.#falling.find(({ numbers }) => compareNumbers(numbers ?? [], requested) < 0) ?? null;
   }
 }
 

@@ -29,7 +29,7 @@ describe('keys or tokens', () => {
 
   const get = (lines: string) => exchangeOne(rig.port, `GET / HTTP/1.1\r\nHost: a\r\n${lines}\r\n`);
 
-  it('the token endpoint of a method answers', async () => {
+  it('include the token endpoint of a method', async () => {
     const body = 'grant_type=client_credentials&client_id=app&client_secret=client-secret';
     const answer = await exchangeOne(
       rig.port,
@@ -42,7 +42,7 @@ describe('keys or tokens', () => {
     assert.equal(rig.backend.requests.length, 0);
   });
 
-  it('either is enough', async () => {
+  it('are each sufficient', async () => {
     assert.equal((await get('apikey: key-of-ada\r\n')).status, 200);
     assert.equal(rig.backend.requests.at(-1)?.get('x-consumer-username'), 'ada');
     assert.equal((await get(`Authorization: Bearer ${token}\r\n`)).status, 200);
@@ -50,19 +50,19 @@ describe('keys or tokens', () => {
     assert.equal(rig.backend.requests.at(-1)?.get('x-credential-identifier'), 'app');
   });
 
-  it('a key beside a token does not reach the backend', async () => {
+  it('hide a key sent together with a token from the backend', async () => {
     const lines = `Authorization: Bearer ${token}\r\napikey: key-of-ada\r\n`;
     assert.equal((await get(lines)).status, 200);
     assert.equal(rig.backend.requests.at(-1)?.get('x-consumer-username'), 'bob');
     assert.doesNotMatch(rig.backend.requests.at(-1)?.raw ?? '', /key-of-ada/);
   });
 
-  it('a wrong one beside a right one does no harm', async () => {
+  it('accept a valid one sent together with an invalid one', async () => {
     assert.equal((await get('Authorization: Bearer wrong\r\napikey: key-of-ada\r\n')).status, 200);
     assert.equal(rig.backend.requests.at(-1)?.get('x-consumer-username'), 'ada');
   });
 
-  it('without a right one there is one refusal with a challenge of each', async () => {
+  it('give one refusal with all challenges when none is valid', async () => {
     const seen = rig.backend.requests.length;
     for (const lines of ['', 'apikey: wrong\r\n', 'Authorization: Bearer wrong\r\n']) {
       const answer = await get(lines);
@@ -75,7 +75,7 @@ describe('keys or tokens', () => {
     assert.equal(rig.backend.requests.length, seen);
   });
 
-  it('methods that do not exist are refused by the Admin API', async () => {
+  it('cannot be configured with methods that do not exist', async () => {
     const answer = await rig.gateway.admin('POST', '/plugins', {
       name: 'auth-any',
       config: { methods: ['key-auth', 'magic'] },
@@ -84,7 +84,7 @@ describe('keys or tokens', () => {
     assert.match(JSON.stringify(answer.body['fields']), /expected one of/);
   });
 
-  it('where a method was switched off, nobody passes unseen', async () => {
+  it('accept no unauthenticated request when a method is disabled', async () => {
     const listed = (await rig.write('GET', '/services/backend/plugins'))['data'] as { id: string; name: string }[];
     for (const { id, name } of listed) {
       if (name !== 'auth-any') await rig.write('PATCH', `/plugins/${id}`, { enabled: false });

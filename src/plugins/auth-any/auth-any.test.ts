@@ -9,7 +9,7 @@ import {
   refuse,
 } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
-import { type TestPluginOptions, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type TestPluginOptions, testPlugin } from '../../plugin-testing/index.ts';
 import authAny from './index.ts';
 
 const ada = '5b0ef6c3-0000-4000-8000-000000000001';
@@ -22,7 +22,7 @@ const consumers = [
 const priorities = { session: 1900, jwt: 1450, 'key-auth': 1250, 'basic-auth': 1100 } as const;
 type Name = keyof typeof priorities;
 
-/** What one of them does with a request: let in, refuse with that status, say nothing. */
+/** What a method does with a request: accept, refuse with that status, ignore. */
 type Act = 'accept' | 'anonymous' | 'nothing' | 'fail' | number;
 
 function method(name: Name, act: Act, ran: string[], slow = false): Plugin {
@@ -68,12 +68,12 @@ async function run(
   options: TestPluginOptions & { slow?: boolean; method?: string } = {},
 ): Promise<Outcome> {
   const ran: string[] = [];
-  const beside = Object.entries(acts).map(([name, act]) => ({
+  const otherPlugins = Object.entries(acts).map(([name, act]) => ({
     plugin: method(name as Name, act, ran, options.slow ?? false),
   }));
   const plugin = testPlugin(authAny, {
     config: { methods: ['session', 'jwt', 'key-auth', 'basic-auth'], ...config },
-    beside,
+    otherPlugins,
     entities: { consumers },
     slowEntities: options.slow ?? false,
   });
@@ -89,7 +89,7 @@ async function run(
   };
 }
 
-test('at least two methods, all known, must be named', async () => {
+test('requires at least two methods, all of them known', async () => {
   const check = async (methods: unknown): Promise<boolean> => (await testPlugin(authAny).check({ methods })).ok;
   assert.equal(await check(['jwt', 'key-auth']), true);
   assert.equal(await check(['jwt']), false);
@@ -101,7 +101,7 @@ test('at least two methods, all known, must be named', async () => {
 for (const slow of [false, true]) {
   const when = slow ? 'later' : 'at once';
 
-  test(`the first that accepts wins, and the rest is not asked (${when})`, async () => {
+  test(`uses the first method that accepts, and skips the rest (${when})`, async () => {
     const first = await run({ jwt: 'accept', 'key-auth': 401, 'basic-auth': 'accept' }, {}, { slow });
     assert.deepEqual([first.status, first.ran, first.identifier], [200, ['jwt'], 'jwt']);
     const second = await run({ jwt: 401, 'key-auth': 'accept', 'basic-auth': 401 }, {}, { slow });
@@ -110,7 +110,7 @@ for (const slow of [false, true]) {
     assert.deepEqual([last.status, last.ran.length, last.identifier], [200, 3, 'basic-auth']);
   });
 
-  test(`when none accepts, one refusal has the challenges of all (${when})`, async () => {
+  test(`refuses once with the challenges of all methods when none accepts (${when})`, async () => {
     const outcome = await run({ session: 'nothing', jwt: 401, 'key-auth': 401, 'basic-auth': 401 }, {}, { slow });
     assert.equal(outcome.status, 401);
     assert.deepEqual(outcome.challenges, ['jwt realm="a"', 'key-auth realm="a"', 'basic-auth realm="a"']);
@@ -118,7 +118,7 @@ for (const slow of [false, true]) {
     assert.equal(outcome.consumer, null);
   });
 
-  test(`the anonymous consumer stands in when none accepts (${when})`, async () => {
+  test(`uses the anonymous consumer when no method accepts (${when})`, async () => {
     const outcome = await run({ jwt: 401, 'key-auth': 401 }, { anonymous: 'guest' }, { slow });
     assert.deepEqual([outcome.status, outcome.consumer, outcome.identifier], [200, 'guest', null]);
     const accepted = await run({ jwt: 401, 'key-auth': 'accept' }, { anonymous: 'guest' }, { slow });
@@ -126,12 +126,12 @@ for (const slow of [false, true]) {
   });
 }
 
-test('one that says nothing has not accepted', async () => {
+test('does not count a method that ignores the request as accepting', async () => {
   assert.equal((await run({ session: 'nothing' })).status, 401);
   assert.deepEqual((await run({ session: 'nothing', 'key-auth': 'accept' })).ran, ['session', 'key-auth']);
 });
 
-test('any other status than 401 is final, and so is a failure', async () => {
+test('ends with any status other than 401, and on a failure', async () => {
   for (const status of [200, 302, 403, 429, 500]) {
     const outcome = await run({ jwt: 401, 'key-auth': status, 'basic-auth': 'accept' });
     assert.deepEqual([outcome.status, outcome.ran], [status, ['jwt', 'key-auth']]);
@@ -140,7 +140,7 @@ test('any other status than 401 is final, and so is a failure', async () => {
   assert.deepEqual([failed.status, failed.ran], [500, ['jwt']]);
 });
 
-test('plugins that are not named must accept too', async () => {
+test('requires that plugins that are not methods accept as well', async () => {
   const methods = ['jwt', 'key-auth'];
   const refused = await run({ jwt: 'accept', 'key-auth': 'accept', 'basic-auth': 401 }, { methods });
   assert.deepEqual([refused.status, refused.ran], [401, ['jwt', 'basic-auth']]);
@@ -150,25 +150,25 @@ test('plugins that are not named must accept too', async () => {
   assert.deepEqual([none.status, none.ran], [401, ['jwt', 'key-auth']]);
 });
 
-test('a consumer that one of them goes on with when it has no credential is nobody yet', async () => {
+test('tries further methods before the anonymous consumer of a single method', async () => {
   const accepted = await run({ jwt: 'anonymous', 'key-auth': 'accept' });
   assert.deepEqual([accepted.status, accepted.identifier], [200, 'key-auth']);
   const anonymous = await run({ jwt: 'anonymous', 'key-auth': 401 });
   assert.deepEqual([anonymous.status, anonymous.consumer], [200, 'anonymous']);
 });
 
-test('when none of the named is configured, nobody passes', async () => {
+test('refuses all requests when none of the methods is configured', async () => {
   const outcome = await run({ 'basic-auth': 'accept' }, { methods: ['jwt', 'key-auth'], anonymous: 'guest' });
   assert.equal(outcome.status, 500);
   assert.deepEqual(outcome.ran, []);
   assert.deepEqual(outcome.logged, ['none of the methods is configured for the request']);
 });
 
-test('an anonymous consumer that does not exist lets nobody pass', async () => {
+test('refuses when the anonymous consumer does not exist', async () => {
   assert.equal((await run({ jwt: 401 }, { anonymous: 'nobody' })).status, 500);
 });
 
-test('preflights can be let through', async () => {
+test('accepts preflight requests if configured', async () => {
   const options = { method: 'OPTIONS' };
   assert.equal((await run({ jwt: 401, 'key-auth': 401 }, {}, options)).status, 401);
   const config = { run_on_preflight: false };

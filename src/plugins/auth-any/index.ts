@@ -1,5 +1,5 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { tryAny } from './handler.ts';
+import { authenticateAny } from './handler.ts';
 
 export default definePlugin({
   name: 'auth-any',
@@ -9,5 +9,5 @@ export default definePlugin({
   protocols: httpProtocols,
   scopes: ['route', 'service'],
   schema: () => import('./schema.ts'),
-  setup: tryAny,
+  setup: authenticateAny,
 });

@@ -21,17 +21,17 @@ export const config = record({
       required: true,
       len_min: 2,
       description:
-        'Authentication plugins of which one is enough. They are configured beside this one, and tried in the order in which plugins run.',
+        'Authentication plugins. One of them must accept the request. Configure them in addition to this one. They are tried in the order in which plugins run.',
     },
   ),
   anonymous: string({
     description:
-      'Id or username of the consumer to go on with when none of them accepts the client. Unset: it is refused.',
+      'Id or username of the consumer that requests continue as if no method accepts them. Unset: they are rejected.',
   }),
   run_on_preflight: boolean({
     required: true,
     default: true,
-    description: 'Refuse `OPTIONS` requests too that none of them accepts.',
+    description: 'Rejects `OPTIONS` requests, too, if no method accepts them.',
   }),
 });
 

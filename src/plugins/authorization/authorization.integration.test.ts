@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Rig, startRig } from '../../../test/support/rig.ts';
 
-const impersonate = fileURLToPath(new URL('../../../test/fixtures/plugins/impersonate.ts', import.meta.url));
+const impersonate = fileURLToPath(new URL('../../../test/support/plugins/impersonate.ts', import.meta.url));
 
 describe('rules', () => {
   let rig: Rig;
@@ -21,7 +21,7 @@ describe('rules', () => {
     return answer.status;
   }
 
-  it('are given as a form, and in force at once', async () => {
+  it('can be sent as a form, and apply at once', async () => {
     const form = [
       'name=authorization',
       'config.rules[1].name=editors',
@@ -52,7 +52,7 @@ describe('rules', () => {
     assert.equal(await statusOf('ada', 'GET', '/articles/1'), 403);
   });
 
-  it('that are wrong are refused with the place and the reason', async () => {
+  it('are refused with place and reason when invalid', async () => {
     const answer = await rig.gateway.admin('POST', '/plugins', {
       name: 'authorization',
       config: { rules: [{ name: 'a' }, { name: 'b', paths: ['articles'] }] },
@@ -93,7 +93,7 @@ describe('rules over the scopes of tokens', () => {
   });
   after(() => rig.close());
 
-  it('let pass what the token is for, and ask for one where there is none', async () => {
+  it('accept requests within the scope of the token, and require a token', async () => {
     const status = async (method: string, token: string | null): Promise<number> => {
       const headers = token === null ? {} : { Authorization: `Bearer ${token}` };
       const answer = await fetch(`http://127.0.0.1:${rig.port}/`, { method, headers });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { definePlugin, httpProtocols, type IdentityDetails, type Plugin } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
-import { type TestOutcome, type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type TestOutcome, type TestRequest, testPlugin } from '../../plugin-testing/index.ts';
 import authorization from './index.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -53,7 +53,7 @@ async function outcome(
     config,
     entities,
     slowEntities: slow,
-    beside: client === null ? [] : [{ plugin: authentication(client) }],
+    otherPlugins: client === null ? [] : [{ plugin: authentication(client) }],
   });
   const result = await plugin.request(request);
   return { ...result, logged: plugin.logLines };
@@ -68,7 +68,7 @@ async function problem(config: Fields): Promise<string> {
   return result.ok ? '' : result.message;
 }
 
-test('rules must be given, have names of their own, and no empty conditions', async () => {
+test('requires rules with unique names and without empty conditions', async () => {
   assert.match(await problem({}), /config.rules: required field missing/);
   assert.match(await problem({ rules: [] }), /length must be at least 1/);
   assert.match(await problem({ rules: [{ effect: 'allow' }] }), /name = "required field missing"/);
@@ -90,7 +90,7 @@ test('rules must be given, have names of their own, and no empty conditions', as
   assert.notEqual(await problem({ rules: [{ name: 'a', effect: 'maybe' }] }), '');
 });
 
-test('paths and addresses that are none are refused', async () => {
+test('refuses invalid paths and addresses', async () => {
   for (const path of ['a', '=a', '~(', '~a)|(b', '~(?=a)', '/../a', '/%zz', '']) {
     assert.notEqual(await problem({ rules: [{ name: 'a', paths: [path] }] }), '', path);
   }
@@ -98,7 +98,7 @@ test('paths and addresses that are none are refused', async () => {
   assert.equal(await problem({ rules: [{ name: 'a', paths: ['/', '=/a', '~/a/[0-9]+', '/ü'] }] }), '');
 });
 
-test('consumers are known by id and by username', async () => {
+test('matches consumers by id and by username', async () => {
   assert.equal(await statusOf({ consumers: ['ada'] }, { consumer: ada }), 200);
   assert.equal(await statusOf({ consumers: [adaId] }, { consumer: ada }), 200);
   assert.equal(await statusOf({ consumers: ['bob', bobId, 'A-1'] }, { consumer: ada }), 403);
@@ -106,14 +106,14 @@ test('consumers are known by id and by username', async () => {
   assert.equal(await statusOf({ consumers: ['ada'] }, {}), 403);
 });
 
-test('custom ids and tags of consumers', async () => {
+test('matches custom ids and tags of consumers', async () => {
   assert.equal(await statusOf({ custom_ids: ['A-1'] }, { consumer: ada }), 200);
   assert.equal(await statusOf({ custom_ids: ['A-1'] }, { consumer: bob }), 403);
   assert.equal(await statusOf({ consumer_tags: ['guest', 'staff'] }, { consumer: ada }), 200);
   assert.equal(await statusOf({ consumer_tags: ['staff'] }, { consumer: bob }), 403);
 });
 
-test('groups of the consumer and of the authentication', async () => {
+test('matches groups of the consumer and of the authentication', async () => {
   for (const slow of [false, true]) {
     const rules = [{ name: 'only', groups: ['writers', 'editors'] }];
     const status = async (client: Client): Promise<number> =>
@@ -126,7 +126,7 @@ test('groups of the consumer and of the authentication', async () => {
   }
 });
 
-test('scopes: one entry is enough, all words of it are needed', async () => {
+test('matches if the token has all scopes of one entry', async () => {
   const rule = { scopes: ['admin', 'read write'] };
   const having = (scopes: readonly string[]): Client => ({ details: { scopes } });
   assert.equal(await statusOf(rule, having(['admin'])), 200);
@@ -139,7 +139,7 @@ test('scopes: one entry is enough, all words of it are needed', async () => {
   assert.equal(await statusOf(rule, {}), 403);
 });
 
-test('claims: each that is named has one of its values', async () => {
+test('matches if each named claim has one of its values', async () => {
   const having = (claims: Fields): Client => ({ details: { claims } });
   assert.equal(await statusOf({ claims: { role: ['admin', 'root'] } }, having({ role: 'root' })), 200);
   assert.equal(await statusOf({ claims: { role: ['admin'] } }, having({ role: ['user', 'admin'] })), 200);
@@ -157,14 +157,14 @@ test('claims: each that is named has one of its values', async () => {
   }
 });
 
-test('methods and addresses', async () => {
+test('matches methods and addresses', async () => {
   assert.equal(await statusOf({ methods: ['GET', 'HEAD'] }), 200);
   assert.equal(await statusOf({ methods: ['GET', 'HEAD'] }, null, { method: 'POST' }), 403);
   assert.equal(await statusOf({ addresses: ['10.0.0.0/8'] }, null, { clientIp: '10.1.2.3' }), 200);
   assert.equal(await statusOf({ addresses: ['10.0.0.0/8'] }, null, { clientIp: '11.1.2.3' }), 403);
 });
 
-test('paths: whole segments, exact ones and expressions, of the normalised path', async () => {
+test('matches the normalised path by whole segments, exactly, or by expression', async () => {
   const cases: readonly (readonly [string, string, boolean])[] = [
     ['/a', '/a', true],
     ['/a', '/a/b?x=1', true],
@@ -191,7 +191,7 @@ test('paths: whole segments, exact ones and expressions, of the normalised path'
   }
 });
 
-test('a path that is denied is denied in the spellings that some servers take for it', async () => {
+test('denies a path in the other spellings that some servers accept', async () => {
   const config = { rules: [{ name: 'no', effect: 'deny', paths: ['/admin'] }], default: 'allow' };
   for (const path of [
     '/admin',
@@ -226,7 +226,7 @@ test('a path that is denied is denied in the spellings that some servers take fo
   assert.equal((await outcome(config, null, { path: '/administration' })).response.status, 200);
 });
 
-test('a deny rule for an exact path or an expression covers its spellings, and no other path', async () => {
+test('applies a deny rule to the other spellings of a path, and to no other path', async () => {
   for (const entry of ['=/admin', '~/admin$', '~/admin/?$']) {
     const config = { rules: [{ name: 'no', effect: 'deny', paths: [entry] }], default: 'allow' };
     for (const path of ['/admin', '/admin;v=1', '/x%2f..%2fadmin', '/%5cadmin', '/x/..;/admin']) {
@@ -242,7 +242,7 @@ test('a deny rule for an exact path or an expression covers its spellings, and n
   }
 });
 
-test('an allow rule covers only paths that no server reads as another one', async () => {
+test('applies an allow rule only to paths that no server reads as another path', async () => {
   const config = { rules: [{ name: 'public', paths: ['/public', '/docs'] }] };
   for (const path of [
     '/public',
@@ -271,7 +271,7 @@ test('an allow rule covers only paths that no server reads as another one', asyn
   }
 });
 
-test('all conditions of a rule must hold', async () => {
+test('requires all conditions of a rule', async () => {
   const rule = { consumers: ['ada'], methods: ['GET'], paths: ['/a'] };
   assert.equal(await statusOf(rule, { consumer: ada }, { path: '/a' }), 200);
   assert.equal(await statusOf(rule, { consumer: ada }, { path: '/b' }), 403);
@@ -279,7 +279,7 @@ test('all conditions of a rule must hold', async () => {
   assert.equal(await statusOf(rule, { consumer: ada }, { path: '/a', method: 'PUT' }), 403);
 });
 
-test('the first rule that is met decides, and the default when none is', async () => {
+test('applies the first matching rule, or the default', async () => {
   const rules = [
     { name: 'admins', paths: ['/admin'], consumers: ['ada'] },
     { name: 'nobody else', effect: 'deny', paths: ['/admin'] },
@@ -295,7 +295,7 @@ test('the first rule that is met decides, and the default when none is', async (
   assert.equal(open.response.status, 200);
 });
 
-test('401 where a credential could help, 403 where it could not', async () => {
+test('answers 401 if a credential could help, else 403', async () => {
   assert.equal(await statusOf({ consumers: ['ada'] }), 401);
   assert.equal(await statusOf({ authenticated: true }), 401);
   assert.equal(await statusOf({ authenticated: true }, { consumer: bob, credential: false }), 401);
@@ -308,7 +308,7 @@ test('401 where a credential could help, 403 where it could not', async () => {
   assert.equal((await outcome(denied)).response.status, 401);
 });
 
-test('the reason is in the logs and never in the answer', async () => {
+test('logs the reason and never shows it in the answer', async () => {
   const rules = [
     { name: 'secret-rule', paths: ['/x'], consumers: ['ada'] },
     { name: 'other-rule', consumers: ['eve'] },
@@ -335,7 +335,7 @@ test('the reason is in the logs and never in the answer', async () => {
   assert.deepEqual(denied.record['authorization'], { effect: 'deny', rule: 'no' });
 });
 
-test('a dry run refuses nothing and tells all', async () => {
+test('refuses nothing in a dry run, and logs each decision', async () => {
   const config = { rules: [{ name: 'no', effect: 'deny' }], dry_run: true };
   const { response, record: log, logged } = await outcome(config);
   assert.equal(response.status, 200);

@@ -1,13 +1,37 @@
+import { compileJsonPath, type JsonObject, JsonPathError } from '../../plugin-kit/json/index.ts';
+
 type Claims = Readonly<Record<string, unknown>>;
 
-/** Whether a claim has one of the values. Numbers and booleans are compared by how they are written. */
+const pathStart = /^\$[.[]/;
+
+/**
+ * Whether a claim has one of the values. Numbers and booleans are compared by how they are written. `name`: a path of RFC 9535, of whose
+ * claims one must have one of the values, or a name; one with dots leads into nested claims unless there is a claim of that very name.
+ * Throws a `JsonPathError`.
+ */
 export function claimMatcher(name: string, values: readonly string[]): (claims: Claims) => boolean {
   const wanted = new Set(values);
+  if (pathStart.test(name)) {
+    const path = compileJsonPath(name);
+    return (claims) => path.values(claims as JsonObject).some((claim) => hasWanted(claim, wanted));
+  }
   const way = name.split('.');
-  return (claims) => {
-    const claim = Object.hasOwn(claims, name) ? claims[name] : follow(claims, way);
-    return Array.isArray(claim) ? claim.some((element) => isWanted(element, wanted)) : isWanted(claim, wanted);
-  };
+  return (claims) => hasWanted(Object.hasOwn(claims, name) ? claims[name] : follow(claims, way), wanted);
+}
+
+/** What is wrong with the name of a claim; null when nothing is. */
+export function claimProblem(name: string): string | null {
+  try {
+    claimMatcher(name, []);
+    return null;
+  } catch (error) {
+    if (error instanceof JsonPathError) return error.message;
+    throw error;
+  }
+}
+
+function hasWanted(claim: unknown, wanted: ReadonlySet<string>): boolean {
+  return Array.isArray(claim) ? claim.some((element) => isWanted(element, wanted)) : isWanted(claim, wanted);
 }
 
 function follow(claims: Claims, way: readonly string[]): unknown {

@@ -1,19 +1,20 @@
-import { type AccessContext, type IdentityDetails, ipSet } from '../../plugin-sdk/index.ts';
+import { ipSet } from '../../plugin-kit/net/index.ts';
+import type { AccessContext, IdentityDetails } from '../../plugin-sdk/index.ts';
 import { claimMatcher } from './claims.ts';
 import { pathsMatcher } from './paths.ts';
 import type { RuleConfig } from './schema.ts';
 
-/** What rules are weighed against. */
+/** The input of rules. */
 export interface Facts {
   readonly context: AccessContext;
-  /** Groups of the consumer and authenticated groups; empty when no rule asks for them. */
+  /** Groups of the consumer and authenticated groups; empty when no rule needs them. */
   readonly groups: readonly string[];
 }
 
 export interface Condition {
   /** Name of the field. */
   readonly name: string;
-  /** It depends on who the client is, so that authenticating could change it. */
+  /** It depends on the client's identity, so authentication could change it. */
   readonly ofIdentity: boolean;
   holds(facts: Facts): boolean;
 }
@@ -57,7 +58,7 @@ function clientConditions(rule: RuleConfig): readonly Condition[] {
     add('consumers', ({ context: { client } }) => {
       if (client.consumer === null) return false;
       const { id, username } = client.consumer;
-      // A UUID is an id: nobody can take another's by calling himself so.
+      // A UUID matches ids only: a consumer must not match by choosing another consumer's id as its username.
       return consumers.has(id) || (username !== null && !uuid.test(username) && consumers.has(username));
     });
   }

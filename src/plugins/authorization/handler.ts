@@ -1,11 +1,5 @@
-import {
-  type AccessContext,
-  type EntityRow,
-  type PluginPhases,
-  type PluginTools,
-  type Reply,
-  refuse,
-} from '../../plugin-sdk/index.ts';
+import type { AccessContext, EntityRow, PluginPhases, PluginTools, Reply } from '../../plugin-sdk/index.ts';
+import { refuse } from '../../plugin-sdk/index.ts';
 import { compileRules, type Decision } from './rules.ts';
 import type { AuthorizationConfig } from './schema.ts';
 
@@ -16,11 +10,11 @@ export function authorize(config: AuthorizationConfig, tools: PluginTools): Plug
   function decide(context: AccessContext, groups: readonly string[]): Reply | undefined {
     const decision = rules.decide({ context, groups });
     // The client learns nothing of this.
-    context.log('authorization', told(decision));
+    context.log('authorization', logFields(decision));
     if (decision.effect === 'allow') return undefined;
     tools.log.info(dryRun ? 'request would be refused' : 'request refused', {
       request_id: context.request.id,
-      ...told(decision),
+      ...logFields(decision),
     });
     return dryRun ? undefined : refusal(context, decision);
   }
@@ -41,7 +35,7 @@ export function authorize(config: AuthorizationConfig, tools: PluginTools): Plug
 
 const none: readonly string[] = [];
 
-function told({ effect, rule, missed }: Decision): Readonly<Record<string, unknown>> {
+function logFields({ effect, rule, missed }: Decision): Readonly<Record<string, unknown>> {
   return missed.length === 0 ? { effect, rule } : { effect, rule, missed };
 }
 

@@ -1,9 +1,9 @@
 /*
- * The gateway forwards encoded separators and path parameters as they came. Servers interpret them differently: one reads
+ * The gateway forwards encoded separators and path parameters unchanged. Servers interpret them differently: one reads
  * `/x%2F..%2Fadmin` or `/x/..;/admin` as `/admin`, another does not.
  */
 
-/** A path without any of these is read the same everywhere. */
+/** All servers read a path without any of these in the same way. */
 const ambiguous = /[%;\\\xc0\xc1]/;
 const percent = /%([0-9A-Fa-f]{2})/g;
 const parameters = /;[^/]*/g;
@@ -11,12 +11,12 @@ const parameters = /;[^/]*/g;
 const overlong = /\xc0\xaf|\xc0\xae|\xc1\x9c/g;
 const meanings: Readonly<Record<string, string>> = { '\xc0\xaf': '/', '\xc0\xae': '.', '\xc1\x9c': '\\' };
 /** A proxy behind the gateway and the server itself may decode each. */
-const mostDecodings = 3;
+const maxDecodings = 3;
 
 let lastPath = '';
 let lastReadings: readonly string[] = [''];
 
-/** All paths that a server could read a normalised path as; the path itself comes first. Each rule of a request asks. */
+/** All paths that a server could read a normalised path as; the path itself comes first. Each rule of a request calls it. */
 export function pathReadings(path: string): readonly string[] {
   if (!ambiguous.test(path)) return [path];
   if (path !== lastPath) {
@@ -29,7 +29,7 @@ export function pathReadings(path: string): readonly string[] {
 function readingsOf(path: string): readonly string[] {
   const readings = new Set([path]);
   let decoded = [path];
-  for (let round = 0; round <= mostDecodings; round++) {
+  for (let round = 0; round <= maxDecodings; round++) {
     for (const text of decoded) addReadings(readings, text);
     const next = decoded.flatMap((text) => [decode(text), decode(withoutParameters(text))]);
     if (next.every((text) => decoded.includes(text))) break;

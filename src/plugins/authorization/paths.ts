@@ -1,9 +1,10 @@
-import { compileRegex, normalisePath } from '../../plugin-sdk/index.ts';
+import { normalisePath } from '../../plugin-kit/http/index.ts';
+import { compileRegex } from '../../plugin-kit/runtime/index.ts';
 import { pathReadings } from './path-readings.ts';
 
 export type PathMatcher = (path: string) => boolean;
 
-/** What is wrong with an entry of `paths`, or null. */
+/** The problem of an entry of `paths`, or null. */
 export function pathProblem(text: string): string | null {
   try {
     pathMatcher(text, false);
@@ -47,7 +48,7 @@ const slash: ReadonlySet<string> = new Set('/');
 const strictEnds: ReadonlySet<string> = new Set('/;%');
 
 function expression(source: string): PathMatcher {
-  // By itself first: in the group below, an unbalanced parenthesis could find its partner.
+  // Alone first: in the group below, an unbalanced parenthesis could be balanced by another one.
   compileRegex(source);
   const pattern = compileRegex(`^(?:${source})`);
   return (path) => pattern.test(path);

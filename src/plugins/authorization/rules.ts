@@ -1,19 +1,19 @@
 import { type Condition, compileConditions, type Facts } from './conditions.ts';
 import type { AuthorizationConfig } from './schema.ts';
 
-/** What was decided and why, in words for the log. */
+/** The decision and its reason, as the log shows them. */
 export interface Decision {
   readonly effect: 'allow' | 'deny';
-  /** The rule that decided; null: none did, so the default. */
+  /** The rule that decided; null: the default. */
   readonly rule: string | null;
   /** Of a refusal by default: the rules that would have allowed the request, and the first condition that failed. */
   readonly missed: readonly { readonly rule: string; readonly condition: string }[];
-  /** Who the client is made the difference. */
+  /** The decision depended on the client's identity. */
   readonly ofIdentity: boolean;
 }
 
 export interface Rules {
-  /** Some rule asks for groups. */
+  /** Some rule needs groups. */
   readonly needGroups: boolean;
   decide(facts: Facts): Decision;
 }
@@ -22,7 +22,7 @@ interface Rule {
   readonly name: string;
   readonly allows: boolean;
   readonly conditions: readonly Condition[];
-  /** The decision when it is met; made once. */
+  /** The decision of a match; made once. */
   readonly decision: Decision;
 }
 

@@ -1,19 +1,20 @@
 import { array, boolean, httpMethod, type Infer, ipOrCidr, map, record, set, string } from '../../plugin-sdk/schema.ts';
+import { claimProblem } from './claims.ts';
 import { pathProblem } from './paths.ts';
 
-// An empty list would match nobody or everybody, depending on who reads it.
+// An empty list is ambiguous: it could mean no client or every client.
 const notEmpty = { len_min: 1 } as const;
 
 const rule = record({
-  name: string({ required: true, description: 'Name of the rule, as the logs call it. Unique within the list.' }),
+  name: string({ required: true, description: 'Name of the rule in the logs. Unique within the list.' }),
   effect: string({
     required: true,
     default: 'allow',
     one_of: ['allow', 'deny'],
-    description: 'What becomes of a request that meets all conditions of the rule.',
+    description: 'Effect on requests that meet all conditions of the rule.',
   }),
   authenticated: boolean({
-    description: 'True: the client has shown a valid credential. False: it has not, or is the anonymous consumer.',
+    description: 'True: the client has presented a valid credential. False: it has not, or is the anonymous consumer.',
   }),
   consumers: set(string({ description: 'Id or username.' }), {
     ...notEmpty,
@@ -37,12 +38,14 @@ const rule = record({
   }),
   claims: map(
     string({
-      description: 'Name of a claim; with dots, the way into nested ones, unless there is one of that very name.',
+      custom: claimProblem,
+      description: 'Name of a claim, or a JSONPath (RFC 9535) to nested ones: `$.realm_access.roles`.',
     }),
     array(string({ description: 'A value.' }), notEmpty),
     {
       ...notEmpty,
-      description: 'Each of these claims has one of its values; of a claim that is a list, one element has.',
+      description:
+        'Each of these claims has one of its values. For a claim that is a list, one element must match. A claim is a name, or a JSONPath (RFC 9535) into nested claims: `$.realm_access.roles`.',
     },
   ),
   methods: set(httpMethod({ description: 'An HTTP method in capital letters.' }), {
@@ -52,7 +55,7 @@ const rule = record({
   paths: set(string({ custom: pathProblem, description: 'A path, `=` and a path, or `~` and an expression.' }), {
     ...notEmpty,
     description:
-      'The path is one of these or lies below it (`/a`), is exactly that (`=/a`), or matches from its beginning (`~/a/[0-9]+`).',
+      'The path is one of these or lies below it (`/a`), is exactly that (`=/a`), or matches the expression from its beginning (`~/a/[0-9]+`).',
   }),
   addresses: set(ipOrCidr({ description: 'An address, or a range in CIDR notation.' }), {
     ...notEmpty,
@@ -65,18 +68,18 @@ export const config = record({
     required: true,
     len_min: 1,
     custom: repeatedName,
-    description: 'Looked at from the first to the last. The first one whose conditions the request meets decides.',
+    description: 'Rules, checked from first to last. The first one whose conditions are all met decides.',
   }),
   default: string({
     required: true,
     default: 'deny',
     one_of: ['allow', 'deny'],
-    description: 'What becomes of a request that meets no rule.',
+    description: 'Effect on requests that meet no rule.',
   }),
   dry_run: boolean({
     required: true,
     default: false,
-    description: 'Refuse nothing, only log what would be refused.',
+    description: 'Rejects nothing and only logs what would be rejected.',
   }),
 });
 

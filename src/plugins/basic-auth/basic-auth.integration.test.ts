@@ -23,7 +23,7 @@ describe('basic-auth through a gateway', () => {
     return (await exchangeOne(rig.port, request)).status;
   }
 
-  it('the password of a credential is stored and shown as a hash, and works', async () => {
+  it('stores and shows a password only as a hash, and accepts it', async () => {
     const made = await rig.write('POST', '/consumers/alice/basic-auth', { username: 'al', password: 'secret' });
     assert.match(String(made['password']), /^\$scrypt\$/);
     assert.equal(await statusOf('al', 'secret'), 200);
@@ -32,7 +32,7 @@ describe('basic-auth through a gateway', () => {
     assert.deepEqual([await statusOf('al', 'Secret'), await statusOf('al', String(made['password']))], [401, 401]);
   });
 
-  it('writing back what was read changes nothing', async () => {
+  it('keeps the password when a credential is written back as read', async () => {
     const { body } = await rig.gateway.admin('GET', '/basic-auths/al');
     await rig.write('PATCH', '/basic-auths/al', { tags: ['x'] });
     await rig.write('PATCH', '/basic-auths/al', { password: body['password'] });
@@ -41,7 +41,7 @@ describe('basic-auth through a gateway', () => {
     assert.equal((await rig.gateway.admin('GET', '/basic-auths/al')).body['password'], body['password']);
   });
 
-  it('a new password counts from the answer on, and the old one does not', async () => {
+  it('accepts a new password and refuses the old one as soon as the Admin API has answered', async () => {
     assert.equal(await statusOf('al', 'secret'), 200);
     await rig.write('PATCH', '/basic-auths/al', { password: 'other' });
     assert.deepEqual([await statusOf('al', 'secret'), await statusOf('al', 'other')], [401, 200]);
@@ -49,7 +49,7 @@ describe('basic-auth through a gateway', () => {
     assert.equal(await statusOf('al', 'other'), 401);
   });
 
-  it('hashes are taken over, and a name exists once', async () => {
+  it('accepts existing hashes, and keeps usernames unique', async () => {
     await rig.write('POST', '/consumers/alice/basic-auth', { username: 'imported', password: bcryptOfPw });
     assert.equal(await statusOf('imported', 'pw'), 200);
     const again = await rig.gateway.admin('POST', '/consumers/alice/basic-auth', {
@@ -57,12 +57,12 @@ describe('basic-auth through a gateway', () => {
       password: 'x',
     });
     assert.equal(again.status, 409);
-    // What looks like the traditional crypt(3) is a password.
+    // Text in the form of a traditional crypt(3) hash is a password.
     await rig.write('POST', '/consumers/alice/basic-auth', { username: 'thirteen', password: desOfPw });
     assert.deepEqual([await statusOf('thirteen', desOfPw), await statusOf('thirteen', 'pw')], [200, 401]);
   });
 
-  it('a credentials file is followed', async () => {
+  it('follows changes of a credentials file', async () => {
     const path = join(rig.gateway.prefix, 'users');
     await writeFile(path, `first:${bcryptOfPw}\n`);
     await rig.write('PUT', '/services/backend/routes/file', { paths: ['/file'], strip_path: false });

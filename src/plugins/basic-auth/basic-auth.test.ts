@@ -3,7 +3,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type PluginTest, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type PluginTest, testPlugin } from '../../plugin-testing/index.ts';
 import basicAuth from './index.ts';
 import { scryptHash } from './scrypt-hash.ts';
 
@@ -15,7 +15,7 @@ function login(user: string, password: string, scheme = 'Basic'): Record<string,
   return { Authorization: `${scheme} ${Buffer.from(`${user}:${password}`).toString('base64')}` };
 }
 
-/** Tests that are stopped at the end, with their threads. */
+/** Test plugins with threads, to stop at the end. */
 const running: PluginTest[] = [];
 function started(config: Readonly<Record<string, unknown>>, more: object = {}): PluginTest {
   const test = testPlugin(basicAuth, { config, ...more });
@@ -39,7 +39,7 @@ describe('the configuration of basic-auth', () => {
 });
 
 for (const slowEntities of [false, true]) {
-  describe(`logins of consumers, ${slowEntities ? 'when the store is asked' : 'when they are known'}`, () => {
+  describe(`logins of consumers, ${slowEntities ? 'looked up in the store' : 'cached'}`, () => {
     let test: PluginTest;
     const start = async (config = {}) =>
       started(config, {
@@ -76,14 +76,14 @@ for (const slowEntities of [false, true]) {
         assert.equal(upstream?.header('x-credential-identifier'), 'al');
       }
     });
-    it('with a hash of Kong are taken', async () => {
+    it('are accepted with a hash of Kong', async () => {
       assert.equal((await test.request({ headers: login('kong', 'secret') })).response.status, 200);
       assert.equal(
         (await test.request({ headers: login('kong', '84923d07571b40cbba6a0a90271dc566f22efb78') })).response.status,
         401,
       );
     });
-    it('that are wrong get one and the same answer', async () => {
+    it('get the same answer for every kind of error', async () => {
       const wrong: Record<string, string>[] = [
         {},
         login('al', 'wrong'),
@@ -114,7 +114,7 @@ for (const slowEntities of [false, true]) {
       assert.equal(bodies.size, 1);
       assert.match([...bodies][0] ?? '', /"message":\s*"Unauthorized"/);
     });
-    it('in Proxy-Authorization come first', async () => {
+    it('are read from Proxy-Authorization first', async () => {
       const { Authorization: right = '' } = login('al', 'päss:word');
       const { Authorization: wrong = '' } = login('al', 'wrong');
       const statuses = [
@@ -126,7 +126,7 @@ for (const slowEntities of [false, true]) {
       ].map(async (headers) => (await test.request({ headers })).response.status);
       assert.deepEqual(await Promise.all(statuses), [200, 200, 200, 401, 401]);
     });
-    it('are refused as soon as the credential has another password, or is gone', async () => {
+    it('are refused as soon as the password changes or the credential is deleted', async () => {
       const own = await start();
       const request = { headers: login('al', 'päss:word') };
       assert.equal((await own.request(request)).response.status, 200);
@@ -136,7 +136,7 @@ for (const slowEntities of [false, true]) {
       await own.entities.delete('basicauth_credentials', credentialId);
       assert.equal((await own.request({ headers: login('al', 'new') })).response.status, 401);
     });
-    it('are hidden, and other credentials are not', async () => {
+    it('are hidden from the backend, unlike other credentials', async () => {
       const own = await start({ hide_credentials: true, anonymous: 'guest' });
       const both = { ...login('al', 'päss:word'), 'Proxy-Authorization': 'Bearer token' };
       const { upstream } = await own.request({ headers: both });
@@ -147,7 +147,7 @@ for (const slowEntities of [false, true]) {
       );
       assert.equal((await own.request({ headers: login('al', 'wrong') })).upstream?.header('authorization'), null);
     });
-    it('that fail go on as the anonymous consumer', async () => {
+    it('continue as the anonymous consumer when they fail', async () => {
       const own = await start({ anonymous: 'guest' });
       const { upstream } = await own.request({ headers: login('al', 'wrong') });
       assert.equal(upstream?.header('x-consumer-username'), 'guest');
@@ -157,8 +157,8 @@ for (const slowEntities of [false, true]) {
   });
 }
 
-describe('passwords that were checked', () => {
-  it('are remembered: 50 logins cost one check', async () => {
+describe('verified passwords', () => {
+  it('are cached: 50 logins cost one check', async () => {
     const test = started(
       {},
       {
@@ -178,14 +178,14 @@ describe('passwords that were checked', () => {
       for (let count = 0; count < 50; count++) {
         assert.equal((await test.request({ headers: login('al', password) })).response.status, status);
       }
-      // Unremembered, each takes about 40 ms.
+      // Without the cache each takes about 40 ms.
       assert.ok(performance.now() - begin < 700);
     }
   });
 });
 
-describe('the time that a wrong login takes', () => {
-  it('is that of a check, whether the user exists or not', async () => {
+describe('the duration of a failed login', () => {
+  it('is that of a password check, whether the user exists or not', async () => {
     const test = started(
       {},
       {
@@ -202,7 +202,7 @@ describe('the time that a wrong login takes', () => {
     for (const user of ['slow', 'quick', 'nobody']) {
       const begin = performance.now();
       await test.request({ headers: login(user, 'wrong') });
-      // scrypt takes 15 ms on the fastest of machines, and nothing else takes one.
+      // scrypt takes at least 15 ms on any machine; everything else takes less than 1 ms.
       assert.ok(performance.now() - begin > 8, user);
     }
   });
@@ -239,7 +239,7 @@ describe('a credentials file', () => {
   const passes = async (test: PluginTest, user: string, password: string) =>
     (await test.request({ headers: login(user, password) })).response.status === 200;
 
-  it('lets the users of every format in, without a consumer', async () => {
+  it('accepts users with every hash format, without a consumer', async () => {
     await writeFile(path, `# users\n\n${lines.join('\r\n')}\nwith-more:${hashes[1][1]}:a comment`);
     const test = started({ credentials_file: path });
     for (const user of [...hashes.map(([name]) => name), 'with-more']) {
@@ -263,7 +263,7 @@ describe('a credentials file', () => {
     assert.deepEqual([bob.response.status, bob.consumer], [200, null]);
   });
 
-  it('has its broken lines reported by number, without what they hold, and the others work', async () => {
+  it('has invalid lines reported by number, without their content, and the others work', async () => {
     const broken = ['no-colon-secret', ':hash-secret', 'plain:my-secret', lines[0], 'x\x01:y-secret'];
     await writeFile(
       path,
@@ -280,7 +280,7 @@ describe('a credentials file', () => {
     assert.match(errors[2]?.message ?? '', /line 4 .* hash/);
   });
 
-  it('is read again when it is written, replaced, removed and comes back', async () => {
+  it('is read again when it is written, replaced, removed and restored', async () => {
     const own = join(folder, 'changing');
     const test = started({ credentials_file: own });
     assert.equal(await passes(test, 'bcrypt', 'pw'), false);
@@ -300,14 +300,14 @@ describe('a credentials file', () => {
     await until(() => passes(test, 'second', 'pw'));
   });
 
-  it('that is a folder lets nobody in', async () => {
+  it('accepts no user if it is a folder', async () => {
     const test = started({ credentials_file: folder });
     assert.equal(await passes(test, 'bcrypt', 'pw'), false);
     assert.match(test.logLines[0]?.message ?? '', /cannot be read/);
   });
 });
 
-it('a client that has a network of addresses has one share of the checks', async () => {
+it('gives one share of the checks to a client with a network of addresses', async () => {
   const row = { consumer: { id: alice.id }, username: 'al', password: '$1$abcdefgh$G//4keteveJp0qb8z2DxG/' };
   const test = started({}, { entities: { consumers: [alice], basicauth_credentials: [row] } });
   const from = async (clientIp: string, password: string): Promise<number> =>

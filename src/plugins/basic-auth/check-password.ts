@@ -6,7 +6,7 @@ import { type PasswordHash, parsePasswordHash } from './password-hash.ts';
 import { matchesScrypt } from './scrypt-hash.ts';
 import { defaultRounds, shaCrypt } from './sha-crypt.ts';
 
-/** Whether the password is the one of a costly hash. Takes as long as the hash says: for threads of their own only. */
+/** Whether the password matches a costly hash. Takes as long as the hash demands: only for the threads of the pool. */
 export function matchesSlowly(password: Uint8Array, text: string): boolean {
   const parsed = parsePasswordHash(text);
   return parsed !== null && check(Buffer.from(password), parsed);
@@ -15,7 +15,7 @@ export function matchesSlowly(password: Uint8Array, text: string): boolean {
 function check(password: Buffer, { scheme, text }: PasswordHash): boolean {
   switch (scheme) {
     case 'bcrypt':
-      // The formats are the same since all known faults of old implementations are fixed.
+      // `$2a$`, `$2b$` and `$2y$` differ only in bugs of old implementations.
       return bcrypt.compareSync(password.toString('utf8'), text);
     case 'scrypt':
       return matchesScrypt(password, text);

@@ -3,7 +3,7 @@ import type { PasswordHash } from './password-hash.ts';
 
 const digestBytes = 20;
 
-/** Whether the password is that of a hash of one SHA-1, salted or not. `consumerId` is the salt of Kong's. */
+/** Whether the password matches a hash of one SHA-1, salted or not. `consumerId` is the salt of Kong's hashes. */
 export function matchesQuickly(password: Uint8Array, { scheme, text }: PasswordHash, consumerId: string): boolean {
   if (scheme === 'kong') {
     const expected = Buffer.from(text.slice(text.lastIndexOf('$') + 1), 'hex');

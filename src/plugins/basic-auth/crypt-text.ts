@@ -8,7 +8,7 @@ export function cryptText(value: number, count: number): string {
   return text;
 }
 
-/** Bytes of a hash in the order that its format says: three to four characters, the last ones to as many as they need. */
+/** Encodes the bytes of a hash in the order of its format: three bytes to four characters, the last ones to as many as needed. */
 export function cryptBytes(digest: Buffer, groups: readonly (readonly number[])[]): string {
   let text = '';
   for (const group of groups) {

@@ -35,7 +35,7 @@ const boxes = [
   'd2846fb1a93e50c7 1fd8a374c56b0e92 7b419ce206adf358 21e74a8dfc90356b',
 ].map((rows) => Array.from(rows.replaceAll(' ', ''), (digit) => Number.parseInt(digit, 16)));
 
-/** The thirteen characters that stand for a password. Only its first eight bytes count, and seven bits of each. */
+/** The thirteen characters for a password. Only its first eight bytes count, and seven bits of each. */
 export function desCrypt(password: Uint8Array, salt: string): string {
   const keys = roundKeys(password);
   const salted = saltedExpansion(salt);

@@ -1,16 +1,6 @@
-import {
-  autoId,
-  type ConcealContext,
-  type Concealed,
-  createdAt,
-  defineEntity,
-  foreign,
-  type Row,
-  record,
-  string,
-  tags,
-} from '../../plugin-sdk/schema.ts';
-import { longestPart } from './basic-credentials.ts';
+import type { ConcealContext, Concealed, Row } from '../../plugin-sdk/schema.ts';
+import { credentialFields, defineEntity, record, string, tags } from '../../plugin-sdk/schema.ts';
+import { maxPartSize } from './basic-credentials.ts';
 import { isUnmistakableHash } from './password-hash.ts';
 import { scryptHash } from './scrypt-hash.ts';
 
@@ -19,20 +9,14 @@ const credentials = defineEntity({
   path: 'basic-auths',
   endpointKey: 'username',
   schema: record({
-    id: autoId(),
-    created_at: createdAt(),
-    consumer: foreign('consumers', {
-      required: true,
-      on_delete: 'cascade',
-      description: 'The consumer that the user is.',
-    }),
-    username: string({ required: true, unique: true, description: 'The name that the user logs in with.' }),
+    ...credentialFields('The consumer that the user logs in as.'),
+    username: string({ required: true, unique: true, description: 'The user name.' }),
     password: string({
       required: true,
       encrypted: true,
       custom: passwordProblem,
       description:
-        'The password. It is stored and shown as a hash (scrypt). A complete hash (bcrypt, scrypt, `$apr1$`, `$1$`, `$5$`, `$6$`, `{SHA}`, `{SSHA}`, `$kong-sha1$`) is taken as it is.',
+        'The password. It is stored and shown as a scrypt hash. A complete hash (bcrypt, scrypt, `$apr1$`, `$1$`, `$5$`, `$6$`, `{SHA}`, `{SSHA}`, `$kong-sha1$`) is stored unchanged.',
     }),
     tags: tags(),
   }),
@@ -43,10 +27,10 @@ const credentials = defineEntity({
 export const entities = [credentials];
 
 function passwordProblem(password: string): string | null {
-  return Buffer.byteLength(password) > longestPart ? `must have at most ${longestPart} bytes` : null;
+  return Buffer.byteLength(password) > maxPartSize ? `must have at most ${maxPartSize} bytes` : null;
 }
 
-/** What is a hash already stays as it is: one that was stored before and comes back with a change, or one taken over. */
+/** An existing hash stays unchanged: one that was stored before and comes back with a change, or an imported one. */
 async function concealPassword(row: Row, { before }: ConcealContext): Promise<Concealed> {
   const password = row['password'] as string;
   if (password === before?.['password'] || isUnmistakableHash(password)) return { stored: row, shown: {} };

@@ -1,13 +1,7 @@
-import {
-  type AccessContext,
-  authAccess,
-  type ConsumerView,
-  clientGroup,
-  type PluginPhases,
-  type PluginTools,
-  type Reply,
-  refuse,
-} from '../../plugin-sdk/index.ts';
+import { authAccess } from '../../plugin-kit/auth/index.ts';
+import { clientGroup } from '../../plugin-kit/runtime/index.ts';
+import type { AccessContext, ConsumerView, PluginPhases, PluginTools, Reply } from '../../plugin-sdk/index.ts';
+import { refuse } from '../../plugin-sdk/index.ts';
 import { type BasicCredentials, basicCredentials, basicHeaders } from './basic-credentials.ts';
 import { type CheckResult, releaseHashPool, takeHashPool } from './hash-pool.ts';
 import { PasswordChecks } from './password-checks.ts';
@@ -33,7 +27,7 @@ export function authenticateByPassword(config: BasicAuthConfig, tools: PluginToo
       hide(context);
       return authenticate(context);
     },
-    skipped: hide,
+    accessSkipped: hide,
     dispose() {
       users.close();
       releaseHashPool();
@@ -75,7 +69,7 @@ class Logins {
     );
   }
 
-  /** The password was right when the check began; it may have been changed while it waited. */
+  /** The password was valid when the check began; it may have changed while the check waited. */
   async #stillValid(context: AccessContext, login: BasicCredentials, before: User): Promise<Outcome> {
     const user = await this.#users.find(login.user, context.client.ip);
     const same = user.account !== null && user.account.hash.text === before.account?.hash.text;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, it } from 'node:test';
 import { HashPool } from './hash-pool.ts';
 
-/** Of the password `pw`; about 60 ms of work. */
+/** Hash of the password `pw`; a check takes about 60 ms. */
 const hash =
   '$6$rounds=20000$salt$YtUUKtabx4.8COTlFyS5h7YidrZlIkCR8Ztl9rPqfCbfrwus7C5pwWRzsb6ogX8rbJ71TN6rF06FzJrLLRKOl1';
 const right = () => Buffer.from('pw');
@@ -16,7 +16,7 @@ after(() => {
   for (const one of pools) one.close();
 });
 
-it('passwords are checked beside the event loop', async () => {
+it('checks passwords outside of the event loop', async () => {
   const checks = pool();
   assert.equal(await checks.check(right(), hash, 'a'), true);
   const begin = performance.now();
@@ -33,11 +33,11 @@ it('passwords are checked beside the event loop', async () => {
     last = performance.now();
   }
   assert.deepEqual(new Set(await results), new Set([false]));
-  // On a machine that is full any thread has to wait, but not for as long as all of the checks take.
+  // On an overloaded machine any thread waits, but not as long as all checks take.
   assert.ok(longest < (last - begin) / 2, `the event loop stood for ${longest} of ${last - begin} ms`);
 });
 
-it('what waits is bounded, for each client too', async () => {
+it('bounds the queue in total and per client', async () => {
   const checks = pool({ threads: 1, maxWaiting: 4 });
   const ask = (client: string) => checks.check(right(), hash, client);
   const results = await Promise.all([ask('a'), ask('a'), ask('a'), ask('a'), ask('b'), ask('b'), ask('b')]);
@@ -45,26 +45,26 @@ it('what waits is bounded, for each client too', async () => {
   assert.equal(await ask('a'), true);
 });
 
-it('a client that guesses passwords delays another client by two checks', async () => {
+it('delays other clients by at most two checks when one client guesses passwords', async () => {
   const checks = pool({ threads: 1, maxWaiting: 200 });
   const order: string[] = [];
   const ask = (client: string, password: string) =>
     checks.check(Buffer.from(password), hash, client).then(() => order.push(client));
   const guesses = Array.from({ length: 20 }, (_, at) => ask('guesser', `guess ${at}`));
   await ask('good', 'pw');
-  // The one that runs, and the next one in turn.
+  // The running one, and the next one in the queue.
   assert.deepEqual(order, ['guesser', 'guesser', 'good']);
   await Promise.all(guesses);
 });
 
-it('nothing waits for longer than it may', async () => {
+it('fails checks that wait longer than the timeout', async () => {
   const checks = pool({ threads: 1, maxWait: 20 });
   await checks.check(right(), hash, 'a');
   const results = await Promise.all([1, 2, 3].map(() => checks.check(right(), hash, 'a')));
   assert.deepEqual(results, [true, 'busy', 'busy']);
 });
 
-it('a thread that has rested ends, and another one takes its place', async () => {
+it('ends an idle thread, and starts another one when needed', async () => {
   const checks = pool({ threads: 1, idleAfter: 1 });
   for (let round = 0; round < 3; round++) {
     assert.equal(await checks.check(right(), hash, 'a'), true);
@@ -74,7 +74,7 @@ it('a thread that has rested ends, and another one takes its place', async () =>
   }
 });
 
-it('a pool that is closed answers what waits, and takes no more', async () => {
+it('answers waiting checks on close, and accepts no more', async () => {
   const checks = pool({ threads: 1 });
   const waiting = [1, 2, 3].map(() => checks.check(right(), hash, 'a'));
   checks.close();

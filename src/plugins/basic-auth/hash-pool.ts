@@ -1,7 +1,7 @@
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { FairQueue, overloaded } from '../../plugin-sdk/index.ts';
+import { FairQueue, overloaded } from '../../plugin-kit/runtime/index.ts';
 
 /** `busy`: too many checks wait, this one waited too long, or its thread died. */
 export type CheckResult = boolean | 'busy';
@@ -21,24 +21,24 @@ export interface HashPoolOptions {
   readonly maxWaitingPerClient?: number;
   /** Milliseconds that a check may wait for a thread. Default 10 s. */
   readonly maxWait?: number;
-  /** A thread that has nothing to do ends after this many milliseconds. Default 60 s. */
+  /** An idle thread ends after this many milliseconds. Default 60 s. */
   readonly idleAfter?: number;
 }
 
 const entry = new URL('./hash-thread.ts', import.meta.url);
 
-/** Code that the gateway has compiled before need not be compiled again: that takes half of a thread's start. */
+/** Compile cache of the gateway: compilation takes half of a thread's start. */
 function bootstrap(): string {
   const cache = getCompileCacheDir();
-  // What is told is the folder of this version of Node within the one that is to be named.
+  // `getCompileCacheDir` returns the subfolder of this Node version; the setting names its parent.
   const folder = cache === undefined ? null : JSON.stringify(dirname(cache));
   const enable = folder === null ? '' : `process.getBuiltinModule('node:module').enableCompileCache(${folder});`;
   return `${enable}import(${JSON.stringify(entry.href)});`;
 }
 
 /**
- * Checks passwords against costly hashes in threads of their own, which start when they are first needed. Clients are served
- * in turn: one that guesses passwords delays another client by two checks at most.
+ * Checks passwords against costly hashes in separate threads, which start on demand. Clients are scheduled fairly: one that
+ * guesses passwords delays another client by at most two checks.
  */
 export class HashPool {
   readonly #queue: FairQueue;
@@ -53,7 +53,7 @@ export class HashPool {
     this.#idleAfter = idleAfter;
   }
 
-  /** Threads that run or rest. */
+  /** All threads, busy or idle. */
   get threads(): number {
     return this.#threads.size;
   }
@@ -77,7 +77,7 @@ export class HashPool {
   #start(): HashThread {
     const thread = new HashThread(
       () => this.#rest(thread),
-      () => this.#forget(thread),
+      () => this.#discard(thread),
     );
     this.#threads.add(thread);
     return thread;
@@ -85,11 +85,11 @@ export class HashPool {
 
   #rest(thread: HashThread): void {
     this.#idle.push(thread);
-    thread.restFor(this.#idleAfter, () => this.#forget(thread));
+    thread.restFor(this.#idleAfter, () => this.#discard(thread));
   }
 
   /** Assigns it no more checks. */
-  #forget(thread: HashThread): void {
+  #discard(thread: HashThread): void {
     this.#threads.delete(thread);
     const at = this.#idle.indexOf(thread);
     if (at >= 0) this.#idle.splice(at, 1);
@@ -108,7 +108,7 @@ class HashThread {
       free();
       this.#answer(matches);
     });
-    // What it dies of is no fault of the password.
+    // The crash of a thread says nothing about the password.
     this.#thread.on('error', () => {
       ended();
       this.#answer('busy');
@@ -127,7 +127,7 @@ class HashThread {
     this.#thread.postMessage({ password, hash });
   }
 
-  /** Ends when it has had nothing to do for so long; `ending` is told before. */
+  /** Ends after the idle time; `ending` is called before. */
   restFor(milliseconds: number, ending: () => void): void {
     this.#timer = setTimeout(() => {
       ending();

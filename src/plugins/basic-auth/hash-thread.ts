@@ -2,16 +2,16 @@ import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { matchesSlowly } from './check-password.ts';
 
-/** What a thread of the pool is asked, one question at a time; it answers with true or false. */
+/** A check for a thread of the pool, one at a time; the thread replies with true or false. */
 export interface HashQuestion {
   readonly password: Uint8Array;
   readonly hash: string;
 }
 
-/** A third of the share that a thread of normal priority gets of a full machine. */
+/** About a third of the CPU share of a thread with normal priority on a busy machine. */
 const below = 5;
 
-// On Linux a priority is a thread's own: on a full machine the threads that carry the traffic come first.
+// On Linux each thread has its own priority: on a busy machine the threads that carry traffic come first.
 if (process.platform === 'linux') lowerPriority();
 
 parentPort?.on('message', ({ password, hash }: HashQuestion) => {
@@ -30,6 +30,6 @@ function lowerPriority(): void {
   try {
     setPriority(below);
   } catch {
-    // The process may not; then it goes without.
+    // Not permitted: continue with normal priority.
   }
 }

@@ -4,7 +4,7 @@ import { cryptBytes } from './crypt-text.ts';
 const rounds = 1000;
 const order = [[0, 6, 12], [1, 7, 13], [2, 8, 14], [3, 9, 15], [4, 10, 5], [11]];
 
-/** The hash part of `$1$` (FreeBSD's crypt) and of Apache's `$apr1$`, which differ in nothing but this `magic`. */
+/** The hash part of `$1$` (FreeBSD's crypt) and of Apache's `$apr1$`, which differ only in `magic`. */
 export function md5Crypt(password: Uint8Array, salt: string, magic: '$1$' | '$apr1$'): string {
   const inner = md5([password, salt, password]);
   const start = createHash('md5').update(password).update(magic).update(salt, 'latin1');

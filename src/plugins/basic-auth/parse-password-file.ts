@@ -4,7 +4,7 @@ import { parsePasswordHash } from './password-hash.ts';
 
 export interface PasswordFileContent {
   readonly accounts: ReadonlyMap<string, Account>;
-  /** The costliest hash of the file, when it is costly at all. */
+  /** The costliest hash of the file; null when none is costly. */
   readonly decoy: string | null;
   readonly problems: readonly LineProblem[];
 }
@@ -12,7 +12,7 @@ export interface PasswordFileContent {
 export interface LineProblem {
   /** From 1. */
   readonly line: number;
-  /** Says nothing of what the line holds. */
+  /** Shows no content of the line. */
   readonly problem: string;
 }
 
@@ -34,7 +34,7 @@ export function parsePasswordFile(bytes: Buffer): PasswordFileContent {
   return { accounts, decoy: costliest(accounts), problems };
 }
 
-/** What is wrong with the line, or null. */
+/** The problem of the line, or null. */
 function readLine(bytes: Buffer, accounts: Map<string, Account>): string | null {
   if (!isUtf8(bytes)) return 'is not UTF-8';
   const text = bytes.toString('utf8').replace(/\r$/, '');
@@ -46,7 +46,7 @@ function readLine(bytes: Buffer, accounts: Map<string, Account>): string | null 
   if (accounts.has(user)) return 'names a user that an earlier line has';
   const parsed = parsePasswordHash(hash.trim());
   if (parsed === null) return 'has no hash of a known format, or one that is too costly to check';
-  // The salt of Kong's own hash is a consumer, which a file does not name.
+  // Kong's own hash is salted with the consumer id, which a file does not contain.
   if (parsed.scheme === 'kong') return 'has a hash that only a credential of a consumer can have';
   accounts.set(user, { hash: parsed, consumerId: '' });
   return null;

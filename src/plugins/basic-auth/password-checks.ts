@@ -1,10 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
-import { BoundedCache } from '../../plugin-sdk/index.ts';
+import { BoundedCache } from '../../plugin-kit/runtime/index.ts';
 import { matchesQuickly } from './check-quickly.ts';
 import type { CheckResult, HashPool } from './hash-pool.ts';
 import type { PasswordHash } from './password-hash.ts';
 
-/** Whose password it is. The same object as long as the password is the same. */
+/** The owner of the password. The same object as long as the password is the same. */
 export interface Account {
   readonly hash: PasswordHash;
   /** '' for an account without a consumer. */
@@ -16,7 +16,7 @@ export interface PasswordAttempt {
   readonly password: Buffer;
   /** Null: there is no such user. */
   readonly account: Account | null;
-  /** A costly hash that the password is compared with when there is nothing costly to compare it with. */
+  /** A costly hash to check the password against when the user has none. */
   readonly decoy: string | null;
   /** The client's group in the queue of checks. */
   readonly client: string;
@@ -28,12 +28,12 @@ interface Verdict {
   readonly until: number;
 }
 
-const mostRight = 10_000;
-const mostWrong = 4000;
+const maxRight = 10_000;
+const maxWrong = 4000;
 
 /**
- * Checks passwords and remembers for a while which were right and which were wrong: by a hash with a salt of this process,
- * and for the account as it is now, so that nothing is remembered beyond a change of the password.
+ * Checks passwords and caches the verdicts for a while: by a hash with a salt of this process, and for the current account,
+ * so that no verdict outlives a change of the password.
  *
  * A wrong password costs the same time whether the user exists or not.
  */
@@ -41,12 +41,12 @@ export class PasswordChecks {
   readonly #pool: HashPool;
   readonly #ttl: number;
   readonly #salt = randomBytes(32).toString('base64');
-  readonly #right = new BoundedCache<string, Verdict>(mostRight);
-  /** Apart from the others, so that a flood of wrong passwords cannot push the right ones out. */
-  readonly #wrong = new BoundedCache<string, Verdict>(mostWrong);
+  readonly #right = new BoundedCache<string, Verdict>(maxRight);
+  /** Separate, so that a flood of wrong passwords cannot evict valid ones. */
+  readonly #wrong = new BoundedCache<string, Verdict>(maxWrong);
   readonly #running = new Map<string, { readonly account: Account | null; readonly result: Promise<CheckResult> }>();
 
-  /** `ttl`: how long a verdict is remembered, in milliseconds; 0: not at all. */
+  /** `ttl`: milliseconds for which a verdict is cached; 0: not at all. */
   constructor(pool: HashPool, ttl: number) {
     this.#pool = pool;
     this.#ttl = ttl;
@@ -58,10 +58,10 @@ export class PasswordChecks {
     if (this.#holds(this.#right.get(key), account)) return true;
     if (this.#holds(this.#wrong.get(key), account)) return false;
     if (account !== null && isQuick(account) && matchesQuickly(password, account.hash, account.consumerId)) {
-      this.#remember(key, account, true);
+      this.#cache(key, account, true);
       return true;
     }
-    // Per client: sharing another client's check would mean waiting in its queue.
+    // Per client: to share another client's check would mean to wait in its queue.
     const runningKey = `${key}${attempt.client}`;
     const running = this.#running.get(runningKey);
     if (running !== undefined && running.account === account) return running.result;
@@ -78,14 +78,14 @@ export class PasswordChecks {
     const real = account !== null && !isQuick(account) ? account.hash.text : null;
     const compared = real ?? decoy;
     if (compared === null) {
-      this.#remember(key, account, false);
+      this.#cache(key, account, false);
       return false;
     }
     return this.#pool.check(password, compared, client).then((matches) => {
       if (this.#running.get(runningKey)?.account === account) this.#running.delete(runningKey);
       if (matches === 'busy') return matches;
       const right = matches && real !== null;
-      this.#remember(key, account, right);
+      this.#cache(key, account, right);
       return right;
     });
   }
@@ -94,7 +94,7 @@ export class PasswordChecks {
     return verdict !== undefined && verdict.account === account && verdict.until > performance.now();
   }
 
-  #remember(key: string, account: Account | null, right: boolean): void {
+  #cache(key: string, account: Account | null, right: boolean): void {
     if (this.#ttl === 0) return;
     (right ? this.#right : this.#wrong).set(key, { account, until: performance.now() + this.#ttl });
   }

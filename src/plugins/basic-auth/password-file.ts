@@ -6,14 +6,14 @@ import { noContent, type PasswordFileContent, parsePasswordFile } from './parse-
 
 const largestFile = 16 * 1024 * 1024;
 const pollEvery = 1000;
-const mostReported = 20;
+const maxReported = 20;
 
-/** The process or the system has no more files to open; what is known of this one is still right. */
+/** The process or the system is out of file descriptors; the cached content is still valid. */
 const passing: readonly unknown[] = ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR'];
 
 /**
- * A file of users that is read again within a second when it changes, whether it is written in place or replaced by another
- * one. Without a file that can be read there are no users.
+ * A file of users that is read again within a second after a change, whether it is written in place or replaced. If it
+ * cannot be read, there are no users.
  */
 export class PasswordFile {
   readonly #path: string;
@@ -21,13 +21,13 @@ export class PasswordFile {
   readonly #timer: NodeJS.Timeout;
   #content: PasswordFileContent | null = null;
   readonly #first: Promise<PasswordFileContent>;
-  /** What the file looked like when it was last read; '' when it must be read again. */
+  /** Identity and times of the file at the last read; '' when it must be read again. */
   #signature = '';
   #digest = '';
   #problem = '';
   #polling = false;
 
-  /** `log`: null on workers that have nothing to report, because another one does. */
+  /** `log`: null on workers that do not report, because another one does. */
   constructor(path: string, log: PluginLogger | null) {
     this.#path = path;
     this.#log = log;
@@ -36,7 +36,7 @@ export class PasswordFile {
     this.#timer.unref();
   }
 
-  /** At once, except before the file was read for the first time. */
+  /** Synchronous, except before the first read of the file. */
   content(): PasswordFileContent | Promise<PasswordFileContent> {
     return this.#content ?? this.#first;
   }
@@ -64,7 +64,7 @@ export class PasswordFile {
       const before = await file.stat({ bigint: true });
       if (!before.isFile()) throw new Error('it is not a file');
       this.#take(await readAll(file));
-      // Clocks of file systems are coarse: what was written this very moment may be written again unseen.
+      // Clocks of file systems are coarse: another write within the same tick would be missed.
       const settled = BigInt(Date.now()) * 1_000_000n - before.mtimeNs > 2_000_000_000n;
       this.#signature = settled ? signatureOf(before) : '';
     } finally {
@@ -83,11 +83,11 @@ export class PasswordFile {
 
   #report({ accounts, problems }: PasswordFileContent): void {
     const file = this.#path;
-    for (const { line, problem } of problems.slice(0, mostReported)) {
+    for (const { line, problem } of problems.slice(0, maxReported)) {
       this.#log?.error(`line ${line} of the credentials file ${problem}`, { file, line });
     }
-    if (problems.length > mostReported) {
-      this.#log?.error(`${problems.length - mostReported} more lines of the credentials file are broken`, { file });
+    if (problems.length > maxReported) {
+      this.#log?.error(`${problems.length - maxReported} more lines of the credentials file are broken`, { file });
     }
     this.#log?.info(`the credentials file was read: ${accounts.size} users`, { file });
   }
@@ -103,7 +103,7 @@ export class PasswordFile {
     if (problem === this.#problem) return;
     this.#problem = problem;
     const missing = code === 'ENOENT' ? 'does not exist' : 'cannot be read';
-    this.#log?.error(`the credentials file ${missing}, so nobody can log in`, { file: this.#path, problem });
+    this.#log?.error(`the credentials file ${missing}, so no user can log in`, { file: this.#path, problem });
   }
 }
 
@@ -111,7 +111,7 @@ function signatureOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string 
   return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 }
 
-/** Never more than the limit, however the file grows meanwhile. */
+/** Never reads more than the limit, even if the file grows meanwhile. */
 async function readAll(file: FileHandle): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;

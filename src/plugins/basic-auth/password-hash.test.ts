@@ -224,7 +224,7 @@ describe('passwords and their hashes', () => {
 
 describe('a hash', () => {
   const b64 = 'A'.repeat(53);
-  it('that is none, or is too costly, is refused', () => {
+  it('is refused when malformed or too costly', () => {
     const texts = [
       '',
       'secret',
@@ -248,7 +248,7 @@ describe('a hash', () => {
     ];
     for (const text of texts) assert.equal(parsePasswordHash(text), null, text);
   });
-  it('of thirteen letters may be a password', () => {
+  it('of thirteen letters counts as a password', () => {
     assert.equal(isUnmistakableHash('abzlUXK5ed5rs'), false);
     assert.equal(isUnmistakableHash(`$2y$10$${b64}`), true);
     assert.equal(isUnmistakableHash('secret'), false);

@@ -3,26 +3,26 @@ import { boolean, type Infer, number, record, string } from '../../plugin-sdk/sc
 export const config = record({
   anonymous: string({
     description:
-      'Id or username of the consumer as which a request without a valid login goes on. Unset: it is refused.',
+      'Id or username of the consumer that requests without a valid login continue as. Unset: they are rejected.',
   }),
   hide_credentials: boolean({
     required: true,
     default: false,
-    description: 'The backend does not receive the header field with user name and password.',
+    description: 'Removes the header with user name and password from the request to the backend.',
   }),
   realm: string({
     required: true,
     default: 'service',
-    description: 'Realm that the refusal names in `WWW-Authenticate`; browsers show it to the user.',
+    description: 'Realm in the `WWW-Authenticate` header of rejections. Browsers show it to the user.',
   }),
   credentials_file: string({
     description:
-      'Path of a file in the format of htpasswd. When it is set, the users are those of the file, and not those of consumers. It is read again when it changes. A relative path begins where the gateway was started.',
+      'Path of an htpasswd file. If set, the users are those of the file, not those of consumers. It is read again when it changes. A relative path is relative to the directory where the gateway was started.',
   }),
   consumer_by_username: boolean({
     required: true,
     default: false,
-    description: 'A user of the file goes on as the consumer of the same username, when there is one.',
+    description: 'A user of the file continues as the consumer with the same username, if there is one.',
   }),
   cache_ttl: number({
     required: true,
@@ -30,7 +30,7 @@ export const config = record({
     between: [0, 86400],
     unit: 's',
     description:
-      'How long a password that was checked is remembered, right or wrong. A change of the password ends it at once. 0: every request is checked.',
+      'How long the outcome of a password check, right or wrong, is cached. A change of the password ends it at once. 0: every request is checked.',
   }),
 });
 

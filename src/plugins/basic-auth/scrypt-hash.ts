@@ -11,8 +11,8 @@ const hashBytes = 32;
 const saltBytes = 16;
 
 /**
- * For the control plane: the work is done by libuv's thread pool. If `stored` is a hash of the password it is kept,
- * so that writing a credential twice changes nothing.
+ * For the control plane: libuv's thread pool does the work. If `stored` is a hash of the password, it is kept,
+ * so that a second write of the same credential changes nothing.
  */
 export async function scryptHash(password: string, stored: unknown = null): Promise<string> {
   const [, cost, storedSalt, expected] = scryptFormat.exec(typeof stored === 'string' ? stored : '') ?? [];
@@ -33,7 +33,7 @@ function derive(password: string, salt: Buffer): Promise<Buffer> {
   });
 }
 
-/** A hash that no password has, of the cost of all others. */
+/** A hash that no password matches, with the same cost as the others. */
 export function unmatchableScrypt(): string {
   return write(randomBytes(saltBytes), randomBytes(hashBytes));
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cryptBytes } from './crypt-text.ts';
 
-/** The rounds that a hash has which does not name them. */
+/** Default rounds. */
 export const defaultRounds = 5000;
 
 /**
@@ -53,7 +53,7 @@ function filled(digest: Buffer, length: number): Buffer {
 const order256 = rotating(10, [0, 10, 20], [2, 0, 1]).concat([[31, 30]]);
 const order512 = rotating(21, [0, 21, 42], [1, 2, 0]).concat([[63]]);
 
-/** Each group has the bytes after those of the one before it, in an order that turns. */
+/** Each group has the bytes after those of the previous one, in a rotating order. */
 function rotating(count: number, first: readonly number[], turn: readonly number[]): number[][] {
   const groups = [[...first]];
   while (groups.length < count) {

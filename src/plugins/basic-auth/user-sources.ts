@@ -1,12 +1,6 @@
-import {
-  type ConsumerView,
-  type CredentialView,
-  consumerView,
-  credentialView,
-  type EntityRow,
-  foreignIdOf,
-  type PluginTools,
-} from '../../plugin-sdk/index.ts';
+import { credentialView } from '../../plugin-kit/auth/index.ts';
+import type { ConsumerView, CredentialView, EntityRow, PluginTools } from '../../plugin-sdk/index.ts';
+import { consumerView, foreignIdOf } from '../../plugin-sdk/index.ts';
 import type { PasswordFileContent } from './parse-password-file.ts';
 import type { Account } from './password-checks.ts';
 import { PasswordFile } from './password-file.ts';
@@ -15,9 +9,9 @@ import { unmatchableScrypt } from './scrypt-hash.ts';
 
 type Awaitable<T> = T | Promise<T>;
 
-/** A user as the plugin goes on with it. */
+/** A user, as the plugin processes it. */
 export interface User {
-  /** Null: there is none of that name. */
+  /** Null: no user has this name. */
   readonly account: Account | null;
   /** See `PasswordAttempt`. */
   readonly decoy: string | null;
@@ -27,18 +21,18 @@ export interface User {
 export interface UserSource {
   /** `client`: IP address of the client that sent the name. */
   find(name: string, client: string): Awaitable<User>;
-  /** The consumer that the user is; null: without one. Undefined: it should have one, which is gone. */
+  /** The user's consumer; null: none is needed. Undefined: it was deleted. */
   consumer(user: User, client: string): Awaitable<ConsumerView | null | undefined>;
   close(): void;
 }
 
-const nobody: CredentialView = Object.freeze({ id: null, identifier: null });
+const emptyCredential: CredentialView = Object.freeze({ id: null, identifier: null });
 
 /** Users that are credentials of consumers. */
 export function storedUsers({ entities }: PluginTools): UserSource {
   const known = new WeakMap<EntityRow, User>();
   const decoy = unmatchableScrypt();
-  const unknown: User = { account: null, decoy, credential: nobody };
+  const unknown: User = { account: null, decoy, credential: emptyCredential };
   const userOf = (row: EntityRow | null): User => {
     if (row === null) return unknown;
     const user = known.get(row) ?? { account: accountOf(row), decoy, credential: credentialOf(row) };
@@ -72,9 +66,9 @@ function credentialOf(row: EntityRow): CredentialView {
   return credentialView('basicauth_credentials', row, String(row['username']));
 }
 
-/** Users of a file. `asConsumers`: they are the consumers of the same usernames, where there are such. */
+/** Users of a file. `asConsumers`: users are mapped to consumers with the same usernames, if there are any. */
 export function fileUsers(path: string, asConsumers: boolean, { entities, log, node }: PluginTools): UserSource {
-  // All workers read the same file; one of them tells of it.
+  // All workers read the same file; one of them logs problems.
   const file = new PasswordFile(path, node.worker === 0 ? log : null);
   const userIn = ({ accounts, decoy }: PasswordFileContent, name: string): User => {
     const account = accounts.get(name) ?? null;

@@ -49,7 +49,7 @@ async function ask(
   return { status: response.status, text: await response.text() };
 }
 
-test('the Admin API refuses a schema with its place', async () => {
+test('the Admin API refuses an invalid schema and names the place', async () => {
   const { status, body } = await rig.gateway.admin('POST', '/plugins', {
     name: 'body-validator',
     config: { schema: '{"properties": {"a": {"minimun": 1}}}' },
@@ -61,7 +61,7 @@ test('the Admin API refuses a schema with its place', async () => {
   );
 });
 
-test('wrong requests never reach the backend, right ones do as they came', async () => {
+test('forwards valid requests unchanged, and never invalid ones', async () => {
   const seen = rig.backend.requests.length;
   for (const [body, status] of [
     ['{"item":1}', 400],
@@ -85,7 +85,7 @@ test('wrong requests never reach the backend, right ones do as they came', async
   assert.equal(rig.backend.requests.at(-1)?.body, body);
 });
 
-test('large bodies are checked in another thread', async () => {
+test('checks large bodies in another thread', async () => {
   const items = Array.from({ length: 60_000 }, (_, at) => `{"item":"number ${at}","more":[1,2,3]}`);
   await ask('/lists/x', `[${items.slice(0, 10_000).join()}]`);
   const right = await ask('/lists/x', `[${items.join()}]`);
@@ -98,7 +98,7 @@ test('large bodies are checked in another thread', async () => {
   assert.equal((await ask('/lists/x', `[${items.join()},{]`)).status, 400);
 });
 
-test('answers are reported while they pass', async () => {
+test('reports invalid answers and forwards them', async () => {
   for (const path of ['/right', '/wrong', '/broken', '/coded', '/large']) {
     const { status, text } = await ask(`/reported${path}`);
     assert.equal(status, 200);
@@ -111,7 +111,7 @@ test('answers are reported while they pass', async () => {
   });
 });
 
-test('answers are enforced', async () => {
+test('refuses invalid answers when enforced', async () => {
   for (const [path, status] of [
     ['/right', 200],
     ['/wrong', 502],

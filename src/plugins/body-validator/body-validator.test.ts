@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import bodyValidator from './index.ts';
 
 const order = {
@@ -43,14 +43,14 @@ describe('configuration', () => {
     ['deep schemas', JSON.parse(`${'{"not":'.repeat(150)}{}${'}'.repeat(150)}`), /nested deeper/],
   ];
   for (const [what, schema, message] of cases) {
-    test(`${what} is refused with its place`, async () => {
+    test(`refuses ${what} and names the place`, async () => {
       const result = await plugin(schema).check({ schema: JSON.stringify(schema) });
       assert.equal(result.ok, false);
       assert.match(result.ok ? '' : result.message, message);
     });
   }
 
-  test('what is no JSON, or nothing at all, is refused', async () => {
+  test('refuses a schema that is not JSON, or missing', async () => {
     const tester = testPlugin(bodyValidator);
     const broken = await tester.check({ schema: '{"a": ' });
     assert.match(broken.ok ? '' : broken.message, /line 1, column 7/);
@@ -58,7 +58,7 @@ describe('configuration', () => {
     assert.equal((await tester.check({ response_schema: '{}' })).ok, true);
   });
 
-  test('each draft is understood', async () => {
+  test('accepts each draft', async () => {
     const number = { 'draft-04': { minimum: 1, exclusiveMinimum: true }, 'draft-07': { exclusiveMinimum: 1 } };
     for (const [version, schema] of Object.entries(number)) {
       assert.equal((await ask(schema, '1', { version })).response.status, 400, version);
@@ -79,14 +79,14 @@ describe('configuration', () => {
 });
 
 describe('requests', () => {
-  test('a right body goes on as it came', async () => {
+  test('with a valid body are forwarded unchanged', async () => {
     const body = '{ "item": "tea",\n "count": 12345678901234567890 }';
     const { response, upstream } = await ask(order, body);
     assert.equal(response.status, 200);
     assert.equal(upstream?.body, body);
   });
 
-  test('a wrong one is refused with places and rules, without its values', async () => {
+  test('with an invalid body are refused with places and rules, without values', async () => {
     const { response, upstream, requestId } = await ask(order, '{"item":"","count":0,"code":"hidden","more/x":1}');
     assert.equal(response.status, 400);
     assert.equal(upstream, null);
@@ -104,7 +104,7 @@ describe('requests', () => {
     assert.doesNotMatch(response.body, /hidden|SECRET/);
   });
 
-  test('violations are bounded in number, and left out when asked', async () => {
+  test('get a bounded number of violations, or none if configured', async () => {
     const numbers = { items: { type: 'string' } };
     const few = await ask(numbers, `[${'1,'.repeat(100)}1]`, { max_errors: 3 });
     assert.equal(JSON.parse(few.response.body).errors.length, 3);
@@ -114,7 +114,7 @@ describe('requests', () => {
     assert.equal(JSON.parse(quiet.response.body).errors, undefined);
   });
 
-  test('what parsers could read differently is refused with its place', async () => {
+  test('that parsers could read differently are refused with the place', async () => {
     const cases: readonly (readonly [string | Uint8Array, RegExp])[] = [
       ['{"item":"a","item":"b"}', /a name occurs twice.*line 1, column 13/],
       ['{"item":"a","\\u0069tem":"b"}', /a name occurs twice/],
@@ -132,14 +132,14 @@ describe('requests', () => {
     }
   });
 
-  test('names of the prototype are members like others', async () => {
+  test('can have members with names of the prototype', async () => {
     const answer = await ask(order, '{"item":"a","__proto__":{"count":1}}');
     assert.match(answer.response.body, /additionalProperties/);
     const wanted = await ask({ required: ['constructor', 'toString'] }, '{}');
     assert.equal(wanted.response.status, 400);
   });
 
-  test('other types, charsets and missing types are refused with 415', async () => {
+  test('with other types, other charsets or no type are refused with 415', async () => {
     const types = ['text/plain', 'application/json; charset=utf-16', 'application/xml', 'json', ''];
     for (const type of types) {
       const { response } = await ask(order, '{"item":"a"}', {}, type === '' ? {} : { 'Content-Type': type });
@@ -150,7 +150,7 @@ describe('requests', () => {
     }
   });
 
-  test('content codings are taken off before', async () => {
+  test('are decompressed before the check', async () => {
     const headers = { ...json, 'Content-Encoding': 'gzip' };
     const right = await ask(order, gzipSync('{"item":"a"}'), {}, headers);
     assert.equal(right.upstream?.body, '{"item":"a"}');
@@ -158,14 +158,14 @@ describe('requests', () => {
     assert.equal((await ask(order, gzipSync('{"item":1}'), {}, headers)).response.status, 400);
   });
 
-  test('methods that must have a body are refused without one; others may have one, which is checked', async () => {
+  test('without a required body are refused; optional bodies are checked', async () => {
     const tester = plugin(order);
     assert.equal((await tester.request({ method: 'POST' })).response.status, 400);
     assert.equal((await tester.request({ method: 'GET' })).response.status, 200);
     assert.equal((await tester.request({ method: 'GET', headers: json, body: '{}' })).response.status, 400);
   });
 
-  test('in report mode it passes, counted and logged', async () => {
+  test('are forwarded, counted and logged in report mode', async () => {
     const tester = plugin(order, { mode: 'report' });
     const { response, record } = await tester.request({ method: 'POST', headers: json, body: '{"item":1}' });
     assert.equal(response.status, 200);
@@ -177,7 +177,7 @@ describe('requests', () => {
   });
 });
 
-describe('time', () => {
+describe('validation time', () => {
   async function within(milliseconds: number, schema: unknown, body: string): Promise<string> {
     const tester = plugin(schema);
     await tester.request({ method: 'POST', headers: json, body: '0' });
@@ -187,7 +187,7 @@ describe('time', () => {
     return response.body;
   }
 
-  test('a schema that branches into itself does not take exponential time', async () => {
+  test('is not exponential for a schema that branches into itself', async () => {
     const branch = { properties: { a: { $ref: '#/$defs/n' } } };
     const schema = {
       $ref: '#/$defs/n',
@@ -197,12 +197,12 @@ describe('time', () => {
     assert.match(body, /"rule":"steps"/);
   });
 
-  test('a schema that is nothing but itself', async () => {
+  test('is bounded for a schema that only refers to itself', async () => {
     assert.match(await within(2_000, { $ref: '#' }, '{}'), /"rule":"steps"/);
     assert.match(await within(2_000, { allOf: [{ $ref: '#' }, { $ref: '#' }] }, '{}'), /"rule":"steps"/);
   });
 
-  test('distinct items of a long list', async () => {
+  test('is bounded for unique items of a long list', async () => {
     assert.match(await within(2_000, { uniqueItems: true }, `[${'{},'.repeat(80_000)}{}]`), /uniqueItems/);
     const different = `[${Array.from({ length: 20_000 }, (_, at) => `{"id":${at}}`).join()}]`;
     assert.equal(await within(2_000, { uniqueItems: true }, different), '');
@@ -213,7 +213,7 @@ describe('time', () => {
     assert.match(await within(2_000, { uniqueItems: true }, '[{"a":1,"b":2},{"b":2,"a":1}]'), /uniqueItems/);
   });
 
-  test('patterns that backtrack elsewhere', async () => {
+  test('is linear for patterns that backtrack in other engines', async () => {
     for (const pattern of ['^(a+)+$', '^(a|a)*$', '(x+x+)+y']) {
       await within(2_000, { pattern }, JSON.stringify(`${'a'.repeat(50_000)}!`));
     }
@@ -242,7 +242,7 @@ describe('answers', () => {
     assert.deepEqual([tester.logLines[0]?.fields['rule'], tester.logLines[0]?.fields['pointer']], ['type', '/item']);
   });
 
-  test('are enforced when asked', async () => {
+  test('are enforced if configured', async () => {
     const tester = testPlugin(bodyValidator, { config: { ...config, response_mode: 'enforce', max_body_size: 100 } });
     const statuses = [];
     for (const answer of [

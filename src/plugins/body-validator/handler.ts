@@ -1,16 +1,16 @@
-import { type AccessContext, type PluginPhases, type PluginTools, type Reply, refuse } from '../../plugin-sdk/index.ts';
 import {
   answerChecks,
-  type BodyJudge,
-  bodyJudge,
+  type BodyChecker,
+  bodyChecker,
   bodyRefusal,
   bodyType,
+  declaresNoBody,
   type Expectation,
-  inRanges,
+  matchesMediaRange,
   schemaOfText,
-  surelyWithoutBody,
   type Verdict,
-} from '../../plugin-sdk/json-schema/index.ts';
+} from '../../plugin-kit/json-schema/index.ts';
+import { type AccessContext, type PluginPhases, type PluginTools, type Reply, refuse } from '../../plugin-sdk/index.ts';
 import type { BodyValidatorConfig } from './schema.ts';
 
 export function validateBodies(config: BodyValidatorConfig, tools: PluginTools): PluginPhases {
@@ -29,13 +29,13 @@ export function validateBodies(config: BodyValidatorConfig, tools: PluginTools):
 
 function requestPhases(config: BodyValidatorConfig, tools: PluginTools): Pick<PluginPhases, 'access'> {
   if (config.schema === null) return {};
-  const judge = bodyJudge(schemaOfText(config.schema, config.version));
+  const check = bodyChecker(schemaOfText(config.schema, config.version));
   const mustHaveBody = new Set(config.required_methods);
   const refuseOrReport = refusals(config, tools);
   return {
     access(context) {
       const required = mustHaveBody.has(context.request.method);
-      if (!surelyWithoutBody(context)) return checkBody(context, judge, config, required, refuseOrReport);
+      if (!declaresNoBody(context)) return checkBody(context, check, config, required, refuseOrReport);
       return required ? refuseOrReport(context, refuse(400, missing), 'required') : undefined;
     },
   };
@@ -46,21 +46,21 @@ type Refusal = (context: AccessContext, reply: Reply, rule: string) => Reply | u
 
 async function checkBody(
   context: AccessContext,
-  judge: BodyJudge,
+  check: BodyChecker,
   config: BodyValidatorConfig,
   required: boolean,
   refusal: Refusal,
 ): Promise<Reply | undefined> {
   const types = context.request.headerValues('content-type');
   const type = bodyType(types);
-  const typed = type !== null && inRanges(config.content_types, type.type);
-  // Where a body must be, one of another type need not be read to be refused.
+  const typed = type !== null && matchesMediaRange(config.content_types, type.type);
+  // A required body of another type is refused without reading it.
   if (!typed && types.length > 0 && required) return refusal(context, otherType(config), 'content-type');
   const body = await context.decodedBody();
   if (body.byteLength === 0) return required ? refusal(context, refuse(400, missing), 'required') : undefined;
   if (body.byteLength > config.max_body_size) return refuse(413, 'Payload too large');
   if (!typed) return refusal(context, otherType(config), 'content-type');
-  const verdict = await judge(body, config.max_errors, context.client.ip);
+  const verdict = await check(body, config.max_errors, context.client.ip);
   const reply = bodyRefusal(verdict, context.request.id, config.verbose);
   return reply === null ? undefined : refusal(context, reply, ruleOf(verdict));
 }
@@ -75,7 +75,7 @@ function ruleOf(verdict: Verdict): string {
 
 const quietTime = 60_000;
 
-/** Counts, and gives the refusal unless it is only to be reported. */
+/** Counts the violation, and returns the refusal with mode `enforce`. */
 function refusals({ mode }: BodyValidatorConfig, tools: PluginTools): Refusal {
   let quietUntil = 0;
   return (context, reply, rule) => {
@@ -92,7 +92,7 @@ function refusals({ mode }: BodyValidatorConfig, tools: PluginTools): Refusal {
 
 function answerPhases(config: BodyValidatorConfig, tools: PluginTools): PluginPhases {
   if (config.response_schema === null) return {};
-  const judge = bodyJudge(schemaOfText(config.response_schema, config.version));
+  const check = bodyChecker(schemaOfText(config.response_schema, config.version));
   const statuses = new Set(config.response_statuses);
   const expect = ({
     response,
@@ -100,7 +100,7 @@ function answerPhases(config: BodyValidatorConfig, tools: PluginTools): PluginPh
     response: { status: number; headerValues(name: string): readonly string[] };
   }): Expectation => {
     if (!statuses.has(String(response.status)) && !statuses.has(`${Math.floor(response.status / 100)}XX`)) return null;
-    return bodyType(response.headerValues('content-type'))?.isJson === true ? judge : { fault: 'it is not JSON' };
+    return bodyType(response.headerValues('content-type'))?.isJson === true ? check : { fault: 'it is not JSON' };
   };
   return answerChecks({ mode: config.response_mode, maxBytes: config.max_body_size, expect }, tools);
 }

@@ -1,7 +1,7 @@
-import { schemaProblem } from '../../plugin-sdk/json-schema/index.ts';
+import { schemaProblem } from '../../plugin-kit/json-schema/index.ts';
 import type { BodyValidatorConfig } from './schema.ts';
 
-/** What is wrong with the schemas, by field. */
+/** Problems of the schemas, by field. */
 export function problemsOf(config: BodyValidatorConfig): Readonly<Record<string, string>> | null {
   const problems: Record<string, string> = {};
   for (const field of ['schema', 'response_schema'] as const) {

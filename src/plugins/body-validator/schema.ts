@@ -1,44 +1,34 @@
-import { mediaRangePattern } from '../../plugin-sdk/json-schema/media-ranges.ts';
-import { longestSchema } from '../../plugin-sdk/json-schema/schema-limits.ts';
-import { loadNow } from '../../plugin-sdk/load-now.ts';
-import { offThread } from '../../plugin-sdk/off-thread.ts';
-import {
-  boolean,
-  type EntityCheck,
-  type Infer,
-  integer,
-  record,
-  set,
-  slowCheck,
-  string,
-} from '../../plugin-sdk/schema.ts';
+import { maxSchemaLength, mediaRangePattern } from '../../plugin-kit/json-schema/index.ts';
+import { loadNow, offThread } from '../../plugin-kit/runtime/index.ts';
+import type { EntityCheck, Infer } from '../../plugin-sdk/schema.ts';
+import { boolean, integer, record, set, slowCheck, string } from '../../plugin-sdk/schema.ts';
 
 export const config = record({
   schema: string({
-    len_max: longestSchema,
-    description: 'JSON Schema of request bodies, as JSON text. Null: request bodies are not checked.',
+    len_max: maxSchemaLength,
+    description: 'JSON Schema of request bodies, as JSON text. Null: request bodies are not validated.',
   }),
   response_schema: string({
-    len_max: longestSchema,
-    description: 'JSON Schema of answers, as JSON text. Null: answers are not checked.',
+    len_max: maxSchemaLength,
+    description: 'JSON Schema of responses, as JSON text. Null: responses are not validated.',
   }),
   version: string({
     required: true,
     default: '2020-12',
     one_of: ['draft-04', 'draft-06', 'draft-07', '2019-09', '2020-12'],
-    description: 'The draft of schemas that do not name theirs by `$schema`.',
+    description: 'Draft of schemas without `$schema`.',
   }),
   mode: string({
     required: true,
     default: 'enforce',
     one_of: ['enforce', 'report'],
-    description: 'Wrong requests are refused, or pass and are counted and logged.',
+    description: '`enforce`: rejects invalid requests. `report`: lets them pass, and counts and logs them.',
   }),
   response_mode: string({
     required: true,
     default: 'report',
     one_of: ['enforce', 'report'],
-    description: 'Wrong answers pass and are counted and logged, or the client gets 502 in their place.',
+    description: '`enforce`: replaces invalid responses by 502. `report`: lets them pass, and counts and logs them.',
   }),
   content_types: set(
     string({
@@ -50,18 +40,18 @@ export const config = record({
       required: true,
       default: ['application/json', 'application/*+json'],
       len_min: 1,
-      description: 'Types of request bodies that are read as JSON and checked. Any other one is refused with 415.',
+      description: 'Content types of request bodies that are validated as JSON. Others are rejected with 415.',
     },
   ),
   required_methods: set(string({ match: /^[A-Z]+$/, description: 'A method.' }), {
     required: true,
     default: ['POST', 'PUT', 'PATCH'],
-    description: 'Methods whose requests must have a body. A body is checked whatever the method is.',
+    description: 'Methods whose requests must have a body. A body is validated with any method.',
   }),
   response_statuses: set(string({ match: /^[2-5](?:\d\d|XX)$/, description: 'A status or `2XX`.' }), {
     required: true,
     default: ['2XX'],
-    description: 'Statuses of the answers that are checked.',
+    description: 'Statuses of the responses that are validated.',
   }),
   max_body_size: integer({
     required: true,
@@ -69,18 +59,18 @@ export const config = record({
     between: [1, 8_388_608],
     unit: 'bytes',
     description:
-      'Largest body of a request (413 beyond), and of an answer that is checked: a larger one passes unchecked, or is answered with 502 when `response_mode` is `enforce`.',
+      'Maximum size of a request body (413 beyond), and of a response that is validated. Larger responses pass unvalidated, or are replaced by 502 if `response_mode` is `enforce`.',
   }),
   max_errors: integer({
     required: true,
     default: 10,
     between: [1, 50],
-    description: 'Most violations that a refusal lists. Of a body beyond 16 KB only the first one is looked for.',
+    description: 'Maximum number of errors in a response. For bodies over 16 KB only the first error is reported.',
   }),
   verbose: boolean({
     required: true,
     default: true,
-    description: 'Refusals tell what is wrong and where. Without it only that the body is not valid.',
+    description: 'Responses list the errors. If off, they only say that the body is not valid.',
   }),
 });
 
@@ -95,7 +85,7 @@ const problemsIn = slowCheck<BodyValidatorConfig, Problems>({
   key: (given) => `body-validator ${JSON.stringify(given)}`,
   isFast: (given) => JSON.stringify(given).length <= fastConfig,
   now: (given) => loadNow<typeof import('./problems.ts')>(import.meta.url, './problems.ts').problemsOf(given),
-  apart: offThread<[BodyValidatorConfig], Problems>(new URL('./problems.ts', import.meta.url), 'problemsOf', {
+  offThread: offThread<[BodyValidatorConfig], Problems>(new URL('./problems.ts', import.meta.url), 'problemsOf', {
     deadline: 30_000,
   }),
   failed: (reason) => ({ '@entity': `the schemas could not be checked: ${reason}` }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type PluginTest, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type PluginTest, testPlugin } from '../../plugin-testing/index.ts';
 import botDetection from './index.ts';
 
 async function statusOf(plugin: PluginTest, agent: string): Promise<number> {
@@ -39,16 +39,16 @@ const people = [
   '',
 ];
 
-test('crawlers and HTTP libraries are refused, browsers and curl pass', async () => {
+test('refuses crawlers and HTTP libraries, accepts browsers and curl', async () => {
   const plugin = testPlugin(botDetection);
-  // Twice, as the second answer comes from what is remembered.
+  // Twice, because the second decision comes from the cache.
   for (const _ of [1, 2]) {
     for (const agent of bots) assert.equal(await statusOf(plugin, agent), 403, agent);
     for (const agent of people) assert.equal(await statusOf(plugin, agent), 200, agent);
   }
 });
 
-test('the refusal has the error template and does not reach the backend', async () => {
+test('refuses with the error template before the backend', async () => {
   const { response, upstream, requestId } = await testPlugin(botDetection).request({
     headers: { 'User-Agent': 'Googlebot/2.1' },
   });
@@ -56,7 +56,7 @@ test('the refusal has the error template and does not reach the backend', async 
   assert.equal(response.body, `{\n  "message":"Forbidden",\n  "request_id":"${requestId}"\n}`);
 });
 
-test('a request without the header passes, one with two of them is refused', async () => {
+test('accepts a request without the header, refuses one with two', async () => {
   const plugin = testPlugin(botDetection);
   assert.equal((await plugin.request()).response.status, 200);
   const { response } = await plugin.request({ headers: { 'User-Agent': ['curl/8.5.0', 'curl/8.5.0'] } });
@@ -64,7 +64,7 @@ test('a request without the header passes, one with two of them is refused', asy
   assert.match(response.body, /"message":"Only one User-Agent header allowed"/);
 });
 
-test('allow stands above deny, and both above the known bots', async () => {
+test('applies allow before deny, and both before the known bots', async () => {
   const plugin = testPlugin(botDetection, { config: { allow: ['Googlebot', '^ours/'], deny: ['curl', 'ours'] } });
   assert.equal(await statusOf(plugin, 'Googlebot/2.1'), 200);
   assert.equal(await statusOf(plugin, 'ours/1.0'), 200);
@@ -74,14 +74,14 @@ test('allow stands above deny, and both above the known bots', async () => {
   assert.equal(await statusOf(plugin, 'Mozilla/5.0'), 200);
 });
 
-test('an expression that is none, or that could take more than linear time, is refused', async () => {
+test('refuses an expression that is invalid or could take more than linear time', async () => {
   for (const pattern of ['(', '(a)\\1', '(?=a)']) {
     const result = await testPlugin(botDetection).check({ deny: [pattern] });
     assert.equal(result.ok, false, pattern);
   }
 });
 
-test('a user agent as long as a head may be is judged at once', async () => {
+test('decides at once on a user agent of the maximum length', async () => {
   const plugin = testPlugin(botDetection, { config: { deny: ['(x+x+)+y'] } });
   const started = performance.now();
   assert.equal(await statusOf(plugin, 'x'.repeat(30_000)), 200);

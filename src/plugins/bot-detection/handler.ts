@@ -1,16 +1,10 @@
-import {
-  type AccessContext,
-  BoundedCache,
-  compileRegex,
-  type PluginPhases,
-  type Reply,
-  refuse,
-} from '../../plugin-sdk/index.ts';
+import { BoundedCache, compileRegex } from '../../plugin-kit/runtime/index.ts';
+import { type AccessContext, type PluginPhases, type Reply, refuse } from '../../plugin-sdk/index.ts';
 import { isKnownBot } from './known-bots.ts';
 import type { BotDetectionConfig } from './schema.ts';
 
 const cachedAgents = 1000;
-/** Longer ones are judged each time, so that a client cannot fill the memory with them. */
+/** Longer values are not cached, so that a client cannot fill the memory. */
 const maxCachedLength = 512;
 
 export function detectBots(config: BotDetectionConfig): PluginPhases {
@@ -37,7 +31,7 @@ export function detectBots(config: BotDetectionConfig): PluginPhases {
   };
 }
 
-/** A header's value is a slice of the whole head, which the cache would keep alive with it. */
+/** A header value is a slice of the whole head, which the cache would keep in memory. */
 function ownCopy(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

@@ -1,6 +1,6 @@
-import { compileRegex } from '../../plugin-sdk/index.ts';
+import { compileRegex } from '../../plugin-kit/runtime/index.ts';
 
-/** True for a `User-Agent` by which a crawler or an HTTP library introduces itself. Linear in its length. */
+/** True for the `User-Agent` of a crawler or an HTTP library. Linear in its length. */
 export function isKnownBot(agent: string): boolean {
   if (generic.some((pattern) => pattern.test(agent))) return true;
   const lower = agent.toLowerCase();
@@ -8,8 +8,8 @@ export function isKnownBot(agent: string): boolean {
 }
 
 /**
- * How most crawlers are named: `Somebot/1.0`, `some-spider/2`, `SomeCrawler`. Not any "bot" in any case: there are telephones
- * called `CUBOT`.
+ * Names of most crawlers: `Somebot/1.0`, `some-spider/2`, `SomeCrawler`. "bot" in any case would also match
+ * telephones called `CUBOT`.
  */
 const generic = [
   compileRegex('[Bb]ot[-_ ]?/ ?v?[0-9]'),
@@ -18,7 +18,7 @@ const generic = [
   compileRegex('[Cc]rawler'),
 ];
 
-/** In lower case. Search engines, link previews, monitors, archives, and models' harvesters that the rules above miss. */
+/** In lower case. Search engines, link previews, monitors, archives and AI crawlers that the rules above miss. */
 const crawlers = [
   'adsbot-google',
   'apis-google',

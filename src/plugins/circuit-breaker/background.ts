@@ -1,6 +1,6 @@
 import type { BackgroundTools, CircuitReason, CircuitState, PluginBackground } from '../../plugin-sdk/index.ts';
 
-/** A worker tells of a circuit that has changed. */
+/** Message of a worker: a circuit has changed. */
 export interface ChangeMessage {
   readonly instance: string;
   readonly key: string;
@@ -19,7 +19,7 @@ export interface ShownCircuit {
   readonly state: CircuitState;
   readonly reason: CircuitReason;
   readonly since: number;
-  /** From when on trials are let through; null when it is not open. */
+  /** Time from which trial requests are allowed; null when it is not open. */
   readonly open_until: number | null;
   /** The latest first. */
   readonly transitions: readonly {
@@ -29,11 +29,11 @@ export interface ShownCircuit {
   }[];
 }
 
-/** Circuits and transitions that are remembered. */
-const mostCircuits = 10_000;
-const mostTransitions = 20;
+/** Maximum circuits and transitions in the history. */
+const maxCircuits = 10_000;
+const maxTransitions = 20;
 
-/** Remembers what became of the circuits of this node, for the Admin API. Circuits that have never opened are not in it. */
+/** History of the circuits of this node, for the Admin API. Circuits that have never opened are not in it. */
 export function background(_tools: BackgroundTools): PluginBackground {
   const circuits = new Map<string, ShownCircuit>();
   return {
@@ -54,9 +54,9 @@ function take(circuits: Map<string, ShownCircuit>, change: ChangeMessage): void 
   const { instance, key, what, state, reason, pause } = change;
   const id = `${instance} ${key}`;
   const known = circuits.get(id);
-  // The one that changed longest ago makes room.
+  // Evicts the one whose last change is oldest.
   circuits.delete(id);
-  if (circuits.size >= mostCircuits) circuits.delete(circuits.keys().next().value as string);
+  if (circuits.size >= maxCircuits) circuits.delete(circuits.keys().next().value as string);
   const now = Date.now();
   const at = now / 1000;
   circuits.set(id, {
@@ -67,6 +67,6 @@ function take(circuits: Map<string, ShownCircuit>, change: ChangeMessage): void 
     reason,
     since: at,
     open_until: state === 'open' ? Math.round(now + pause) / 1000 : null,
-    transitions: [{ state, reason, at }, ...(known?.transitions ?? [])].slice(0, mostTransitions),
+    transitions: [{ state, reason, at }, ...(known?.transitions ?? [])].slice(0, maxTransitions),
   });
 }

@@ -7,7 +7,7 @@ import { until } from '../../../test/support/until.ts';
 
 let rig: Rig;
 let ailing: RawBackend;
-/** What the ailing backend answers now. */
+/** The current answer of the failing backend. */
 let status = '500 Internal Server Error';
 let serial = 0;
 
@@ -30,11 +30,11 @@ after(async () => {
 
 const quick = { min_calls: 4, pause: 0.2, pause_max: 0.4, trials: 2, ramp: 0 };
 
-/** A service over the ailing backend, and others beside it, with a circuit breaker of its own. */
-async function guarded(config: Readonly<Record<string, unknown>>, beside: readonly number[] = []): Promise<string> {
+/** A service over the failing backend and other ones, with its own circuit breaker. */
+async function guarded(config: Readonly<Record<string, unknown>>, others: readonly number[] = []): Promise<string> {
   const name = `g${serial++}`;
   await rig.write('PUT', `/upstreams/${name}`, {});
-  for (const port of [ailing.port, ...beside]) {
+  for (const port of [ailing.port, ...others]) {
     await rig.write('POST', `/upstreams/${name}/targets`, { target: `127.0.0.1:${port}` });
   }
   await rig.write('PUT', `/services/${name}`, { host: name, retries: 0 });
@@ -62,14 +62,14 @@ async function askTimes(times: number, path: string): Promise<Record<string, num
   return counts;
 }
 
-test('leaves a failing target alone on all workers, and comes back when it is well', async () => {
+test('stops sending to a failing target on all workers, and resumes when it recovers', async () => {
   status = '500 Internal Server Error';
   const path = await guarded({}, [rig.backend.port]);
   await until(async () => ((await askTimes(8, path))[500] ?? 0) === 0);
   const before = ailing.requests.length;
   const counts = await askTimes(20, path);
   assert.ok((counts[200] ?? 0) >= 18, JSON.stringify(counts));
-  // No more than trials reach it.
+  // Only trial requests reach it.
   assert.ok(ailing.requests.length - before <= 2, String(ailing.requests.length - before));
   status = '200 OK';
   const seen = ailing.requests.length;
@@ -103,7 +103,7 @@ test('opens on slow calls', async () => {
   await until(async () => (await ask(`${path}/slowly`)).status === 503);
 });
 
-test('opens on failures in a row when there is no connection', async () => {
+test('opens on consecutive connection failures', async () => {
   const gone = await startRawBackend();
   const { port } = gone;
   await gone.close();
@@ -117,7 +117,7 @@ test('opens on failures in a row when there is no connection', async () => {
   assert.deepEqual(statuses, [502, 502, 502, 503, 503]);
 });
 
-test('falls back on an answer, on another upstream and on the last good answer', async () => {
+test('falls back to an answer, to another upstream and to the last good answer', async () => {
   status = '500 Internal Server Error';
   const fixed = {
     fallback: 'answer',
@@ -143,7 +143,7 @@ test('falls back on an answer, on another upstream and on the last good answer',
   }
   const path = await guarded({ per: ['service'], pause: 30, pause_max: 30, fallback: 'stale' });
   status = '200 OK';
-  // What one worker has seen all of them know.
+  // All workers share what one of them has observed.
   await ask(`${path}/page`);
   status = '500 Internal Server Error';
   await until(async () => (await ask(`${path}/other`)).status === 503);
@@ -155,7 +155,7 @@ test('falls back on an answer, on another upstream and on the last good answer',
   }
 });
 
-test('tells of its circuits', async () => {
+test('reports its circuits', async () => {
   status = '500 Internal Server Error';
   const path = await guarded({ pause: 30, pause_max: 30 });
   await until(async () => (await ask(path)).status === 503);

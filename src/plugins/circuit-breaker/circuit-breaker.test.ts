@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sharedStore } from '../../plugin-sdk/index.ts';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { sharedStore } from '../../plugin-kit/shared-memory/index.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import circuitBreaker from './index.ts';
 import { StaleAnswers } from './stale-answers.ts';
 
-test('checks its configuration', async () => {
+test('refuses an invalid configuration', async () => {
   const plugin = testPlugin(circuitBreaker);
   for (const good of [{}, { per: ['target', 'service'] }, { fallback: 'upstream', fallback_upstream: 'other' }]) {
     assert.equal((await plugin.check(good)).ok, true, JSON.stringify(good));
@@ -23,13 +23,13 @@ test('checks its configuration', async () => {
   }
 });
 
-test('lets requests pass while nothing has failed', async () => {
+test('accepts requests while nothing has failed', async () => {
   const plugin = testPlugin(circuitBreaker, { config: { per: ['target', 'service'] } });
   assert.equal((await plugin.request()).response.status, 200);
   assert.equal(plugin.counts.size, 0);
 });
 
-/** Puts an answer in, and says whether it comes out again for the same request. */
+/** Stores an answer, and returns whether the same request gets it. */
 async function isKept(
   request: Readonly<Record<string, string>>,
   answer: Readonly<Record<string, string>>,
@@ -63,7 +63,7 @@ async function isKept(
   return found;
 }
 
-test('keeps only answers that are the same for everybody', async () => {
+test('stores only answers that are the same for all clients', async () => {
   assert.equal(await isKept({}, {}), true);
   assert.equal(await isKept({ 'accept-encoding': 'gzip' }, { vary: 'Accept-Encoding' }), true);
   assert.equal(await isKept({}, { 'cache-control': 'public, max-age=1' }), true);

@@ -2,10 +2,10 @@ import { type AccessContext, type Reply, reply } from '../../plugin-sdk/index.ts
 import type { CircuitBreakerConfig } from './schema.ts';
 import type { StaleAnswers } from './stale-answers.ts';
 
-/** What a request gets that no circuit lets through; null: the gateway's 503. */
+/** The reply to a request that an open circuit rejects; null: the gateway's 503. */
 export type Fallback = () => { readonly upstream: string } | { readonly reply: Reply } | null;
 
-/** Makes the fallback of each request; null: there is none. */
+/** Creates the fallback of a request; null: no fallback is configured. */
 export function fallbackOf(
   config: CircuitBreakerConfig,
   stale: StaleAnswers | null,

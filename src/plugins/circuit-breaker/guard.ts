@@ -8,20 +8,20 @@ import type {
 } from '../../plugin-sdk/index.ts';
 import type { Fallback } from './fallback.ts';
 
-/** What an instance judges calls by. */
+/** The thresholds of an instance. */
 export interface CallRules {
   readonly circuits: Circuits;
-  /** Addresses have circuits of their own. */
+  /** Each address has its own circuit. */
   readonly perTarget: boolean;
   readonly failureStatuses: ReadonlySet<number>;
   /** Milliseconds. */
   readonly slowCall: number;
-  /** A circuit has changed: key, and what a person calls it. */
+  /** Called when a circuit has changed, with its key and its name for people. */
   changed(key: string, what: string, change: CircuitChange): void;
   rejected(): void;
 }
 
-/** Key of an address's circuit. Its place in the node's table is the same in all workers, and outlives edits. */
+/** Key of an address's circuit. Its slot in the node's table is the same in all workers, and survives edits. */
 export function targetKey(address: AddressView): string {
   return address.slot === 0 ? `service ${address.id}` : `target ${address.slot}`;
 }
@@ -30,11 +30,11 @@ function nameOf(address: AddressView): string {
   return `${address.host}:${address.port}`;
 }
 
-/** One request before the circuits of its addresses, and of its service when that has one. */
+/** One request, with the circuits of its addresses and, if enabled, of its service. */
 export class RequestGuard implements AttemptWatcher {
   readonly #rules: CallRules;
   readonly #fallback: Fallback | null;
-  /** Places for trials that were taken for addresses, by key: only one of them is going to be used. */
+  /** Trial slots that were taken for addresses, by key: only one of them will be used. */
   #reserved: Set<string> | null = null;
   #attemptIsTrial = false;
   #last: AttemptOutcome | null = null;
@@ -69,7 +69,7 @@ export class RequestGuard implements AttemptWatcher {
     if (outcome.result !== 'stopped') this.#last = outcome;
     if (!this.#rules.perTarget) return;
     const key = targetKey(outcome.address);
-    const result = judge(this.#rules, outcome);
+    const result = evaluate(this.#rules, outcome);
     if (result === null) {
       if (this.#attemptIsTrial) this.#rules.circuits.release(key);
       return;
@@ -85,9 +85,9 @@ export class RequestGuard implements AttemptWatcher {
     return this.#fallback?.() ?? null;
   }
 
-  /** How the request went in the end; null: no attempt says. */
+  /** The final outcome of the request; null: no attempt counts. */
   get result(): 'success' | 'slow' | 'failure' | null {
-    return this.#last === null ? null : judge(this.#rules, this.#last);
+    return this.#last === null ? null : evaluate(this.#rules, this.#last);
   }
 
   close(): void {
@@ -101,8 +101,11 @@ export class RequestGuard implements AttemptWatcher {
   }
 }
 
-/** Null: the attempt was given up for a reason that says nothing of the address. */
-function judge(rules: CallRules, { result, status, duration }: AttemptOutcome): 'success' | 'slow' | 'failure' | null {
+/** Null: the attempt was cancelled for a reason unrelated to the address. */
+function evaluate(
+  rules: CallRules,
+  { result, status, duration }: AttemptOutcome,
+): 'success' | 'slow' | 'failure' | null {
   if (result === 'stopped') return null;
   if (result !== 'answered' || rules.failureStatuses.has(status)) return 'failure';
   return duration >= rules.slowCall ? 'slow' : 'success';

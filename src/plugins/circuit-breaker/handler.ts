@@ -1,21 +1,15 @@
-import {
-  type AccessContext,
-  type CircuitChange,
-  contextKey,
-  type PluginPhases,
-  type PluginTools,
-  type Reply,
-  refuse,
-  sharedStore,
-} from '../../plugin-sdk/index.ts';
+import { sharedStore } from '../../plugin-kit/shared-memory/index.ts';
+import type { AccessContext, CircuitChange, PluginPhases, PluginTools, Reply } from '../../plugin-sdk/index.ts';
+import { contextKey, refuse } from '../../plugin-sdk/index.ts';
 import type { ChangeMessage } from './background.ts';
 import { fallbackOf } from './fallback.ts';
 import { type CallRules, RequestGuard } from './guard.ts';
 import type { CircuitBreakerConfig } from './schema.ts';
 import { StaleAnswers } from './stale-answers.ts';
+import { answersZone, circuitsZone } from './zones.ts';
 
 const guardKey = contextKey<RequestGuard>('guard');
-/** The request went on without its service, whose circuit is open. */
+/** The request continued without its service, whose circuit is open. */
 const fellBackKey = contextKey<boolean>('fell back');
 
 export function breakCircuits(config: CircuitBreakerConfig, tools: PluginTools): PluginPhases {
@@ -24,7 +18,7 @@ export function breakCircuits(config: CircuitBreakerConfig, tools: PluginTools):
   const stale =
     config.fallback === 'stale'
       ? new StaleAnswers({
-          store: sharedStore(tools.zone('answers'), { worker: tools.node.worker, namespace: `${tools.instanceId} ` }),
+          store: sharedStore(tools.zone(answersZone), { worker: tools.node.worker, namespace: `${tools.instanceId} ` }),
           maxAge: config.stale_max_age * 1000,
           maxBody: config.stale_max_body,
         })
@@ -63,7 +57,7 @@ export function breakCircuits(config: CircuitBreakerConfig, tools: PluginTools):
       guard(context, trial);
       return undefined;
     },
-    // Comes once for each request, however it ended.
+    // Runs once for each request, whatever its outcome.
     log(context) {
       const { service } = context;
       const made = context.get(guardKey);
@@ -89,7 +83,7 @@ function serviceKey(id: string): string {
 function rulesOf(config: CircuitBreakerConfig, tools: PluginTools): CallRules {
   const circuits = tools.limits.circuits({
     namespace: `circuit-breaker:${tools.instanceId}`,
-    zone: 'circuits',
+    zone: circuitsZone,
     window: config.window * 1000,
     minCalls: config.min_calls,
     errorRatio: config.error_ratio / 100,
@@ -105,17 +99,17 @@ function rulesOf(config: CircuitBreakerConfig, tools: PluginTools): CallRules {
     perTarget: config.per.includes('target'),
     failureStatuses: new Set(config.failure_statuses),
     slowCall: config.slow_call,
-    changed: (key, what, change) => tell(tools, key, what, change),
+    changed: (key, what, change) => report(tools, key, what, change),
     rejected: () => tools.count('rejected'),
   };
 }
 
-function tell(tools: PluginTools, key: string, what: string, { state, reason, pause }: CircuitChange): void {
+function report(tools: PluginTools, key: string, what: string, { state, reason, pause }: CircuitChange): void {
   tools.count(state.replace('-', '_'));
   const fields = { circuit: what, reason, ...(pause > 0 ? { pause_ms: Math.round(pause) } : {}) };
   if (state === 'open') tools.log.warn('a circuit has opened', fields);
   else tools.log.info(`a circuit is ${state}`, fields);
   const message: ChangeMessage = { instance: tools.instanceId, key, what, state, reason, pause };
-  // Only told: a control plane that is busy changes nothing about the circuit.
+  // Only a report: a busy control plane does not affect the circuit.
   tools.background(message).catch(() => {});
 }

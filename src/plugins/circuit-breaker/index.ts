@@ -1,9 +1,6 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
 import { breakCircuits } from './handler.ts';
-import type { CircuitBreakerConfig } from './schema.ts';
-
-/** Room for several thousand circuits; shared by all instances of the node. */
-const zoneBytes = 4 * 1024 * 1024;
+import { zones } from './zones.ts';
 
 export default definePlugin({
   name: 'circuit-breaker',
@@ -12,10 +9,7 @@ export default definePlugin({
   protocols: httpProtocols,
   scopes: ['route', 'service'],
   schema: () => import('./schema.ts'),
-  zones: ({ fallback, stale_memory: answers }: CircuitBreakerConfig) => [
-    { name: 'circuits', bytes: zoneBytes },
-    ...(fallback === 'stale' ? [{ name: 'answers', kind: 'store' as const, bytes: answers }] : []),
-  ],
+  zones,
   adminRoutes: () => import('./admin.ts'),
   background: () => import('./background.ts'),
   metrics: () => import('./metrics.ts'),

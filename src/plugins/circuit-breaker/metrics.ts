@@ -1,14 +1,13 @@
-import type { CircuitState } from '../../plugin-sdk/circuits.ts';
-import type { MetricFamily, PluginMetricsTools, ScalarSeries } from '../../plugin-sdk/metrics.ts';
+import type { CircuitState, MetricFamily, PluginMetricsTools, ScalarSeries } from '../../plugin-sdk/index.ts';
 import type { ShownCircuit } from './background.ts';
 
-/** The worse, the higher. */
+/** Higher is worse. */
 const numberOf: Readonly<Record<CircuitState, number>> = { closed: 0, ramp: 1, 'half-open': 2, open: 3 };
 
-/** Where circuits stand that have ever opened. */
+/** States of the circuits that have ever opened. */
 export async function metrics({ background }: PluginMetricsTools): Promise<readonly MetricFamily[]> {
   const circuits = ((await background('list')) as readonly ShownCircuit[] | null) ?? [];
-  // Of several of one name the worst is told.
+  // Of several circuits with one name the worst is reported.
   const worst = new Map<string, ScalarSeries>();
   for (const { plugin, kind, name, state } of circuits) {
     const labels = [plugin.id, kind, name];

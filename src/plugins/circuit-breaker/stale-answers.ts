@@ -1,16 +1,9 @@
 import { createHash } from 'node:crypto';
-import {
-  type AccessContext,
-  type AnswerTap,
-  type BackendAnswerContext,
-  backendReply,
-  contextKey,
-  type Reply,
-  type SharedStore,
-} from '../../plugin-sdk/index.ts';
+import type { AccessContext, AnswerTap, BackendAnswerContext, Reply, SharedStore } from '../../plugin-sdk/index.ts';
+import { backendReply, contextKey } from '../../plugin-sdk/index.ts';
 
 export interface StaleAnswersOptions {
-  /** Shared by the workers of the node; the oldest go when its room is used up. */
+  /** Shared by the workers of the node; when it is full, the oldest answers are evicted. */
   readonly store: SharedStore;
   /** Milliseconds. */
   readonly maxAge: number;
@@ -18,8 +11,8 @@ export interface StaleAnswersOptions {
 }
 
 /**
- * The last good answers to requests that are the same for everybody: GET without credentials, 200, and neither `Set-Cookie` nor
- * a word against keeping them. Kept as the backend sent them, so that whatever plugins do to answers they do to these.
+ * The last good answers that are the same for all clients: GET without credentials, status 200, no `Set-Cookie`, and no
+ * directive against storing. Stored as the backend sent them, so that plugins change them like any other answer.
  */
 export class StaleAnswers {
   readonly #options: StaleAnswersOptions;
@@ -28,13 +21,13 @@ export class StaleAnswers {
     this.#options = options;
   }
 
-  /** Notes what is asked for: what plugins change later must not make a difference between this request and the next. */
+  /** Computes the key now: later changes by plugins must not affect it. */
   note(context: AccessContext): void {
     const key = keyOf(context);
     if (key !== null) context.set(placeKey, key);
   }
 
-  /** The last good answer to this request; null: there is none that may be shown. */
+  /** The last good answer to this request; null: no usable one. */
   find(context: AccessContext): Reply | null {
     const key = context.get(placeKey);
     const kept = key === undefined ? null : this.#options.store.get(key);
@@ -45,7 +38,7 @@ export class StaleAnswers {
     return backendReply({ status: 200, headers, body: kept.body, fresh: false });
   }
 
-  /** Takes a copy of the answer while it passes; null: it is not to be kept. */
+  /** Copies the answer while it streams; null: it must not be stored. */
   keep(context: BackendAnswerContext): AnswerTap | null {
     const { response } = context;
     const key = context.get(placeKey);
@@ -73,7 +66,7 @@ export class StaleAnswers {
   }
 }
 
-/** It is told anew for each request. */
+/** Written for each request. */
 function withoutAge(block: string): string {
   return block.replace(/^(?:age|warning):[^\r]*\r\n/gim, '');
 }
@@ -87,20 +80,20 @@ function keyOf({ request, client, route, upstream }: AccessContext): string | nu
   if (request.header('authorization') !== null || request.header('cookie') !== null) return null;
   if (request.header('range') !== null) return null;
   const { scheme, host, port, rawPath, query } = request;
-  // Routes, versions and rewrites may be chosen by what stands nowhere else in the key.
+  // Routes, versions and rewrites may depend on values that are nowhere else in the key.
   const parts = [scheme, host, String(port), rawPath, query, route?.id ?? '', upstream.changes];
   for (const name of varying) parts.push(upstream.headerValues(name).join());
   return createHash('sha256').update(parts.join('\n')).digest('base64url');
 }
 
-/** An answer may vary by these. */
+/** Allowed names in `Vary`. */
 const varying: readonly string[] = ['accept', 'accept-encoding', 'accept-language'];
 
 function mayBeKept(response: BackendAnswerContext['response']): boolean {
   if (response.header('set-cookie') !== null) return false;
   const control = response.headerValues('cache-control').join(',').toLowerCase();
   if (/(?:^|[\s,])(?:no-store|private|no-cache)(?:$|[\s,=])/.test(control)) return false;
-  // What else it varies by is not in the key.
+  // Other names are not in the key.
   const vary = response.headerValues('vary').flatMap((line) => line.toLowerCase().split(/[\s,]+/));
   return vary.every((name) => name === '' || varying.includes(name));
 }

@@ -1,10 +1,10 @@
 export type Coding = 'zstd' | 'br' | 'gzip';
 
-/** What a client would have. */
+/** The client's choice. */
 export interface Preference {
   /** Null: not compressed. */
   readonly coding: Coding | null;
-  /** Nothing but a coded body is acceptable (`identity;q=0`). */
+  /** Only a compressed body is acceptable (`identity;q=0`). */
   readonly mustCode: boolean;
 }
 
@@ -12,9 +12,9 @@ const asItIs: Preference = Object.freeze({ coding: null, mustCode: false });
 const element = /^[ \t]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)[ \t]*(?:;[ \t]*[qQ]=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)[ \t]*)?$/;
 
 /**
- * Reads an `Accept-Encoding` (RFC 9110 12.5.3): of the codings offered the one of the highest weight, the first of equal ones.
- * `identity` wins where it weighs more. Elements that are malformed do not count, nor does a field that is missing ask for anything.
- * Nothing that is acceptable: as it is, which the RFC allows.
+ * Reads an `Accept-Encoding` (RFC 9110 12.5.3): of the offered codings the one with the highest weight, and the first of equal ones.
+ * `identity` wins if its weight is higher. Malformed elements do not count, and a missing field means no compression.
+ * If nothing is acceptable, the body stays uncompressed, which the RFC allows.
  */
 export function preferredCoding(field: string | null, offered: readonly Coding[]): Preference {
   if (field === null) return asItIs;
@@ -39,7 +39,7 @@ function weightsOf(field: string): ReadonlyMap<string, number> {
     const found = element.exec(text);
     if (found === null) continue;
     const name = (found[1] as string).toLowerCase();
-    // An old name of it (RFC 9110 8.4.1.3).
+    // An old name of gzip (RFC 9110 8.4.1.3).
     weights.set(name === 'x-gzip' ? 'gzip' : name, found[2] === undefined ? 1 : Number(found[2]));
   }
   return weights;

@@ -13,10 +13,10 @@ const list = JSON.stringify(Array.from({ length: 3000 }, (_, id) => ({ id, name:
 const megabytes = 48;
 
 let rig: Rig;
-/** Event streams that were opened, and how to write to the last of them. */
+/** Event streams that are open, and how to write to the last one. */
 let streams = 0;
 let sendEvent: (text: string) => void = () => {};
-/** Of `/flood`: bytes that the backend was allowed to write. */
+/** For `/flood`: bytes that the backend could write. */
 let written = 0;
 let floodClosed = false;
 let breakOff = (): void => {};
@@ -98,7 +98,7 @@ async function ask(path: string, encoding: string, method = 'GET'): Promise<Raw>
   const outgoing = request({ port: rig.port, path, method, headers: { 'accept-encoding': encoding }, agent: false });
   outgoing.end();
   const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
-  // Told by `complete`.
+  // `complete` reports it.
   outgoing.on('error', () => {});
   const pieces: Buffer[] = [];
   incoming.on('data', (piece: Buffer) => pieces.push(piece)).on('error', () => {});
@@ -107,7 +107,7 @@ async function ask(path: string, encoding: string, method = 'GET'): Promise<Raw>
   return { headers: incoming.headers, body: Buffer.concat(pieces), complete: incoming.complete };
 }
 
-test('each coding over the wire; HEAD says the same as GET', async () => {
+test('serves each coding, and HEAD has the same head as GET', async () => {
   const decoders = { gzip: zlib.gunzipSync, br: zlib.brotliDecompressSync, zstd: zlib.zstdDecompressSync };
   for (const [coding, decode] of Object.entries(decoders)) {
     const { headers, body } = await ask('/list', coding);
@@ -127,7 +127,7 @@ test('each coding over the wire; HEAD says the same as GET', async () => {
   assert.equal(body.toString(), list);
 });
 
-test('an event reaches the client when it is sent', async () => {
+test('sends each event at once', async () => {
   const decoders: Readonly<Record<string, () => Duplex>> = {
     gzip: () => zlib.createGunzip(),
     br: () => zlib.createBrotliDecompress(),
@@ -157,7 +157,7 @@ test('an event reaches the client when it is sent', async () => {
   }
 });
 
-test('a client that does not read holds the backend back, and one that goes away ends it', async () => {
+test('stops the backend when the client does not read, and cancels it when the client disconnects', async () => {
   const outgoing = request({ port: rig.port, path: '/flood', headers: { 'accept-encoding': 'zstd' }, agent: false });
   const incoming = await new Promise<IncomingMessage>((resolve) => {
     outgoing
@@ -167,7 +167,7 @@ test('a client that does not read holds the backend back, and one that goes away
   });
   incoming.on('error', () => {}).pause();
   let before = -1;
-  // Nothing more is written although there is more.
+  // Nothing more is written although more is available.
   await until(() => {
     const still = written === before;
     before = written;
@@ -178,13 +178,13 @@ test('a client that does not read holds the backend back, and one that goes away
   await until(() => floodClosed);
 });
 
-test('a transfer that breaks off is not made to look complete', async () => {
+test('does not make an aborted transfer look complete', async () => {
   const { headers, complete } = await ask('/broken', 'gzip');
   assert.equal(headers['content-encoding'], 'gzip');
   assert.equal(complete, false);
 });
 
-test('a large answer that a plugin gives as a whole', async () => {
+test('compresses a large reply of a plugin', async () => {
   await rig.write('PUT', '/services/backend/routes/whole', { paths: ['/whole'] });
   const text = Array.from({ length: 60_000 }, (_, at) => `line ${at}`).join(' ');
   await rig.write('POST', '/routes/whole/plugins', {
@@ -196,14 +196,14 @@ test('a large answer that a plugin gives as a whole', async () => {
   assert.equal(zlib.gunzipSync(body).toString(), text);
 });
 
-test('small answers are left as they are, but for a client that takes no others', async () => {
+test('leaves small answers uncompressed unless the client accepts only compressed ones', async () => {
   assert.equal((await ask('/small', 'gzip')).headers['content-encoding'], undefined);
   assert.equal((await ask('/small', 'gzip')).headers['content-length'], '5');
   assert.equal((await ask('/small', 'gzip')).headers.vary, 'Accept-Encoding');
   assert.equal((await ask('/small', 'gzip, identity;q=0')).headers['content-encoding'], 'gzip');
 });
 
-test('bodies of requests are passed on as they are, or without their coding', async () => {
+test('forwards request bodies unchanged, or decompressed if configured', async () => {
   const url = `${rig.gateway.proxyUrl}/echo`;
   const send = async (body: Uint8Array, coding: string): Promise<{ status: number; text: string }> => {
     const answer = await fetch(url, {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import zlib from 'node:zlib';
-import { type TestBackend, type TestOutcome, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type TestBackend, type TestOutcome, testPlugin } from '../../plugin-testing/index.ts';
 import { type Coding, preferredCoding } from './accept-encoding.ts';
 import { Encoder } from './encoder.ts';
 import { Engines } from './engines.ts';
@@ -54,13 +54,13 @@ test('chooses by weight, then by the order offered', () => {
   assert.deepEqual(preferredCoding('gzip', ['br']), { coding: null, mustCode: false });
 });
 
-test('every coding gives back what went in, whatever the pieces and flushes', () => {
+test('round-trips every coding with any chunks and flushes', () => {
   const body = Buffer.alloc(300_000);
   for (let at = 0; at < body.byteLength; at++) body[at] = (at * at * 31 + (at >> 7)) & (at % 5 === 0 ? 255 : 15);
   for (const coding of all) {
     for (const size of [1, 100, 16_384, 65_536, 65_537, 300_000]) {
       for (const flush of [false, true]) {
-        // The length, none, and one that turns out to be wrong.
+        // The right length, no length, and a wrong one.
         const told = size === 100 ? body.byteLength : size === 16_384 ? 16 : -1;
         const encoder = new Encoder(coding, engines, told);
         const out: Uint8Array[] = [];
@@ -79,7 +79,7 @@ test('every coding gives back what went in, whatever the pieces and flushes', ()
   }
 });
 
-test('an engine that is used again compresses as it did, after a body that was given up, too', () => {
+test('reuses an engine with the same result, also after an aborted body', () => {
   const body = Buffer.from(text);
   for (const coding of all) {
     const own = new Engines({ gzip: 9, br: 7, zstd: 9 });
@@ -99,11 +99,11 @@ test('an engine that is used again compresses as it did, after a body that was g
   }
 });
 
-test('an empty body is a valid empty stream', () => {
+test('compresses an empty body to a valid empty stream', () => {
   for (const coding of all) assert.equal(decoders[coding](new Encoder(coding, engines, 0).end() ?? '').byteLength, 0);
 });
 
-test('compresses, and the head tells so', async () => {
+test('compresses, and sets the headers', async () => {
   for (const coding of all) {
     const { response } = await ask(
       plain({ ETag: '"abc"', 'Accept-Ranges': 'bytes', Vary: 'Origin', 'Content-Digest': 'sha-256=:x:' }, [
@@ -122,7 +122,7 @@ test('compresses, and the head tells so', async () => {
   }
 });
 
-test('says Vary also when it does not compress, and once only', async () => {
+test('sends Vary once, also when it does not compress', async () => {
   for (const accept of ['identity', 'snappy', 'gzip;q=0']) {
     const { response } = await ask(plain(), { 'Accept-Encoding': accept });
     assert.equal(response.header('vary'), 'Accept-Encoding');
@@ -135,7 +135,7 @@ test('says Vary also when it does not compress, and once only', async () => {
   }
 });
 
-test('leaves alone what is not to be compressed', async () => {
+test('leaves answers unchanged that must not be compressed', async () => {
   const cases: readonly TestBackend[] = [
     plain({ 'Content-Encoding': 'br' }),
     plain({ 'Content-Encoding': 'identity, gzip' }),
@@ -159,7 +159,7 @@ test('leaves alone what is not to be compressed', async () => {
   assert.equal(response.header('content-encoding'), null);
 });
 
-test('types: wildcards, suffixes, parameters', async () => {
+test('matches types by wildcards, suffixes and parameters', async () => {
   const coded = async (type: string, config = {}): Promise<boolean> =>
     (await ask(plain({ 'Content-Type': type }), undefined, config)).response.header('content-encoding') !== null;
   assert.ok(await coded('text/html; charset=utf-8'));
@@ -172,14 +172,14 @@ test('types: wildcards, suffixes, parameters', async () => {
   assert.ok(!(await coded('text/plain', own)));
 });
 
-test('HEAD gets the head that GET gets', async () => {
+test('sends the same head for HEAD as for GET', async () => {
   const { response } = await ask(plain({ ETag: '"abc"' }, ''), { 'Accept-Encoding': 'gzip' }, {}, 'HEAD');
   assert.equal(response.header('content-encoding'), 'gzip');
   assert.equal(response.header('etag'), 'W/"abc"');
   assert.equal(response.bytes.byteLength, 0);
 });
 
-test('a 304 carries the tag that the client knows', async () => {
+test('sends a 304 with the ETag of the client', async () => {
   const tagFor = async (known: string): Promise<string | null> =>
     (await ask({ status: 304, headers: { ETag: '"abc"' } }, { 'If-None-Match': known })).response.header('etag');
   assert.equal(await tagFor('W/"abc"'), 'W/"abc"');
@@ -188,7 +188,7 @@ test('a 304 carries the tag that the client knows', async () => {
   assert.equal(response.header('vary'), 'Accept-Encoding');
 });
 
-test('what is configured is checked', async () => {
+test('refuses an invalid configuration', async () => {
   const { check } = testPlugin(compression);
   assert.equal((await check({ codings: ['deflate'] })).ok, false);
   assert.equal((await check({ codings: [] })).ok, false);

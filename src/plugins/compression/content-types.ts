@@ -1,4 +1,5 @@
-import { BoundedCache, mediaType } from '../../plugin-sdk/index.ts';
+import { mediaType } from '../../plugin-kit/http/index.ts';
+import { BoundedCache } from '../../plugin-kit/runtime/index.ts';
 import type { CompressionConfig } from './schema.ts';
 
 export interface TypeRule {
@@ -7,9 +8,9 @@ export interface TypeRule {
 }
 
 const neither: TypeRule = Object.freeze({ eligible: false, live: false });
-const longestKept = 200;
+const maxKeptLength = 200;
 
-/** What the configuration says of a `Content-Type`. */
+/** How the configuration treats a `Content-Type`. */
 export function typeRules(config: CompressionConfig): (contentType: string | null) => TypeRule {
   const eligible = ranges(config.content_types);
   const live = ranges(config.live_content_types);
@@ -20,7 +21,7 @@ export function typeRules(config: CompressionConfig): (contentType: string | nul
     if (before !== undefined) return before;
     const type = mediaType(contentType)?.type;
     const rule = type === undefined ? neither : { eligible: eligible(type), live: live(type) };
-    if (contentType.length <= longestKept) known.set(contentType, rule);
+    if (contentType.length <= maxKeptLength) known.set(contentType, rule);
     return rule;
   };
 }

@@ -2,7 +2,7 @@ import { constants } from 'node:zlib';
 import type { Coding } from './accept-encoding.ts';
 import type { Engines, SyncEngine } from './engines.ts';
 
-/** What to do with what the engine holds back: keep, send, send and end. */
+/** Flush modes of the engine: keep its buffer, send it, send it and end. */
 const flushes = {
   gzip: [constants.Z_NO_FLUSH, constants.Z_SYNC_FLUSH, constants.Z_FINISH],
   br: [constants.BROTLI_OPERATION_PROCESS, constants.BROTLI_OPERATION_FLUSH, constants.BROTLI_OPERATION_FINISH],
@@ -12,13 +12,13 @@ const keep = 0;
 const send = 1;
 const end = 2;
 
-/** Bytes that are compressed in one go. */
+/** Bytes that are compressed in one call. */
 const stepBytes = 65_536;
 const nothing = new Uint8Array(0);
-/** Used within a call only. */
+/** Used only within a call. */
 const room = Buffer.allocUnsafeSlow(65_536);
 
-/** Compresses one body, piece by piece, in the calling thread. To be ended or closed. */
+/** Compresses one body, chunk by chunk, in the calling thread. Call `end` or `close`. */
 export class Encoder {
   readonly #coding: Coding;
   readonly #engines: Engines;
@@ -32,7 +32,7 @@ export class Encoder {
     this.#engine = engines.take(coding, length);
   }
 
-  /** What is ready of it; with `flush` all of it is. */
+  /** The available output; with `flush`, all of it. */
   write(piece: Uint8Array, flush: boolean): Uint8Array | null {
     const out: Buffer[] = [];
     for (let at = 0; at < piece.byteLength; at += stepBytes) {
@@ -42,7 +42,7 @@ export class Encoder {
     return joined(out);
   }
 
-  /** The rest; nothing can be written any more. */
+  /** The rest of the output; no more input is accepted. */
   end(): Uint8Array | null {
     const out: Buffer[] = [];
     const engine = this.#run(nothing, end, out);
@@ -51,7 +51,7 @@ export class Encoder {
     return joined(out);
   }
 
-  /** Gives up a body that has not ended. */
+  /** Aborts a body that has not ended. */
   close(): void {
     this.#engine?._handle.close();
     this.#engine = null;

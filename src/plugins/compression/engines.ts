@@ -1,7 +1,7 @@
 import zlib from 'node:zlib';
 import type { Coding } from './accept-encoding.ts';
 
-/** Effort by coding. */
+/** Compression level by coding. */
 export interface Levels {
   readonly gzip: number;
   readonly br: number;
@@ -9,8 +9,8 @@ export interface Levels {
 }
 
 /**
- * The parts of a zlib stream of Node's that compress at once, in the calling thread. Node documents only the way through its thread
- * pool, which costs several turns of the event loop for each piece; the synchronous functions that it documents end the stream.
+ * The parts of Node's zlib streams that compress synchronously, in the calling thread. Node documents only the use through its
+ * thread pool, which costs several turns of the event loop per chunk; its documented synchronous functions end the stream.
  */
 export interface SyncEngine {
   readonly _handle: {
@@ -26,22 +26,22 @@ export interface SyncEngine {
     reset(): void;
     close(): void;
   };
-  /** What is left after a write: room for output, and input. */
+  /** After a write: free output space, and remaining input. */
   readonly _writeState: Uint32Array;
   readonly destroyed: boolean;
 }
 
 const { constants } = zlib;
-const mostIdle = 8;
-/** 512 KiB: as much as clients need to hold of an answer, and far less memory than the default for each transfer. */
+const maxIdle = 8;
+/** 512 KiB: clients need this much memory for a response. The default takes far more memory per transfer. */
 const largestWindow = 19;
 const smallestWindow = 10;
 /** Bytes. */
 const smallBody = 32_768;
 
 /**
- * Engines of one instance. Making one costs more than compressing a small body does, so those of gzip are used again; the others lose
- * their settings when they begin anew.
+ * Engines of one instance. Creating one costs more than compressing a small body, so gzip engines are reused; the others lose
+ * their settings on a reset.
  */
 export class Engines {
   readonly #levels: Levels;
@@ -51,15 +51,15 @@ export class Engines {
     this.#levels = levels;
   }
 
-  /** `length`: bytes of the body, as far as is known; -1 when it is not. It may turn out to be another. */
+  /** `length`: expected bytes of the body; -1 when unknown. It may be wrong. */
   take(coding: Coding, length: number): SyncEngine {
     const known = coding === 'gzip' ? this.#idle.pop() : undefined;
     return known ?? (this.#made(coding, length) as unknown as SyncEngine);
   }
 
-  /** It has ended a body. */
+  /** The engine has finished a body. */
   giveBack(coding: Coding, engine: SyncEngine): void {
-    if (coding !== 'gzip' || engine.destroyed || this.#idle.length >= mostIdle) {
+    if (coding !== 'gzip' || engine.destroyed || this.#idle.length >= maxIdle) {
       engine._handle.close();
       return;
     }
@@ -95,7 +95,7 @@ function zstdParams(level: number, length: number): Record<number, number> {
   };
 }
 
-/** As a power of two. A window that is larger than the body only costs. */
+/** As a power of two. A window larger than the body has no benefit. */
 function windowFor(length: number): number {
   return Math.min(largestWindow, Math.max(smallestWindow, Math.ceil(Math.log2(length + 16))));
 }

@@ -1,8 +1,8 @@
+import { addVary } from '../../plugin-kit/http/index.ts';
+import { BoundedCache } from '../../plugin-kit/runtime/index.ts';
 import {
   type AccessContext,
-  addVary,
   type BodyTransform,
-  BoundedCache,
   contextKey,
   type HeaderFilterContext,
   type PluginPhases,
@@ -16,20 +16,20 @@ import type { CompressionConfig } from './schema.ts';
 
 interface Choice {
   readonly coding: Coding;
-  /** Every piece must reach the client at once. */
+  /** Every chunk must reach the client at once. */
   readonly live: boolean;
 }
 
 const choiceKey = contextKey<Choice>('content coding');
 const encoderKey = contextKey<Encoder>('encoder');
 
-/** They tell of the bytes that were sent before they were compressed. */
+/** Headers that describe the uncompressed bytes. */
 const ofOtherBytes = ['Accept-Ranges', 'Content-MD5', 'Digest', 'Content-Digest', 'Repr-Digest'];
 
 export function compress(config: CompressionConfig): PluginPhases {
-  const { min_bytes: leastBytes } = config;
+  const { min_bytes: minBytes } = config;
   const engines = new Engines({ gzip: config.gzip_level, br: config.br_level, zstd: config.zstd_level });
-  // Node's engines are used in a way that it does not document: better that nothing starts than that answers break.
+  // Relies on undocumented behaviour of Node's engines: refuse to start rather than break responses.
   for (const coding of config.codings) tryOut(coding, engines);
   const ruleOf = typeRules(config);
   const preferenceOf = preferences(config.codings);
@@ -44,7 +44,7 @@ export function compress(config: CompressionConfig): PluginPhases {
     addVary(response, 'Accept-Encoding');
     const { coding, mustCode } = preferenceOf(acceptEncoding(request.headerValues('accept-encoding')));
     if (coding === null || forbidsChanges(request.headerValues('cache-control'))) return null;
-    if (length >= 0 && length < leastBytes && !mustCode) return null;
+    if (length >= 0 && length < minBytes && !mustCode) return null;
     return { coding, live: rule.live || response.header('x-accel-buffering')?.toLowerCase() === 'no' };
   }
 
@@ -63,7 +63,7 @@ export function compress(config: CompressionConfig): PluginPhases {
     bodyFilter(context) {
       const choice = context.get(choiceKey);
       if (choice === undefined) return null;
-      // The length of the compressed body is not known, so none is told.
+      // The length of the compressed body is unknown.
       if (context.request.method === 'HEAD') return noBody;
       const encoder = new Encoder(choice.coding, engines, context.response.bodyLength);
       context.set(encoderKey, encoder);
@@ -72,7 +72,7 @@ export function compress(config: CompressionConfig): PluginPhases {
         end: () => encoder.end(),
       };
     },
-    // Of a transfer that was broken off.
+    // After an aborted transfer.
     log: (context) => context.get(encoderKey)?.close(),
     dispose: () => engines.close(),
   };
@@ -86,7 +86,7 @@ function tryOut(coding: Coding, engines: Engines): void {
   if (piece === null || encoder.end() === null) throw new Error(`this version of Node.js cannot stream ${coding}`);
 }
 
-/** Coded already, to be left as it is, or a part of something. */
+/** Already encoded, not to be transformed, or a partial response. */
 function isSettled(response: ResponseHeadEdit): boolean {
   const codings = response.headerValues('content-encoding');
   if (codings.some((value) => value.trim() !== '' && value.trim().toLowerCase() !== 'identity')) return true;
@@ -94,14 +94,14 @@ function isSettled(response: ResponseHeadEdit): boolean {
   return forbidsChanges(response.headerValues('cache-control'));
 }
 
-/** RFC 9111 5.2.1.6 and 5.2.2.6: on either side. */
+/** `no-transform` (RFC 9111 5.2.1.6 and 5.2.2.6) of client or backend. */
 function forbidsChanges(cacheControl: readonly string[]): boolean {
   return cacheControl.some((value) => noTransform.test(value));
 }
 
 const noTransform = /(?:^|,)[ \t]*no-transform[ \t]*(?:$|,)/i;
 
-/** What a 304 says is what the 200 would say (RFC 9110 15.4.5), which the client may have got with a weak tag. */
+/** A 304 has the headers of the 200 (RFC 9110 15.4.5), which the client may have received with a weak tag. */
 function noteUnchanged(response: ResponseHeadEdit, known: readonly string[]): void {
   addVary(response, 'Accept-Encoding');
   const tag = response.header('etag');
@@ -113,8 +113,8 @@ function acceptEncoding(values: readonly string[]): string | null {
   return values.join(',');
 }
 
-/** Longer ones are read anew each time: clients could fill the memory. */
-const longestKept = 200;
+/** Longer values are not cached: clients could fill the memory. */
+const maxKeptLength = 200;
 
 function preferences(codings: readonly Coding[]): (field: string | null) => Preference {
   const known = new BoundedCache<string, Preference>(256);
@@ -124,7 +124,7 @@ function preferences(codings: readonly Coding[]): (field: string | null) => Pref
     const before = known.get(field);
     if (before !== undefined) return before;
     const preference = preferredCoding(field, codings);
-    if (field.length <= longestKept) known.set(field, preference);
+    if (field.length <= maxKeptLength) known.set(field, preference);
     return preference;
   };
 }

@@ -19,7 +19,7 @@ export const config = record({
     default: ['zstd', 'br', 'gzip'],
     len_min: 1,
     len_max: 3,
-    description: 'The codings that answers may get. Of those that the client likes equally well the first one counts.',
+    description: 'Content codings of responses. If the client accepts several equally, the first one is used.',
   }),
   content_types: mediaRanges(
     [
@@ -32,45 +32,44 @@ export const config = record({
       '*/*+json',
       '*/*+xml',
     ],
-    'What is worth it. `text/*`, `*/*+json` and the like stand for many.',
+    'Content types that are compressed. `text/*`, `*/*+json` and the like are wildcards.',
   ),
   live_content_types: mediaRanges(
     ['application/jsonl', 'application/x-ndjson', 'multipart/x-mixed-replace', 'text/event-stream'],
-    'Streams whose every piece must reach the client at once: what is compressed of it is flushed. An answer with `X-Accel-Buffering: no` is taken for one, too.',
+    'Content types of streams that are flushed after each piece. So is any response with `X-Accel-Buffering: no`.',
   ),
   min_bytes: integer({
     required: true,
     default: 1024,
     between: [0, 16_777_216],
     description:
-      'Bytes that a body must have. One whose length is not known beforehand is compressed. A client that refuses what is not compressed gets smaller ones compressed, too.',
+      'Minimum size of a body in bytes. A body of unknown length is compressed, and so is any body for a client that rejects uncompressed responses.',
   }),
-  gzip_level: integer({ required: true, default: 5, between: [1, 9], description: 'Effort of gzip.' }),
+  gzip_level: integer({ required: true, default: 5, between: [1, 9], description: 'Compression level of gzip.' }),
   br_level: integer({
     required: true,
     default: 4,
     between: [0, 7],
-    description:
-      'Effort of br. Higher levels are for files that are compressed once: they would hold other requests up.',
+    description: 'Compression level of br. Higher levels would delay other requests.',
   }),
   zstd_level: integer({
     required: true,
     default: 3,
     between: [1, 9],
-    description: 'Effort of zstd. Higher levels would hold other requests up.',
+    description: 'Compression level of zstd. Higher levels would delay other requests.',
   }),
   decompress_requests: boolean({
     required: true,
     default: false,
     description:
-      'Takes the content coding off request bodies, for backends that cannot. They are buffered for it. Otherwise they are passed on as they are.',
+      'Decodes compressed request bodies for backends that cannot. They are buffered. If off, they are forwarded unchanged.',
   }),
   max_request_bytes: integer({
     required: true,
     default: 1_048_576,
     between: [1, 104_857_600],
     description:
-      'With `decompress_requests`: the largest body, in bytes, before and after. A larger one is answered with 413.',
+      'With `decompress_requests`: maximum size of a body in bytes, before and after decoding. A larger one is answered with 413.',
   }),
 });
 

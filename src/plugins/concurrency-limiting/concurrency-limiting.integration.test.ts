@@ -6,11 +6,11 @@ import { startBackend, type TestBackend } from '../../../test/support/backend.ts
 import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
 import { openClient, type RawClient } from '../../../test/support/raw-client.ts';
 
-const faulty = join(import.meta.dirname, '../../../test/fixtures/plugins/faulty.ts');
+const faulty = join(import.meta.dirname, '../../../test/support/plugins/faulty.ts');
 
 let gateway: TestGateway;
 let backend: TestBackend;
-/** Requests that the backend has and has not answered yet. */
+/** Requests that the backend has not answered yet. */
 const held = new Set<ServerResponse>();
 const clients: RawClient[] = [];
 
@@ -45,13 +45,13 @@ async function limitedRoute(name: string, limit: number): Promise<string> {
 
 interface Sent {
   readonly clients: readonly RawClient[];
-  /** Statuses of those that were answered. */
+  /** Statuses of the answered requests. */
   readonly answered: readonly number[];
 }
 
 /**
- * Sends so many requests at once, each on a connection of its own, so that all workers get some. Returns when each of them
- * is answered or with the backend.
+ * Sends this many requests at once, each on a new connection, so that all workers get some. Returns when each of them
+ * is answered or has reached the backend.
  */
 async function send(path: string, requests: number): Promise<Sent> {
   const before = held.size;
@@ -77,7 +77,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-/** Of so many requests exactly the limit gets through, once the places of those before are free. */
+/** Checks that exactly the limit of this many requests is accepted, once the earlier slots are free. */
 async function assertFree(path: string, limit: number): Promise<void> {
   assert.equal(held.size, 0);
   const deadline = Date.now() + 20_000;
@@ -96,7 +96,7 @@ async function finishAll(): Promise<void> {
   await until(() => held.size === 0);
 }
 
-test('of many requests at once exactly the limit is with the backend, over all workers, time and again', async () => {
+test('sends exactly the limit of concurrent requests to the backend, over all workers, repeatedly', async () => {
   const path = await limitedRoute('exact', 7);
   for (let turn = 0; turn < 5; turn++) {
     const { answered } = await send(path, 60);
@@ -108,7 +108,7 @@ test('of many requests at once exactly the limit is with the backend, over all w
   }
 });
 
-test('clients that go away give their places back, once each', async () => {
+test('frees the slot of a client that disconnects, exactly once', async () => {
   const path = await limitedRoute('aborts', 5);
   for (let turn = 0; turn < 5; turn++) {
     const sent = await send(path, 5);
@@ -122,7 +122,7 @@ test('clients that go away give their places back, once each', async () => {
   await assertFree(path, 5);
 });
 
-test('backends that break off give the places back', async () => {
+test('frees the slots when the backend aborts', async () => {
   const path = await limitedRoute('broken', 4);
   await send(path, 4);
   for (const response of held) {
@@ -134,7 +134,7 @@ test('backends that break off give the places back', async () => {
   await assertFree(path, 4);
 });
 
-test('an edit of the limit counts what is in flight already', async () => {
+test('counts requests in flight when the limit changes', async () => {
   const path = await limitedRoute('edited', 3);
   await send(path, 3);
   const { body } = await gateway.admin('GET', '/routes/edited/plugins');
@@ -146,13 +146,13 @@ test('an edit of the limit counts what is in flight already', async () => {
   await assertFree(path, 5);
 });
 
-test('what a worker had in flight that died is given back', async () => {
+test('frees the slots of a worker that died', async () => {
   const path = await limitedRoute('died', 6);
   await created('/routes', { name: 'faulty', paths: ['/faulty'] });
   await created('/routes/faulty/plugins', { name: 'faulty' });
   await send(path, 6);
   assert.equal(held.size, 6);
-  // It dies of this, and its connections to the backend close.
+  // The worker dies of this, and its connections to the backend close.
   using killer = await openClient(gateway.proxyPort);
   killer.write('GET /faulty HTTP/1.1\r\nHost: a\r\nX-Fail: exit\r\n\r\n');
   await killer.readToEnd(20_000);

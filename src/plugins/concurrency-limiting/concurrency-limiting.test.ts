@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { definePlugin, httpProtocols, refuse } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
-import { type TestOutcome, type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type TestOutcome, type TestRequest, testPlugin } from '../../plugin-testing/index.ts';
 import concurrencyLimiting from './index.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 
-/** Names the consumer and the credential that headers give. */
+/** Sets the consumer and the credential that headers name. */
 const authenticated = definePlugin({
   name: 'test-auth',
   version: '1.0.0',
@@ -46,8 +46,8 @@ function slowly(config: Config) {
       },
     }),
   });
-  const beside = [{ plugin: authenticated }, { plugin: slow }];
-  const plugin = testPlugin(concurrencyLimiting, { config, beside });
+  const otherPlugins = [{ plugin: authenticated }, { plugin: slow }];
+  const plugin = testPlugin(concurrencyLimiting, { config, otherPlugins });
   return {
     plugin,
     request: (request?: TestRequest) => plugin.request(request),
@@ -91,7 +91,7 @@ describe('the configuration', () => {
     [{ limit: 1, error_code: 200 }, /config\.error_code: value should be between 400 and 599/],
   ];
   for (const [config, message] of faults) {
-    it(`cannot be ${JSON.stringify(config)}`, async () => {
+    it(`refuses ${JSON.stringify(config)}`, async () => {
       const result = await check(config);
       assert.ok(!result.ok);
       assert.match(result.message, message);
@@ -99,7 +99,7 @@ describe('the configuration', () => {
   }
 });
 
-it('lets so many requests be in flight, and more when they are done', async () => {
+it('accepts the limit of requests in flight, and more when they end', async () => {
   const test = slowly({ limit: 3 });
   for (let turn = 0; turn < 3; turn++) {
     const pending = Array.from({ length: 5 }, () => test.request());
@@ -111,7 +111,7 @@ it('lets so many requests be in flight, and more when they are done', async () =
   assert.equal(test.plugin.counts.get('concurrency-limiting.rejected'), 6);
 });
 
-it('refuses in the words that are configured, and asks to come again', async () => {
+it('refuses with the configured status and message, and Retry-After', async () => {
   const test = slowly({ limit: 1, error_code: 503, error_message: 'Busy' });
   const first = test.request();
   const { response, upstream } = await test.request({ headers: { Accept: 'application/json' } });
@@ -125,7 +125,7 @@ for (const [end, status] of [
   ['refuse', 403],
   ['throw', 500],
 ] as const) {
-  it(`gives the place back when a later plugin does ${end}`, async () => {
+  it(`frees the slot when a later plugin does ${end}`, async () => {
     const test = slowly({ limit: 1 });
     for (let turn = 0; turn < 3; turn++) {
       const pending = test.request({ headers: { 'x-then': end } });
@@ -136,7 +136,7 @@ for (const [end, status] of [
   });
 }
 
-it('takes no place for what it refuses', async () => {
+it('uses no slot for a refused request', async () => {
   const test = slowly({ limit: 1 });
   const first = test.request();
   for (let at = 0; at < 10; at++) assert.equal((await test.request()).response.status, 429);
@@ -148,8 +148,8 @@ it('takes no place for what it refuses', async () => {
   assert.equal((await second).response.status, 200);
 });
 
-describe('who is counted', () => {
-  /** Which of the requests pass while all of them are in flight, with a limit of 1. */
+describe('the counted client', () => {
+  /** Which of the requests are accepted while all are in flight, with a limit of 1. */
   async function letThrough(config: Config, requests: readonly TestRequest[]): Promise<readonly boolean[]> {
     const test = slowly({ limit: 1, ...config });
     const refused = new Set<number>();
@@ -166,7 +166,7 @@ describe('who is counted', () => {
     clientIp,
   });
 
-  it('the consumer, or else the credential, or else the address', async () => {
+  it('is the consumer, else the credential, else the address', async () => {
     const requests = [
       by({ consumer: 'ada', credential: 'c1' }),
       by({ consumer: 'ada', credential: 'c2' }, '192.0.2.2'),
@@ -180,7 +180,7 @@ describe('who is counted', () => {
     assert.deepEqual(await letThrough({}, requests), [true, false, true, true, false, true, false, true]);
   });
 
-  it('the credential, or else the address', async () => {
+  it('is the credential, else the address', async () => {
     const requests = [
       by({ consumer: 'ada', credential: 'c1' }),
       by({ consumer: 'ada', credential: 'c2' }),
@@ -191,7 +191,7 @@ describe('who is counted', () => {
     assert.deepEqual(await letThrough({ limit_by: 'credential' }, requests), [true, true, false, true, false]);
   });
 
-  it('the address; of IPv6 the network', async () => {
+  it('is the address, or the network for IPv6', async () => {
     const addresses = ['192.0.2.1', '192.0.2.2', '192.0.2.1', '2001:db8::1', '2001:db8::ffff', '2001:db8:0:1::1'];
     const requests = addresses.map((ip) => by({ consumer: 'ada' }, ip));
     assert.deepEqual(await letThrough({ limit_by: 'ip' }, requests), [true, true, false, true, false, true]);
@@ -199,13 +199,13 @@ describe('who is counted', () => {
   });
 
   for (const whole of ['route', 'service']) {
-    it(`everybody who asks the ${whole}`, async () => {
+    it(`is every client of the ${whole}`, async () => {
       const requests = [by({ consumer: 'ada' }), by({ consumer: 'bob' }, '192.0.2.9')];
       assert.deepEqual(await letThrough({ limit_by: whole }, requests), [true, false]);
     });
   }
 
-  it('the value of a header, which never stands for an address', async () => {
+  it('is the value of a header, which never equals an address', async () => {
     const requests = [
       by({ tenant: 'a' }),
       by({ tenant: 'b' }),

@@ -1,18 +1,20 @@
-import { clientKey, contextKey, type PluginPhases, type PluginTools, refuse } from '../../plugin-sdk/index.ts';
+import { clientKey } from '../../plugin-kit/limits/index.ts';
+import { contextKey, type PluginPhases, type PluginTools, refuse } from '../../plugin-sdk/index.ts';
 import type { ConcurrencyLimitingConfig } from './schema.ts';
+import { inFlightZone } from './zones.ts';
 
-/** Whose place the request holds; there is none when it was refused. */
+/** The key whose slot the request holds; missing when it was refused. */
 const holderKey = contextKey<string>('holder');
 
-/** Lets so many requests of one client be in flight, and refuses what comes while they are. */
+/** Limits the requests of one client in flight, and refuses the rest. */
 export function limitConcurrency(config: ConcurrencyLimitingConfig, tools: PluginTools): PluginPhases {
   const limiter = tools.limits.concurrency({
     namespace: `concurrency-limiting:${tools.instanceId}`,
     limit: config.limit,
-    zone: 'in-flight',
+    zone: inFlightZone,
   });
   const identify = clientKey(config.limit_by, { header: config.header_name, ipv6Prefix: config.ipv6_prefix });
-  // When a place becomes free nobody knows; a second keeps clients from trying again at once.
+  // Unknown when a slot becomes free; one second keeps clients from retrying at once.
   const refusal = refuse(config.error_code, config.error_message, { 'Retry-After': '1' });
   return {
     access(context) {
@@ -24,7 +26,7 @@ export function limitConcurrency(config: ConcurrencyLimitingConfig, tools: Plugi
       context.set(holderKey, key);
       return undefined;
     },
-    // Comes once for each request, however it ended.
+    // Runs once for each request, whatever its outcome.
     log(context) {
       const key = context.get(holderKey);
       if (key !== undefined) limiter.release(key);

@@ -1,8 +1,6 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
 import { limitConcurrency } from './handler.ts';
-
-/** Room for some 60,000 keys that have a request in flight; shared by all instances of the node. */
-const zoneBytes = 4 * 1024 * 1024;
+import { zones } from './zones.ts';
 
 export default definePlugin({
   name: 'concurrency-limiting',
@@ -10,6 +8,6 @@ export default definePlugin({
   priority: 920,
   protocols: httpProtocols,
   schema: () => import('./schema.ts'),
-  zones: () => [{ name: 'in-flight', bytes: zoneBytes }],
+  zones,
   setup: limitConcurrency,
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { definePlugin, httpProtocols, refuse } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
-import { testNode, testPlugin } from '../../plugin-sdk/testing.ts';
+import { testNode, testPlugin } from '../../plugin-testing/index.ts';
 import correlationId from './index.ts';
 
 const refuseAll = definePlugin({
@@ -16,7 +16,7 @@ const refuseAll = definePlugin({
 
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
 
-test('the defaults are those of Kong', async () => {
+test('has the defaults of Kong', async () => {
   const result = await testPlugin(correlationId).check({});
   assert.deepEqual(result, {
     ok: true,
@@ -24,19 +24,19 @@ test('the defaults are those of Kong', async () => {
   });
 });
 
-test('an unknown generator is refused', async () => {
+test('refuses an unknown generator', async () => {
   assert.deepEqual(await testPlugin(correlationId).check({ generator: 'random' }), {
     ok: false,
     message: 'schema violation (config.generator: expected one of: uuid, uuid#counter, tracker)',
   });
 });
 
-test('a header name that is none is refused', async () => {
+test('refuses an invalid header name', async () => {
   const result = await testPlugin(correlationId).check({ header_name: 'a b\r\n' });
   assert.equal(result.ok, false);
 });
 
-test('uuid#counter gives one UUID for the worker and numbers that follow each other', async () => {
+test('uuid#counter gives one UUID per worker and consecutive numbers', async () => {
   const plugin = testPlugin(correlationId);
   const first = (await plugin.request()).upstream?.header('kong-request-id') ?? '';
   const second = (await plugin.request()).upstream?.header('kong-request-id') ?? '';
@@ -53,13 +53,13 @@ test('uuid gives a new UUID each time', async () => {
   assert.notEqual(first, second);
 });
 
-test('tracker tells listener, process, connection, request and time', async () => {
+test('tracker contains listener, process, connection, request and time', async () => {
   const plugin = testPlugin(correlationId, { config: { generator: 'tracker' } });
   const id = (await plugin.request()).upstream?.header('kong-request-id') ?? '';
   assert.match(id, new RegExp(`^127\\.0\\.0\\.1-8000-${testNode.pid}-1-1-\\d{10}\\.\\d{3}$`));
 });
 
-test('the id of the client is kept, and nothing is echoed unless asked for', async () => {
+test('keeps the id of the client, and echoes it only if configured', async () => {
   const plugin = testPlugin(correlationId, { config: { header_name: 'X-Trace' } });
   const { upstream, response, record } = await plugin.request({ headers: { 'x-trace': 'mine' } });
   assert.deepEqual(upstream?.headers['x-trace'], ['mine']);
@@ -67,7 +67,7 @@ test('the id of the client is kept, and nothing is echoed unless asked for', asy
   assert.equal(record['correlation_id'], 'mine');
 });
 
-test('an empty id of the client is replaced', async () => {
+test('replaces an empty id of the client', async () => {
   const plugin = testPlugin(correlationId, { config: { header_name: 'X-Trace' } });
   const { upstream } = await plugin.request({ headers: { 'X-Trace': '' } });
   assert.equal(upstream?.headers['x-trace']?.length, 1);
@@ -80,17 +80,17 @@ test('echo_downstream sends the same id to the client and replaces the one of th
   assert.deepEqual(response.headers['kong-request-id'], [upstream?.header('kong-request-id')]);
 });
 
-test('the echo is on answers of other plugins too', async () => {
+test('echoes the id on replies of other plugins', async () => {
   const plugin = testPlugin(correlationId, {
     config: { echo_downstream: true },
-    beside: [{ plugin: refuseAll }],
+    otherPlugins: [{ plugin: refuseAll }],
   });
   const { response } = await plugin.request({ headers: { 'Kong-Request-ID': 'mine' } });
   assert.equal(response.status, 503);
   assert.equal(response.header('kong-request-id'), 'mine');
 });
 
-test('the echo is on a 404 of the gateway, where no access phase runs', async () => {
+test('echoes the id on a 404 of the gateway, where no access phase runs', async () => {
   const plugin = testPlugin(correlationId, { config: { echo_downstream: true } });
   const { response } = await plugin.request({ routed: false });
   assert.equal(response.status, 404);

@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type AccessContext,
-  contextKey,
-  type HeaderFilterContext,
-  type PluginPhases,
-  type PluginTools,
-} from '../../plugin-sdk/index.ts';
+import type { AccessContext, HeaderFilterContext, PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
+import { contextKey } from '../../plugin-sdk/index.ts';
 import type { CorrelationIdConfig } from './schema.ts';
 
 type Generator = (context: AccessContext | HeaderFilterContext) => string;
@@ -14,7 +9,7 @@ const correlationId = contextKey<string>('correlation-id');
 const workerId = randomUUID();
 let counter = 0;
 
-export function correlate(config: CorrelationIdConfig, tools: PluginTools): PluginPhases {
+export function addCorrelationId(config: CorrelationIdConfig, tools: PluginTools): PluginPhases {
   const header = config.header_name ?? 'Kong-Request-ID';
   const generate = generatorOf(config.generator, tools.node.pid);
   const phases: PluginPhases = {
@@ -32,7 +27,7 @@ export function correlate(config: CorrelationIdConfig, tools: PluginTools): Plug
   return phases;
 }
 
-/** An answer that came before this plugin's turn has no id yet. */
+/** A reply of a plugin that runs before this one has no id yet. */
 function echo(context: HeaderFilterContext, header: string, generate: Generator): void {
   const id = context.get(correlationId) ?? context.request.header(header);
   context.response.setHeader(header, id === null || id === '' ? generate(context) : id);

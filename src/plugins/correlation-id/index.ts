@@ -1,5 +1,5 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { correlate } from './handler.ts';
+import { addCorrelationId } from './handler.ts';
 
 export default definePlugin({
   name: 'correlation-id',
@@ -7,5 +7,5 @@ export default definePlugin({
   priority: 100001,
   protocols: httpProtocols,
   schema: () => import('./schema.ts'),
-  setup: correlate,
+  setup: addCorrelationId,
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { definePlugin, httpProtocols, refuse } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import cors from './index.ts';
 
 type Config = Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ async function allowedOrigin(origins: readonly string[], origin: string | null =
   return (await plain({ origins }, origin)).response.header('access-control-allow-origin');
 }
 
-test('the defaults are those of Kong', async () => {
+test('has the defaults of Kong', async () => {
   assert.deepEqual(await testPlugin(cors).check({}), {
     ok: true,
     config: {
@@ -41,7 +41,7 @@ test('the defaults are those of Kong', async () => {
   });
 });
 
-test('an origin that is no regular expression is refused', async () => {
+test('refuses an origin that is an invalid regular expression', async () => {
   for (const origin of ['*.example.com', '(', '[a']) {
     assert.deepEqual(await testPlugin(cors).check({ origins: [origin] }), {
       ok: false,
@@ -50,7 +50,7 @@ test('an origin that is no regular expression is refused', async () => {
   }
 });
 
-test('an expression that could take exponential time is refused or harmless', async () => {
+test('refuses an expression that could take exponential time, or runs it in linear time', async () => {
   const evil = '(a+)+[.]example[.]com';
   if (!(await testPlugin(cors).check({ origins: [evil] })).ok) return;
   const started = performance.now();
@@ -58,7 +58,7 @@ test('an expression that could take exponential time is refused or harmless', as
   assert.ok(performance.now() - started < 1000);
 });
 
-test('an unknown method is refused', async () => {
+test('refuses an unknown method', async () => {
   assert.deepEqual(await testPlugin(cors).check({ methods: ['BREW'] }), {
     ok: false,
     message:
@@ -66,7 +66,7 @@ test('an unknown method is refused', async () => {
   });
 });
 
-test('without origins, and with *, every origin may read, and caches need not care', async () => {
+test('allows every origin without origins and with *, without Vary', async () => {
   for (const origins of [null, ['*']]) {
     const { response, upstream } = await plain({ origins });
     assert.notEqual(upstream, null);
@@ -76,24 +76,24 @@ test('without origins, and with *, every origin may read, and caches need not ca
   }
 });
 
-test('a request without an Origin has the header too', async () => {
+test('sends the header also without an Origin', async () => {
   assert.equal((await plain({}, null)).response.header('access-control-allow-origin'), '*');
 });
 
-test('the only plain origin is named whoever asks', async () => {
+test('always sends the only plain origin', async () => {
   const { response } = await plain({ origins: ['https://other.example.com'] });
   assert.equal(response.header('access-control-allow-origin'), 'https://other.example.com');
   assert.equal(response.header('vary'), 'Origin');
 });
 
-test('of several plain origins the one that asks is named, in its normal form', async () => {
+test('sends the requesting one of several plain origins, normalised', async () => {
   const origins = ['https://other.example.com', 'https://app.example.com:443', 'http://a.test:8080'];
   assert.equal(await allowedOrigin(origins), asking);
   assert.equal(await allowedOrigin(origins, 'https://app.example.com:443'), asking);
   assert.equal(await allowedOrigin(origins, 'http://a.test:8080'), 'http://a.test:8080');
 });
 
-test('an origin that is not in the list gets no header, and the one of the backend is taken away', async () => {
+test('sends no header to an unlisted origin, and removes the header of the backend', async () => {
   const origins = ['https://a.test', 'https://b.test'];
   const backend = { headers: { 'Access-Control-Allow-Origin': '*', Vary: 'Accept' } };
   const { response } = await plain({ origins }, asking, backend);
@@ -105,11 +105,11 @@ test('an origin that is not in the list gets no header, and the one of the backe
   assert.equal(await allowedOrigin(origins, 'null'), null);
 });
 
-test('* among several origins lets every origin pass', async () => {
+test('allows every origin when * is among several origins', async () => {
   assert.equal(await allowedOrigin(['https://a.test', '*']), '*');
 });
 
-test('a regular expression without a colon is compared with the whole host', async () => {
+test('matches a regular expression without a colon against the whole host', async () => {
   const origins = ['(app|web)[.]example[.]com'];
   assert.equal(await allowedOrigin(origins), asking);
   assert.equal(await allowedOrigin(origins, 'http://web.example.com:8080'), 'http://web.example.com:8080');
@@ -117,7 +117,7 @@ test('a regular expression without a colon is compared with the whole host', asy
   assert.equal(await allowedOrigin(origins, 'https://app.example.com.evil.test'), null);
 });
 
-test('a regular expression with a colon is compared with the whole origin', async () => {
+test('matches a regular expression with a colon against the whole origin', async () => {
   const origins = ['https://[a-z]+[.]example[.]com'];
   assert.equal(await allowedOrigin(origins), asking);
   assert.equal(await allowedOrigin(origins, 'http://app.example.com'), null);
@@ -125,47 +125,47 @@ test('a regular expression with a colon is compared with the whole origin', asyn
   assert.equal(await allowedOrigin(origins, 'https://app.example.com:8443'), null);
 });
 
-test('a regular expression with its own anchors works the same', async () => {
+test('matches a regular expression with anchors the same way', async () => {
   assert.equal(await allowedOrigin(['^https://[a-z]+[.]example[.]com$']), asking);
 });
 
-test('an alternative in a regular expression is anchored at both ends as well', async () => {
+test('anchors every alternative of a regular expression at both ends', async () => {
   const origins = ['https://a[.]test|https://b[.]test'];
   assert.equal(await allowedOrigin(origins, 'https://b.test'), 'https://b.test');
   assert.equal(await allowedOrigin(origins, 'https://a.test.evil.test'), null);
   assert.equal(await allowedOrigin(origins, 'https://x.https://b.test'), null);
 });
 
-test('the user part of an origin does not count as its host', async () => {
+test('does not read the user part of an origin as its host', async () => {
   assert.equal(await allowedOrigin(['app[.]example[.]com'], 'https://app.example.com@evil.test'), null);
 });
 
-test('credentials with all origins name the origin that asks', async () => {
+test('sends the requesting origin with credentials and all origins', async () => {
   const { response } = await plain({ credentials: true });
   assert.equal(response.header('access-control-allow-origin'), asking);
   assert.equal(response.header('access-control-allow-credentials'), 'true');
   assert.equal(response.header('vary'), 'Origin');
 });
 
-test('credentials with all origins and no Origin keep the star', async () => {
+test('sends * with credentials and all origins but without an Origin', async () => {
   const { response } = await plain({ credentials: true }, null);
   assert.equal(response.header('access-control-allow-origin'), '*');
   assert.equal(response.header('access-control-allow-credentials'), null);
 });
 
-test('credentials with named origins', async () => {
+test('sends credentials with named origins', async () => {
   const { response } = await plain({ credentials: true, origins: [asking, 'https://b.test'] });
   assert.equal(response.header('access-control-allow-origin'), asking);
   assert.equal(response.header('access-control-allow-credentials'), 'true');
 });
 
-test('exposed headers are on plain answers only', async () => {
+test('sends exposed headers only on actual answers', async () => {
   const config = { exposed_headers: ['X-One', 'X-Two'] };
   assert.equal((await plain(config)).response.header('access-control-expose-headers'), 'X-One,X-Two');
   assert.equal((await preflight(config)).response.header('access-control-expose-headers'), null);
 });
 
-test('a preflight is answered with 200 and an empty body, and does not reach the backend', async () => {
+test('answers a preflight with 200 and an empty body, before the backend', async () => {
   const { response, upstream } = await preflight({}, { 'Access-Control-Request-Headers': 'X-A, X-B' });
   assert.equal(upstream, null);
   assert.deepEqual([response.status, response.body, response.source], [200, '', 'gateway']);
@@ -176,7 +176,7 @@ test('a preflight is answered with 200 and an empty body, and does not reach the
   assert.equal(response.header('access-control-allow-private-network'), null);
 });
 
-test('a preflight has the configured headers, methods and age', async () => {
+test('answers a preflight with the configured headers, methods and age', async () => {
   const config = { headers: ['X-A', 'X-B'], methods: ['GET', 'PUT'], max_age: 3600, credentials: true };
   const { response } = await preflight(config, { 'Access-Control-Request-Headers': 'X-Other' });
   assert.equal(response.header('access-control-allow-headers'), 'X-A,X-B');
@@ -187,7 +187,7 @@ test('a preflight has the configured headers, methods and age', async () => {
   assert.deepEqual(response.headers['vary'], ['Origin']);
 });
 
-test('a private network is allowed when it is configured and asked for', async () => {
+test('allows a private network if configured and requested', async () => {
   const asked = { 'Access-Control-Request-Private-Network': 'true' };
   const header = 'access-control-allow-private-network';
   assert.equal((await preflight({ private_network: true }, asked)).response.header(header), 'true');
@@ -195,7 +195,7 @@ test('a private network is allowed when it is configured and asked for', async (
   assert.equal((await preflight({}, asked)).response.header(header), null);
 });
 
-test('an OPTIONS request that is no preflight goes to the backend', async () => {
+test('forwards an OPTIONS request that is not a preflight', async () => {
   const plugin = testPlugin(cors);
   const withoutMethod = await plugin.request({ method: 'OPTIONS', headers: { Origin: asking } });
   assert.notEqual(withoutMethod.upstream, null);
@@ -214,7 +214,7 @@ test('preflight_continue leaves the preflight to the backend and adds nothing', 
   assert.equal(response.header('vary'), null);
 });
 
-test('the refusal of another plugin has the headers, so that scripts can read it', async () => {
+test('adds the headers to refusals of other plugins, so that scripts can read them', async () => {
   const refuseAll = definePlugin({
     name: 'refuse-all',
     version: '1.0.0',
@@ -223,7 +223,7 @@ test('the refusal of another plugin has the headers, so that scripts can read it
     schema: { config: record({}) },
     setup: () => ({ access: () => refuse(401, 'Unauthorized') }),
   });
-  const plugin = testPlugin(cors, { beside: [{ plugin: refuseAll }] });
+  const plugin = testPlugin(cors, { otherPlugins: [{ plugin: refuseAll }] });
   const { response } = await plugin.request({ headers: { Origin: asking } });
   assert.equal(response.status, 401);
   assert.equal(response.header('access-control-allow-origin'), '*');

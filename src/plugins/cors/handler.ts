@@ -1,20 +1,13 @@
-import {
-  type AccessContext,
-  contextKey,
-  type HeaderFilterContext,
-  type PluginPhases,
-  type Reply,
-  type RequestView,
-  reply,
-} from '../../plugin-sdk/index.ts';
+import type { AccessContext, HeaderFilterContext, PluginPhases, Reply, RequestView } from '../../plugin-sdk/index.ts';
+import { contextKey, reply } from '../../plugin-sdk/index.ts';
 import { type OriginRule, originRule } from './origin-rule.ts';
 import type { CorsConfig } from './schema.ts';
 
 const everyMethod = 'GET,HEAD,PUT,PATCH,POST,DELETE,OPTIONS,TRACE,CONNECT';
-/** Set on a preflight: its answer has all its headers, or the backend gives them. */
+/** Set on a preflight: its response already has all headers, or the backend sets them. */
 const preflight = contextKey<true>('cors-preflight');
 
-export function shareAcrossOrigins(config: CorsConfig): PluginPhases {
+export function handleCors(config: CorsConfig): PluginPhases {
   const rule = originRule(config.origins);
   const exposed = listOrNull(config.exposed_headers);
   const fixed = preflightHeaders(config);
@@ -56,8 +49,8 @@ function answerPreflight(
   if (vary) headers['Vary'] = 'Origin';
   if (allow !== null) headers['Access-Control-Allow-Origin'] = allow;
   if (credentials) headers['Access-Control-Allow-Credentials'] = 'true';
-  const asked = request.header('access-control-request-headers');
-  if (asked !== null) headers['Access-Control-Allow-Headers'] = asked;
+  const requested = request.header('access-control-request-headers');
+  if (requested !== null) headers['Access-Control-Allow-Headers'] = requested;
   Object.assign(headers, fixed);
   if (config.private_network && request.header('access-control-request-private-network') === 'true') {
     headers['Access-Control-Allow-Private-Network'] = 'true';
@@ -65,7 +58,7 @@ function answerPreflight(
   return reply({ status: 200, headers });
 }
 
-/** `*` does not go together with credentials, so the origin that asks is named instead. */
+/** `*` is not valid with credentials, so the request's origin is sent instead. */
 function decide(
   rule: OriginRule,
   config: CorsConfig,
@@ -77,7 +70,7 @@ function decide(
   return origin === null ? { allow, vary, credentials: false } : { allow: origin, vary: true, credentials: true };
 }
 
-/** What is the same for every preflight. */
+/** Headers that are the same for every preflight. */
 function preflightHeaders(config: CorsConfig): Readonly<Record<string, string>> {
   const headers: Record<string, string> = { 'Access-Control-Allow-Methods': config.methods?.join(',') ?? everyMethod };
   const allowed = listOrNull(config.headers);

@@ -1,5 +1,5 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { shareAcrossOrigins } from './handler.ts';
+import { handleCors } from './handler.ts';
 
 export default definePlugin({
   name: 'cors',
@@ -8,5 +8,5 @@ export default definePlugin({
   protocols: httpProtocols,
   scopes: ['route', 'service'],
   schema: () => import('./schema.ts'),
-  setup: shareAcrossOrigins,
+  setup: handleCors,
 });

@@ -1,12 +1,12 @@
-import { compileRegex } from '../../plugin-sdk/index.ts';
+import { compileRegex } from '../../plugin-kit/runtime/index.ts';
 
-/** What `Access-Control-Allow-Origin` becomes for one request. */
+/** The value of `Access-Control-Allow-Origin` for one request. */
 export interface OriginDecision {
-  /** Null: the origin is not allowed, and the header must go. */
+  /** Null: the origin is not allowed, and the header is removed. */
   readonly allow: string | null;
   /** Any origin may pass. */
   readonly all: boolean;
-  /** The answer depends on the origin, so caches must be told. */
+  /** The response depends on the origin, so `Vary` must say so. */
   readonly vary: boolean;
 }
 
@@ -30,7 +30,7 @@ export function originRule(origins: readonly string[] | null): OriginRule {
   const only = list.length === 1 ? list[0] : undefined;
   if (list.length === 0 || only === '*') return () => anyOrigin;
   if (only !== undefined && plain.test(only)) {
-    // Kong names the only origin there is whoever asks; the browser compares.
+    // Kong always sends a single configured origin; the browser compares it.
     const fixed: OriginDecision = Object.freeze({ allow: only, all: false, vary: true });
     return () => fixed;
   }
@@ -38,21 +38,23 @@ export function originRule(origins: readonly string[] | null): OriginRule {
   const matchers = list.map(matcherOf);
   return (origin) => {
     if (origin === null) return refused;
-    const asked = normalise(origin);
-    return matchers.some((matches) => matches(asked)) ? { allow: asked.origin, all: false, vary: true } : refused;
+    const candidate = normalise(origin);
+    return matchers.some((matches) => matches(candidate))
+      ? { allow: candidate.origin, all: false, vary: true }
+      : refused;
   };
 }
 
 function matcherOf(entry: string): Matcher {
   if (plain.test(entry)) {
     const { origin } = normalise(entry);
-    return (asked) => asked.origin === origin;
+    return (candidate) => candidate.origin === origin;
   }
   const whole = compileRegex(`^(?:${entry})$`);
-  return entry.includes(':') ? (asked) => whole.test(asked.origin) : (asked) => whole.test(asked.host);
+  return entry.includes(':') ? (candidate) => whole.test(candidate.origin) : (candidate) => whole.test(candidate.host);
 }
 
-/** Leaves out what an origin does not have and a port that is the scheme's own. What is no URL stays as it is. */
+/** Removes parts that an origin does not have, and the scheme's default port. Other texts stay unchanged. */
 function normalise(text: string): NormalOrigin {
   const parts = /^(?:([A-Za-z0-9][A-Za-z0-9+.-]*):)?\/\/(?:[^/?#@]*@)?(\[[^\]/?#]*\]|[^:/?#@]+)(?::([^/?#]*))?/.exec(
     text,

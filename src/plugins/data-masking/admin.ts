@@ -4,13 +4,13 @@ import type {
   PluginAdminRoute,
   PluginAdminTools,
 } from '../../plugin-sdk/index.ts';
-import { requestFault } from './faults.ts';
 import { HeadMask } from './head-mask.ts';
-import { RuleSets } from './rule-sets.ts';
+import { requestRefusal } from './refusals.ts';
+import { RuleSets } from './rules/rule-sets.ts';
 import { config as configSchema, type DataMaskingConfig, rulesProblem } from './schema.ts';
 
-/** Longest sample, in characters. */
-const mostSample = 262_144;
+/** Maximum characters of a sample. */
+const maxSampleLength = 262_144;
 
 export function adminRoutes(tools: PluginAdminTools): readonly PluginAdminRoute[] {
   return [
@@ -18,7 +18,7 @@ export function adminRoutes(tools: PluginAdminTools): readonly PluginAdminRoute[
       path: '/data-masking/preview',
       operations: {
         POST: {
-          summary: 'Shows a sample as rules mask it; nothing is stored',
+          summary: 'Returns a sample masked by rules; nothing is stored',
           readOnly: true,
           handle: (request) => preview(request, tools),
         },
@@ -34,7 +34,7 @@ async function preview({ body }: PluginAdminRequest, tools: PluginAdminTools): P
   if (typeof sample !== 'string' || typeof type !== 'string' || typeof query !== 'string') {
     return badRequest('body, content_type and query must be strings');
   }
-  if (sample.length > mostSample) return badRequest(`body must not be longer than ${mostSample} characters`);
+  if (sample.length > maxSampleLength) return badRequest(`body must not be longer than ${maxSampleLength} characters`);
   if (direction !== 'request' && direction !== 'response') return badRequest('direction must be request or response');
   const sets = new RuleSets(found);
   const { masker, head } = sets.of(direction, 0);
@@ -47,12 +47,12 @@ async function preview({ body }: PluginAdminRequest, tools: PluginAdminTools): P
       json: { body: shown, query: head?.query?.(query) ?? query, logged_query: inLogs.query?.(query) ?? query },
     };
   } catch (error) {
-    if (requestFault(error) === null) throw error;
+    if (requestRefusal(error) === null) throw error;
     return badRequest((error as Error).message);
   }
 }
 
-/** The configuration that is given or that an instance has; a text says why there is none. */
+/** The configuration in the request, or of an instance; a text: the error. */
 async function configOf(
   { config, plugin }: PluginAdminRequest['body'],
   tools: PluginAdminTools,

@@ -9,8 +9,8 @@ import { exchangeOne } from '../../../test/support/raw-client.ts';
 import { type Rig, startRig } from '../../../test/support/rig.ts';
 import { until } from '../../../test/support/until.ts';
 
-const impersonate = fileURLToPath(new URL('../../../test/fixtures/plugins/impersonate.ts', import.meta.url));
-const recorder = fileURLToPath(new URL('../../../test/fixtures/plugins/record-logger.ts', import.meta.url));
+const impersonate = fileURLToPath(new URL('../../../test/support/plugins/impersonate.ts', import.meta.url));
+const recorder = fileURLToPath(new URL('../../../test/support/plugins/record-logger.ts', import.meta.url));
 
 const json = 'Content-Type: application/json\r\n';
 const users = '{"users":[{"name":"ada","mail":"ada@example.com","id":12345678901234567890}]}';
@@ -69,7 +69,7 @@ describe('masking through a gateway', () => {
     return fetch(rig.gateway.proxyUrl + path, { headers: { connection: 'close', ...headers } });
   }
 
-  it('answers are masked, compressed ones too, and their lengths are right', async () => {
+  it('responses are masked, also compressed ones, with the correct length', async () => {
     for (const path of ['/open', '/open/gzip']) {
       const response = await get(path);
       assert.equal(response.status, 200);
@@ -81,7 +81,7 @@ describe('masking through a gateway', () => {
     assert.equal((await get('/open')).headers.get('x-name'), '***');
   });
 
-  it('HEAD tells what GET would, but no length that is wrong', async () => {
+  it('HEAD has the headers of GET, without a wrong length', async () => {
     const head = await exchangeOne(rig.port, 'HEAD /open HTTP/1.1\r\nHost: a\r\n\r\n', 'HEAD');
     assert.equal(head.status, 200);
     assert.match(head.get('etag') ?? '', /^W\/"v1-m/);
@@ -90,7 +90,7 @@ describe('masking through a gateway', () => {
     assert.equal(head.get('accept-ranges'), undefined);
   });
 
-  it('what cannot be masked is not sent', async () => {
+  it('a response that cannot be masked is not sent', async () => {
     for (const path of ['/open/part', '/open/broken', '/open/image']) {
       const response = await get(path);
       assert.equal(response.status, 502, path);
@@ -98,7 +98,7 @@ describe('masking through a gateway', () => {
     }
   });
 
-  it('requests are masked on their way, or refused', async () => {
+  it('requests are masked, or refused', async () => {
     const post = (type: string, body: string) =>
       fetch(`${rig.gateway.proxyUrl}/open?name=ada&x=1`, {
         method: 'POST',
@@ -119,7 +119,7 @@ describe('masking through a gateway', () => {
     assert.equal(asked, before);
   });
 
-  it('groups see what they may, also out of the cache, which keeps the original', async () => {
+  it('groups see unmasked values, also from the cache, which stores the original', async () => {
     const seen = async (as: string) => {
       const response = await get('/cached/public', { As: as });
       assert.equal(response.headers.get('cache-control'), 'private, max-age=60');
@@ -140,14 +140,14 @@ describe('masking through a gateway', () => {
     assert.notEqual(answers[0]?.etag, answers[1]?.etag);
   });
 
-  it('a part or a condition, answered from the cache, is right by what the client has', async () => {
+  it('ranges and conditions that the cache answers match the response of the client', async () => {
     const first = await get('/cached/public', { As: 'bob' });
     const tag = first.headers.get('etag') ?? '';
     assert.equal(await first.text(), masked);
     const part = await get('/cached/public', { As: 'bob', Range: 'bytes=0-9' });
     assert.equal(part.status, 200);
     assert.equal(await part.text(), masked);
-    // fetch would ask for a fresh answer besides.
+    // fetch would also send Cache-Control: no-cache.
     const ask = (as: string) =>
       exchangeOne(
         rig.port,
@@ -156,7 +156,7 @@ describe('masking through a gateway', () => {
     const same = await ask('bob');
     assert.equal(same.status, 304);
     assert.equal(same.get('etag'), tag);
-    // By other rules it would be another body.
+    // With other rules it is another body.
     const other = await ask('ada');
     assert.equal(other.status, 200);
     assert.match(other.body, /"name":"ada"/);
@@ -171,7 +171,7 @@ describe('masking through a gateway', () => {
     assert.match(await text(), /"name":"ada"/);
   });
 
-  it('no log file has what is masked, whatever became of the request', async () => {
+  it('no log file contains masked values, for any outcome of a request', async () => {
     const secret = 'carol';
     const headers = {
       'X-Name': secret,
@@ -192,7 +192,7 @@ describe('masking through a gateway', () => {
       assert.ok(!text.includes(secret), name);
   });
 
-  it('shows samples masked, and stores nothing', async () => {
+  it('returns masked samples, and stores nothing', async () => {
     const preview = (body: unknown) => rig.gateway.admin('POST', '/data-masking/preview', body);
     const shown = await preview({
       config: { rules },

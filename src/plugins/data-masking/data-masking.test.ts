@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import dataMasking from './index.ts';
 import { answered, type Config, json, type Rules, sent, withNames } from './testing/send.ts';
 
@@ -10,7 +10,7 @@ async function problem(rules: Rules, config: Config = {}): Promise<string> {
   return checked.ok ? '' : checked.message;
 }
 
-test('what could not work is refused when it is configured', async () => {
+test('invalid configurations are refused', async () => {
   assert.equal(await problem([{ json_paths: ['$.a'] }]), '');
   assert.match(await problem([]), /length must be at least 1/);
   assert.match(await problem([{}]), /rule 'rule-0': it names neither a place nor kinds nor patterns/);
@@ -33,7 +33,7 @@ test('what could not work is refused when it is configured', async () => {
   assert.match(await problem([{ json_paths: ['$.a'] }], { hash_key: 'short' }), /hash_key/);
 });
 
-test('JSON is masked both ways, or the way that a rule says', async () => {
+test('JSON is masked in both directions, or in the direction of the rule', async () => {
   const body = '{ "a": "ada", "b": 1 }';
   const masked = '{"a":"***","b":1}';
   const rule = { json_paths: ['$.a'] };
@@ -77,7 +77,7 @@ test('actions', async () => {
   assert.equal(await answered([hashing], json, '["<ada@example.com>"]', { hash_key: key }), `["<${hash}>"]`);
 });
 
-test('own expressions', async () => {
+test('custom patterns', async () => {
   const rule = { patterns: ['[A-Z]{2}-\\d{4}', 'geheim(nis)?'] };
   assert.equal(
     await answered([rule], json, '{"a":"x AB-1234 y","b":"Ein geheimnis"}'),
@@ -86,7 +86,7 @@ test('own expressions', async () => {
   assert.equal(await answered([rule], 'text/plain', 'AB-1234,geheim'), '***,***');
 });
 
-test('large bodies are masked in a thread, to the same result', async () => {
+test('large bodies are masked in a thread, with the same result', async () => {
   const items = Array.from({ length: 6000 }, (_, at) => ({
     id: at,
     mail: `user${at}@example.com`,

@@ -1,30 +1,36 @@
+import { throttledLog } from '../../plugin-kit/logging/index.ts';
+import { offThread } from '../../plugin-kit/runtime/index.ts';
 import {
   type AccessContext,
   type BaseContext,
   contextKey,
   type HeaderFilterContext,
-  nowAndThen,
-  offThread,
   type PluginPhases,
   type PluginTools,
   type Reply,
   type ResponseContext,
   refuse,
 } from '../../plugin-sdk/index.ts';
-import { eventStream } from './body-types.ts';
-import { exceptionsOf } from './exceptions.ts';
-import { requestFault, responseFault } from './faults.ts';
+import { eventStream } from './bodies/body-types.ts';
+import { type Selection, sharedCopy } from './bodies/mask-body.ts';
+import type { BodyMasker } from './bodies/masker.ts';
+import { threadSize } from './bodies/thread-size.ts';
 import { HeadMask } from './head-mask.ts';
-import { type Selection, sharedCopy } from './mask-body.ts';
-import type { BodyMasker } from './masker.ts';
-import { loggedHeader, maskAnswerHead, maskRequestHead, masksFields, withoutTrailers } from './message-heads.ts';
-import { concernsBodies, type RuleSet, RuleSets } from './rule-sets.ts';
+import {
+  loggedHeader,
+  maskRequestHead,
+  maskResponseHead,
+  masksResponseHeaders,
+  withoutTrailers,
+} from './message-heads.ts';
+import { requestRefusal, responseRefusal } from './refusals.ts';
+import { compileExceptions } from './rules/exceptions.ts';
+import { masksBodies, type RuleSet, RuleSets } from './rules/rule-sets.ts';
 import type { DataMaskingConfig } from './schema.ts';
-import { threadSize } from './thread-size.ts';
-import { keepPrivate, MarkedTags, markAnswer, withoutConditions } from './validators.ts';
+import { keepPrivate, MarkedTags, markResponse, withoutConditions } from './validators.ts';
 
-/** Which rules do not hold for the client. */
-const liftedKey = contextKey<number>('lifted rules');
+/** Rules that do not apply to the client. */
+const exemptedKey = contextKey<number>('exempted rules');
 
 type OffThreadMask = (
   config: string,
@@ -34,26 +40,26 @@ type OffThreadMask = (
 ) => Promise<Uint8Array>;
 
 const maskOffThread = offThread<Parameters<OffThreadMask>, Uint8Array>(
-  new URL('./mask-body.ts', import.meta.url),
+  new URL('./bodies/mask-body.ts', import.meta.url),
   'maskBody',
 );
 
 export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginPhases {
   const sets = new RuleSets(config);
-  const exceptions = exceptionsOf(config, tools);
+  const exceptions = compileExceptions(config, tools);
   const configText = JSON.stringify(config);
   const logs = new HeadMask(sets.rules, true);
   const tags = new Map<string, MarkedTags>();
-  const report = nowAndThen(10_000, (reason, unsaid) =>
-    tools.log.warn(`an answer cannot be masked and was not sent: ${reason}`, { unsaid }),
+  const report = throttledLog(10_000, (reason, suppressed) =>
+    tools.log.warn(`response cannot be masked and was not sent: ${reason}`, { suppressed }),
   );
-  /** Some client gets other answers than another one. */
-  const differs = config.rules.some(
+  /** Clients may receive different responses. */
+  const variesByClient = config.rules.some(
     ({ direction, except_groups }) =>
       (direction === 'both' || direction === 'response') && (except_groups?.length ?? 0) > 0,
   );
-  const masksAnswers = sets.rules.some(
-    (rule) => concernsBodies(rule) && (rule.config.direction === 'both' || rule.config.direction === 'response'),
+  const masksResponses = sets.rules.some(
+    (rule) => masksBodies(rule) && (rule.config.direction === 'both' || rule.config.direction === 'response'),
   );
 
   function tagsOf({ mark }: RuleSet): MarkedTags {
@@ -66,17 +72,17 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
     return known;
   }
 
-  function answerRules(context: BaseContext): RuleSet {
-    return sets.of('response', liftedFor(context));
+  function responseRules(context: BaseContext): RuleSet {
+    return sets.of('response', exemptedFor(context));
   }
 
-  /** When a plugin before this one has answered, `access` did not run: then only what is known at once lifts a rule. */
-  function liftedFor(context: BaseContext): number {
-    const known = context.get(liftedKey);
+  /** If an earlier plugin has replied, `access` did not run: then only groups that are available synchronously count. */
+  function exemptedFor(context: BaseContext): number {
+    const known = context.get(exemptedKey);
     if (known !== undefined) return known;
-    const lifted = exceptions === null || context.client.consumer === null ? 0 : exceptions(context);
-    const bits = typeof lifted === 'number' ? lifted : 0;
-    context.set(liftedKey, bits);
+    const exempted = exceptions === null || context.client.consumer === null ? 0 : exceptions(context);
+    const bits = typeof exempted === 'number' ? exempted : 0;
+    context.set(exemptedKey, bits);
     return bits;
   }
 
@@ -93,19 +99,19 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
       .then((result) => Buffer.from(result));
   }
 
-  function enter(context: AccessContext, lifted: number): undefined | Promise<Reply | undefined> {
-    context.set(liftedKey, lifted);
-    const answers = sets.of('response', lifted);
-    if (answers.masker !== null) withoutConditions(context, tagsOf(answers));
-    const { head, masker } = sets.of('request', lifted);
+  function handleRequest(context: AccessContext, exempted: number): undefined | Promise<Reply | undefined> {
+    context.set(exemptedKey, exempted);
+    const responseSet = sets.of('response', exempted);
+    if (responseSet.masker !== null) withoutConditions(context, tagsOf(responseSet));
+    const { head, masker } = sets.of('request', exempted);
     if (head !== null) maskRequestHead(context, head);
-    return masker === null ? undefined : maskRequestBody(context, masker, lifted);
+    return masker === null ? undefined : maskRequestBody(context, masker, exempted);
   }
 
   async function maskRequestBody(
     context: AccessContext,
     masker: BodyMasker,
-    lifted: number,
+    exempted: number,
   ): Promise<Reply | undefined> {
     if (isUpgrade(context)) return refuse(400, 'Connections that change their protocol are not accepted here');
     const types = context.upstream.headerValues('content-type');
@@ -114,66 +120,75 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
     const body = await context.decodedBody();
     if (body.byteLength === 0) return undefined;
     try {
-      const result = await masked(masker, { direction: 'request', lifted }, contentType ?? '', body, context.client.ip);
+      const result = await masked(
+        masker,
+        { direction: 'request', exempted },
+        contentType ?? '',
+        body,
+        context.client.ip,
+      );
       context.upstream.setBody(result);
-      noteEncoding(contentType, (value) => context.upstream.setHeader('Content-Type', value));
+      updateCharset(contentType, (value) => context.upstream.setHeader('Content-Type', value));
       return undefined;
     } catch (error) {
       tools.count('refused_requests');
-      const fault = requestFault(error);
-      if (fault === null) throw error;
-      return fault;
+      const refusal = requestRefusal(error);
+      if (refusal === null) throw error;
+      return refusal;
     }
   }
 
-  async function maskAnswer(context: ResponseContext, { masker }: RuleSet): Promise<Reply | undefined> {
+  async function maskResponse(context: ResponseContext, { masker }: RuleSet): Promise<Reply | undefined> {
     const { response } = context;
     const body = response.body();
     if (masker === null || body.byteLength === 0) return undefined;
-    const contentType = onlyType(context);
+    const contentType = contentTypeOf(context);
     try {
-      const lifted = liftedFor(context);
+      const exempted = exemptedFor(context);
       response.setBody(
-        await masked(masker, { direction: 'response', lifted }, contentType ?? '', body, context.client.ip),
+        await masked(masker, { direction: 'response', exempted }, contentType ?? '', body, context.client.ip),
       );
-      noteEncoding(contentType, (value) => response.setHeader('Content-Type', value));
+      updateCharset(contentType, (value) => response.setHeader('Content-Type', value));
       return undefined;
     } catch (error) {
-      const fault = responseFault(error);
-      if (fault === null) throw error;
-      return refused(fault, (error as Error).message);
+      const refusal = responseRefusal(error);
+      if (refusal === null) throw error;
+      return refuseResponse(refusal, (error as Error).message);
     }
   }
 
-  function refused(fault: Reply, reason: string): Reply {
+  function refuseResponse(refusal: Reply, reason: string): Reply {
     tools.count('refused_answers');
     report(reason);
-    return fault;
+    return refusal;
   }
 
   return {
     access(context) {
-      if (masksAnswers && isUpgrade(context)) {
+      if (masksResponses && isUpgrade(context)) {
         return refuse(400, 'Connections that change their protocol are not accepted here');
       }
-      const lifted = exceptions === null ? 0 : exceptions(context);
-      return lifted instanceof Promise ? lifted.then((bits) => enter(context, bits)) : enter(context, lifted);
+      const exempted = exceptions === null ? 0 : exceptions(context);
+      return exempted instanceof Promise
+        ? exempted.then((bits) => handleRequest(context, bits))
+        : handleRequest(context, exempted);
     },
 
-    ...(masksAnswers ? bodyPhases() : {}),
+    ...(masksResponses ? bodyPhases() : {}),
 
     headerFilter(context) {
-      const rules = answerRules(context);
+      const rules = responseRules(context);
       if (context.response.source === 'upstream') {
         const { masker } = rules;
-        if (masker !== null) markAnswer(context, tagsOf(rules), masker.typeOf(onlyType(context)).format !== 'pass');
-        if (differs) keepPrivate(context);
+        if (masker !== null)
+          markResponse(context, tagsOf(rules), masker.typeOf(contentTypeOf(context)).format !== 'pass');
+        if (variesByClient) keepPrivate(context);
       }
-      if (rules.head !== null) maskAnswerHead(context, rules.head);
+      if (rules.head !== null) maskResponseHead(context, rules.head);
     },
 
-    // Fields behind the body are not looked into; only clients that ask for them get any.
-    ...(masksAnswers || masksFields(sets) ? { bodyFilter: withoutTrailers } : {}),
+    // Trailers are not masked, so they are removed; only clients that accept trailers would receive them.
+    ...(masksResponses || masksResponseHeaders(sets) ? { bodyFilter: withoutTrailers } : {}),
 
     logMask: {
       ...(logs.query === null ? {} : { query: logs.query }),
@@ -183,48 +198,48 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
 
   function bodyPhases(): PluginPhases {
     return {
-      wantsBody(context) {
-        const { masker } = answerRules(context);
+      shouldBufferResponse(context) {
+        const { masker } = responseRules(context);
         const { status } = context.response;
         if (masker === null || status === 204 || status === 304) return false;
-        return masker.typeOf(onlyType(context)).format !== 'pass';
+        return masker.typeOf(contentTypeOf(context)).format !== 'pass';
       },
 
-      // Before it would be collected: such an answer has no end.
+      // Before the body is buffered: an event stream has no end.
       backendAnswer(context) {
-        const { masker } = answerRules(context);
+        const { masker } = responseRules(context);
         const type = context.response.header('content-type');
         if (masker === null || type === null || !isEventStream(type)) return null;
         if (masker.typeOf(type).format === 'pass') return null;
-        return refused(
+        return refuseResponse(
           refuse(502, 'The answer cannot be masked: it is a stream of events'),
           'it is a stream of events',
         );
       },
 
       response(context) {
-        const rules = answerRules(context);
+        const rules = responseRules(context);
         const { response } = context;
         if (rules.masker === null) return undefined;
         if (response.status === 206)
-          return refused(refuse(502, 'The answer cannot be masked: it is a part'), 'it is a part');
-        const unknown = response
+          return refuseResponse(refuse(502, 'The answer cannot be masked: it is a part'), 'it is a part');
+        const hasUnknownCoding = response
           .headerValues('content-encoding')
           .some((value) => !/^[ \t]*(?:identity)?[ \t]*$/i.test(value));
-        if (unknown && response.body().byteLength > 0) {
-          return refused(
+        if (hasUnknownCoding && response.body().byteLength > 0) {
+          return refuseResponse(
             refuse(502, 'The answer cannot be masked: its coding is not known'),
             'its coding is not known',
           );
         }
-        return maskAnswer(context, rules);
+        return maskResponse(context, rules);
       },
     };
   }
 }
 
-/** Null: there is none, or more than one. */
-function onlyType({ response }: HeaderFilterContext | ResponseContext): string | null {
+/** Null: there is no `Content-Type`, or more than one. */
+function contentTypeOf({ response }: HeaderFilterContext | ResponseContext): string | null {
   const types = response.headerValues('content-type');
   return types.length === 1 ? (types[0] as string) : null;
 }
@@ -239,8 +254,8 @@ function isUpgrade({ request }: AccessContext): boolean {
 
 const charsetParameter = /;[ \t]*charset=(?:"[^"]*"|[^;\s]*)/i;
 
-/** XML is always sent in UTF-8. */
-function noteEncoding(contentType: string | null, set: (value: string) => void): void {
+/** Masked XML is always UTF-8. */
+function updateCharset(contentType: string | null, set: (value: string) => void): void {
   if (contentType === null || !/^[^;]*[/+]xml[ \t]*;/i.test(contentType) || !charsetParameter.test(contentType)) return;
   set(contentType.replace(charsetParameter, '; charset=utf-8'));
 }

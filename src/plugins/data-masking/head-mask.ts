@@ -1,17 +1,17 @@
 import { framingHeaders, isFramingHeader } from '../../plugin-sdk/index.ts';
-import { type FieldMask, fieldMask, maskedPairs } from './form-body.ts';
-import type { Rule } from './rules.ts';
+import { type FieldMask, fieldMask, maskedPairs } from './bodies/form-body.ts';
+import type { Rule } from './rules/rules.ts';
 
-/** Masks headers and queries by some rules. */
+/** Masks headers and queries. */
 export class HeadMask {
-  /** Names in lower case that rules give. */
+  /** Lower-case names of the headers that rules name. */
   readonly names: readonly string[];
-  /** Some rule looks through all headers. */
+  /** Some rule searches all headers. */
   readonly allHeaders: boolean;
   readonly query: ((query: string) => string) | null;
   readonly #field: FieldMask;
 
-  /** `everywhere`: kinds and patterns are looked for in all headers and arguments, whatever the rules say. */
+  /** `everywhere`: searches kinds and patterns in all headers and arguments, for all rules. */
   constructor(rules: readonly Rule[], everywhere = false) {
     const named = rules.flatMap(({ config }) => config.headers ?? []).map((name) => name.toLowerCase());
     this.names = [...new Set(named)].filter((name) => !isFramingHeader(name));
@@ -37,7 +37,7 @@ export class HeadMask {
     return this.names.length === 0 && !this.allHeaders && this.query === null;
   }
 
-  /** A value, one char for each byte. `name` in lower case; underscores in it count as hyphens. */
+  /** Masks one value, with one char for each byte. `name` in lower case; underscores count as hyphens. */
   header(name: string, value: string): string {
     const text = beyondAscii.test(value) ? Buffer.from(value, 'latin1').toString('utf8') : value;
     const masked = this.#field(name.includes('_') ? name.replaceAll('_', '-') : name, text);
@@ -45,13 +45,13 @@ export class HeadMask {
     return masked === value || !beyondAscii.test(masked) ? masked : Buffer.from(masked).toString('latin1');
   }
 
-  /** The values of a field of which some are masked; null: none is. */
+  /** Masks the values of a field; null: nothing to mask. */
   headers(name: string, values: readonly string[]): readonly string[] | null {
     let changed = false;
     const masked = values.map((value) => {
-      const one = this.header(name, value);
-      if (one !== value) changed = true;
-      return one;
+      const maskedValue = this.header(name, value);
+      if (maskedValue !== value) changed = true;
+      return maskedValue;
     });
     return changed ? masked : null;
   }
@@ -59,8 +59,8 @@ export class HeadMask {
 
 const beyondAscii = /[^\0-\x7f]/;
 
-/** They tell how a message is read or where it goes: nothing is looked for in them unless a rule names them. */
-const ownFields: ReadonlySet<string> = new Set([
+/** Headers that control parsing and routing: they are searched only if a rule names them. */
+const controlFields: ReadonlySet<string> = new Set([
   ...framingHeaders,
   'accept',
   'accept-encoding',
@@ -87,8 +87,8 @@ const ownFields: ReadonlySet<string> = new Set([
   'x-real-ip',
 ]);
 
-/** Names of the fields that `mask` looks at among those of a message. */
+/** The names of the fields of a message that `mask` applies to. */
 export function fieldsOf(mask: HeadMask, all: () => Readonly<Record<string, unknown>>): readonly string[] {
   if (!mask.allHeaders) return mask.names;
-  return [...new Set([...mask.names, ...Object.keys(all()).filter((name) => !ownFields.has(name))])];
+  return [...new Set([...mask.names, ...Object.keys(all()).filter((name) => !controlFields.has(name))])];
 }

@@ -34,7 +34,7 @@ test('headers and arguments, by name and by kind', async () => {
   assert.equal(response.body, 'x');
 });
 
-test('logs are masked by all rules, refused requests too', async () => {
+test('logs are masked by all rules, also of refused requests', async () => {
   const rules: Rules = [
     { headers: ['X-Name'], query_arguments: ['name'], direction: 'log' },
     { kinds: ['email'], except_groups: ['staff'] },

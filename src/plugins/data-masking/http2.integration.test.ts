@@ -17,7 +17,7 @@ describe('masking over HTTP/2', () => {
   });
   after(() => rig.close());
 
-  it('bodies without a length, both ways, and fields behind them', async () => {
+  it('bodies without a length in both directions, and trailers', async () => {
     await using client = await openHttp2(rig.port);
     const answer = await client.request('/?a=planted3', {
       headers: { ':method': 'POST', 'content-type': 'application/json', 'x-name': 'planted4', te: 'trailers' },
@@ -31,7 +31,7 @@ describe('masking over HTTP/2', () => {
     assert.doesNotMatch(rig.backend.received, /planted/);
   });
 
-  it('a WebSocket is not opened: nothing could be masked in it', async () => {
+  it('a WebSocket is refused: it cannot be masked', async () => {
     await using client = await openHttp2(rig.port);
     const before = rig.backend.requests.length;
     const stream = client.open('/', {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type KindName, kinds } from './kinds/kinds.ts';
 
-/** What is found, in order. */
+/** The values that are found, in order. */
 function found(kind: KindName, text: string): readonly string[] {
   return kinds[kind](text).map(({ start, end }) => text.slice(start, end));
 }
 
-/** Each is found as a whole: alone, within a text, and between marks. */
+/** Each value is found as a whole: alone, within a text, and between punctuation marks. */
 function isFound(kind: KindName, ...values: readonly string[]): void {
   for (const value of values) {
     assert.deepEqual(found(kind, value), [value], value);
@@ -66,7 +66,7 @@ test('email addresses', () => {
 });
 
 test('card numbers', () => {
-  // The numbers that the networks give out for tests.
+  // Test numbers of the networks.
   isFound('card', '4111111111111111', '5555555555554444', '2223003122003222', '378282246310005', '30569309025904');
   isFound(
     'card',
@@ -86,7 +86,7 @@ test('card numbers', () => {
   );
   isFound('card', '3782 822463 10005', '4111 - 1111 - 1111 - 1111', '4111–1111–1111–1111');
   isNotFound('card', '4111111111111112', '1234567890123', '0000000000000000', '41111111111111111', '7111111111111116');
-  // A time in milliseconds, one in microseconds, an IMEI, a UUID, a long number that has a card in it.
+  // A time in milliseconds, one in microseconds, an IMEI, a UUID, a long number that contains a card number.
   isNotFound(
     'card',
     '1764000000000',
@@ -225,7 +225,7 @@ test('JSON web tokens', () => {
   );
 });
 
-/** Texts on which a search that goes back would take for ever. */
+/** Texts on which a search with backtracking would take very long. */
 const hostile: readonly (readonly [name: string, unit: string])[] = [
   ['digits', '4'],
   ['groups of digits', '4 '],
@@ -249,7 +249,7 @@ const hostile: readonly (readonly [name: string, unit: string])[] = [
   ['quotation marks', '"@'],
 ];
 
-test('the time is linear in the text, whatever it is', () => {
+test('the time is linear in the length of any text', () => {
   for (const [name, unit] of hostile) {
     const text = unit.repeat(Math.ceil(50_000 / unit.length));
     for (const [kind, find] of Object.entries(kinds)) {

@@ -1,7 +1,8 @@
 import type { PluginNeeds } from '../../plugin-sdk/index.ts';
-import type { DataMaskingConfig, RuleConfig } from './schema.ts';
+import type { RuleConfig } from './rules/rule-schema.ts';
+import type { DataMaskingConfig } from './schema.ts';
 
-/** Bodies of the directions in which some rule looks into them. */
+/** Requests the bodies of the directions in which a rule masks bodies. */
 export function bodyNeeds(config: DataMaskingConfig): PluginNeeds {
   const reads = (direction: 'request' | 'response') =>
     config.rules.some((rule) => (rule.direction === 'both' || rule.direction === direction) && readsBodies(rule));

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BodyMasker } from './masker.ts';
-import { compileRules } from './rules.ts';
+import { BodyMasker } from './bodies/masker.ts';
+import { compileRules } from './rules/rules.ts';
 import { type RuleInput, ruleConfig } from './testing/rule-config.ts';
 
 /*
- * Secrets in random places of random bodies: none survives, whatever stands around it and however it is written. A failure names
- * its seed: SEED=<number> repeats it.
+ * Secrets in random places of random bodies: none remains, with any surrounding text and any encoding. A failure names its
+ * seed: SEED=<number> repeats it.
  */
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
@@ -44,7 +44,7 @@ class Dice {
   }
 }
 
-/** A secret as a text, and what must not be found of it. */
+/** A secret, and the text that must not be found. */
 interface Secret {
   readonly text: string;
   readonly mark: string;
@@ -82,7 +82,7 @@ function secret(dice: Dice, serial: number): Secret {
   }
 }
 
-/** Something around a secret that does not join it to a longer word. */
+/** Text around a secret that does not extend it to a longer word. */
 function around(dice: Dice, text: string): string {
   return dice.one([
     text,
@@ -119,7 +119,7 @@ function written(dice: Dice, value: Json): string {
   return JSON.stringify(value, null, dice.one([0, 1, '\t']));
 }
 
-/** The inside of a JSON string, some characters of it as escapes. */
+/** The content of a JSON string, with some characters escaped. */
 function escaped(dice: Dice, text: string): string {
   return [...text]
     .map((char) => (dice.below(4) === 0 ? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}` : char))
@@ -168,7 +168,7 @@ test('paths in JSON', async () => {
   }
 });
 
-test('kinds in XML, also where sections, comments and references cut them', async () => {
+test('kinds in XML, also if CDATA sections, comments and references split them', async () => {
   const dice = new Dice(seed + 2);
   const masker = maskerOf(kindRule);
   const safe = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');

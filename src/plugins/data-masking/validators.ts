@@ -1,30 +1,30 @@
 import type { AccessContext, HeaderFilterContext } from '../../plugin-sdk/index.ts';
 
 /**
- * Entity tags of masked answers: the backend's with a mark of the rules behind it, weak because the bytes are others. An answer that
- * another client gets by other rules has another tag.
+ * Entity tags of masked responses: the tag of the backend with a suffix for the rules, weak because the bytes differ. With
+ * other rules, another client gets another tag.
  */
 export class MarkedTags {
   readonly #suffix: string;
   readonly #own: RegExp;
 
-  /** `mark`: hexadecimal digits that are others for other rules. */
+  /** `mark`: a short hash of the rules, in hexadecimal. */
   constructor(mark: string) {
     this.#suffix = `-m${mark}`;
     this.#own = new RegExp(`(?:^|,)[ \\t]*W/"([^"]*)-m${mark}"`, 'g');
   }
 
-  /** `"x"` and `W/"x"` become `W/"x-m<mark>"`. Null: it is no tag. */
+  /** `"x"` and `W/"x"` become `W/"x-m<mark>"`. Null: not a tag. */
   marked(tag: string): string | null {
     const found = /^(?:W\/)?"([^"]*)"$/.exec(tag.trim());
     return found === null ? null : `W/"${found[1]}${this.#suffix}"`;
   }
 
   /**
-   * What to ask a backend in place of this `If-None-Match`: the tags that were given out by the same rules, as the backend gave them.
-   * Null: there is none, so the client has nothing that may be called unchanged.
+   * The `If-None-Match` for the backend: the tags that were created with the same rules, in the form of the backend. Null:
+   * there are none, so the response must not be 304.
    */
-  asked(field: string): string | null {
+  forBackend(field: string): string | null {
     const tags = [...field.matchAll(this.#own)].map(([, tag]) => `W/"${tag}"`);
     return tags.length === 0 ? null : tags.join(', ');
   }
@@ -32,18 +32,18 @@ export class MarkedTags {
 
 const conditions = /^(?:range|if[-_](?:range|modified[-_]since|none[-_]match)):/im;
 
-/** A part of a body cannot be masked, and what a client has of other rules is not what it would get now. */
+/** A part of a body cannot be masked, and a response that was masked with other rules is outdated. */
 export function withoutConditions({ request, upstream }: AccessContext, tags: MarkedTags): void {
   if (!conditions.test(request.block())) return;
   upstream.removeHeader('Range');
   upstream.removeHeader('If-Range');
   upstream.removeHeader('If-Modified-Since');
-  const asked = tags.asked(upstream.headerValues('if-none-match').join(', '));
-  if (asked === null) upstream.removeHeader('If-None-Match');
-  else upstream.setHeader('If-None-Match', asked);
+  const forBackend = tags.forBackend(upstream.headerValues('if-none-match').join(', '));
+  if (forBackend === null) upstream.removeHeader('If-None-Match');
+  else upstream.setHeader('If-None-Match', forBackend);
 }
 
-/** They tell of the bytes that the backend sent. */
+/** Describe the bytes that the backend sent. */
 const ofOtherBytes = [
   'Accept-Ranges',
   'Content-MD5',
@@ -55,23 +55,23 @@ const ofOtherBytes = [
 ];
 
 /**
- * Of any answer where bodies are masked, was one sent or not (HEAD, 304): what has no mark is not asked for again. `others`: the bytes
- * are not those of the backend.
+ * Marks every response to a request whose body would be masked, even without a body (HEAD, 304). `changed`: the bytes differ
+ * from those of the backend.
  */
-export function markAnswer({ response }: HeaderFilterContext, tags: MarkedTags, others: boolean): void {
+export function markResponse({ response }: HeaderFilterContext, tags: MarkedTags, changed: boolean): void {
   const tag = response.header('etag');
   if (tag !== null) {
     const marked = tags.marked(tag);
     if (marked === null) response.removeHeader('ETag');
     else response.setHeader('ETag', marked);
   }
-  if (!others) return;
+  if (!changed) return;
   for (const name of ofOtherBytes) if (response.header(name) !== null) response.removeHeader(name);
 }
 
 const shared = /^(?:public|private|s-maxage|proxy-revalidate)(?:=|$)/i;
 
-/** What one client gets is not for another one: caches that clients share must not keep it. */
+/** Clients receive different responses: shared caches must not store them. */
 export function keepPrivate({ response }: HeaderFilterContext): void {
   const directives = response
     .headerValues('cache-control')

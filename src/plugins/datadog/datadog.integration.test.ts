@@ -44,7 +44,7 @@ async function ask(path = '/', headers: Record<string, string> = {}): Promise<nu
   return response.status;
 }
 
-test('the lines of a request are one datagram, with tags that nobody can forge', async () => {
+test('sends the lines of a request in one datagram, with tags that clients cannot forge', async () => {
   await withDatadog({}, async () => {
     assert.equal(await ask('/private', { apikey: 'ada-key' }), 200);
     const metrics = await agent.lines(6);
@@ -68,13 +68,13 @@ test('the lines of a request are one datagram, with tags that nobody can forge',
   });
 });
 
-test('rates and distributions', async () => {
+test('sends sample rates and distributions', async () => {
   const metrics = [{ name: 'latency', stat_type: 'distribution', sample_rate: 0.25 }];
   await withDatadog({ metrics, queue: { max_batch_size: 500, max_coalescing_delay: 0.05 } }, async () => {
     const total = 400;
     for (let turn = 0; turn < total / 20; turn++) await Promise.all(Array.from({ length: 20 }, () => ask()));
     let seen = -1;
-    // The last ones wait for the delay of the queue.
+    // The last lines wait for the delay of the queue.
     await until(() => {
       const before = seen;
       seen = agent.metrics.length;
@@ -87,7 +87,7 @@ test('rates and distributions', async () => {
   });
 });
 
-test('an agent that is not there does not harm the traffic, and is told of', async () => {
+test('an unavailable agent does not affect the traffic, and is logged', async () => {
   await withDatadog({ port: await freePort() }, async () => {
     await until(async () => {
       assert.equal(await ask(), 200);
@@ -98,13 +98,13 @@ test('an agent that is not there does not harm the traffic, and is told of', asy
   });
 });
 
-test('the examples of the README are taken', async () => {
+test('accepts the examples of the README', async () => {
   await using own = await startTestGateway({ settings: { plugins: ['datadog'] } });
   assert.equal((await own.admin('PUT', '/services/users', { url: rig.backend.url })).status, 200);
   await runReadme(new URL('./README.md', import.meta.url), own);
 });
 
-test('streams are told of', async () => {
+test('reports streams', async () => {
   await using streams = await startStreamRig([''], { plugins: ['datadog'] });
   const echo = await startStatsdServer();
   await streams.route('echo', { port: echo.port }, { destinations: [{ port: streams.ports[0] }] });

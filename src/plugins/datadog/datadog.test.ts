@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseStatsdLine } from '../../../test/support/statsd-server.ts';
-import type { TrafficSample } from '../../plugin-sdk/statsd/traffic-sample.ts';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import type { TrafficSample } from '../../plugin-kit/telemetry/statsd/index.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import datadog from './index.ts';
-import { datadogLines } from './metrics.ts';
+import { datadogLines } from './metric-lines.ts';
 import type { DatadogConfig } from './schema.ts';
 
 const service = {
@@ -28,7 +28,7 @@ async function linesOf(config: Readonly<Record<string, unknown>>, told = sample,
   return lines;
 }
 
-test("the metrics, types and tags of a request are Kong's", async () => {
+test("sends Kong's metrics, types and tags for a request", async () => {
   const tags = 'name:users,status:200,consumer:a-1,app:kong';
   assert.deepEqual(await linesOf({}), [
     `kong.request.count:1|c|#${tags}`,
@@ -40,13 +40,13 @@ test("the metrics, types and tags of a request are Kong's", async () => {
   ]);
 });
 
-test('without service, consumer and backend', async () => {
+test('sends fewer tags without service, consumer and backend', async () => {
   const lines = await linesOf({}, { ...sample, service: null, consumer: null, status: 404, upstream: -1 });
   assert.equal(lines.length, 5);
   assert.equal(lines[0], 'kong.request.count:1|c|#name:,status:404,app:kong');
 });
 
-test('prefix, names of tags, own tags, rates and distributions', async () => {
+test('applies prefix, tag names, own tags, rates and distributions', async () => {
   const config = {
     prefix: 'edge',
     service_name_tag: 'svc',
@@ -67,7 +67,7 @@ test('prefix, names of tags, own tags, rates and distributions', async () => {
   assert.equal((await linesOf(config, sample, 0.3)).length, 2);
 });
 
-test('no name can forge a line or a tag', async () => {
+test('escapes names that would forge a line or a tag', async () => {
   const evil = 'a.b:1|c\nkong.forged:9|c|@0.1|#x:y,z=1]\r\u2028[#\u0000,\\';
   const told = { ...sample, service: { ...service, name: evil }, consumer: { ...consumer, customId: evil } };
   const lines = await linesOf({}, told);
@@ -78,7 +78,7 @@ test('no name can forge a line or a tag', async () => {
   }
 });
 
-test('what is wrong is refused, and named', async () => {
+test('refuses an invalid configuration and names the field', async () => {
   const { check } = testPlugin(datadog);
   const metric = { name: 'request_count', stat_type: 'counter', sample_rate: 1 };
   const cases: readonly (readonly [Readonly<Record<string, unknown>>, RegExp])[] = [

@@ -1,13 +1,16 @@
-import { openDatagrams } from '../../plugin-sdk/datagrams.ts';
+import { openDatagrams, queueLimits, queueSettings } from '../../plugin-kit/delivery/index.ts';
+import {
+  defaultPacketSize,
+  LineGatherer,
+  requestSample,
+  streamSample,
+} from '../../plugin-kit/telemetry/statsd/index.ts';
 import type { PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
-import { queueLimits, queueSettings } from '../../plugin-sdk/queue-settings.ts';
-import { LineGatherer, usualPacketSize } from '../../plugin-sdk/statsd/line-gatherer.ts';
-import { requestSample, streamSample } from '../../plugin-sdk/statsd/traffic-sample.ts';
-import { datadogLines } from './metrics.ts';
+import { datadogLines } from './metric-lines.ts';
 import type { DatadogConfig } from './schema.ts';
 
-/** Sends the agent some lines for each request. Nothing waits for it, and what cannot be sent is counted. */
-export function tellDatadog(config: DatadogConfig, tools: PluginTools): PluginPhases {
+/** Sends lines for each request to the agent. No request waits for it; lines that cannot be sent are counted. */
+export function exportToDatadog(config: DatadogConfig, tools: PluginTools): PluginPhases {
   const lines = datadogLines(config);
   const datagrams = openDatagrams({
     host: config.host ?? 'localhost',
@@ -17,7 +20,7 @@ export function tellDatadog(config: DatadogConfig, tools: PluginTools): PluginPh
   });
   const { maxBatchSize, delay } = queueLimits(queueSettings(config));
   const gatherer = new LineGatherer({
-    packetSize: usualPacketSize,
+    packetSize: defaultPacketSize,
     groups: maxBatchSize,
     delay,
     send: (packet) => datagrams.send(packet),

@@ -1,5 +1,5 @@
 import { allProtocols, definePlugin } from '../../plugin-sdk/index.ts';
-import { tellDatadog } from './handler.ts';
+import { exportToDatadog } from './handler.ts';
 
 export default definePlugin({
   name: 'datadog',
@@ -7,5 +7,5 @@ export default definePlugin({
   priority: 10,
   protocols: allProtocols,
   schema: () => import('./schema.ts'),
-  setup: tellDatadog,
+  setup: exportToDatadog,
 });

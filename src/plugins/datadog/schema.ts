@@ -1,12 +1,13 @@
-import { legacyQueueFields, queueField } from '../../plugin-sdk/queue-fields.ts';
-import { array, type Infer, number, record, string } from '../../plugin-sdk/schema.ts';
 import {
   agentHost,
   agentPort,
   consumerIdentifier,
+  legacyQueueFields,
   metricPrefix,
+  queueField,
   sampleRateCheck,
-} from '../../plugin-sdk/statsd/stat-fields.ts';
+} from '../../plugin-kit/fields/index.ts';
+import { array, type Infer, number, record, string } from '../../plugin-sdk/schema.ts';
 
 const common = { tags: ['app:kong'], consumer_identifier: 'custom_id' };
 
@@ -19,7 +20,7 @@ const defaultMetrics = [
   { name: 'kong_latency', stat_type: 'timer', ...common },
 ];
 
-/** What would end a tag, or the line. */
+/** Characters that would end a tag or the line. */
 const tagName = { not_match: /[\s\p{Cc}:|#,]/u, err: 'must not have spaces, control characters, or any of : | # ,' };
 
 const metric = record(
@@ -28,25 +29,25 @@ const metric = record(
       required: true,
       one_of: ['kong_latency', 'latency', 'request_count', 'request_size', 'response_size', 'upstream_latency'],
       description:
-        'What is told: that there was a request, milliseconds (`latency`: all of it; `upstream_latency`: until the backend answered; `kong_latency`: within the gateway), or bytes.',
+        'Name of the metric: a count, milliseconds (`latency`: the whole request; `upstream_latency`: until the backend answered; `kong_latency`: within the gateway), or bytes.',
     }),
     stat_type: string({
       required: true,
       one_of: ['counter', 'gauge', 'histogram', 'meter', 'set', 'timer', 'distribution'],
-      description: 'What the agent makes of the values.',
+      description: 'Statsd type of the metric.',
     }),
     tags: array(
       string({
         match: /^[^\s\p{Cc}|#,]+$/u,
         err: 'must not have spaces, control characters, or any of | # ,',
       }),
-      { description: 'More tags, as `name:value` or `name`.' },
+      { description: 'Additional tags, as `name:value` or `name`.' },
     ),
     sample_rate: number({
       between: [0, 1],
-      description: 'Share of the requests of which it is told. Needed for `counter` and `gauge`. Null: all.',
+      description: 'Fraction of requests that are reported, 0 to 1. Required for `counter` and `gauge`. Null: all.',
     }),
-    consumer_identifier: consumerIdentifier('How the consumer is named in its tag. Null: no tag for it.'),
+    consumer_identifier: consumerIdentifier('Field that names the consumer in its tag. Null: no such tag.'),
   },
   { checks: [sampleRateCheck], description: 'One metric, and in what form it is sent.' },
 );
@@ -64,7 +65,7 @@ export const config = record({
     required: true,
     default: defaultMetrics,
     len_max: 64,
-    description: 'What is sent of each request.',
+    description: 'Metrics that are sent for each request.',
   }),
 });
 

@@ -62,7 +62,7 @@ describe('file-log', () => {
     assert.ok(seen.every((one) => one['request'].headers['x-long'].length === 6000));
   });
 
-  it('goes on in a new file when the logs are reopened', async () => {
+  it('continues in a new file when the logs are reopened', async () => {
     await rig.plugin('file-log', { path: `${path}.kept` });
     await rig.request('/one');
     await arrived(1, `${path}.kept`);
@@ -77,7 +77,7 @@ describe('file-log', () => {
     assert.deepEqual(paths(records(`${path}.kept.1`)), ['/one', '/two']);
   });
 
-  it('follows a moved file by itself with reopen, and loses nothing', async () => {
+  it('follows a moved file with reopen, and loses no line', async () => {
     await rig.plugin('file-log', { path: `${path}.moved`, reopen: true });
     let requests = 0;
     for (let move = 1; move <= 3; move++) {
@@ -93,7 +93,7 @@ describe('file-log', () => {
     assert.deepEqual(paths(all()).toSorted(), Array.from({ length: requests }, (_, at) => `/${at + 1}`).toSorted());
   });
 
-  it('a folder that is missing harms no request; lost lines are counted, and the log says why', async () => {
+  it('affects no request when the folder is missing; lost lines are counted, and the reason is logged', async () => {
     const before = (await rig.counts('file-log'))['lines_lost'] ?? 0;
     const lost = join(rig.rig.gateway.prefix, 'later', 'x.log');
     await rig.plugin('file-log', { path: lost });
@@ -113,14 +113,14 @@ describe('file-log', () => {
     });
   });
 
-  it('/dev/full harms no request either', async () => {
+  it('affects no request when writing to /dev/full', async () => {
     const before = (await rig.counts('file-log'))['lines_lost'] ?? 0;
     await rig.plugin('file-log', { path: '/dev/full' });
     for (let turn = 0; turn < 30; turn++) assert.equal(await rig.request('/full'), 200);
     await until(async () => ((await rig.counts('file-log'))['lines_lost'] ?? 0) - before >= 30);
   });
 
-  it('a path that is none is refused by the Admin API, with the field named', async () => {
+  it('has an invalid path refused by the Admin API, with the field', async () => {
     const answer = await rig.rig.gateway.admin('POST', '/services/web/plugins', {
       name: 'file-log',
       config: { path: '/var/log/`id`' },
@@ -129,7 +129,7 @@ describe('file-log', () => {
     assert.deepEqual(answer.body['fields'], { config: { path: 'not a valid filename' } });
   });
 
-  it('what is gathered when the node ends is written', async () => {
+  it('writes buffered lines when the node stops', async () => {
     await using other = await startLogRig();
     const last = join(rig.rig.gateway.prefix, 'last.log');
     await other.plugin('file-log', { path: last });

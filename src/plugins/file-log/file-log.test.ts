@@ -3,14 +3,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import fileLog from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'file-log-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const path = join(folder, 'requests.log');
 
-test('paths that are none are refused, with the field named', async () => {
+test('refuses invalid paths and names the field', async () => {
   const { check } = testPlugin(fileLog);
   const cases: [unknown, string][] = [
     [undefined, 'required field missing'],
@@ -33,7 +33,7 @@ test('paths that are none are refused, with the field named', async () => {
   assert.equal((await check({ path, custom_fields: { x: '$(nonsense' } })).ok, false);
 });
 
-test('a request is one line of JSON, whatever its headers hold, and secrets are masked in it', async () => {
+test('writes a request as one line of JSON, whatever its headers contain, with secrets masked', async () => {
   const { request, stream, drain, dispose, counts } = testPlugin(fileLog, {
     config: { path, custom_fields: { 'app.tenant': "$(headers['x-tenant'])", 'request.size': '' } },
   });
@@ -58,7 +58,7 @@ test('a request is one line of JSON, whatever its headers hold, and secrets are 
   assert.equal(counts.size, 0);
 });
 
-test('a line that cannot be written is counted, and the request is not harmed', async () => {
+test('counts a line that cannot be written, and does not affect the request', async () => {
   const { request, counts, logLines, drain } = testPlugin(fileLog, {
     config: { path: join(folder, 'missing', 'x.log'), custom_fields_by_lua: { a: "return 'x'" } },
   });

@@ -1,11 +1,6 @@
-import {
-  compileLogFields,
-  type LogSource,
-  logLine,
-  openLineFile,
-  type PluginPhases,
-  type PluginTools,
-} from '../../plugin-sdk/index.ts';
+import { openLineFile } from '../../plugin-kit/delivery/index.ts';
+import { compileLogFields, type LogSource, logLine } from '../../plugin-kit/telemetry/index.ts';
+import type { PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
 import type { FileLogConfig } from './schema.ts';
 
 export function logToFile(config: FileLogConfig, tools: PluginTools): PluginPhases {

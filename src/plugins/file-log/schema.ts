@@ -1,4 +1,5 @@
-import { boolean, type Infer, logFields, record, string } from '../../plugin-sdk/schema.ts';
+import { logFields } from '../../plugin-kit/fields/index.ts';
+import { boolean, type Infer, record, string } from '../../plugin-sdk/schema.ts';
 
 export const config = record({
   path: string({
@@ -6,20 +7,20 @@ export const config = record({
     len_max: 4096,
     custom: pathProblem,
     description:
-      "The file, made when it is not there; its folder has to be. Relative paths count from the gateway's working directory. `/dev/stdout` and `/dev/stderr` are the gateway's own.",
+      "Path of the file. It is created if it does not exist; its folder must exist. A relative path is relative to the gateway's working directory. `/dev/stdout` and `/dev/stderr` are the gateway's own.",
   }),
   reopen: boolean({
     required: true,
     default: false,
     description:
-      'Goes on in a new file within moments after somebody has moved or removed the one written to. Without it, only when the logs are reopened (`sluicegate reload`, SIGHUP).',
+      'Detects that the file was moved or removed, and continues in a new one. If off, a new file is opened only by `sluicegate reload` or SIGHUP.',
   }),
   ...logFields(),
 });
 
 export type FileLogConfig = Infer<typeof config>;
 
-/** Kong takes no file name with one of the first five; with the others it could not be what somebody wanted. */
+/** Kong refuses the first five in file names; the others are never intended. */
 function pathProblem(path: string): string | null {
   if (/[*&%\\`\x00-\x1f\x7f]/.test(path)) return 'not a valid filename';
   if (path.split('/').includes('..')) return "must not contain '..'";

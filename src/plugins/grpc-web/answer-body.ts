@@ -9,13 +9,13 @@ const maxMessage = 8 * 1024 * 1024;
 
 type Trailers = Readonly<Record<string, readonly string[]>>;
 
-/** The body of an answer of gRPC as one of gRPC-Web; `codec`: for JSON. */
+/** Converts the body of a gRPC response to gRPC-Web; `codec`: for JSON. */
 export function answerBody(format: WebFormat, codec: MethodCodec | null): BodyTransform {
   const inner = codec === null ? new Frames() : new JsonMessages(codec, format.framed);
   return format.text ? new TextBody(inner) : inner;
 }
 
-/** Frames pass as they are. */
+/** Frames pass unchanged. */
 class Frames implements BodyTransform {
   readonly keepsTrailers = true;
 
@@ -28,7 +28,7 @@ class Frames implements BodyTransform {
   }
 }
 
-/** Every message as JSON: in a frame again, or on a line of its own. */
+/** Every message as JSON: in a frame, or on its own line. */
 class JsonMessages implements BodyTransform {
   readonly keepsTrailers = true;
   readonly #frames = new FrameCollector(maxMessage);

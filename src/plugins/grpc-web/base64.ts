@@ -2,7 +2,7 @@ import { FrameWalker } from './frames.ts';
 
 const groups = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)*$/;
 
-/** The bytes of base64 texts one behind the other, each padded by itself. Null when it is something else. */
+/** Decodes concatenated base64 texts, each with its own padding. Null when it is not base64. */
 export function decodeBase64(body: Uint8Array): Buffer | null {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
   if (!groups.test(text)) return null;
@@ -10,12 +10,12 @@ export function decodeBase64(body: Uint8Array): Buffer | null {
 }
 
 /**
- * Writes frames in base64 as they pass. Padding stands only where a frame ends, so that a client can read each message as
- * soon as it is there, and every piece by itself.
+ * Encodes frames to base64 as they stream. Padding occurs only at the end of a frame, so that a client can read each message
+ * as soon as it arrives, and each chunk by itself.
  */
 export class FrameEncoder {
   readonly #walker = new FrameWalker();
-  /** Bytes, less than three, that wait for those that follow them. */
+  /** Up to two bytes that wait for the next ones. */
   #rest: Buffer = Buffer.alloc(0);
 
   /** Between two frames. */

@@ -1,12 +1,12 @@
-/** How a client of gRPC-Web writes its messages. */
+/** The encoding of a gRPC-Web client's messages. */
 export interface WebFormat {
-  /** The media type, which the answer gets too. */
+  /** The media type, also of the response. */
   readonly type: string;
   /** The body is in base64 (`grpc-web-text`). */
   readonly text: boolean;
   /** Messages are JSON. */
   readonly json: boolean;
-  /** Messages stand in frames with their length, as in gRPC; the trailers follow as one of them. */
+  /** Messages are in length-prefixed frames, as in gRPC; the trailers are the last frame. */
   readonly framed: boolean;
 }
 
@@ -29,7 +29,7 @@ export function webFormat(contentType: string | null): WebFormat | null {
   return formats.get((contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '') ?? null;
 }
 
-/** gRPC as it is, which a route may take beside gRPC-Web. */
+/** Plain gRPC, which a route may accept in addition to gRPC-Web. */
 export function isPlainGrpc(contentType: string | null): boolean {
   return contentType !== null && /^application\/grpc(?:\+|;|$)/.test(contentType);
 }

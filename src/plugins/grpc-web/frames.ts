@@ -1,8 +1,8 @@
 const headSize = 5;
-/** Set in the first byte of a frame that holds the trailers. */
+/** Flag in the first byte of the frame with the trailers. */
 const trailerFlag = 0x80;
 
-/** A frame: a byte of flags, the length in four, the bytes (gRPC over HTTP/2, Length-Prefixed-Message). */
+/** A frame: one byte of flags, four bytes of length, the message (gRPC over HTTP/2, Length-Prefixed-Message). */
 export function frame(flags: number, payload: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(headSize + payload.byteLength);
   bytes[0] = flags;
@@ -11,14 +11,14 @@ export function frame(flags: number, payload: Uint8Array): Buffer {
   return bytes;
 }
 
-/** The last frame of an answer: the trailers as lines, names in lower case. */
+/** The last frame of a response: the trailers as lines, names in lower case. */
 export function trailerFrame(trailers: Readonly<Record<string, readonly string[]>>): Buffer {
   let text = '';
   for (const [name, values] of Object.entries(trailers)) for (const value of values) text += `${name}:${value}\r\n`;
   return frame(trailerFlag, Buffer.from(text, 'latin1'));
 }
 
-/** Follows frames through the pieces of a body, and tells of each part and of each end. */
+/** Tracks frames across the chunks of a body, and reports each part and each end. */
 export class FrameWalker {
   #head = Buffer.allocUnsafe(headSize);
   #headFilled = 0;
@@ -38,7 +38,7 @@ export class FrameWalker {
       if (this.#headFilled === headSize && this.#left === 0) this.#left = this.#head.readUInt32BE(1) + 1;
       let last = false;
       if (this.#left > 0) {
-        // One more than is left, so that an empty frame is not mistaken for one whose length is not known.
+        // One more than the rest, so that an empty frame is not mistaken for one of unknown length.
         const size = Math.min(this.#left - 1, piece.byteLength - at);
         at += size;
         this.#left -= size;
@@ -53,7 +53,7 @@ export class FrameWalker {
   }
 }
 
-/** Takes whole frames out of the pieces of a body. Throws when one is larger than `limit` bytes. */
+/** Collects whole frames from the chunks of a body. Throws when one is larger than `limit` bytes. */
 export class FrameCollector {
   readonly #walker = new FrameWalker();
   readonly #limit: number;
@@ -67,7 +67,7 @@ export class FrameCollector {
     return this.#walker.atRest;
   }
 
-  /** The frames that end in this piece: flags and payload. */
+  /** The frames that end in this chunk: flags and payload. */
   push(piece: Uint8Array): { readonly flags: number; readonly payload: Buffer }[] {
     const whole: { readonly flags: number; readonly payload: Buffer }[] = [];
     this.#walker.walk(piece, (start, end, last, length) => {

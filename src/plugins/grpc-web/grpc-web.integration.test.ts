@@ -12,7 +12,7 @@ import { FrameCollector, frame } from './frames.ts';
 // biome-ignore lint/suspicious/noExplicitAny: calls of all kinds, and their callbacks
 type Call = any;
 
-/** Streams wait for this before each message but the first. */
+/** Streams wait for this before each message except the first. */
 let next = Promise.withResolvers<void>();
 
 const methods = {
@@ -50,7 +50,7 @@ function framesOf(bytes: Uint8Array): { flags: number; payload: Buffer }[] {
   return new FrameCollector(1_000_000).push(bytes);
 }
 
-test('a browser calls over HTTP/1.1, in binary and in text', async () => {
+test('serves browser calls over HTTP/1.1, in binary and in text', async () => {
   await using backend = await startGrpcBackend(methods);
   await using rig = await startWebRig(backend.port);
   const request = frame(0, encodeMessage({ text: 'hello' }));
@@ -68,7 +68,7 @@ test('a browser calls over HTTP/1.1, in binary and in text', async () => {
   }
 });
 
-test('each message of a stream arrives when it is sent, as text that can be decoded so far', async () => {
+test('delivers each message of a stream at once, as text that can be decoded', async () => {
   await using backend = await startGrpcBackend(methods);
   await using rig = await startWebRig(backend.port);
   const request = frame(0, encodeMessage({ count: 3 }));
@@ -91,7 +91,7 @@ test('each message of a stream arrives when it is sent, as text that can be deco
   while (!(await reader.read()).done);
 });
 
-test('errors of calls, and of the way to the backend', async () => {
+test('reports errors of calls and of the connection to the backend', async () => {
   const backend = await startGrpcBackend(methods);
   await using rig = await startWebRig(backend.port);
   const failed = await post(
@@ -110,7 +110,7 @@ test('errors of calls, and of the way to the backend', async () => {
   assert.equal(gone.headers.get('access-control-allow-origin'), '*');
 });
 
-test('JSON over HTTP/1.1, and the path behind what the route strips', async () => {
+test('serves JSON over HTTP/1.1, with the path after the stripped part', async () => {
   await using backend = await startGrpcBackend(methods);
   await using rig = await startWebRig(backend.port, {}, { paths: ['/api'], strip_path: true });
   const proto = join(rig.gateway.prefix, 'echo.proto');
@@ -122,7 +122,7 @@ test('JSON over HTTP/1.1, and the path behind what the route strips', async () =
   assert.deepEqual(await answer.json(), { text: 'json!' });
 });
 
-test('over HTTP/2 no trailers are sent besides', async () => {
+test('sends no additional trailers over HTTP/2', async () => {
   await using backend = await startGrpcBackend(methods);
   await using rig = await startWebRig(backend.port);
   await using client = await openHttp2(rig.tlsPort, true);

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import { decodeBase64, FrameEncoder } from './base64.ts';
 import { FrameCollector, frame } from './frames.ts';
 import grpcWeb from './index.ts';
@@ -26,7 +26,7 @@ await writeFile(
 const ok = { headers: { 'Content-Type': 'application/grpc' }, trailers: { 'grpc-status': '0', 'grpc-message': '' } };
 const trailerText = 'grpc-status:0\r\ngrpc-message:\r\n';
 
-test('a binary call goes to the backend as gRPC, and its trailers come as the last frame', async () => {
+test('forwards a binary call as gRPC, and sends its trailers as the last frame', async () => {
   const { upstream, response } = await testPlugin(grpcWeb).request({
     method: 'POST',
     path: '/hello.v1.Greeter/Say',
@@ -43,7 +43,7 @@ test('a binary call goes to the backend as gRPC, and its trailers come as the la
   );
 });
 
-test('text: the request is decoded, and each message of the answer can be read at once', async () => {
+test('decodes a text request, and encodes each message of the answer separately', async () => {
   const message = frame(0, Buffer.from('abc'));
   const { upstream, response } = await testPlugin(grpcWeb).request({
     method: 'POST',
@@ -61,7 +61,7 @@ test('text: the request is decoded, and each message of the answer can be read a
   );
 });
 
-test('a call that failed at once keeps its status in the head, where scripts may read it', async () => {
+test('keeps the status of a failed call in the head, where scripts can read it', async () => {
   const { response } = await testPlugin(grpcWeb).request({
     method: 'POST',
     path: '/hello.v1.Greeter/Say',
@@ -73,7 +73,7 @@ test('a call that failed at once keeps its status in the head, where scripts may
   assert.equal(response.bytes.byteLength, 0);
 });
 
-test('an answer that is none of gRPC is left alone', async () => {
+test('leaves an answer unchanged that is not gRPC', async () => {
   const { response } = await testPlugin(grpcWeb).request({
     method: 'POST',
     headers: { 'Content-Type': 'application/grpc-web' },
@@ -83,7 +83,7 @@ test('an answer that is none of gRPC is left alone', async () => {
   assert.equal(response.header('content-type'), 'text/html');
 });
 
-test('preflights, and types that are none', async () => {
+test('answers preflights, and leaves other content types unchanged', async () => {
   const plugin = testPlugin(grpcWeb, { config: { allow_origin_header: 'https://a.example' } });
   const preflight = await plugin.request({ method: 'OPTIONS' });
   assert.equal(preflight.upstream, null);
@@ -98,7 +98,7 @@ test('preflights, and types that are none', async () => {
   assert.ok(plain.upstream !== null);
 });
 
-test('JSON: to the message of the method and back, in lines', async () => {
+test('converts JSON to the message of the method and back, in lines', async () => {
   const codec = (await Transcoder.load(proto)).method('/api/hello.v1.Greeter/Say');
   assert.ok(codec !== null);
   const answer = codec.encode(
@@ -120,7 +120,7 @@ test('JSON: to the message of the method and back, in lines', async () => {
   ]);
 });
 
-test('JSON that cannot be translated is refused, and a broken file is told in the log', async () => {
+test('refuses JSON that cannot be converted, and logs an invalid proto file', async () => {
   const request = { method: 'POST', path: '/hello.v1.Greeter/Say', headers: { 'Content-Type': 'application/json' } };
   const without = await testPlugin(grpcWeb).request({ ...request, body: '{}' });
   assert.equal(without.response.status, 400);
@@ -135,7 +135,7 @@ test('JSON that cannot be translated is refused, and a broken file is told in th
   assert.equal(broken.logLines.length, 1);
 });
 
-test('frames are found however they are cut', () => {
+test('finds frames wherever they are split', () => {
   const whole = Buffer.concat([frame(0, Buffer.from('abcd')), frame(0, Buffer.alloc(0)), frame(1, Buffer.from('z'))]);
   for (let size = 1; size <= whole.byteLength; size++) {
     const frames = new FrameCollector(100);

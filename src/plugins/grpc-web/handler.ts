@@ -18,7 +18,7 @@ import type { MethodCodec, Transcoder } from './transcoder.ts';
 interface Translation {
   readonly format: WebFormat;
   readonly codec: MethodCodec | null;
-  /** The answer is one of gRPC with a body: it is translated too. */
+  /** The response is a gRPC response with a body: it is translated too. */
   answered: boolean;
 }
 
@@ -56,7 +56,7 @@ export function translateGrpcWeb(config: GrpcWebConfig, { log }: PluginTools): P
       if (current === undefined || response.source === 'gateway') return;
       if (response.status !== 200 || !isPlainGrpc(response.header('content-type'))) return;
       response.setHeader('Content-Type', current.format.type);
-      // A call that failed at once: all there is to say stands in the head.
+      // A trailers-only response: everything is in the head.
       if (response.header('grpc-status') !== null) {
         response.setHeader('Access-Control-Expose-Headers', 'grpc-status,grpc-message');
       } else current.answered = true;
@@ -79,7 +79,7 @@ async function translateJson(
   const codec = transcoder.method(context.request.path);
   if (codec === null) return badRequest('the method is not defined in the .proto file');
   context.set(translation, { format, codec, answered: false });
-  // What is compressed cannot be read here.
+  // Compressed messages cannot be read here.
   context.upstream.removeHeader('Grpc-Accept-Encoding');
   return await translateBody(context, format, codec);
 }
@@ -99,7 +99,7 @@ function badRequest(text: string): Reply {
   return reply({ status: 400, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body: text });
 }
 
-/** Null when the file is of no use, which the log tells; everything but JSON works without it. */
+/** Null when the file cannot be used, which is logged; everything except JSON works without it. */
 async function loadTranscoder(file: string, log: PluginTools['log']): Promise<Transcoder | null> {
   try {
     const { Transcoder } = await import('./transcoder.ts');

@@ -8,7 +8,7 @@ export default definePlugin({
   protocols: allProtocols,
   defaultProtocols: ['grpc', 'grpcs', 'http', 'https'],
   schema: () => import('./schema.ts'),
-  // Asked for only where a body has to be decoded as a whole: base64 and JSON.
+  // Needed only where a body must be decoded as a whole: base64 and JSON.
   needs: { requestBody: { maxBytes: 8 * 1024 * 1024 }, responseBody: { mode: 'stream' } },
   setup: translateGrpcWeb,
 });

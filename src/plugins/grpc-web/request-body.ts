@@ -3,7 +3,7 @@ import type { WebFormat } from './formats.ts';
 import { FrameCollector, frame } from './frames.ts';
 import type { MethodCodec } from './transcoder.ts';
 
-/** The body of a request as gRPC has it, or what is wrong with it. */
+/** The request body in gRPC's form, or its problem. */
 export function requestBody(body: Uint8Array, format: WebFormat, codec: MethodCodec | null): Uint8Array | string {
   const bytes = format.text ? decodeBase64(body) : body;
   if (bytes === null) return 'the body is not base64';

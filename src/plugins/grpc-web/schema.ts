@@ -3,17 +3,15 @@ import { boolean, type Infer, record, string } from '../../plugin-sdk/schema.ts'
 export const config = record({
   proto: string({
     description:
-      'Path of a `.proto` file that describes the service, on the machine of the gateway. Needed for JSON only; files that ' +
-      'it imports are looked for beside it.',
+      'Path of the `.proto` file of the service, on the machine of the gateway. Needed for JSON only. Imported files are searched in its folder.',
   }),
   pass_stripped_path: boolean({
     description:
-      "Sends the path without the part that the route's `strip_path` takes off. Otherwise the backend gets the path of the " +
-      'request, which is what names the method.',
+      "Sends the path after the route's `strip_path`. If off, the backend receives the original path, which names the method.",
   }),
   allow_origin_header: string({
     default: '*',
-    description: 'Value of `Access-Control-Allow-Origin` in every answer.',
+    description: 'Value of `Access-Control-Allow-Origin` in all responses.',
   }),
 });
 

@@ -1,9 +1,9 @@
 import { dirname, resolve } from 'node:path';
 import protobuf from 'protobufjs';
 
-/** Turns the messages of one method from JSON to protocol buffers and back. Fields have the names of the `.proto` file. */
+/** Converts the messages of one method between JSON and protocol buffers. Fields have the names of the `.proto` file. */
 export interface MethodCodec {
-  /** Throws when it is not JSON, or not of the message's type. */
+  /** Throws when the text is not JSON, or not of the message's type. */
   encode(json: string): Uint8Array;
   decode(message: Uint8Array): string;
 }
@@ -30,7 +30,7 @@ export class Transcoder {
     return new Transcoder(methods);
   }
 
-  /** The method that a path ends with; null when the file has none such. */
+  /** The method at the end of a path; null when the file does not have it. */
   method(path: string): MethodCodec | null {
     const found = /\/[^/]+\/[^/]+$/.exec(path);
     return found === null ? null : (this.#methods.get(found[0]) ?? null);

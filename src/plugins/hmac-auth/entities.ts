@@ -1,22 +1,16 @@
-import { autoId, createdAt, defineEntity, foreign, record, string, tags } from '../../plugin-sdk/schema.ts';
+import { credentialFields, defineEntity, record, string, tags } from '../../plugin-sdk/schema.ts';
 
 const credentials = defineEntity({
   name: 'hmacauth_credentials',
   path: 'hmac-auths',
   endpointKey: 'username',
   schema: record({
-    id: autoId(),
-    created_at: createdAt(),
-    consumer: foreign('consumers', {
-      required: true,
-      on_delete: 'cascade',
-      description: 'The consumer that the user is.',
-    }),
-    username: string({ required: true, unique: true, description: 'The name that a request says it is signed by.' }),
+    ...credentialFields('The consumer that the user authenticates as.'),
+    username: string({ required: true, unique: true, description: 'The user name in the signature.' }),
     secret: string({
       auto: true,
       encrypted: true,
-      description: 'What requests are signed with; 32 random letters and digits when it is not given.',
+      description: 'The secret that signs requests. Default: 32 random letters and digits.',
     }),
     tags: tags(),
   }),

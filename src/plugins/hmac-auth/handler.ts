@@ -1,10 +1,9 @@
 import { createHash, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { authAccess, credentialView } from '../../plugin-kit/auth/index.ts';
 import {
   type AccessContext,
-  authAccess,
   type ConsumerView,
   type CredentialView,
-  credentialView,
   type EntityRow,
   foreignIdOf,
   type PluginPhases,
@@ -19,7 +18,7 @@ import type { HmacAuthConfig } from './schema.ts';
 import { algorithmNames, decodeBase64, isSignatureOf, signingText } from './signature.ts';
 
 /** Largest body that is compared with its digest, in bytes. */
-export const mostBodyBytes = 8 * 1_048_576;
+export const maxBodyBytes = 8 * 1_048_576;
 
 type Outcome = Reply | undefined;
 
@@ -47,7 +46,7 @@ export function authenticateBySignature(config: HmacAuthConfig, tools: PluginToo
       hide(context);
       return authenticate(context);
     },
-    skipped: hide,
+    accessSkipped: hide,
   };
 }
 
@@ -76,7 +75,7 @@ class Signatures {
     if (!this.#isRecent(request, dates)) return this.#refusals.date;
     const parameters = signatureParameters(request);
     if (parameters === null || !this.#isAllowed(parameters)) return this.#refusals.unverifiable;
-    // A date that is signed cannot be made young by another one that is not.
+    // An unsigned date cannot make a signed old date valid.
     const signed = dates.filter((name) => parameters.headers.includes(name));
     if (signed.length > 0 && !this.#isRecent(request, signed)) return this.#refusals.date;
     const row = this.#entities.find('hmacauth_credentials', 'username', parameters.username, context.client.ip);
@@ -144,7 +143,7 @@ function readCredential(row: EntityRow): Credential | null {
   const { username, secret } = row;
   const consumerId = foreignIdOf(row, 'consumer');
   if (consumerId === null || typeof username !== 'string') return null;
-  // Anybody could sign with an empty secret.
+  // Any client could sign with an empty secret.
   if (typeof secret !== 'string' || secret === '') return null;
   return {
     view: credentialView('hmacauth_credentials', row, username),
@@ -153,7 +152,7 @@ function readCredential(row: EntityRow): Credential | null {
   };
 }
 
-/** `Digest: SHA-256=<base64>` (RFC 3230, 5843) is that of the body. A request without a body needs none. */
+/** `Digest: SHA-256=<base64>` (RFC 3230, 5843) matches the body. A request without a body needs none. */
 function isDigestOf(body: Uint8Array, request: RequestView): boolean {
   const values = request.headerValues('digest');
   if (values.length === 0) return body.byteLength === 0;

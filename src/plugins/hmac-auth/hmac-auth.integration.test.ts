@@ -32,7 +32,7 @@ describe('signed requests through a gateway', () => {
   });
   after(() => rig.close());
 
-  it('reach the backend with the name of the consumer, paths and queries as they were sent', async () => {
+  it('reach the backend with the consumer and the unchanged path and query', async () => {
     for (const target of ['/', '/a%20b/../c?x=%2F&y', '//twice/?a']) {
       assert.equal(await status({ target, more: 'X-Consumer-Username: admin\r\n' }), 200, target);
       const request = rig.backend.requests.at(-1);
@@ -50,7 +50,7 @@ describe('signed requests through a gateway', () => {
     assert.equal(rig.backend.requests.length, before);
   });
 
-  it('arrive with the body that was signed', async () => {
+  it('reach the backend with the signed body', async () => {
     const names = ['date', 'request-line', 'digest'];
     const signing = { method: 'POST', names, headers: { digest: digestOf('the body') } };
     assert.equal(await status({ ...signing, body: 'the body' }), 200);
@@ -59,7 +59,7 @@ describe('signed requests through a gateway', () => {
     assert.equal(await status({ method: 'POST', body: 'the body' }), 401);
   });
 
-  it('follow a change of the credential at once', async () => {
+  it('are checked against a changed credential at once', async () => {
     const made = await rig.write('POST', '/consumers/bob/hmac-auth', { username: 'bob' });
     const secret = String(made['secret']);
     assert.match(secret, /^[A-Za-z0-9]{32}$/);
@@ -72,7 +72,7 @@ describe('signed requests through a gateway', () => {
     assert.equal(await status({ username: 'bob', secret: 'a-new-one' }), 401);
   });
 
-  it('need a user name that is nobody else’s', async () => {
+  it('need a unique user name', async () => {
     const twice = await rig.gateway.admin('POST', '/consumers/bob/hmac-auth', { username: 'alice' });
     assert.equal(twice.status, 409);
     const without = await rig.gateway.admin('POST', '/consumers/bob/hmac-auth', {});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import { parseHttpDate } from './http-date.ts';
 import hmacAuth from './index.ts';
 import { parseParameters } from './parameters.ts';
@@ -32,7 +32,7 @@ function withHmac(config: Readonly<Record<string, unknown>> = {}, more: object =
   return testPlugin(hmacAuth, { config, entities, ...more });
 }
 
-/** Headers of a request that is signed over date and request-line unless told otherwise. */
+/** Headers of a signed request; the default is a signature over date and request-line. */
 function signed(signing: Signing = {}, field = 'authorization'): Record<string, string> {
   const headers = { date: dateIn(0), ...signing.headers };
   return { ...headers, [field]: authorization({ ...signing, headers }) };
@@ -59,18 +59,18 @@ describe('the configuration of hmac-auth', () => {
       },
     );
   });
-  it('takes no other algorithm and no skew of nothing', async () => {
+  it('refuses other algorithms and a clock skew of 0', async () => {
     assert.ok(!(await withHmac().check({ algorithms: ['hmac-md5'] })).ok);
     assert.ok(!(await withHmac().check({ clock_skew: 0 })).ok);
   });
 });
 
 for (const slowEntities of [false, true]) {
-  describe(`a signed request, ${slowEntities ? 'when the store is asked' : 'when the user is known'}`, () => {
+  describe(`a signed request, with a credential ${slowEntities ? 'looked up in the store' : 'cached'}`, () => {
     const plugin = withHmac({}, { slowEntities });
 
     for (const algorithm of ['hmac-sha1', 'hmac-sha256', 'hmac-sha384', 'hmac-sha512']) {
-      it(`passes with ${algorithm}`, async () => {
+      it(`is accepted with ${algorithm}`, async () => {
         const { upstream, response } = await plugin.request({ headers: signed({ algorithm }) });
         assert.equal(response.status, 200);
         assert.equal(upstream?.header('x-consumer-username'), 'alice-c');
@@ -78,7 +78,7 @@ for (const slowEntities of [false, true]) {
         assert.notEqual(upstream?.header('authorization'), null);
       });
     }
-    it('passes in either field, with either spelling, parameters in any order', async () => {
+    it('is accepted in either header, in either spelling, with parameters in any order', async () => {
       assert.equal((await plugin.request({ headers: signed({}, 'proxy-authorization') })).response.status, 200);
       const both = { ...signed({}, 'proxy-authorization'), authorization: 'Basic eDp5' };
       assert.equal((await plugin.request({ headers: both })).response.status, 200);
@@ -89,7 +89,7 @@ for (const slowEntities of [false, true]) {
       headers['authorization'] = `Hmac ${signature},${names} , ${algorithm},\t${user}`;
       assert.equal((await plugin.request({ headers })).response.status, 200);
     });
-    it('may be of a user whose name and secret are not ASCII', async () => {
+    it('is accepted from a user whose name and secret are not ASCII', async () => {
       const username = Buffer.from('jürgen').toString('latin1');
       const { consumer: who } = await plugin.request({ headers: signed({ username, secret: 'schlüssel' }) });
       assert.equal(who?.username, 'alice-c');
@@ -114,7 +114,7 @@ for (const slowEntities of [false, true]) {
         assert.equal(outcome.upstream, null);
       }
     });
-    it('of somebody else, or signed with another secret, is refused', async () => {
+    it('is refused for another user or with another secret', async () => {
       const cases: [Signing, string][] = [
         [{ secret: 'other' }, mismatch],
         [{ username: 'jürgen' }, unverifiable],
@@ -132,13 +132,13 @@ for (const slowEntities of [false, true]) {
   });
 }
 
-describe('a request that is not signed as it should be', () => {
-  it('is asked for a signature', async () => {
+describe('a request with a missing or wrong signature', () => {
+  it('gets a challenge for a signature', async () => {
     const outcome = await withHmac({ realm: 'a "b"' }).request({ headers: { date: dateIn(0) } });
     assert.deepEqual([outcome.response.status, messageOf(outcome)], [401, 'Unauthorized']);
     assert.equal(outcome.response.header('www-authenticate'), 'hmac realm="a \\"b\\""');
   });
-  it('without a date that is nearly right is refused', async () => {
+  it('is refused without a date within the clock skew', async () => {
     const plugin = withHmac({ clock_skew: 60 });
     for (const date of [dateIn(-62), dateIn(62), 'yesterday', '', '0', new Date().toISOString()]) {
       const outcome = await plugin.request({ headers: signed({ headers: { date } }) });
@@ -149,12 +149,12 @@ describe('a request that is not signed as it should be', () => {
       assert.equal((await plugin.request({ headers })).response.status, 200);
     }
   });
-  it('is not made young by a date that is not signed', async () => {
+  it('is refused when only an unsigned date is recent', async () => {
     const old = signed({ headers: { date: dateIn(-1000) } });
     const outcome = await withHmac().request({ headers: { ...old, 'x-date': dateIn(0) } });
     assert.deepEqual([outcome.response.status, messageOf(outcome)], [401, noDate]);
   });
-  it('with two lines of a signed header is refused', async () => {
+  it('is refused with two lines of a signed header', async () => {
     const headers = signed({ names: ['date', 'x-thing'], headers: { 'x-thing': 'one' } });
     for (const lines of [
       ['one', 'two'],
@@ -165,7 +165,7 @@ describe('a request that is not signed as it should be', () => {
       assert.deepEqual([outcome.response.status, messageOf(outcome)], [401, unverifiable]);
     }
   });
-  it('lacks an algorithm or a header that is wanted', async () => {
+  it('is refused without a required algorithm or header', async () => {
     const plugin = withHmac({ algorithms: ['hmac-sha512'], enforce_headers: ['Date', 'request-line', 'x-thing'] });
     const headers = { 'x-thing': '1' };
     const names = ['x-thing', 'request-line', 'date'];
@@ -178,7 +178,7 @@ describe('a request that is not signed as it should be', () => {
       assert.equal(messageOf(await plugin.request({ headers: signed(signing) })), unverifiable);
     }
   });
-  it('is never an error, however its field is broken', async () => {
+  it('never causes an error when its header is malformed', async () => {
     const plugin = withHmac();
     const right = signed();
     const value = right['authorization']!;
@@ -216,7 +216,7 @@ describe('a request that is not signed as it should be', () => {
     assert.equal((await plugin.request({ headers: { ...right, authorization: [value, value] } })).response.status, 401);
     assert.deepEqual(plugin.logLines, []);
   });
-  it('has a signature of another length, or none in base64', async () => {
+  it('is refused when the signature has another length or is not base64', async () => {
     const right = signed();
     const signature = /signature="(.*)"/.exec(right['authorization']!)![1]!;
     const hex = Buffer.from(signature, 'base64').toString('hex');
@@ -238,7 +238,7 @@ describe('a request that is not signed as it should be', () => {
   });
 });
 
-describe('a body that is validated', () => {
+describe('body validation', () => {
   const plugin = withHmac({ validate_request_body: true });
   const names = ['date', 'request-line', 'digest'];
   const post = (digest: string | null, body: string) => {
@@ -247,7 +247,7 @@ describe('a body that is validated', () => {
     return plugin.request({ method: 'POST', headers: request, body });
   };
 
-  it('passes with its own digest, and an empty one without any', async () => {
+  it('accepts a body with its digest, and an empty body without one', async () => {
     const { upstream, response } = await post(digestOf('the body'), 'the body');
     assert.deepEqual([response.status, upstream?.header('digest')], [200, digestOf('the body')]);
     assert.equal((await post(null, '')).response.status, 200);
@@ -255,7 +255,7 @@ describe('a body that is validated', () => {
     assert.equal((await post(digestOf('x').replace('SHA', 'sha'), 'x')).response.status, 200);
   });
 
-  it('is refused with a digest that is not signed', async () => {
+  it('refuses a digest that is not signed', async () => {
     const headers = { digest: digestOf('the body') };
     const unsigned = signed({ method: 'POST', names: names.slice(0, 2) });
     for (const body of ['the body', '']) {
@@ -265,21 +265,21 @@ describe('a body that is validated', () => {
     }
   });
 
-  it('is refused with another digest, or none', async () => {
+  it('refuses a wrong or missing digest', async () => {
     for (const digest of [null, digestOf('other'), 'SHA-256=', 'SHA-256', 'MD5=eDp5', `${digestOf('the body')},x=y`]) {
       const outcome = await post(digest, 'the body');
       assert.deepEqual([outcome.response.status, messageOf(outcome)], [401, mismatch], String(digest));
     }
     assert.equal((await post(digestOf('x'), '')).response.status, 401);
   });
-  it('is read only of requests that are signed', () => {
+  it('reads bodies only of signed requests', () => {
     assert.deepEqual(hmacAuth.needs({ validate_request_body: true }).requestBody, { maxBytes: 8_388_608 });
     assert.equal(hmacAuth.needs({ validate_request_body: false }).requestBody, undefined);
   });
 });
 
 describe('credentials that are hidden', () => {
-  it('are removed, and those of other schemes are not', async () => {
+  it('are removed, unlike those of other schemes', async () => {
     const plugin = withHmac({ hide_credentials: true, anonymous: 'guest' });
     const { upstream } = await plugin.request({ headers: signed({}, 'proxy-authorization') });
     assert.equal(upstream?.header('proxy-authorization'), null);
@@ -291,7 +291,7 @@ describe('credentials that are hidden', () => {
 });
 
 describe('the anonymous consumer', () => {
-  it('stands in for a signature that is missing or wrong', async () => {
+  it('is used when the signature is missing or wrong', async () => {
     const plugin = withHmac({ anonymous: guest.id });
     for (const headers of [{}, signed({ secret: 'wrong' }), { ...signed(), date: 'never' }]) {
       const { upstream } = await plugin.request({ headers });
@@ -303,7 +303,7 @@ describe('the anonymous consumer', () => {
 });
 
 describe('the parameters', () => {
-  it('are each there once', () => {
+  it('must be known and occur once', () => {
     const text = 'hmac username="a b\\c", algorithm="hmac-sha1", headers="Date @request-target", signature="s="';
     assert.deepEqual(parseParameters(text), {
       username: 'a b\\c',
@@ -323,7 +323,7 @@ describe('dates of HTTP', () => {
     assert.equal(parseHttpDate('Friday, 06-Nov-26 08:49:37 GMT'), time);
     assert.equal(parseHttpDate('Fri Nov  6 08:49:37 2026'), time);
   });
-  it('are nothing else', () => {
+  it('are refused in any other form', () => {
     for (const text of [
       'Fri, 06 Nov 2026 08:49:37 +0000',
       'Fri, 31 Feb 2026 08:49:37 GMT',

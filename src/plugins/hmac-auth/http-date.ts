@@ -6,12 +6,12 @@ const rfc850 = new RegExp(
 );
 const asctime = new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (${months.join('|')}) ([ \\d]\\d) ${time} (\\d{4})$`);
 
-/** The time, in milliseconds since the epoch, that a date of HTTP names (RFC 9110 section 5.6.7). Null: it is none. */
+/** The time, in milliseconds since the epoch, of an HTTP date (RFC 9110 section 5.6.7). Null: it is not a valid date. */
 export function parseHttpDate(text: string): number | null {
   let match = usual.exec(text);
   if (match !== null) return utc(match[3]!, match[2]!, match[1]!, match.slice(4));
   match = rfc850.exec(text);
-  // Two digits of a year: this is for clocks that are nearly right, so it can be this century only.
+  // A two-digit year: dates near the current time are always in this century.
   if (match !== null) return utc(`20${match[3]}`, match[2]!, match[1]!, match.slice(4));
   match = asctime.exec(text);
   return match === null ? null : utc(match[6]!, match[1]!, match[2]!, match.slice(3, 6));

@@ -1,5 +1,5 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { authenticateBySignature, mostBodyBytes } from './handler.ts';
+import { authenticateBySignature, maxBodyBytes } from './handler.ts';
 import type { HmacAuthConfig } from './schema.ts';
 
 export default definePlugin<HmacAuthConfig>({
@@ -12,7 +12,7 @@ export default definePlugin<HmacAuthConfig>({
   entities: () => import('./entities.ts'),
   needs: ({ validate_request_body: body }) => ({
     secrets: { headers: ['proxy-authorization'] },
-    ...(body ? { requestBody: { maxBytes: mostBodyBytes } } : {}),
+    ...(body ? { requestBody: { maxBytes: maxBodyBytes } } : {}),
   }),
   setup: authenticateBySignature,
 });

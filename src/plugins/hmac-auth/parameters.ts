@@ -1,12 +1,12 @@
 import type { RequestView } from '../../plugin-sdk/index.ts';
 
-/** What a client says of its signature. */
+/** The parameters of a client's signature. */
 export interface SignatureParameters {
   readonly username: string;
   readonly algorithm: string;
   /** Lower case, in the order in which they were signed. */
   readonly headers: readonly string[];
-  /** As it was sent, in base64. */
+  /** Unchanged, in base64. */
   readonly signature: string;
 }
 
@@ -15,10 +15,10 @@ const scheme = /^[Hh]mac[ \t]+/;
 const parameter = /[ \t]*([a-z]+)="([^"]+)"[ \t]*(,|$)/y;
 const names = new Set(['username', 'algorithm', 'headers', 'signature']);
 const signedName = /^@?[!#$%&'*+.^_`|~0-9a-z-]+$/;
-const longestField = 8192;
-const mostHeaders = 64;
+const maxFieldLength = 8192;
+const maxHeaders = 64;
 
-/** The request has a field that credentials may be in, of whatever scheme. */
+/** Whether the request has a field for credentials, of any scheme. */
 export function hasCredentials(request: RequestView): boolean {
   return fields.some((name) => request.header(name) !== null);
 }
@@ -41,7 +41,7 @@ export function signatureParameters(request: RequestView): SignatureParameters |
 
 /** Each of the four parameters exactly once, in any order, and no other one. */
 export function parseParameters(field: string): SignatureParameters | null {
-  const start = field.length > longestField ? null : scheme.exec(field);
+  const start = field.length > maxFieldLength ? null : scheme.exec(field);
   if (start === null) return null;
   const found = new Map<string, string>();
   let more = true;
@@ -57,7 +57,7 @@ export function parseParameters(field: string): SignatureParameters | null {
 
 function withHeaders(found: ReadonlyMap<string, string>): SignatureParameters | null {
   const headers = found.get('headers')!.toLowerCase().split(' ');
-  if (headers.length > mostHeaders || !headers.every((name) => signedName.test(name))) return null;
+  if (headers.length > maxHeaders || !headers.every((name) => signedName.test(name))) return null;
   return {
     // A field's text has one character for each byte.
     username: Buffer.from(found.get('username')!, 'latin1').toString('utf8'),

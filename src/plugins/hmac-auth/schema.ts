@@ -5,35 +5,36 @@ export const config = record({
   hide_credentials: boolean({
     required: true,
     default: false,
-    description: 'The backend does not receive the `Authorization` or `Proxy-Authorization` field with the signature.',
+    description:
+      'Removes the header with the signature (`Authorization` or `Proxy-Authorization`) from the request to the backend.',
   }),
   clock_skew: number({
     default: 300,
     gt: 0,
     unit: 's',
     description:
-      'How far `Date` or `X-Date` may be from the time of the gateway. So long, too, a request can be sent again.',
+      "Maximum difference between `Date` or `X-Date` and the gateway's clock. A request can be replayed for that long.",
   }),
   anonymous: string({
     description:
-      'Id or username of the consumer as which a request without a valid signature goes on. Unset: it is refused.',
+      'Id or username of the consumer that requests without a valid signature continue as. Unset: they are rejected.',
   }),
   validate_request_body: boolean({
     required: true,
     default: false,
     description:
-      'The `Digest` field (`SHA-256=`) must match the body, and be signed. Bodies of up to 8 MiB are read for it; larger ones are answered with 413.',
+      'Requires a `Digest` header (`SHA-256=`) that matches the body. Bodies of up to 8 MiB are read for it; larger ones are answered with 413.',
   }),
   enforce_headers: array(string({ description: 'Name of a header field, `request-line` or `@request-target`.' }), {
     required: true,
     default: [],
-    description: 'What clients must sign at least.',
+    description: 'Headers that clients must sign at least.',
   }),
   algorithms: array(string({ one_of: algorithmNames, description: 'Name of an algorithm.' }), {
     default: [...algorithmNames],
-    description: 'Algorithms that clients may sign with.',
+    description: 'Accepted signature algorithms.',
   }),
-  realm: string({ description: 'Realm that the refusal names in `WWW-Authenticate`.' }),
+  realm: string({ description: 'Realm in the `WWW-Authenticate` header of rejections.' }),
 });
 
 export type HmacAuthConfig = Infer<typeof config>;

@@ -4,15 +4,15 @@ export interface Signing {
   readonly username?: string;
   readonly secret?: string;
   readonly algorithm?: string;
-  /** What is signed, in this order. Default: date and request-line. */
+  /** The signed headers, in order. Default: date and request-line. */
   readonly names?: readonly string[];
   readonly method?: string;
   readonly target?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a client signs, written down apart from the plugin. */
-export function signedText({ names = usualNames, method = 'GET', target = '/', headers = {} }: Signing): string {
+/** The text that a client signs, implemented separately from the plugin. */
+export function signedText({ names = defaultNames, method = 'GET', target = '/', headers = {} }: Signing): string {
   const lines = names.map((name) => {
     if (name === 'request-line') return `${method} ${target} HTTP/1.1`;
     if (name === '@request-target') return `@request-target: ${method.toLowerCase()} ${target}`;
@@ -22,9 +22,9 @@ export function signedText({ names = usualNames, method = 'GET', target = '/', h
   return lines.join('\n');
 }
 
-/** The field's value that a client sends. */
+/** The header value that a client sends. */
 export function authorization(signing: Signing): string {
-  const { username = 'alice', secret = 'alices-secret', algorithm = 'hmac-sha256', names = usualNames } = signing;
+  const { username = 'alice', secret = 'alices-secret', algorithm = 'hmac-sha256', names = defaultNames } = signing;
   const digest = createHmac(algorithm.replace('hmac-', ''), secret).update(signedText(signing), 'latin1').digest();
   return `hmac username="${username}", algorithm="${algorithm}", headers="${names.join(' ')}", signature="${digest.toString('base64')}"`;
 }
@@ -33,9 +33,9 @@ export function digestOf(body: string): string {
   return `SHA-256=${createHash('sha256').update(body).digest('base64')}`;
 }
 
-/** A date of HTTP, so many seconds from now. */
+/** An HTTP date, this many seconds from now. */
 export function dateIn(seconds: number): string {
   return new Date(Date.now() + seconds * 1000).toUTCString();
 }
 
-const usualNames = ['date', 'request-line'] as const;
+const defaultNames = ['date', 'request-line'] as const;

@@ -7,8 +7,8 @@ const hashes: ReadonlyMap<string, string> = new Map(algorithmNames.map((name) =>
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
- * The text that a client has signed: a line for each name. Null when a header is there several times: the signature
- * would be that of one of them, and the backend might read another one.
+ * The text that a client has signed: a line for each name. Null when a header is repeated: the signature could cover one of
+ * them, and the backend could read another one.
  */
 export function signingText(request: RequestView, names: readonly string[]): string | null {
   let text = '';
@@ -25,7 +25,7 @@ function signedLine(request: RequestView, name: string): string | null {
   if (name === '@request-target') return `${name}: ${request.method.toLowerCase()} ${requestTarget(request)}`;
   const values = request.headerValues(name);
   if (values.length > 1) return null;
-  // One that is missing is signed as missing.
+  // A missing header is signed as missing.
   return values.length === 0 ? `${name}:` : `${name}: ${values[0]}`;
 }
 
@@ -33,7 +33,7 @@ function requestTarget({ rawPath, query }: RequestView): string {
   return query === '' ? rawPath : `${rawPath}?${query}`;
 }
 
-/** The signature is that of the text, of which each character is a byte. Takes as long for a wrong one as for the right one. */
+/** Whether the signature matches the text, in which each character is a byte. Constant time. */
 export function isSignatureOf(text: string, algorithm: string, secret: KeyObject, signature: string): boolean {
   const hash = hashes.get(algorithm);
   if (hash === undefined) return false;

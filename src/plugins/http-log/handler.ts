@@ -1,20 +1,12 @@
-import {
-  compileLogFields,
-  DeliveryQueue,
-  httpSender,
-  type LogSource,
-  logLine,
-  type PluginPhases,
-  type PluginTools,
-  queueSettings,
-  WaitingTexts,
-} from '../../plugin-sdk/index.ts';
+import { DeliveryQueue, httpSender, queueSettings, TextQueueBuffer } from '../../plugin-kit/delivery/index.ts';
+import { compileLogFields, type LogSource, logLine } from '../../plugin-kit/telemetry/index.ts';
+import type { PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
 import type { HttpLogConfig } from './schema.ts';
 
-/** What Kong has where a field is null. */
+/** Kong's defaults for null fields. */
 const defaults = { method: 'POST', contentType: 'application/json', timeout: 10_000, keepalive: 60_000 } as const;
 
-export function sendRecords(config: HttpLogConfig, tools: PluginTools): PluginPhases {
+export function logToHttp(config: HttpLogConfig, tools: PluginTools): PluginPhases {
   const { http_endpoint, headers, timeout, keepalive, method, content_type } = config;
   const fields = compileLogFields(config, tools);
   const each = timeout ?? defaults.timeout;
@@ -35,11 +27,11 @@ export function sendRecords(config: HttpLogConfig, tools: PluginTools): PluginPh
     settings,
     tools,
     what: 'log records',
-    waiting: new WaitingTexts(),
+    buffer: new TextQueueBuffer(),
     async send(batch, signal) {
       const body = isList ? `[${batch.join(',')}]` : (batch[0] as string);
       const status = await sender.send(body, contentType, signal);
-      // As in Kong: a redirect is not followed, and is no success either.
+      // As in Kong: a redirect is not followed, and counts as a failure.
       if (status >= 300) throw new Error(`${sender.receiver} answered with status ${status}`);
     },
   });

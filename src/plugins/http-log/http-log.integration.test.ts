@@ -53,7 +53,7 @@ async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   return response;
 }
 
-/** A record, as far as the tests look into it. */
+/** The fields of a record that the tests read. */
 interface Entry {
   readonly request: Readonly<Record<string, unknown>> & { readonly headers: Readonly<Record<string, unknown>> };
   readonly response: Readonly<Record<string, unknown>>;
@@ -65,18 +65,18 @@ interface Entry {
   readonly answered?: number;
 }
 
-/** The records of all requests that a receiver got, in their order. */
+/** The records of all requests that a receiver got, in order. */
 function recordsOf(target: RawBackend): readonly Entry[] {
   return target.requests.flatMap(({ body }) => JSON.parse(Buffer.from(body, 'latin1').toString()) as Entry | Entry[]);
 }
 
-/** What the plugin has counted in the whole gateway. */
+/** The plugin's counters, summed over the gateway. */
 async function counts(): Promise<Readonly<Record<string, number>>> {
   const { body } = await rig.gateway.admin('GET', '/status');
   return (body['plugins'] as Record<string, Record<string, number>>)['http-log'] ?? {};
 }
 
-/** Waits until a counter has grown by this since. */
+/** Waits until a counter has grown by this number. */
 async function grown(before: Readonly<Record<string, number>>, name: string, by: number): Promise<void> {
   await until(async () => ((await counts())[name] ?? 0) - (before[name] ?? 0) >= by);
 }
@@ -113,7 +113,7 @@ test('sends one object for each request, with the fields of Kong', async () => {
   }
 });
 
-test('records of a batch are a list, sent when it is full or the delay is over', async () => {
+test('sends the records of a batch as a list, when it is full or after the delay', async () => {
   const target = await receiver();
   const { path } = await route(target.url, { queue: { max_batch_size: 3, max_coalescing_delay: 0.2 } });
   for (let turn = 0; turn < 4; turn++) await ask(`${path}/${turn}`);
@@ -129,7 +129,7 @@ test('records of a batch are a list, sent when it is full or the delay is over',
   );
 });
 
-test('the fields of old versions say how large a batch is', async () => {
+test('accepts the deprecated fields for the batch size', async () => {
   const target = await receiver();
   const { path } = await route(target.url, { retry_count: 3, queue_size: 2, flush_timeout: 3600 });
   for (let turn = 0; turn < 2; turn++) await ask(path);
@@ -137,7 +137,7 @@ test('the fields of old versions say how large a batch is', async () => {
   assert.equal(target.requests.length, 1);
 });
 
-test('tries again after errors, redirects and resets, and loses nothing', async () => {
+test('retries after errors, redirects and resets, and loses no record', async () => {
   const failures: readonly ((serial: number) => string | null)[] = [
     () => answer('', '', '500 Internal Server Error'),
     () => answer('', 'Location: /else\r\n', '307 Temporary Redirect'),
@@ -163,7 +163,7 @@ test('tries again after errors, redirects and resets, and loses nothing', async 
   );
 });
 
-test('a batch whose time is over is dropped, and the next one is sent', async () => {
+test('drops a batch after max_retry_time, and sends the next one', async () => {
   const target = await receiver(
     answerEach(({ body }) => answer('', '', body.includes('/bad') ? '404 Not Found' : '200 OK')),
   );
@@ -175,7 +175,7 @@ test('a batch whose time is over is dropped, and the next one is sent', async ()
   await until(() => target.requests.some(({ body }) => body.includes('/good')));
 });
 
-test('a receiver that never answers, or is gone, harms no request; what is too much is dropped and counted', async () => {
+test('an unresponsive or unavailable receiver affects no request; excess records are dropped and counted', async () => {
   const silent = await receiver(async (connection) => {
     await connection.readRequest();
   });
@@ -191,7 +191,7 @@ test('a receiver that never answers, or is gone, harms no request; what is too m
   }
 });
 
-test('what a refused client sends is told, too, and cannot forge a record', async () => {
+test('logs refused requests, whose content cannot forge a record', async () => {
   const target = await receiver();
   const { path } = await route(target.url);
   await rig.write('POST', `/routes/${path.slice(1)}/plugins`, { name: 'key-auth' });
@@ -207,7 +207,7 @@ test('what a refused client sends is told, too, and cannot forge a record', asyn
   assert.deepEqual([record?.response['status'], record?.upstream_status, record?.source], [401, '', 'kong']);
 });
 
-test('a route that was changed is told as it is now', async () => {
+test('logs the current values of a changed route', async () => {
   const target = await receiver();
   const { path } = await route(target.url);
   await ask(path);
@@ -220,7 +220,7 @@ test('a route that was changed is told as it is now', async () => {
   );
 });
 
-test('a configuration that is replaced leaves no record behind', async () => {
+test('sends all records of a replaced configuration', async () => {
   const target = await receiver();
   const { path, plugin } = await route(target.url, { queue: { max_batch_size: 100, max_coalescing_delay: 3600 } });
   await ask(path);
@@ -229,7 +229,7 @@ test('a configuration that is replaced leaves no record behind', async () => {
   await until(() => recordsOf(target).length === 1);
 });
 
-test('streams are told, too, to instances that name their protocol', async () => {
+test('logs streams for instances with their protocol', async () => {
   const target = await receiver();
   const echo = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1');
   await once(echo, 'listening');
@@ -257,7 +257,7 @@ test('streams are told, too, to instances that name their protocol', async () =>
   assert.deepEqual([record['client'], 'header' in record, record['route']?.['name']], ['127.0.0.1', false, 'echo']);
 });
 
-test('a node that ends sends what it has', async () => {
+test('sends buffered records when the node stops', async () => {
   const target = await receiver();
   const other = await startRig({ settings: { plugins: ['http-log'] } });
   await other.write('POST', '/plugins', {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import httpLog from './index.ts';
 
 const http_endpoint = 'http://127.0.0.1:9/';
 
-test('takes what Kong takes, with its defaults', async () => {
+test('accepts the configuration of Kong, with its defaults', async () => {
   const plugin = testPlugin(httpLog, { config: { http_endpoint } });
   const checked = await plugin.check({ http_endpoint });
   assert.ok(checked.ok);
@@ -46,7 +46,7 @@ test('takes what Kong takes, with its defaults', async () => {
   }
 });
 
-test('refuses what is wrong, and names the field', async () => {
+test('refuses an invalid configuration and names the field', async () => {
   const plugin = testPlugin(httpLog, { config: { http_endpoint } });
   const cases: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
     ['http_endpoint', {}],
@@ -78,10 +78,10 @@ test('refuses what is wrong, and names the field', async () => {
   }
 });
 
-test('a record that is no JSON is counted, and the request is fine', async () => {
+test('counts a record that cannot be JSON, and does not affect the request', async () => {
   const plugin = testPlugin(httpLog, {
     config: { http_endpoint },
-    beside: [{ plugin: unserialisable }],
+    otherPlugins: [{ plugin: unserialisable }],
   });
   assert.equal((await plugin.request()).response.status, 200);
   assert.equal(plugin.counts.get('http-log.records_unserialisable'), 1);

@@ -1,5 +1,5 @@
 import { allProtocols, definePlugin } from '../../plugin-sdk/index.ts';
-import { sendRecords } from './handler.ts';
+import { logToHttp } from './handler.ts';
 
 export default definePlugin({
   name: 'http-log',
@@ -7,5 +7,5 @@ export default definePlugin({
   priority: 12,
   protocols: allProtocols,
   schema: () => import('./schema.ts'),
-  setup: sendRecords,
+  setup: logToHttp,
 });

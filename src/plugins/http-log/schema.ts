@@ -1,41 +1,43 @@
 import {
   endpointHeaders,
   endpointUrl,
-  type Infer,
   legacyQueueFields,
   logFields,
-  number,
   queueField,
-  record,
-  string,
-} from '../../plugin-sdk/schema.ts';
+} from '../../plugin-kit/fields/index.ts';
+import { type Infer, number, record, string } from '../../plugin-sdk/schema.ts';
 
 export const config = record({
   http_endpoint: endpointUrl({
     required: true,
-    description:
-      'Where records go: an `http` or `https` address. A user and password in it become Basic authentication.',
+    description: 'URL of the receiver, `http` or `https`. User and password in it are sent as Basic authentication.',
   }),
-  method: string({ default: 'POST', one_of: ['POST', 'PUT', 'PATCH'], description: 'Method of the requests.' }),
+  method: string({
+    default: 'POST',
+    one_of: ['POST', 'PUT', 'PATCH'],
+    description: 'Method of the requests to the receiver.',
+  }),
   content_type: string({
     default: 'application/json',
     one_of: ['application/json', 'application/json; charset=utf-8'],
-    description: 'Their `Content-Type`.',
+    description: '`Content-Type` of the requests to the receiver.',
   }),
   timeout: number({
     default: 10_000,
     between: [1, 2_147_483_646],
     unit: 'ms',
-    description: 'Milliseconds for connecting, for sending, for the head of the answer, and for its end, each.',
+    description: 'Timeout of each step: connecting, sending, the head of the response, and the rest of it.',
   }),
   keepalive: number({
     default: 60_000,
     between: [0, 2_147_483_646],
     unit: 'ms',
-    description: 'Milliseconds after which an idle connection is closed; 0: when the receiver closes it.',
+    description: 'Time after which an idle connection is closed. 0: when the receiver closes it.',
   }),
   ...legacyQueueFields(),
-  headers: endpointHeaders('Headers of the requests, such as `Authorization`. They are in no log.'),
+  headers: endpointHeaders(
+    'Additional headers of the requests, such as `Authorization`. Their values appear in no log.',
+  ),
   queue: queueField('records'),
   ...logFields(),
 });

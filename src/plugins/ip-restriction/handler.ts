@@ -1,12 +1,6 @@
-import {
-  type AccessContext,
-  type IpSet,
-  ipSet,
-  type PluginPhases,
-  type Reply,
-  refuse,
-  type StreamContext,
-} from '../../plugin-sdk/index.ts';
+import { type IpSet, ipSet } from '../../plugin-kit/net/index.ts';
+import type { AccessContext, PluginPhases, Reply, StreamContext } from '../../plugin-sdk/index.ts';
+import { refuse } from '../../plugin-sdk/index.ts';
 import type { IpRestrictionConfig } from './schema.ts';
 
 export function restrictByIp(config: IpRestrictionConfig): PluginPhases {

@@ -1,15 +1,15 @@
 import { array, type EntityCheck, type Infer, ipOrCidr, number, record, string } from '../../plugin-sdk/schema.ts';
 
 export const config = record({
-  allow: array(ipOrCidr({ description: 'An address, or a range in CIDR notation.' }), {
-    description: 'Clients that may pass. When it is set, all others are refused.',
+  allow: array(ipOrCidr({ description: 'An IP address or a CIDR range.' }), {
+    description: 'Allowed clients. If set, all others are rejected.',
   }),
-  deny: array(ipOrCidr({ description: 'An address, or a range in CIDR notation.' }), {
-    description: 'Clients that are refused, also when `allow` names them.',
+  deny: array(ipOrCidr({ description: 'An IP address or a CIDR range.' }), {
+    description: 'Rejected clients, even if `allow` names them.',
   }),
-  status: number({ description: 'Status of the refusal. 403 when it is not set.' }),
+  status: number({ description: 'Status code of a rejection. Default: 403.' }),
   message: string({
-    description: 'Message of the refusal. When it is not set, it names the address that is not allowed.',
+    description: 'Message of a rejection. Default: one that names the address.',
   }),
 });
 

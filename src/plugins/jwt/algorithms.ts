@@ -4,7 +4,7 @@ import { constants, createHmac, type KeyObject, timingSafeEqual, verify } from '
 export interface Algorithm {
   readonly name: string;
   readonly symmetric: boolean;
-  /** The key can be used with it, and with no weaker one. */
+  /** Whether the key is valid for this algorithm and strong enough. */
   takes(key: KeyObject): boolean;
   /** Never throws, whatever the signature is. */
   verify(key: KeyObject, signed: Buffer, signature: Buffer): boolean;

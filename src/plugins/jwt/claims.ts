@@ -1,7 +1,7 @@
 import type { Claims } from './parse-token.ts';
 import type { JwtConfig } from './schema.ts';
 
-/** What is wrong, by claim, in Kong's words; null: nothing. `now`: seconds since the epoch. */
+/** Problems by claim, in Kong's words; null: none. `now`: seconds since the epoch. */
 export type CheckClaims = (claims: Claims, now: number) => Readonly<Record<string, string>> | null;
 
 export function claimsChecker(config: JwtConfig): CheckClaims {
@@ -40,7 +40,7 @@ function isNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }
 
-/** One of the token's audiences is one of those wanted (RFC 7519 section 4.1.3). */
+/** Whether one of the token's audiences is allowed (RFC 7519 section 4.1.3). */
 function meets(audience: unknown, wanted: readonly string[]): boolean {
   const named = Array.isArray(audience) ? audience : [audience];
   return named.some((one) => typeof one === 'string' && wanted.includes(one));

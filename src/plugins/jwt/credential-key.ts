@@ -2,7 +2,7 @@ import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import type { EntityRow } from '../../plugin-sdk/index.ts';
 import type { Algorithm } from './algorithms.ts';
 
-/** Finds the key that tokens of a credential are checked with; null when there is none that the algorithm takes. */
+/** Finds the key that verifies tokens of a credential; null when it has none for the algorithm. */
 export type KeyOf = (credential: EntityRow, algorithm: Algorithm) => KeyObject | null;
 
 /** Keys are made once for each version of a credential. */

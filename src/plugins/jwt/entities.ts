@@ -1,14 +1,6 @@
 import { createPublicKey } from 'node:crypto';
-import {
-  autoId,
-  createdAt,
-  defineEntity,
-  type EntityCheck,
-  foreign,
-  record,
-  string,
-  tags,
-} from '../../plugin-sdk/schema.ts';
+import type { EntityCheck } from '../../plugin-sdk/schema.ts';
+import { credentialFields, defineEntity, record, string, tags } from '../../plugin-sdk/schema.ts';
 import { algorithmNames, algorithmOf } from './algorithms.ts';
 
 function needsKey(algorithm: string): EntityCheck {
@@ -35,32 +27,24 @@ const secrets = defineEntity({
   endpointKey: 'key',
   schema: record(
     {
-      id: autoId(),
-      created_at: createdAt(),
-      consumer: foreign('consumers', {
-        required: true,
-        on_delete: 'cascade',
-        description: 'The consumer that tokens of this credential stand for.',
-      }),
+      ...credentialFields('The consumer that tokens of this credential belong to.'),
       key: string({
         unique: true,
         auto: true,
-        description:
-          'What tokens name in the claim `key_claim_name`; 32 random letters and digits when it is not given.',
+        description: 'The value of the claim `key_claim_name` in tokens. Default: 32 random letters and digits.',
       }),
       secret: string({
         auto: true,
         encrypted: true,
-        description: 'Secret of tokens that are signed with HS256, HS384 or HS512; random when it is not given.',
+        description: 'Secret of tokens signed with HS256, HS384 or HS512. Default: a random one.',
       }),
       rsa_public_key: string({
-        description: 'Public key in PEM, of any kind: RSA, EC or Ed25519, as the algorithm needs.',
+        description: 'Public key in PEM format: RSA, EC or Ed25519/Ed448, as the algorithm needs.',
       }),
       algorithm: string({
         default: 'HS256',
         one_of: algorithmNames,
-        description:
-          'The one algorithm that tokens of this credential may be signed with, whatever they say themselves.',
+        description: 'The only algorithm that tokens of this credential may be signed with, whatever the tokens say.',
       }),
       tags: tags(),
     },

@@ -1,4 +1,5 @@
-import { type AccessContext, cookieValues, type RequestView } from '../../plugin-sdk/index.ts';
+import { cookieValues } from '../../plugin-kit/http/index.ts';
+import type { AccessContext, RequestView } from '../../plugin-sdk/index.ts';
 import type { JwtConfig } from './schema.ts';
 
 /** A token, or why there is none. */
@@ -8,7 +9,7 @@ export const missing = Symbol('missing');
 export const several = Symbol('several');
 export const unrecognizable = Symbol('unrecognizable');
 
-/** Looks for tokens in query, cookies and headers. The same one in several places is one. */
+/** Looks for tokens in query, cookies and headers. The same token in several places counts once. */
 export function tokenFinder(config: JwtConfig): (context: AccessContext) => FoundToken {
   const parameters = config.uri_param_names ?? [];
   const cookies = config.cookie_names ?? [];

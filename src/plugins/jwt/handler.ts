@@ -1,9 +1,8 @@
 import type { KeyObject } from 'node:crypto';
+import { authAccess, credentialView } from '../../plugin-kit/auth/index.ts';
 import {
   type AccessContext,
-  authAccess,
   type ConsumerView,
-  credentialView,
   type EntityRow,
   foreignIdOf,
   type PluginPhases,
@@ -82,7 +81,7 @@ class TokenAuthentication {
       return generation === this.#keySet.generation;
     }
     const row = this.#tools.entities.find('jwt_secrets', 'key', name, client);
-    // The full check below asks the same question and answers its failure.
+    // The full check below makes the same lookup and handles its failure.
     if (row instanceof Promise) row.catch(() => {});
     return row === credential && credential !== null;
   }
@@ -159,7 +158,7 @@ class TokenAuthentication {
     return this.#accept(context, verified);
   }
 
-  /** The signature is good: what the token claims decides. */
+  /** The signature is valid: the claims decide. */
   #accept(context: AccessContext, verified: Verified): Outcome | Promise<Outcome> {
     const problems = this.#check(verified.claims, Date.now() / 1000);
     if (problems !== null) return this.#refusals.claims(problems);
@@ -169,7 +168,7 @@ class TokenAuthentication {
       : this.#goOn(context, verified, consumer);
   }
 
-  /** Undefined: the token stands for no consumer. */
+  /** Undefined: the token belongs to no consumer. */
   #consumerOf(
     { credential, claims }: Verified,
     client: string,
@@ -214,7 +213,7 @@ function keySetOf(config: JwtConfig, uri: string, tools: PluginTools): KeySet {
   return new KeySet(options, tools);
 }
 
-/** A claim in a message: short, and on one line. */
+/** A claim for a message: short, and on one line. */
 function printable(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, 100).replace(/[^\x20-\x7e]/g, '?') : '';
 }

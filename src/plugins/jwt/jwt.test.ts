@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EntityAccessError } from '../../plugin-sdk/index.ts';
-import { type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type TestRequest, testPlugin } from '../../plugin-testing/index.ts';
 import { algorithmNames } from './algorithms.ts';
 import jwt from './index.ts';
 import { encode, type Members, pairFor, tokenOf } from './tokens.fixture.ts';
@@ -26,7 +26,7 @@ function bearer(token: string): TestRequest {
 const good = tokenOf('HS256', secret, { iss: 'issuer' });
 const now = (): number => Math.floor(Date.now() / 1000);
 
-/** What a refused token is told. */
+/** The answer to a refused token. */
 async function refusal(token: string, config: Members = {}, ...credentials: readonly Members[]) {
   const { response, upstream } = await guard(config, ...credentials).request(bearer(token));
   assert.equal(upstream, null);
@@ -35,7 +35,7 @@ async function refusal(token: string, config: Members = {}, ...credentials: read
   return JSON.parse(response.body) as Record<string, string>;
 }
 
-test('the defaults are those of Kong', async () => {
+test('has the defaults of Kong', async () => {
   const result = await testPlugin(jwt).check({});
   assert.ok(result.ok);
   const { uri_param_names, cookie_names, key_claim_name, secret_is_base64, claims_to_verify, header_names } =
@@ -48,7 +48,7 @@ test('the defaults are those of Kong', async () => {
   assert.deepEqual([anonymous, run_on_preflight, maximum_expiration, realm], [null, true, 0, null]);
 });
 
-test('maximum_expiration requires exp in claims_to_verify, when that is set', async () => {
+test('maximum_expiration requires exp in claims_to_verify if that is set', async () => {
   const result = await testPlugin(jwt).check({ maximum_expiration: 60, claims_to_verify: ['nbf'] });
   assert.ok(!result.ok);
   assert.match(result.message, /claims_to_verify: expected to contain: exp/);
@@ -57,7 +57,7 @@ test('maximum_expiration requires exp in claims_to_verify, when that is set', as
   }
 });
 
-test('a good token names the consumer and its credential, and goes on to the backend', async () => {
+test('accepts a valid token, and forwards it with the consumer and its credential', async () => {
   const { upstream, consumer } = await guard().request(bearer(good));
   assert.equal(consumer?.username, 'ada');
   assert.equal(upstream?.header('x-consumer-username'), 'ada');
@@ -65,7 +65,7 @@ test('a good token names the consumer and its credential, and goes on to the bac
   assert.equal(upstream?.header('authorization'), `Bearer ${good}`);
 });
 
-test('without a token the answer says no more than that', async () => {
+test('reveals nothing in the answer to a request without a token', async () => {
   const { response } = await guard().request();
   assert.equal(response.status, 401);
   assert.equal(response.body, '{"message":"Unauthorized"}');
@@ -75,7 +75,7 @@ test('without a token the answer says no more than that', async () => {
 });
 
 for (const algorithm of algorithmNames) {
-  test(`tokens signed with ${algorithm}`, async () => {
+  test(`accepts tokens signed with ${algorithm}`, async () => {
     const pair = algorithm.startsWith('HS') ? null : pairFor(algorithm);
     const row = credential({ algorithm, rsa_public_key: pair?.pem ?? null });
     const token = tokenOf(algorithm, pair?.privateKey ?? secret, { iss: 'issuer' });
@@ -90,7 +90,7 @@ for (const algorithm of algorithmNames) {
   });
 }
 
-test('the token is found in query, cookies and headers as configured', async () => {
+test('finds the token in the configured query arguments, cookies and headers', async () => {
   const plugin = guard({ uri_param_names: ['jwt', 't'], cookie_names: ['session'], header_names: ['X-Token'] });
   const requests: readonly TestRequest[] = [
     { path: `/?jwt=${good}` },
@@ -115,7 +115,7 @@ test('the token is found in query, cookies and headers as configured', async () 
   assert.equal(basic.response.body, '{"message":"Unauthorized"}');
 });
 
-test('the credential is named by a claim, or else by a field of the header', async () => {
+test('finds the credential by a claim, else by a field of the header', async () => {
   const token = tokenOf('HS256', secret, { x: 1 }, { kid: 'issuer' });
   const plugin = guard({ key_claim_name: 'kid' });
   assert.equal((await plugin.request(bearer(token))).response.status, 200);
@@ -126,7 +126,7 @@ test('the credential is named by a claim, or else by a field of the header', asy
   assert.deepEqual(await refusal(unknown), { message: "No credentials found for given 'iss'" });
 });
 
-test('secrets may be base64', async () => {
+test('accepts base64 secrets', async () => {
   const bytes = Buffer.from([0xfb, 0xff, 0x00, 0x10, 0x20]);
   const token = tokenOf('HS256', bytes.toString('latin1'), { iss: 'issuer' });
   assert.ok(token.length > 0);
@@ -142,7 +142,7 @@ test('secrets may be base64', async () => {
   });
 });
 
-test('claims of time', async () => {
+test('checks exp and nbf', async () => {
   const both = { claims_to_verify: ['exp', 'nbf'] };
   const make = (claims: Members): string => tokenOf('HS256', secret, { iss: 'issuer', ...claims });
   assert.equal((await guard(both).request(bearer(make({ exp: now() + 60, nbf: now() - 1 })))).response.status, 200);
@@ -167,7 +167,7 @@ test('claims of time', async () => {
   );
 });
 
-test('the scheme is Bearer or bearer, as in Kong', async () => {
+test('accepts the schemes Bearer and bearer, as Kong does', async () => {
   for (const [scheme, status] of [
     ['Bearer', 200],
     ['bearer', 200],
@@ -179,14 +179,14 @@ test('the scheme is Bearer or bearer, as in Kong', async () => {
   }
 });
 
-test('a name with a line break or another control character is refused', async () => {
+test('refuses a name with a line break or another control character', async () => {
   for (const iss of ['issuer\r\nX-Consumer-Username: bob', 'issuer\n', 'a\0b']) {
     const token = tokenOf('HS256', secret, { iss });
     assert.deepEqual(await refusal(token, {}, credential({ key: iss })), { message: "Invalid 'iss' in claims" });
   }
 });
 
-test('issuers and audiences can be limited', async () => {
+test('limits issuers and audiences', async () => {
   const config = { issuers: ['issuer'], audiences: ['users', 'orders'] };
   const make = (claims: Members): string => tokenOf('HS256', secret, { iss: 'issuer', ...claims });
   assert.equal((await guard(config).request(bearer(make({ aud: ['x', 'orders'] })))).response.status, 200);
@@ -196,7 +196,7 @@ test('issuers and audiences can be limited', async () => {
   assert.deepEqual(await refusal(good, { issuers: ['other'] }), { iss: 'not allowed' });
 });
 
-test('a token that was accepted is not when it has expired, or its credential has changed or gone', async (t) => {
+test('refuses a cached token once it has expired, or its credential has changed or been deleted', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: 1_800_000_000_000 });
   const token = tokenOf('HS256', secret, { iss: 'issuer', exp: 1_800_000_100 });
   const plugin = guard({ claims_to_verify: ['exp'] });
@@ -216,7 +216,7 @@ test('a token that was accepted is not when it has expired, or its credential ha
   assert.equal(await status(), 401);
 });
 
-test('the leeway is for clocks that differ', async (t) => {
+test('applies the leeway to exp and nbf', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: 1_800_000_000_000 });
   const plugin = guard({ claims_to_verify: ['exp', 'nbf'], leeway: 10 });
   const make = (exp: number, nbf: number): TestRequest =>
@@ -226,7 +226,7 @@ test('the leeway is for clocks that differ', async (t) => {
   assert.equal((await plugin.request(make(1, 11))).response.status, 401);
 });
 
-test('the anonymous consumer stands in; preflight requests may pass', async () => {
+test('uses the anonymous consumer, and accepts preflight requests if configured', async () => {
   const plugin = guard({ anonymous: 'ada', run_on_preflight: false });
   const { upstream } = await plugin.request(bearer('rubbish'));
   assert.equal(upstream?.header('x-anonymous-consumer'), 'true');
@@ -234,7 +234,7 @@ test('the anonymous consumer stands in; preflight requests may pass', async () =
   assert.equal((await guard().request({ method: 'OPTIONS' })).response.status, 401);
 });
 
-test('claims and scopes are there for later plugins', async () => {
+test('provides claims and scopes to later plugins', async () => {
   const seen: unknown[] = [];
   const { definePlugin, httpProtocols } = await import('../../plugin-sdk/index.ts');
   const { record } = await import('../../plugin-sdk/schema.ts');
@@ -248,19 +248,19 @@ test('claims and scopes are there for later plugins', async () => {
   });
   const plugin = testPlugin(jwt, {
     entities: { consumers: [ada], jwt_secrets: [credential()] },
-    beside: [{ plugin: look }],
+    otherPlugins: [{ plugin: look }],
   });
   await plugin.request(bearer(tokenOf('HS256', secret, { iss: 'issuer', scope: 'read write' })));
   assert.deepEqual(seen, [{ groups: null, scopes: ['read', 'write'], claims: { iss: 'issuer', scope: 'read write' } }]);
 });
 
-test('a public key beside the wrong algorithm', async () => {
+test('refuses a public key with the wrong algorithm', async () => {
   const row = credential({ algorithm: 'ES256', rsa_public_key: rsa.pem });
   const token = tokenOf('ES256', pairFor('ES256').privateKey, { iss: 'issuer' });
   assert.deepEqual(await refusal(token, {}, row), { message: 'Invalid key/secret' });
 });
 
-test('a cached token whose credential cannot be read gets 503, and its client is named to the store', async () => {
+test('answers 503 when the credential of a cached token cannot be looked up, with the client in the lookup', async () => {
   const plugin = guard();
   assert.equal((await plugin.request(bearer(good))).response.status, 200);
   const clients: (string | undefined)[] = [];

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, test } from 'node:test';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import jwt from './index.ts';
 import { type Members, pairFor, tokenOf } from './tokens.fixture.ts';
 
@@ -13,7 +13,7 @@ const [first, second] = [pairFor('RS256'), pairFor('ES256')];
 let server: Server;
 let uri = '';
 let fetches = 0;
-/** What the issuer answers with: keys, or a text and status of its own; null: nothing at all. */
+/** The answer of the issuer: keys, or a text and status; null: no answer. */
 let answer: { readonly status: number; readonly body: string } | null = null;
 
 function publish(...keys: readonly Members[]): void {
@@ -57,12 +57,12 @@ function byFirst(claims: Members = {}, header: Members = { kid: 'one' }): string
 const bySecond = tokenOf('ES256', second.privateKey, { sub: 'user-7', exp: now() + 600 }, { kid: 'two' });
 
 async function status(plugin: Guard, token: string): Promise<number> {
-  // Lets fetches that are under way go on.
+  // Lets running fetches continue.
   await new Promise((resolve) => setImmediate(resolve));
   return (await plugin.request({ headers: { authorization: `Bearer ${token}` } })).response.status;
 }
 
-test('keys are fetched once, and a token of the issuer stands for its subject', async () => {
+test('fetches keys once, and authenticates the subject of the token', async () => {
   const plugin = guard();
   const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => status(plugin, byFirst({ jti: at }))));
   assert.deepEqual(new Set(answers), new Set([200]));
@@ -72,7 +72,7 @@ test('keys are fetched once, and a token of the issuer stands for its subject', 
   assert.equal(upstream?.header('x-credential-identifier'), 'user-7');
 });
 
-test('a key that is not known is fetched for, once within the cooldown', async () => {
+test('fetches an unknown key at most once per cooldown', async () => {
   const plugin = guard({ jwks_cooldown: 1, claims_to_verify: ['exp'] });
   const exp = Math.floor(Date.now() / 1000) + 600;
   assert.equal(await status(plugin, byFirst({ exp })), 200);
@@ -88,7 +88,7 @@ test('a key that is not known is fetched for, once within the cooldown', async (
   assert.equal(fetches, 2);
 });
 
-test('what the issuer withdraws counts no longer, cached tokens included', async () => {
+test('refuses tokens of a withdrawn key, including cached ones', async () => {
   const plugin = guard({ jwks_ttl: 1, jwks_cooldown: 1 });
   const token = byFirst();
   assert.equal(await status(plugin, token), 200);
@@ -98,7 +98,7 @@ test('what the issuer withdraws counts no longer, cached tokens included', async
   assert.equal(await status(plugin, bySecond), 200);
 });
 
-test('while the issuer is away its keys go on to serve; failures are counted and logged', async () => {
+test('keeps using the keys while the issuer is unavailable; failures are counted and logged', async () => {
   const plugin = guard({ jwks_ttl: 1, jwks_cooldown: 1, jwks_timeout: 2000 });
   assert.equal(await status(plugin, byFirst()), 200);
   answer = { status: 500, body: 'no' };
@@ -113,7 +113,7 @@ test('while the issuer is away its keys go on to serve; failures are counted and
   assert.equal(await status(plugin, byFirst()), 200);
 });
 
-test('an issuer that never answered makes 503, at once within the cooldown, and heals', async () => {
+test('answers 503 while the issuer has never answered, at once within the cooldown, and recovers', async () => {
   answer = null;
   const plugin = guard({ jwks_timeout: 100, jwks_cooldown: 1 });
   assert.equal(await status(plugin, byFirst()), 503);
@@ -130,13 +130,13 @@ for (const [what, body] of [
   ['no key set', '{"keys":5}'],
   ['a document beyond the cap', `{"keys":[],"x":"${'y'.repeat(600_000)}"}`],
 ] as const) {
-  test(`${what} is as good as no answer`, async () => {
+  test(`treats ${what} as no answer`, async () => {
     answer = { status: 200, body };
     assert.equal(await status(guard(), byFirst()), 503);
   });
 }
 
-test('keys that must not be used are left out', async () => {
+test('ignores keys that must not be used', async () => {
   const symmetric = { kty: 'oct', kid: 'oct', k: Buffer.from('secret').toString('base64url'), alg: 'HS256' };
   const forEncryption = { ...firstKey, kid: 'enc', use: 'enc' };
   publish(
@@ -156,13 +156,13 @@ test('keys that must not be used are left out', async () => {
   assert.equal(await status(plugin, hmac), 401, 'a public key is no secret');
 });
 
-test('keys that are too short for their algorithm are left out (RFC 7518 3.3)', async () => {
+test('ignores keys that are too short for their algorithm (RFC 7518 3.3)', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
   publish(firstKey, { ...publicKey.export({ format: 'jwk' }), kid: 'short' });
   assert.equal(await status(guard(), tokenOf('RS256', privateKey, { exp: now() + 600 }, { kid: 'short' })), 401);
 });
 
-test('the log shows no secret of the address', async () => {
+test('logs no secret of the URL', async () => {
   answer = { status: 500, body: '' };
   const plugin = guard({ jwks_uri: `${uri.replace('//', '//user:pass@')}?token=abc` });
   assert.equal(await status(plugin, byFirst()), 503);
@@ -171,7 +171,7 @@ test('the log shows no secret of the address', async () => {
   assert.doesNotMatch(lines, /user|pass|abc/);
 });
 
-test('without a name there must be one key only', async () => {
+test('accepts a token without a key id only if there is one key', async () => {
   const plugin = guard();
   assert.equal(await status(plugin, byFirst({}, {})), 200);
   publish(firstKey, { ...firstKey, kid: 'again' });
@@ -184,7 +184,7 @@ async function refusal(plugin: Guard, token: string): Promise<unknown> {
   return JSON.parse(response.body);
 }
 
-test('exp is required and checked, and nbf is checked, without being asked for', async () => {
+test('requires and checks exp, and checks nbf, by default', async () => {
   const plugin = guard();
   const times: readonly (readonly [Members, Members])[] = [
     [{ exp: now() - 1 }, { exp: 'token expired' }],
@@ -203,19 +203,19 @@ test('exp is required and checked, and nbf is checked, without being asked for',
   assert.equal(await status(guard({ leeway: 10 }), byFirst({ exp: now() - 5, nbf: now() + 5 })), 200);
 });
 
-test('a token without exp can be allowed; an exp that is present is still checked', async () => {
+test('allows a token without exp if configured, but checks an exp that is present', async () => {
   const plugin = guard({ jwks_require_exp: false });
   assert.equal(await status(plugin, byFirst({ exp: undefined })), 200);
   assert.deepEqual(await refusal(plugin, byFirst({ exp: now() - 1 })), { exp: 'token expired' });
 });
 
-test('a subject that is not valid in a header is refused', async () => {
+test('refuses a subject that is not valid in a header', async () => {
   for (const sub of ['a\r\nX-Consumer-Username: bob', 'a\nb', 'a\0', 7, { a: 1 }]) {
     assert.deepEqual(await refusal(guard(), byFirst({ sub })), { message: "Invalid 'sub' in claims" });
   }
 });
 
-test('a claim names the consumer', async () => {
+test('finds the consumer by a claim', async () => {
   const plugin = guard({ consumer_claim: 'client', consumer_by: 'custom_id' });
   const { upstream } = await plugin.request({ headers: { authorization: `Bearer ${byFirst({ client: 'c-1' })}` } });
   assert.equal(upstream?.header('x-consumer-username'), 'ada');

@@ -1,11 +1,7 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import {
-  fetchDocument,
-  type OutageReporter,
-  outageReporter,
-  type PluginTools,
-  shownUrl,
-} from '../../plugin-sdk/index.ts';
+import { type OutageReporter, outageReporter } from '../../plugin-kit/logging/index.ts';
+import { fetchDocument, shownUrl } from '../../plugin-kit/net/index.ts';
+import type { PluginTools } from '../../plugin-sdk/index.ts';
 import { type Algorithm, algorithmOf } from './algorithms.ts';
 
 export interface KeySetOptions {
@@ -21,17 +17,17 @@ export interface KeySetOptions {
 interface Key {
   readonly id: string | null;
   readonly key: KeyObject;
-  /** The algorithm that the key itself names; null: any that takes it. */
+  /** The algorithm that the key itself names; null: any that is valid for the key. */
   readonly algorithm: string | null;
 }
 
-/** Keys of one set at most, and bytes of the document. */
-const mostKeys = 100;
-const mostBytes = 512 * 1024;
+/** Maximum keys of a set, and bytes of the document. */
+const maxKeys = 100;
+const maxBytes = 512 * 1024;
 /** RFC 7518 section 3.3. */
-const leastRsaBits = 2048;
+const minRsaBits = 2048;
 
-/** The issuer's keys are not known, and cannot be had now. */
+/** The issuer's keys are unknown, and currently unavailable. */
 export class KeysUnavailable extends Error {
   constructor() {
     super('the key set cannot be fetched');
@@ -40,12 +36,12 @@ export class KeysUnavailable extends Error {
 }
 
 /**
- * The public keys of an issuer (RFC 7517 section 5). They are fetched when they are first needed, in the background once
- * they are older than `ttl`, and when a token names a key that is not among them; never twice within `cooldown`, and never
- * for each request. When the server does not answer, the keys that are known go on to serve.
+ * The public keys of an issuer (RFC 7517 section 5). They are fetched on first use, in the background once they are older
+ * than `ttl`, and when a token names an unknown key; never twice within `cooldown`. While the server is unavailable, the
+ * known keys stay in use.
  */
 export class KeySet {
-  /** Changes whenever the keys do: what was verified by the ones before counts no longer. */
+  /** Changes with the keys: tokens that older keys verified must be verified again. */
   generation = 0;
   readonly #options: KeySetOptions;
   readonly #failed: OutageReporter;
@@ -83,12 +79,12 @@ export class KeySet {
     const fits = ({ key, algorithm: own }: Key): boolean =>
       (own === null || own === algorithm.name) && algorithm.takes(key);
     if (typeof kid === 'string') return this.#keys.find((one) => one.id === kid && fits(one))?.key ?? null;
-    // Without a name there must be no doubt which key is meant.
+    // Without a `kid` the key must be unambiguous.
     const candidates = kid === undefined ? this.#keys.filter(fits) : [];
     return candidates.length === 1 ? candidates[0]!.key : null;
   }
 
-  /** Fetches the keys in the background when they are old. To be called with each use, cached tokens included. */
+  /** Refreshes old keys in the background. Call it with each use, cached tokens included. */
   keepFresh(): void {
     const old = this.#known && performance.now() - this.#fetchedAt > this.#options.ttl;
     if (old && this.#mayFetch()) void this.#fetch();
@@ -98,7 +94,7 @@ export class KeySet {
     return performance.now() - this.#triedAt >= this.#options.cooldown;
   }
 
-  /** One fetch at a time, whoever wants it. Never rejects. */
+  /** One fetch at a time for all callers. Never rejects. */
   #fetch(): Promise<void> {
     this.#fetching ??= this.#fetchNow().finally(() => {
       this.#fetching = null;
@@ -110,7 +106,7 @@ export class KeySet {
     const { uri, timeout, verify } = this.#options;
     this.#triedAt = performance.now();
     try {
-      const { status, body } = await fetchDocument(uri, { timeout, verify, maxBytes: mostBytes });
+      const { status, body } = await fetchDocument(uri, { timeout, verify, maxBytes });
       if (status !== 200) throw new Error(`status ${status}`);
       this.#take(body.toString('utf8'));
       this.#failed.succeeded();
@@ -130,11 +126,11 @@ export class KeySet {
   }
 }
 
-/** The usable keys of a set; others, symmetric ones above all, are left out. Throws when it is no set. */
+/** The usable keys of a set; others, in particular symmetric ones, are ignored. Throws when it is not a key set. */
 function parseKeys(document: string): readonly Key[] {
   const { keys } = JSON.parse(document) as { readonly keys?: unknown };
   if (!Array.isArray(keys)) throw new Error('it is not a JWK set');
-  return keys.slice(0, mostKeys).flatMap((jwk: unknown) => {
+  return keys.slice(0, maxKeys).flatMap((jwk: unknown) => {
     const key = parseKey(jwk);
     return key === null ? [] : [key];
   });
@@ -147,7 +143,7 @@ function parseKey(jwk: unknown): Key | null {
   if (alg !== undefined && algorithmOf(alg) === null) return null;
   try {
     const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
-    if (key.asymmetricKeyType === 'rsa' && (key.asymmetricKeyDetails?.modulusLength ?? 0) < leastRsaBits) return null;
+    if (key.asymmetricKeyType === 'rsa' && (key.asymmetricKeyDetails?.modulusLength ?? 0) < minRsaBits) return null;
     return { id: typeof kid === 'string' ? kid : null, key, algorithm: typeof alg === 'string' ? alg : null };
   } catch {
     return null;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { BoundedCache } from '../../plugin-sdk/index.ts';
+import { BoundedCache } from '../../plugin-kit/runtime/index.ts';
 import { type Algorithm, algorithmOf } from './algorithms.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
@@ -14,7 +14,7 @@ export interface Token {
 
 /** Longest token, in characters. A longer one is not even decoded. */
 const longest = 65_536;
-/** An object nested deeper than this is no set of claims, and is not parsed. */
+/** Maximum depth of the claims; deeper objects are not parsed. */
 const deepest = 64;
 
 const encoded = /^[A-Za-z0-9_-]*$/;
@@ -24,11 +24,11 @@ interface Header {
   readonly members: Claims;
 }
 
-/** All tokens of an issuer have the same few headers, so they are read once. */
+/** Tokens of an issuer have few different headers, so each is parsed once. */
 const headers = new BoundedCache<string, Header>(128);
-const longestHeader = 1024;
+const maxHeaderLength = 1024;
 
-/** Decodes a token (RFC 7515 section 7.1), or says what is wrong with it in Kong's words. Checks no signature. */
+/** Decodes a token (RFC 7515 section 7.1), or returns its problem in Kong's words. Does not verify the signature. */
 export function parseToken(text: string): Token | string {
   const first = text.indexOf('.');
   const second = text.indexOf('.', first + 1);
@@ -50,10 +50,10 @@ function readHeader(part: string): Header | string | null {
   if (members === null) return null;
   const algorithm = algorithmOf(members['alg']);
   if (algorithm === null) return 'Bad token; invalid alg';
-  // An extension that has to be understood and is not (RFC 7515 section 4.1.11).
+  // A critical extension that is not supported (RFC 7515 section 4.1.11).
   if (members['crit'] !== undefined || members['b64'] === false) return 'Bad token; invalid alg';
   const header = { algorithm, members };
-  if (part.length <= longestHeader) headers.set(part, header);
+  if (part.length <= maxHeaderLength) headers.set(part, header);
   return header;
 }
 
@@ -75,7 +75,7 @@ function everyNth(step: number): ReadonlySet<number> {
   return codes;
 }
 
-/** A JSON object without a member that is there twice: of two readers each could take another one. */
+/** A JSON object without repeated members: two readers could each take a different one. */
 function decodeObject(part: string): Claims | null {
   const bytes = decode(part);
   if (bytes === null || !isUtf8(bytes)) return null;
@@ -106,7 +106,7 @@ function countMembers(text: string): number {
   return members;
 }
 
-/** Place of the quote that ends the string. */
+/** Index of the quotation mark that ends the string. */
 function stringEnd(text: string, from: number): number {
   let end = text.indexOf('"', from + 1);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

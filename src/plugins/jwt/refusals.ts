@@ -1,6 +1,6 @@
 import { type Reply, replyJson } from '../../plugin-sdk/index.ts';
 
-/** Kong's answers to requests without a valid token. */
+/** Kong's responses to requests without a valid token. */
 export interface Refusals {
   missing(): Reply;
   invalid(message: string): Reply;

@@ -1,16 +1,5 @@
-import {
-  boolean,
-  type EntityCheck,
-  headerName,
-  type Infer,
-  integer,
-  number,
-  record,
-  set,
-  string,
-  timeout,
-  url,
-} from '../../plugin-sdk/schema.ts';
+import type { EntityCheck, Infer } from '../../plugin-sdk/schema.ts';
+import { boolean, headerName, integer, number, record, set, string, timeout, url } from '../../plugin-sdk/schema.ts';
 import { algorithmNames } from './algorithms.ts';
 
 export const config = record({
@@ -21,43 +10,47 @@ export const config = record({
   cookie_names: set(string(), { default: [], description: 'Cookies that may hold the token.' }),
   key_claim_name: string({
     default: 'iss',
-    description: 'Claim, of the payload or else of the header, that names the credential by its `key`.',
+    description: 'Claim that names the credential by its `key`, in the payload or else in the header.',
   }),
   secret_is_base64: boolean({
     required: true,
     default: false,
-    description: 'Secrets of credentials are base64 or base64url of the bytes that tokens are signed with.',
+    description: 'Secrets of credentials are the base64 or base64url encoding of the signing key.',
   }),
   claims_to_verify: set(string({ one_of: ['exp', 'nbf'] }), {
     description:
-      'Time claims that a token must have and that must be valid. In tokens of `jwks_uri`, those present are always checked.',
+      'Time claims that a token must have and that must be valid. Tokens of `jwks_uri` are always checked for those present.',
   }),
   anonymous: string({
     description:
-      'Id or username of the consumer that requests without a valid token go on as. Default: they are refused.',
+      'Id or username of the consumer that requests without a valid token continue as. Default: they are rejected.',
   }),
-  run_on_preflight: boolean({ required: true, default: true, description: 'Asks OPTIONS requests for a token, too.' }),
+  run_on_preflight: boolean({
+    required: true,
+    default: true,
+    description: 'Requires a token of OPTIONS requests, too.',
+  }),
   maximum_expiration: number({
     default: 0,
     between: [0, 31_536_000],
     unit: 's',
-    description: 'Maximum time until a token expires. When set, a token without `exp` is refused. 0: no limit.',
+    description: 'Maximum time until a token expires. If set, a token without `exp` is rejected. 0: no limit.',
   }),
   header_names: set(headerName(), {
     default: ['authorization'],
     description: 'Headers that may hold the token, as `Bearer <token>`.',
   }),
-  realm: string({ description: 'Realm in `WWW-Authenticate`.' }),
+  realm: string({ description: 'Realm in the `WWW-Authenticate` header of rejections.' }),
   leeway: integer({
     required: true,
     default: 0,
     between: [0, 3600],
     unit: 's',
-    description: 'How far the clock of whoever issued the token may be off.',
+    description: 'Tolerated difference between the clocks of the issuer and the gateway.',
   }),
   jwks_uri: url({
     description:
-      'Where the public keys of an issuer are (a JWK set). Tokens are then checked with these keys instead of with credentials.',
+      'URL of the public keys of an issuer (a JWK set). Tokens are then verified with these keys instead of credentials.',
   }),
   jwks_algorithms: set(string({ one_of: algorithmNames.filter((name) => !name.startsWith('HS')) }), {
     required: true,
@@ -69,33 +62,35 @@ export const config = record({
     default: 3600,
     between: [1, 86_400],
     unit: 's',
-    description: 'Age at which the keys are fetched again, in the background.',
+    description: 'Age at which the keys are fetched again in the background.',
   }),
   jwks_cooldown: integer({
     required: true,
     default: 30,
     between: [1, 3600],
     unit: 's',
-    description: 'Least time between two fetches, also when a token names a key that is not known.',
+    description: 'Minimum time between two fetches, even when a token names an unknown key.',
   }),
   jwks_require_exp: boolean({
     required: true,
     default: true,
     description:
-      'Tokens of `jwks_uri` must have an `exp`. Off: a token without one is valid until its key is withdrawn.',
+      'Tokens of `jwks_uri` must have an `exp`. If off, a token without one is valid until its key is withdrawn.',
   }),
-  jwks_timeout: timeout({ required: true, default: 5000, description: 'How long a fetch may take.' }),
+  jwks_timeout: timeout({ required: true, default: 5000, description: 'Timeout of a fetch.' }),
   jwks_ssl_verify: boolean({ required: true, default: true, description: 'Verifies the certificate of `jwks_uri`.' }),
-  issuers: set(string(), { description: 'Issuers (`iss`) that are trusted. Default: any.' }),
-  audiences: set(string(), { description: 'Audiences (`aud`), one of which a token must be for. Default: any.' }),
+  issuers: set(string(), { description: 'Trusted issuers (`iss`). Default: any.' }),
+  audiences: set(string(), {
+    description: 'Accepted audiences (`aud`); a token must be for one of them. Default: any.',
+  }),
   consumer_claim: string({
-    description: 'With `jwks_uri`: claim that names the consumer. Default: tokens stand for no consumer.',
+    description: 'With `jwks_uri`: claim that names the consumer. Default: tokens belong to no consumer.',
   }),
   consumer_by: string({
     required: true,
     default: 'username',
     one_of: ['username', 'custom_id', 'id'],
-    description: 'What of the consumer the claim names.',
+    description: 'Field of the consumer that the claim is compared with.',
   }),
 });
 

@@ -6,7 +6,7 @@ export function encode(value: unknown): string {
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 }
 
-/** A token of any header and payload, texts included, signed as `alg` says. */
+/** A token with any header and payload (objects or texts), signed with `alg`. */
 export function tokenOf(alg: string, key: KeyObject | string, payload: Members | string, header: Members = {}): string {
   const signed = `${encode({ alg, typ: 'JWT', ...header })}.${encode(payload)}`;
   return `${signed}.${signatureOf(alg, key, signed).toString('base64url')}`;

@@ -5,7 +5,7 @@ import { type Verified, VerifiedTokens } from './verified-tokens.ts';
 const verified: Verified = { claims: {}, details: {}, expiresAt: 0, name: 'x', credential: null, generation: 0 };
 
 describe('verified tokens', () => {
-  it('are found again by their text', () => {
+  it('are found by their text', () => {
     const tokens = new VerifiedTokens();
     tokens.set(tokens.keyOf('a.b.c')!, verified);
     assert.equal(tokens.get(tokens.keyOf('a.b.c')!), verified);
@@ -29,7 +29,7 @@ describe('verified tokens', () => {
       assert.ok(tokens.characters > 0 && tokens.characters <= 1000, String(tokens.characters));
     }
   });
-  it('are not too long', () => {
+  it('are not stored if too long', () => {
     const tokens = new VerifiedTokens();
     assert.equal(tokens.keyOf('x'.repeat(8193)), null);
     assert.notEqual(tokens.keyOf('x'.repeat(8192)), null);

@@ -1,22 +1,23 @@
 import { hash } from 'node:crypto';
-import { BoundedCache, type EntityRow, type IdentityDetails } from '../../plugin-sdk/index.ts';
+import { BoundedCache } from '../../plugin-kit/runtime/index.ts';
+import type { EntityRow, IdentityDetails } from '../../plugin-sdk/index.ts';
 import type { Claims } from './parse-token.ts';
 
-/** A token whose signature is good, and by what that was found. */
+/** A token with a valid signature, and the key that verified it. */
 export interface Verified {
   readonly claims: Claims;
   readonly details: Partial<IdentityDetails>;
-  /** Seconds since the epoch from which on it is looked at anew. */
+  /** Seconds since the epoch after which it is checked again. */
   readonly expiresAt: number;
-  /** What names the credential or client. */
+  /** Identifies the credential or client. */
   readonly name: string;
-  /** The credential, which must still be the same; null with a key set. */
+  /** The credential, which must be unchanged; null with a key set. */
   readonly credential: EntityRow | null;
   /** Generation of the key set. */
   readonly generation: number;
 }
 
-/** A token that may be remembered: its hash and its length. */
+/** Cache key of a token: its hash and its length. */
 export interface TokenKey {
   readonly hash: string;
   readonly length: number;
@@ -27,31 +28,31 @@ interface Entry {
   readonly length: number;
 }
 
-/** Longer tokens are not remembered. */
+/** Longer tokens are not cached. */
 const longest = 8192;
 
 /**
- * The tokens that were found good, by hash, so that tokens that are still valid are not to be found in memory. Bounded in
- * number and in characters: what a token says takes up to five times its length. Beyond either, older ones go.
+ * Verified tokens, by hash, so that valid tokens cannot be read from memory. Bounded in number and in characters: the claims
+ * of a token take up to five times its length. Beyond either bound, older ones are evicted.
  */
 export class VerifiedTokens {
-  readonly #mostCharacters: number;
+  readonly #maxCharacters: number;
   readonly #entries: BoundedCache<string, Entry>;
   #characters = 0;
 
-  constructor(most = 10_000, mostCharacters = 8 * 1_048_576) {
-    this.#mostCharacters = mostCharacters;
+  constructor(most = 10_000, maxCharacters = 8 * 1_048_576) {
+    this.#maxCharacters = maxCharacters;
     this.#entries = new BoundedCache(most, (_hash, { length }) => {
       this.#characters -= length;
     });
   }
 
-  /** Characters of all tokens that are remembered. */
+  /** Total characters of the cached tokens. */
   get characters(): number {
     return this.#characters;
   }
 
-  /** Null: a token that is too long to be remembered. */
+  /** Null: the token is too long to be cached. */
   keyOf(token: string): TokenKey | null {
     return token.length <= longest ? { hash: hash('sha256', token, 'base64'), length: token.length } : null;
   }
@@ -62,7 +63,7 @@ export class VerifiedTokens {
 
   set({ hash, length }: TokenKey, verified: Verified): void {
     this.#entries.delete(hash);
-    if (this.#characters + length > this.#mostCharacters) this.#entries.clear();
+    if (this.#characters + length > this.#maxCharacters) this.#entries.clear();
     this.#characters += length;
     this.#entries.set(hash, { verified, length });
   }

@@ -6,8 +6,8 @@ const entity = 'keyauth_credentials';
 type Found = EntityRow | null | Promise<EntityRow | null>;
 
 /**
- * The credential of a key. Credentials may be stored either way, whatever the setting is now; it says which way is more
- * likely. What a client shows is hashed before it is compared with a hash, so that a stolen hash is no key.
+ * The credential of a key. Keys may be stored hashed or not, whatever the current setting; it decides which is tried first.
+ * The client's key is hashed before it is compared with a hash, so that a stolen hash is useless.
  */
 export function credentialFinder(entities: EntityAccess, hashKeys: boolean): (key: string, client: string) => Found {
   const byKey = (key: string, client: string): Found => entities.find(entity, 'key', key, client);

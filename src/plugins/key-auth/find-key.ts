@@ -1,11 +1,12 @@
-import { type BodyArguments, type Reply, type RequestView, refuse } from '../../plugin-sdk/index.ts';
+import type { BodyArguments } from '../../plugin-kit/http/index.ts';
+import { type Reply, type RequestView, refuse } from '../../plugin-sdk/index.ts';
 import type { KeyAuthConfig } from './schema.ts';
 
 export interface Refusals {
   readonly missing: Reply;
   readonly duplicate: Reply;
   readonly unknown: Reply;
-  /** Not a 401: authenticating in another way does not help. */
+  /** Not a 401: another authentication method would not help. */
   readonly unreadable: Reply;
 }
 
@@ -20,7 +21,7 @@ export function keyRefusals(realm: string | null): Refusals {
   };
 }
 
-/** The key that a request shows, or why it has none that counts. `body`: null when it is not looked into. */
+/** The key of a request, or the reason why it has no valid one. `body`: null when it is not searched. */
 export type FindKey = (request: RequestView, body: BodyArguments | null) => string | Reply;
 
 export function keyFinder(config: KeyAuthConfig, refusals: Refusals): FindKey {
@@ -49,7 +50,7 @@ export function keyFinder(config: KeyAuthConfig, refusals: Refusals): FindKey {
 
 const escapes = /[%+]/;
 
-/** Spares most requests the decoding of their query. */
+/** Avoids decoding the query of most requests. */
 function mayName(query: string, name: string): boolean {
   return query !== '' && (query.includes(name) || escapes.test(query));
 }

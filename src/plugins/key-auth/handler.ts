@@ -1,24 +1,21 @@
+import { authAccess, credentialView } from '../../plugin-kit/auth/index.ts';
+import { bodyArguments, hasBodyArguments, withoutBodyArguments } from '../../plugin-kit/http/index.ts';
 import {
   type AccessContext,
-  authAccess,
-  bodyArguments,
   type ConsumerView,
   type CredentialView,
-  credentialView,
   type EntityRow,
   foreignIdOf,
-  hasBodyArguments,
   type PluginPhases,
   type PluginTools,
   type Reply,
-  withoutBodyArguments,
 } from '../../plugin-sdk/index.ts';
 import { credentialFinder } from './find-credential.ts';
 import { keyFinder, keyRefusals } from './find-key.ts';
 import type { KeyAuthConfig } from './schema.ts';
 
 /** Largest body that a key is looked for in, in bytes. */
-export const mostBodyBytes = 1_048_576;
+export const maxBodyBytes = 1_048_576;
 
 type Outcome = Reply | undefined;
 
@@ -37,12 +34,12 @@ export function authenticateByKey(config: KeyAuthConfig, tools: PluginTools): Pl
   if (!config.hide_credentials) return { access: authenticate };
   return {
     access(context) {
-      // Also when another plugin has authenticated the client already: the key is still none of the backend's business.
+      // Also when another plugin has authenticated the client: the backend must not receive the key.
       attempts.hide(context);
       const isKnown = config.anonymous !== null && context.client.credential !== null;
       return isKnown && config.key_in_body ? attempts.hideInBody(context) : authenticate(context);
     },
-    skipped: (context) => attempts.hide(context),
+    accessSkipped: (context) => attempts.hide(context),
   };
 }
 
@@ -71,12 +68,12 @@ class KeyAttempts {
     return row instanceof Promise ? row.then((found) => this.#accept(context, found)) : this.#accept(context, row);
   }
 
-  /** A body that is larger than what is read is answered with 413, not taken for one without a key. */
+  /** A body beyond the limit gets 413; it does not count as one without a key. */
   withBody(context: AccessContext): Outcome | Promise<Outcome> {
     const type = context.request.header('content-type');
     if (!hasBodyArguments(type)) return this.run(context, null);
     if (!this.#config.hide_credentials && typeof this.#findKey(context.request, null) === 'string') {
-      // With several names a body would come before the header of a later one; nobody sends two keys to rely on that.
+      // With several names the body would precede the header of a later name; no client relies on that order.
       return this.run(context, null);
     }
     const { hide_credentials: hides } = this.#config;

@@ -1,5 +1,5 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { authenticateByKey, mostBodyBytes } from './handler.ts';
+import { authenticateByKey, maxBodyBytes } from './handler.ts';
 import type { KeyAuthConfig } from './schema.ts';
 
 export default definePlugin<KeyAuthConfig>({
@@ -12,7 +12,7 @@ export default definePlugin<KeyAuthConfig>({
   entities: () => import('./entities.ts'),
   needs: ({ key_names, key_in_body }) => ({
     secrets: { queryArguments: key_names, headers: key_names },
-    ...(key_in_body ? { requestBody: { maxBytes: mostBodyBytes } } : {}),
+    ...(key_in_body ? { requestBody: { maxBytes: maxBodyBytes } } : {}),
   }),
   setup: authenticateByKey,
 });

@@ -28,7 +28,7 @@ describe('keys through the Admin API', () => {
   });
   after(() => rig.close());
 
-  it('are 32 letters and digits unless they are given, and work from the answer on until they are deleted', async () => {
+  it('are generated with 32 letters and digits by default, and work from the answer until their deletion', async () => {
     const made = await rig.write('POST', '/consumers/alice/key-auth', {});
     assert.match(String(made['key']), /^[A-Za-z0-9]{32}$/);
     assert.equal(made['key_prefix'], null);
@@ -39,7 +39,7 @@ describe('keys through the Admin API', () => {
     assert.equal(await statusOf(rig, String(made['key'])), 401);
   });
 
-  it('are rotated with two that are valid at once', async () => {
+  it('can be rotated while two are valid at once', async () => {
     const old = await rig.write('POST', '/consumers/alice/key-auth', { key: 'key-of-last-year' });
     await rig.write('POST', '/consumers/alice/key-auth', { key: 'key-of-this-year' });
     assert.deepEqual([await statusOf(rig, 'key-of-last-year'), await statusOf(rig, 'key-of-this-year')], [200, 200]);
@@ -47,7 +47,7 @@ describe('keys through the Admin API', () => {
     assert.deepEqual([await statusOf(rig, 'key-of-last-year'), await statusOf(rig, 'key-of-this-year')], [401, 200]);
   });
 
-  it('are not in the audit, nor what they could be guessed from', async () => {
+  it('do not occur in the audit log, nor do values from which they could be guessed', async () => {
     await rig.write('POST', '/consumers/bob/key-auth', { key: 'summer2026' });
     const { body } = await rig.gateway.admin('GET', '/audit?entity=key-auths&size=1');
     const text = JSON.stringify(body);
@@ -55,7 +55,7 @@ describe('keys through the Admin API', () => {
     assert.ok(!text.includes('summer2026') && !text.includes(hashKey('summer2026')), text);
   });
 
-  it('keep their value in a PATCH without one, and change in one with one', async () => {
+  it('keep their value in a PATCH without a key, and change in a PATCH with one', async () => {
     const made = await rig.write('POST', '/consumers/bob/key-auth', { key: 'first-key-of-bob' });
     const tagged = await rig.write('PATCH', `/consumers/bob/key-auth/${made['id']}`, { tags: ['t'] });
     assert.equal(tagged['key'], 'first-key-of-bob');
@@ -77,7 +77,7 @@ describe('keys through the Admin API', () => {
     assert.equal(await statusOf(rig, 'short-lived'), 401);
   });
 
-  it('keep their value in a PUT without one, and have no computed field in the schema', async () => {
+  it('keep their value in a PUT without a key, and have no computed field in the schema', async () => {
     const made = await rig.write('POST', '/consumers/bob/key-auth', {});
     for (const body of [{}, { key: null }]) {
       assert.equal((await rig.write('PUT', `/consumers/bob/key-auth/${made['id']}`, body))['key'], made['key']);
@@ -87,7 +87,7 @@ describe('keys through the Admin API', () => {
     assert.deepEqual([made['key_hash'], await statusOf(rig, String(made['key']))], [hashKey(String(made['key'])), 200]);
   });
 
-  it('that another gateway has hashed are taken over, and stay hashed', async () => {
+  it('hashed by another gateway are imported and stay hashed', async () => {
     const hash = { key_hash: hashKey('hashed-elsewhere'), key_prefix: 'hash' };
     const made = await rig.write('POST', '/consumers/bob/key-auth', hash);
     assert.deepEqual([made['key'], made['key_prefix']], [null, 'hash']);
@@ -115,7 +115,7 @@ describe('keys through the Admin API', () => {
     }
   });
 
-  it('go with their consumer', async () => {
+  it('are deleted with their consumer', async () => {
     await rig.write('PUT', '/consumers/carol', {});
     await rig.write('POST', '/consumers/carol/key-auth', { key: 'key-of-carol' });
     assert.equal(await statusOf(rig, 'key-of-carol'), 200);
@@ -123,7 +123,7 @@ describe('keys through the Admin API', () => {
     assert.equal(await statusOf(rig, 'key-of-carol'), 401);
   });
 
-  it('in a body are hidden, with a length that fits', async () => {
+  it('in a body are hidden, and the length is adjusted', async () => {
     await rig.write('POST', '/consumers/alice/key-auth', { key: 'key-in-a-body' });
     const config = { key_in_body: true, hide_credentials: true };
     const plugin = await rig
@@ -159,7 +159,7 @@ describe('keys that are stored hashed', () => {
   });
   after(() => rig.close());
 
-  it('are shown once', async () => {
+  it('are shown only once', async () => {
     const made = await rig.write('POST', '/consumers/alice/key-auth', {});
     const key = String(made['key']);
     assert.match(key, /^[A-Za-z0-9]{32}$/);
@@ -175,7 +175,7 @@ describe('keys that are stored hashed', () => {
     assert.equal(await statusOf(rig, String(made['key_prefix'])), 401);
   });
 
-  it('stay what they are in a PATCH or PUT of what was read', async () => {
+  it('keep their value in a PATCH or PUT of the entity as read', async () => {
     const made = await rig.write('POST', '/consumers/alice/key-auth', { key: 'a-key-that-alice-chose' });
     const patched = await rig.write('PATCH', `/key-auths/${made['id']}`, { tags: ['x'] });
     assert.deepEqual([patched['key'], patched['key_prefix']], [null, 'a-key']);
@@ -184,7 +184,7 @@ describe('keys that are stored hashed', () => {
     assert.equal(await statusOf(rig, 'a-key-that-alice-chose'), 200);
   });
 
-  it('are kept in a PUT without one, whatever hash the client sends', async () => {
+  it('keep their value in a PUT without a key, whatever hash the client sends', async () => {
     const made = await rig.write('POST', '/consumers/alice/key-auth', { key: 'to-be-kept' });
     const path = `/consumers/alice/key-auth/${made['id']}`;
     for (const body of [{}, { key: null }, { key_hash: hashKey('of-somebody-else'), key_prefix: 'of-s' }]) {
@@ -197,7 +197,7 @@ describe('keys that are stored hashed', () => {
     assert.deepEqual([await statusOf(rig, 'to-be-kept'), await statusOf(rig, 'another-one')], [401, 200]);
   });
 
-  it('exist once', async () => {
+  it('are unique', async () => {
     await rig.write('POST', '/consumers/alice/key-auth', { key: 'only-one-may-have-it' });
     const second = await rig.gateway.admin('POST', '/consumers/bob/key-auth', { key: 'only-one-may-have-it' });
     assert.equal(second.status, 409);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import { hashKey } from './hash-key.ts';
 import keyAuth from './index.ts';
 
@@ -52,7 +52,7 @@ describe('the configuration of key-auth', () => {
       },
     );
   });
-  it('takes names of header fields only', async () => {
+  it('accepts only valid header names', async () => {
     const checked = await withKeys().check({ key_names: ['api key'] });
     assert.ok(!checked.ok);
     assert.match(checked.message, /key_names/);
@@ -60,10 +60,10 @@ describe('the configuration of key-auth', () => {
 });
 
 for (const slowEntities of [false, true]) {
-  describe(`a key, ${slowEntities ? 'when the store is asked' : 'when it is known'}`, () => {
+  describe(`a key, ${slowEntities ? 'looked up in the store' : 'cached'}`, () => {
     const plugin = withKeys({}, { slowEntities });
 
-    it('in the header names the consumer to the backend', async () => {
+    it('in the header identifies the consumer to the backend', async () => {
       const { upstream, consumer, response } = await plugin.request({ headers: { APIKEY: ' secret-1 ' } });
       assert.equal(response.status, 200);
       assert.equal(consumer?.username, 'alice');
@@ -74,7 +74,7 @@ for (const slowEntities of [false, true]) {
       assert.equal(upstream?.header('x-anonymous-consumer'), null);
       assert.equal(upstream?.header('apikey'), 'secret-1');
     });
-    it('may be in the query, escaped or not', async () => {
+    it('is accepted in the query, escaped or not', async () => {
       for (const path of ['/?apikey=secret-1', '/?a=1&%61pikey=secret%2D1', '/?apikey=schl%C3%BCssel']) {
         assert.equal((await plugin.request({ path })).consumer?.username, 'alice', path);
       }
@@ -83,7 +83,7 @@ for (const slowEntities of [false, true]) {
       const bytes = Buffer.from('schlüssel').toString('latin1');
       assert.equal((await plugin.request({ headers: { apikey: bytes } })).consumer?.username, 'alice');
     });
-    it('that is unknown, expired or of nobody is refused', async () => {
+    it('is refused when unknown, expired or without a consumer', async () => {
       for (const apikey of ['wrong', 'secret-', 'secret-11', 'SECRET-1', 'expired', 'orphan', '__proto__', 'null']) {
         const { response, upstream } = await plugin.request({ headers: { apikey } });
         assert.equal(upstream, null);
@@ -92,7 +92,7 @@ for (const slowEntities of [false, true]) {
         assert.equal(messageOf(response), 'Unauthorized');
       }
     });
-    it('that is stored hashed is found by itself, and not by its hash', async () => {
+    it('stored hashed is found by the key, not by its hash', async () => {
       assert.equal(
         (await plugin.request({ headers: { apikey: hashed } })).upstream?.header('x-credential-identifier'),
         hashedId,
@@ -117,11 +117,11 @@ describe('a request to key-auth', () => {
       assert.equal(messageOf(response), 'No API key found in request');
     }
   });
-  it('with a realm is told of it', async () => {
+  it('gets the configured realm in the challenge', async () => {
     const { response } = await withKeys({ realm: 'a "b"\\' }).request();
     assert.equal(response.header('www-authenticate'), 'Key realm="a \\"b\\"\\\\"');
   });
-  it('with a name that occurs twice is refused', async () => {
+  it('is refused when the key name occurs twice', async () => {
     const requests = [
       { headers: { apikey: ['secret-1', 'secret-1'] } },
       { path: '/?apikey=secret-1&apikey=secret-1' },
@@ -132,18 +132,18 @@ describe('a request to key-auth', () => {
       assert.deepEqual([response.status, messageOf(response)], [401, 'Duplicate API key found']);
     }
   });
-  it('with a key in the header and the query is the header’s', async () => {
+  it('uses the key in the header before the query', async () => {
     const right = await withKeys().request({ path: '/?apikey=wrong', headers: { apikey: 'secret-1' } });
     const wrong = await withKeys().request({ path: '/?apikey=secret-1', headers: { apikey: 'wrong' } });
     assert.deepEqual([right.response.status, wrong.response.status], [200, 401]);
   });
-  it('is looked through name by name', async () => {
+  it('is searched for each key name in order', async () => {
     const plugin = withKeys({ key_names: ['x-first', 'x-second'] });
     const found = await plugin.request({ path: '/?x-first=secret-1', headers: { 'X-Second': 'wrong' } });
     assert.equal(found.response.status, 200);
     assert.equal((await plugin.request({ headers: { 'X-Second': 'secret-1' } })).response.status, 200);
   });
-  it('may carry the key only where the configuration says', async () => {
+  it('may contain the key only in configured places', async () => {
     const body = 'apikey=secret-1';
     const post = { method: 'POST', headers: form, body };
     assert.equal(
@@ -166,7 +166,7 @@ describe('a key in the body', () => {
     assert.equal((await post(json, '{"apikey":"secret-1"}')).response.status, 200);
     assert.equal((await post({ 'Content-Type': 'multipart/form-data; boundary=b' }, part)).response.status, 200);
   });
-  it('that cannot be read is no key', async () => {
+  it('is ignored when the body cannot be parsed', async () => {
     const bodies: [Record<string, string>, string][] = [
       [json, '{"apikey":"secret-1"'],
       [json, '{"apikey":["secret-1"]}'],
@@ -179,7 +179,7 @@ describe('a key in the body', () => {
       assert.deepEqual([response.status, messageOf(response)], [401, 'No API key found in request'], body);
     }
   });
-  it('that occurs twice is refused, in JSON too', async () => {
+  it('is refused when it occurs twice, also in JSON', async () => {
     for (const [headers, body] of [
       [form, 'apikey=secret-1&apikey=x'],
       [json, '{"apikey":"x","apike\\u0079":"secret-1"}'],
@@ -192,7 +192,7 @@ describe('a key in the body', () => {
 describe('a key that is hidden', () => {
   const config = { hide_credentials: true, key_in_body: true, key_names: ['apikey', 'api_key'] };
 
-  it('is removed from header and query, and nothing else is', async () => {
+  it('is removed from header and query without other changes', async () => {
     const { upstream } = await withKeys(config).request({
       path: '/?a=%41+b&apikey=x&&%61pikey=y&c=%zz&api_key',
       headers: { apikey: 'secret-1', 'Api-Key': 'z', 'X-Other': '1' },
@@ -202,7 +202,7 @@ describe('a key that is hidden', () => {
     assert.equal(upstream?.header('api-key'), null);
     assert.equal(upstream?.header('x-other'), '1');
   });
-  it('is removed from the body, also when it was found elsewhere', async () => {
+  it('is removed from the body, even if it was found elsewhere', async () => {
     const plugin = withKeys(config);
     const bodies: [Record<string, string>, string, string][] = [
       [form, 'a=%41&apikey=secret-1&b', 'a=%41&b'],
@@ -215,7 +215,7 @@ describe('a key that is hidden', () => {
       assert.equal(upstream?.body, expected);
     }
   });
-  it('is removed from the body, also when another plugin has authenticated the client', async () => {
+  it('is removed from the body, even if another plugin authenticated the client', async () => {
     const door = definePlugin({
       name: 'door',
       version: '1.0.0',
@@ -229,12 +229,12 @@ describe('a key that is hidden', () => {
         },
       }),
     });
-    const plugin = withKeys({ ...config, anonymous: 'guest' }, { beside: [{ plugin: door }] });
+    const plugin = withKeys({ ...config, anonymous: 'guest' }, { otherPlugins: [{ plugin: door }] });
     const { upstream } = await plugin.request({ method: 'POST', headers: form, body: 'apikey=secret-1&a=1' });
     assert.equal(upstream?.header('x-credential-identifier'), 'a');
     assert.equal(upstream?.body, 'a=1');
   });
-  it('in a malformed body is refused, also with a key in the header or an anonymous consumer', async () => {
+  it('causes a refusal of a malformed body, even with a key in the header or an anonymous consumer', async () => {
     const multipart = { 'Content-Type': 'multipart/form-data; boundary=b' };
     const part = '--b\r\nContent-Disposition: form-data; name="apikey"\r\n\r\nsecret-1\r\n--b--';
     const bodies: [Record<string, string>, string | Uint8Array, number][] = [
@@ -274,7 +274,7 @@ describe('a key that is hidden', () => {
     assert.equal(upstream?.body, 'a=1');
     assert.equal(upstream?.header('content-encoding'), null);
   });
-  it('is no reason to refuse a body without one', async () => {
+  it('does not cause a refusal of a body without a key', async () => {
     const plugin = withKeys(config);
     for (const [headers, body] of [
       [json, '[{"apikey":"of-the-backend"}]'],
@@ -291,14 +291,14 @@ describe('a key that is hidden', () => {
       assert.equal(upstream?.body ?? '', body);
     }
   });
-  it('stays where no key is looked for', async () => {
+  it('stays in places where no key is searched', async () => {
     const { upstream } = await withKeys({ hide_credentials: true, key_in_query: false }).request({
       path: '/?apikey=of-the-backend',
       headers: { apikey: 'secret-1' },
     });
     assert.equal(upstream?.query, null);
   });
-  it('is hidden in logs, too, by its name', () => {
+  it('is masked in logs by its name', () => {
     const needs = keyAuth.needs({ key_names: ['x-my-key'], key_in_body: false });
     assert.deepEqual(needs, { secrets: { queryArguments: ['x-my-key'], headers: ['x-my-key'] } });
     assert.deepEqual(keyAuth.needs({ key_names: ['k'], key_in_body: true }).requestBody, { maxBytes: 1_048_576 });
@@ -306,7 +306,7 @@ describe('a key that is hidden', () => {
 });
 
 describe('the anonymous consumer', () => {
-  it('stands in for a key that is missing or wrong', async () => {
+  it('is used when the key is missing or wrong', async () => {
     for (const anonymous of ['guest', guest.id]) {
       const plugin = withKeys({ anonymous, hide_credentials: true });
       for (const headers of [{}, { apikey: 'wrong' }]) {
@@ -319,13 +319,13 @@ describe('the anonymous consumer', () => {
       assert.equal((await plugin.request({ headers: { apikey: 'secret-1' } })).consumer?.username, 'alice');
     }
   });
-  it('that does not exist is an error', async () => {
+  it('causes an error when it does not exist', async () => {
     assert.equal((await withKeys({ anonymous: 'nobody' }).request()).response.status, 500);
   });
 });
 
 describe('preflight requests', () => {
-  it('need a key unless the configuration says otherwise', async () => {
+  it('need a key by default', async () => {
     const request = { method: 'OPTIONS' };
     assert.equal((await withKeys().request(request)).response.status, 401);
     assert.equal((await withKeys({ run_on_preflight: false }).request(request)).response.status, 200);
@@ -334,7 +334,7 @@ describe('preflight requests', () => {
 });
 
 describe('a credential', () => {
-  it('is refused as soon as it is gone', async () => {
+  it('is refused as soon as it is deleted', async () => {
     const plugin = withKeys();
     const request = { headers: { apikey: 'secret-1' } };
     assert.equal((await plugin.request(request)).response.status, 200);

@@ -5,31 +5,32 @@ export const config = record({
     required: true,
     default: ['apikey'],
     description:
-      'Names under which the key is looked for, in this order; under each in the header, then the query, then the body. Only header fields may be in any case.',
+      'Names to look for, in this order: each in the header, then the query, then the body. Header names are case-insensitive; other names are not.',
   }),
   hide_credentials: boolean({
     required: true,
     default: false,
     description:
-      'The backend does not receive the key: what has one of the names is removed wherever a key is looked for.',
+      'Removes the key from the request to the backend: every name in `key_names` is removed wherever keys are searched.',
   }),
   anonymous: string({
-    description: 'Id or username of the consumer as which a request without a valid key goes on. Unset: it is refused.',
+    description:
+      'Id or username of the consumer that requests without a valid key continue as. Unset: they are rejected.',
   }),
-  key_in_header: boolean({ required: true, default: true, description: 'The key may be in a header field.' }),
-  key_in_query: boolean({ required: true, default: true, description: 'The key may be in the query.' }),
+  key_in_header: boolean({ required: true, default: true, description: 'Searches headers for the key.' }),
+  key_in_query: boolean({ required: true, default: true, description: 'Searches the query for the key.' }),
   key_in_body: boolean({
     required: true,
     default: false,
     description:
-      'The key may be in a body (form, multipart form or JSON) of up to 1 MiB. Such bodies are read before they go on.',
+      'Searches bodies (form, multipart form or JSON) of up to 1 MiB for the key. Such bodies are read before they are forwarded.',
   }),
   run_on_preflight: boolean({
     required: true,
     default: true,
-    description: 'OPTIONS requests need a key too.',
+    description: 'Requires a key of OPTIONS requests, too.',
   }),
-  realm: string({ description: 'Realm that the refusal names in `WWW-Authenticate`.' }),
+  realm: string({ description: 'Realm in the `WWW-Authenticate` header of rejections.' }),
 });
 
 export type KeyAuthConfig = Infer<typeof config>;

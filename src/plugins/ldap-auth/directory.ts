@@ -1,4 +1,4 @@
-import { FairQueue, overloaded } from '../../plugin-sdk/index.ts';
+import { FairQueue, overloaded } from '../../plugin-kit/runtime/index.ts';
 import { LdapConnection, type LdapServer } from './ldap-connection.ts';
 import type { LdapAnswer } from './ldap-messages.ts';
 
@@ -6,7 +6,7 @@ export interface DirectoryOptions {
   readonly server: LdapServer;
   /** Milliseconds for one login, waiting included. */
   readonly timeout: number;
-  /** Milliseconds that an idle connection is kept; 0: none is. */
+  /** Milliseconds that an idle connection is kept; 0: not at all. */
   readonly keepalive: number;
 }
 
@@ -15,7 +15,7 @@ const maxConnections = 16;
 /** Maximum queued logins; further ones are refused at once. */
 const maxWaiting = 512;
 
-/** The server could not say whether a login is valid. */
+/** The server could not verify the login. */
 export class DirectoryUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -23,9 +23,9 @@ export class DirectoryUnavailable extends Error {
   }
 }
 
-/** Answers that speak of the login; with all others the server, or how it was asked, is at fault. */
+/** Result codes about the login; all others mean a problem of the server or the request. */
 const refusals = new Set([
-  19, // constraintViolation: too many failures, a password that is over
+  19, // constraintViolation: too many failures, an expired password
   32, // noSuchObject
   34, // invalidDNSyntax
   48, // inappropriateAuthentication: the entry has no password
@@ -36,7 +36,7 @@ const refusals = new Set([
 
 /**
  * Checks logins by binding, over a bounded number of connections. A connection serves one login after the other: each bind
- * stands for itself, whatever came of the one before (RFC 4513, 4).
+ * is independent of the one before (RFC 4513, 4).
  */
 export class Directory {
   readonly #options: DirectoryOptions;
@@ -79,7 +79,7 @@ export class Directory {
     if (idle !== null) {
       const answer = await this.#bind(idle, name, password, deadline).catch((error: Error) => error);
       if (!(answer instanceof Error)) return this.#verdict(idle, answer);
-      // The server may have closed the idle connection while the request was on its way.
+      // The server may have closed the idle connection while the request was in flight.
       if (performance.now() >= deadline) throw new DirectoryUnavailable(answer.message, { cause: answer });
     }
     const connection = new LdapConnection(this.#options.server);
@@ -118,16 +118,16 @@ export class Directory {
       connection.close();
       return;
     }
-    const forget = (): void => {
+    const discard = (): void => {
       clearTimeout(timer);
       const at = this.#idle.findIndex((one) => one.connection === connection);
       if (at >= 0) this.#idle.splice(at, 1);
     };
     const timer = setTimeout(() => {
-      forget();
+      discard();
       connection.close();
     }, keepalive).unref();
-    connection.whenEnded(forget);
+    connection.whenEnded(discard);
     this.#idle.push({ connection, timer });
   }
 

@@ -1,14 +1,8 @@
 import { readFileSync } from 'node:fs';
-import {
-  type AccessContext,
-  authAccess,
-  clientGroup,
-  OutageLog,
-  type PluginPhases,
-  type PluginTools,
-  type Reply,
-  refuse,
-} from '../../plugin-sdk/index.ts';
+import { authAccess } from '../../plugin-kit/auth/index.ts';
+import { OutageLog } from '../../plugin-kit/logging/index.ts';
+import { clientGroup } from '../../plugin-kit/runtime/index.ts';
+import { type AccessContext, type PluginPhases, type PluginTools, type Reply, refuse } from '../../plugin-sdk/index.ts';
 import { Directory } from './directory.ts';
 import { escapeDnValue } from './distinguished-name.ts';
 import type { LdapServer } from './ldap-connection.ts';
@@ -19,7 +13,7 @@ import { VerifiedLogins } from './verified-logins.ts';
 const longest = 2 ** 31 - 1;
 const fields = ['authorization', 'proxy-authorization'] as const;
 
-/** Logins at an LDAP directory. */
+/** Authenticates with an LDAP directory. */
 export function authenticateByLdap(config: LdapAuthConfig, tools: PluginTools): PluginPhases {
   const logins = new DirectoryLogins(config, tools);
   const authenticate = authAccess(tools, {
@@ -31,7 +25,7 @@ export function authenticateByLdap(config: LdapAuthConfig, tools: PluginTools): 
       logins.hide(context);
       return authenticate(context);
     },
-    skipped: (context) => logins.hide(context),
+    accessSkipped: (context) => logins.hide(context),
     dispose: () => logins.close(),
   };
 }
@@ -72,10 +66,10 @@ class DirectoryLogins {
     if (first === null) return this.#refusal;
     const username = this.#verified.usernameOf(this.#verified.keyOf(first));
     if (username !== null) return this.#accept(context, username);
-    return this.#ask(context, first, proxy === null ? null : own);
+    return this.#authenticate(context, first, proxy === null ? null : own);
   }
 
-  /** Whoever the client turns out to be, and however: the login is none of the backend's business. */
+  /** Whatever the outcome, the backend must not receive the login. */
   hide({ request, upstream }: AccessContext): void {
     if (!this.#config.hide_credentials) return;
     for (const name of fields) {
@@ -88,7 +82,7 @@ class DirectoryLogins {
     this.#directory.close();
   }
 
-  async #ask(context: AccessContext, first: string, second: string | null): Promise<Reply | undefined> {
+  async #authenticate(context: AccessContext, first: string, second: string | null): Promise<Reply | undefined> {
     try {
       const client = clientGroup(context.client.ip);
       const username =
@@ -106,7 +100,7 @@ class DirectoryLogins {
     this.#outage.failed(error, { server: `${host}:${port}` });
   }
 
-  /** The user name, or null when the login is wrong. Requests of a client with the same login wait for one answer. */
+  /** The user name, or null when the login is wrong. Concurrent requests of a client with the same login share one check. */
   #check(credentials: string, client: string): Promise<string | null> {
     const key = this.#verified.keyOf(credentials);
     const pendingKey = `${key}${client}`;
@@ -145,7 +139,7 @@ function serverOf(config: LdapAuthConfig, { settings }: PluginTools): LdapServer
   return { host: config.ldap_host, port: config.ldap_port, tls, verify, authorities };
 }
 
-/** Timers take no more than 2^31 - 1. */
+/** Maximum delay of a timer. */
 function milliseconds(value: number, least: number): number {
   return Math.min(Math.max(value, least), longest);
 }

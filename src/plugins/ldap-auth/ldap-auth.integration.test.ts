@@ -54,7 +54,7 @@ describe('ldap-auth in a gateway', { skip: skipWithoutSlapd() }, () => {
     await slapd.stop();
   });
 
-  it('lets users of the directory pass, and tells the backend who they are', async () => {
+  it('accepts users of the directory, and forwards their identity', async () => {
     const { response, body } = await get('ada', 'lovelace');
     assert.equal(response.status, 200);
     const { headers } = JSON.parse(body);
@@ -64,7 +64,7 @@ describe('ldap-auth in a gateway', { skip: skipWithoutSlapd() }, () => {
     assert.equal(Buffer.from(zoe.headers['x-credential-identifier'], 'latin1').toString(), 'Zoë');
   });
 
-  it('refuses all others', async () => {
+  it('refuses all other users', async () => {
     for (const [user, password] of [
       ['ada', 'x'],
       ['ada', ''],
@@ -78,7 +78,7 @@ describe('ldap-auth in a gateway', { skip: skipWithoutSlapd() }, () => {
     assert.equal((await fetch(`${gateway.proxyUrl}/wiki`)).status, 401);
   });
 
-  it('answers 503 while the directory is away, but for logins that were verified, and tells of it', async () => {
+  it('answers 503 while the directory is unavailable, except for cached logins, and logs it', async () => {
     await slapd.kill();
     assert.equal((await get('ada', 'lovelace')).response.status, 200);
     const { response, body } = await get('ada', 'secret-guess');

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, test } from 'node:test';
 import { skipWithoutSlapd, startSlapd, type TestSlapd } from '../../../test/support/slapd.ts';
-import { type PluginTest, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type PluginTest, testPlugin } from '../../plugin-testing/index.ts';
 import ldapAuth from './index.ts';
 
 const base = 'ou=people,dc=example,dc=test';
@@ -43,13 +43,13 @@ describe('the configuration of ldap-auth', () => {
     });
   });
 
-  it('must name the server, the place and the attribute', async () => {
+  it('requires the server, the base DN and the attribute', async () => {
     const checked = await plugin.check({});
     assert.ok(!checked.ok);
     for (const field of ['ldap_host', 'base_dn', 'attribute']) assert.match(checked.message, new RegExp(field));
   });
 
-  it('has one way to TLS at most', async () => {
+  it('allows only one of StartTLS and LDAPS', async () => {
     const checked = await plugin.check({ ...required, ldaps: true, start_tls: true });
     assert.ok(!checked.ok);
     assert.match(checked.message, /'ldaps' and 'start_tls' cannot be enabled simultaneously/);
@@ -70,7 +70,7 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
   let slapd: TestSlapd;
   const open: PluginTest[] = [];
 
-  /** The plugin at this directory; without its cache, so that the directory decides about each request. */
+  /** The plugin with this directory, without its cache, so that the directory decides on each request. */
   function plugin(config: Readonly<Record<string, unknown>> = {}, more = {}): PluginTest {
     const made = testPlugin(ldapAuth, {
       config: { ...required, ldap_port: slapd.port, cache_ttl: 0, ...config },
@@ -95,7 +95,7 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** How many binds there were, those of all requests before included. */
+  /** The number of binds so far. */
   let marks = 0;
   async function bindsSoFar(): Promise<number> {
     const mark = `mark-${++marks}`;
@@ -104,7 +104,7 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
     return slapd.binds.length;
   }
 
-  it('lets a user with the right password pass, and names the user', async () => {
+  it('accepts a user with the right password, and forwards the name', async () => {
     const { upstream, consumer } = await plugin().request(login('ada', 'love:lace'));
     assert.equal(upstream?.header('x-credential-identifier'), 'ada');
     assert.equal(upstream?.header('authorization'), credentials('ada', 'love:lace'));
@@ -125,7 +125,7 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
     assert.equal(upstream?.header('x-credential-identifier'), 'ada');
   });
 
-  it('refuses everything else with one and the same answer', async () => {
+  it('refuses every other login with the same answer', async () => {
     const one = plugin();
     const bodies = new Set<string>();
     const attempts: readonly (Readonly<Record<string, string | readonly string[]>> | undefined)[] = [
@@ -161,7 +161,7 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
     assert.deepEqual(one.logLines, []);
   });
 
-  it('never sends an empty password, or what could be read as one, which this directory takes for every user', async () => {
+  it('never sends an empty password, which this directory accepts for every user', async () => {
     const before = await bindsSoFar();
     const one = plugin();
     const latin1 = { headers: { Authorization: `ldap ${Buffer.from('ada:pass\xe9', 'latin1').toString('base64')}` } };
@@ -182,7 +182,7 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
     }
   });
 
-  it('keeps a user name in its place', async () => {
+  it('escapes user names in the DN', async () => {
     slapd.modify(
       `dn: ou=admins,${base}\nchangetype: add\nobjectClass: organizationalUnit\nou: admins\n\n` +
         `dn: uid=root,ou=admins,${base}\nchangetype: add\nobjectClass: inetOrgPerson\nuid: root\ncn: r\nsn: r\nuserPassword: toor\n`,
@@ -219,7 +219,7 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
     assert.equal((await one.request(both('wrong', 'wrong'))).response.status, 401);
   });
 
-  it('takes the scheme that it is told, in any case, and names a realm', async () => {
+  it('accepts the configured scheme in any case, and sends a realm', async () => {
     const one = plugin({ header_type: 'basic', realm: 'the "wiki"' });
     const { upstream } = await one.request({ headers: { Authorization: credentials('ada', 'love:lace', 'BASIC') } });
     assert.notEqual(upstream, null);
@@ -227,7 +227,7 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
     assert.equal(response.header('www-authenticate'), 'basic realm="the \\"wiki\\""');
   });
 
-  it('goes on as the anonymous consumer without a valid login', async () => {
+  it('continues as the anonymous consumer without a valid login', async () => {
     const guest = { id: '5d1c7cba-6f3a-4a0e-8a43-9a6a3f5e0f5d', created_at: 1, username: 'guest' };
     const one = plugin({ anonymous: 'guest' }, { entities: { consumers: [guest] } });
     assert.equal((await one.request()).consumer?.username, 'guest');
@@ -237,7 +237,7 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
     assert.equal(known.upstream?.header('x-credential-identifier'), 'ada');
   });
 
-  it('remembers a verified login for a while, and forgets it', async () => {
+  it('caches a verified login until cache_ttl', async () => {
     const one = plugin({ cache_ttl: 0.25 });
     assert.notEqual((await one.request(login('changing', 'old'))).upstream, null);
     const before = await bindsSoFar();
@@ -250,7 +250,7 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
     slapd.modify(`dn: uid=changing,${base}\nchangetype: modify\nreplace: userPassword\nuserPassword: old\n`);
   });
 
-  it('asks once for requests that come together', async () => {
+  it('binds once for concurrent requests', async () => {
     const one = plugin({ cache_ttl: 60 });
     const before = await bindsSoFar();
     const outcomes = await Promise.all(Array.from({ length: 100 }, () => one.request(login('ada', 'love:lace'))));
@@ -258,7 +258,7 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
     assert.equal(await bindsSoFar(), before + 2);
   });
 
-  it('reuses connections, and has no more than 16', async () => {
+  it('reuses connections, and opens at most 16', async () => {
     await restart(slapd);
     const one = plugin();
     const many = Array.from({ length: 200 }, (_, at) => one.request(login('ada', `wrong ${at}`)));
@@ -277,7 +277,7 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
     }
   });
 
-  it('verifies the host when it is told to', async () => {
+  it('verifies the host if configured', async () => {
     const settings = { trustedCertificates: tls.cert };
     for (const config of [{ start_tls: true }, { ldaps: true, ldap_port: slapd.tlsPort }]) {
       const verified = { ...config, verify_ldap_host: true };
@@ -295,7 +295,7 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
     }
   });
 
-  it('serves on after the directory has restarted, on connections that were idle', async () => {
+  it('recovers from idle connections that a restart of the directory closed', async () => {
     const one = plugin();
     assert.notEqual((await one.request(login('ada', 'love:lace'))).upstream, null);
     await restart(slapd);
@@ -303,7 +303,7 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
     assert.deepEqual(one.logLines, []);
   });
 
-  it('answers 503 while the directory is down, says why and counts it, and never goes on as anonymous', async () => {
+  it('answers 503 while the directory is down, logs and counts it, and never continues as anonymous', async () => {
     const one = plugin({ anonymous: 'guest' });
     await slapd.kill();
     try {
@@ -320,7 +320,7 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
     assert.notEqual((await one.request(login('ada', 'love:lace'))).upstream, null);
   });
 
-  it('gives a directory that hangs up in time, and turns away at once who comes beyond the queue', async () => {
+  it('times out on a hanging directory, and refuses at once when the queue is full', async () => {
     const one = plugin({ timeout: 400, cache_ttl: 60 });
     assert.notEqual((await one.request(login('ada', 'love:lace'))).upstream, null);
     slapd.hang();
@@ -344,7 +344,7 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
 });
 
 describe('ldap-auth at a server that breaks the protocol', () => {
-  /** A plugin at a server that answers the first bytes of each connection with these. */
+  /** A plugin with a server that answers the first bytes of each connection with these. */
   async function against(answer: (socket: Socket, data: Buffer) => void, config = {}) {
     const sockets = new Set<Socket>();
     const server: Server = createServer((socket) => {
@@ -378,7 +378,7 @@ describe('ldap-auth at a server that breaks the protocol', () => {
     ['an empty message', Buffer.from('3000', 'hex'), /malformed/],
     ['an answer to another request', Buffer.from('300c02010261070a010004000400', 'hex'), /ends the connection \(0\)/],
     ['an answer of another kind', Buffer.from('300c02010178070a010004000400', 'hex'), /ends the connection \(0\)/],
-    ['a search result', Buffer.from('300c02010165070a010004000400', 'hex'), /not asked for/],
+    ['a search result', Buffer.from('300c02010165070a010004000400', 'hex'), /unexpected response/],
     ['two answers', Buffer.concat([success, success]), /more than its answer/],
     ['half an answer', success.subarray(0, 7), /no answer in 500 ms/],
     ['a closed connection', null, /closed the connection/],
@@ -387,7 +387,7 @@ describe('ldap-auth at a server that breaks the protocol', () => {
     ['that it refers to another one', Buffer.from('300c02010161070a010a04000400', 'hex'), /does not take binds \(10\)/],
   ];
   for (const [what, bytes, why] of answers) {
-    test(`${what}: 503, never let in`, async () => {
+    test(`answers 503 and accepts no login: ${what}`, async () => {
       const { plugin, close } = await against((socket) => {
         if (bytes === null) socket.destroy();
         else socket.write(bytes);
@@ -400,7 +400,7 @@ describe('ldap-auth at a server that breaks the protocol', () => {
     });
   }
 
-  test('a connection that ends under the second login does not cost it', async () => {
+  test('retries a login whose connection closes during its second use', async () => {
     const seen = new Map<Socket, number>();
     const { plugin, close } = await against(
       (socket) => {
@@ -416,7 +416,7 @@ describe('ldap-auth at a server that breaks the protocol', () => {
     await close();
   });
 
-  test('an answer that comes byte by byte is understood', async () => {
+  test('reads an answer that arrives byte by byte', async () => {
     const { plugin, close } = await against((socket) => {
       let at = 0;
       const next = (): void => {
@@ -429,9 +429,9 @@ describe('ldap-auth at a server that breaks the protocol', () => {
     await close();
   });
 
-  test('what is sent along with the answer to StartTLS is not believed', async () => {
+  test('ignores bytes sent together with the answer to StartTLS', async () => {
     const startTls = Buffer.from('300c02010178070a010004000400', 'hex');
-    // The beginning of a message that would swallow the true answer to the bind.
+    // The start of a message that would swallow the real answer to the bind.
     const forged = Buffer.from('301a02010261150a01000400040e', 'hex');
     const { plugin, close } = await against((socket) => void socket.write(Buffer.concat([startTls, forged])), {
       start_tls: true,
@@ -441,7 +441,7 @@ describe('ldap-auth at a server that breaks the protocol', () => {
     await close();
   });
 
-  test('a server without TLS gets no password when TLS is wanted', async () => {
+  test('sends no password to a server without TLS when TLS is required', async () => {
     const refused = Buffer.from('300c02010178070a010204000400', 'hex');
     const seen: Buffer[] = [];
     const { plugin, close } = await against(

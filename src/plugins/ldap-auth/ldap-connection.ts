@@ -13,7 +13,7 @@ import {
 export interface LdapServer {
   readonly host: string;
   readonly port: number;
-  /** How the connection comes to be over TLS. */
+  /** How the connection uses TLS. */
   readonly tls: 'none' | 'from-the-start' | 'start-tls';
   /** The certificate must be valid for the host. */
   readonly verify: boolean;
@@ -32,8 +32,8 @@ const nothing = Buffer.alloc(0);
 const lastId = 2 ** 31 - 1;
 
 /**
- * A connection to an LDAP server, for one bind after the other. It has no deadlines of its own: whoever uses it calls
- * `destroy` when it takes too long. Anything unexpected from the server ends it.
+ * A connection to an LDAP server, for one bind after the other. It has no timeouts of its own: the caller
+ * calls `destroy` when it takes too long. Anything unexpected from the server ends it.
  */
 export class LdapConnection {
   /** Resolves when binds may be sent. */
@@ -53,7 +53,7 @@ export class LdapConnection {
     this.#socket = secure ? tlsConnect({ ...this.#tlsOptions(), port }) : plainConnect({ host, port, noDelay: true });
     const connected = this.#watch(secure ? 'secureConnect' : 'connect');
     this.ready = tls === 'start-tls' ? connected.then(() => this.#startTls()) : connected;
-    // Told by `ready` and by the bind that waits for it.
+    // `ready` and the waiting bind report the error.
     this.ready.catch(() => {});
   }
 
@@ -61,18 +61,18 @@ export class LdapConnection {
     return this.#failure === null;
   }
 
-  /** Calls back once, when the connection ends while nothing waits for an answer. */
+  /** Called once, when the connection ends while no request is pending. */
   whenEnded(ended: () => void): void {
     this.#ended = ended;
   }
 
-  /** The server's answer. Rejects when the connection ends before. */
+  /** The server's response. Rejects when the connection ends before. */
   bind(name: string, password: Uint8Array): Promise<LdapAnswer> {
     const id = this.#nextId();
-    return this.#ask(bindRequest(id, name, password), id, bindAnswer);
+    return this.#request(bindRequest(id, name, password), id, bindAnswer);
   }
 
-  /** Ends the connection in the way of the protocol. */
+  /** Ends the connection with an unbind request. */
   close(): void {
     if (this.#failure !== null) return;
     this.#failure = new Error('the connection was closed');
@@ -84,10 +84,10 @@ export class LdapConnection {
     this.#fail(reason);
   }
 
-  /** RFC 4511, 4.14. What came before the TLS handshake beside the answer would be believed afterwards: it ends the connection. */
+  /** RFC 4511, 4.14. Bytes after the response and before the TLS handshake would be trusted afterwards, so they end the connection. */
   async #startTls(): Promise<void> {
     const id = this.#nextId();
-    const { resultCode, diagnostic } = await this.#ask(startTlsRequest(id), id, extendedAnswer);
+    const { resultCode, diagnostic } = await this.#request(startTlsRequest(id), id, extendedAnswer);
     if (resultCode !== 0) {
       this.#fail(new Error(`StartTLS was refused (${resultCode}) ${diagnostic}`.trim()));
       throw this.#failure;
@@ -112,7 +112,7 @@ export class LdapConnection {
     const socket = this.#socket;
     return new Promise((resolve, reject) => {
       const failed = (error: Error): void => {
-        // A socket that turned to TLS is the business of the one that is over it.
+        // After the upgrade, the TLS socket owns this socket.
         if (socket === this.#socket) this.#fail(error);
         reject(this.#failure ?? error);
       };
@@ -123,7 +123,7 @@ export class LdapConnection {
     });
   }
 
-  #ask(request: Buffer, id: number, operation: number): Promise<LdapAnswer> {
+  #request(request: Buffer, id: number, operation: number): Promise<LdapAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== null) return reject(this.#failure);
       this.#waiting = { id, operation, resolve, reject };
@@ -134,7 +134,7 @@ export class LdapConnection {
   #take(data: Buffer): void {
     const waiting = this.#waiting;
     if (waiting === null) {
-      this.#fail(new Error('the server sent something that was not asked for'));
+      this.#fail(new Error('the server sent an unexpected response'));
       return;
     }
     this.#received = this.#received.byteLength === 0 ? data : Buffer.concat([this.#received, data]);

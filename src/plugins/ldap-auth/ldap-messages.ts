@@ -1,14 +1,14 @@
-/** The messages of LDAP (RFC 4511) that a simple bind and StartTLS take, in BER. */
+/** The LDAP messages (RFC 4511) for a simple bind and StartTLS, in BER. */
 
 const bindTag = 0x60;
 const extendedTag = 0x77;
 const startTls = '1.3.6.1.4.1.1466.20037';
 
-/** Tags of the answers. */
+/** Tags of the responses. */
 export const bindAnswer = 0x61;
 export const extendedAnswer = 0x78;
 
-/** Larger answers are refused; those to a bind have some 20 bytes and a text. */
+/** Larger responses are refused; those to a bind have about 20 bytes and a text. */
 const maxAnswer = 65_536;
 
 export interface LdapAnswer {
@@ -17,13 +17,13 @@ export interface LdapAnswer {
   readonly operation: number;
   /** 0: success (RFC 4511, appendix A). */
   readonly resultCode: number;
-  /** What the server says of it, cut to 200 characters. */
+  /** The server's diagnostic message, cut to 200 characters. */
   readonly diagnostic: string;
   /** Bytes of the whole message. */
   readonly size: number;
 }
 
-/** Asks whether the password is that of the entry. An empty one would succeed for anybody (RFC 4513, 5.1.2). */
+/** A simple bind. An empty password would succeed for any client (RFC 4513, 5.1.2). */
 export function bindRequest(id: number, name: string, password: Uint8Array): Buffer {
   if (name === '' || password.byteLength === 0) throw new TypeError('a bind needs a name and a password');
   return message(id, element(bindTag, integer(3), element(0x04, Buffer.from(name)), element(0x80, password)));
@@ -33,12 +33,12 @@ export function startTlsRequest(id: number): Buffer {
   return message(id, element(extendedTag, element(0x80, Buffer.from(startTls))));
 }
 
-/** Tells the server that the connection ends; has no answer. */
+/** Unbind: ends the connection; has no response. */
 export function unbindRequest(id: number): Buffer {
   return message(id, element(0x42));
 }
 
-/** The answer that the bytes begin with; null when some of it is missing. Throws on what is no answer to the above. */
+/** Parses the first response in the bytes; null when it is incomplete. Throws for anything else. */
 export function readAnswer(bytes: Buffer): LdapAnswer | null {
   const whole = readHead(bytes, 0, bytes.byteLength);
   if (whole === null) return null;
@@ -46,8 +46,7 @@ export function readAnswer(bytes: Buffer): LdapAnswer | null {
   if (whole.end > bytes.byteLength) return null;
   const id = expect(bytes, whole.start, whole.end, 0x02);
   const operation = within(bytes, id.end, whole.end);
-  if (operation.tag !== bindAnswer && operation.tag !== extendedAnswer)
-    throw new Error('an answer that was not asked for');
+  if (operation.tag !== bindAnswer && operation.tag !== extendedAnswer) throw new Error('an unexpected response');
   const code = expect(bytes, operation.start, operation.end, 0x0a);
   const matched = expect(bytes, code.end, operation.end, 0x04);
   const text = expect(bytes, matched.end, operation.end, 0x04);
@@ -67,7 +66,7 @@ interface Element {
   readonly end: number;
 }
 
-/** Tag and length at this place; null when they are not all there. Lengths may be longer than needed, as some servers write them. */
+/** Tag and length at this offset; null when incomplete. Some servers encode lengths with more bytes than needed. */
 function readHead(bytes: Buffer, at: number, limit: number): Element | null {
   if (at + 2 > limit) return null;
   const first = bytes[at + 1]!;

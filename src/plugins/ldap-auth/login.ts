@@ -6,14 +6,14 @@ export interface Login {
   readonly password: Uint8Array;
 }
 
-/** Characters of a header field that is looked at; longer ones hold no login. */
+/** Maximum characters of a header field; longer ones are ignored. */
 const maxField = 4096;
 const maxUsername = 256;
 const control = /[\x00-\x1f\x7f-\x9f]/;
 
 /**
- * The credentials after the scheme, still encoded; null when there are none of this scheme. Two fields of the same name
- * are none: another reader could take the other one. `scheme`: in lower case.
+ * The credentials after the scheme, still encoded; null when there are no credentials of this scheme. Repeated fields
+ * do not count: another reader could take the other one. `scheme`: in lower case.
  */
 export function credentialsOf(values: readonly string[], scheme: string): string | null {
   const value = values[0];
@@ -22,7 +22,7 @@ export function credentialsOf(values: readonly string[], scheme: string): string
   return value.slice(scheme.length + 1).trim();
 }
 
-/** The field is of this scheme, which is in lower case. */
+/** Whether the field has this scheme, which is in lower case. */
 export function hasScheme(value: string, scheme: string): boolean {
   return value.charCodeAt(scheme.length) === 0x20 && value.slice(0, scheme.length).toLowerCase() === scheme;
 }
@@ -35,7 +35,7 @@ export function decodeLogin(credentials: string): Login | null {
   if (colon < 1 || !isUtf8(bytes)) return null;
   const username = bytes.toString('utf8', 0, colon);
   const password = bytes.subarray(colon + 1);
-  // A server that takes NUL for the end would see an empty password, with which everybody may bind (RFC 4513, 5.1.2).
+  // A server that ends strings at NUL would see an empty password, with which any client can bind (RFC 4513, 5.1.2).
   if (password.byteLength === 0 || password.includes(0)) return null;
   return username.length > maxUsername || control.test(username) ? null : { username, password };
 }

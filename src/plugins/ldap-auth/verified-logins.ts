@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { BoundedCache } from '../../plugin-sdk/index.ts';
+import { BoundedCache } from '../../plugin-kit/runtime/index.ts';
 
 interface Verified {
   readonly username: string;
@@ -8,20 +8,20 @@ interface Verified {
 }
 
 /**
- * Logins that the directory has confirmed, for a bounded time and in a bounded number. Kept is a hash with a random salt,
- * never a password. Refused ones are not kept: a mended account works at once.
+ * Cache of logins that the directory has confirmed, bounded in time and number. It contains hashes with a random salt, never
+ * passwords. Refused logins are not cached: a fixed account works at once.
  */
 export class VerifiedLogins {
   readonly #ttl: number;
   readonly #salt = randomBytes(32).toString('base64');
   readonly #logins = new BoundedCache<string, Verified>(10_000);
 
-  /** `ttl`: milliseconds; 0: nothing is kept. */
+  /** `ttl`: milliseconds; 0: no caching. */
   constructor(ttl: number) {
     this.#ttl = ttl;
   }
 
-  /** Stands for a user name and password. */
+  /** Cache key of a user name and password. */
   keyOf(credentials: string): string {
     return hash('sha256', this.#salt + credentials, 'base64');
   }

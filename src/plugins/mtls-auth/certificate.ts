@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto';
-import { bitsOf, booleanOf, childrenOf, type Der, derOf, expectTag, hexOf, oidOf, rawOf, tags } from './der.ts';
+import { bitsOf, childrenOf, type Der, derOf, expectTag, hexOf, oidOf, rawOf, tags } from './der.ts';
 import { distributionUris, type Extension, readExtensions, textsOf } from './extensions.ts';
 import { commonName, nameText, readName } from './names.ts';
 import { isStrong, signatureScheme } from './signatures.ts';
 
-/** A certificate (RFC 5280): what OpenSSL says of it, and what is read from it beside that. */
+/** A certificate (RFC 5280): parsed by OpenSSL, and additional fields that are parsed here. */
 export interface Certificate {
   readonly x509: X509Certificate;
   readonly raw: Buffer;
@@ -23,13 +23,13 @@ export interface Certificate {
   readonly notBefore: number;
   readonly notAfter: number;
   readonly isAuthority: boolean;
-  /** Authorities below this one at most; infinite when there is no limit. */
+  /** Path length constraint; infinite when there is no limit. */
   readonly pathLength: number;
-  /** Null: there is no such extension, and the key may be used for everything. */
+  /** Null: no such extension, so the key may be used for everything. */
   readonly keyUsage: ReadonlySet<number> | null;
   readonly extendedKeyUsage: ReadonlySet<string> | null;
   readonly distributionPoints: readonly string[];
-  /** Its signature, and its key, are of kinds that cannot be forged. */
+  /** Its signature and its key are strong enough. */
   readonly strongSignature: boolean;
   readonly strongKey: boolean;
   /** Why no path with this certificate can be checked; null: it can. */
@@ -49,7 +49,7 @@ const ids = {
   extendedKeyUsage: '2.5.29.37',
 } as const;
 
-/** What may be critical. Policies are not looked at, as every policy is welcome. */
+/** Supported critical extensions. Policies are not checked, since every policy is acceptable. */
 const understood: ReadonlySet<string> = new Set([
   ids.keyUsage,
   ids.subjectAltName,
@@ -59,7 +59,7 @@ const understood: ReadonlySet<string> = new Set([
   ids.extendedKeyUsage,
 ]);
 
-/** Throws when the bytes are no certificate. `source`: DER, or PEM. */
+/** Throws when the bytes are not a certificate. `source`: DER, or PEM. */
 export function readCertificate(source: Uint8Array | string): Certificate {
   const x509 = new X509Certificate(source);
   const { raw } = x509;
@@ -85,7 +85,9 @@ export function readCertificate(source: Uint8Array | string): Certificate {
     alternativeNames: alternativeNames(extensions.get(ids.subjectAltName)),
     notBefore: x509.validFromDate.getTime(),
     notAfter: x509.validToDate.getTime(),
-    ...basicConstraints(extensions.get(ids.basicConstraints)),
+    // The CA flag, which decides who may issue certificates, is OpenSSL's.
+    isAuthority: x509.ca,
+    pathLength: withValue(extensions.get(ids.basicConstraints), pathLength) ?? Number.POSITIVE_INFINITY,
     keyUsage: withValue(extensions.get(ids.keyUsage), (value) => bitsOf(derOf(value, tags.bitString))),
     extendedKeyUsage: withValue(extensions.get(ids.extendedKeyUsage), oidsOf),
     distributionPoints: withValue(extensions.get(ids.distributionPoints), distributionUris) ?? [],
@@ -107,18 +109,13 @@ function oidsOf(value: Buffer): ReadonlySet<string> {
   return new Set(childrenOf(derOf(value)).map((one: Der) => oidOf(one)));
 }
 
-function basicConstraints(extension: Extension | undefined): Pick<Certificate, 'isAuthority' | 'pathLength'> {
-  if (extension === undefined) return { isAuthority: false, pathLength: 0 };
-  const fields = childrenOf(derOf(extension.value));
-  const isAuthority = fields[0]?.tag === tags.boolean && booleanOf(fields[0]);
-  const length = fields.find(({ tag }) => tag === tags.integer);
-  return {
-    isAuthority,
-    pathLength: length === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(hexOf(length), 16),
-  };
+/** RFC 5280, 4.2.1.9. */
+function pathLength(basicConstraints: Buffer): number | null {
+  const length = childrenOf(derOf(basicConstraints)).find(({ tag }) => tag === tags.integer);
+  return length === undefined ? null : Number.parseInt(hexOf(length), 16);
 }
 
-/** Name constraints are binding whether they are critical or not, and they are not checked here. */
+/** Name constraints are binding even if they are not critical, and they are not supported. */
 function firstNotUnderstood(extensions: ReadonlyMap<string, Extension>): string | null {
   for (const [id, { critical }] of extensions) {
     if (id === ids.nameConstraints) return 'a certificate has name constraints';

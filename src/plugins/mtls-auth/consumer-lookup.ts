@@ -1,12 +1,6 @@
-import {
-  type ConsumerView,
-  type CredentialView,
-  consumerView,
-  credentialView,
-  type EntityRow,
-  foreignIdOf,
-  type PluginTools,
-} from '../../plugin-sdk/index.ts';
+import { credentialView } from '../../plugin-kit/auth/index.ts';
+import type { ConsumerView, CredentialView, EntityRow, PluginTools } from '../../plugin-sdk/index.ts';
+import { consumerView, foreignIdOf } from '../../plugin-sdk/index.ts';
 import type { MtlsAuthConfig } from './schema.ts';
 import type { Accepted } from './verification.ts';
 
@@ -16,7 +10,7 @@ export interface Owner {
 }
 
 type Maybe<T> = T | null | Promise<T | null>;
-type Question = (accepted: Accepted) => Maybe<Owner>;
+type Lookup = (accepted: Accepted) => Maybe<Owner>;
 
 /**
  * Finds the consumer that a certificate belongs to, in Kong's order: a credential for one of its names and its authority,
@@ -25,7 +19,7 @@ type Question = (accepted: Accepted) => Maybe<Owner>;
 export class ConsumerLookup {
   readonly #config: MtlsAuthConfig;
   readonly #tools: PluginTools;
-  readonly #questions = new WeakMap<Accepted, readonly Question[]>();
+  readonly #lookups = new WeakMap<Accepted, readonly Lookup[]>();
 
   constructor(config: MtlsAuthConfig, tools: PluginTools) {
     this.#config = config;
@@ -33,39 +27,39 @@ export class ConsumerLookup {
   }
 
   ownerOf(accepted: Accepted): Maybe<Owner> {
-    return firstAnswer(this.#questionsFor(accepted), accepted, 0);
+    return firstAnswer(this.#lookupsFor(accepted), accepted, 0);
   }
 
-  #questionsFor(accepted: Accepted): readonly Question[] {
-    const known = this.#questions.get(accepted);
+  #lookupsFor(accepted: Accepted): readonly Lookup[] {
+    const known = this.#lookups.get(accepted);
     if (known !== undefined) return known;
     const { consumer_by: fields, default_consumer: byDefault } = this.#config;
     const { names } = accepted;
-    const questions: Question[] = [
+    const questions: Lookup[] = [
       ...names.map(
-        (name): Question =>
+        (name): Lookup =>
           ({ authorities }) =>
             this.#credential(name, authorities),
       ),
       ...names.map(
-        (name): Question =>
+        (name): Lookup =>
           () =>
             this.#credential(name, null),
       ),
       ...names.flatMap((name) =>
         (fields ?? []).map(
-          (field): Question =>
+          (field): Lookup =>
             () =>
               this.#consumer(field, name),
         ),
       ),
       ...(byDefault === null ? [] : [(): Maybe<Owner> => this.#default(byDefault, accepted)]),
     ];
-    this.#questions.set(accepted, questions);
+    this.#lookups.set(accepted, questions);
     return questions;
   }
 
-  /** `authorities`: those that the credential must name one of; null: it names none. */
+  /** `authorities`: the credential must name one of them; null: it names none. */
   #credential(name: string, authorities: ReadonlySet<string> | null): Maybe<Owner> {
     const rows = this.#tools.entities.list('mtls_auth_credentials', 'subject_name', name);
     if (rows instanceof Promise) return rows.then((found) => this.#ownerAmong(found, authorities));
@@ -83,7 +77,7 @@ export class ConsumerLookup {
     return owner(this.#tools.entities.find('consumers', 'id', consumerId), credential);
   }
 
-  /** A name is never taken for the id of a consumer. */
+  /** A name never matches the id of a consumer. */
   #consumer(field: string, name: string): Maybe<Owner> {
     return owner(this.#tools.entities.find('consumers', field, name), { id: null, identifier: name });
   }
@@ -104,8 +98,8 @@ function owner(found: EntityRow | null | Promise<EntityRow | null>, credential: 
   return found === null ? null : { consumer: consumerView(found), credential };
 }
 
-/** Without a promise as long as no question needs one. */
-function firstAnswer(questions: readonly Question[], accepted: Accepted, from: number): Maybe<Owner> {
+/** Synchronous as long as all lookups are. */
+function firstAnswer(questions: readonly Lookup[], accepted: Accepted, from: number): Maybe<Owner> {
   for (let at = from; at < questions.length; at++) {
     const answer = questions[at]!(accepted);
     if (answer instanceof Promise) return answer.then((one) => one ?? firstAnswer(questions, accepted, at + 1));

@@ -1,38 +1,36 @@
 import { readFile, stat } from 'node:fs/promises';
-import {
-  fetchDocument,
-  type OutageReporter,
-  outageReporter,
-  type PluginTools,
-  shownUrl,
-} from '../../plugin-sdk/index.ts';
+import { type OutageReporter, outageReporter } from '../../plugin-kit/logging/index.ts';
+import { fetchDocument, shownUrl } from '../../plugin-kit/net/index.ts';
+import type { PluginTools } from '../../plugin-sdk/index.ts';
 import { type Crl, readCrl } from './crl.ts';
 
 export interface CrlSourceOptions {
   /** An `http(s)` URL, or a file. */
   readonly place: string;
-  /** Milliseconds for fetching it. */
+  /** Timeout of a fetch, in milliseconds. */
   readonly timeout: number;
-  /** Milliseconds after which it is looked for a newer list, while the one at hand is still used. */
+  /** Milliseconds after which a newer list is fetched, while the current one stays in use. */
   readonly refresh: number;
   readonly tools: PluginTools;
 }
 
 /** Largest list, in bytes; some 400,000 entries. */
 const maxBytes = 16 * 1024 * 1024;
-/** After a failure nothing is tried for so long, in milliseconds. */
+/** Milliseconds without an attempt after a failure. */
 const cooldown = 30_000;
 const shortestRefresh = 100;
 
 /**
- * A list that comes from somewhere else. It is used until its `nextUpdate`; a newer one is fetched meanwhile, by one
- * request at a time. When that fails the one at hand goes on to be used.
+ * A list from a URL or file. It is used until its `nextUpdate`; a newer one is fetched meanwhile, by one request at a time.
+ * If that fails, the current list stays in use.
  */
 export class CrlSource {
   readonly #options: CrlSourceOptions;
   readonly #outage: OutageReporter;
   #crl: Crl | null = null;
-  /** What was read last. */
+  /** The check that accepted the current list. Null: no path had the authority that signed it. */
+  #isAuthentic: ((crl: Crl) => boolean) | null = null;
+  /** The bytes of the last read. */
   #last: { readonly bytes: Buffer; readonly crl: Crl } | null = null;
   #loading: Promise<void> | null = null;
   /** Milliseconds since the epoch. */
@@ -48,35 +46,53 @@ export class CrlSource {
   }
 
   /**
-   * The list; null when there is none to be had. It waits only when there is no list that is up to date. `isAuthentic`: the
-   * list is signed by who it should be from; such a one is never replaced by another, or by an older one.
+   * The list; null when no list is available. Waits only when no list is up to date. `isAuthentic`: the list is signed by
+   * an authority of the path that is checked. Such a list is replaced only by a newer one from the same authority,
+   * whichever path is checked then.
    */
   current(now: number, isAuthentic: (crl: Crl) => boolean): Crl | null | Promise<Crl | null> {
-    const crl = this.#crl;
+    const crl = this.#checked(isAuthentic);
     const usable = crl !== null && now < crl.nextUpdate;
     if (now >= this.#nextTry || this.#loading !== null) {
       const loading = this.#load(now, isAuthentic);
-      if (!usable) return loading.then(() => this.#crl);
+      if (!usable) return loading.then(() => this.#checked(isAuthentic));
     }
+    return crl;
+  }
+
+  #checked(isAuthentic: (crl: Crl) => boolean): Crl | null {
+    const crl = this.#crl;
+    if (crl !== null && this.#isAuthentic === null && isAuthentic(crl)) this.#isAuthentic = isAuthentic;
     return crl;
   }
 
   #load(now: number, isAuthentic: (crl: Crl) => boolean): Promise<void> {
     this.#loading ??= this.#read()
-      .then(
-        (crl) => {
-          this.#outage.succeeded();
-          const before = this.#crl;
-          const keep = before !== null && isAuthentic(before);
-          if (!keep || (isAuthentic(crl) && crl.thisUpdate >= before.thisUpdate)) this.#crl = crl;
-          this.#nextTry = now + Math.max(shortestRefresh, this.#options.refresh);
-        },
-        (error: unknown) => this.#failed(now, error),
-      )
+      .then((crl) => {
+        // Malformed entries of an authentic list are a failure, too.
+        if (isAuthentic(crl)) crl.revoked();
+        this.#outage.succeeded();
+        this.#replace(crl, isAuthentic);
+        this.#nextTry = now + Math.max(shortestRefresh, this.#options.refresh);
+      })
+      .catch((error: unknown) => this.#failed(now, error))
       .finally(() => {
         this.#loading = null;
       });
     return this.#loading;
+  }
+
+  #replace(crl: Crl, isAuthentic: (crl: Crl) => boolean): void {
+    const before = this.#checked(isAuthentic);
+    const known = this.#isAuthentic;
+    const isKnown = known?.(crl) === true;
+    if (before !== null && known !== null) {
+      // An authority with a new key keeps its name.
+      const isSame = crl.issuer.equals(before.issuer) && (isKnown || isAuthentic(crl));
+      if (!isSame || crl.thisUpdate < before.thisUpdate) return;
+    }
+    this.#crl = crl;
+    this.#isAuthentic = isKnown ? known : null;
   }
 
   #failed(now: number, error: unknown): void {

@@ -19,7 +19,7 @@ export const tags = {
   set: 0x31,
 } as const;
 
-/** The element at this place. Throws when the encoding is not the one that DER prescribes. */
+/** The element at this offset. Throws when the encoding is not the one that DER prescribes. */
 export function derAt(bytes: Buffer, at: number, limit: number): Der {
   if (at + 2 > limit) throw new Error('the encoding ends too early');
   const tag = bytes[at]!;
@@ -39,17 +39,22 @@ export function derAt(bytes: Buffer, at: number, limit: number): Der {
   return { bytes, tag, head: at, start, end };
 }
 
-/** The one element that all of the bytes are. */
+/** The single element that the bytes contain. */
 export function derOf(bytes: Buffer, tag: number = tags.sequence): Der {
   const der = expectTag(derAt(bytes, 0, bytes.byteLength), tag);
   if (der.end !== bytes.byteLength) throw new Error('there is something behind the encoding');
   return der;
 }
 
-/** The elements that this one holds. */
+/** Each element becomes an object, and a forged list of 16 MB can contain 8 million empty ones. */
+const maxChildren = 10_000;
+const maxOidBytes = 64;
+
+/** The elements in this one. Throws when there are more than 10,000. */
 export function childrenOf(der: Der): readonly Der[] {
   const children: Der[] = [];
   for (let at = der.start; at < der.end; ) {
+    if (children.length === maxChildren) throw new Error('too many elements');
     const child = derAt(der.bytes, at, der.end);
     children.push(child);
     at = child.end;
@@ -74,6 +79,7 @@ export function contentOf({ bytes, start, end }: Der): Buffer {
 /** An object identifier in dotted form. */
 export function oidOf(der: Der | undefined): string {
   const { bytes, start, end } = expectTag(der, tags.oid);
+  if (end - start > maxOidBytes) throw new Error('an object identifier that is too long');
   const parts: number[] = [];
   let value = 0;
   for (let at = start; at < end; at++) {
@@ -98,7 +104,7 @@ export function hexOf(der: Der | undefined): string {
   return bytes.toString('hex', start, end);
 }
 
-/** True for which `TRUE` stands; DER knows no other way. */
+/** A BOOLEAN; DER allows one encoding of true. */
 export function booleanOf(der: Der | undefined): boolean {
   const { bytes, start, end } = expectTag(der, tags.boolean);
   if (end - start !== 1) throw new Error('a truth value that is none');

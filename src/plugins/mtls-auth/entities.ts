@@ -1,25 +1,19 @@
-import { autoId, createdAt, defineEntity, foreign, record, string, tags } from '../../plugin-sdk/schema.ts';
+import { credentialFields, defineEntity, foreign, record, string, tags } from '../../plugin-sdk/schema.ts';
 
-/** A name in certificates that stands for a consumer. */
+/** A name in certificates that identifies a consumer. */
 const credentials = defineEntity({
   name: 'mtls_auth_credentials',
   path: 'mtls-auths',
   endpointKey: null,
   schema: record({
-    id: autoId(),
-    created_at: createdAt(),
-    consumer: foreign('consumers', {
-      required: true,
-      on_delete: 'cascade',
-      description: 'The consumer that the name stands for.',
-    }),
+    ...credentialFields('The consumer that the name belongs to.'),
     subject_name: string({
       required: true,
       description: 'An alternative name (host, email address, URI, IP address) or the common name of the certificate.',
     }),
     ca_certificate: foreign('ca_certificates', {
       on_delete: 'cascade',
-      description: 'The authority that must be in the path of the certificate; unset: any one that is trusted.',
+      description: 'The authority that must be in the path of the certificate. Unset: any trusted one.',
     }),
     tags: tags(),
   }),

@@ -6,7 +6,7 @@ export interface Extension {
   readonly value: Buffer;
 }
 
-/** Extensions by their object identifier. Throws when one comes twice (RFC 5280, 4.2). */
+/** Extensions by their object identifier. Throws when one is repeated (RFC 5280, 4.2). */
 export function readExtensions(list: Der): ReadonlyMap<string, Extension> {
   const extensions = new Map<string, Extension>();
   for (const one of childrenOf(expectTag(list, tags.sequence))) {
@@ -32,7 +32,7 @@ export function textsOf(names: readonly Der[]): readonly string[] {
     const content = contentOf(name);
     if (name.tag === emailName || name.tag === dnsName || name.tag === uriName) {
       const text = content.toString('latin1');
-      // These are ASCII. With anything else in them they stand for nobody.
+      // These are ASCII. Other names identify no consumer.
       if (/^[\x21-\x7e]+$/.test(text)) texts.push(text);
     } else if (name.tag === ipName) {
       const address = ipText(content);

@@ -1,11 +1,5 @@
-import {
-  type AccessContext,
-  authAccess,
-  type PluginPhases,
-  type PluginTools,
-  type Reply,
-  refuse,
-} from '../../plugin-sdk/index.ts';
+import { authAccess } from '../../plugin-kit/auth/index.ts';
+import { type AccessContext, type PluginPhases, type PluginTools, type Reply, refuse } from '../../plugin-sdk/index.ts';
 import { ConsumerLookup, type Owner } from './consumer-lookup.ts';
 import type { MtlsAuthConfig } from './schema.ts';
 import { type Accepted, type Verdict, Verification } from './verification.ts';
@@ -15,7 +9,7 @@ type Outcome = Reply | undefined;
 const noCertificate = refuse(401, 'No required TLS certificate was sent');
 const failed = refuse(401, 'TLS certificate failed verification');
 
-/** Consumers by the certificates of their TLS connections. */
+/** Authenticates consumers by their TLS client certificates. */
 export function authenticateByCertificate(config: MtlsAuthConfig, tools: PluginTools): PluginPhases {
   const verification = new Verification(config, tools);
   const lookup = new ConsumerLookup(config, tools);
@@ -40,11 +34,11 @@ export function authenticateByCertificate(config: MtlsAuthConfig, tools: PluginT
       strip(context);
       return access(context);
     },
-    skipped: strip,
+    accessSkipped: strip,
   };
 }
 
-/** What a client sends under these names is never true, whoever it turns out to be. */
+/** Values of these headers from a client are never trusted. */
 function strip({ upstream }: AccessContext): void {
   upstream.removeHeader('X-Client-Cert-Dn');
   upstream.removeHeader('X-Client-Cert-San');
@@ -64,7 +58,7 @@ function letIn(context: AccessContext, { certificate }: Accepted, groupBy: 'CN' 
   if (alternativeNames.length > 0) context.upstream.setHeader('X-Client-Cert-San', listed(alternativeNames));
 }
 
-/** A comma within a name, which a URI may have, must not make two of it. */
+/** A comma within a name, which a URI may contain, must not split it. */
 function listed(names: readonly string[]): string {
   return names.map((name) => name.replaceAll(',', '%2C')).join(',');
 }

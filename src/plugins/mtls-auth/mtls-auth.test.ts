@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
-import { type PluginTest, type TestPluginOptions, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type PluginTest, type TestPluginOptions, testPlugin } from '../../plugin-testing/index.ts';
 import mtlsAuth from './index.ts';
 import { authorityExtensions, type Issued, TestPki } from './pki.fixture.ts';
 
@@ -209,7 +209,10 @@ describe('mtls-auth and the consumer of a certificate', () => {
       ['CN', 'Zoë'],
       ['DN', 'CN=Zo\\c3\\ab,O=Acme\\, Inc,C=DE'],
     ]) {
-      const one = plugin({ skip_consumer_lookup: true, authenticated_group_by: by }, { beside: [{ plugin: groups }] });
+      const one = plugin(
+        { skip_consumer_lookup: true, authenticated_group_by: by },
+        { otherPlugins: [{ plugin: groups }] },
+      );
       const { consumer, upstream } = await one.request({
         ...showing(certificate),
         headers: { 'X-Client-Cert-Dn': 'CN=root', 'X-Client-Cert-San': 'root' },
@@ -256,7 +259,7 @@ describe('mtls-auth and the path of a certificate', () => {
     assert.equal(missing.logLines[0]?.message, 'a CA certificate is missing or not valid');
   });
 
-  it('is checked anew when an authority changes or goes', async () => {
+  it('is checked again when an authority changes or is deleted', async () => {
     const one = plugin();
     const request = showing(leaf, intermediate);
     assert.equal((await one.request(request)).response.status, 200);
@@ -495,6 +498,39 @@ describe('mtls-auth and revocation', () => {
     }
     await until(() => one.logLines.some(({ message }) => message.includes('revocation list')));
     assert.equal(await statusOf(one, revoked), 401);
+  });
+
+  it('keeps the list that revokes an intermediate when a forged or older list is published', async () => {
+    const doomed = root.authority('/CN=Doomed');
+    const leaf = doomed.issue('/CN=ada');
+    const older = root.crl([]);
+    const begun = Math.floor(Date.now() / 1000);
+    await until(() => Math.floor(Date.now() / 1000) > begun);
+    published = root.crl([doomed]);
+    const one = plugin({ crls: [url], cert_cache_ttl: 1 });
+    assert.equal(await statusOf(one, leaf, doomed), 401);
+    for (const replacement of [older, pki.root('/CN=Root').crl([]), doomed.crl([])]) {
+      published = replacement;
+      const before = asked;
+      await until(async () => {
+        assert.equal(await statusOf(one, leaf, doomed), 401);
+        return asked > before + 1;
+      });
+    }
+  });
+
+  it('takes over the list of an authority that has a new key and the same name', async () => {
+    const chains = Array.from({ length: 2 }, () => {
+      const authority = root.authority('/CN=Renewed');
+      const below = authority.authority('/CN=Below');
+      return { authority, below, chain: [below.issue('/CN=ada'), below, authority] };
+    });
+    const lists = [root.crl([]), ...chains.map(({ below }) => below.crl([]))];
+    const one = plugin({ crls: [url, ...lists], cert_cache_ttl: 1, revocation_check_mode: 'STRICT' });
+    for (const { authority, chain } of chains) {
+      published = authority.crl([]);
+      await until(async () => (await statusOf(one, ...chain)) === 200);
+    }
   });
 
   it('concerns intermediate authorities too', async () => {

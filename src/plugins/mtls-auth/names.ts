@@ -6,7 +6,7 @@ export interface NamePart {
   readonly value: string;
 }
 
-/** Short names of attributes (RFC 4514, 3), and those that are usual beside them. */
+/** Short names of attributes (RFC 4514, 3), and other common ones. */
 const shortNames: Readonly<Record<string, string>> = {
   '2.5.4.3': 'CN',
   '2.5.4.5': 'serialNumber',
@@ -21,7 +21,7 @@ const shortNames: Readonly<Record<string, string>> = {
   '1.2.840.113549.1.9.1': 'emailAddress',
 };
 
-/** Parts of a Name, each with the others that stand beside it. Values that are no text are ''. */
+/** Parts of a Name, each with its sibling attributes. Values that are not text are ''. */
 export function readName(name: Der): readonly (readonly NamePart[])[] {
   return childrenOf(expectTag(name, tags.sequence)).map((set) =>
     childrenOf(expectTag(set, tags.set)).map((part) => {
@@ -32,13 +32,13 @@ export function readName(name: Der): readonly (readonly NamePart[])[] {
   );
 }
 
-/** A name as text (RFC 4514): the last part first; whatever is not printable ASCII is escaped. */
+/** A name as text (RFC 4514): the last part first; all characters except printable ASCII are escaped. */
 export function nameText(name: readonly (readonly NamePart[])[]): string {
   const parts = name.map((set) => set.map(({ type, value }) => `${type}=${escaped(value)}`).join('+'));
   return parts.reverse().join(',');
 }
 
-/** The common name; null when there is none, or more than one: readers differ in which of them they take. */
+/** The common name; null when it is absent or ambiguous: readers differ in which one they take. */
 export function commonName(name: readonly (readonly NamePart[])[]): string | null {
   const common = name.flat().filter(({ type }) => type === 'CN');
   return common.length === 1 && common[0]!.value !== '' ? common[0]!.value : null;
@@ -49,11 +49,11 @@ function escaped(value: string): string {
   return safe.replace(/[^\x20-\x7e]/gu, (char) => Buffer.from(char).toString('hex').replace(/../g, '\\$&'));
 }
 
-/** Text of the string types that certificates use; '' for others and for what is not valid in its type. */
+/** Text of the string types that certificates use; '' for other types and invalid values. */
 function textOf(value: Der): string {
   const content = contentOf(value);
   const text = decoded(value.tag, content);
-  // A name with NUL or other control characters could be read as another one.
+  // Other readers could truncate a name with NUL or other control characters.
   return /[\x00-\x1f\x7f-\x9f\ufffd]/.test(text) ? '' : text;
 }
 

@@ -6,7 +6,7 @@ export interface Authority {
   readonly certificate: Certificate;
 }
 
-/** A way from the client's certificate, which is the first, to an authority that is trusted, the last. */
+/** A path from the client's certificate (first) to a trusted authority (last). */
 export interface CertificatePath {
   readonly certificates: readonly Certificate[];
   /** Ids of the configured authorities in it. */
@@ -23,9 +23,9 @@ export interface PathOptions {
 
 const clientAuth = '1.3.6.1.5.5.7.3.2';
 const anyUsage = '2.5.29.37.0';
-const longestPath = 10;
-/** Signatures that are checked for one client at most, so that a crafted set of certificates does not cost more. */
-const mostSignatures = 24;
+const maxPath = 10;
+/** Maximum signatures that are checked for one client, so that a crafted set of certificates costs no more. */
+const maxSignatures = 24;
 
 interface Search extends PathOptions {
   readonly candidates: readonly Candidate[];
@@ -39,8 +39,8 @@ interface Candidate {
 }
 
 /**
- * Checks what a client sent (RFC 5280, 6.1): each certificate is signed by the next, valid now, and allowed to do what it
- * does, up to an authority of the configuration. A text says why there is no such path.
+ * Checks the certificates of a client (RFC 5280, 6.1): each one is signed by the next, currently valid, and allowed to be used
+ * in its position, up to an authority of the configuration. A string is the reason why there is no such path.
  */
 export function findPath(chain: readonly Certificate[], options: PathOptions): CertificatePath | string {
   const [own, ...sent] = chain;
@@ -62,16 +62,16 @@ export function findPath(chain: readonly Certificate[], options: PathOptions): C
   };
 }
 
-/** Depth first; those of the configuration before those that the client sent. */
+/** Depth first; authorities of the configuration before the client's certificates. */
 function extend(path: readonly Candidate[], search: Search): readonly Candidate[] | null {
   const last = path.at(-1)!;
   for (const candidate of search.candidates) {
     if (path.includes(candidate) || !mayIssue(candidate.certificate, path, search)) continue;
-    if (++search.signatures > mostSignatures) return null;
+    if (++search.signatures > maxSignatures) return null;
     if (!last.certificate.x509.verify(candidate.certificate.x509.publicKey)) continue;
     const longer = [...path, candidate];
     if (candidate.authority !== null && (search.allowPartial || isSelfSigned(candidate.certificate))) return longer;
-    const found = longer.length < longestPath ? extend(longer, search) : null;
+    const found = longer.length < maxPath ? extend(longer, search) : null;
     if (found !== null) return found;
   }
   return null;
@@ -79,9 +79,9 @@ function extend(path: readonly Candidate[], search: Search): readonly Candidate[
 
 function mayIssue(issuer: Certificate, path: readonly Candidate[], { now }: Search): boolean {
   const { certificate } = path.at(-1)!;
-  // OpenSSL compares key identifiers too, and looks whether the issuer's key may sign certificates.
+  // OpenSSL also compares key identifiers, and checks that the issuer's key may sign certificates.
   if (!issuer.subject.equals(certificate.issuer) || !certificate.x509.checkIssued(issuer.x509)) return false;
-  // How a trusted authority signed itself does not matter.
+  // The self-signature of a trusted authority does not matter.
   if (!certificate.strongSignature || !issuer.strongKey) return false;
   if (!issuer.isAuthority || issuer.notUnderstood !== null || !isValidAt(issuer, now)) return false;
   if (!allowsClients(issuer)) return false;

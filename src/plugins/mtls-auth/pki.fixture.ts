@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { generateKeyPairSync, sign, X509Certificate } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import * as der from '../../plugin-kit/der/index.ts';
 
 /** A certificate with its key, made by OpenSSL. */
 export interface Issued {
@@ -190,6 +191,53 @@ export class TestPki {
     writeFileSync(path, `${lines.join('\n')}\n`);
     return path;
   }
+}
+
+export interface CrlParts {
+  /** Common name of the issuer. */
+  readonly issuer: string;
+  /** PEM of the key that signs. */
+  readonly key: string;
+  /** DER of the entries, one after another. */
+  readonly entries?: Uint8Array;
+  /** Extensions that are critical: identifier and DER of the value. */
+  readonly extensions?: readonly (readonly [id: string, value: Uint8Array])[];
+  /** What follows the entries inside the signed part. */
+  readonly more?: Uint8Array;
+  /** Milliseconds since the epoch. Default: now. */
+  readonly thisUpdate?: number;
+  readonly digest?: 'sha1' | 'sha256';
+}
+
+/** A revocation list in DER, with contents that OpenSSL does not write. */
+export function handmadeCrl(parts: CrlParts): Buffer {
+  const { entries = Buffer.alloc(0), extensions = [], thisUpdate = Date.now(), digest = 'sha256' } = parts;
+  const algorithm = der.sequence(der.objectIdentifier(digest === 'sha1' ? '1.2.840.10045.4.1' : '1.2.840.10045.4.3.2'));
+  const list = der.sequence(
+    der.unsignedInteger(Buffer.of(1)),
+    algorithm,
+    der.sequence(der.setOf(der.sequence(der.objectIdentifier('2.5.4.3'), der.utf8String(parts.issuer)))),
+    der.utcTime(new Date(thisUpdate)),
+    der.utcTime(new Date(thisUpdate + 86_400_000)),
+    ...(entries.byteLength === 0 ? [] : [der.sequence(entries)]),
+    ...(extensions.length === 0 ? [] : [der.tagged(0, der.sequence(...extensions.map(criticalExtension)))]),
+    ...(parts.more === undefined ? [] : [parts.more]),
+  );
+  return der.sequence(list, algorithm, der.bitString(sign(digest, list, parts.key)));
+}
+
+/** An entry of a list. `serial`: hexadecimal digits, as in the certificate. */
+export function crlEntry(serial: string, extensions?: Uint8Array): Buffer {
+  const date = der.tlv(0x17, Buffer.from('250101000000Z'));
+  return der.sequence(
+    der.tlv(0x02, Buffer.from(serial, 'hex')),
+    date,
+    ...(extensions === undefined ? [] : [extensions]),
+  );
+}
+
+export function criticalExtension([id, value]: readonly [id: string, value: Uint8Array]): Buffer {
+  return der.sequence(der.objectIdentifier(id), der.derTrue, der.octetString(value));
 }
 
 function serialOf(cert: string): string {

@@ -1,21 +1,31 @@
-import { BoundedCache, type PluginTools } from '../../plugin-sdk/index.ts';
+import { BoundedCache } from '../../plugin-kit/runtime/index.ts';
+import type { PluginTools } from '../../plugin-sdk/index.ts';
 import type { Certificate } from './certificate.ts';
-import { type Crl, covers, isCurrent, readCrl } from './crl.ts';
+import { type Crl, covers, isCurrent, isReadable, readCrl } from './crl.ts';
 import { CrlSource } from './crl-source.ts';
 import type { CertificatePath } from './path.ts';
 import type { MtlsAuthConfig } from './schema.ts';
 
 type Status = 'good' | 'revoked' | 'unknown';
 
-/** Distribution points of one certificate that are asked at most. */
-const mostPoints = 4;
+interface Lookup {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** The list is from an authority of the path. */
+  isAuthentic(crl: Crl): boolean;
+  /** The list says whether this certificate is revoked. */
+  covers(crl: Crl): boolean;
+}
 
-/** Looks certificates up in the lists of the configuration, and in those that they name themselves. */
+/** Maximum distribution points of a certificate that are requested. */
+const maxPoints = 4;
+
+/** Looks certificates up in the configured lists, and in those of their distribution points. */
 export class Revocation {
   readonly #config: MtlsAuthConfig;
   readonly #tools: PluginTools;
   readonly #configured: readonly (Crl | CrlSource)[];
-  /** By URL. Only certificates of trusted authorities come here, so their number is theirs to choose. */
+  /** By URL. Only trusted authorities name URLs, so their number needs no limit. */
   readonly #named = new BoundedCache<string, CrlSource>(64);
 
   constructor(config: MtlsAuthConfig, tools: PluginTools) {
@@ -26,14 +36,16 @@ export class Revocation {
     );
   }
 
-  /** Why the path is not to be trusted, or null. Every certificate below the authority at its end is looked up. */
+  /** The reason why the path is not trusted, or null. Checks every certificate below the authority at its end. */
   async problemOf({ certificates }: CertificatePath, now: number): Promise<string | null> {
     const { revocation_check_mode: mode } = this.#config;
     if (mode === 'SKIP') return null;
     const below = certificates.slice(0, -1);
-    // All at once: what does not answer is waited for one time only.
+    const coversAt = (crl: Crl, at: number): boolean => covers(crl, below[at]!, certificates[at + 1]!, at === 0);
+    const isAuthentic = (crl: Crl): boolean => below.some((_, at) => coversAt(crl, at));
+    // In parallel: unavailable servers cost one timeout in all.
     const statuses = await Promise.all(
-      below.map((one, at) => this.#statusOf(one, certificates[at + 1]!, at === 0, now)),
+      below.map((one, at) => this.#statusOf(one, { now, isAuthentic, covers: (crl) => coversAt(crl, at) })),
     );
     const revoked = statuses.indexOf('revoked');
     if (revoked >= 0) return revoked === 0 ? 'the certificate is revoked' : 'an authority is revoked';
@@ -41,16 +53,15 @@ export class Revocation {
     return isUnknown ? 'it is not known whether a certificate is revoked' : null;
   }
 
-  /** Lists of the configuration first; the certificate's own distribution points where those say nothing. */
-  async #statusOf(certificate: Certificate, issuer: Certificate, isClient: boolean, now: number): Promise<Status> {
-    const isAuthentic = (crl: Crl): boolean => covers(crl, certificate, issuer, isClient);
+  /** Configured lists first; then the certificate's own distribution points, if those do not cover it. */
+  async #statusOf(certificate: Certificate, { now, isAuthentic, covers }: Lookup): Promise<Status> {
     for (const sources of [this.#configured, this.#namedBy(certificate)]) {
       const crls = await Promise.all(
         sources.map((source) => (source instanceof CrlSource ? source.current(now, isAuthentic) : source)),
       );
-      const authentic = crls.filter((crl) => crl !== null && isAuthentic(crl)) as readonly Crl[];
-      // What was revoked once stays so, also by a list that is out of date.
-      if (authentic.some(({ revoked }) => revoked.has(certificate.serial))) return 'revoked';
+      const authentic = crls.filter((crl) => crl !== null && covers(crl) && isReadable(crl)) as readonly Crl[];
+      // A revocation is final, even in an expired list.
+      if (authentic.some((crl) => crl.revoked().has(certificate.serial))) return 'revoked';
       if (authentic.some((crl) => isCurrent(crl, now))) return 'good';
     }
     return 'unknown';
@@ -58,7 +69,7 @@ export class Revocation {
 
   #namedBy({ distributionPoints }: Certificate): readonly CrlSource[] {
     const urls = distributionPoints.filter((uri) => /^https?:/i.test(uri) && URL.canParse(uri));
-    return urls.slice(0, mostPoints).map((url) => this.#sourceAt(url));
+    return urls.slice(0, maxPoints).map((url) => this.#sourceAt(url));
   }
 
   #sourceAt(url: string): CrlSource {

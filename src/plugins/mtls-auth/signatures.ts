@@ -7,7 +7,7 @@ interface Scheme {
   readonly pss?: true;
 }
 
-/** Algorithms of signatures that are good enough. MD5 and SHA-1 can be forged, so they are not among them. */
+/** Accepted signature algorithms. MD5 and SHA-1 can be forged, so they are excluded. */
 const schemes: Readonly<Record<string, Scheme>> = {
   '1.2.840.113549.1.1.11': { hash: 'sha256' },
   '1.2.840.113549.1.1.12': { hash: 'sha384' },
@@ -24,9 +24,9 @@ const pssHashes: Readonly<Record<string, string>> = {
   '2.16.840.1.101.3.4.2.2': 'sha384',
   '2.16.840.1.101.3.4.2.3': 'sha512',
 };
-const leastRsaBits = 2048;
+const minRsaBits = 2048;
 
-/** The scheme that an AlgorithmIdentifier names; null when it is unknown or too weak. */
+/** The scheme of an AlgorithmIdentifier; null when it is unknown or too weak. */
 export function signatureScheme(algorithm: Der): Scheme | null {
   const [id, parameters] = childrenOf(algorithm);
   const name = oidOf(id);
@@ -38,9 +38,9 @@ export function signatureScheme(algorithm: Der): Scheme | null {
   return hash === undefined ? null : { hash, pss: true };
 }
 
-/** A key that is long enough to be believed. */
+/** Whether the key is long enough. */
 export function isStrong({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): boolean {
-  if (type === 'rsa' || type === 'rsa-pss') return (details?.modulusLength ?? 0) >= leastRsaBits;
+  if (type === 'rsa' || type === 'rsa-pss') return (details?.modulusLength ?? 0) >= minRsaBits;
   return type === 'ec' || type === 'ed25519' || type === 'ed448';
 }
 
@@ -53,7 +53,7 @@ export function isSigned(element: Der, algorithm: Der, signature: Der, key: KeyO
     const padding = scheme.pss === true ? pssPadding : {};
     return verify(scheme.hash, rawOf(element), { key, ...padding }, bits.subarray(1));
   } catch {
-    // A key of another kind than the algorithm's, or malformed parameters.
+    // A key of another type, or malformed parameters.
     return false;
   }
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { BoundedCache, type EntityRow, type PluginTools } from '../../plugin-sdk/index.ts';
+import { BoundedCache } from '../../plugin-kit/runtime/index.ts';
+import type { EntityRow, PluginTools } from '../../plugin-sdk/index.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { type Authority, type CertificatePath, findPath } from './path.ts';
 import { Revocation } from './revocation.ts';
@@ -7,7 +8,7 @@ import type { MtlsAuthConfig } from './schema.ts';
 
 export type Chain = readonly Uint8Array[];
 
-/** What came of a check, for as long as it counts. */
+/** The result of a check, and its lifetime. */
 export interface Verdict {
   /** Null: the certificate is refused. */
   readonly accepted: Accepted | null;
@@ -20,19 +21,19 @@ export interface Accepted {
   readonly certificate: Certificate;
   /** Ids of the configured authorities in its path. */
   readonly authorities: ReadonlySet<string>;
-  /** Names by which a consumer may be found: alternative names, then the common name. */
+  /** Names for the lookup of a consumer: alternative names, then the common name. */
   readonly names: readonly string[];
 }
 
-/** The authorities of the configuration as they are now. */
+/** The configured authorities, as currently stored. */
 interface Trust {
   readonly rows: readonly (EntityRow | null)[];
   readonly authorities: readonly Authority[];
 }
 
-const mostNames = 32;
+const maxNames = 32;
 
-/** Checks chains of certificates; each connection's once, and the same ones once in a while. */
+/** Checks certificate chains: once per connection, and equal chains at intervals. */
 export class Verification {
   readonly #config: MtlsAuthConfig;
   readonly #tools: PluginTools;
@@ -73,7 +74,7 @@ export class Verification {
     });
   }
 
-  /** One check at a time for the same certificates. */
+  /** Concurrent checks of the same certificates are shared. */
   #check(chain: Chain, key: string, trust: Trust): Promise<Verdict> {
     const pending = this.#checks.get(key);
     if (pending !== undefined) {
@@ -150,7 +151,7 @@ function pathOf(chain: Chain, options: Parameters<typeof findPath>[1]): Certific
 function acceptedOf({ certificates, authorities }: CertificatePath): Accepted {
   const certificate = certificates[0]!;
   const { alternativeNames, commonName } = certificate;
-  const names = new Set([...alternativeNames.slice(0, mostNames), ...(commonName === null ? [] : [commonName])]);
+  const names = new Set([...alternativeNames.slice(0, maxNames), ...(commonName === null ? [] : [commonName])]);
   return { certificate, authorities: new Set(authorities), names: [...names] };
 }
 

@@ -1,15 +1,15 @@
-import { type Claims, claimAt, claimList, claimText, hasOneOf } from '../../plugin-sdk/index.ts';
+import { type Claims, claimAt, claimList, claimText, hasOneOf } from '../../plugin-kit/auth/index.ts';
 import type { IntrospectionConfig } from './schema.ts';
 
-/** What the answer of the server comes to. Made once for each answer. */
+/** The parsed response of the server. Made once for each response. */
 export interface ActiveToken {
   readonly claims: Claims;
   readonly scopes: readonly string[];
   readonly hasScopes: boolean;
-  /** Value that names the consumer. */
+  /** Value that identifies the consumer. */
   readonly consumer: string | null;
   readonly identifier: string | null;
-  /** Name and value; null: the backend must not get what the client sent by that name. */
+  /** Name and value; null: the client's header of this name is removed. */
   readonly headers: readonly (readonly [string, string | null])[];
 }
 
@@ -27,7 +27,7 @@ const forwarded = {
   jti: 'X-Credential-Jti',
 } as const;
 
-/** Null: the token is over, or it is not for this audience. */
+/** Null: the token has expired, or is for another audience. */
 export function activeToken(config: IntrospectionConfig, claims: Claims): ActiveToken | null {
   const now = Date.now() / 1000;
   const { exp, nbf } = claims;

@@ -1,23 +1,13 @@
-import {
-  type AccessContext,
-  authAccess,
-  bearerChallenge,
-  bearerToken,
-  type ConsumerField,
-  type ConsumerView,
-  clientGroup,
-  consumerBy,
-  outageReporter,
-  type PluginPhases,
-  type PluginTools,
-  type Reply,
-  refuse,
-  replyJson,
-} from '../../plugin-sdk/index.ts';
+import type { ConsumerField } from '../../plugin-kit/auth/index.ts';
+import { authAccess, bearerChallenge, bearerToken, consumerBy } from '../../plugin-kit/auth/index.ts';
+import { outageReporter } from '../../plugin-kit/logging/index.ts';
+import { clientGroup } from '../../plugin-kit/runtime/index.ts';
+import type { AccessContext, ConsumerView, PluginPhases, PluginTools, Reply } from '../../plugin-sdk/index.ts';
+import { refuse, replyJson } from '../../plugin-sdk/index.ts';
 import { type ActiveToken, activeToken, ownHeaders } from './active-token.ts';
-import { type AskedFor, IntrospectionEndpoint } from './introspection-endpoint.ts';
-import { KnownTokens, tokenKey } from './known-tokens.ts';
+import { IntrospectionEndpoint, type RequestInfo } from './introspection-endpoint.ts';
 import type { IntrospectionConfig } from './schema.ts';
+import { TokenCache, tokenKey } from './token-cache.ts';
 
 type Outcome = Reply | undefined;
 
@@ -27,7 +17,7 @@ const consumerFields: Readonly<Record<IntrospectionConfig['consumer_by'], readon
   client_id: ['custom_id', 'username'],
 };
 
-/** Tokens that only the authorization server can tell the meaning of (RFC 7662). */
+/** Opaque tokens, which only the authorization server can validate (RFC 7662). */
 export function introspectTokens(config: IntrospectionConfig, tools: PluginTools): PluginPhases {
   const introspection = new Introspection(config, tools);
   const access = authAccess(tools, {
@@ -36,7 +26,7 @@ export function introspectTokens(config: IntrospectionConfig, tools: PluginTools
     attempt: (context) => introspection.attempt(context),
   });
   const own = ownHeaders(config);
-  /** Also when another plugin was enough: what the client says itself is never true, and its token no business of the backend. */
+  /** Also when another plugin has authenticated the client: its own headers are never trusted, and the token stays hidden from the backend. */
   const strip = ({ request, upstream }: AccessContext): void => {
     for (const name of own) upstream.removeHeader(name);
     if (!config.hide_credentials) return;
@@ -48,7 +38,7 @@ export function introspectTokens(config: IntrospectionConfig, tools: PluginTools
       strip(context);
       return access(context);
     },
-    skipped: strip,
+    accessSkipped: strip,
   };
 }
 
@@ -56,7 +46,7 @@ class Introspection {
   readonly #config: IntrospectionConfig;
   readonly #tools: PluginTools;
   readonly #endpoint: IntrospectionEndpoint;
-  readonly #known: KnownTokens<ActiveToken>;
+  readonly #known: TokenCache<ActiveToken>;
   readonly #failed: (error: unknown) => void;
   readonly #refusals: ReturnType<typeof refusalsOf>;
 
@@ -64,8 +54,8 @@ class Introspection {
     this.#config = config;
     this.#tools = tools;
     this.#endpoint = new IntrospectionEndpoint(config, tools);
-    this.#known = new KnownTokens({ ttl: config.ttl, negativeTtl: config.negative_ttl }, config.timeout);
-    this.#failed = outageReporter(tools, 'introspection_failures', 'the introspection endpoint could not be asked');
+    this.#known = new TokenCache({ ttl: config.ttl, negativeTtl: config.negative_ttl }, config.timeout);
+    this.#failed = outageReporter(tools, 'introspection_failures', 'the introspection request failed');
     this.#refusals = refusalsOf(config);
   }
 
@@ -76,14 +66,14 @@ class Introspection {
     const about = this.#config.introspect_request ? askedFor(context) : null;
     const key = tokenKey(token, about === null ? '' : `${about.method} ${about.path}`);
     const known = this.#known.get(key);
-    return known === undefined ? this.#ask(context, token, key, about) : this.#judge(context, known);
+    return known === undefined ? this.#introspect(context, token, key, about) : this.#decide(context, known);
   }
 
-  async #ask(context: AccessContext, token: string, key: string, about: AskedFor | null): Promise<Outcome> {
+  async #introspect(context: AccessContext, token: string, key: string, about: RequestInfo | null): Promise<Outcome> {
     let found: ActiveToken | null;
     try {
       found = await this.#known.find(key, clientGroup(context.client.ip), async () => {
-        const claims = await this.#endpoint.ask(token, about);
+        const claims = await this.#endpoint.introspect(token, about);
         const active = claims === null ? null : activeToken(this.#config, claims);
         return active === null ? null : { value: active, expiresAt: expiryOf(active) };
       });
@@ -91,10 +81,10 @@ class Introspection {
       this.#failed(error);
       return this.#refusals.unavailable;
     }
-    return this.#judge(context, found);
+    return this.#decide(context, found);
   }
 
-  #judge(context: AccessContext, token: ActiveToken | null): Outcome | Promise<Outcome> {
+  #decide(context: AccessContext, token: ActiveToken | null): Outcome | Promise<Outcome> {
     if (token === null) return this.#refusals.invalid;
     if (!token.hasScopes) return this.#refusals.scope;
     if (token.consumer === null) return this.#accept(context, token, null);
@@ -118,7 +108,7 @@ class Introspection {
   }
 }
 
-/** Empty: there are several, so it is not clear which one counts. */
+/** Empty: there are several tokens, which is ambiguous. */
 function tokenOf({ request }: AccessContext): string | null {
   const inHeader = bearerToken(request);
   const inQuery = request.query.includes('access_token') ? (request.queryArguments()['access_token'] ?? []) : [];
@@ -126,8 +116,8 @@ function tokenOf({ request }: AccessContext): string | null {
   return inHeader !== null || inQuery.length > 1 ? '' : (inQuery[0] ?? '');
 }
 
-/** The path as it is routed and forwarded: written in another way it could look like one that is allowed. */
-function askedFor({ request }: AccessContext): AskedFor {
+/** The normalised path, as it is routed and forwarded: another spelling could look like an allowed path. */
+function askedFor({ request }: AccessContext): RequestInfo {
   return { path: request.path, method: request.method };
 }
 

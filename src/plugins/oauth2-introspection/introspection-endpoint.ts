@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { type Claims, fetchDocument, type PluginTools } from '../../plugin-sdk/index.ts';
+import type { Claims } from '../../plugin-kit/auth/index.ts';
+import { fetchDocument } from '../../plugin-kit/net/index.ts';
+import type { PluginTools } from '../../plugin-sdk/index.ts';
 import type { IntrospectionConfig } from './schema.ts';
 
 const maxAnswer = 256 * 1024;
 
-/** Fields of the question that tell of the request; null when the server is not told. */
-export interface AskedFor {
+/** Form fields that describe the client's request; null when they are not sent. */
+export interface RequestInfo {
   readonly path: string;
   readonly method: string;
 }
 
-/** Asks whether a token is active (RFC 7662, 2). */
+/** Introspection requests (RFC 7662, 2). */
 export class IntrospectionEndpoint {
   readonly #config: IntrospectionConfig;
   readonly #headers: Readonly<Record<string, string>>;
@@ -28,8 +30,8 @@ export class IntrospectionEndpoint {
     };
   }
 
-  /** The claims of an active token, or null. Rejects when the server gives no proper answer; no message has the token. */
-  async ask(token: string, about: AskedFor | null): Promise<Claims | null> {
+  /** The claims of an active token, or null. Rejects when the server sends no valid response; no message contains the token. */
+  async introspect(token: string, about: RequestInfo | null): Promise<Claims | null> {
     const { introspection_url: url, timeout, ssl_verify: verify, token_type_hint: hint } = this.#config;
     const form = new URLSearchParams({ token, ...(hint === null ? {} : { token_type_hint: hint }) });
     const { status, body } = await fetchDocument(url, {
@@ -50,7 +52,7 @@ export class IntrospectionEndpoint {
   }
 }
 
-function headersOf({ path, method }: AskedFor): Readonly<Record<string, string>> {
+function headersOf({ path, method }: RequestInfo): Readonly<Record<string, string>> {
   return { 'X-Request-Path': path, 'X-Request-Http-Method': method };
 }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
 import { startBackend } from '../../../test/support/backend.ts';
 import { clients, startProvider, type TestProvider } from '../../../test/support/oidc-provider.ts';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import introspection from './index.ts';
 
 const resource = 'https://api.example/opaque';
@@ -26,7 +26,7 @@ function pluginOf(config: Readonly<Record<string, unknown>> = {}, more: Paramete
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const questions = () => provider.requests.filter((line) => line === 'POST /token/introspection').length;
 
-/** A server that answers as it is told to. */
+/** An introspection server with scripted answers. */
 async function serverOf(handler: (request: IncomingMessage, response: ServerResponse) => void) {
   let asked = 0;
   const server = await startBackend({
@@ -47,7 +47,7 @@ async function serverOf(handler: (request: IncomingMessage, response: ServerResp
 const answerOf = (value: unknown) => (_: IncomingMessage, response: ServerResponse) =>
   void response.end(typeof value === 'string' ? value : JSON.stringify(value));
 
-test('configurations', async () => {
+test('refuses an invalid configuration', async () => {
   const { check } = testPlugin(introspection);
   const introspection_url = 'https://login.example/introspect';
   assert.equal((await check({ introspection_url, authorization_value: 'Basic eA==' })).ok, true);
@@ -56,7 +56,7 @@ test('configurations', async () => {
   assert.equal((await check({ authorization_value: 'x' })).ok, false);
 });
 
-test('an active token of a real server passes, with what the server tells of it', async () => {
+test('accepts an active token of a real server, and forwards its claims', async () => {
   const token = await provider.clientToken(resource, 'read');
   const plugin = pluginOf(
     { consumer_by: 'client_id' },
@@ -73,7 +73,7 @@ test('an active token of a real server passes, with what the server tells of it'
   assert.equal(JSON.stringify(upstream?.headers).includes('forged'), false);
 });
 
-test('the answer is kept, and one question is enough for many requests at once', async () => {
+test('caches the answer, and introspects once for concurrent requests', async () => {
   const token = await provider.clientToken(resource);
   const plugin = pluginOf();
   const before = questions();
@@ -87,7 +87,7 @@ test('the answer is kept, and one question is enough for many requests at once',
   assert.equal(questions(), before + 3);
 });
 
-test('a token that is not active is refused, without a word on why, and remembered for a while', async () => {
+test('refuses an inactive token without a reason, and caches that', async () => {
   const plugin = pluginOf({ realm: 'a "realm"' });
   const before = questions();
   for (let round = 0; round < 3; round += 1) {
@@ -98,7 +98,7 @@ test('a token that is not active is refused, without a word on why, and remember
   assert.equal(questions(), before + 1);
 });
 
-test('no token, several tokens, and what is no token: the server is not asked', async () => {
+test('does not introspect without a token, with several tokens, or with a malformed token', async () => {
   const plugin = pluginOf();
   const before = questions();
   const { response } = await plugin.request();
@@ -115,7 +115,7 @@ test('no token, several tokens, and what is no token: the server is not asked', 
   assert.equal(questions(), before);
 });
 
-test('a token in the query, hidden from the backend', async () => {
+test('finds a token in the query and hides it from the backend', async () => {
   const token = await provider.clientToken(resource);
   const plugin = pluginOf({ hide_credentials: true });
   const { upstream } = await plugin.request({ path: `/?a=1&access_token=${token}` });
@@ -124,7 +124,7 @@ test('a token in the query, hidden from the backend', async () => {
   assert.equal(header.upstream?.header('authorization'), null);
 });
 
-test('scopes and audience', async () => {
+test('checks scopes and audience', async () => {
   const token = await provider.clientToken(resource, 'read');
   const lacking = await pluginOf({ scopes_required: ['read write', 'admin'] }).request({ headers: bearer(token) });
   assert.equal(lacking.response.status, 403);
@@ -137,7 +137,7 @@ test('scopes and audience', async () => {
   assert.notEqual(right.upstream, null);
 });
 
-test('consumers that do not exist, and the anonymous one', async () => {
+test('refuses unknown consumers, and uses the anonymous one', async () => {
   const token = await provider.clientToken(resource);
   const strict = await pluginOf({ consumer_by: 'client_id', consumer_optional: false }).request({
     headers: bearer(token),
@@ -151,7 +151,7 @@ test('consumers that do not exist, and the anonymous one', async () => {
   }
 });
 
-test('an answer is not kept beyond the end of the token, and one that is over is refused', async () => {
+test('caches an answer at most until the token expires, and refuses expired ones', async () => {
   const exp = Math.floor(Date.now() / 1000);
   await using over = await serverOf(answerOf({ active: true, exp }));
   assert.equal((await pluginOf(over.config).request({ headers: bearer('t') })).response.status, 401);
@@ -159,7 +159,7 @@ test('an answer is not kept beyond the end of the token, and one that is over is
   assert.equal((await pluginOf(strange.config).request({ headers: bearer('t') })).response.status, 401);
 });
 
-test('with introspect_request the server is told of the request, and its answer holds for that one', async () => {
+test('sends the request with introspect_request, and caches the answer only for it', async () => {
   const seen: unknown[] = [];
   await using server = await serverOf((request, response) => {
     seen.push([request.headers['x-request-http-method'], request.headers['x-request-path'], request.headers['x-own']]);
@@ -174,7 +174,7 @@ test('with introspect_request the server is told of the request, and its answer 
     ['/yes', 200],
     ['/no', 401],
     ['/yes', 200],
-    // It is told of the path that the backend gets: what else is written in the line could hide where it leads.
+    // It receives the path that the backend gets: the request line could hide the real target.
     ['/yes/../no', 401],
     ['/yes/..//%6e%6f2', 401],
     ['/%79es', 200],
@@ -198,7 +198,7 @@ for (const [name, handler] of [
   ['a broken connection', (request: IncomingMessage) => void request.socket.destroy()],
   ['silence', () => {}],
 ] as const) {
-  test(`a server that gives ${name}: 503, a line in the log, a count; never a pass, also for anonymous`, async () => {
+  test(`answers 503, logs and counts a server that gives ${name}, and never continues as anonymous`, async () => {
     await using server = await serverOf(handler);
     const plugin = pluginOf(
       { ...server.config, timeout: 200, anonymous: 'nobody' },
@@ -213,7 +213,7 @@ for (const [name, handler] of [
   });
 }
 
-test('while the server is away hundreds of failed requests are one line in the log', async () => {
+test('logs one line for hundreds of requests that fail while the server is unavailable', async () => {
   await using server = await serverOf((request: IncomingMessage) => void request.socket.destroy());
   const plugin = pluginOf(server.config);
   const answers = await Promise.all(
@@ -226,7 +226,7 @@ test('while the server is away hundreds of failed requests are one line in the l
   assert.ok(plugin.logLines.length <= 3, JSON.stringify(plugin.logLines));
 });
 
-test('what is known serves on while the server is away', async () => {
+test('keeps using cached answers while the server is unavailable', async () => {
   const token = await provider.clientToken(resource);
   const plugin = pluginOf();
   assert.notEqual((await plugin.request({ headers: bearer(token) })).upstream, null);
@@ -237,7 +237,7 @@ test('what is known serves on while the server is away', async () => {
   assert.equal((await plugin.request({ headers: bearer('other') })).response.status, 401);
 });
 
-test('OPTIONS', async () => {
+test('accepts OPTIONS requests without a token if configured', async () => {
   assert.equal((await pluginOf().request({ method: 'OPTIONS' })).response.status, 401);
   assert.notEqual((await pluginOf({ run_on_preflight: false }).request({ method: 'OPTIONS' })).upstream, null);
 });

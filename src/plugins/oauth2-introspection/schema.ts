@@ -1,96 +1,91 @@
-import {
-  array,
-  boolean,
-  type EntityCheck,
-  headerName,
-  type Infer,
-  map,
-  number,
-  record,
-  set,
-  string,
-  timeout,
-  url,
-} from '../../plugin-sdk/schema.ts';
+import type { EntityCheck, Infer } from '../../plugin-sdk/schema.ts';
+import { array, boolean, headerName, map, number, record, set, string, timeout, url } from '../../plugin-sdk/schema.ts';
 
 export const config = record({
-  introspection_url: url({ required: true, description: 'Introspection endpoint of the authorization server.' }),
+  introspection_url: url({ required: true, description: "URL of the authorization server's introspection endpoint." }),
   authorization_value: string({
     referenceable: true,
     encrypted: true,
-    description: 'The `Authorization` field by which the gateway is known to that server: `Basic ...`, `Bearer ...`.',
+    description:
+      '`Authorization` header with which the gateway authenticates at that server: `Basic ...`, `Bearer ...`.',
   }),
-  client_id: string({ description: 'In its place: the client that the gateway is to that server (HTTP Basic).' }),
-  client_secret: string({ referenceable: true, encrypted: true, description: 'The secret of that client.' }),
-  token_type_hint: string({ description: '`token_type_hint` of the question: `access_token`.' }),
+  client_id: string({
+    description: 'Client id of the gateway at that server (HTTP Basic), instead of `authorization_value`.',
+  }),
+  client_secret: string({ referenceable: true, encrypted: true, description: 'Client secret of the gateway.' }),
+  token_type_hint: string({ description: '`token_type_hint` of the introspection request: `access_token`.' }),
   ttl: number({
     required: true,
     default: 30,
     between: [0, 86400],
     unit: 's',
-    description:
-      'How long an active token is accepted without asking again, and never beyond its `exp`. 0: asked each time.',
+    description: 'Time that an active token is cached, never beyond its `exp`. 0: each request is checked.',
   }),
   negative_ttl: number({
     required: true,
     default: 5,
     between: [0, 300],
     unit: 's',
-    description: 'How long a token that is not active is refused without asking again; `ttl` when that is less.',
+    description: 'Time that a rejected token is cached; `ttl` if that is less.',
   }),
-  timeout: timeout({ required: true, default: 10_000, description: 'For one question, connecting included.' }),
+  timeout: timeout({
+    required: true,
+    default: 10_000,
+    description: 'Timeout of one introspection request, including connecting.',
+  }),
   ssl_verify: boolean({
     required: true,
     default: true,
-    description: "The server's certificate must be valid. Without this, whoever is in between can accept any token.",
+    description: 'Verifies the certificate of the server. If off, anyone on the network path can make any token valid.',
   }),
   introspect_request: boolean({
     required: true,
     default: false,
     description:
-      'The question also has the fields `X-Request-Path` and `X-Request-Http-Method`; answers then hold for that path and method only.',
+      'Adds the headers `X-Request-Path` and `X-Request-Http-Method` to the introspection request. Responses are then cached for that path and method only.',
   }),
   custom_introspection_headers: map(headerName({ description: 'Name.' }), string({ description: 'Value.' }), {
     required: true,
     default: {},
-    description: 'More header fields of the question.',
+    description: 'Additional headers of the introspection request.',
   }),
   scopes_required: array(string({ description: 'Scopes with spaces between them, all of which are needed.' }), {
-    description: 'The token must have the scopes of one of these lines; otherwise the answer is 403.',
+    description: 'The token must have all scopes of one of these entries. Otherwise the response is 403.',
   }),
   audience_required: array(string({ description: 'An audience.' }), {
-    description: 'The `aud` of the token must name one of these; otherwise it is not accepted.',
+    description: 'Accepted audiences; the `aud` of the token must have one of them.',
   }),
   consumer_by: string({
     required: true,
     default: 'username',
     one_of: ['username', 'client_id'] as const,
     description:
-      'Which claim names the consumer: `username` is looked up as username, `client_id` as custom_id and then as username.',
+      'Claim that identifies the consumer: `username` is compared with the username, `client_id` with custom_id and then the username.',
   }),
   consumer_optional: boolean({
     required: true,
     default: true,
-    description: 'A valid token passes whose consumer does not exist. Off: the answer is 403.',
+    description: 'Accepts valid tokens whose consumer does not exist. If off, the response is 403.',
   }),
   custom_claims_forward: set(string({ match: /^[A-Za-z0-9_-]+$/, description: 'A claim.' }), {
     required: true,
     default: [],
-    description: 'More claims for the backend, in headers such as `X-Credential-Email` for `email`.',
+    description: 'Additional claims that the backend receives, in headers such as `X-Credential-Email` for `email`.',
   }),
   hide_credentials: boolean({
     required: true,
     default: false,
-    description: 'The backend does not get the token.',
+    description: 'Removes the token from the request to the backend.',
   }),
   run_on_preflight: boolean({
     required: true,
     default: true,
-    description: 'OPTIONS requests need a token too.',
+    description: 'Requires a token of OPTIONS requests, too.',
   }),
-  realm: string({ description: 'Realm that refusals name in `WWW-Authenticate`.' }),
+  realm: string({ description: 'Realm in the `WWW-Authenticate` header of rejections.' }),
   anonymous: string({
-    description: 'Id or username of the consumer as which requests without a valid token go on. Unset: refused.',
+    description:
+      'Id or username of the consumer that requests without a valid token continue as. Unset: they are rejected.',
   }),
 });
 

@@ -4,7 +4,7 @@ import { clients, failure, redirected, Server } from './oauth2.fixture.ts';
 
 const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
-test('a login page is told where to send the user, with a code and the state', async () => {
+test('a login page receives the URI to redirect to, with a code and the state', async () => {
   const { status, fields, response } = await new Server().authorize({ state: 'a b&c=d' });
   assert.equal(status, 200);
   assert.match(fields['redirect_uri'] ?? '', /^https:\/\/app\.example\/back\?code=[\w-]{54}&state=a%20b%26c%3Dd$/);
@@ -13,7 +13,7 @@ test('a login page is told where to send the user, with a code and the state', a
   assert.equal(response.header('content-type'), 'application/json; charset=utf-8');
 });
 
-test('any path that ends with the name is the endpoint, with a slash or without', async () => {
+test('any path that ends with the name is the endpoint, with or without a slash', async () => {
   const server = new Server();
   for (const path of ['/oauth2/authorize/', '/deep/below/oauth2/authorize', '/./x/../oauth2/authorize']) {
     assert.equal((await server.post(path, {})).status, 400, path);
@@ -23,7 +23,7 @@ test('any path that ends with the name is the endpoint, with a slash or without'
   }
 });
 
-test('parameters may be in the query; those of the body count first', async () => {
+test('parameters may be in the query; those of the body take precedence', async () => {
   const server = new Server();
   const query = 'response_type=code&client_id=client-2&authenticated_userid=user-7&provision_key=the-provision-key';
   const { fields } = await server.post(`/oauth2/authorize?${query}`, {});
@@ -32,7 +32,7 @@ test('parameters may be in the query; those of the body count first', async () =
   assert.match(both.fields['redirect_uri'] ?? '', /^https:\/\/app\.example\//);
 });
 
-test('a parameter that is given twice is refused', async () => {
+test('a duplicate parameter is refused', async () => {
   const { status, fields } = await new Server().authorize({}, { body: 'client_id=client-1&client_id=client-2' });
   assert.deepEqual(
     [status, fields],
@@ -40,7 +40,7 @@ test('a parameter that is given twice is refused', async () => {
   );
 });
 
-test('only the login page may say who the user is', async () => {
+test('only the login page may name the user', async () => {
   const server = new Server();
   for (const provision_key of ['', 'wrong', 'the-provision-key2', 'the-provision-ke']) {
     const { status, fields } = await server.authorize({ provision_key, state: 's' });
@@ -51,7 +51,7 @@ test('only the login page may say who the user is', async () => {
   }
 });
 
-test('a user must be named, by something that can stand in a header', async () => {
+test('a user is required, without characters that a header cannot contain', async () => {
   for (const authenticated_userid of ['', ' ', 'a\r\nX-Consumer-Id: b', 'a\0']) {
     const { status, fields } = await new Server().authorize({ authenticated_userid });
     const expected = failure('invalid_authenticated_userid', 'Missing authenticated_userid parameter');
@@ -59,14 +59,14 @@ test('a user must be named, by something that can stand in a header', async () =
   }
 });
 
-test('an unknown client is told so, not redirected', async () => {
+test('an unknown client gets an error without a redirection', async () => {
   for (const client_id of ['', 'nobody']) {
     const { status, fields } = await new Server().authorize({ client_id });
     assert.deepEqual([status, fields], [400, failure('invalid_client', 'Invalid client authentication')]);
   }
 });
 
-test('the redirection URI must be one of the client, to the letter', async () => {
+test('the redirection URI must be identical to one of the client', async () => {
   const server = new Server();
   const good = await server.authorize({ redirect_uri: 'https://app.example/other?x=1' });
   assert.match(good.fields['redirect_uri'] ?? '', /^https:\/\/app\.example\/other\?x=1&code=/);
@@ -88,13 +88,13 @@ test('the redirection URI must be one of the client, to the letter', async () =>
   }
 });
 
-test('a client without redirection URIs has nowhere to go', async () => {
+test('a client without redirection URIs is refused', async () => {
   const { status, fields } = await new Server().authorize({ client_id: clients.machine.client_id });
   assert.equal(status, 400);
   assert.equal(fields['error'], 'invalid_request');
 });
 
-test('a response type that is unknown or not enabled is refused in the redirection', async () => {
+test('an unknown or disabled response type is refused with a redirection', async () => {
   const codeOnly = { enable_implicit_grant: false };
   const implicitOnly = { enable_authorization_code: false };
   for (const [config, response_type] of [
@@ -110,7 +110,7 @@ test('a response type that is unknown or not enabled is refused in the redirecti
   }
 });
 
-test('scopes are those of the configuration', async () => {
+test('scopes must be configured', async () => {
   const server = new Server({ scopes: ['read', 'write'] });
   assert.equal((await server.authorize({ scope: 'write  read' })).status, 200);
   const answer = await server.authorize({ scope: 'read delete' });
@@ -128,7 +128,7 @@ test('a scope may be mandatory', async () => {
   assert.equal((await server.authorize({ scope: 'read' })).status, 200);
 });
 
-test('the implicit grant gives a token in the fragment, and no refresh token', async () => {
+test('the implicit grant returns a token in the fragment, without a refresh token', async () => {
   const server = new Server({ scopes: ['read'] });
   const answer = await server.authorize({ response_type: 'token', state: 's', scope: 'read' });
   const fields = redirected(answer, 'hash');
@@ -139,7 +139,7 @@ test('the implicit grant gives a token in the fragment, and no refresh token', a
   assert.equal(upstream?.header('x-authenticated-scope'), 'read');
 });
 
-test('public clients need a challenge unless PKCE is off, all clients when it is strict', async () => {
+test('public clients need a challenge unless PKCE is `none`, all clients if it is `strict`', async () => {
   const phone = { client_id: clients.phone.client_id };
   for (const [pkce, fields, status] of [
     ['none', phone, 200],
@@ -188,7 +188,7 @@ test('both endpoints are served over TLS only', async () => {
   }
 });
 
-test('the word of a client for TLS before the gateway is not taken', async () => {
+test('X-Forwarded-Proto of an untrusted client is ignored', async () => {
   const server = new Server({ accept_http_if_already_terminated: true });
   const headers = { 'X-Forwarded-Proto': 'https' };
   const { fields } = await server.authorize({}, { scheme: 'http', headers });

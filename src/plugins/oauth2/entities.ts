@@ -5,6 +5,7 @@ import {
   boolean,
   type ConcealContext,
   createdAt,
+  credentialFields,
   defineEntity,
   foreign,
   integer,
@@ -20,37 +21,32 @@ const credentials = defineEntity({
   path: 'oauth2',
   endpointKey: 'client_id',
   schema: record({
-    id: autoId(),
-    created_at: createdAt(),
-    consumer: foreign('consumers', {
-      required: true,
-      on_delete: 'cascade',
-      description: 'The consumer that the application acts as.',
-    }),
+    ...credentialFields('The consumer that the application acts as.'),
     name: string({ required: true, description: 'Name of the application.' }),
     client_id: string({ unique: true, auto: true, description: 'Public identifier of the application.' }),
     client_secret: string({ auto: true, encrypted: true, description: 'Secret of the application.' }),
     hash_secret: boolean({
       required: true,
       default: false,
-      description: 'The secret is stored as a hash. It is shown once, in the answer to the request that sets it.',
+      description: 'The secret is stored as a hash. It is shown once, in the response to the request that sets it.',
     }),
     redirect_uris: array(string({ custom: redirectUriProblem, description: 'A URI without a fragment.' }), {
-      description: 'Where users are sent back to, with the code or token; compared character by character.',
+      description:
+        'URIs to which users are sent back with the code or token. They are compared character by character.',
     }),
     tags: tags(),
     client_type: string({
       required: true,
       default: 'confidential',
       one_of: ['confidential', 'public'] as const,
-      description: '`public`: the application cannot keep a secret (it runs in a browser or on a phone), and has none.',
+      description: '`public`: the application runs in a browser or on a phone and has no secret.',
     }),
   }),
   nestedUnder: [{ entity: 'consumers', field: 'consumer', path: 'oauth2' }],
   conceal: concealSecret,
 });
 
-/** One authorization, see families.ts. */
+/** One authorization, see token-families.ts. */
 const families = defineEntity({
   name: 'oauth2_families',
   path: null,
@@ -82,7 +78,7 @@ const tokens = defineEntity({
     credential: foreign('oauth2_credentials', {
       required: true,
       on_delete: 'cascade',
-      description: 'The application that the token was given to.',
+      description: 'The application that the token was issued to.',
     }),
     family: foreign('oauth2_families', {
       on_delete: 'cascade',
@@ -97,12 +93,12 @@ const tokens = defineEntity({
     expires_in: integer({
       required: true,
       unit: 's',
-      description: 'How long the access token is valid, from when it was made. 0: it does not expire.',
+      description: 'Lifetime of the access token from its creation. 0: it does not expire.',
     }),
     access_token: string({ unique: true, auto: true, encrypted: true, description: 'The access token.' }),
-    refresh_token: string({ unique: true, encrypted: true, description: 'The refresh token, when there is one.' }),
+    refresh_token: string({ unique: true, encrypted: true, description: 'The refresh token, if there is one.' }),
     authenticated_userid: string({ description: 'The user that the application acts for.' }),
-    scope: string({ description: 'Scopes of the token, with spaces between.' }),
+    scope: string({ description: 'Scopes of the token, separated by spaces.' }),
     tags: tags(),
     ttl: ttl(),
   }),
@@ -123,19 +119,19 @@ const authorizationCodes = defineEntity({
     credential: foreign('oauth2_credentials', {
       required: true,
       on_delete: 'cascade',
-      description: 'The application that the code was given to.',
+      description: 'The application that the code was issued to.',
     }),
     family: foreign('oauth2_families', {
       on_delete: 'cascade',
       description: 'The authorization that the code belongs to.',
     }),
-    plugin: foreign('plugins', { on_delete: 'cascade', description: 'The plugin instance that made the code.' }),
+    plugin: foreign('plugins', { on_delete: 'cascade', description: 'The plugin instance that issued the code.' }),
     code: string({ unique: true, auto: true, encrypted: true, description: 'The code.' }),
     authenticated_userid: string({ description: 'The user that logged in.' }),
-    scope: string({ description: 'Scopes that were asked for.' }),
+    scope: string({ description: 'Scopes that were requested.' }),
     challenge: string({ description: 'The PKCE challenge.' }),
-    challenge_method: string({ one_of: ['S256', 'plain'] as const, description: 'How the challenge was made.' }),
-    redirect_uri: string({ description: 'The redirection URI, when the request named one.' }),
+    challenge_method: string({ one_of: ['S256', 'plain'] as const, description: 'Method of the challenge.' }),
+    redirect_uri: string({ description: 'The redirection URI, if the request named one.' }),
     token_id: string({
       uuid: true,
       description: 'Written by earlier versions: the token that the code was exchanged for.',
@@ -146,7 +142,7 @@ const authorizationCodes = defineEntity({
 
 export const entities = [credentials, families, tokens, authorizationCodes];
 
-/** Schemes that run or read something where they are followed. */
+/** Schemes that execute code or read files in a browser. */
 const unsafeSchemes = new Set(['javascript:', 'data:', 'vbscript:', 'file:', 'blob:', 'about:']);
 
 function redirectUriProblem(text: string): string | null {
@@ -155,7 +151,7 @@ function redirectUriProblem(text: string): string | null {
   return text.includes('#') ? `fragment not allowed in '${text}'` : null;
 }
 
-/** A hash is stored as it is: one that was stored before, or that is taken over from Kong or a backup. */
+/** Stores a hash unchanged: it was stored before, or comes from Kong or a backup. */
 async function concealSecret(row: EntityRow, { before }: ConcealContext) {
   const secret = row['client_secret'];
   if (row['hash_secret'] !== true || typeof secret !== 'string' || isHashed(secret)) return { stored: row, shown: {} };

@@ -1,23 +1,22 @@
 import { EntityAccessError, type EntityRow, foreignIdOf } from '../../plugin-sdk/index.ts';
-import { type Refusal, refusals } from './answers.ts';
-import { extendFamily, revokeFamily, revokeFamilyOf, startFamily } from './families.ts';
-import { familyLifetime, issueToken } from './issue-token.ts';
+import { type GrantRequest, type GrantResult, issueToken, tokenFamilyLifetime } from './issue-token.ts';
 import { type Challenge, verifierProblem } from './pkce.ts';
-import { type Client, isLookedUp, textOf } from './rows.ts';
-import type { Granted, TokenWork } from './token.ts';
+import { type Refusal, refusals } from './responses.ts';
+import { type Client, canBeStored, textOf } from './rows.ts';
+import { extendTokenFamily, revokeTokenFamily, revokeTokenFamilyOf, startTokenFamily } from './token-families.ts';
 
 /**
- * The authorization code grant (RFC 6749 4.1.3). A code serves once: of several uses at the same time, one gets a token.
+ * The authorization code grant (RFC 6749 4.1.3). A code can be used once: of several concurrent uses, one gets a token.
  * A reused code revokes all tokens issued for it, because one of the two parties that used it has stolen it
- * (4.1.2). This needs no PKCE verifier: the code has leaked, whoever presents it.
+ * (4.1.2). This needs no PKCE verifier: the code has leaked, whichever client presents it.
  */
-export async function exchangeCode(work: TokenWork, client: Client): Promise<Granted> {
-  const { config, tools, parameters, serviceId } = work;
+export async function exchangeCode(grant: GrantRequest, client: Client): Promise<GrantResult> {
+  const { config, tools, parameters, serviceId } = grant;
   const code = parameters.get('code');
-  if (code === null || !isLookedUp(code)) return refusals.code;
+  if (code === null || !canBeStored(code)) return refusals.code;
   const row = await tools.entities.find('oauth2_authorization_codes', 'code', code);
-  if (row === null) return await refuseUsed(work, client, code);
-  if (!belongs(row, work, client)) return refusals.code;
+  if (row === null) return await refuseUsed(grant, client, code);
+  if (!belongs(row, grant, client)) return refusals.code;
   const redirection = redirectionProblem(row, client, parameters.get('redirect_uri'));
   if (redirection !== null) return redirection;
   const problem = verifierProblem(config.pkce, client.isPublic, challengeOf(row), parameters.get('code_verifier'));
@@ -28,11 +27,12 @@ export async function exchangeCode(work: TokenWork, client: Client): Promise<Gra
     await tools.entities.delete('oauth2_tokens', usedFor);
     return refusals.code;
   }
-  if (!(await tools.entities.delete('oauth2_authorization_codes', row.id))) return await refuseUsed(work, client, code);
-  const lifetime = familyLifetime(config);
+  if (!(await tools.entities.delete('oauth2_authorization_codes', row.id)))
+    return await refuseUsed(grant, client, code);
+  const lifetime = tokenFamilyLifetime(config);
   const known = foreignIdOf(row, 'family');
-  const familyId = known ?? (await startFamily(tools.entities, { client, serviceId }, lifetime));
-  if (known !== null && !(await extendFamily(tools.entities, known, lifetime))) return refusals.code;
+  const familyId = known ?? (await startTokenFamily(tools.entities, { client, serviceId }, lifetime));
+  if (known !== null && !(await extendTokenFamily(tools.entities, known, lifetime))) return refusals.code;
   const request = {
     client,
     serviceId,
@@ -41,28 +41,28 @@ export async function exchangeCode(work: TokenWork, client: Client): Promise<Gra
     scope: textOf(row, 'scope'),
   };
   try {
-    return (await issueToken(config, tools.entities, request)).shown;
+    return (await issueToken(config, tools.entities, request)).fields;
   } catch (error) {
-    // The code was presented again meanwhile, so its family is gone.
+    // The code was used again meanwhile, so its token family was revoked.
     if (error instanceof EntityAccessError && error.kind === 'conflict') return refusals.code;
-    await revokeFamily(tools.entities, familyId).catch(() => {});
+    await revokeTokenFamily(tools.entities, familyId).catch(() => {});
     throw error;
   }
 }
 
-async function refuseUsed({ tools, serviceId }: TokenWork, client: Client, code: string): Promise<Refusal> {
-  await revokeFamilyOf(tools.entities, code, { client, serviceId });
+async function refuseUsed({ tools, serviceId }: GrantRequest, client: Client, code: string): Promise<Refusal> {
+  await revokeTokenFamilyOf(tools.entities, code, { client, serviceId });
   return refusals.code;
 }
 
-/** A URI that the authorization request named is required, and must be identical (RFC 6749 4.1.3). */
-function redirectionProblem(row: EntityRow, client: Client, given: string | null): Refusal | null {
-  const named = textOf(row, 'redirect_uri');
-  if (named === null && given === null) return null;
-  return given === (named ?? client.redirectUris[0]) ? null : refusals.redirectUri;
+/** If the authorization request named a URI, it is required and must be identical (RFC 6749 4.1.3). */
+function redirectionProblem(row: EntityRow, client: Client, sent: string | null): Refusal | null {
+  const authorized = textOf(row, 'redirect_uri');
+  if (authorized === null && sent === null) return null;
+  return sent === (authorized ?? client.redirectUris[0]) ? null : refusals.redirectUri;
 }
 
-function belongs(row: EntityRow, { tools, serviceId }: TokenWork, client: Client): boolean {
+function belongs(row: EntityRow, { tools, serviceId }: GrantRequest, client: Client): boolean {
   return (
     foreignIdOf(row, 'credential') === client.row.id &&
     foreignIdOf(row, 'service') === serviceId &&

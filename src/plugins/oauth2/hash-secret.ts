@@ -1,8 +1,8 @@
 import { pbkdf2, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
 /*
- * Hashed client secrets, as text in the PHC format: `$scrypt$ln=14,r=8,p=1$<salt>$<hash>`, and what Kong stores,
- * `$pbkdf2-sha512$i=10000,l=32$<salt>$<hash>`, so that its credentials can be taken over. Base64 without padding.
+ * Hashed client secrets in the PHC format: `$scrypt$ln=14,r=8,p=1$<salt>$<hash>`, and the hashes of Kong,
+ * `$pbkdf2-sha512$i=10000,l=32$<salt>$<hash>`, so that its credentials can be imported. Base64 without padding.
  */
 
 const cost = { ln: 14, r: 8, p: 1 } as const;
@@ -15,19 +15,19 @@ interface Parsed {
   readonly hash: Buffer;
 }
 
-/** True for what `hashSecret` makes, and for Kong's hashes. */
+/** True for hashes of `hashSecret` and of Kong. */
 export function isHashed(text: string): boolean {
   return parse(text) !== null;
 }
 
-/** Takes about 40 ms of a thread of the pool and 16 MB. */
+/** Takes about 40 ms in the thread pool, and 16 MB. */
 export async function hashSecret(secret: string): Promise<string> {
   const salt = randomBytes(16);
   const hash = await deriveScrypt(secret, salt, cost.ln, cost.r, cost.p, hashBytes);
   return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${unpadded(salt)}$${unpadded(hash)}`;
 }
 
-/** False also when `hashed` is no hash. */
+/** Also false if `hashed` is not a hash. */
 export async function matchesHash(hashed: string, secret: string): Promise<boolean> {
   const parsed = parse(hashed);
   return parsed !== null && timingSafeEqual(await parsed.derive(secret), parsed.hash);

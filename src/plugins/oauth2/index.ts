@@ -1,5 +1,5 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { authorizeClients, needsOf } from './handler.ts';
+import { authorizeWithOAuth2, oauth2Needs } from './handler.ts';
 
 export default definePlugin({
   name: 'oauth2',
@@ -9,6 +9,6 @@ export default definePlugin({
   scopes: ['route', 'service'],
   schema: () => import('./schema.ts'),
   entities: () => import('./entities.ts'),
-  needs: needsOf,
-  setup: authorizeClients,
+  needs: oauth2Needs,
+  setup: authorizeWithOAuth2,
 });

@@ -32,7 +32,7 @@ async function until(what: string, reached: () => Promise<boolean>): Promise<voi
   while (!(await reached())) assert.ok(Date.now() < deadline, what);
 }
 
-/** Of many uses at once, spread over the nodes, at most one succeeds; the others revoke what it got. */
+/** Of many concurrent uses on both nodes, at most one succeeds; the others revoke its tokens. */
 async function race(nodes: readonly TestGateway[], fields: Record<string, string>): Promise<void> {
   const uses = Array.from({ length: 24 }, (_, at) =>
     post(nodes[at % nodes.length]!, 'token', { ...client, ...fields }),
@@ -47,7 +47,7 @@ async function assertRefused(nodes: readonly TestGateway[], token: string): Prom
   for (const node of nodes) await until('a token goes on', async () => (await call(node, token)) === 401);
 }
 
-test('two nodes over PostgreSQL: codes and refresh tokens serve once; while the database is away, tokens in use go on', {
+test('two nodes with PostgreSQL: codes and refresh tokens can be used once; while the database is unavailable, tokens in use stay valid', {
   skip: skipWithoutPostgres(),
 }, async () => {
   await using resources = new AsyncDisposableStack();
@@ -91,7 +91,7 @@ test('two nodes over PostgreSQL: codes and refresh tokens serve once; while the 
   await race(nodes, await codeGrant());
   await race(nodes, refreshGrant(await tokensFor(first, await codeGrant())));
 
-  // A replay on one node revokes what the other one issued.
+  // A replay on one node revokes the tokens of the other.
   const code = await codeGrant();
   const issued = [await tokensFor(first, code)];
   issued.push(await tokensFor(second, refreshGrant(issued[0]!)), {});

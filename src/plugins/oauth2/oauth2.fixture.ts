@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type PluginTest, type TestOutcome, type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type PluginTest, type TestOutcome, type TestRequest, testPlugin } from '../../plugin-testing/index.ts';
 import { entities } from './entities.ts';
 import oauth2 from './index.ts';
 
@@ -51,7 +51,7 @@ export class Server {
     });
   }
 
-  /** A form to an endpoint; the answer's fields and status. */
+  /** Posts a form to an endpoint; returns fields and status of the response. */
   async post(path: string, fields: Fields, request: TestRequest = {}): Promise<Answer> {
     const outcome = await this.test.request({
       method: 'POST',
@@ -82,14 +82,14 @@ export class Server {
     return redirected(answer).get('code') ?? '';
   }
 
-  /** Tokens by the authorization code grant. */
+  /** Tokens of the authorization code grant. */
   async tokens(fields: Fields = {}): Promise<Fields> {
     const answer = await this.token({ grant_type: 'authorization_code', code: await this.code(fields) });
     assert.equal(answer.status, 200, answer.response.body);
     return answer.fields;
   }
 
-  /** New tokens by the refresh token grant. */
+  /** New tokens of the refresh token grant. */
   refresh({ refresh_token = '' }: Fields): Promise<Answer> {
     return this.token({ grant_type: 'refresh_token', refresh_token });
   }
@@ -110,7 +110,7 @@ export interface Answer extends TestOutcome {
   readonly fields: Fields;
 }
 
-/** Parameters that an authorization sends back, in the query or the fragment. */
+/** Parameters of a redirection, in the query or the fragment. */
 export function redirected({ fields }: Answer, part: 'search' | 'hash' = 'search'): URLSearchParams {
   return new URLSearchParams(new URL(fields['redirect_uri'] ?? '')[part].slice(1));
 }

@@ -23,7 +23,7 @@ before(async () => {
   const proxyListen = [plain!, { ...plain!, ssl: true }];
   resources.defer(() => rmSync(prefix, { recursive: true }));
   backend = resources.use(await startBackend());
-  // As behind a proxy on the same host that ends TLS.
+  // Like behind a proxy on the same host that terminates TLS.
   const running = await startTestGateway({
     settings: { prefix, workers: 2, plugins: ['oauth2'], proxyListen, ...selfSigned(), trustedIps: ['127.0.0.1'] },
   });
@@ -84,13 +84,13 @@ async function newClient(fields: Fields = {}): Promise<Fields> {
   return admin('POST', '/consumers/ada/oauth2', { name: `app-${made}`, ...uris, ...fields });
 }
 
-/** To the gateway, as a proxy that ends TLS passes it on. */
+/** Sends a request like a proxy that terminates TLS. */
 function send(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { ...(init.headers as Record<string, string>), 'X-Forwarded-Proto': 'https' };
   return fetch(gateway.proxyUrl + path, { ...init, headers });
 }
 
-/** What a login page does when the user has agreed. Returns where it sends the browser. */
+/** Acts as the login page after consent of the user. Returns the redirection. */
 async function logIn(url: URL, userId: string): Promise<URL> {
   const body = new URLSearchParams(url.search);
   body.set('provision_key', provisionKey);
@@ -110,7 +110,7 @@ async function call(token: string): Promise<EchoedRequest | number> {
   return (await answer.json()) as EchoedRequest;
 }
 
-/** The gateway, as a client library sees an authorization server. */
+/** The gateway as the authorization server of a client library. */
 function server(): oauth.AuthorizationServer {
   return {
     issuer: 'https://api.example',
@@ -123,7 +123,7 @@ const options = {
   [oauth.customFetch]: (url: string, init: unknown) => send(new URL(url).pathname, init as RequestInit),
 };
 
-test('an OAuth client of others: client credentials', async () => {
+test('a third-party OAuth client: client credentials', async () => {
   const { client_id, client_secret } = await newClient();
   const client = { client_id: String(client_id) };
   for (const auth of [oauth.ClientSecretBasic(String(client_secret)), oauth.ClientSecretPost(String(client_secret))]) {
@@ -145,7 +145,7 @@ test('an OAuth client of others: client credentials', async () => {
   );
 });
 
-test('an OAuth client of others: authorization code with PKCE, then refresh', async () => {
+test('a third-party OAuth client: authorization code with PKCE, then refresh', async () => {
   const { client_id } = await newClient({ client_type: 'public' });
   const client = { client_id: String(client_id), token_endpoint_auth_method: 'none' };
   const verifier = oauth.generateRandomCodeVerifier();
@@ -193,7 +193,7 @@ test('an OAuth client of others: authorization code with PKCE, then refresh', as
   await assert.rejects(oauth.processRefreshTokenResponse(server(), client, again), { error: 'invalid_request' });
 });
 
-test('over all workers, of many uses of a code or refresh token at most one gets tokens, which are revoked', async () => {
+test('on all workers, at most one of many uses of a code or refresh token gets tokens, which are revoked', async () => {
   const { client_id, client_secret } = await newClient();
   const secret = { client_id: String(client_id), client_secret: String(client_secret) };
   const query = new URLSearchParams({ client_id: secret.client_id, response_type: 'code' });
@@ -209,7 +209,7 @@ test('over all workers, of many uses of a code or refresh token at most one gets
   assert.deepEqual(data, []);
 });
 
-/** Sends the same request 24 times at once, over as many connections. */
+/** Sends the same request 24 times concurrently, on separate connections. */
 async function raceOf(fields: Readonly<Record<string, string>>): Promise<void> {
   const race = Array.from({ length: 24 }, async () => {
     const headers = { Connection: 'close' };
@@ -224,7 +224,7 @@ async function raceOf(fields: Readonly<Record<string, string>>): Promise<void> {
   }
 }
 
-test('a token that the Admin API removes, and one whose credential goes, end with its answer', async () => {
+test('a token is invalid once the Admin API has deleted it or its credential', async () => {
   const { id, client_id, client_secret } = await newClient();
   const take = async (): Promise<string> => {
     const fields = {
@@ -245,7 +245,7 @@ test('a token that the Admin API removes, and one whose credential goes, end wit
   for (let use = 0; use < 4; use += 1) assert.equal(await call(second), 401);
 });
 
-test('a refresh token that may be used again stays, and its access tokens have a whole life each', async () => {
+test('a reusable refresh token stays valid, and each access token has the whole lifetime', async () => {
   await admin('PUT', '/services/reuse', { url: backend.url });
   await admin('PUT', '/services/reuse/routes/reuse', { paths: ['/reuse'] });
   const config = { enable_password_grant: true, reuse_refresh_token: true, accept_http_if_already_terminated: true };
@@ -275,7 +275,7 @@ test('a refresh token that may be used again stays, and its access tokens have a
   }
 });
 
-test('the Admin API makes tokens too, and shows what is left of their life', async () => {
+test('the Admin API creates tokens, too, and shows their remaining lifetime', async () => {
   const { id } = await newClient();
   const made = await admin('POST', `/oauth2/${id}/oauth2_tokens`, { expires_in: 60, ttl: 100 });
   assert.match(String(made['access_token']), /^[A-Za-z0-9]{32}$/);
@@ -285,14 +285,14 @@ test('the Admin API makes tokens too, and shows what is left of their life', asy
     credential: 'required field missing',
     expires_in: 'required field missing',
   });
-  // Of no service: good for none whose plugin does not say so.
+  // Without a service: valid only with global_credentials.
   assert.equal(await call(String(made['access_token'])), 401);
   const { id: service } = await admin('GET', '/services/api');
   await admin('PATCH', `/oauth2_tokens/${made['access_token']}`, { service: { id: service } });
   assert.equal(typeof (await call(String(made['access_token']))), 'object');
 });
 
-test('credentials: what is wrong is said, and codes have no path', async () => {
+test('credentials: errors name the field, and codes have no path', async () => {
   const uris = ['https://a.example/#x', 'nonsense', 'javascript:alert(1)', 'https://a.example/b', 'com.app:/back'];
   const wrong = await refusal('POST', '/consumers/ada/oauth2', { name: 'app', redirect_uris: uris });
   assert.deepEqual(wrong['redirect_uris'], [
@@ -307,7 +307,7 @@ test('credentials: what is wrong is said, and codes have no path', async () => {
   assert.equal(found['updated_at'], undefined);
 });
 
-test('a hashed secret is shown once, works, and survives changes of the rest', async () => {
+test('a hashed secret is shown once, works, and survives changes of other fields', async () => {
   const created = await newClient({ hash_secret: true });
   const secret = String(created['client_secret']);
   assert.match(secret, /^[A-Za-z0-9]{32}$/);
@@ -327,7 +327,7 @@ test('a hashed secret is shown once, works, and survives changes of the rest', a
   assert.deepEqual([await ask(secret), await ask('another')], [400, 200]);
 });
 
-test('over TLS to the gateway itself, no word of a proxy is needed', async () => {
+test('TLS to the gateway itself needs no header of a proxy', async () => {
   const { client_id, client_secret } = await newClient();
   const body = new URLSearchParams({
     grant_type: 'client_credentials',
@@ -352,7 +352,7 @@ test('over TLS to the gateway itself, no word of a proxy is needed', async () =>
   assert.deepEqual(await plain.json(), { error: 'access_denied', error_description: 'You must use HTTPS' });
 });
 
-test('no log shows a secret, a code or a token, wherever the client put it', async () => {
+test('no log contains a secret, a code or a token, wherever the client sent it', async () => {
   const { client_id, client_secret } = await newClient();
   const query = new URLSearchParams({ client_id: String(client_id), response_type: 'code' });
   const back = await logIn(new URL(`https://api.example/api/oauth2/authorize?${query}`), 'user-7');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import { entities } from './entities.ts';
 import { hashSecret, isHashed, matchesHash } from './hash-secret.ts';
 import oauth2 from './index.ts';
@@ -48,7 +48,7 @@ test('mandatory scopes need scopes', async () => {
   assert.match(checked.message, /config\.scopes: required field missing/);
 });
 
-test('a secret that is to be hashed is shown once and stored as a hash, which is not hashed again', async () => {
+test('with hash_secret, the secret is shown once and stored as a hash, which is not hashed again', async () => {
   const row = { id: '1', created_at: 1, name: 'app', hash_secret: true, client_secret: 'open' };
   const context = { hashKeys: false, given: {}, before: null };
   const { stored, shown } = await credentials.conceal!(row, context);
@@ -60,14 +60,14 @@ test('a secret that is to be hashed is shown once and stored as a hash, which is
   assert.deepEqual(await credentials.conceal!(plain, context), { stored: plain, shown: {} });
 });
 
-test('hashes match their secret only, and differ from one time to the next', async () => {
+test('hashes match only their secret, and differ each time', async () => {
   const [first, second] = [await hashSecret('secret'), await hashSecret('secret')];
   assert.notEqual(first, second);
   assert.ok(await matchesHash(first, 'secret'));
   for (const wrong of ['Secret', 'secret ', '', first]) assert.equal(await matchesHash(first, wrong), false);
 });
 
-test('what is no hash, or would cost too much, is not taken for one', async () => {
+test('a text that is not a hash, or is too expensive, is not treated as one', async () => {
   const salt = 'c2FsdHNhbHQ';
   const hash = 'aGFzaGhhc2hoYXNoaGFzaGhhc2hoYXNoaGFzaGhhc2g';
   for (const text of [

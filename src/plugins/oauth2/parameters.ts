@@ -1,17 +1,18 @@
-import { type AccessContext, bodyArguments } from '../../plugin-sdk/index.ts';
+import { bodyArguments } from '../../plugin-kit/http/index.ts';
+import type { AccessContext } from '../../plugin-sdk/index.ts';
 
 /** The parameters of a request to an endpoint, from its query and its body. */
 export interface Parameters {
-  /** Null when it is missing or, as RFC 6749 3.1 has it, empty. */
+  /** Null if it is missing or empty (RFC 6749 3.1). */
   get(name: string): string | null;
-  /** Some parameter is given twice in one place, so it could be read in more than one way, or is no Unicode text. */
+  /** A parameter occurs twice in one place, so it is ambiguous, or is not valid Unicode. */
   readonly malformed: boolean;
 }
 
-/** Requests for tokens are small. */
+/** Bytes. Token requests are small. */
 export const maxBodyBytes = 65_536;
 
-/** Kong takes parameters of the body, a form or a JSON object, before those of the query. */
+/** As in Kong, parameters of the body (a form or a JSON object) override those of the query. */
 export async function readParameters(context: AccessContext): Promise<Parameters> {
   const { request } = context;
   const inQuery = request.queryArguments();
@@ -27,7 +28,7 @@ export async function readParameters(context: AccessContext): Promise<Parameters
   };
 }
 
-/** JSON can spell half a surrogate pair, which no URI or store can hold. */
+/** JSON can contain a lone surrogate, which URIs and the store cannot represent. */
 function isMalformed(values: readonly string[]): boolean {
   return values.length > 1 || values[0]?.isWellFormed() === false;
 }

@@ -1,11 +1,9 @@
 import { hash } from 'node:crypto';
-import { equalSecrets } from '../../plugin-sdk/index.ts';
-import { type Refusal, refusals } from './answers.ts';
+import { equalSecrets } from '../../plugin-kit/auth/index.ts';
+import { type Refusal, refusals } from './responses.ts';
 import type { OAuth2Config } from './schema.ts';
 
-/*
- * Proof Key for Code Exchange (RFC 7636): the code is of use only to the client that asked for it.
- */
+/* Proof Key for Code Exchange (RFC 7636): only the client that requested the code can use it. */
 
 export interface Challenge {
   readonly challenge: string | null;
@@ -16,7 +14,7 @@ export interface Challenge {
 const verifierShape = /^[A-Za-z0-9._~-]{43,128}$/;
 const s256Shape = /^[A-Za-z0-9_-]{43}$/;
 
-/** The challenge of an authorization request, or why the request is refused. */
+/** The challenge of an authorization request, or the refusal of the request. */
 export function readChallenge(
   pkce: OAuth2Config['pkce'],
   isPublic: boolean,
@@ -33,7 +31,7 @@ export function readChallenge(
   return { challenge, challenge_method: used };
 }
 
-/** Why the code is not given out for this verifier; null: it is. */
+/** The refusal if the verifier does not match; null: it matches. */
 export function verifierProblem(
   pkce: OAuth2Config['pkce'],
   isPublic: boolean,
@@ -41,7 +39,7 @@ export function verifierProblem(
   verifier: string | null,
 ): Refusal | null {
   if (challenge === null) {
-    // A verifier without a challenge: somebody took the challenge out of the authorization request (RFC 9700 4.8.2).
+    // A verifier without a challenge: an attacker removed the challenge from the authorization request (RFC 9700 4.8.2).
     if (verifier !== null) return refusals.verifier;
     return isRequired(pkce, isPublic) ? refusals.noVerifier : null;
   }

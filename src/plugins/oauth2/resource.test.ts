@@ -5,7 +5,7 @@ import { ada, clients, failure, Server, serviceId } from './oauth2.fixture.ts';
 const invalid = failure('invalid_token', 'The access token is invalid or has expired');
 const missing = failure('invalid_request', 'The access token is missing');
 
-/** A stored token, as the Admin API makes them. */
+/** A stored token, as created by the Admin API. */
 function token(fields: Readonly<Record<string, unknown>> = {}) {
   return {
     id: '00000000-0000-4000-8000-0000000000aa',
@@ -40,7 +40,7 @@ test('a request with a valid token passes as the consumer of the application', a
   }
 });
 
-test('what a client says of itself in headers is never passed on', async () => {
+test('identity headers of a client are never passed on', async () => {
   const headers = { 'X-Authenticated-Userid': 'root', 'X-Authenticated-Scope': 'all', X_Authenticated_Userid: 'root' };
   const { upstream } = await serverWith().call('good', { headers });
   assert.equal(upstream?.header('x-authenticated-userid'), null);
@@ -48,7 +48,7 @@ test('what a client says of itself in headers is never passed on', async () => {
   assert.equal(upstream?.header('x_authenticated_userid'), null);
 });
 
-test('the token may be in the header by either scheme, in the query, or in a form', async () => {
+test('the token may be in the header with either scheme, in the query, or in a form', async () => {
   const server = serverWith();
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
   for (const request of [
@@ -62,7 +62,7 @@ test('the token may be in the header by either scheme, in the query, or in a for
   }
 });
 
-test('the header counts before the query, and the query before the form', async () => {
+test('the header takes precedence over the query, and the query over the form', async () => {
   const server = serverWith();
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
   const body = { method: 'POST', headers: form, body: 'access_token=good' };
@@ -70,7 +70,7 @@ test('the header counts before the query, and the query before the form', async 
   assert.equal((await server.call(null, { path: '/api?access_token=bad', ...body })).response.status, 401);
 });
 
-test('a token in a body of another kind is not looked for', async () => {
+test('a body of another type is not searched for a token', async () => {
   const body = JSON.stringify({ access_token: 'good' });
   const { response } = await serverWith().call(null, {
     method: 'POST',
@@ -80,14 +80,14 @@ test('a token in a body of another kind is not looked for', async () => {
   assert.deepEqual([response.status, JSON.parse(response.body)], [401, missing]);
 });
 
-test('another header can carry the token', async () => {
+test('the name of the header can be configured', async () => {
   const server = serverWith({}, { auth_header_name: 'X-Token' });
   assert.notEqual((await server.call(null, { headers: { 'X-Token': 'Bearer good' } })).upstream, null);
   assert.notEqual((await server.call(null, { headers: { 'X-Token': 'good' } })).upstream, null);
   assert.equal((await server.call('good')).response.status, 401);
 });
 
-test('without a token: 401, which says so', async () => {
+test('without a token: 401 with a description', async () => {
   for (const [config, challenge] of [
     [{}, 'Bearer'],
     [{ realm: 'api "1"' }, 'Bearer realm="api \\"1\\""'],
@@ -133,7 +133,7 @@ test('with a bad token: 401, always the same', async () => {
   assert.deepEqual([response.status, JSON.parse(response.body)], [401, invalid]);
 });
 
-test('two tokens in one place are none', async () => {
+test('two tokens in one place are invalid', async () => {
   const server = serverWith();
   for (const request of [
     { headers: { Authorization: ['Bearer good', 'Bearer other'] } },
@@ -149,7 +149,7 @@ test('two tokens in one place are none', async () => {
   }
 });
 
-test('a token expires at its second, also when it is known already', async (t) => {
+test('a token expires on time, even if it is cached', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: 1_700_000_000_000 });
   const server = serverWith();
   assert.ok(await server.works('good'));
@@ -159,7 +159,7 @@ test('a token expires at its second, also when it is known already', async (t) =
   assert.equal(await server.works('good'), false);
 });
 
-test('a token ends with its credential and its consumer', async () => {
+test('a token is invalid after its credential or consumer was deleted', async () => {
   for (const [entity, id] of [
     ['oauth2_credentials', clients.app.id],
     ['consumers', ada.id],
@@ -178,14 +178,14 @@ test('global credentials: tokens of no service only', async () => {
   assert.equal(await serverWith({}, global).works('good'), false);
 });
 
-test('a user id that cannot stand in a header is not passed on', async () => {
+test('a user id that a header cannot contain is not passed on', async () => {
   const { upstream } = await serverWith({ authenticated_userid: 'a\r\nX-Admin: 1', scope: 'a\nb' }).call('good');
   assert.equal(upstream?.header('x-authenticated-userid'), null);
   assert.equal(upstream?.header('x-authenticated-scope'), null);
   assert.equal(upstream?.header('x-admin'), null);
 });
 
-test('credentials are hidden from the backend when it is asked for', async () => {
+test('credentials are hidden from the backend with hide_credentials', async () => {
   const server = serverWith({}, { hide_credentials: true });
   const path = '/api?a=1&access_token=other&%61ccess_token=x&b=2';
   const { upstream } = await server.call('good', { path });
@@ -213,7 +213,7 @@ test('with `hide_credentials` a form that cannot be searched for a token is refu
   }
 });
 
-test('without a valid token a request goes on as the anonymous consumer, if there is one', async () => {
+test('without a valid token a request continues as the anonymous consumer, if configured', async () => {
   const server = serverWith({}, { anonymous: 'bob' });
   for (const text of [null, 'bad']) {
     const { upstream } = await server.call(text);
@@ -225,7 +225,7 @@ test('without a valid token a request goes on as the anonymous consumer, if ther
   assert.equal((await serverWith({}, { anonymous: 'nobody' }).call(null)).response.status, 500);
 });
 
-test('the endpoints never fall back on the anonymous consumer', async () => {
+test('the endpoints never use the anonymous consumer', async () => {
   const server = serverWith({}, { anonymous: 'bob' });
   assert.equal((await server.token({ grant_type: 'client_credentials', client_secret: 'wrong' })).status, 400);
   const { response } = await server.call(null, { path: '/oauth2/token', scheme: 'https' });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type EntityRow, foreignIdOf } from '../../plugin-sdk/index.ts';
 
-/** An application, as a row of `oauth2_credentials` tells it. */
+/** An application, from a row of `oauth2_credentials`. */
 export interface Client {
   readonly row: EntityRow;
   readonly clientId: string;
@@ -11,13 +11,13 @@ export interface Client {
   readonly consumerId: string | null;
 }
 
-/** What an access token grants, ready for use. */
+/** What an access token grants. */
 export interface Grant {
   readonly credentialId: string | null;
   readonly serviceId: string | null;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** Header values; null when there is none. */
+  /** Header values; null if there is none. */
   readonly scopeHeader: string | null;
   readonly userHeader: string | null;
   readonly scopes: readonly string[];
@@ -71,22 +71,22 @@ export function scopeList(scope: string | null): readonly string[] {
   return scope === null ? [] : scope.split(/\s+/).filter((word) => word !== '');
 }
 
-/** True for what may not stand in a header. */
+/** True for a text that a header cannot contain. */
 export function hasControls(text: string): boolean {
   return /[\x00-\x1f\x7f]/.test(text);
 }
 
-/** False for what is longer than any identifier, code or token: the store is not asked for it. */
-export function isLookedUp(text: string): boolean {
+/** False for a text that is longer than any identifier, code or token: it is not looked up. */
+export function canBeStored(text: string): boolean {
   return text.length <= 1024;
 }
 
-/** 192 random bits, in characters that need no escape anywhere. */
+/** 192 random bits, in characters that never need escaping. */
 export function randomToken(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** UTF-8, one char for each byte; null for what may not stand in a header. */
+/** UTF-8, one char for each byte; null for a text that a header cannot contain. */
 function headerText(text: string | null): string | null {
   return text === null || hasControls(text) ? null : Buffer.from(text, 'utf8').toString('latin1');
 }

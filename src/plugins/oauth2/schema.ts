@@ -1,13 +1,5 @@
-import {
-  array,
-  boolean,
-  type EntityCheck,
-  headerName,
-  type Infer,
-  number,
-  record,
-  string,
-} from '../../plugin-sdk/schema.ts';
+import type { EntityCheck, Infer } from '../../plugin-sdk/schema.ts';
+import { array, boolean, headerName, number, record, string } from '../../plugin-sdk/schema.ts';
 
 const grants = [
   'enable_authorization_code',
@@ -18,26 +10,25 @@ const grants = [
 
 export const config = record({
   scopes: array(string({ description: 'A scope.' }), {
-    description: 'Scopes that clients may ask for. Without them, what a client asks for is not heeded.',
+    description: 'Scopes that clients may request. Unset: requested scopes are ignored.',
   }),
   mandatory_scope: boolean({
     required: true,
     default: false,
-    description: 'A client must ask for at least one scope. Needs `scopes`.',
+    description: 'Requires clients to request at least one scope. Needs `scopes`.',
   }),
   provision_key: string({
     required: true,
     auto: true,
     unique: true,
     encrypted: true,
-    description:
-      'Proves to the gateway that it is your login page, and not a client, that says who the user is. A secret between the two.',
+    description: 'Secret shared with your login page. It proves that the page, not a client, says who the user is.',
   }),
   token_expiration: number({
     required: true,
     default: 7200,
     unit: 's',
-    description: 'How long an access token is valid. 0: it does not expire, and comes without a refresh token.',
+    description: 'Lifetime of an access token. 0: it does not expire, and there is no refresh token.',
   }),
   enable_authorization_code: boolean({
     required: true,
@@ -57,53 +48,53 @@ export const config = record({
   enable_password_grant: boolean({
     required: true,
     default: false,
-    description: 'Resource owner password grant (RFC 6749 4.3), for clients of your own that are old.',
+    description: 'Resource owner password grant (RFC 6749 4.3), for old clients of your own.',
   }),
   hide_credentials: boolean({
     required: true,
     default: false,
     description:
-      'Removes the access token from the request before it is forwarded: from header and query, and from the form if it was searched.',
+      'Removes the access token from the request to the backend: from header and query, and from the form if it was searched.',
   }),
   accept_http_if_already_terminated: boolean({
     required: true,
     default: false,
-    description: 'Takes the word of a trusted proxy (`X-Forwarded-Proto: https`) for a connection over TLS.',
+    description: 'Accepts `X-Forwarded-Proto: https` of a trusted proxy as TLS.',
   }),
   anonymous: string({
     description:
-      'Id or username of the consumer that requests without a valid token go on as. Unset: they are refused.',
+      'Id or username of the consumer that requests without a valid token continue as. Unset: they are rejected.',
   }),
   global_credentials: boolean({
     required: true,
     default: false,
-    description: 'Tokens are valid at every service whose plugin says so too, and not at one service alone.',
+    description: 'Tokens are valid at every service whose plugin has this option, not only at one service.',
   }),
   auth_header_name: headerName({
     required: true,
     default: 'authorization',
-    description: 'Header that carries the access token.',
+    description: 'Header with the access token.',
   }),
   refresh_token_ttl: number({
     required: true,
     default: 1209600,
     between: [0, 100000000],
     unit: 's',
-    description: 'How long a refresh token is valid. 0: it does not expire.',
+    description: 'Lifetime of a refresh token. 0: it does not expire.',
   }),
   reuse_refresh_token: boolean({
     required: true,
     default: false,
-    description: 'A refresh token stays valid when it is used, with a new life. Otherwise each use gives a new one.',
+    description:
+      'A refresh token stays valid when it is used, with a new lifetime. If off, each use returns a new one.',
   }),
   pkce: string({
     default: 'lax',
     one_of: ['none', 'lax', 'strict'] as const,
     description:
-      'Who must protect authorization codes by PKCE (RFC 7636): nobody, public clients, or all clients, then by `S256`. ' +
-      'A code with a challenge always needs its verifier.',
+      'Which clients must protect authorization codes with PKCE (RFC 7636): none, public clients, or all (with `S256`). A code with a challenge always needs its verifier.',
   }),
-  realm: string({ description: 'Realm that refusals name.' }),
+  realm: string({ description: 'Realm in the `WWW-Authenticate` header of rejections.' }),
 });
 
 const noGrant = `at least one of these fields must be true: ${grants.join(', ')}`;

@@ -1,8 +1,8 @@
-import { type Refusal, refusal, refusals } from './answers.ts';
+import { type Refusal, refusal, refusals } from './responses.ts';
 import { hasControls, scopeList } from './rows.ts';
 import type { OAuth2Config } from './schema.ts';
 
-/** The scopes that a client gets, with spaces between; null: none. */
+/** The granted scopes, separated by spaces; null: none. */
 export type ScopeOutcome = { readonly scope: string | null } | Refusal;
 
 export function requestedScope(config: OAuth2Config, requested: string | null): ScopeOutcome {
@@ -11,7 +11,7 @@ export function requestedScope(config: OAuth2Config, requested: string | null): 
   return subset(config.scopes, requested) ?? (config.mandatory_scope ? refusals.noScope : { scope: null });
 }
 
-/** What a refresh asks for must lie within what was granted (RFC 6749 6). */
+/** A refresh must not request more than was granted (RFC 6749 6). */
 export function narrowedScope(granted: string | null, requested: string | null): ScopeOutcome {
   if (requested === null) return { scope: granted };
   const allowed = scopeList(granted);

@@ -42,7 +42,7 @@ test('client credentials: a user only with the provision key', async () => {
   assert.equal((await server.call(fields['access_token'] ?? '')).upstream?.header('x-authenticated-userid'), 'u');
 });
 
-test('a client that does not prove who it is gets nothing, and no word on what was wrong', async () => {
+test('a client that fails to authenticate gets no details of the error', async () => {
   const expected = failure('invalid_client', 'Invalid client authentication');
   const server = new Server();
   const grant_type = 'client_credentials';
@@ -75,7 +75,7 @@ test('a client that does not prove who it is gets nothing, and no word on what w
   }
 });
 
-test('a client may prove who it is in the header, form-encoded or not', async () => {
+test('a client may authenticate in the header, form-encoded or not', async () => {
   const special = { ...clients.app, client_id: 'my app', client_secret: 'a+b%c d' };
   const server = new Server({}, { entities: { oauth2_credentials: [special] } });
   const grant_type = 'client_credentials';
@@ -84,7 +84,7 @@ test('a client may prove who it is in the header, form-encoded or not', async ()
   assert.equal((await bare(server, { grant_type, client_id: 'my app' }, basic('my app', 'a+b%c d'))).status, 200);
 });
 
-test('two ways at once, or two clients, are refused', async () => {
+test('two authentication methods, or two clients, are refused', async () => {
   const server = new Server();
   const grant_type = 'client_credentials';
   const headers = basic('client-1', 'secret-1');
@@ -93,13 +93,13 @@ test('two ways at once, or two clients, are refused', async () => {
   assert.equal((await bare(server, both, headers)).status, 401);
 });
 
-test('parameters may come as JSON', async () => {
+test('parameters may be JSON', async () => {
   const body = JSON.stringify({ grant_type: 'client_credentials', client_id: 'client-1', client_secret: 'secret-1' });
   const headers = { 'Content-Type': 'application/json' };
   assert.equal((await new Server().post('/oauth2/token', {}, { body, headers })).status, 200);
 });
 
-test('half a surrogate pair, which JSON can spell, is refused', async () => {
+test('a lone surrogate in JSON is refused', async () => {
   const headers = { 'Content-Type': 'application/json' };
   const client = '"client_id":"client-1","client_secret":"secret-1","grant_type":"client_credentials"';
   const server = new Server();
@@ -112,7 +112,7 @@ test('half a surrogate pair, which JSON can spell, is refused', async () => {
   assert.equal(status, 400);
 });
 
-test('a grant that is unknown or not enabled is refused', async () => {
+test('an unknown or disabled grant is refused', async () => {
   for (const [config, grant_type] of [
     [{}, ''],
     [{}, 'magic'],
@@ -134,7 +134,7 @@ test('public clients have no secret and no client credentials grant', async () =
   assert.equal(own.fields['error'], 'unauthorized_client');
 });
 
-test('password: the login page proves the user, and there is a refresh token', async () => {
+test('password: the provision key proves the user, and there is a refresh token', async () => {
   const server = new Server({ scopes: ['read'] });
   const grant = { grant_type: 'password', scope: 'read' };
   assert.equal((await server.token(grant)).fields['error'], 'invalid_provision_key');
@@ -149,7 +149,7 @@ test('password: the login page proves the user, and there is a refresh token', a
   assert.equal((await server.token({ ...proven, scope: 'x' })).fields['error_description'], '"x" is an invalid scope');
 });
 
-test('code: tokens for the user and scope that the code was made for', async () => {
+test('code: tokens for the user and scope of the code', async () => {
   const server = new Server({ scopes: ['read', 'write'] });
   const code = await server.code({ scope: 'read' });
   const { fields } = await server.token({ grant_type: 'authorization_code', code, scope: 'write', state: 's' });
@@ -159,7 +159,7 @@ test('code: tokens for the user and scope that the code was made for', async () 
   assert.equal(upstream?.header('x-authenticated-scope'), 'read');
 });
 
-test('code: unknown, of another client, over, or for another redirection: refused', async (t) => {
+test('code: refused if unknown, of another client, expired, or for another redirection', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: 1_700_000_000_000 });
   const server = new Server();
   const expected = failure('invalid_request', 'Invalid code');
@@ -211,7 +211,7 @@ test('code: a redirection URI that the authorization request named is required, 
 
 const stranger = { client_id: clients.rival.client_id, client_secret: clients.rival.client_secret };
 
-/** Every token of these answers is refused. */
+/** Asserts that every token of these responses is refused. */
 async function assertRevoked(server: Server, ...tokens: readonly Readonly<Record<string, string>>[]): Promise<void> {
   for (const { access_token = '', refresh_token = '' } of tokens) {
     assert.equal(await server.works(access_token), false);
@@ -294,7 +294,7 @@ test('refresh: a second use of any earlier token revokes the whole family', asyn
   }
 });
 
-test('refresh: tokens of the password grant are a family too', async () => {
+test('refresh: tokens of the password grant are a token family, too', async () => {
   const server = new Server();
   const grant = { grant_type: 'password', provision_key: provisionKey, authenticated_userid: 'user-7' };
   const { fields: first } = await server.token(grant);
@@ -328,7 +328,7 @@ async function instanceOf(server: Server): Promise<unknown> {
   return row?.['plugin'];
 }
 
-test('code: one from an earlier version can be used once', async () => {
+test('code: a code of an earlier version can be used once', async () => {
   const server = new Server();
   const row = {
     credential: { id: clients.app.id },
@@ -360,7 +360,7 @@ test('no token is issued for a family that is revoked meanwhile', async () => {
   await assertRevoked(server, tokens);
 });
 
-test('PKCE: the verifier must be that of the challenge, and a wrong one does not use the code up', async () => {
+test('PKCE: the verifier must be that of the challenge, and a wrong one does not invalidate the code', async () => {
   const server = new Server();
   const client_id = clients.phone.client_id;
   for (const [method, challenged] of [
@@ -386,7 +386,7 @@ test('PKCE: the verifier must be that of the challenge, and a wrong one does not
   }
 });
 
-test('PKCE: of S256 the challenge itself is no verifier', async () => {
+test('PKCE: with S256 the challenge itself is not a verifier', async () => {
   const server = new Server();
   const code = await server.code({ code_challenge: challenge, code_challenge_method: 'S256' });
   const { fields } = await server.token({ grant_type: 'authorization_code', code, code_verifier: challenge });
@@ -400,7 +400,7 @@ test('PKCE: a verifier for a code without a challenge is a sign of a downgrade',
   assert.equal(fields['error'], 'invalid_grant');
 });
 
-test('refresh: new tokens; the old ones end', async () => {
+test('refresh: new tokens; the old ones become invalid', async () => {
   const server = new Server({ scopes: ['read', 'write'] });
   const first = await server.tokens({ scope: 'read write' });
   const grant = { grant_type: 'refresh_token', refresh_token: first['refresh_token'] ?? '' };
@@ -451,7 +451,7 @@ test('refresh: of 50 concurrent uses at most one gets tokens, which the others r
   }
 });
 
-test('refresh: a token that may be used again stays, and the access token changes', async () => {
+test('refresh: a reusable token stays valid, and the access token changes', async () => {
   const server = new Server({ reuse_refresh_token: true });
   const first = await server.tokens();
   const grant = { grant_type: 'refresh_token', refresh_token: first['refresh_token'] ?? '' };
@@ -483,7 +483,7 @@ test('tokens are bound to the service unless they are global', async () => {
   }
 });
 
-test('hashed secrets, ours and those of Kong, are checked; a wrong one is refused each time', async () => {
+test('hashed secrets, also those of Kong, are checked; a wrong one is refused each time', async () => {
   // PBKDF2-SHA512 of `secret-1` with 1,000 rounds.
   const { pbkdf2Sync } = await import('node:crypto');
   const salt = Buffer.from('0123456789abcdef');
@@ -502,7 +502,7 @@ test('hashed secrets, ours and those of Kong, are checked; a wrong one is refuse
   }
 });
 
-test('a flood of wrong secrets is bounded, and does not hold the event loop', async () => {
+test('a flood of wrong secrets is limited, and does not block the event loop', async () => {
   const entities = { oauth2_credentials: [{ ...clients.app, client_secret: await hashSecret('secret-1') }] };
   const server = new Server({}, { entities });
   await server.token({ grant_type: 'client_credentials' });
@@ -519,13 +519,13 @@ test('a flood of wrong secrets is bounded, and does not hold the event loop', as
   clearInterval(watch);
   const counted = (status: number) => answers.filter((answer) => answer.status === status).length;
   assert.equal(counted(503) + counted(400), 100);
-  // Two are checked at a time and 32 of one client wait; on a busy machine some are done before the last one comes.
+  // Two are checked at a time and 32 of one client wait; on a busy machine some are done before the last one arrives.
   assert.ok(counted(503) > 0 && counted(503) <= 100 - 34, String(counted(503)));
   assert.ok(longest < 1000, String(longest));
   assert.equal(answers.find(({ status }) => status === 503)?.response.header('retry-after'), '1');
 });
 
-test('a client that guesses secrets, from whatever addresses it has, leaves others their turn', async () => {
+test('a client that guesses secrets, from many addresses, does not delay others', async () => {
   const client_secret = await hashSecret('secret-1');
   const server = new Server({}, { entities: { oauth2_credentials: [{ ...clients.app, client_secret }] } });
   const grant = { grant_type: 'client_credentials' };

@@ -1,46 +1,33 @@
-import type { PluginTools, Reply, RequestView } from '../../plugin-sdk/index.ts';
-import { answer, busy, isRefusal, type Refusal, refusals, refuseClient } from './answers.ts';
-import { unprovenUser } from './authorize.ts';
-import { type ClientAuthenticator, isBasic, isClient, readClaim } from './client.ts';
+import type { Reply, RequestView } from '../../plugin-sdk/index.ts';
+import { userRefusal } from './authorize.ts';
+import { type ClientAuthenticator, isBasic, isClient, readCredentials } from './client.ts';
 import { exchangeCode } from './exchange-code.ts';
-import { issueFirstToken, issueToken } from './issue-token.ts';
-import type { Parameters } from './parameters.ts';
+import { type GrantRequest, type GrantResult, issueFirstToken, issueToken } from './issue-token.ts';
 import { refresh } from './refresh.ts';
+import { answer, busy, isRefusal, refusals, refuseClient } from './responses.ts';
 import type { Client } from './rows.ts';
 import type { OAuth2Config } from './schema.ts';
 import { requestedScope } from './scopes.ts';
 
-/** A request to the token endpoint whose client has authenticated. */
-export interface TokenWork {
-  readonly config: OAuth2Config;
-  readonly tools: PluginTools;
-  readonly parameters: Parameters;
-  /** Null: every service with `global_credentials`. */
-  readonly serviceId: string | null;
-}
-
-/** What the client is told of its token. */
-export type Granted = Readonly<Record<string, unknown>> | Refusal;
-
-type GrantHandler = (work: TokenWork, client: Client) => Promise<Granted>;
+type GrantHandler = (grant: GrantRequest, client: Client) => Promise<GrantResult>;
 
 /** The token endpoint (RFC 6749 3.2). */
 export async function token(
-  work: TokenWork,
+  grant: GrantRequest,
   clients: ClientAuthenticator,
   request: RequestView,
   address: string,
 ): Promise<Reply> {
-  const { config, parameters } = work;
+  const { config, parameters } = grant;
   if (parameters.malformed) return answer(400, refusals.malformed, null);
   const state = parameters.get('state');
   const handler = grantHandler(config, parameters.get('grant_type'));
   if (handler === null) return answer(400, refusals.grantType, state);
-  const client = await clients.authenticate(readClaim(request, parameters), address);
+  const client = await clients.authenticate(readCredentials(request, parameters), address);
   if (client === 'busy') return busy(state);
   if (!isClient(client)) return refuseClient(client, state, isBasic(request));
-  const granted = await handler(work, client);
-  return isRefusal(granted) ? refuseClient(granted, state, isBasic(request)) : answer(200, granted, state);
+  const result = await handler(grant, client);
+  return isRefusal(result) ? refuseClient(result, state, isBasic(request)) : answer(200, result, state);
 }
 
 function grantHandler(config: OAuth2Config, grantType: string | null): GrantHandler | null {
@@ -58,34 +45,34 @@ function grantHandler(config: OAuth2Config, grantType: string | null): GrantHand
   }
 }
 
-/** The client acts for itself or, when it knows the provision key, for a user. */
-async function clientCredentials(work: TokenWork, client: Client): Promise<Granted> {
-  const { parameters } = work;
+/** The client acts for itself or, with the provision key, for a user. */
+async function clientCredentials(grant: GrantRequest, client: Client): Promise<GrantResult> {
+  const { parameters } = grant;
   if (client.isPublic) return refusals.publicGrant;
   const userId = parameters.get('authenticated_userid');
   if (userId !== null || parameters.get('provision_key') !== null) {
-    const unproven = unprovenUser(work.config, parameters);
-    if (unproven !== null) return unproven;
+    const refused = userRefusal(grant.config, parameters);
+    if (refused !== null) return refused;
   }
-  return scopedToken(work, client, userId, false);
+  return scopedToken(grant, client, userId, false);
 }
 
-async function password(work: TokenWork, client: Client): Promise<Granted> {
-  const unproven = unprovenUser(work.config, work.parameters);
-  return unproven ?? scopedToken(work, client, work.parameters.get('authenticated_userid'), true);
+async function password(grant: GrantRequest, client: Client): Promise<GrantResult> {
+  const refused = userRefusal(grant.config, grant.parameters);
+  return refused ?? scopedToken(grant, client, grant.parameters.get('authenticated_userid'), true);
 }
 
 async function scopedToken(
-  { config, tools, parameters, serviceId }: TokenWork,
+  { config, tools, parameters, serviceId }: GrantRequest,
   client: Client,
   userId: string | null,
   refreshable: boolean,
-): Promise<Granted> {
+): Promise<GrantResult> {
   const scoped = requestedScope(config, parameters.get('scope'));
   if (isRefusal(scoped)) return scoped;
   const request = { client, serviceId, userId, scope: scoped.scope };
   const issued = refreshable
     ? await issueFirstToken(config, tools.entities, request)
     : await issueToken(config, tools.entities, { ...request, familyId: null });
-  return issued.shown;
+  return issued.fields;
 }

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { postgresSettings, skipWithoutPostgres, startPostgres } from '../../../test/support/postgres.ts';
-import type { EntityDefinition, Row } from '../../entities/entity.ts';
-import { createEntityRegistry } from '../../entities/registry.ts';
-import { createStore, type StoreOptions } from '../../store/create-store.ts';
-import { type Store, StoreError } from '../../store/store.ts';
+import { createStore, type StoreOptions } from '../../control/store/create-store.ts';
+import { type Store, StoreError } from '../../control/store/store.ts';
+import type { EntityDefinition, Row } from '../../shared/entities/entity.ts';
+import { createEntityRegistry } from '../../shared/entities/registry.ts';
 import { entities } from './entities.ts';
 
 let folder = '';
@@ -19,7 +19,7 @@ after(() => rm(folder, { recursive: true, force: true }));
 
 const gateway = createEntityRegistry({ names: () => [], describe: () => null }).definitions;
 const current = [...gateway, ...entities];
-/** As they were before tokens had families. */
+/** The entities before tokens had families. */
 const earlier = [...gateway, ...entities.filter(({ name }) => name !== 'oauth2_families').map(withoutFamily)];
 
 function withoutFamily(definition: EntityDefinition): EntityDefinition {
@@ -65,11 +65,11 @@ async function upgrade(place: (definitions: readonly EntityDefinition[]) => Stor
   }
 }
 
-test('a SQLite store of an earlier version gains families, and keeps its tokens', async () => {
+test('a SQLite store of an earlier version gets token families, and keeps its tokens', async () => {
   await upgrade((definitions) => ({ kind: 'sqlite', file: join(folder, 'store.sqlite'), definitions }));
 });
 
-test('a PostgreSQL store of an earlier version gains families, and keeps its tokens', {
+test('a PostgreSQL store of an earlier version gets token families, and keeps its tokens', {
   skip: skipWithoutPostgres(),
 }, async () => {
   const postgres = await startPostgres();

@@ -1,12 +1,13 @@
-import { type JsonObject, offThread } from '../../plugin-sdk/index.ts';
-import { SchemaError } from '../../plugin-sdk/json-schema/index.ts';
+import type { JsonObject } from '../../plugin-kit/json/index.ts';
+import { SchemaError } from '../../plugin-kit/json-schema/index.ts';
+import { offThread } from '../../plugin-kit/runtime/index.ts';
 import { type Direction, SchemaBundler } from './bundle-schema.ts';
 import { compileOperation, type Operation } from './compile-operation.ts';
 import { PathTable } from './path-table.ts';
 import { isYaml, readDocument, readDocumentFile } from './read-document.ts';
 import { type OperationSource, readOperations } from './read-operations.ts';
 
-/** An operation that is compiled when the first request for it comes: a document may have thousands. */
+/** An operation that is compiled on its first request: a document may have thousands. */
 export interface LazyOperation {
   readonly source: OperationSource;
   compiled(): Operation;
@@ -24,14 +25,14 @@ export interface ApiConfig {
   readonly base_path: string | null;
 }
 
-/** Reads the document, a large one in YAML in a thread of its own. Throws or rejects with an error that tells what is wrong. */
+/** Reads the document, a large one in YAML in a thread of its own. Throws or rejects with an error that names the problem. */
 export function openApi(config: ApiConfig): Api | Promise<Api> {
   const text = textOf(config);
   if (text.length < slowYaml || !isYaml(text)) return apiOf(readDocument(text), config);
   return readApart(text).then((document) => apiOf(document, config));
 }
 
-/** Characters from which reading YAML would hold up other requests: some 2 us for each. */
+/** Characters beyond which YAML is parsed in another thread: about 2 us each. */
 const slowYaml = 16_384;
 const readApart = offThread<[string], JsonObject>(new URL('./read-document.ts', import.meta.url), 'readDocument', {
   deadline: 60_000,
@@ -50,7 +51,7 @@ function apiOf(document: JsonObject, config: ApiConfig): Api {
   return { document, table };
 }
 
-/** What is wrong with the document, all of it; null: nothing. For the control plane. */
+/** Checks the whole document; null: valid. For the control plane. */
 export function apiProblem(config: ApiConfig): string | null {
   if (config.document === null) return newProblem(config);
   // The plugin is checked on each change of it, and a large document takes a second.
@@ -68,7 +69,7 @@ let lastProblem: string | null = null;
 function newProblem(config: ApiConfig): string | null {
   try {
     const document = readDocument(textOf(config));
-    // What paths cannot be told apart shows when they are put into the table.
+    // Adding all paths to the table finds ambiguous ones.
     apiOf(document, config);
     const bundlers = bundlersOf(document);
     for (const source of readOperations(document)) {

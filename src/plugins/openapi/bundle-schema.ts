@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-sdk/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/index.ts';
 import {
   checkSchema,
   compileSchema,
@@ -8,13 +8,13 @@ import {
   type SchemaCheck,
   SchemaError,
   SchemaSet,
-} from '../../plugin-sdk/json-schema/index.ts';
+} from '../../plugin-kit/json-schema/index.ts';
 import { type Located, lookUp, resolved } from './references.ts';
 
-/** Which way a value goes decides about `readOnly` and `writeOnly`. */
+/** Direction of a value, for `readOnly` and `writeOnly`. */
 export type Direction = 'request' | 'response';
 
-/** A schema of the document: on its own with all that it refers to, and compiled. */
+/** A schema of the document, bundled with all schemas that it refers to, and compiled. */
 export interface Bundle {
   readonly prepared: PreparedSchema;
   readonly check: SchemaCheck;
@@ -24,18 +24,18 @@ interface Definition {
   readonly place: Located;
   /** Null: not prepared yet. */
   schema: PreparedSchema['schema'] | null;
-  /** It counts across references, which a `SchemaSet` does not. */
+  /** Uses keywords that count across references, which a `SchemaSet` does not support. */
   isWhole: boolean;
-  /** Names of those that it refers to. */
+  /** Names of the schemas that it refers to. */
   readonly references: Set<string>;
 }
 
-/** The schemas of a document for one direction. Those that many refer to are prepared and compiled once. */
+/** The schemas of a document for one direction. Shared schemas are prepared and compiled once. */
 export class SchemaBundler {
   readonly #document: JsonObject;
   readonly #direction: Direction;
   readonly #dialect: Dialect;
-  /** Where the schema of schemas expects other schemas. */
+  /** Keywords that contain schemas. */
   readonly #home: '#/$defs/' | '#/definitions/';
   readonly #names = new Map<string, string>();
   readonly #definitions = new Map<string, Definition>();
@@ -50,7 +50,7 @@ export class SchemaBundler {
     this.#set = new SchemaSet(this.#core, (name) => this.#schema(name));
   }
 
-  /** Throws a `SchemaError` with the place in the document. */
+  /** Throws a `SchemaError` with the location in the document. */
   bundle(place: Located): Bundle {
     const name = this.#nameOf(place);
     const definitions: JsonObject = {};
@@ -65,7 +65,7 @@ export class SchemaBundler {
     return { prepared, check: isOwn ? this.#set.check(name) : compileSchema(prepared) };
   }
 
-  /** The same, refused when the schema of schemas does not allow it. For the control plane. */
+  /** The same, but also checked against the meta-schema. For the control plane. */
   checked(place: Located): Bundle {
     for (const name of this.#reachable(this.#nameOf(place))) {
       if (this.#checked.has(name)) continue;
@@ -109,7 +109,7 @@ export class SchemaBundler {
     return definition.schema;
   }
 
-  /** The schema of this name and all that it leads to. */
+  /** The schema of this name and all schemas that it refers to. */
   #reachable(name: string): ReadonlySet<string> {
     const found = new Set([name]);
     for (const one of found) {
@@ -119,7 +119,7 @@ export class SchemaBundler {
     return found;
   }
 
-  /** A client need not send what only the backend sets, and the other way. */
+  /** Clients need not send read-only members, nor backends write-only ones. */
   #mayMiss(member: JsonValue): boolean {
     if (!isJsonObject(member)) return false;
     const { value } = resolved(this.#document, { value: member, pointer: '' });

@@ -1,27 +1,27 @@
-import { type AccessContext, type Reply, refuse } from '../../plugin-sdk/index.ts';
 import {
   bodyRefusal,
   bodyType,
+  declaresNoBody,
   formValue,
-  inRanges,
+  matchesMediaRange,
   type ParameterSource,
   type ParameterViolation,
   parameterViolations,
   rawArguments,
-  surelyWithoutBody,
   type Violation,
   violationReply,
-} from '../../plugin-sdk/json-schema/index.ts';
+} from '../../plugin-kit/json-schema/index.ts';
+import { type AccessContext, type Reply, refuse } from '../../plugin-sdk/index.ts';
 import type { BodyRule, Operation } from './compile-operation.ts';
 import type { OpenApiConfig } from './schema.ts';
 
-/** A request that is not as the document has it, and the rule that it breaks. */
+/** A request that violates the document, and the violated rule. */
 export interface Refusal {
   readonly reply: Reply;
   readonly rule: string;
 }
 
-/** Null: it is right. */
+/** Null: the request is valid. */
 export function checkRequest(
   context: AccessContext,
   operation: Operation,
@@ -41,48 +41,48 @@ export function checkRequest(
     const reply = violationReply('the request is not valid', listed, request.id, config.verbose);
     return { reply, rule: `${wrong[0]?.in} ${wrong[0]?.rule}` };
   }
-  if (!surelyWithoutBody(context)) return checkBody(context, operation, config);
+  if (!declaresNoBody(context)) return checkBody(context, operation, config);
   return operation.body?.required === true ? missingBody : null;
 }
 
 const missingBody: Refusal = { reply: refuse(400, 'the request has no body'), rule: 'body required' };
-const longestName = 100;
+const maxNameLength = 100;
 
 function undeclared(source: ParameterSource, names: ReadonlySet<string> | null): readonly ParameterViolation[] {
   if (names === null) return [];
   const found = new Set<string>();
   for (const { name } of source.query) {
     if (name === null || !(names.has(name) || names.has(name.replace(/\[.*$/s, ''))))
-      found.add((name ?? '').slice(0, longestName));
+      found.add((name ?? '').slice(0, maxNameLength));
   }
   return [...found].map((name) => ({ in: 'query', name, pointer: '', rule: 'undeclared', message: 'is not declared' }));
 }
 
 async function checkBody(context: AccessContext, { body }: Operation, config: OpenApiConfig): Promise<Refusal | null> {
   const type = bodyType(context.request.headerValues('content-type'));
-  const rule = type === null ? undefined : body?.rules.find(({ range }) => inRanges([range], type.type));
+  const rule = type === null ? undefined : body?.rules.find(({ range }) => matchesMediaRange([range], type.type));
   const types = body?.rules.map(({ range }) => range).join(' or ');
   const otherType: Refusal = { reply: refuse(415, `the content type must be ${types}`), rule: 'body content-type' };
   if (rule === undefined && body?.required === true && type !== null) return otherType;
-  // With HTTP/2 only the body itself tells whether there is one.
-  if (rule === undefined || rule.judge !== null || rule.form !== null) {
+  // With HTTP/2 only the body itself shows whether there is one.
+  if (rule === undefined || rule.check !== null || rule.form !== null) {
     const bytes = await context.decodedBody();
     if (bytes.byteLength === 0) return body?.required === true ? missingBody : null;
     if (bytes.byteLength > config.max_body_size) return { reply: refuse(413, 'Payload too large'), rule: 'body size' };
     if (body === null) return { reply: refuse(400, 'the operation takes no body'), rule: 'body undeclared' };
-    return rule === undefined ? otherType : judged(context, rule, bytes, config);
+    return rule === undefined ? otherType : checked(context, rule, bytes, config);
   }
   return null;
 }
 
-async function judged(
+async function checked(
   { request, client }: AccessContext,
-  { judge, form }: BodyRule,
+  { check, form }: BodyRule,
   bytes: Uint8Array,
   config: OpenApiConfig,
 ): Promise<Refusal | null> {
-  if (judge !== null) {
-    const verdict = await judge(bytes, config.max_errors, client.ip);
+  if (check !== null) {
+    const verdict = await check(bytes, config.max_errors, client.ip);
     const reply = bodyRefusal(verdict, request.id, config.verbose);
     const rule = verdict.kind === 'wrong' ? (verdict.violations[0]?.rule ?? '') : verdict.kind;
     return reply === null ? null : { reply, rule: `body ${rule}` };

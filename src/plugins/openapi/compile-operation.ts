@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-sdk/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/index.ts';
 import {
-  type BodyJudge,
-  bodyJudge,
+  type BodyChecker,
+  bodyChecker,
   compileParameter,
   type Parameter,
   type ParameterPlace,
@@ -12,7 +12,7 @@ import {
   type Shape,
   shapeOf,
   stylesOf,
-} from '../../plugin-sdk/json-schema/index.ts';
+} from '../../plugin-kit/json-schema/index.ts';
 import type { Bundle, Direction } from './bundle-schema.ts';
 import type { OperationSource } from './read-operations.ts';
 import { type Located, resolved } from './references.ts';
@@ -21,7 +21,7 @@ import { type Located, resolved } from './references.ts';
 export interface BodyRule {
   /** `application/json`, `image/*`. */
   readonly range: string;
-  readonly judge: BodyJudge | null;
+  readonly check: BodyChecker | null;
   /** Of forms. */
   readonly form: { readonly shape: Shape; readonly check: SchemaCheck } | null;
 }
@@ -29,18 +29,18 @@ export interface BodyRule {
 export interface Operation {
   readonly source: OperationSource;
   readonly parameters: readonly Parameter[];
-  /** Names of query arguments that are declared; null: an object takes any. */
+  /** Names of declared query arguments; null: an object allows any. */
   readonly queryNames: ReadonlySet<string> | null;
-  /** Null: it takes none. */
+  /** Null: no body is declared. */
   readonly body: { readonly required: boolean; readonly rules: readonly BodyRule[] } | null;
-  /** By `200`, `2XX` and `default`. `rules` is null for answers without a declared content. */
+  /** By `200`, `2XX` and `default`. `rules` is null for responses without declared content. */
   readonly responses: ReadonlyMap<string, { readonly rules: readonly BodyRule[] | null }>;
 }
 
-/** Gives the schema at a place of the document, ready for the validator. */
+/** Returns the schema at a location of the document, prepared for the validator. */
 export type Bundles = (schema: Located, direction: Direction) => Bundle;
 
-/** Compiles what is checked of one operation. Throws a `SchemaError` with the place in the document. */
+/** Compiles the checks of one operation. Throws a `SchemaError` with the location in the document. */
 export function compileOperation(document: JsonObject, source: OperationSource, bundle: Bundles): Operation {
   const compiler = new OperationCompiler(document, bundle);
   const parameters = source.parameters.flatMap((one) => compiler.parameter(one));
@@ -139,19 +139,19 @@ class OperationCompiler {
       if (!isJsonObject(media)) throw new SchemaError(where, 'must be an object');
       return this.#rule(name, media['schema'], where, direction);
     });
-    // The most concrete range goes first.
+    // The most specific range comes first.
     return rules.sort((a, b) => stars(a.range) - stars(b.range));
   }
 
   #rule(name: string, schema: JsonValue | undefined, pointer: string, direction: Direction): BodyRule {
     const range = (name.split(';')[0] ?? '').trim().toLowerCase();
     if (!/^[^\s/]+\/[^\s/]+$/.test(range)) throw new SchemaError(pointer, 'is not a media type');
-    if (schema === undefined) return { range, judge: null, form: null };
+    if (schema === undefined) return { range, check: null, form: null };
     const { prepared, check } = this.#bundle({ value: schema, pointer: `${pointer}/schema` }, direction);
     const isForm = range === 'application/x-www-form-urlencoded';
     return {
       range,
-      judge: isJsonRange(range) ? bodyJudge(prepared, check) : null,
+      check: isJsonRange(range) ? bodyChecker(prepared, check) : null,
       form: isForm ? { shape: shapeOf(prepared), check } : null,
     };
   }

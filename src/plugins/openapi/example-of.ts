@@ -1,10 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue, setMember } from '../../plugin-sdk/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue, setMember } from '../../plugin-kit/json/index.ts';
 import { type Located, resolved } from './references.ts';
 
-const mostLevels = 8;
-const mostValues = 1_000;
+const maxLevels = 8;
+const maxValues = 1_000;
 
-/** A value that a schema describes: its examples where it has them, else one made of its types. */
+/** An example value of a schema: from its examples if it has any, else generated from its types. */
 export function exampleOf(document: JsonObject, schema: Located): JsonValue {
   return new ExampleMaker(document).value(schema, 0) ?? null;
 }
@@ -18,13 +18,13 @@ class ExampleMaker {
     this.#document = document;
   }
 
-  /** Undefined: it would be too deep or too large. */
+  /** Undefined: the value would be too deep or too large. */
   value(located: Located, level: number): JsonValue | undefined {
-    if (level > mostLevels || ++this.#count > mostValues) return undefined;
+    if (level > maxLevels || ++this.#count > maxValues) return undefined;
     if (!isJsonObject(located.value)) return null;
     const { value: schema, pointer } = resolved(this.#document, located);
     if (schema === located.value) return this.#described(schema, pointer, level);
-    // What contains itself ends where it would begin again.
+    // A recursive schema ends at its second occurrence.
     if (this.#open.has(schema)) return undefined;
     this.#open.add(schema);
     const value = this.#described(schema, pointer, level);
@@ -57,7 +57,7 @@ class ExampleMaker {
     return null;
   }
 
-  /** Undefined: a member that it must have would be too deep. */
+  /** Undefined: a required member would be too deep. */
   #object(schema: JsonObject, pointer: string, level: number): JsonObject | undefined {
     const object: JsonObject = {};
     const { properties, required } = schema;

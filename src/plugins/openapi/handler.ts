@@ -1,13 +1,6 @@
-import {
-  type AccessContext,
-  contextKey,
-  type PluginPhases,
-  type PluginTools,
-  type Reply,
-  type ResponseHeadView,
-  refuse,
-} from '../../plugin-sdk/index.ts';
-import { answerChecks, bodyType, type Expectation, inRanges } from '../../plugin-sdk/json-schema/index.ts';
+import { answerChecks, bodyType, type Expectation, matchesMediaRange } from '../../plugin-kit/json-schema/index.ts';
+import type { AccessContext, PluginPhases, PluginTools, Reply, ResponseHeadView } from '../../plugin-sdk/index.ts';
+import { contextKey, refuse } from '../../plugin-sdk/index.ts';
 import { type Api, type LazyOperation, openApi } from './api.ts';
 import { checkRequest, type Refusal } from './check-request.ts';
 import type { Operation } from './compile-operation.ts';
@@ -17,7 +10,7 @@ import type { OpenApiConfig } from './schema.ts';
 
 const chosen = contextKey<LazyOperation>('openapi operation');
 
-export function checkApi(config: OpenApiConfig, tools: PluginTools): PluginPhases {
+export function validateApi(config: OpenApiConfig, tools: PluginTools): PluginPhases {
   const opening = opened(config, tools);
   let api = opening instanceof Promise ? null : opening;
   if (opening instanceof Promise) {
@@ -38,7 +31,7 @@ export function checkApi(config: OpenApiConfig, tools: PluginTools): PluginPhase
   };
 }
 
-/** Null: it cannot be used. A file may have gone or changed since the plugin was configured. */
+/** Null: it cannot be used. A file may have been removed or changed since the plugin was configured. */
 function opened(config: OpenApiConfig, tools: PluginTools): Api | null | Promise<Api | null> {
   const failed = (error: unknown): null => {
     const reason = error instanceof Error ? error.message : 'unknown';
@@ -110,7 +103,7 @@ function checked(
 
 const quietTime = 60_000;
 
-/** Counts, and gives the refusal unless it is only to be reported. */
+/** Counts the violation, and returns the refusal with mode `enforce`. */
 function refusals({ mode }: OpenApiConfig, tools: PluginTools): Found {
   let quietUntil = 0;
   return (context, { reply, rule }) => {
@@ -144,6 +137,6 @@ function expectation(operation: Operation | null, response: ResponseHeadView): E
   if (described === undefined) return { fault: 'its status is not declared' };
   if (described.rules === null) return null;
   const type = bodyType(response.headerValues('content-type'));
-  const rule = type === null ? undefined : described.rules.find(({ range }) => inRanges([range], type.type));
-  return rule === undefined ? { fault: 'its content type is not declared' } : rule.judge;
+  const rule = type === null ? undefined : described.rules.find(({ range }) => matchesMediaRange([range], type.type));
+  return rule === undefined ? { fault: 'its content type is not declared' } : rule.check;
 }

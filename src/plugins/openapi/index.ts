@@ -1,5 +1,5 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { checkApi } from './handler.ts';
+import { validateApi } from './handler.ts';
 import type { OpenApiConfig } from './schema.ts';
 
 export default definePlugin<OpenApiConfig>({
@@ -12,5 +12,5 @@ export default definePlugin<OpenApiConfig>({
     ...(mode === 'off' ? {} : { requestBody: { maxBytes } }),
     ...(response_mode === 'enforce' ? { responseBody: { mode: 'buffer', maxBytes } } : {}),
   }),
-  setup: checkApi,
+  setup: validateApi,
 });

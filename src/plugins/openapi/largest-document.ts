@@ -1,2 +1,2 @@
-/** Bytes of a document. */
+/** Maximum bytes of a document. */
 export const largestDocument = 4_194_304;

@@ -1,19 +1,12 @@
-import {
-  backendReply,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  mediaType,
-  type Reply,
-  type RequestView,
-  refuse,
-} from '../../plugin-sdk/index.ts';
-import { pointerStep } from '../../plugin-sdk/json-schema/index.ts';
+import { mediaType } from '../../plugin-kit/http/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/index.ts';
+import { pointerStep } from '../../plugin-kit/json-schema/index.ts';
+import { backendReply, type Reply, type RequestView, refuse } from '../../plugin-sdk/index.ts';
 import { exampleOf } from './example-of.ts';
 import type { OperationSource } from './read-operations.ts';
 import { type Located, resolved } from './references.ts';
 
-/** An answer out of the document, as `Prefer` and `Accept` want it. */
+/** A response from the document, chosen by `Prefer` and `Accept`. */
 export function mockReply(document: JsonObject, source: OperationSource, request: RequestView): Reply {
   const wishes = preferences(request.headerValues('prefer'));
   const chosen = chosenResponse(source, wishes.get('code') ?? null);
@@ -51,7 +44,7 @@ interface Chosen {
   readonly response: Located;
 }
 
-/** The wanted status, else the first that tells of success, else the first. */
+/** The preferred status, else the first successful one, else the first one. */
 function chosenResponse({ operation, pointer }: OperationSource, code: string | null): Chosen | null {
   const responses = isJsonObject(operation['responses']) ? operation['responses'] : {};
   const names = Object.keys(responses).filter((name) => /^(?:[2-5](?:\d\d|XX)|default)$/.test(name));
@@ -94,7 +87,7 @@ function exampleIn(document: JsonObject, media: Located, name: string | null): {
   return { value: schema === undefined ? null : exampleOf(document, { value: schema, pointer }) };
 }
 
-/** Headers whose value the document tells; those that frame a message are the gateway's. */
+/** Headers with a value in the document, except framing headers, which the gateway writes. */
 function headersOf(
   document: JsonObject,
   { value, pointer }: Located<JsonObject>,

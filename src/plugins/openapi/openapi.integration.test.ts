@@ -52,7 +52,7 @@ async function ask(
   return [answer.status, answer.body, (name) => answer.get(name) ?? null];
 }
 
-test('requests are held against the document', async () => {
+test('checks requests against the document', async () => {
   const seen = rig.backend.requests.length;
   for (const [target, status] of [
     ['/shop/orders?limit=101', 400],
@@ -78,7 +78,7 @@ test('requests are held against the document', async () => {
   }
 });
 
-test('mocks answer without a backend, with HEAD too', async () => {
+test('answers with mocks without a backend, also for HEAD', async () => {
   const seen = rig.backend.requests.length;
   const [status, body, header] = await ask('/file/orders');
   assert.deepEqual([status, body, header('x-mock-response'), header('content-length')], [200, '[1]', 'true', '3']);
@@ -88,7 +88,7 @@ test('mocks answer without a backend, with HEAD too', async () => {
   assert.equal(rig.backend.requests.length, seen);
 });
 
-test('a changed document holds at once, a wrong one is refused', async () => {
+test('applies a changed document at once, and refuses an invalid one', async () => {
   const { body } = await rig.gateway.admin('GET', '/routes/shop/plugins');
   const [{ id }] = body['data'] as [{ id: string }];
   const wrong = await rig.gateway.admin('PATCH', `/plugins/${id}`, {

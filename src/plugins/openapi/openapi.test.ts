@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import openapi from './index.ts';
 
 const shop = `
@@ -145,19 +145,19 @@ describe('documents', () => {
         '  /forms:',
         '  /orders/{number}:\n    get: { parameters: [{ name: number, in: path, required: true, schema: {} }], responses: {} }\n  /forms:',
       ),
-      /cannot be told from/,
+      /cannot be distinguished from/,
     ],
     ['a style of another place', shop.replace('style: pipeDelimited', 'style: matrix'), /parameters\/5\/style/],
     ['a pattern with look-ahead', shop.replace('minLength: 1', 'pattern: "(?!a)"'), /item\/pattern/],
   ];
   for (const [what, document, message] of cases) {
-    test(`${what} is refused with its place`, async () => {
+    test(`refuses ${what} and names the place`, async () => {
       const result = await testPlugin(openapi).check({ document });
       assert.match(result.ok ? 'accepted' : result.message, message);
     });
   }
 
-  test('a bomb of aliases is refused', async () => {
+  test('refuses an alias bomb', async () => {
     let text = 'openapi: 3.0.0\nx-0: &a0 [1,1,1,1,1,1,1,1,1,1]\n';
     for (let at = 1; at < 10; at++)
       text += `x-${at}: &a${at} [${Array(10)
@@ -167,7 +167,7 @@ describe('documents', () => {
     assert.equal(result.ok, false);
   });
 
-  test('one of document and file is needed', async () => {
+  test('requires document or file', async () => {
     assert.equal((await testPlugin(openapi).check({})).ok, false);
     assert.equal((await testPlugin(openapi).check({ document: shop, file: '/x' })).ok, false);
   });
@@ -175,7 +175,7 @@ describe('documents', () => {
   const folder = mkdtempSync(join(tmpdir(), 'openapi-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('a file is read, and told apart from what it holds', async () => {
+  test('reads a file, and distinguishes errors of the file from errors of its content', async () => {
     const path = join(folder, 'shop.yaml');
     writeFileSync(path, shop);
     const tester = testPlugin(openapi, { config: { file: path } });
@@ -187,7 +187,7 @@ describe('documents', () => {
   });
 });
 
-test('a form of many members that contain themselves is read', async () => {
+test('reads a form with many recursive members in bounded time', async () => {
   const members = Array.from(
     { length: 60 },
     (_, at) => `m${at}: { anyOf: [{ $ref: "#/components/schemas/N" }, { type: integer }] }`,
@@ -209,7 +209,7 @@ test('a form of many members that contain themselves is read', async () => {
   assert.equal(response.status, 400);
 });
 
-test('a large document in YAML is read in another thread', async () => {
+test('parses a large YAML document in another thread', async () => {
   const large = `${shop}# ${'x'.repeat(20_000)}\n`;
   const tester = plugin({}, large);
   const answers = await Promise.all([1, 2].map(() => tester.request({ path: '/v1/orders?limit=0' })));
@@ -221,7 +221,7 @@ test('a large document in YAML is read in another thread', async () => {
 });
 
 describe('paths and methods', () => {
-  test('the most concrete template wins', async () => {
+  test('match the most specific template', async () => {
     const { record } = await plugin({ mode: 'report' }).request({ path: '/v1/orders/latest', method: 'DELETE' });
     assert.equal(record['openapi'], 'method');
     assert.deepEqual(await ask('/v1/orders/latest'), [200]);
@@ -231,7 +231,7 @@ describe('paths and methods', () => {
     assert.deepEqual(await ask('/v1/files/a.doc'), [400, 'kind enum']);
   });
 
-  test('unknown paths are 404, other methods 405 with Allow', async () => {
+  test('answer 404 for unknown paths, 405 with Allow for other methods', async () => {
     for (const path of ['/orders', '/v1', '/v1/orders/', '/v1/orders/1/2', '/v1/files/a', '/v1//'])
       assert.deepEqual(await ask(path), [404], path);
     const { response } = await plugin().request({ path: '/v1/orders/1', method: 'PUT' });
@@ -276,13 +276,13 @@ describe('parameters', () => {
     'where=%7B%22a%22%3A1,%22a%22%3A2%7D': 'where syntax',
   };
   for (const query of right) {
-    test(`?${query} is right`, async () => assert.deepEqual(await ask(`/v1/orders?${query}`), [200]));
+    test(`accept ?${query}`, async () => assert.deepEqual(await ask(`/v1/orders?${query}`), [200]));
   }
   for (const [query, violation] of Object.entries(wrong)) {
-    test(`?${query} is wrong`, async () => assert.deepEqual(await ask(`/v1/orders?${query}`), [400, violation]));
+    test(`refuse ?${query}`, async () => assert.deepEqual(await ask(`/v1/orders?${query}`), [400, violation]));
   }
 
-  test('headers and cookies', async () => {
+  test('are checked in headers and cookies', async () => {
     const headers = (more: Readonly<Record<string, string>>) => ({ headers: more });
     assert.deepEqual(await ask('/v1/orders', headers({ 'X-Ids': '1, 2,3', Cookie: 'a=b; theme=dark' })), [200]);
     assert.deepEqual(await ask('/v1/orders', headers({ 'X-Ids': '1, b' })), [400, 'X-Ids type']);
@@ -291,13 +291,13 @@ describe('parameters', () => {
     assert.deepEqual(await ask('/v1/orders', headers({ Cookie: 'theme=dark; theme=light' })), [400, 'theme syntax']);
   });
 
-  test('undeclared arguments are refused when asked', async () => {
+  test('are refused if undeclared when configured', async () => {
     const more = { undeclared_query: 'refuse' };
     assert.deepEqual(await ask('/v1/orders?limit=1&other=1', {}, more), [400, 'other undeclared']);
     assert.deepEqual(await ask('/v1/orders?limit=1&filter[min]=1', {}, more), [200]);
   });
 
-  test('values show nowhere', async () => {
+  test('never show their values in the answer', async () => {
     const { response } = await plugin().request({ path: '/v1/orders?limit=secret1&full=secret2' });
     assert.doesNotMatch(response.body, /secret/);
   });
@@ -321,7 +321,7 @@ describe('bodies', () => {
     assert.deepEqual(await ask('/v1/orders/1', { ...post('{}'), method: 'DELETE' }), [400]);
   });
 
-  test('forms too; other types pass when they are declared', async () => {
+  test('are checked as forms; other declared types are accepted', async () => {
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
     assert.deepEqual(await ask('/v1/forms', post('n=1&t=a&t=b', form)), [200]);
     assert.deepEqual(await ask('/v1/forms', post('n=x', form)), [400, '/n type']);
@@ -331,7 +331,7 @@ describe('bodies', () => {
     assert.deepEqual(await ask('/v1/forms', { method: 'POST' }), [200]);
   });
 
-  test('in report mode everything passes, counted', async () => {
+  test('are forwarded and counted in report mode', async () => {
     const tester = plugin({ mode: 'report' });
     for (const path of ['/nowhere', '/v1/orders?limit=0', '/v1/orders']) {
       assert.equal((await tester.request({ path, method: 'POST', headers: json, body: '{}' })).response.status, 200);
@@ -363,7 +363,7 @@ describe('answers', () => {
     assert.equal(tester.counts.get('openapi.wrong_answers'), 3);
   });
 
-  test('are only reported when asked', async () => {
+  test('are only reported if configured', async () => {
     const tester = plugin({ response_mode: 'report' });
     const { response } = await tester.request({ path: '/v1/orders', backend: backend(200, '[{"item":"tea"}]') });
     assert.equal(response.body, '[{"item":"tea"}]');
@@ -383,7 +383,7 @@ describe('mock', () => {
     headers: { ...json, ...more },
   });
 
-  test('answers come from examples', async () => {
+  test('answers with examples', async () => {
     const response = await mocked('/v1/orders', post());
     assert.deepEqual([response.status, response.body], [201, '{"id":1,"item":"tea"}']);
     assert.equal(response.header('x-mock-response'), 'true');
@@ -395,14 +395,14 @@ describe('mock', () => {
     assert.deepEqual([problem.status, problem.body], [422, '{"title":"no"}']);
   });
 
-  test('or are made from schemas that satisfy themselves, recursive ones too', async () => {
+  test('answers with valid values generated from schemas, including recursive ones', async () => {
     const response = await mocked('/v1/orders');
     assert.equal(response.status, 200);
     assert.equal(response.header('x-total'), '7');
     assert.equal(response.body, '[{"id":1,"item":"text","price":1}]');
   });
 
-  test('requests are checked before', async () => {
+  test('checks requests first', async () => {
     assert.equal((await mocked('/v1/orders?limit=0')).status, 400);
     assert.equal((await mocked('/v1/orders/1', { method: 'DELETE' })).status, 204);
     assert.equal((await mocked('/v1/orders', post({ Prefer: 'code=302' }))).status, 400);

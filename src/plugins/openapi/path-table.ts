@@ -1,5 +1,6 @@
-import { compileRegex, normalisePath } from '../../plugin-sdk/index.ts';
-import { SchemaError } from '../../plugin-sdk/json-schema/index.ts';
+import { normalisePath } from '../../plugin-kit/http/index.ts';
+import { SchemaError } from '../../plugin-kit/json-schema/index.ts';
+import { compileRegex } from '../../plugin-kit/runtime/index.ts';
 
 interface Node<T> {
   readonly literals: Map<string, Node<T>>;
@@ -10,7 +11,7 @@ interface Node<T> {
 }
 
 interface Entry<T> {
-  /** Names of the parameters, in their order. */
+  /** Names of the parameters, in order. */
   readonly names: readonly string[];
   readonly template: string;
   readonly operations: Map<string, T>;
@@ -23,18 +24,18 @@ export interface PathMatch<T> {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** Finds the most concrete template of a path: segment by segment text goes before text with parameters, that before parameters. */
+/** Finds the most specific template for a path: in each segment, literal text precedes text with parameters, which precedes a parameter. */
 export class PathTable<T> {
   readonly #root: Node<T> = newNode();
 
-  /** `pointer`: of the operation, for the `SchemaError` of a path that cannot be told from another. */
+  /** `pointer`: of the operation, for the `SchemaError` of an ambiguous path. */
   add(template: string, method: string, operation: T, pointer: string): void {
     const names: string[] = [];
     let node = this.#root;
     for (const segment of template.split('/').slice(1)) node = step(node, segment, names, pointer);
     node.entry ??= { names, template, operations: new Map() };
     if (node.entry.names.join('/') !== names.join('/')) {
-      throw new SchemaError(pointer, `the path cannot be told from ${node.entry.template}`);
+      throw new SchemaError(pointer, `the path cannot be distinguished from ${node.entry.template}`);
     }
     if (node.entry.operations.has(method)) throw new SchemaError(pointer, 'the operation is there twice');
     node.entry.operations.set(method, operation);
@@ -90,7 +91,7 @@ function childOf<T>(nodes: Map<string, Node<T>>, key: string): Node<T> {
   return made;
 }
 
-/** Text of a template in the form that paths of requests have. */
+/** Normalises the text of a template like the paths of requests. */
 function normalText(text: string, pointer: string): string {
   if (/^[\w.~-]*$/.test(text) && !text.startsWith('.')) return text;
   const normal = normalisePath(`/x${Buffer.from(text, 'utf8').toString('latin1')}`);
@@ -98,7 +99,7 @@ function normalText(text: string, pointer: string): string {
   return normal.slice(2);
 }
 
-/** Values of parameters go into `values`; what was put there on a way that led nowhere is taken back. */
+/** Adds the values of parameters to `values`; backtracking removes them. */
 function find<T>(node: Node<T>, segments: readonly string[], at: number, values: string[]): Entry<T> | null {
   if (at === segments.length) return node.entry;
   const segment = segments[at] as string;

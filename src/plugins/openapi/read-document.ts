@@ -1,13 +1,14 @@
 import { readFileSync, statSync } from 'node:fs';
 import { LineCounter, parseDocument } from 'yaml';
-import { BodySyntaxError, isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../plugin-sdk/index.ts';
-import { SchemaError } from '../../plugin-sdk/json-schema/index.ts';
+import type { JsonObject, JsonValue } from '../../plugin-kit/json/index.ts';
+import { BodySyntaxError, isJsonObject, parseJson } from '../../plugin-kit/json/index.ts';
+import { SchemaError } from '../../plugin-kit/json-schema/index.ts';
 import { largestDocument } from './largest-document.ts';
 
-const mostLevels = 200;
-const mostValues = 500_000;
+const maxLevels = 200;
+const maxValues = 500_000;
 
-/** Reads a document of OpenAPI 3.0 or 3.1, JSON or YAML. Throws a `SchemaError` that says what is wrong and where. */
+/** Reads a document of OpenAPI 3.0 or 3.1, JSON or YAML. Throws a `SchemaError` with the problem and its location. */
 export function readDocument(text: string): JsonObject {
   if (text.length > largestDocument) throw new SchemaError('', `it is larger than ${largestDocument} bytes`);
   const value = isYaml(text) ? fromYaml(text) : fromJson(text);
@@ -20,12 +21,12 @@ export function readDocument(text: string): JsonObject {
   return value;
 }
 
-/** True for what does not begin as JSON; slow to read. */
+/** True for a text that does not begin like JSON; slow to parse. */
 export function isYaml(text: string): boolean {
   return !/^\s*\{/.test(text);
 }
 
-/** The text of a file of this machine. What the file holds shows in no message. */
+/** The text of a local file. No message shows its content. */
 export function readDocumentFile(path: string): string {
   try {
     const facts = statSync(path);
@@ -41,11 +42,11 @@ export function readDocumentFile(path: string): string {
 
 function fromJson(text: string): JsonValue {
   try {
-    parseJson(text, { maxDepth: mostLevels });
+    parseJson(text, { maxDepth: maxLevels });
     return JSON.parse(text) as JsonValue;
   } catch (error) {
     if (error instanceof BodySyntaxError) {
-      // A document in YAML may begin with a bracket too.
+      // A YAML document may also begin with a bracket.
       if (/^\s*\{\s*[^"\s}]/.test(text)) return fromYaml(text);
       throw new SchemaError('', error.message.replace('the body is', 'it is'));
     }
@@ -76,14 +77,14 @@ function fromYaml(text: string): JsonValue {
   return value as JsonValue;
 }
 
-/** Aliases can make little text a large value, or one that contains itself. */
+/** Aliases can expand a short text to a large value, or a recursive one. */
 function refuseSize(value: unknown): void {
   let count = 0;
   const visit = (one: unknown, level: number): void => {
     if (typeof one !== 'object' || one === null) return;
-    if (level > mostLevels) throw new SchemaError('', `it is nested deeper than ${mostLevels} levels`);
+    if (level > maxLevels) throw new SchemaError('', `it is nested deeper than ${maxLevels} levels`);
     for (const member of Object.values(one)) {
-      if (++count > mostValues) throw new SchemaError('', `it has more than ${mostValues} values`);
+      if (++count > maxValues) throw new SchemaError('', `it has more than ${maxValues} values`);
       visit(member, level + 1);
     }
   };

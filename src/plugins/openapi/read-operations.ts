@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-sdk/index.ts';
-import { pointerStep, SchemaError } from '../../plugin-sdk/json-schema/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/index.ts';
+import { pointerStep, SchemaError } from '../../plugin-kit/json-schema/index.ts';
 import { type Located, resolved } from './references.ts';
 
-/** An operation as the document has it. */
+/** An operation of the document. */
 export interface OperationSource {
   /** In upper case. */
   readonly method: string;
@@ -13,7 +13,7 @@ export interface OperationSource {
   readonly id: string | null;
   /** Paths of the servers: `/v1`, or '' for the root. */
   readonly basePaths: readonly string[];
-  /** Its own, and those of its path that it does not replace. */
+  /** Its own parameters, and those of its path that it does not override. */
   readonly parameters: readonly Located<JsonObject>[];
 }
 
@@ -24,9 +24,9 @@ const ofOperations = new Set(
     ' ',
   ),
 );
-const mostOperations = 5_000;
+const maxOperations = 5_000;
 
-/** All operations of a document. Throws a `SchemaError` for what the document must not have. */
+/** All operations of a document. Throws a `SchemaError` for an invalid document. */
 export function readOperations(document: JsonObject): readonly OperationSource[] {
   const { paths = {} } = document;
   if (!isJsonObject(paths)) throw new SchemaError('/paths', 'must be an object');
@@ -37,7 +37,7 @@ export function readOperations(document: JsonObject): readonly OperationSource[]
     const pointer = `/paths${pointerStep(template)}`;
     if (!template.startsWith('/')) throw new SchemaError(pointer, 'a path must begin with a slash');
     operations.push(...operationsOf(document, template, resolved(document, { value: item, pointer })));
-    if (operations.length > mostOperations) throw new SchemaError(pointer, `more than ${mostOperations} operations`);
+    if (operations.length > maxOperations) throw new SchemaError(pointer, `more than ${maxOperations} operations`);
   }
   // Every request would be answered with 404.
   if (operations.length === 0) throw new SchemaError('/paths', 'there is no operation');

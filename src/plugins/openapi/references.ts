@@ -1,15 +1,15 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-sdk/index.ts';
-import { SchemaError } from '../../plugin-sdk/json-schema/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/index.ts';
+import { SchemaError } from '../../plugin-kit/json-schema/index.ts';
 
-/** A value of the document, and where it stands. */
+/** A value of the document, and its location. */
 export interface Located<T extends JsonValue = JsonValue> {
   readonly value: T;
   readonly pointer: string;
 }
 
-const mostSteps = 20;
+const maxSteps = 20;
 
-/** Where a reference within the document leads. `pointer`: of the reference itself, for messages. */
+/** Resolves a reference within the document. `pointer`: of the reference itself, for messages. */
 export function lookUp(document: JsonObject, ref: string, pointer: string): Located {
   if (ref !== '#' && !ref.startsWith('#/')) {
     throw new SchemaError(pointer, 'only references within the document (#/...) are followed');
@@ -25,11 +25,11 @@ export function lookUp(document: JsonObject, ref: string, pointer: string): Loca
   return { value, pointer: target };
 }
 
-/** The object itself, behind whatever references. */
+/** The object, with references resolved. */
 export function resolved(document: JsonObject, located: Located): Located<JsonObject> {
   let { value, pointer } = located;
   for (let steps = 0; isJsonObject(value) && typeof value['$ref'] === 'string'; steps++) {
-    if (steps >= mostSteps) throw new SchemaError(located.pointer, 'the references lead in a circle');
+    if (steps >= maxSteps) throw new SchemaError(located.pointer, 'the references lead in a circle');
     ({ value, pointer } = lookUp(document, value['$ref'], `${pointer}/$ref`));
   }
   if (!isJsonObject(value)) throw new SchemaError(pointer, 'must be an object');

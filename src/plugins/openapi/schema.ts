@@ -1,5 +1,4 @@
-import { loadNow } from '../../plugin-sdk/load-now.ts';
-import { offThread } from '../../plugin-sdk/off-thread.ts';
+import { loadNow, offThread } from '../../plugin-kit/runtime/index.ts';
 import { boolean, type EntityCheck, type Infer, integer, record, slowCheck, string } from '../../plugin-sdk/schema.ts';
 import type { ApiConfig } from './api.ts';
 import { largestDocument } from './largest-document.ts';
@@ -12,37 +11,37 @@ export const config = record({
   file: string({
     starts_with: '/',
     description:
-      'A file with the document on the machine of the gateway, on every node the same; read when the plugin is configured and when the gateway starts.',
+      'Path of a file with the document, on every node. It is read when the plugin is configured and when the gateway starts.',
   }),
   base_path: string({
     starts_with: '/',
-    description:
-      'What stands before the paths of the document in the requests of clients. Null: the paths of its `servers`. `/` for nothing.',
+    description: "Prefix of the document's paths in requests of clients. Null: the paths of its `servers`. `/`: none.",
   }),
   mode: string({
     required: true,
     default: 'enforce',
     one_of: ['enforce', 'report', 'off'],
-    description: 'Wrong requests are refused, pass and are counted and logged, or are not looked at.',
+    description:
+      '`enforce`: rejects invalid requests. `report`: lets them pass, and counts and logs them. `off`: does not validate requests.',
   }),
   response_mode: string({
     required: true,
     default: 'off',
     one_of: ['off', 'report', 'enforce'],
     description:
-      'Answers are not looked at, a copy of them is checked while they pass, or they are held and a wrong one is answered with 502.',
+      '`off`: responses are not validated. `report`: a copy is validated while the response is streamed. `enforce`: responses are buffered, and an invalid one is replaced by 502.',
   }),
   undeclared_query: string({
     required: true,
     default: 'allow',
     one_of: ['allow', 'refuse'],
-    description: 'Query arguments that the operation does not declare.',
+    description: 'What happens to query arguments that the operation does not declare.',
   }),
   mock: boolean({
     required: true,
     default: false,
     description:
-      'Answers come from the examples of the document, and no backend is asked. They have `X-Mock-Response: true`.',
+      'Answers from the examples of the document, without a backend. Such responses have `X-Mock-Response: true`.',
   }),
   max_body_size: integer({
     required: true,
@@ -50,18 +49,18 @@ export const config = record({
     between: [1, 8_388_608],
     unit: 'bytes',
     description:
-      'Largest body of a request (413 beyond), and of an answer that is checked: a larger one passes unchecked, or is answered with 502 when `response_mode` is `enforce`.',
+      'Maximum size of a request body (413 beyond), and of a response that is validated. Larger responses pass unvalidated, or are replaced by 502 if `response_mode` is `enforce`.',
   }),
   max_errors: integer({
     required: true,
     default: 10,
     between: [1, 50],
-    description: 'Most violations that a refusal lists.',
+    description: 'Maximum number of errors in a response.',
   }),
   verbose: boolean({
     required: true,
     default: true,
-    description: 'Refusals tell what is wrong and where. Without it only that the request is not valid.',
+    description: 'Responses list the errors. If off, they only say that the request is not valid.',
   }),
 });
 
@@ -74,7 +73,7 @@ const problemOf = slowCheck<ApiConfig, string | null>({
   key: ({ document, file, base_path }) => `openapi ${JSON.stringify([document, file, base_path])}`,
   isFast: ({ document }) => document !== null && document.length <= fastDocument,
   now: (given) => loadNow<typeof import('./api.ts')>(import.meta.url, './api.ts').apiProblem(given),
-  apart: offThread<[ApiConfig], string | null>(new URL('./api.ts', import.meta.url), 'apiProblem', {
+  offThread: offThread<[ApiConfig], string | null>(new URL('./api.ts', import.meta.url), 'apiProblem', {
     deadline: 30_000,
   }),
   failed: (reason) => `it could not be checked: ${reason}`,

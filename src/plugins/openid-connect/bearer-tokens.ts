@@ -1,18 +1,13 @@
 import { hash } from 'node:crypto';
-import { type AccessContext, type Claims, claimAt, claimList, type Reply } from '../../plugin-sdk/index.ts';
-import { type Admission, type Identity, identityOf } from './identity.ts';
+import { type Claims, claimAt, claimList } from '../../plugin-kit/auth/index.ts';
+import type { AccessContext, Reply } from '../../plugin-sdk/index.ts';
+import { type AcceptedToken, type Admission, identityOf } from './identity.ts';
 import type { Provider, ProviderState } from './provider.ts';
 import type { Refusals } from './refusals.ts';
 import type { OpenIdConfig } from './schema.ts';
 import { type TokenRules, verifyToken } from './verify.ts';
 
-export interface AcceptedToken {
-  readonly identity: Identity;
-  /** Seconds since the epoch. */
-  readonly expiresAt: number;
-}
-
-const maxToken = 16_384;
+const maxTokenLength = 16_384;
 const atJwt = ['at+jwt', 'application/at+jwt'];
 
 /** Access tokens that are JWTs (RFC 9068). */
@@ -45,14 +40,15 @@ export class BearerTokens {
     };
   }
 
-  /** `token`: what came after `Bearer`; empty when that was no token. */
+  /** `token`: the credentials of the scheme `Bearer`; '' if they are not a token. */
   attempt(context: AccessContext, token: string): Reply | undefined | Promise<Reply | undefined> {
-    if (token === '' || token.length > maxToken) return this.#refusals.invalid;
+    if (token === '' || token.length > maxTokenLength) return this.#refusals.invalid;
     const key = hash('sha256', token, 'base64url');
     const state = this.#provider.state();
     if (!(state instanceof Promise)) {
-      const known = knownToken(state, key);
-      if (known !== null) return this.#admission.admit(context, known.identity, { accessToken: token, isOwn: true });
+      const known = cachedToken(state, key);
+      if (known !== null)
+        return this.#admission.admit(context, known.identity, { accessToken: token, sentByClient: true });
     }
     return this.#verify(context, token, key, state);
   }
@@ -61,10 +57,10 @@ export class BearerTokens {
     context: AccessContext,
     token: string,
     key: string,
-    waiting: ProviderState | Promise<ProviderState>,
+    providerState: ProviderState | Promise<ProviderState>,
   ): Promise<Reply | undefined> {
     try {
-      await waiting;
+      await providerState;
     } catch {
       return this.#refusals.unavailable;
     }
@@ -75,21 +71,21 @@ export class BearerTokens {
     const scopes = claimList(claimAt(claims, this.#config.scopes_claim));
     const identity = identityOf(this.#config, claims, scopes);
     state.keys.verified.set(key, { identity, expiresAt });
-    return this.#admission.admit(context, identity, { accessToken: token, isOwn: true });
+    return this.#admission.admit(context, identity, { accessToken: token, sentByClient: true });
   }
 
-  /** For this audience, and not an ID or logout token, which the same keys sign. */
+  /** The audience matches, and it is not an ID or logout token, which the same keys sign. */
   #isAccessToken(claims: Claims): boolean {
     if (['nonce', 'at_hash', 'c_hash', 'events'].some((name) => Object.hasOwn(claims, name))) return false;
-    const { audience_required: wanted, audience_claim: path } = this.#config;
-    if (wanted === null) return true;
+    const { audience_required: required, audience_claim: path } = this.#config;
+    if (required === null) return true;
     const value = claimAt(claims, path);
     const audiences = typeof value === 'string' ? [value] : claimList(value);
-    return wanted.some((one) => audiences.includes(one));
+    return required.some((audience) => audiences.includes(audience));
   }
 }
 
-function knownToken(state: ProviderState, key: string): AcceptedToken | null {
+function cachedToken(state: ProviderState, key: string): AcceptedToken | null {
   const found = state.keys.verified.get(key);
   if (found === undefined) return null;
   if (found.expiresAt > Date.now() / 1000) return found;

@@ -1,15 +1,10 @@
-import {
-  type AccessContext,
-  contextKey,
-  type HeaderFilterContext,
-  type SealedCookie,
-  sealedCookie,
-} from '../../plugin-sdk/index.ts';
+import { type SealedCookie, sealedCookie } from '../../plugin-kit/auth/index.ts';
+import { type AccessContext, contextKey, type HeaderFilterContext } from '../../plugin-sdk/index.ts';
 import type { OpenIdConfig } from './schema.ts';
 
 const pending = contextKey<string[]>('openid-connect cookies');
 
-/** `Set-Cookie` lines, kept until the head of the answer is made. */
+/** `Set-Cookie` lines, until the headers of the response are written. */
 export function sendCookies(context: AccessContext, lines: readonly string[]): void {
   const held = context.get(pending);
   if (held === undefined) context.set(pending, [...lines]);
@@ -20,7 +15,7 @@ export function addCookies(context: HeaderFilterContext): void {
   for (const line of context.get(pending) ?? []) context.response.addHeader('Set-Cookie', line);
 }
 
-/** The session, and the logins that wait for the provider. They are valid for one issuer, client and audience only. */
+/** The cookies of the session and of pending logins. They are valid for one issuer, client and audience only. */
 export function cookiesOf(config: OpenIdConfig, secret: string) {
   const { redirect_uri: redirect, session_cookie_path: path, session_cookie_domain: domain } = config;
   const secure = config.session_cookie_secure ?? redirect?.[0]?.startsWith('https:') ?? true;
@@ -30,7 +25,7 @@ export function cookiesOf(config: OpenIdConfig, secret: string) {
     sealedCookie({ secret, purpose, name, attributes: { path, domain, secure, httpOnly, sameSite } });
   return {
     session: cookie(config.session_cookie_name, config.session_cookie_http_only, config.session_cookie_same_site),
-    // The provider's site sends the browser back, so `Strict` would lose it.
+    // The provider redirects the browser back: with `Strict` it would not send the cookie.
     login: cookie(config.authorization_cookie_name, true, 'Lax'),
   };
 }

@@ -5,13 +5,13 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { until } from '../../../test/support/until.ts';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import openId from './index.ts';
 
 const home = 'http://test.example';
 const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-/** A provider that never answers the code `junk`, and refuses every other. */
+/** A provider that never responds to the code `junk`, and refuses every other one. */
 async function slowProvider() {
   const held: ServerResponse[] = [];
   const server = createServer(async (request, response) => {
@@ -49,7 +49,7 @@ async function slowProvider() {
   };
 }
 
-test('a client that repeats a callback with junk codes leaves the token endpoint to others', async () => {
+test('a client that repeats a callback with junk codes does not block the token endpoint for others', async () => {
   using provider = await slowProvider();
   const plugin = testPlugin(openId, {
     config: {

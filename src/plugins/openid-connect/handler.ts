@@ -1,17 +1,8 @@
-import {
-  type AccessContext,
-  authAccess,
-  bearerToken,
-  outageReporter,
-  type PluginNeeds,
-  type PluginPhases,
-  type PluginTools,
-  type Reply,
-  reply,
-  sharedSecret,
-  shownUrl,
-  type ZoneRequest,
-} from '../../plugin-sdk/index.ts';
+import { authAccess, bearerToken, sharedSecret } from '../../plugin-kit/auth/index.ts';
+import { outageReporter } from '../../plugin-kit/logging/index.ts';
+import { shownUrl } from '../../plugin-kit/net/index.ts';
+import type { AccessContext, PluginNeeds, PluginPhases, PluginTools, Reply } from '../../plugin-sdk/index.ts';
+import { reply } from '../../plugin-sdk/index.ts';
 import { BearerTokens } from './bearer-tokens.ts';
 import { addCookies, cookiesOf } from './cookies.ts';
 import { Admission } from './identity.ts';
@@ -22,28 +13,21 @@ import { type Refusals, refusalsOf } from './refusals.ts';
 import type { OpenIdConfig } from './schema.ts';
 import type { Session } from './session.ts';
 import { Sessions } from './sessions.ts';
-import { sharedAnswersSize } from './shared-answers.ts';
 import { TokenEndpoint } from './token-endpoint.ts';
+import { hasSessions, secretZone } from './zones.ts';
 
 type Outcome = Reply | undefined;
 
 const noNeeds: PluginNeeds = {};
 const secrets = { headers: ['cookie', 'set-cookie'], queryArguments: ['code', 'state', 'id_token_hint'] };
 
-/** Bearer tokens are in no log anyway. */
-export function needsOf(config: OpenIdConfig): PluginNeeds {
+/** Logs never contain bearer tokens. */
+export function openIdConnectNeeds(config: OpenIdConfig): PluginNeeds {
   return hasSessions(config) ? { secrets } : noNeeds;
 }
 
-/** For refreshed tokens, and for a secret that the workers agree upon where none is configured. */
-export function zonesOf(config: OpenIdConfig): readonly ZoneRequest[] {
-  if (!hasSessions(config)) return [];
-  const refreshes: ZoneRequest = { name: 'refreshes', bytes: sharedAnswersSize, kind: 'raw' };
-  return config.session_secret === null ? [refreshes, { name: 'secret', bytes: 4096, kind: 'raw' }] : [refreshes];
-}
-
-/** Clients of an OpenID provider: by bearer tokens, and by logins of browsers. */
-export function authenticateByOpenId(config: OpenIdConfig, tools: PluginTools): PluginPhases {
+/** Authenticates clients of an OpenID provider: with bearer tokens, and by logins of browsers. */
+export function openIdConnectPhases(config: OpenIdConfig, tools: PluginTools): PluginPhases {
   const openId = new OpenIdConnect(config, tools);
   const authenticate = authAccess(tools, {
     anonymous: config.anonymous,
@@ -52,7 +36,7 @@ export function authenticateByOpenId(config: OpenIdConfig, tools: PluginTools): 
   });
   return {
     access: (context) => openId.prepare(context) ?? authenticate(context),
-    skipped: (context) => openId.hide(context),
+    accessSkipped: (context) => openId.hide(context),
     ...(openId.hasSessions ? { headerFilter: addCookies } : {}),
   };
 }
@@ -70,11 +54,21 @@ class OpenIdConnect {
 
   constructor(config: OpenIdConfig, tools: PluginTools) {
     const issuer = { fields: { issuer: shownUrl(config.issuer) } };
-    const failed = outageReporter(tools, 'provider_failures', 'requests fail without the OpenID provider', issuer);
-    const documentsFailed = outageReporter(tools, 'provider_failures', 'the OpenID provider could not be asked', {
-      untilSuccess: true,
-      ...issuer,
-    });
+    const failed = outageReporter(
+      tools,
+      'provider_failures',
+      'clients cannot be authenticated: the OpenID provider is unavailable',
+      issuer,
+    );
+    const documentsFailed = outageReporter(
+      tools,
+      'provider_failures',
+      'the configuration of the OpenID provider cannot be loaded',
+      {
+        untilSuccess: true,
+        ...issuer,
+      },
+    );
     const refusals = refusalsOf(config);
     const admission = new Admission(config, tools, refusals);
     const provider = new Provider(config, new ProviderDocuments(config, tools), documentsFailed);
@@ -89,7 +83,7 @@ class OpenIdConnect {
     this.#sessions = null;
     this.#logins = null;
     if (this.hasSessions) {
-      const cookies = cookiesOf(config, config.session_secret ?? sharedSecret(tools.zone('secret')));
+      const cookies = cookiesOf(config, config.session_secret ?? sharedSecret(tools.zone(secretZone)));
       const endpoint = new TokenEndpoint(config, provider);
       const sessions = new Sessions(config, tools, cookies.session, endpoint, admission, refusals, failed);
       this.#sessions = sessions;
@@ -97,11 +91,11 @@ class OpenIdConnect {
         this.#logins = new Logins(config, provider, cookies.login, endpoint, sessions, refusals, failed);
       }
     }
-    // So that the first request need not wait. A failure is reported; the first request asks again.
+    // Preloads the configuration for the first request. A failure is reported; the first request tries again.
     Promise.resolve(provider.state()).catch(() => {});
   }
 
-  /** What the backend must not get, whoever the client is. */
+  /** Removes what the backend must not receive, whether or not the client is authenticated. */
   hide(context: AccessContext): void {
     this.#admission.strip(context);
     if (this.#sessions !== null) context.upstream.removeCookies(this.#cookieNames);
@@ -110,7 +104,7 @@ class OpenIdConnect {
     }
   }
 
-  /** What is done whoever the client is. */
+  /** Removes headers and cookies; handles callbacks and logouts, which need no authentication. */
   prepare(context: AccessContext): Promise<Outcome> | undefined {
     this.hide(context);
     if (this.#sessions === null) return undefined;
@@ -132,9 +126,9 @@ class OpenIdConnect {
 
   #withSession(context: AccessContext, session: Session | null): Outcome | Promise<Outcome> {
     if (session === null || this.#sessions === null) return this.#logIn(context);
-    const entered = this.#sessions.enter(context, session);
-    if (entered instanceof Promise) return entered.then((late) => (late === null ? this.#logIn(context) : late));
-    return entered === null ? this.#logIn(context) : entered;
+    const result = this.#sessions.accept(context, session);
+    if (result instanceof Promise) return result.then((settled) => (settled === null ? this.#logIn(context) : settled));
+    return result === null ? this.#logIn(context) : result;
   }
 
   #logIn(context: AccessContext): Outcome | Promise<Outcome> {
@@ -143,10 +137,10 @@ class OpenIdConnect {
     return logins === null || !wanted ? this.#refusals.missing : logins.orUnavailable(logins.begin(context));
   }
 
-  /** Here, and at the provider when it offers that (OpenID Connect RP-Initiated Logout 1.0, 2). */
+  /** Ends the session, and the one at the provider if supported (OpenID Connect RP-Initiated Logout 1.0, 2). */
   async #logOut(context: AccessContext, sessions: Sessions): Promise<Outcome> {
     const session = await sessions.find(context);
-    // A form on another site comes without the cookie, and must not remove it.
+    // A form on another site sends no cookie, and must not remove it.
     if (session !== null) await sessions.end(context, session);
     const after = this.#config.logout_redirect_uri?.[0] ?? null;
     const end = await Promise.resolve(this.#provider.state()).then(
@@ -164,11 +158,7 @@ class OpenIdConnect {
   }
 }
 
-function hasSessions({ auth_methods: methods }: OpenIdConfig): boolean {
-  return methods.includes('session') || methods.includes('authorization_code');
-}
-
-/** True for what a browser shows as a page (Fetch Metadata; older browsers say only that they like HTML). */
+/** True for a request of a browser for a page (Fetch Metadata; older browsers only accept HTML). */
 function isNavigation({ request }: AccessContext): boolean {
   if (request.method !== 'GET') return false;
   if (request.header('x-requested-with') !== null) return false;

@@ -1,19 +1,9 @@
-import {
-  type AccessContext,
-  type Claims,
-  type ConsumerView,
-  claimAt,
-  claimList,
-  claimText,
-  consumerBy,
-  hasOneOf,
-  type PluginTools,
-  type Reply,
-} from '../../plugin-sdk/index.ts';
+import { type Claims, claimAt, claimList, claimText, consumerBy, hasOneOf } from '../../plugin-kit/auth/index.ts';
+import type { AccessContext, ConsumerView, PluginTools, Reply } from '../../plugin-sdk/index.ts';
 import type { Refusals } from './refusals.ts';
 import type { OpenIdConfig } from './schema.ts';
 
-/** Who a token says the client is, and what it may. Made once for each token. */
+/** The client according to a token, and its permissions. Created once for each token. */
 export interface Identity {
   readonly claims: Claims;
   readonly scopes: readonly string[];
@@ -26,10 +16,17 @@ export interface Identity {
   readonly headers: readonly (readonly [string, string])[];
 }
 
-export interface Tokens {
+/** A verified bearer token. */
+export interface AcceptedToken {
+  readonly identity: Identity;
+  /** Seconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+export interface ForwardedToken {
   readonly accessToken: string;
-  /** The access token came in `Authorization`, where the backend finds it too. */
-  readonly isOwn: boolean;
+  /** The client sent the access token in `Authorization`, which the backend receives, too. */
+  readonly sentByClient: boolean;
 }
 
 export function identityOf(config: OpenIdConfig, claims: Claims, scopes: readonly string[]): Identity {
@@ -51,13 +48,13 @@ export function identityOf(config: OpenIdConfig, claims: Claims, scopes: readonl
   };
 }
 
-/** Lets an identity in, or says why not. */
+/** Accepts an identity, or refuses it. */
 export class Admission {
   readonly #config: OpenIdConfig;
   readonly #tools: PluginTools;
   readonly #refusals: Refusals;
   readonly #tokenHeader: { readonly name: string; readonly prefix: string } | null;
-  readonly #own: readonly string[];
+  readonly #gatewayHeaders: readonly string[];
 
   constructor(config: OpenIdConfig, tools: PluginTools, refusals: Refusals) {
     const { upstream_access_token_header: header, upstream_headers_names: names } = config;
@@ -66,31 +63,35 @@ export class Admission {
     this.#tools = tools;
     this.#refusals = refusals;
     this.#tokenHeader = header === null ? null : { name, prefix: scheme === undefined ? '' : 'Bearer ' };
-    const token = name === '' || name.toLowerCase() === 'authorization' ? [] : [name];
-    this.#own = [...(names ?? []), ...token];
+    const tokenHeader = name === '' || name.toLowerCase() === 'authorization' ? [] : [name];
+    this.#gatewayHeaders = [...(names ?? []), ...tokenHeader];
   }
 
-  /** What the gateway alone may say. */
+  /** Removes headers that only the gateway may set. */
   strip({ upstream }: AccessContext): void {
-    for (const name of this.#own) upstream.removeHeader(name);
+    for (const name of this.#gatewayHeaders) upstream.removeHeader(name);
   }
 
-  admit(context: AccessContext, identity: Identity, tokens: Tokens): Reply | undefined | Promise<Reply | undefined> {
+  admit(
+    context: AccessContext,
+    identity: Identity,
+    token: ForwardedToken,
+  ): Reply | undefined | Promise<Reply | undefined> {
     if (!identity.hasScopes) return this.#refusals.scope;
-    if (this.#config.consumer_claim === null) return this.#enter(context, identity, tokens, null);
-    if (identity.consumer === null) return this.#withConsumer(context, identity, tokens, null);
+    if (this.#config.consumer_claim === null) return this.#accept(context, identity, token, null);
+    if (identity.consumer === null) return this.#checkConsumer(context, identity, token, null);
     const found = consumerBy(this.#tools.entities, this.#config.consumer_by, identity.consumer, context.client.ip);
     return found instanceof Promise
-      ? found.then((consumer) => this.#withConsumer(context, identity, tokens, consumer))
-      : this.#withConsumer(context, identity, tokens, found);
+      ? found.then((consumer) => this.#checkConsumer(context, identity, token, consumer))
+      : this.#checkConsumer(context, identity, token, found);
   }
 
-  #withConsumer(context: AccessContext, identity: Identity, tokens: Tokens, consumer: ConsumerView | null) {
+  #checkConsumer(context: AccessContext, identity: Identity, token: ForwardedToken, consumer: ConsumerView | null) {
     if (consumer === null && !this.#config.consumer_optional) return this.#refusals.forbidden;
-    return this.#enter(context, identity, tokens, consumer);
+    return this.#accept(context, identity, token, consumer);
   }
 
-  #enter(context: AccessContext, identity: Identity, tokens: Tokens, consumer: ConsumerView | null): undefined {
+  #accept(context: AccessContext, identity: Identity, token: ForwardedToken, consumer: ConsumerView | null): undefined {
     const { scopes, groups, claims, identifier, headers } = identity;
     context.authenticate(consumer, { id: null, identifier }, { scopes, groups, claims });
     const { upstream } = context;
@@ -100,7 +101,7 @@ export class Admission {
       return;
     }
     const target = this.#tokenHeader;
-    if (target === null || (tokens.isOwn && target.name.toLowerCase() === 'authorization')) return;
-    upstream.setHeader(target.name, target.prefix + tokens.accessToken);
+    if (target === null || (token.sentByClient && target.name.toLowerCase() === 'authorization')) return;
+    upstream.setHeader(target.name, target.prefix + token.accessToken);
   }
 }

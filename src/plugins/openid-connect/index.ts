@@ -1,5 +1,6 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { authenticateByOpenId, needsOf, zonesOf } from './handler.ts';
+import { openIdConnectNeeds, openIdConnectPhases } from './handler.ts';
+import { zones } from './zones.ts';
 
 export default definePlugin({
   name: 'openid-connect',
@@ -8,7 +9,7 @@ export default definePlugin({
   protocols: httpProtocols,
   scopes: ['route', 'service'],
   schema: () => import('./schema.ts'),
-  needs: needsOf,
-  zones: zonesOf,
-  setup: authenticateByOpenId,
+  needs: openIdConnectNeeds,
+  zones,
+  setup: openIdConnectPhases,
 });

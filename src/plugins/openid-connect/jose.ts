@@ -1,4 +1,4 @@
-/** The parts of the library that are used; loaded with the first keys, so that a worker without this plugin has none of it. */
+/** The used parts of the library, loaded with the first keys: a worker without this plugin does not load it. */
 async function load() {
   const [{ jwtVerify }, { createLocalJWKSet }, errors] = await Promise.all([
     import('jose/jwt/verify'),

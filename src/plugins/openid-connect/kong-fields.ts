@@ -1,8 +1,8 @@
 import { array, boolean, type Field, integer, number, string } from '../../plugin-sdk/schema.ts';
 
 /*
- * Fields of Kong's plugin for which this plugin supports one value only: that value is accepted, any other is refused. Also
- * names that Kong has deprecated, or for which this plugin has another name.
+ * Fields of Kong's plugin of which this plugin supports only one value: it is accepted, any other is refused. And names that
+ * Kong has deprecated, or for which this plugin uses other names.
  */
 
 const always = (description: string) => boolean({ default: true, eq: true, err: 'must be true', description });
@@ -29,12 +29,12 @@ export const fixedFields = {
     default: ['code'],
     len_min: 1,
     len_max: 1,
-    description: 'What a login asks for.',
+    description: 'Response type that a login requests.',
   }),
   login_action: string({
     default: 'redirect',
     one_of: ['redirect'] as const,
-    description: 'What happens after a login: a redirect, so that the backend never sees the code.',
+    description: 'Action after a login: a redirect, so that the backend never sees the code.',
   }),
   session_storage: string({
     default: 'cookie',

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
-import { type AccessContext, equalSecrets, type Reply, reply, type SealedCookie } from '../../plugin-sdk/index.ts';
+import { equalSecrets, type SealedCookie } from '../../plugin-kit/auth/index.ts';
+import { type AccessContext, type Reply, reply } from '../../plugin-sdk/index.ts';
 import { sendCookies } from './cookies.ts';
 import type { Provider } from './provider.ts';
 import type { Refusals } from './refusals.ts';
@@ -7,19 +8,19 @@ import type { OpenIdConfig } from './schema.ts';
 import type { Sessions } from './sessions.ts';
 import type { TokenEndpoint } from './token-endpoint.ts';
 
-/** A login that waits for the provider. Kept in the browser, encrypted. */
+/** A login that waits for the provider. Stored in an encrypted cookie. */
 interface Login {
   readonly state: string;
   readonly nonce: string;
-  /** Of PKCE (RFC 7636). */
+  /** PKCE verifier (RFC 7636). */
   readonly verifier: string;
-  /** Path and query that the browser asked for. */
+  /** Path and query that the browser requested. */
   readonly target: string;
 }
 
-/** Logins of one browser at a time: its tabs. */
+/** Concurrent logins of one browser, in several tabs. */
 const maxLogins = 4;
-const longestTarget = 2000;
+const maxTargetLength = 2000;
 
 /** The authorization code flow (OpenID Connect Core 1.0, 3.1), with PKCE, state and nonce. */
 export class Logins {
@@ -58,20 +59,20 @@ export class Logins {
     return request.query.includes('code=') || request.query.includes('error=');
   }
 
-  /** Sends the browser to the provider. */
+  /** Redirects the browser to the provider. */
   async begin(context: AccessContext): Promise<Reply> {
     const { authorizationEndpoint } = (await this.#provider.state()).metadata;
     if (authorizationEndpoint === null) throw new Error('the provider has no authorization endpoint');
     const { request } = context;
-    const asked = request.query === '' ? request.rawPath : `${request.rawPath}?${request.query}`;
-    const target = asked.length > longestTarget ? '/' : asked;
+    const requested = request.query === '' ? request.rawPath : `${request.rawPath}?${request.query}`;
+    const target = requested.length > maxTargetLength ? '/' : requested;
     const login = { state: random(), nonce: random(), verifier: random(), target };
-    const waiting = [login, ...this.#waiting(context)].slice(0, maxLogins);
-    this.#keep(context, waiting);
+    const pending = [login, ...this.#pending(context)].slice(0, maxLogins);
+    this.#store(context, pending);
     return redirect(this.#authorizationUrl(authorizationEndpoint, login));
   }
 
-  /** The browser comes back with a code. */
+  /** Handles the callback with the code. */
   async finish(context: AccessContext): Promise<Reply> {
     const login = this.#take(context);
     if (login === null) return this.#refusals.login;
@@ -81,7 +82,7 @@ export class Logins {
     // RFC 9207, 2.4.
     if (issuer === null ? state.metadata.namesIssuer : issuer !== state.metadata.issuer) return this.#refusals.login;
     if (code === null || code === '' || single(context, 'error') !== null) return this.#refusals.login;
-    const answer = await this.#endpoint.ask(context.client.ip, {
+    const answer = await this.#endpoint.request(context.client.ip, {
       grant_type: 'authorization_code',
       code,
       redirect_uri: this.#redirectUri,
@@ -89,11 +90,11 @@ export class Logins {
     });
     const nonce = answer?.claims?.['nonce'];
     if (answer === null || typeof nonce !== 'string' || !equalSecrets(nonce, login.nonce)) return this.#refusals.login;
-    if (!this.#sessions.begin(context, answer)) throw new Error('the tokens of a session are too large for cookies');
+    if (!this.#sessions.start(context, answer)) throw new Error('the tokens of a session are too large for cookies');
     return redirect(this.#config.login_redirect_uri?.[0] ?? this.#callback.origin + login.target);
   }
 
-  /** What a failure of the provider comes to. */
+  /** Replies 503 if the provider fails. */
   orUnavailable(answer: Promise<Reply>): Promise<Reply> {
     return answer.catch((error: unknown) => {
       this.#failed(error);
@@ -106,7 +107,7 @@ export class Logins {
     const url = new URL(endpoint);
     for (const [at, name] of (names ?? []).entries()) url.searchParams.set(name, values?.[at] ?? '');
     const scopes = new Set(['openid', ...this.#config.scopes]);
-    const own = {
+    const required = {
       response_type: 'code',
       client_id: this.#config.client_id?.[0] ?? '',
       redirect_uri: this.#redirectUri,
@@ -116,29 +117,29 @@ export class Logins {
       code_challenge: hash('sha256', login.verifier, 'base64url'),
       code_challenge_method: 'S256',
     };
-    for (const [name, value] of Object.entries(own)) url.searchParams.set(name, value);
+    for (const [name, value] of Object.entries(required)) url.searchParams.set(name, value);
     return url.href;
   }
 
-  /** The login of this browser with the state that the provider sent back. It works once. */
+  /** The pending login with the state of the callback. It can be used once. */
   #take(context: AccessContext): Login | null {
     const state = single(context, 'state');
     if (state === null) return null;
-    const waiting = this.#waiting(context);
-    const login = waiting.find((one) => equalSecrets(one.state, state)) ?? null;
+    const pending = this.#pending(context);
+    const login = pending.find((candidate) => equalSecrets(candidate.state, state)) ?? null;
     if (login === null) return null;
-    const others = waiting.filter((one) => one !== login);
+    const others = pending.filter((candidate) => candidate !== login);
     if (others.length === 0) sendCookies(context, this.#cookie.clear(context.request));
-    else this.#keep(context, others);
+    else this.#store(context, others);
     return login;
   }
 
-  #waiting({ request }: AccessContext): readonly Login[] {
+  #pending({ request }: AccessContext): readonly Login[] {
     const content = this.#cookie.read(request);
     return content === null ? [] : decodeLogins(content);
   }
 
-  #keep(context: AccessContext, logins: readonly Login[]): void {
+  #store(context: AccessContext, logins: readonly Login[]): void {
     const lifetime = this.#config.authorization_cookie_lifetime;
     const until = Math.floor(Date.now() / 1000) + lifetime;
     sendCookies(context, this.#cookie.write(context.request, JSON.stringify(logins), until, lifetime) ?? []);
@@ -149,7 +150,7 @@ export function redirect(location: string, status = 302): Reply {
   return reply({ status, headers: { Location: location, 'Cache-Control': 'no-store' } });
 }
 
-/** None for what is not such a list: the text was encrypted, but an older version may have written it. */
+/** [] for any other text: it was encrypted, but may come from an older version. */
 function decodeLogins(text: string): readonly Login[] {
   try {
     const value: unknown = JSON.parse(text);
@@ -165,14 +166,14 @@ function isLogin(value: unknown): value is Login {
   return [state, nonce, verifier, target].every((text) => typeof text === 'string');
 }
 
-/** Null: it is not there. Empty: it is there more than once. */
+/** Null: the argument is absent. '': it occurs more than once. */
 function single({ request }: AccessContext, name: string): string | null {
   const values = request.queryArguments()[name];
   if (values === undefined || values.length === 0) return null;
   return values.length === 1 ? (values[0] ?? '') : '';
 }
 
-/** 256 bits. */
+/** 256 random bits. */
 function random(): string {
   return randomBytes(32).toString('base64url');
 }

@@ -56,7 +56,7 @@ async function admin(method: string, path: string, body?: unknown): Promise<void
 const plug = (service: string, name: string, config: unknown) =>
   admin('POST', `/services/${service}/plugins`, { name, config });
 
-/** Each request has a connection of its own, so any worker may get it. */
+/** Each request has a separate connection, so any worker may get it. */
 async function ask(path: string, headers: Readonly<Record<string, string>>) {
   const answer = await fetch(gateway.proxyUrl + path, {
     redirect: 'manual',
@@ -70,7 +70,7 @@ for (const [path, kind] of [
   ['/api', resource],
   ['/opaque', opaque],
 ] as const) {
-  test(`${path}: a token of the provider names its consumer on every worker`, async () => {
+  test(`${path}: a token of the provider authenticates its consumer on every worker`, async () => {
     const headers = { Authorization: `Bearer ${await provider.clientToken(kind)}`, 'X-Consumer-Username': 'forged' };
     for (let round = 0; round < 8; round += 1) {
       const { status, echo } = await ask(path, headers);
@@ -81,7 +81,7 @@ for (const [path, kind] of [
   });
 }
 
-test('a deleted consumer lets no token in any more', async () => {
+test('tokens of a deleted consumer are refused', async () => {
   const headers = { Authorization: `Bearer ${await provider.clientToken(resource)}` };
   assert.equal((await ask('/api', headers)).status, 200);
   await admin('DELETE', '/consumers/the-machine');
@@ -90,7 +90,7 @@ test('a deleted consumer lets no token in any more', async () => {
   for (let round = 0; round < 4; round += 1) assert.equal((await ask('/api', headers)).status, 200);
 });
 
-test('a browser logs in, is known to every worker, and logs out', async () => {
+test('a browser logs in, is authenticated by every worker, and logs out', async () => {
   const browser = new Browser();
   const first = await browser.open(`${gateway.proxyUrl}/app/page?a=1`);
   assert.equal(first.status, 302);
@@ -114,7 +114,7 @@ test('a browser logs in, is known to every worker, and logs out', async () => {
   }
 });
 
-test('a token that is over is refreshed once by all workers together', async () => {
+test('an expired token is refreshed once by all workers', async () => {
   const redirectUri = `${gateway.proxyUrl}/short/callback`;
   await using short = await startProvider({ redirectUri, accessTokenLifetime: 1 });
   await admin('PUT', '/services/short', { url: backend.url });

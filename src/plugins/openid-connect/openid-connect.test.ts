@@ -3,7 +3,7 @@ import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign 
 import { after, before, test } from 'node:test';
 import { startBackend } from '../../../test/support/backend.ts';
 import { startProvider, type TestProvider } from '../../../test/support/oidc-provider.ts';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import openId from './index.ts';
 
 const resource = 'https://api.example';
@@ -29,7 +29,7 @@ interface Forgery {
   readonly key?: KeyObject;
 }
 
-/** A token of the provider's own key, but for what is changed. */
+/** A token with the key of the provider, except for the given changes. */
 function tokenOf({ head = {}, claims = {}, key = provider.key.privateKey }: Forgery = {}): string {
   const now = Math.floor(Date.now() / 1000);
   const usual = { iss: provider.issuer, aud: resource, sub: 'ada', exp: now + 60, iat: now, scope: 'read' };
@@ -83,7 +83,7 @@ test('names of Kong map to those of the plugin', async () => {
   assert.deepEqual([sameSite, httpOnly], ['Lax', false]);
 });
 
-test('a token of the provider passes, with its consumer', async () => {
+test('a token of the provider is accepted, with its consumer', async () => {
   const token = await provider.clientToken(resource, 'read write');
   const plugin = pluginOf(
     { consumer_claim: ['client_id'], upstream_headers_claims: ['scope'], upstream_headers_names: ['X-Scope'] },
@@ -98,7 +98,7 @@ test('a token of the provider passes, with its consumer', async () => {
   assert.equal(hidden.upstream?.header('authorization'), null);
 });
 
-test('the right token, made here as the bad ones below are', async () => {
+test('a valid token that is created like the invalid ones below', async () => {
   const { upstream } = await pluginOf().request(bearer(tokenOf()));
   assert.equal(upstream?.header('x-credential-identifier'), 'ada');
   assert.notEqual((await pluginOf().request(bearer(tokenOf({ head: { typ: 'JWT' } })))).upstream, null);
@@ -145,7 +145,7 @@ const bad: Readonly<Record<string, () => string>> = {
 };
 
 for (const [name, make] of Object.entries(bad)) {
-  test(`refused with 401 and no word on why: ${name}`, async () => {
+  test(`refused with 401 without a reason: ${name}`, async () => {
     const plugin = pluginOf();
     const token = make();
     const { response, upstream } = await plugin.request(bearer(token));
@@ -179,7 +179,7 @@ test('leeway, issuers_allowed, at_jwt_required', async () => {
   assert.notEqual((await pluginOf({ at_jwt_required: true }).request(bearer(tokenOf()))).upstream, null);
 });
 
-test('a remembered token counts no longer than its exp', async (t) => {
+test('a cached token expires at its exp', async (t) => {
   const plugin = pluginOf();
   const token = tokenOf();
   assert.notEqual((await plugin.request(bearer(token))).upstream, null);
@@ -187,7 +187,7 @@ test('a remembered token counts no longer than its exp', async (t) => {
   assert.equal((await plugin.request(bearer(token))).response.status, 401);
 });
 
-test('scopes: 403 with what is needed', async () => {
+test('scopes: 403 with the required ones', async () => {
   const plugin = pluginOf({ scopes_required: ['read write'] });
   const { response } = await plugin.request(bearer(tokenOf()));
   assert.equal(response.status, 403);
@@ -211,7 +211,7 @@ test('consumers: required, optional, by several fields, from nested claims; the 
   }
 });
 
-test('claims that no header can carry never fail the request', async () => {
+test('claims that a header cannot contain do not fail the request', async () => {
   const config = {
     upstream_headers_claims: ['name', 'sub', 'shape'],
     upstream_headers_names: ['X-Name', 'X-Sub', 'X-Shape'],
@@ -229,7 +229,7 @@ test('claims that no header can carry never fail the request', async () => {
   }
 });
 
-test('a provider that is away at the start is asked again later; then its keys are kept', async () => {
+test('a provider that is unavailable at the start is tried again; then its keys are kept', async () => {
   await using own = await startProvider();
   own.available = false;
   const make = () => {
@@ -240,7 +240,7 @@ test('a provider that is away at the start is asked again later; then its keys a
   const first = await plugin.request(make());
   assert.deepEqual([first.response.status, first.upstream], [503, null]);
   assert.ok((plugin.counts.get('openid-connect.provider_failures') ?? 0) > 0);
-  assert.equal(plugin.logLines[0]?.message, 'the OpenID provider could not be asked');
+  assert.equal(plugin.logLines[0]?.message, 'the configuration of the OpenID provider cannot be loaded');
   own.available = true;
   const deadline = Date.now() + 10_000;
   let status = 503;
@@ -250,7 +250,7 @@ test('a provider that is away at the start is asked again later; then its keys a
   for (let round = 0; round < 5; round += 1) assert.equal((await plugin.request(make())).response.status, 200);
 });
 
-test('key rotation: an unknown key makes the gateway ask once, and tokens of the old key count no more', async () => {
+test('key rotation: an unknown key causes one request, and tokens of the old key are refused', async () => {
   await using own = await startProvider();
   const make = (key = own.key) => {
     const text = `${part({ alg: 'RS256', kid: key.id })}.${part({ iss: own.issuer, aud: resource, exp: seconds(60) })}`;
@@ -267,7 +267,7 @@ test('key rotation: an unknown key makes the gateway ask once, and tokens of the
   assert.equal((await plugin.request(old)).response.status, 401);
 });
 
-test('tokens with made-up keys do not make the gateway ask more often than it may', async () => {
+test('tokens with invented key ids do not exceed rediscovery_lifetime', async () => {
   const plugin = pluginOf({ rediscovery_lifetime: 60 });
   assert.notEqual((await plugin.request(bearer(tokenOf()))).upstream, null);
   const before = discoveries();
@@ -277,7 +277,7 @@ test('tokens with made-up keys do not make the gateway ask more often than it ma
   assert.equal(discoveries(), before);
 });
 
-test('documents that are not to be trusted', async () => {
+test('untrusted documents are refused', async () => {
   const issuer = 'ISSUER';
   for (const document of [
     { issuer: 'https://other.example', jwks_uri: 'ISSUER/jwks' },

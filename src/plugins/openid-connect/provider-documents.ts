@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { type Claims, type FetchOptions, fetchDocument, type PluginTools } from '../../plugin-sdk/index.ts';
+import type { Claims } from '../../plugin-kit/auth/index.ts';
+import { type FetchOptions, fetchDocument } from '../../plugin-kit/net/index.ts';
+import type { PluginTools } from '../../plugin-sdk/index.ts';
 import type { OpenIdConfig } from './schema.ts';
 
-/** What discovery tells of the provider (OpenID Connect Discovery 1.0, 3). */
+/** The metadata of the provider (OpenID Connect Discovery 1.0, 3). */
 export interface Metadata {
   readonly issuer: string;
   readonly jwksUri: string;
@@ -17,7 +19,7 @@ export interface Metadata {
 const wellKnown = '/.well-known/openid-configuration';
 const maxDocument = 512 * 1024;
 
-/** Asks the provider, with the deadline and the TLS rules of the configuration. */
+/** Requests to the provider, with the timeout and the TLS settings of the configuration. */
 export class ProviderDocuments {
   readonly #config: OpenIdConfig;
   readonly #authorities: string | null;
@@ -59,7 +61,7 @@ export class ProviderDocuments {
     return value;
   }
 
-  /** Posts a form. The answer may be an error of RFC 6749, 5.2. */
+  /** Posts a form. The response may be an error of RFC 6749, 5.2. */
   async post(
     url: string,
     form: Readonly<Record<string, string>>,
@@ -82,7 +84,7 @@ export class ProviderDocuments {
     return { timeout, verify, maxBytes: maxDocument, ...ca };
   }
 
-  /** A provider of https must not send secrets or keys over plain HTTP. */
+  /** With an https issuer, secrets and keys must not be sent over plain HTTP. */
   #endpoint(found: Claims, name: string): string | null {
     const value = found[name];
     if (typeof value !== 'string' || !URL.canParse(value)) return null;

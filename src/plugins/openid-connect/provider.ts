@@ -1,5 +1,6 @@
-import { BoundedCache, type OutageReporter } from '../../plugin-sdk/index.ts';
-import type { AcceptedToken } from './bearer-tokens.ts';
+import type { OutageReporter } from '../../plugin-kit/logging/index.ts';
+import { BoundedCache } from '../../plugin-kit/runtime/index.ts';
+import type { AcceptedToken } from './identity.ts';
 import { type Jose, jose } from './jose.ts';
 import type { Metadata, ProviderDocuments } from './provider-documents.ts';
 import type { OpenIdConfig } from './schema.ts';
@@ -9,20 +10,20 @@ export interface ProviderState {
   readonly keys: KeySet;
 }
 
-/** Keys of one moment, and the tokens that they have verified: these are forgotten with them. */
+/** A version of the keys, and the tokens that were verified with it: both are discarded together. */
 export interface KeySet {
   readonly resolve: ReturnType<Jose['createLocalJWKSet']>;
   readonly verified: BoundedCache<string, AcceptedToken>;
-  /** The document; equal text, equal keys. */
+  /** The document: the keys are equal if the text is. */
   readonly text: string;
 }
 
 const maxKeys = 100;
 const maxVerified = 10_000;
-/** How long a provider that has never answered is not asked again, in milliseconds. */
+/** Milliseconds between attempts before the first success. */
 const firstCooldown = 1000;
 
-/** The provider's configuration and keys: asked for once, then kept, however long the provider is away. */
+/** The configuration and keys of the provider: loaded once, then kept even if the provider becomes unavailable. */
 export class Provider {
   readonly documents: ProviderDocuments;
   readonly #config: OpenIdConfig;
@@ -31,7 +32,7 @@ export class Provider {
   #loading: Promise<ProviderState> | null = null;
   /** On the clock of `performance.now()`. */
   #loadedAt = 0;
-  #askAgainAt = 0;
+  #nextAttempt = 0;
 
   constructor(config: OpenIdConfig, documents: ProviderDocuments, failed: OutageReporter) {
     this.#config = config;
@@ -39,34 +40,35 @@ export class Provider {
     this.#failed = failed;
   }
 
-  /** Rejects while the provider has never answered. */
+  /** Rejects until the provider has responded once. */
   state(): ProviderState | Promise<ProviderState> {
     const state = this.#state;
     const now = performance.now();
     if (state === null) {
-      if (this.#loading === null && now < this.#askAgainAt) return Promise.reject(new Error('the provider is away'));
+      if (this.#loading === null && now < this.#nextAttempt)
+        return Promise.reject(new Error('the provider is unavailable'));
       return this.#load();
     }
-    if (now - this.#loadedAt > this.#config.cache_ttl * 1000 && now >= this.#askAgainAt) this.#load().catch(() => {});
+    if (now - this.#loadedAt > this.#config.cache_ttl * 1000 && now >= this.#nextAttempt) this.#load().catch(() => {});
     return state;
   }
 
-  /** For a key that `known` does not have: the state with newer keys, or null when there are none to be had now. */
+  /** For a key that `known` does not contain: the state with newer keys, or null if there are none now. */
   async newer(known: ProviderState): Promise<ProviderState | null> {
     if (this.#state !== null && this.#state.keys !== known.keys) return this.#state;
-    if (this.#loading === null && performance.now() < this.#askAgainAt) return null;
+    if (this.#loading === null && performance.now() < this.#nextAttempt) return null;
     const state = await this.#load().catch(() => null);
     return state === null || state.keys === known.keys ? null : state;
   }
 
   #load(): Promise<ProviderState> {
-    this.#loading ??= this.#ask().finally(() => {
+    this.#loading ??= this.#fetch().finally(() => {
       this.#loading = null;
     });
     return this.#loading;
   }
 
-  async #ask(): Promise<ProviderState> {
+  async #fetch(): Promise<ProviderState> {
     try {
       const metadata = await this.documents.metadata();
       const keys = await this.#keys(await this.documents.json(metadata.jwksUri));
@@ -79,11 +81,11 @@ export class Provider {
       throw error;
     } finally {
       const cooldown = this.#state === null ? firstCooldown : this.#config.rediscovery_lifetime * 1000;
-      this.#askAgainAt = performance.now() + cooldown;
+      this.#nextAttempt = performance.now() + cooldown;
     }
   }
 
-  /** The keys in use stay, with what they have verified, when nothing has changed. */
+  /** Keeps the current keys and their verified tokens if nothing has changed. */
   async #keys(document: Readonly<Record<string, unknown>>): Promise<KeySet> {
     const all = Array.isArray(document['keys']) ? document['keys'] : [];
     const keys = all.filter(isPublicKey).slice(0, maxKeys);
@@ -95,7 +97,7 @@ export class Provider {
   }
 }
 
-/** Symmetric keys are no public keys: a token could be made with what everybody knows. */
+/** Symmetric keys are refused: anyone who can read them could create tokens. */
 function isPublicKey(key: unknown): key is { readonly kty: string } {
   if (typeof key !== 'object' || key === null || !('kty' in key)) return false;
   if ('use' in key && key.use !== 'sig') return false;

@@ -1,4 +1,5 @@
-import { bearerChallenge, type Reply, refuse } from '../../plugin-sdk/index.ts';
+import { bearerChallenge } from '../../plugin-kit/auth/index.ts';
+import { type Reply, refuse } from '../../plugin-sdk/index.ts';
 import type { OpenIdConfig } from './schema.ts';
 
 export interface Refusals {
@@ -10,7 +11,7 @@ export interface Refusals {
   readonly unavailable: Reply;
 }
 
-/** RFC 6750, 3.1. None says which part of a token was wrong. */
+/** RFC 6750, 3.1. Refusals do not reveal which part of a token was invalid. */
 export function refusalsOf({ realm, scopes_required: scopes }: OpenIdConfig): Refusals {
   const challenge = (parameters: Readonly<Record<string, string>>) => ({
     'WWW-Authenticate': bearerChallenge({ realm, ...parameters }),

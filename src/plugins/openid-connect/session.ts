@@ -1,6 +1,6 @@
-import type { Claims } from '../../plugin-sdk/index.ts';
+import type { Claims } from '../../plugin-kit/auth/index.ts';
 
-/** What the cookie holds. Times are seconds since the epoch. */
+/** The content of the cookie. Times are in seconds since the epoch. */
 export interface Session {
   /** Random; the same in all renewals of the cookie, so that a logout ends every copy. */
   readonly login: string;
@@ -13,7 +13,7 @@ export interface Session {
   readonly usedAt: number;
 }
 
-/** Null for what is not a session: the text was encrypted, but an older version may have written it. */
+/** Null for any other text: it was encrypted, but may come from an older version. */
 export function decodeSession(text: string): Session | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -23,7 +23,7 @@ export function decodeSession(text: string): Session | null {
   }
 }
 
-/** Claims of an ID token that was verified when it came; nobody else can write into the cookie. */
+/** Claims of an ID token that was verified when it was received; only the gateway can write the cookie. */
 export function payloadOf(idToken: string): Claims {
   return JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString('utf8')) as Claims;
 }

@@ -1,23 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type AccessContext,
-  BoundedCache,
-  type PluginTools,
-  type Reply,
-  type SealedCookie,
-  SessionRevocations,
-  sessionKey,
-} from '../../plugin-sdk/index.ts';
+import { type SealedCookie, SessionRevocations, sessionKey } from '../../plugin-kit/auth/index.ts';
+import { BoundedCache } from '../../plugin-kit/runtime/index.ts';
+import type { AccessContext, PluginTools, Reply } from '../../plugin-sdk/index.ts';
 import { sendCookies } from './cookies.ts';
 import { type Admission, type Identity, identityOf } from './identity.ts';
 import type { Refusals } from './refusals.ts';
 import type { OpenIdConfig } from './schema.ts';
 import { decodeSession, payloadOf, type Session } from './session.ts';
-import { SharedAnswers } from './shared-answers.ts';
-import type { TokenAnswer, TokenEndpoint } from './token-endpoint.ts';
+import { SharedResults } from './shared-results.ts';
+import type { TokenEndpoint, TokenResponse } from './token-endpoint.ts';
+import { refreshesZone } from './zones.ts';
 
-/** Seconds that a request may take which was admitted before the session was revoked, and renews its cookie after that. */
-const longestRequest = 3600;
+/** Seconds: maximum duration of a request that was accepted before the revocation and renews its cookie afterwards. */
+const maxRequestDuration = 3600;
 
 export class Sessions {
   readonly #config: OpenIdConfig;
@@ -30,7 +25,7 @@ export class Sessions {
   readonly #read = new BoundedCache<string, Session>(1000);
   readonly #identities = new WeakMap<Session, Identity>();
   readonly #refreshing = new Map<string, Promise<Session | null>>();
-  readonly #shared: SharedAnswers;
+  readonly #shared: SharedResults;
   readonly #revocations: SessionRevocations;
 
   constructor(
@@ -49,7 +44,7 @@ export class Sessions {
     this.#admission = admission;
     this.#refusals = refusals;
     this.#failed = failed;
-    this.#shared = new SharedAnswers(tools.zone('refreshes'));
+    this.#shared = new SharedResults(tools.zone(refreshesZone));
     this.#revocations = new SessionRevocations(tools.entities);
     this.#revocations.preload();
   }
@@ -67,25 +62,25 @@ export class Sessions {
     return revoked ? null : session;
   }
 
-  /** False: it does not fit into cookies. */
-  begin(context: AccessContext, answer: TokenAnswer): boolean {
-    const { accessToken, expiresAt, refreshToken, idToken } = answer;
-    const scopes = answer.scopes ?? this.#config.scopes;
+  /** False: the session does not fit into cookies. */
+  start(context: AccessContext, response: TokenResponse): boolean {
+    const { accessToken, expiresAt, refreshToken, idToken } = response;
+    const scopes = response.scopes ?? this.#config.scopes;
     const at = seconds();
     const login = randomBytes(32).toString('base64url');
     const tokens = { accessToken, expiresAt, refreshToken, idToken: idToken ?? '', scopes };
     return this.#write(context, { login, ...tokens, begunAt: at, usedAt: at });
   }
 
-  /** Ends every copy of the cookie; the browser loses its own even if the store cannot be reached. */
+  /** Revokes every copy of the cookie; the cookie of the browser is removed even if the store is unavailable. */
   async end(context: AccessContext, session: Session): Promise<void> {
     sendCookies(context, this.#cookie.clear(context.request));
     const used = { ...session, usedAt: seconds() };
-    await this.#revocations.revoke(sessionKey(session.login), this.#expiryOf(used) + longestRequest);
+    await this.#revocations.revoke(sessionKey(session.login), this.#expiryOf(used) + maxRequestDuration);
   }
 
-  /** Null: the session is over; log in again. */
-  enter(context: AccessContext, session: Session): Reply | undefined | null | Promise<Reply | undefined | null> {
+  /** Null: the session has ended; a new login is needed. */
+  accept(context: AccessContext, session: Session): Reply | undefined | null | Promise<Reply | undefined | null> {
     if (session.expiresAt !== null && session.expiresAt <= seconds()) return this.#renew(context, session);
     const idle = this.#config.session_idling_timeout;
     if (idle > 0 && seconds() - session.usedAt > Math.min(60, idle / 4)) {
@@ -103,18 +98,18 @@ export class Sessions {
       this.#failed(error);
       return this.#refusals.unavailable;
     }
-    // The cookie is not removed: another worker may have sent the browser a new one in this moment. A login replaces it.
+    // Keep the cookie: another worker may have sent a new one to the browser at the same time. A login replaces it.
     if (renewed === null || !this.#write(context, renewed)) return null;
     return this.#admit(context, renewed);
   }
 
-  /** One question for all requests of the session that come meanwhile, on all workers: many providers take a refresh token once only. */
+  /** One refresh for all concurrent requests of the session, on all workers: with many providers a refresh token can be used once. */
   #refresh(client: string, session: Session, token: string): Promise<Session | null> {
     let pending = this.#refreshing.get(token);
     if (pending === undefined) {
       pending = this.#shared
-        .find(token, this.#config.timeout, async () => {
-          const renewed = await this.#ask(client, session, token);
+        .run(token, this.#config.timeout, async () => {
+          const renewed = await this.#requestTokens(client, session, token);
           return renewed === null ? null : JSON.stringify(renewed);
         })
         .then((text) => (text === null ? null : (JSON.parse(text) as Session)))
@@ -124,18 +119,18 @@ export class Sessions {
     return pending;
   }
 
-  async #ask(client: string, session: Session, token: string): Promise<Session | null> {
-    const answer = await this.#endpoint.ask(client, { grant_type: 'refresh_token', refresh_token: token });
-    if (answer === null) return null;
+  async #requestTokens(client: string, session: Session, token: string): Promise<Session | null> {
+    const response = await this.#endpoint.request(client, { grant_type: 'refresh_token', refresh_token: token });
+    if (response === null) return null;
     // OpenID Connect Core 1.0, 12.2: the same user.
-    if (answer.claims !== null && answer.claims['sub'] !== payloadOf(session.idToken)['sub']) return null;
+    if (response.claims !== null && response.claims['sub'] !== payloadOf(session.idToken)['sub']) return null;
     return {
       login: session.login,
-      accessToken: answer.accessToken,
-      expiresAt: answer.expiresAt,
-      refreshToken: answer.refreshToken ?? token,
-      idToken: answer.idToken ?? session.idToken,
-      scopes: answer.scopes ?? session.scopes,
+      accessToken: response.accessToken,
+      expiresAt: response.expiresAt,
+      refreshToken: response.refreshToken ?? token,
+      idToken: response.idToken ?? session.idToken,
+      scopes: response.scopes ?? session.scopes,
       begunAt: session.begunAt,
       usedAt: seconds(),
     };
@@ -147,7 +142,7 @@ export class Sessions {
       identity = identityOf(this.#config, payloadOf(session.idToken), session.scopes);
       this.#identities.set(session, identity);
     }
-    return this.#admission.admit(context, identity, { accessToken: session.accessToken, isOwn: false });
+    return this.#admission.admit(context, identity, { accessToken: session.accessToken, sentByClient: false });
   }
 
   #write(context: AccessContext, session: Session): boolean {
@@ -158,8 +153,8 @@ export class Sessions {
   }
 
   #expiryOf({ begunAt, usedAt }: Session): number {
-    const { session_absolute_timeout: longest, session_idling_timeout: idle } = this.#config;
-    const end = begunAt + longest;
+    const { session_absolute_timeout: max, session_idling_timeout: idle } = this.#config;
+    const end = begunAt + max;
     return idle > 0 ? Math.min(end, usedAt + idle) : end;
   }
 }

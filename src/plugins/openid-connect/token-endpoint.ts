@@ -1,30 +1,31 @@
-import { type Claims, claimList, clientGroup, FairQueue, overloaded } from '../../plugin-sdk/index.ts';
+import { type Claims, claimList } from '../../plugin-kit/auth/index.ts';
+import { clientGroup, FairQueue, overloaded } from '../../plugin-kit/runtime/index.ts';
 import type { Provider } from './provider.ts';
 import type { Metadata } from './provider-documents.ts';
 import type { OpenIdConfig } from './schema.ts';
 import { verifyToken } from './verify.ts';
 
-export interface TokenAnswer {
+export interface TokenResponse {
   readonly accessToken: string;
-  /** Seconds since the epoch; null: not known. */
+  /** Seconds since the epoch; null: unknown. */
   readonly expiresAt: number | null;
   readonly refreshToken: string | null;
   readonly idToken: string | null;
-  /** Of the ID token, verified; null when there is none. */
+  /** Verified claims of the ID token; null if there is none. */
   readonly claims: Claims | null;
-  /** Null: those that were asked for. */
+  /** Null: the requested ones. */
   readonly scopes: readonly string[] | null;
 }
 
-/** Requests to the token endpoint at the same time; half of them for one client at most. */
+/** Maximum concurrent requests to the token endpoint; half of them for one client. */
 const concurrency = 64;
-/** Requests that wait for their turn; half of them of one client at most. */
+/** Maximum waiting requests; half of them of one client. */
 const maxWaiting = 256;
 
-/** RFC 6749, A.12: what a header can carry. */
+/** RFC 6749, A.12: characters that a header can contain. */
 const visible = /^[\x20-\x7e]+$/;
 
-/** Asks for tokens (RFC 6749, 4.1.3 and 6). */
+/** Token requests (RFC 6749, 4.1.3 and 6). */
 export class TokenEndpoint {
   readonly #config: OpenIdConfig;
   readonly #provider: Provider;
@@ -38,16 +39,17 @@ export class TokenEndpoint {
   }
 
   /**
-   * Null: the provider refuses, or its ID token is not valid. Rejects when it gives no proper answer, or too many requests wait.
-   * `client`: its IP address. Whoever has a login cookie can repeat the callback with any code, so clients take turns.
+   * Null: the provider refuses, or its ID token is invalid. Rejects if the response is invalid, or too many requests wait.
+   * `client`: its IP address. Any client with a login cookie can repeat the callback with any code, so clients are scheduled
+   * fairly.
    */
-  async ask(client: string, form: Readonly<Record<string, string>>): Promise<TokenAnswer | null> {
-    const answer = await this.#queue.run(clientGroup(client), () => this.#ask(form));
-    if (answer === overloaded) throw new Error('too many requests wait for the token endpoint');
-    return answer;
+  async request(client: string, form: Readonly<Record<string, string>>): Promise<TokenResponse | null> {
+    const response = await this.#queue.run(clientGroup(client), () => this.#send(form));
+    if (response === overloaded) throw new Error('too many requests wait for the token endpoint');
+    return response;
   }
 
-  async #ask(form: Readonly<Record<string, string>>): Promise<TokenAnswer | null> {
+  async #send(form: Readonly<Record<string, string>>): Promise<TokenResponse | null> {
     const { metadata } = await this.#provider.state();
     if (metadata.tokenEndpoint === null) throw new Error('the provider has no token endpoint');
     const { headers, fields } = this.#authentication(metadata);
@@ -87,11 +89,11 @@ export class TokenEndpoint {
 
   /** RFC 6749, 2.3.1. */
   #authentication({ clientAuthentication: known }: Metadata) {
-    const { client_id: ids, client_secret: secrets, token_endpoint_auth_method: wanted } = this.#config;
+    const { client_id: ids, client_secret: secrets, token_endpoint_auth_method: configured } = this.#config;
     const id = ids?.[0] ?? '';
     const secret = secrets?.[0] ?? null;
     const postOnly = known.includes('client_secret_post') && !known.includes('client_secret_basic');
-    const method = secret === null ? 'none' : (wanted ?? (postOnly ? 'client_secret_post' : 'client_secret_basic'));
+    const method = secret === null ? 'none' : (configured ?? (postOnly ? 'client_secret_post' : 'client_secret_basic'));
     if (secret === null || method === 'none') return { headers: {}, fields: { client_id: id } };
     if (method === 'client_secret_post') return { headers: {}, fields: { client_id: id, client_secret: secret } };
     const pair = Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64');

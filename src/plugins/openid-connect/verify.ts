@@ -1,34 +1,34 @@
-import type { Claims } from '../../plugin-sdk/index.ts';
+import type { Claims } from '../../plugin-kit/auth/index.ts';
 import { type Jose, jose } from './jose.ts';
 import type { Provider, ProviderState } from './provider.ts';
 
 export interface TokenRules {
   readonly algorithms: readonly string[];
-  /** Null: the provider's. */
+  /** Null: the issuer of the provider. */
   readonly issuers: readonly string[] | null;
-  /** Null: not looked at here. */
+  /** Null: not checked here. */
   readonly audience: string | null;
   /** Seconds. */
   readonly leeway: number;
-  /** Null: any. Lower case; '' stands for none. */
+  /** Null: any. Lower case; '' means a missing type. */
   readonly types: readonly string[] | null;
 }
 
 export interface VerifiedToken {
   readonly claims: Claims;
   readonly expiresAt: number;
-  /** Of whose keys it is. */
+  /** The state whose keys verified the token. */
   readonly state: ProviderState;
 }
 
-/** Signature keys that are tried for a token that names none. */
+/** Maximum keys that are tried for a token without a key id. */
 const maxTries = 10;
 /** Seconds. */
 const clockDrift = 60;
 
 /**
- * The claims of a token whose signature, issuer, audience and times are right (RFC 7519, 7.2; RFC 8725); null otherwise.
- * Rejects while the provider's keys are not known.
+ * The claims of a token with valid signature, issuer, audience and times (RFC 7519, 7.2; RFC 8725); null otherwise.
+ * Rejects until the keys of the provider are loaded.
  */
 export async function verifyToken(provider: Provider, token: string, rules: TokenRules): Promise<VerifiedToken | null> {
   const state = await provider.state();

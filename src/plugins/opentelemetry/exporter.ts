@@ -1,9 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { httpSender } from '../../plugin-sdk/http-sender.ts';
+import { DeliveryQueue, httpSender, type QueueSettings } from '../../plugin-kit/delivery/index.ts';
+import { otlpSend, type Resource } from '../../plugin-kit/telemetry/otlp/index.ts';
 import type { PluginTools } from '../../plugin-sdk/index.ts';
-import type { Resource } from '../../plugin-sdk/otlp/attributes.ts';
-import { otlpSend } from '../../plugin-sdk/otlp/deliver.ts';
-import { DeliveryQueue, type QueueSettings } from '../../plugin-sdk/queue.ts';
 
 export interface ExporterOptions<T> {
   readonly url: string;
@@ -13,22 +11,22 @@ export interface ExporterOptions<T> {
   readonly readTimeout: number;
   readonly queue: QueueSettings;
   readonly resource: Resource;
-  /** Makes bytes of an entry. Done for a whole batch at a time: what is done for one request in a hundred finds no cache warm. */
+  /** Encodes an entry. Runs for a whole batch: code that runs for one request in a hundred finds cold CPU caches. */
   readonly encode: (entry: T) => Uint8Array;
-  /** Makes the message of entries that have been encoded. */
+  /** Builds the message from encoded entries. */
   readonly message: (resource: Resource, entries: readonly Uint8Array[]) => Uint8Array;
-  /** What the entries are: `spans`. */
+  /** Name of the entries: `spans`. */
   readonly what: string;
   readonly tools: Pick<PluginTools, 'log' | 'count' | 'settings'>;
 }
 
-/** A way to one receiver for entries of one kind. */
+/** Exports entries of one kind to one receiver. */
 export interface Exporter<T> {
-  /** `bytes`: what the entry keeps in memory, about. */
+  /** `bytes`: approximate memory of the entry. */
   push(entry: T, bytes: number): void;
   /** The node ends. */
   drain(): Promise<void>;
-  /** The configuration was replaced: what is there is delivered yet. */
+  /** The configuration was replaced: pending entries are still delivered. */
   close(): void;
 }
 
@@ -37,7 +35,7 @@ interface Waiting<T> {
   readonly bytes: number;
 }
 
-/** Entries that are encoded without a break: about a millisecond. */
+/** Entries that are encoded without a pause: about a millisecond. */
 const atOnce = 200;
 
 export function openExporter<T>(options: ExporterOptions<T>): Exporter<T> {

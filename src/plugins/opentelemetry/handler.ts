@@ -1,10 +1,15 @@
+import { queueSettings } from '../../plugin-kit/delivery/index.ts';
+import { compileLogFields, logLine } from '../../plugin-kit/telemetry/index.ts';
+import {
+  encodeLogLine,
+  encodeSpan,
+  logsRequest,
+  resourceOf,
+  type Span,
+  tracesRequest,
+} from '../../plugin-kit/telemetry/otlp/index.ts';
+import { Tracer } from '../../plugin-kit/telemetry/propagation/index.ts';
 import type { PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
-import { compileLogFields, logLine } from '../../plugin-sdk/log-fields.ts';
-import { resourceOf } from '../../plugin-sdk/otlp/attributes.ts';
-import { encodeLogLine, logsRequest } from '../../plugin-sdk/otlp/logs.ts';
-import { encodeSpan, type Span, tracesRequest } from '../../plugin-sdk/otlp/spans.ts';
-import { Tracer } from '../../plugin-sdk/propagation/tracer.ts';
-import { queueSettings } from '../../plugin-sdk/queue.ts';
 import { type Exporter, openExporter } from './exporter.ts';
 import { logLineOf } from './log-lines.ts';
 import { recordDurations } from './metrics/record-durations.ts';
@@ -13,13 +18,13 @@ import { spansOf } from './spans.ts';
 
 export function exportTelemetry(config: OpentelemetryConfig, tools: PluginTools): PluginPhases {
   const durations = recordDurations(config, tools);
-  const telling: PluginPhases =
-    config.traces_endpoint === null && config.logs_endpoint === null ? {} : tellOfRequests(config, tools);
-  const { log } = telling;
-  if (durations === null) return telling;
+  const requests: PluginPhases =
+    config.traces_endpoint === null && config.logs_endpoint === null ? {} : exportRequests(config, tools);
+  const { log } = requests;
+  if (durations === null) return requests;
   if (log === undefined) return { log: durations };
   return {
-    ...telling,
+    ...requests,
     log(context) {
       durations(context);
       log(context);
@@ -28,7 +33,7 @@ export function exportTelemetry(config: OpentelemetryConfig, tools: PluginTools)
 }
 
 /** Spans and log records. */
-function tellOfRequests(config: OpentelemetryConfig, tools: PluginTools): PluginPhases {
+function exportRequests(config: OpentelemetryConfig, tools: PluginTools): PluginPhases {
   const { instrumentations, samplingRate } = tools.settings.tracing;
   const { traces, logs } = exporters(config, tools);
   const tracer = new Tracer({
@@ -51,7 +56,7 @@ function tellOfRequests(config: OpentelemetryConfig, tools: PluginTools): Plugin
     log(context) {
       const trace = tracer.sampled(context);
       if (trace !== null && traces !== null) {
-        // What spans tell of the request are parts of its head, which is kept as long as they are.
+        // Attributes of spans are slices of the request's head, which they keep in memory.
         let kept = context.request.block().length;
         for (const span of spansOf(context, trace, instrumentations)) {
           traces.push(span, kept + spanBytes);
@@ -101,7 +106,7 @@ function exporters(
     tracesUrl === null
       ? null
       : openExporter({ ...options, url: tracesUrl, encode: encodeSpan, message: tracesRequest, what: 'spans' });
-  // Of each request there is a line, so nothing is gained by waiting; and its bytes are what it takes.
+  // Every request has a line, so lines are encoded at once; `bytes` is their exact size.
   const logs =
     logsUrl === null
       ? null
@@ -109,7 +114,7 @@ function exporters(
   return { traces, logs };
 }
 
-/** What a span keeps in memory beside the request's head. */
+/** Memory of a span in addition to the request's head. */
 const spanBytes = 1000;
 
 function unchanged(encoded: Uint8Array): Uint8Array {

@@ -1,6 +1,6 @@
+import type { LogLine } from '../../plugin-kit/telemetry/otlp/index.ts';
+import type { RequestTrace } from '../../plugin-kit/telemetry/propagation/index.ts';
 import type { LogContext } from '../../plugin-sdk/index.ts';
-import type { LogLine } from '../../plugin-sdk/otlp/logs.ts';
-import type { RequestTrace } from '../../plugin-sdk/propagation/tracer.ts';
 
 /** The log record of a request as a line of OTLP; `body` is its JSON. */
 export function logLineOf(context: LogContext, trace: RequestTrace, body: string): LogLine {
@@ -22,7 +22,7 @@ export function logLineOf(context: LogContext, trace: RequestTrace, body: string
       'kong.consumer.id': client.consumer?.id,
     },
     traceId: trace.traceId,
-    // A span that is not sent would be looked for in vain.
+    // The id of a span that is not sent would lead nowhere.
     spanId: trace.isSent ? trace.spanId : (trace.remote?.spanId ?? ''),
     sampled: trace.sampled,
   };

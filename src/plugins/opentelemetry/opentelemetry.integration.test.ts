@@ -8,7 +8,7 @@ import { http2Settings } from '../../../test/support/http2-rig.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../../../test/support/otlp-receiver.ts';
 import { until } from '../../../test/support/until.ts';
 
-/* Traces through a real gateway, at a receiver that decodes them with OpenTelemetry's own definitions. */
+/* Traces through a real gateway, at a receiver that decodes them with the definitions of the specification. */
 
 let gateway: TestGateway;
 let backend: TestBackend;
@@ -48,7 +48,7 @@ async function write(method: string, path: string, body: unknown): Promise<Reado
   return answer.body;
 }
 
-/** A route of its own; with a configuration, it has an instance of its own. Returns its path. */
+/** A new route; with a configuration, also a new instance on it. Returns its path. */
 async function route(config: Readonly<Record<string, unknown>> | null = null, service = 'backend'): Promise<string> {
   const name = `r${serial++}`;
   await write('PUT', `/services/${service}/routes/${name}`, { paths: [`/${name}`] });
@@ -71,7 +71,7 @@ function named(spans: readonly ReceivedSpan[], name: string): ReceivedSpan {
   return found;
 }
 
-test('a request is one trace: its span, and below it the router, plugins, and the attempt that the backend was told', async () => {
+test('sends a request as one trace: its span, the router, plugins, and the attempt, whose id the backend received', async () => {
   const path = await route();
   const before = BigInt(Date.now() - 1) * 1_000_000n;
   const seen = await ask(`${path}/x?a=1&apikey=secret`, { 'user-agent': 'a test', 'x-secret': 'never' });
@@ -170,9 +170,9 @@ for (const [format, headers, traceId, expected] of [
     (told: string) => ({ 'x-cloud-trace-context': `${id}/${BigInt(`0x${told}`)};o=1` }),
   ],
 ] as const) {
-  test(`a client's trace is continued: ${format}`, async () => {
+  test(`continues the trace of a client: ${format}`, async () => {
     receiver.spans.length = 0;
-    // The rate says no: it is the client's decision.
+    // The rate says no; the decision of the client counts.
     const path = await route(traced({ sampling_rate: 0 }));
     const seen = await ask(path, headers as Record<string, string>);
     const spans = await receiver.trace(traceId);
@@ -190,7 +190,7 @@ for (const [format, headers, traceId, expected] of [
   });
 }
 
-test('what is malformed is as if it were not there', async () => {
+test('ignores malformed trace headers', async () => {
   const path = await route(traced());
   const seen = await ask(path, { traceparent: `00-${id.toUpperCase()}-${span}-01`, tracestate: 'x=1' });
   const [, traceId = ''] = parentOf(seen);
@@ -200,7 +200,7 @@ test('what is malformed is as if it were not there', async () => {
   assert.equal(named(await receiver.trace(traceId), 'kong').parentSpanId, '');
 });
 
-test('the rate: all, none, a tenth; backends are told', async () => {
+test('samples all, none or a tenth, and forwards the decision', async () => {
   for (const [rate, low, high] of [
     [1, 40, 40],
     [0, 0, 0],
@@ -227,7 +227,7 @@ test('the rate: all, none, a tenth; backends are told', async () => {
   }
 });
 
-test('the strategies: what the client says and the rate', async () => {
+test('combines the decision of the client and the rate by strategy', async () => {
   const sampled = async (config: Record<string, unknown>, flag: string | null): Promise<boolean> => {
     const path = await route(traced(config));
     const own = `${'5'.repeat(24)}${String(serial).padStart(8, '0')}`;
@@ -248,7 +248,7 @@ test('the strategies: what the client says and the rate', async () => {
   assert.equal(await sampled({ ...rate, sampling_rate: 0 }, '01'), false);
 });
 
-test('header_type ignore: the client says nothing; the answer tells the trace id', async () => {
+test('ignores trace headers of the client with header_type ignore, and sends the trace id in the answer', async () => {
   const path = await route(traced({ header_type: 'ignore', http_response_header_for_traceid: 'X-Trace' }));
   const answer = await fetch(gateway.proxyUrl + path, { headers: { traceparent: `00-${id}-${span}-01` } });
   const seen = (await answer.json()) as EchoedRequest;
@@ -258,7 +258,7 @@ test('header_type ignore: the client says nothing; the answer tells the trace id
   assert.equal(named(await receiver.trace(traceId), 'kong').parentSpanId, '');
 });
 
-test('a refused request, and one that matches nothing', async () => {
+test('traces refused requests and requests without a route', async () => {
   const path = await route(traced({ http_response_header_for_traceid: 'X-Trace' }));
   await write('POST', `/routes${path}/plugins`, { name: 'key-auth' });
   const refused = await fetch(gateway.proxyUrl + path, { headers: { traceparent: `00-${'7'.repeat(32)}-${span}-01` } });
@@ -279,7 +279,7 @@ test('a refused request, and one that matches nothing', async () => {
   assert.deepEqual(lost.map(({ name }) => name).toSorted(), ['kong', 'kong.router']);
 });
 
-test('each attempt is a span, and tells its own backend so', async () => {
+test('makes each attempt a span, and forwards its id to its backend', async () => {
   const parents: string[] = [];
   let calls = 0;
   await using flaky = await startBackend({
@@ -310,7 +310,7 @@ test('each attempt is a span, and tells its own backend so', async () => {
   );
 });
 
-test('a backend that fails makes an error of the span', async () => {
+test('marks the span as an error when the backend fails', async () => {
   await using failing = await startBackend({ handler: (_, response) => response.writeHead(503).end('no') });
   await write('PUT', '/services/failing', { url: failing.url });
   const path = await route(traced(), 'failing');
@@ -321,7 +321,7 @@ test('a backend that fails makes an error of the span', async () => {
   assert.equal(named(spans, 'kong').attributes['error.type'], '503');
 });
 
-test('a client that goes away', async () => {
+test('traces a request whose client disconnects', async () => {
   const asked = Promise.withResolvers<void>();
   await using silent = await startBackend({ handler: () => asked.resolve() });
   await write('PUT', '/services/silent', { url: silent.url });
@@ -334,12 +334,12 @@ test('a client that goes away', async () => {
   client.abort();
   await assert.rejects(answer);
   const spans = await receiver.trace(own);
-  assert.deepEqual([named(spans, 'kong').status, named(spans, 'kong').message], [2, 'the client went away']);
+  assert.deepEqual([named(spans, 'kong').status, named(spans, 'kong').message], [2, 'the client disconnected']);
   assert.equal(named(spans, 'kong').attributes['error.type'], 'aborted');
   assert.equal(named(spans, 'kong.balancer').attributes['http.status_code'], undefined);
 });
 
-test('HTTP/2 and gRPC', async () => {
+test('traces HTTP/2 and gRPC', async () => {
   const path = await route(traced());
   await using client = await openHttp2(gateway.proxyPort);
   const own = 'b'.repeat(32);
@@ -371,7 +371,7 @@ test('HTTP/2 and gRPC', async () => {
   );
 });
 
-test('log records of all requests, with the ids of their traces', async () => {
+test('sends log records of all requests, with their trace ids', async () => {
   receiver.logs.length = 0;
   const path = await route(traced({ sampling_rate: 0, logs_endpoint: `${receiver.url}/v1/logs` }));
   const seen = await ask(`${path}?apikey=hidden`);
@@ -395,7 +395,7 @@ async function counted(name: string): Promise<number> {
   return plugins?.['opentelemetry']?.[name] ?? 0;
 }
 
-test('a receiver that asks for a pause gets it and then the spans; one that refuses is asked no more', async () => {
+test('delays spans as a receiver requests, and drops them when it refuses', async () => {
   const path = await route(traced());
   let refusals = 0;
   let paused = 0;
@@ -415,7 +415,7 @@ test('a receiver that asks for a pause gets it and then the spans; one that refu
   receiver.answerWith(null);
 });
 
-test('a dead receiver: traffic is unharmed, memory bounded, drops are counted', async () => {
+test('keeps traffic unaffected and memory bounded with an unavailable receiver, and counts drops', async () => {
   const dropped = await counted('entries_dropped');
   const path = await route(
     traced({ traces_endpoint: 'http://127.0.0.1:1/v1/traces', queue: { ...quick, max_entries: 50 } }),
@@ -426,7 +426,7 @@ test('a dead receiver: traffic is unharmed, memory bounded, drops are counted', 
   assert.ok((await counted('delivery_failures')) > 0);
 });
 
-test('addresses that are none are refused, with their field', async () => {
+test('refuses invalid addresses and names the field', async () => {
   for (const [config, field] of [
     [{ traces_endpoint: 'collector' }, 'traces_endpoint'],
     [{ traces_endpoint: 'ftp://collector/' }, 'traces_endpoint'],
@@ -439,7 +439,7 @@ test('addresses that are none are refused, with their field', async () => {
   }
 });
 
-test('a configuration that is replaced, and a node that ends, send what they have', async () => {
+test('sends buffered spans when the configuration is replaced and when the node stops', async () => {
   const slow = { max_coalescing_delay: 3600 };
   await using own = await startTestGateway({ settings: { plugins: ['opentelemetry'], workers: 2 } });
   const send = async (method: string, path: string, body: unknown): Promise<string> => {
@@ -462,7 +462,7 @@ test('a configuration that is replaced, and a node that ends, send what they hav
   await receiver.trace(last);
 });
 
-test('instrumentations: some, or none, and then the headers pass as if the gateway were not there', async () => {
+test('limits instrumentations, and forwards trace headers unchanged without any', async () => {
   for (const wanted of [new Set(['request', 'router']), new Set<string>()]) {
     await using own = await startTestGateway({
       settings: { plugins: ['opentelemetry'], tracing: { instrumentations: wanted, samplingRate: 1 } },

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import opentelemetry from './index.ts';
 
 const endpoint = 'http://127.0.0.1:1/v1/traces';
 
-test('the defaults are those of Kong', async () => {
+test('has the defaults of Kong', async () => {
   const result = await testPlugin(opentelemetry).check({ traces_endpoint: endpoint });
   assert.equal(result.ok, true);
   const { config } = result as { config: Record<string, unknown> };
@@ -19,7 +19,7 @@ test('the defaults are those of Kong', async () => {
   assert.equal(flat['sampling_rate'], null);
 });
 
-test('endpoint stands for traces_endpoint', async () => {
+test('accepts endpoint for traces_endpoint', async () => {
   const result = await testPlugin(opentelemetry).check({ endpoint });
   assert.equal(result.ok && result.config['traces_endpoint'], endpoint);
 });
@@ -43,7 +43,7 @@ for (const [config, message] of [
   [{ traces_endpoint: endpoint, propagation: { inject: ['b4'] } }, /config.propagation.*inject.*expected one of/s],
   [{ traces_endpoint: endpoint, http_response_header_for_traceid: 'Content-Length' }, /config.http_response_header/],
 ] as const) {
-  test(`refused: ${JSON.stringify(config)}`, async () => {
+  test(`refuses ${JSON.stringify(config)}`, async () => {
     const result = await testPlugin(opentelemetry).check(config as Record<string, unknown>);
     assert.equal(result.ok, false);
     assert.match((result as { message: string }).message, message);
@@ -60,7 +60,7 @@ for (const [config, draw, flag] of [
   [{}, 0.2499, '01'],
   [{}, 0.25, '00'],
 ] as const) {
-  test(`the rate, or the setting, against the number of the request: ${JSON.stringify(config)}, ${draw}`, async () => {
+  test(`samples by the configured rate, else by the setting: ${JSON.stringify(config)}, ${draw}`, async () => {
     const plugin = testPlugin(opentelemetry, {
       config: { traces_endpoint: endpoint, ...config },
       settings: { tracing },
@@ -73,7 +73,7 @@ for (const [config, draw, flag] of [
   });
 }
 
-test('without spans the decision is made all the same', async () => {
+test('makes the sampling decision even without spans', async () => {
   const off = { tracing: { instrumentations: new Set<string>(), samplingRate: 0.5 } };
   const plugin = testPlugin(opentelemetry, { config: { traces_endpoint: endpoint }, settings: off });
   assert.match((await plugin.request({ draw: 0.4 })).upstream?.header('traceparent') ?? '', /-01$/);

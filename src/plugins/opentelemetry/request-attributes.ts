@@ -1,22 +1,22 @@
+import { utf8FromLatin1 } from '../../plugin-kit/http/index.ts';
+import type { Attributes } from '../../plugin-kit/telemetry/otlp/index.ts';
 import type { LogContext } from '../../plugin-sdk/index.ts';
-import type { Attributes } from '../../plugin-sdk/otlp/attributes.ts';
-import { readBytes } from '../../plugin-sdk/templates/values.ts';
 
-/** What is used of the log record, in which secrets are masked. */
+/** The used part of the log record, in which secrets are masked. */
 interface ShownRecord {
   readonly request: { readonly url: string; readonly uri: string; readonly headers: Readonly<Record<string, unknown>> };
   readonly route?: { readonly paths?: readonly string[] | null };
 }
 
-/** Attributes of a request's own span: Kong's, and those of the HTTP semantic conventions beside them. */
+/** Attributes of a request's own span: Kong's, and those of the HTTP semantic conventions. */
 export function requestAttributes(context: LogContext): Attributes {
   const { request, client, response, measures, connection, route, service } = context;
   const { request: shown, route: row } = context.record() as unknown as ShownRecord;
   const question = shown.uri.indexOf('?');
   const path = question < 0 ? shown.uri : shown.uri.slice(0, question);
-  const pattern = routePattern(row?.paths ?? [], readBytes(request.path)) ?? route?.name;
+  const pattern = routePattern(row?.paths ?? [], utf8FromLatin1(request.path)) ?? route?.name;
   const agent = shown.headers['user-agent'];
-  // A client that went away has seen none.
+  // A client that disconnected has received no status.
   const status = response.status === 0 ? undefined : response.status;
   return {
     'http.method': request.method,
@@ -67,7 +67,7 @@ function rpcAttributes({ request, response }: LogContext): Attributes {
   };
 }
 
-/** The path of the route that matched: of several the longest that the request begins with; regular expressions last. */
+/** The path of the route that matched: of several, the longest prefix of the request's path; regular expressions last. */
 function routePattern(paths: readonly string[], path: string): string | undefined {
   const fitting = paths.filter((one) => path.startsWith(one)).sort((a, b) => b.length - a.length);
   return fitting[0] ?? paths.find((one) => one.startsWith('~')) ?? paths[0];

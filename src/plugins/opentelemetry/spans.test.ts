@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LogContext } from '../../plugin-sdk/index.ts';
-import type { RequestTrace } from '../../plugin-sdk/propagation/tracer.ts';
-import type { TraceSpan } from '../../plugin-sdk/trace.ts';
+import type { RequestTrace } from '../../plugin-kit/telemetry/propagation/index.ts';
+import type { LogContext, TraceSpan } from '../../plugin-sdk/index.ts';
 import { spansOf } from './spans.ts';
 
 /* What becomes of what is recorded; that it is recorded at all is seen through a gateway. */
@@ -53,13 +52,13 @@ const trace: RequestTrace = {
   attempts: new Map([[1, 'a7ad6b7169203331']]),
 };
 
-test('what was not over when the request was ends with it', () => {
+test('ends open spans with the request', () => {
   const [root, attempt] = spansOf(contextOf([recorded('attempt', 1010, 0, { try: 1 })]), trace, all);
   assert.deepEqual([root?.start, root?.end], [1000, 1050]);
   assert.deepEqual([attempt?.start, attempt?.end], [1010, 1050]);
 });
 
-test('a connection is below the attempt that it was opened for, or the request', () => {
+test('puts a connection below its attempt, else below the request', () => {
   const spans = [
     recorded('router', 1001, 1002),
     recorded('attempt', 1010, 1020, { try: 1 }),
@@ -75,7 +74,7 @@ test('a connection is below the attempt that it was opened for, or the request',
   );
 });
 
-test('failures are told', () => {
+test('marks failures as errors', () => {
   const spans = [
     recorded('dns', 1001, 1002, { found: false }),
     recorded('balancer', 1002, 1003, { failed: true }),
@@ -92,11 +91,11 @@ test('failures are told', () => {
   assert.equal(made[2]?.attributes['http.status_code'], undefined);
   assert.equal(made[3]?.name, 'kong.access.plugin.plugin');
   const [gone] = spansOf(contextOf([], { aborted: true }, 0), trace, all);
-  assert.equal(gone?.error, 'the client went away');
+  assert.equal(gone?.error, 'the client disconnected');
   assert.equal(gone?.attributes['http.status_code'], undefined);
 });
 
-test('only kinds that are wanted', () => {
+test('keeps only the configured kinds of spans', () => {
   const spans = [recorded('router', 1001, 1002), recorded('dns', 1001, 1002), recorded('attempt', 1003, 1004)];
   const names = (wanted: readonly string[]) =>
     spansOf(contextOf(spans), trace, new Set(wanted)).map(({ name }) => name);
@@ -104,11 +103,11 @@ test('only kinds that are wanted', () => {
   assert.deepEqual(names(['balancer', 'dns_query']), ['kong', 'kong.dns', 'kong.balancer']);
 });
 
-test('the route is the longest of its paths that fits', () => {
+test('names the route by the longest matching path', () => {
   assert.equal(spansOf(contextOf([]), trace, all)[0]?.attributes['http.route'], '/users');
 });
 
-test('the path of the route is found beyond ASCII, too', () => {
+test('finds route paths that are not ASCII', () => {
   const context = contextOf([]);
   const path = Buffer.from('/über/7').toString('latin1');
   const record = { request: { url: '', uri: path, headers: {} }, route: { paths: ['/other', '/über'] } };

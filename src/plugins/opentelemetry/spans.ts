@@ -1,12 +1,9 @@
-import type { LogContext } from '../../plugin-sdk/index.ts';
-import type { Attributes } from '../../plugin-sdk/otlp/attributes.ts';
-import type { Span } from '../../plugin-sdk/otlp/spans.ts';
-import { newSpanId } from '../../plugin-sdk/propagation/trace-ids.ts';
-import type { RequestTrace } from '../../plugin-sdk/propagation/tracer.ts';
-import type { TraceSpan } from '../../plugin-sdk/trace.ts';
+import type { Attributes, Span } from '../../plugin-kit/telemetry/otlp/index.ts';
+import { newSpanId, type RequestTrace } from '../../plugin-kit/telemetry/propagation/index.ts';
+import type { LogContext, TraceSpan } from '../../plugin-sdk/index.ts';
 import { requestAttributes } from './request-attributes.ts';
 
-/** What Kong calls the kinds of what is recorded (`tracing_instrumentations`), and how it begins their names. */
+/** Kong's names of the instrumentations (`tracing_instrumentations`), and the prefixes of their span names. */
 const phases: Readonly<Record<string, { readonly setting: string; readonly name: string }>> = {
   rewrite: { setting: 'plugin_rewrite', name: 'kong.rewrite.plugin' },
   access: { setting: 'plugin_access', name: 'kong.access.plugin' },
@@ -23,7 +20,7 @@ const settings: Readonly<Record<TraceSpan['kind'], string>> = {
   connect: 'http_client',
 };
 
-/** The spans of a finished request: its own, which is named `kong`, and those below it of the kinds that are wanted. */
+/** The spans of a finished request: its own, named `kong`, and child spans of the enabled kinds. */
 export function spansOf(context: LogContext, trace: RequestTrace, wanted: ReadonlySet<string>): readonly Span[] {
   const recorded = context.trace?.spans ?? [];
   const { startedAt, total } = context.measures;
@@ -34,7 +31,7 @@ export function spansOf(context: LogContext, trace: RequestTrace, wanted: Readon
     if (spanId === '') return [];
     const parentId = span.kind === 'connect' ? (attemptOf(recorded, ids, at) ?? trace.spanId) : trace.spanId;
     const { traceId } = trace;
-    return [{ traceId, spanId, parentId, start: span.start, end: span.end === 0 ? end : span.end, ...told(span) }];
+    return [{ traceId, spanId, parentId, start: span.start, end: span.end === 0 ? end : span.end, ...described(span) }];
   });
   return [rootOf(context, trace, end), ...below];
 }
@@ -51,8 +48,8 @@ function rootOf(context: LogContext, { traceId, spanId, remote }: RequestTrace, 
     start: context.measures.startedAt,
     end,
     attributes: requestAttributes(context),
-    // What a client did wrong is no error of the server (HTTP semantic conventions).
-    error: context.measures.aborted ? 'the client went away' : status >= 500 ? `status ${status}` : null,
+    // A client error is not an error of the server span (HTTP semantic conventions).
+    error: context.measures.aborted ? 'the client disconnected' : status >= 500 ? `status ${status}` : null,
   };
 }
 
@@ -60,7 +57,7 @@ function isWanted({ kind, facts }: TraceSpan, wanted: ReadonlySet<string>): bool
   return wanted.has(kind === 'plugin' ? (phases[String(facts['phase'])]?.setting ?? '') : settings[kind]);
 }
 
-/** The span of the attempt that a connection was opened for: calls to backends may overlap. */
+/** The span of the attempt that opened the connection: calls to backends may overlap. */
 function attemptOf(recorded: readonly TraceSpan[], ids: readonly string[], at: number): string | null {
   const { start } = recorded[at]!;
   for (let before = at - 1; before >= 0; before--) {
@@ -70,9 +67,9 @@ function attemptOf(recorded: readonly TraceSpan[], ids: readonly string[], at: n
   return null;
 }
 
-type Told = Pick<Span, 'name' | 'kind' | 'attributes' | 'error'>;
+type Described = Pick<Span, 'name' | 'kind' | 'attributes' | 'error'>;
 
-function told({ kind, name, facts }: TraceSpan): Told {
+function described({ kind, name, facts }: TraceSpan): Described {
   switch (kind) {
     case 'router':
       return internal('kong.router', {});
@@ -99,20 +96,20 @@ function told({ kind, name, facts }: TraceSpan): Told {
   }
 }
 
-function internal(name: string, attributes: Attributes): Told {
+function internal(name: string, attributes: Attributes): Described {
   return { name, kind: 'internal', attributes, error: null };
 }
 
-function plugin(name: string, { phase, instance, decided }: TraceSpan['facts']): Told {
+function plugin(name: string, { phase, instance, decided }: TraceSpan['facts']): Described {
   const { name: prefix = 'kong.plugin' } = phases[String(phase)] ?? {};
   const attributes = { 'kong.plugin.name': name, 'kong.plugin.id': instance, 'kong.plugin.decision': decided };
   return { ...internal(`${prefix}.${name}`, attributes), error: decided === 'failed' ? 'failed' : null };
 }
 
-/** Kong's names of things, and those of the semantic conventions of today. */
-function attempt(facts: TraceSpan['facts']): Told {
+/** Kong's attribute names, and those of the current semantic conventions. */
+function attempt(facts: TraceSpan['facts']): Described {
   const { ip, port, host, status, failed, cause } = facts;
-  // A failure has the status that the client would have got, not one of the backend.
+  // A failed call has the status for the client, not one of the backend.
   const answered = failed === true ? undefined : status;
   const isError = failed === true || Number(answered ?? 0) >= 400;
   return {

@@ -1,7 +1,7 @@
 export type Style = 'page' | 'offset' | 'cursor' | 'before';
 export const styles: readonly Style[] = ['page', 'offset', 'cursor', 'before'];
 
-/** Whether clients of one style can be served by a backend of another. `walk`: only by asking for all that comes before. */
+/** Whether clients of one style can be served by a backend of another. `walk`: only by requesting all pages before. */
 export type Mapping = 'exact' | 'walk' | 'none';
 
 const byOffset: Readonly<Record<Style, Mapping>> = { page: 'exact', offset: 'exact', cursor: 'exact', before: 'none' };
@@ -18,7 +18,7 @@ export function mappingOf(client: Style, backend: Style): Mapping {
   return mappings[backend][client];
 }
 
-/** The backend goes on from an item, not from a number. */
+/** The backend continues from an item, not from a number. */
 export function goesByToken(style: Style): boolean {
   return style === 'cursor' || style === 'before';
 }

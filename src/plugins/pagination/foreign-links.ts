@@ -1,9 +1,9 @@
-import { listElements } from '../../plugin-sdk/index.ts';
+import { listElements } from '../../plugin-kit/http/index.ts';
 
 const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i;
 const paging = new Set(['next', 'prev', 'previous', 'first', 'last']);
 
-/** What a `Link` of the backend says beside its own pages, which are not the client's. */
+/** The parts of the backend's `Link` other than its pages, which do not match the client's. */
 export function withoutPagingLinks(values: readonly string[]): readonly string[] {
   return values.flatMap(listElements).filter((link) => !isOfPages(link));
 }

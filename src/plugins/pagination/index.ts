@@ -1,6 +1,7 @@
 import { definePlugin } from '../../plugin-sdk/index.ts';
 import { paginate } from './handler.ts';
 import type { PaginationConfig } from './schema.ts';
+import { zones } from './zones.ts';
 
 export default definePlugin({
   name: 'pagination',
@@ -10,7 +11,6 @@ export default definePlugin({
   scopes: ['route', 'service'],
   schema: () => import('./schema.ts'),
   needs: ({ max_body_bytes: maxBytes }: PaginationConfig) => ({ responseBody: { mode: 'buffer', maxBytes } }),
-  // For a secret that the workers agree upon where none is configured.
-  zones: ({ secret }: PaginationConfig) => (secret === null ? [{ name: 'secret', bytes: 4096, kind: 'raw' }] : []),
+  zones,
   setup: paginate,
 });

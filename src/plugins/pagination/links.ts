@@ -1,5 +1,5 @@
-import type { Ask } from './ask.ts';
 import { sealCursor } from './cursors.ts';
+import type { PageRequest } from './page-request.ts';
 import { withArguments } from './query.ts';
 import type { Job, Page } from './rewrite.ts';
 import type { PaginationConfig } from './schema.ts';
@@ -7,9 +7,15 @@ import type { PaginationConfig } from './schema.ts';
 type Start = string | number | null;
 
 /** The `Link` value of a page (RFC 8288): references to the path, in the client's own style. */
-export function linkValue(path: string, ask: Ask, page: Page, job: Job, config: PaginationConfig): string {
+export function linkValue(
+  path: string,
+  pageRequest: PageRequest,
+  page: Page,
+  job: Job,
+  config: PaginationConfig,
+): string {
   const { client } = config;
-  const { style, limit, others, from } = ask;
+  const { style, limit, others, from } = pageRequest;
   const link = (rel: string, size: number, start: Start): string => {
     const own: (readonly [string, string | number])[] = [[client.limit_name, size]];
     if (start !== null) own.push([client[`${style}_name`], start]);
@@ -24,18 +30,18 @@ export function linkValue(path: string, ask: Ask, page: Page, job: Job, config: 
   const byNumber = style === 'page' || style === 'offset';
   const offset = from !== null && 'offset' in from ? from.offset : 0;
   const links: string[] = [];
-  if (page.next !== null) links.push(link('next', limit, nextStart(ask, page, offset, startAt)));
+  if (page.next !== null) links.push(link('next', limit, nextStart(pageRequest, page, offset, startAt)));
   links.push(link('first', limit, byNumber ? startAt(0) : null));
   if (offset > 0) {
     const before = Math.max(0, offset - limit);
-    // A page that would hold items of this one is made smaller; pages that have numbers have one size.
+    // A previous page that would overlap this one is smaller; numbered pages all have the same size.
     links.push(link('prev', style === 'page' ? limit : offset - before, startAt(before)));
   }
   if (byNumber && page.total !== null) links.push(link('last', limit, startAt(lastOffset(page.total, limit, offset))));
   return links.join(', ');
 }
 
-/** With two slashes at its beginning it would name another host, and what is not of a URI could end the reference. */
+/** Two leading slashes would mean another host, and characters that are not allowed in a URI could end the reference. */
 function reference(path: string, query: string): string {
   return `${path.replace(/^\/+/, '/')}?${query}`.replace(notOfUris, (char) => {
     return `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
@@ -44,13 +50,18 @@ function reference(path: string, query: string): string {
 
 const notOfUris = /[^\w!#$%&'()*+,\-./:;=?@[\]~]/g;
 
-function nextStart({ style, limit }: Ask, page: Page, offset: number, startAt: (offset: number) => Start): Start {
+function nextStart(
+  { style, limit }: PageRequest,
+  page: Page,
+  offset: number,
+  startAt: (offset: number) => Start,
+): Start {
   if (style === 'cursor') return page.cursor;
   if (page.next !== null && style === 'before') return 'token' in page.next ? page.next.token : null;
   return startAt(offset + (style === 'page' ? limit : page.count));
 }
 
-/** Of the last page, when pages follow each other as this one does. */
+/** The last page, counted from this one. */
 function lastOffset(total: number, limit: number, offset: number): number {
   const shift = offset % limit;
   return total <= shift ? 0 : Math.floor((total - 1 - shift) / limit) * limit + shift;

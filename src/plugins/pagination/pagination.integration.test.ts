@@ -10,20 +10,20 @@ type Style = 'page' | 'offset' | 'cursor' | 'before';
 interface Item {
   readonly id: number;
   readonly group: number;
-  /** Falls from one to the next; no two are the same. */
+  /** Descending and unique. */
   readonly at: number;
 }
 
-/** Pages for which the backend was asked, and how. */
+/** Pages that were requested from the backend, with their style. */
 let asked: URLSearchParams[] = [];
-const mostOfBackend = 50;
+const maxOfBackend = 50;
 const everything: readonly Item[] = Array.from({ length: 240 }, (_, id) => ({
   id,
   group: (id * 7) % 5,
   at: 1_900_000_000_000_000 - id * 1_000_003,
 }));
 
-/** Pages in each style, as backends do, over the items of one group or of all. */
+/** Serves pages in each style, as backends do, over the items of one group or of all. */
 const backend = createServer((incoming, outgoing) => {
   const { pathname, searchParams: query } = new URL(incoming.url ?? '/', 'http://backend');
   asked.push(query);
@@ -31,7 +31,7 @@ const backend = createServer((incoming, outgoing) => {
   const group = query.get('group');
   const size = Number(query.get('size') ?? everything.length);
   const all = everything.slice(0, size).filter((item) => group === null || item.group === Number(group));
-  const limit = Math.min(Number(query.get('limit') ?? 10), mostOfBackend);
+  const limit = Math.min(Number(query.get('limit') ?? 10), maxOfBackend);
   const start = startOf(style === 'zipped' ? 'offset' : style, query, all, limit);
   const list = all.slice(start, start + limit);
   const next = start + limit < all.length ? `after:${start + limit}` : null;
@@ -78,7 +78,7 @@ async function route(name: string, style: Style, config: Readonly<Record<string,
   await rig.write('POST', `/routes/${name}/plugins`, {
     name: 'pagination',
     config: {
-      max_limit: mostOfBackend,
+      max_limit: maxOfBackend,
       default_limit: 10,
       client: { limit_name: 'size_of_page', page_name: 'p', next_cursor: 'next' },
       ...config,
@@ -112,7 +112,7 @@ async function walkLinks(path: string): Promise<readonly number[]> {
   return ids;
 }
 
-/** All pages as a client of the style counts them itself, until one is not full. */
+/** All pages as a client of the style requests them, until one is not full. */
 async function walkAlone(path: string, style: Style, limit: number): Promise<readonly number[]> {
   const ids: number[] = [];
   let last: Answer | null = null;
@@ -139,12 +139,12 @@ function random(below: number): number {
   return (state >>> 8) % below;
 }
 
-test(`every exact way through a list gives each item once, in order (seed ${seed})`, async () => {
+test(`returns each item once and in order with every exact mapping (seed ${seed})`, async () => {
   for (const [style, clients] of Object.entries(exact) as [Style, readonly Style[]][]) {
     for (const client of clients) {
       for (let round = 0; round < 6; round++) {
         const size = [0, 1, 40, 60][round] ?? random(everything.length);
-        const limit = round === 2 ? 20 : 3 + random(mostOfBackend - 2);
+        const limit = round === 2 ? 20 : 3 + random(maxOfBackend - 2);
         const group = round % 2 === 0 ? '' : `&group=${random(5)}`;
         const total = random(2) === 0 ? '' : '&total';
         const path = `/${style}?size=${size}${group}${total}`;
@@ -161,12 +161,12 @@ test(`every exact way through a list gives each item once, in order (seed ${seed
   }
 });
 
-test('a cursor goes on with another limit', async () => {
+test('continues a cursor with another limit', async () => {
   for (const style of Object.keys(exact) as Style[]) {
     const ids: number[] = [];
     let next: string | null | undefined;
     for (let round = 0; round < 100 && next !== null; round++) {
-      const limit = 1 + random(mostOfBackend);
+      const limit = 1 + random(maxOfBackend);
       const answer: Answer = await ask(`/${style}?size_of_page=${limit}${next === undefined ? '' : `&cursor=${next}`}`);
       ids.push(...answer.body.data.map(({ id }) => id));
       assert.ok(answer.body.data.length <= limit);
@@ -180,7 +180,7 @@ test('a cursor goes on with another limit', async () => {
   }
 });
 
-test('pages over a backend that only goes on, by asking for all before, within the bound', async () => {
+test('serves pages over a cursor backend by requesting all earlier pages, within the bound', async () => {
   for (const style of ['cursor', 'before'] as const) {
     const name = `${style}-walked`;
     await rig.write('PUT', `/services/${name}`, {
@@ -192,7 +192,7 @@ test('pages over a backend that only goes on, by asking for all before, within t
       config: {
         clients: ['page', 'offset', 'cursor'],
         approximate: ['page', 'offset'],
-        max_limit: mostOfBackend,
+        max_limit: maxOfBackend,
         max_walk_calls: 6,
         client: { limit_name: 'size_of_page', page_name: 'p', next_cursor: 'next' },
         backend: { style, key: 'at' },
@@ -211,20 +211,20 @@ test('pages over a backend that only goes on, by asking for all before, within t
     asked = [];
     assert.equal((await ask(`/${name}?p=100&size_of_page=20`)).status, 400);
     assert.equal(asked.length, 0);
-    // From a page found so a client can go on by cursors.
+    // From such a page a client can continue with cursors.
     const { next } = (await ask(`/${name}?p=3&size_of_page=20`)).body;
     const after = await ask(`/${name}?size_of_page=20&cursor=${next}`);
     assert.equal(after.body.data[0]?.id, 60);
   }
 });
 
-test('HEAD tells nothing of a length that GET would not have', async () => {
+test('sends no length for HEAD that a GET would not have', async () => {
   const answer = await fetch(`${rig.gateway.proxyUrl}/offset?p=2`, { method: 'HEAD' });
   assert.deepEqual([answer.status, answer.headers.get('content-length')], [200, null]);
   assert.equal((await fetch(`${rig.gateway.proxyUrl}/offset?p=0`, { method: 'HEAD' })).status, 400);
 });
 
-test('answers with a content coding, and large ones in another thread', async () => {
+test('converts compressed answers, and large ones in another thread', async () => {
   await route('zipped', 'offset', { clients: ['page'], backend: { style: 'offset', items: 'data' } });
   const { body, next } = await ask('/zipped?p=2');
   assert.deepEqual([body.data[0]?.id, body.data.length, next], [10, 10, '/zipped?size_of_page=10&p=3']);
@@ -241,7 +241,7 @@ test('answers with a content coding, and large ones in another thread', async ()
   });
   const answer = (await (await fetch(`${rig.gateway.proxyUrl}/large`)).json()) as { nextCursor: string; data: unknown };
   assert.deepEqual(answer.data, large);
-  // It was made in the other thread, and is opened here.
+  // It was created in the other thread, and is decoded here.
   assert.equal((await fetch(`${rig.gateway.proxyUrl}/large?cursor=${answer.nextCursor}`)).status, 200);
   own.closeAllConnections();
   own.close();

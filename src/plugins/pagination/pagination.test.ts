@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sealer } from '../../plugin-sdk/seal.ts';
-import { type TestBackend, type TestOutcome, testPlugin } from '../../plugin-sdk/testing.ts';
+import { sealer } from '../../plugin-kit/auth/index.ts';
+import { type TestBackend, type TestOutcome, testPlugin } from '../../plugin-testing/index.ts';
 import { withoutPagingLinks } from './foreign-links.ts';
 import plugin from './index.ts';
 
@@ -17,7 +17,7 @@ function answered(value: unknown, headers: TestBackend['headers'] = {}): TestBac
   return { headers: { ...json, ...headers }, body: typeof value === 'string' ? value : JSON.stringify(value) };
 }
 
-/** One instance for each configuration: cursors are of the instance. */
+/** One instance for each configuration, because cursors belong to an instance. */
 function asking(config: Config): (path: string, backend?: TestBackend) => Promise<TestOutcome> {
   const { request } = testPlugin(plugin, { config: { clients: ['page', 'offset', 'cursor'], ...config } });
   return (path, backend = answered({ data: items(20) })) => request({ path, backend });
@@ -31,7 +31,7 @@ function links({ response }: TestOutcome): Readonly<Record<string, string>> {
   return found;
 }
 
-test('pages become offsets, and offsets pages', async () => {
+test('converts pages to offsets, and offsets to pages', async () => {
   const offset = asking({ backend: { style: 'offset', offset_name: 'skip', limit_name: 'count' } });
   assert.equal((await offset('/?page=3&limit=10&q=a%20b')).upstream?.query, 'q=a%20b&count=10&skip=20');
   assert.equal((await offset('/')).upstream?.query, 'count=20&skip=0');
@@ -40,7 +40,7 @@ test('pages become offsets, and offsets pages', async () => {
   assert.equal((await page('/?page=3&limit=10')).upstream?.query, 'limit=10&p=2');
 });
 
-test('a window that no page holds is cut out of a larger one, or refused', async () => {
+test('cuts a window from a larger page, or refuses it', async () => {
   const page = asking({ backend: { style: 'page', max_limit: 100 } });
   const outcome = await page('/?offset=5&limit=10', answered({ data: items(15) }));
   assert.equal(outcome.upstream?.query, 'limit=15&page=1');
@@ -51,7 +51,7 @@ test('a window that no page holds is cut out of a larger one, or refused', async
   assert.equal((await page('/?offset=95&limit=97')).response.status, 400);
 });
 
-test('what a client cannot mean is a 400', async () => {
+test('answers 400 to invalid paging arguments', async () => {
   const ask = asking({ backend: { style: 'offset' }, max_limit: 50 });
   const bad = [
     'page=0',
@@ -81,12 +81,12 @@ test('what a client cannot mean is a 400', async () => {
   assert.equal((await clamped('/?limit=1000')).upstream?.query, 'limit=50&offset=0');
 });
 
-test('arguments of the backend cannot be sent past the gateway', async () => {
+test('refuses paging arguments of the backend', async () => {
   const ask = asking({ backend: { style: 'offset', offset_name: 'skip', limit_name: 'top' } });
   assert.equal((await ask('/?top=1000000&s%6Bip=7&x=1')).upstream?.query, 'x=1&top=20&skip=0');
 });
 
-test('next, first, prev and last, with the other arguments', async () => {
+test('links next, first, prev and last, with the other arguments', async () => {
   const ask = asking({ backend: { style: 'offset', total: 'meta.total' } });
   const backend = answered({ data: items(10), meta: { total: 45 } });
   assert.deepEqual(links(await ask('/users?limit=10&page=2&q=a', backend)), {
@@ -105,18 +105,18 @@ test('next, first, prev and last, with the other arguments', async () => {
   assert.equal(none.response.header('link'), null);
 });
 
-test('a link stays a path here, whatever stands in the request', async () => {
+test('keeps links as local paths, whatever the request contains', async () => {
   const ask = asking({ backend: { style: 'offset' } });
   const { next } = links(await ask("//evil.example/x?a=b'>;c"));
   assert.equal(next, "/evil.example/x?a=b'%3E;c&limit=20&page=2");
 });
 
-test('pages of the backend are taken out of its links, all others stay', () => {
+test('removes paging links of the backend, and keeps other links', () => {
   const links = ['<https://x/y?cursor=1>; rel="next", </style.css>; rel=preload; as="a, b"', '</?p=1>; rel=prev'];
   assert.deepEqual(withoutPagingLinks(links), ['</style.css>; rel=preload; as="a, b"']);
 });
 
-test('a cursor is of its list, and of nobody else', async () => {
+test('accepts a cursor only for its list and its client', async () => {
   const ask = asking({ backend: { style: 'offset' }, secret: 'a secret of this test' });
   const first = await ask('/users?sort=name&q=1&limit=20');
   const { nextCursor } = JSON.parse(first.response.body);
@@ -141,7 +141,7 @@ test('a cursor is of its list, and of nobody else', async () => {
   assert.equal((await other(`/users?sort=name&q=1&cursor=${nextCursor}`)).response.status, 400);
 });
 
-test('a cursor that is too old is refused, and no validator lets a client keep one', async (context) => {
+test('refuses an expired cursor, and removes validators that would let clients keep one', async (context) => {
   context.mock.timers.enable({ apis: ['Date'], now: 1_800_000_000_000 });
   const ask = asking({ backend: { style: 'offset' }, cursor_ttl: 60 });
   const { response } = await ask('/', answered({ data: items(20) }, { ETag: '"1"', 'Last-Modified': 'x' }));
@@ -153,7 +153,7 @@ test('a cursor that is too old is refused, and no validator lets a client keep o
   assert.equal((await ask(`/?cursor=${nextCursor}`)).response.status, 400);
 });
 
-test("the backend's cursor is not shown, and is sent back as it was", async () => {
+test("hides the backend's cursor, and sends it back unchanged", async () => {
   const ask = asking({
     clients: ['cursor'],
     backend: { style: 'cursor', cursor_name: 'after', next_cursor: 'paging.next' },
@@ -171,7 +171,7 @@ test("the backend's cursor is not shown, and is sent back as it was", async () =
   assert.equal(JSON.parse(stuck.response.body).nextCursor, null);
 });
 
-test('the answer has the form that clients know', async () => {
+test('answers in the configured form', async () => {
   const client = { items: 'users', total: 'count', next_cursor: 'page.next' };
   const ask = asking({
     clients: ['page', 'cursor'],
@@ -188,13 +188,13 @@ test('the answer has the form that clients know', async () => {
   assert.deepEqual(JSON.parse((await wrapped('/', answered([1, 2]))).response.body), { data: [1, 2] });
 });
 
-test('numbers keep their digits, and names that are special in JavaScript their meaning', async () => {
+test('keeps the digits of numbers, and members with names that are special in JavaScript', async () => {
   const text = '{"data":[{"id":12345678901234567890,"__proto__":{"x":1.5}}],"__proto__":1e400}';
   const { response } = await asking({ clients: ['page'], backend: { style: 'offset' } })('/', answered(text));
   assert.equal(response.body, text);
 });
 
-test('an answer that is not as said is a 502 that says where, and shows nothing of it', async () => {
+test('answers 502 with the place when an answer does not match, and shows none of its content', async () => {
   const offset = asking({ backend: { style: 'offset' } });
   const page = asking({ backend: { style: 'page', total: 'total' } });
   const cursor = asking({ clients: ['cursor'], backend: { style: 'cursor' } });
@@ -203,7 +203,7 @@ test('an answer that is not as said is a 502 that says where, and shows nothing 
     [offset, '{"data": [secret', /line 1, column 11/],
     [offset, '', /ends too early/],
     [offset, '['.repeat(100_000), /nested deeper/],
-    [page, { data: items(21) }, /21 items, and 20 were asked for/],
+    [page, { data: items(21) }, /21 items, and 20 were requested/],
     [page, { data: items(19), total: 100 }, /19 items, though 20/],
     [cursor, { data: items(1), nextCursor: { secret: 1 } }, /no cursor/],
     [cursor, { data: items(1), nextCursor: 'secret'.repeat(1000) }, /no cursor/],
@@ -223,7 +223,7 @@ test('an answer that is not as said is a 502 that says where, and shows nothing 
   }
 });
 
-test('a single item passes unchanged when the request has no paging arguments', async () => {
+test('forwards a single item unchanged when the request has no paging arguments', async () => {
   for (const style of ['offset', 'page', 'cursor', 'before']) {
     const clients = style === 'before' ? ['before'] : ['cursor'];
     const { response } = await asking({ clients, backend: { style } })('/users/1', answered('{"id":1, "name":"Ada"}'));
@@ -232,7 +232,7 @@ test('a single item passes unchanged when the request has no paging arguments', 
   }
 });
 
-test('an answer that is an array is paged without a configured path', async () => {
+test('pages a top-level array without a configured path', async () => {
   const ask = asking({ clients: ['offset'], backend: { style: 'offset' } });
   const { response } = await ask('/?limit=2', answered([1, 2]));
   assert.deepEqual([response.status, response.body], [200, '[1,2]']);
@@ -241,7 +241,7 @@ test('an answer that is an array is paged without a configured path', async () =
   assert.deepEqual(JSON.parse((await wrapped('/?limit=2', answered([1, 2]))).response.body).list, [1, 2]);
 });
 
-test('bad answers on the way to a page are counted and told to the operator, once for many', async () => {
+test('counts bad answers on the way to a page, and logs them throttled', async () => {
   const test = testPlugin(plugin, {
     config: { clients: ['page', 'cursor'], approximate: ['page'], backend: { style: 'cursor' } },
     calls: () => ({
@@ -259,18 +259,18 @@ test('bad answers on the way to a page are counted and told to the operator, onc
   assert.match(test.logLines[0]?.message ?? '', /line 1, column 11/);
 });
 
-test('a secret that can be guessed is refused', async () => {
+test('refuses a weak secret', async () => {
   const checked = await testPlugin(plugin).check({ backend: { style: 'offset' }, secret: 'x' });
   assert.match(checked.ok ? 'accepted' : checked.message, /secret: length must be at least 16/);
 });
 
-test('content codings that nobody knows are a 502, and none is none', async () => {
+test('answers 502 to unknown content codings, and accepts identity', async () => {
   const ask = asking({ backend: { style: 'offset' } });
   assert.equal((await ask('/', answered({ data: [] }, { 'Content-Encoding': 'snappy' }))).response.status, 502);
   assert.equal((await ask('/', answered({ data: [] }, { 'Content-Encoding': 'identity' }))).response.status, 200);
 });
 
-test('what is no list of JSON passes untouched', async () => {
+test('forwards answers unchanged that are not JSON lists', async () => {
   const ask = asking({ backend: { style: 'offset' } });
   const html = await ask('/', { headers: { 'Content-Type': 'text/html' }, body: '<p>' });
   assert.deepEqual([html.response.body, html.response.header('link')], ['<p>', null]);
@@ -286,7 +286,7 @@ test('what is no list of JSON passes untouched', async () => {
   assert.deepEqual([post.upstream?.query, post.response.body], [null, '{"a":1}']);
 });
 
-test('a mapping that cannot be exact is refused, unless it is asked for', async () => {
+test('refuses a mapping that cannot be exact, unless configured', async () => {
   const { check } = testPlugin(plugin);
   const ok = async (style: string, clients: readonly string[], more: Config = {}): Promise<boolean> =>
     (await check({ backend: { style }, clients, ...more })).ok;

@@ -15,7 +15,7 @@ function nameOf(pair: string): string {
   }
 }
 
-/** Names a list: where it is, and what its items are chosen and sorted by, in any order of the arguments. */
+/** Identifies a list: its path, and the arguments that filter and sort its items, in any order. */
 export function listName(path: string, filters: readonly string[], routeId: string): string {
   const text = JSON.stringify([routeId, path, [...filters].sort()]);
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);

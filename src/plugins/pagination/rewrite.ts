@@ -1,13 +1,14 @@
-import { BodySyntaxError } from '../../plugin-sdk/body-syntax-error.ts';
+import type { JsonPath } from '../../plugin-kit/json/index.ts';
 import {
+  BodySyntaxError,
+  compileJsonPath,
   isJsonNumber,
   isJsonObject,
   type JsonArray,
   type JsonValue,
   jsonText,
   parseJson,
-} from '../../plugin-sdk/json.ts';
-import { compileJsonPath, type JsonPath } from '../../plugin-sdk/json-path.ts';
+} from '../../plugin-kit/json/index.ts';
 import { type CursorSecret, type Position, sealCursor } from './cursors.ts';
 import type { Style } from './exactness.ts';
 
@@ -15,7 +16,7 @@ import type { Style } from './exactness.ts';
  * Runs in the helper thread for large answers: arguments and results are copied, nothing here refers to the request.
  */
 
-/** Where things are in the backend's answer. */
+/** Paths in the backend's response. */
 export interface AnswerForm {
   readonly style: Style;
   readonly items: string;
@@ -27,22 +28,22 @@ export interface AnswerForm {
 
 export interface Job {
   readonly backend: AnswerForm;
-  /** Where clients find them. */
+  /** Names in the client's response. */
   readonly client: {
     readonly items: string | null;
     readonly next_cursor: string | null;
     readonly total: string | null;
   };
-  readonly asked: number;
+  readonly requested: number;
   readonly skip: number;
   readonly take: number;
   readonly offset: number | null;
   readonly token: string | null;
-  /** Of a header; null: there is none. */
+  /** From a header; null: absent. */
   readonly total: number | null;
-  /** Later pages are found by the size of this one: were it short, items would be left out. */
+  /** Later pages are computed from the size of this one: a short page would skip items. */
   readonly wantsWhole: boolean;
-  /** The backend must not give more than it was asked for: it would give some twice. */
+  /** The backend must not return more items than requested: some would appear twice. */
   readonly wantsNoMore: boolean;
   /** Null: clients get no cursors. */
   readonly cursor: { readonly secret: CursorSecret; readonly list: string; readonly expires: number | null } | null;
@@ -59,7 +60,7 @@ export interface Page {
   readonly total: number | null;
 }
 
-/** What is wrong with the backend's answer; nothing of what stands in it. */
+/** The problem of the backend's response, without its content. */
 export interface Fault {
   readonly fault: string;
   /** It may be a single item rather than a list. */
@@ -70,7 +71,7 @@ class AnswerFault extends Error {}
 
 class NoList extends AnswerFault {}
 
-/** Makes the client's answer of the backend's. */
+/** Converts the backend's response to the client's. */
 export function rewriteAnswer(body: Uint8Array, job: Job): Page | Fault {
   try {
     return rewrite(parseJson(body), job);
@@ -79,16 +80,16 @@ export function rewriteAnswer(body: Uint8Array, job: Job): Page | Fault {
   }
 }
 
-/** How many items an answer has, and the token for the next page; null: it is the last. `asked`: items that were asked for. */
+/** The number of items of a response, and the token for the next page; null: the last page. `requested`: requested items. */
 export function readPage(
   body: Uint8Array,
   form: AnswerForm,
-  asked: number,
+  requested: number,
 ): { readonly count: number; readonly token: string | null } | Fault {
   try {
     const answer = parseJson(body);
     const items = itemsOf(answer, form);
-    const ends = items.length === 0 || (form.style === 'before' && !moreBehind(answer, items.length, form, asked));
+    const ends = items.length === 0 || (form.style === 'before' && !moreBehind(answer, items.length, form, requested));
     return { count: items.length, token: ends ? null : tokenAfter(answer, items, form) };
   } catch (error) {
     return faultOf(error);
@@ -125,21 +126,21 @@ function itemsOf(answer: JsonValue, form: AnswerForm): JsonArray {
   return list;
 }
 
-/** An answer that is an array has no members, so it is the list, whatever path is configured. */
+/** A response that is an array has no members, so it is the list itself, whatever path is configured. */
 function placeOfItems(answer: JsonValue, { items }: AnswerForm): string {
   return Array.isArray(answer) ? '$' : items;
 }
 
 function totalOf(answer: JsonValue, { backend, total }: Job): number | null {
-  const told = backend.total === null ? total : valueAt(answer, backend.total);
-  return typeof told === 'number' && Number.isSafeInteger(told) && told >= 0 ? told : null;
+  const found = backend.total === null ? total : valueAt(answer, backend.total);
+  return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : null;
 }
 
 function checkSize(given: number, shown: number, more: boolean, job: Job): void {
-  if (job.wantsNoMore && given > job.asked)
-    throw new AnswerFault(`it has ${given} items, and ${job.asked} were asked for`);
+  if (job.wantsNoMore && given > job.requested)
+    throw new AnswerFault(`it has ${given} items, and ${job.requested} were requested`);
   if (job.wantsWhole && more && shown < job.take) {
-    throw new AnswerFault(`it has ${given} items, though ${job.asked} were asked for and there are more`);
+    throw new AnswerFault(`it has ${given} items, though ${job.requested} were requested and there are more`);
   }
 }
 
@@ -150,24 +151,24 @@ function nextPosition(
   total: number | null,
   job: Job,
 ): Position | null {
-  const { backend, asked, skip, offset } = job;
+  const { backend, requested, skip, offset } = job;
   const left = items.length - skip - page.length;
   if (backend.style === 'cursor') {
     const token = tokenAfter(answer, items, backend);
-    // It would begin where it ends, for ever.
+    // The same token again would loop forever.
     return token === null || token === job.token ? null : { token };
   }
-  const more = left > 0 || moreBehind(answer, items.length, backend, asked);
+  const more = left > 0 || moreBehind(answer, items.length, backend, requested);
   if (backend.style === 'before') return more ? { token: keyOf(page.at(-1) as JsonValue, backend) } : null;
   const end = (offset ?? 0) + page.length;
   if (total !== null) return end < total ? { offset: end } : null;
   return more ? { offset: end } : null;
 }
 
-/** What the answer says; when it says nothing, a full page has another one behind it. */
-function moreBehind(answer: JsonValue, count: number, { has_more: place }: AnswerForm, asked: number): boolean {
+/** From the response; without information, a full page is followed by another one. */
+function moreBehind(answer: JsonValue, count: number, { has_more: place }: AnswerForm, requested: number): boolean {
   const said = place === null ? undefined : valueAt(answer, place);
-  return typeof said === 'boolean' ? said : count >= asked;
+  return typeof said === 'boolean' ? said : count >= requested;
 }
 
 function tokenAfter(answer: JsonValue, items: JsonArray, form: AnswerForm): string | null {
@@ -176,27 +177,27 @@ function tokenAfter(answer: JsonValue, items: JsonArray, form: AnswerForm): stri
   const value = valueAt(answer, form.next_cursor);
   if (value === undefined || value === null || value === '' || value === false) return null;
   const token = textOf(value);
-  if (token === null || token.length > longestToken)
+  if (token === null || token.length > maxTokenLength)
     throw new AnswerFault(`what is at '${form.next_cursor}' is no cursor`);
   return token;
 }
 
-const longestToken = 2048;
+const maxTokenLength = 2048;
 
 function keyOf(item: JsonValue, { key }: AnswerForm): string {
   const text = textOf(valueAt(item, key) ?? null);
-  if (text === null || text === '' || text.length > longestToken)
+  if (text === null || text === '' || text.length > maxTokenLength)
     throw new AnswerFault(`an item has no key at '${key}'`);
   return text;
 }
 
-/** Texts and numbers, these with all their digits. */
+/** Strings, and numbers with all their digits. */
 function textOf(value: JsonValue): string | null {
   if (typeof value === 'string') return value;
   return isJsonNumber(value) ? jsonText(value) : null;
 }
 
-/** The answer as clients know it. Changes the given one. */
+/** The response in the client's form. Modifies the argument. */
 function shaped(
   answer: JsonValue,
   page: JsonArray,
@@ -234,14 +235,19 @@ function valueAt(value: JsonValue, path: string): JsonValue | undefined {
   return isJsonObject(value) || Array.isArray(value) ? pathOf(path).values(value)[0] : undefined;
 }
 
-/** By their text: those of the configuration. */
+/** By their text, which comes from the configuration. */
 const paths = new Map<string, JsonPath>();
-const mostPaths = 1000;
+const maxPaths = 1000;
+
+/** Parses the paths of a configuration in advance. */
+export function readPaths(texts: readonly (string | null)[]): void {
+  for (const text of texts) if (text !== null && text !== '$') pathOf(text);
+}
 
 function pathOf(text: string): JsonPath {
   let known = paths.get(text);
   if (known === undefined) {
-    if (paths.size >= mostPaths) paths.clear();
+    if (paths.size >= maxPaths) paths.clear();
     known = compileJsonPath(text);
     paths.set(text, known);
   }

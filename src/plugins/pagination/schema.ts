@@ -1,4 +1,4 @@
-import { compileJsonPath } from '../../plugin-sdk/json-path.ts';
+import { compileJsonPath } from '../../plugin-kit/json/index.ts';
 import { array, boolean, type EntityCheck, type Infer, integer, record, set, string } from '../../plugin-sdk/schema.ts';
 import { mappingOf, styles } from './exactness.ts';
 
@@ -23,76 +23,81 @@ const page0or1 = { required: true, default: 1, between: [0, 1] } as const;
 
 const backend = record(
   {
-    style: string({ required: true, one_of: styles, description: 'How the backend pages.' }),
-    limit_name: queryName('limit', 'Its argument for the number of items of a page.'),
-    page_name: queryName('page', 'Style `page`: its argument for the number of the page.'),
-    offset_name: queryName('offset', 'Style `offset`: its argument for the number of items to pass over.'),
-    cursor_name: queryName('cursor', 'Style `cursor`: its argument for what the page before gave.'),
+    style: string({ required: true, one_of: styles, description: 'Style of the backend.' }),
+    limit_name: queryName('limit', 'Argument of the backend for the number of items per page.'),
+    page_name: queryName('page', 'Style `page`: argument of the backend for the number of the page.'),
+    offset_name: queryName('offset', 'Style `offset`: argument of the backend for the number of items to skip.'),
+    cursor_name: queryName('cursor', 'Style `cursor`: argument of the backend for the cursor.'),
     before_name: queryName(
       'before',
-      'Style `before`: its argument for the key of the item that the page before ended with.',
+      "Style `before`: argument of the backend for the key of the previous page's last item.",
     ),
     first_page: integer({ ...page0or1, description: 'Style `page`: the number of the first page.' }),
     max_limit: integer({
       between: [1, 10_000],
-      description: 'The most items of a page that it gives. Null: as many as `max_limit`.',
+      description: 'Maximum number of items that the backend returns per page. Null: `max_limit`.',
     }),
     items: string({
       required: true,
       default: 'data',
       ...pathForm,
-      description: 'Where the list is in its answer: `data.users`; `$` when the answer is the list.',
+      description:
+        'Place of the list in its response, a JSONPath (RFC 9535) to one place: `$.data.users`; `$` if the response is the list. A name alone is that member of the response.',
     }),
     next_cursor: string({
       required: true,
       default: 'nextCursor',
       ...pathForm,
       description:
-        'Style `cursor`: where its answer names the next cursor. Missing, null or empty: there are no more pages.',
+        'Style `cursor`: place of the next cursor in its response, as in `items`. Missing, null or empty: there are no more pages.',
     }),
     key: string({
       required: true,
       default: 'createdAt',
       ...pathForm,
-      description: 'Style `before`: where the key is in an item. No two items may have the same one.',
+      description: 'Style `before`: place of the key in an item: `$.createdAt`. It must be unique.',
     }),
-    total: string({ ...pathForm, description: 'Where its answer tells the number of all items.' }),
+    total: string({ ...pathForm, description: 'Place of the total number of items in its response: `$.meta.total`.' }),
     total_header: string({
       match: /^[\w-]{1,64}$/,
-      description: 'The header in which it tells that: `X-Total-Count`.',
+      description: 'Header with the total number of items: `X-Total-Count`.',
     }),
-    has_more: string({ ...pathForm, description: 'Where its answer tells, by true or false, whether there are more.' }),
+    has_more: string({
+      ...pathForm,
+      description: 'Place of a boolean in its response that says whether there are more items.',
+    }),
   },
-  { description: 'How the backend pages, and how its answers look.' },
+  { description: 'How the backend pages, and the form of its responses.' },
 );
 
 const client = record(
   {
-    limit_name: queryName('limit', 'The argument for the number of items of a page; `size`, `per_page`.'),
-    page_name: queryName('page', 'Style `page`: the argument for the number of the page.'),
-    offset_name: queryName('offset', 'Style `offset`: the argument for the number of items to pass over.'),
-    cursor_name: queryName('cursor', 'Style `cursor`: the argument for what the page before gave.'),
+    limit_name: queryName('limit', 'Argument of clients for the number of items per page; `size`, `per_page`.'),
+    page_name: queryName('page', 'Style `page`: argument of clients for the number of the page.'),
+    offset_name: queryName('offset', 'Style `offset`: argument of clients for the number of items to skip.'),
+    cursor_name: queryName('cursor', 'Style `cursor`: argument of clients for the cursor.'),
     before_name: queryName(
       'before',
-      'Style `before`: the argument for the key of the item that the page before ended with.',
+      "Style `before`: argument of clients for the key of the previous page's last item.",
     ),
     first_page: integer({ ...page0or1, description: 'Style `page`: the number of the first page.' }),
     items: string({
       ...pathForm,
-      description: 'Where clients find the list; `$`: the answer is the list. Null: where the backend has it.',
+      description:
+        "Place of the list in responses for clients, a JSONPath (RFC 9535) to one place; `$`: the response is the list. Null: as in the backend's response.",
     }),
     next_cursor: string({
       default: 'nextCursor',
       ...pathForm,
-      description: 'Where clients find the next cursor, null on the last page. Null: nowhere, the `Link` has it.',
+      description: 'Place of the next cursor in responses for clients; null on the last page. Null: only in `Link`.',
     }),
     total: string({
       ...pathForm,
       description:
-        'Where clients find the number of all items, if the backend tells it. Null: where the backend has it.',
+        "Place of the total number of items in responses for clients, if the backend sends it. Null: as in the backend's response.",
     }),
   },
-  { description: 'What clients send, and how answers look to them.' },
+  { description: 'What clients send, and the form of responses for them.' },
 );
 
 const styleField = string({ one_of: styles, description: 'A style.' });
@@ -105,49 +110,49 @@ export const config = record({
     default: ['cursor'],
     len_min: 1,
     len_max: 4,
-    description: 'The styles that clients may use. A request without any gets links in the first one.',
+    description: 'Styles that clients may use. A request without paging arguments gets links in the first one.',
   }),
   approximate: set(styleField, {
     required: true,
     default: [],
     description:
-      'Of `clients`, those that the backend can serve only by being asked for everything before (`page` and `offset` over `cursor` and `before`). Name them here to have it so; see the table in the README.',
+      'Those of `clients` that the backend can serve only by requesting everything before (`page` and `offset` over `cursor` and `before`). Naming them here allows it; see the table in the README.',
   }),
   max_walk_calls: integer({
     required: true,
     default: 10,
     between: [1, 100],
-    description: 'For those: how many requests one may cost. A page further on is answered with 400.',
+    description: 'Maximum number of backend requests for one such page. A page further on is answered with 400.',
   }),
   default_limit: integer({
     required: true,
     default: 20,
     between: [1, 10_000],
-    description: 'Items of a page for requests that do not say.',
+    description: 'Items per page if the request does not say.',
   }),
   max_limit: integer({
     required: true,
     default: 100,
     between: [1, 10_000],
-    description: 'The most items of a page that a client may ask for.',
+    description: 'Maximum number of items per page for clients.',
   }),
   above_max: string({
     required: true,
     default: 'refuse',
     one_of: ['refuse', 'clamp'],
-    description: 'What a larger limit gets: 400, or as many as allowed.',
+    description: 'What happens to a larger limit: `refuse`: 400. `clamp`: it is reduced to the maximum.',
   }),
   links: boolean({
     required: true,
     default: true,
-    description: 'Answers have `Link` lines (RFC 8288): next, and first, prev and last where they are known.',
+    description: 'Adds `Link` headers (RFC 8288): next, and first, prev and last if they are known.',
   }),
   cursor_ttl: integer({
     required: true,
     default: 0,
     between: [0, 315_360_000],
     unit: 's',
-    description: 'Seconds for which a cursor is good; 0: for ever.',
+    description: 'Lifetime of a cursor. 0: it does not expire.',
   }),
   secret: string({
     auto: true,
@@ -155,13 +160,13 @@ export const config = record({
     referenceable: true,
     encrypted: true,
     description:
-      'Cursors are encrypted with it; with another one, all are void. Null: a random one of each node, until it stops. Set it where there are several nodes, to 16 characters or more.',
+      'Secret that encrypts cursors; a change invalidates all of them. Null: a random one of each node, until it stops. Set it if there are several nodes, to 16 characters or more.',
   }),
   max_body_bytes: integer({
     required: true,
     default: 1_048_576,
     between: [1024, 8_388_608],
-    description: 'The largest answer of the backend, in bytes, its content coding taken off. A larger one is a 502.',
+    description: "Maximum size of a backend's response in bytes, after decoding. A larger one is answered with 502.",
   }),
 });
 

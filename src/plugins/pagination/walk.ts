@@ -1,48 +1,42 @@
-import {
-  type AccessContext,
-  type BackendAnswer,
-  backendReply,
-  CallFailed,
-  type Reply,
-  refuse,
-} from '../../plugin-sdk/index.ts';
+import type { AccessContext, BackendAnswer, Reply } from '../../plugin-sdk/index.ts';
+import { backendReply, CallFailed, refuse } from '../../plugin-sdk/index.ts';
 import type { AnswerForm, readPage } from './rewrite.ts';
 import type { PaginationConfig } from './schema.ts';
 
 export interface WalkParts {
   readonly config: PaginationConfig;
-  /** The query without anything about pages. */
+  /** The query without paging arguments. */
   readonly query: string;
   /** At once, or in another thread. */
-  read(body: Uint8Array, form: AnswerForm, asked: number): PageFacts | Promise<PageFacts>;
-  /** What the client is told of an answer that cannot be used. */
+  read(body: Uint8Array, form: AnswerForm, requested: number): PageFacts | Promise<PageFacts>;
+  /** The reply when a response cannot be used. */
   bad(fault: string): Reply;
 }
 
 type PageFacts = ReturnType<typeof readPage>;
 
-/** Where the page begins; or the answer with which the list ended before; or what to answer instead. */
+/** Where the page begins; or the response with which the list ended earlier; or a reply. */
 export type WalkEnd = { readonly token: string } | { readonly ended: Reply } | { readonly reply: Reply };
 
 /** Milliseconds for each of the requests. */
 const timeout = 30_000;
 
-/** Asks a backend that only goes on from page to page for all that comes before an item. */
+/** Requests all pages before an item from a backend that only supports sequential paging. */
 export async function walkTo(context: AccessContext, offset: number, parts: WalkParts): Promise<WalkEnd> {
-  const { backend, max_limit: most, max_walk_calls: mostCalls } = parts.config;
+  const { backend, max_limit: most, max_walk_calls: maxCalls } = parts.config;
   const largest = backend.max_limit ?? most;
-  const calls = mostCalls - 1;
+  const calls = maxCalls - 1;
   if (Math.ceil(offset / largest) > calls) return { reply: refuse(400, 'The page is too far from the beginning') };
   let token: string | null = null;
   let at = 0;
   for (let call = 0; call < calls && at < offset; call++) {
-    const asked = Math.min(largest, offset - at);
-    const answer = await ask(context, parts, asked, token);
+    const requested = Math.min(largest, offset - at);
+    const answer = await requestPage(context, parts, requested, token);
     if ('reply' in answer) return answer;
-    const page = await parts.read(answer.body, backend, asked);
+    const page = await parts.read(answer.body, backend, requested);
     if ('fault' in page) return { reply: parts.bad(page.fault) };
     at += page.count;
-    if (at > offset) return { reply: parts.bad('it has more items than were asked for') };
+    if (at > offset) return { reply: parts.bad('it has more items than were requested') };
     if (page.token === null || page.token === token) {
       return { ended: backendReply({ status: 200, headers: answer.block(), body: answer.body, fresh: false }) };
     }
@@ -52,7 +46,7 @@ export async function walkTo(context: AccessContext, offset: number, parts: Walk
   return { token };
 }
 
-async function ask(
+async function requestPage(
   context: AccessContext,
   { config, query }: WalkParts,
   limit: number,

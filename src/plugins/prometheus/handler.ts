@@ -1,13 +1,13 @@
+import { seriesWriter } from '../../plugin-kit/shared-memory/index.ts';
 import type { PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
-import { seriesWriter } from '../../plugin-sdk/series.ts';
 import { Recorder } from './recorder.ts';
 import type { PrometheusConfig } from './schema.ts';
 import { bytesZone, ofRequests, ofStreams, requestsZone, timesZone } from './series-kinds.ts';
 
-/** A client that left before anything was answered, as nginx tells it. */
+/** Nginx's status for a client that disconnected before the response. */
 const clientGone = 499;
 
-/** Counts requests and streams that are over. An instance that counts none has no phase, and costs nothing. */
+/** Counts finished requests and streams. An instance that counts nothing has no phase, and costs nothing. */
 export function countRequests(config: PrometheusConfig, tools: PluginTools): PluginPhases {
   const { status_code_metrics, latency_metrics, bandwidth_metrics, per_consumer } = config;
   if (status_code_metrics !== true && latency_metrics !== true && bandwidth_metrics !== true) return {};

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { PluginMetricsTools, ScalarFamily, ScalarSeries } from '../../plugin-sdk/metrics.ts';
+import type { PluginMetricsTools, ScalarFamily, ScalarSeries } from '../../plugin-sdk/index.ts';
 
 const states = ['dns_error', 'healthchecks_off', 'healthy', 'unhealthy'] as const;
 type State = (typeof states)[number];

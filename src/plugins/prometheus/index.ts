@@ -1,6 +1,6 @@
 import { allProtocols, definePlugin } from '../../plugin-sdk/index.ts';
 import { countRequests } from './handler.ts';
-import { seriesZones } from './zones.ts';
+import { zones } from './zones.ts';
 
 export default definePlugin({
   name: 'prometheus',
@@ -8,7 +8,7 @@ export default definePlugin({
   priority: 13,
   protocols: allProtocols,
   schema: () => import('./schema.ts'),
-  zones: seriesZones,
+  zones,
   metrics: () => import('./metrics.ts'),
   setup: countRequests,
 });

@@ -1,15 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { MetricFamily, PluginMetricsTools } from '../../plugin-sdk/metrics.ts';
+import type { MetricFamily, PluginMetricsTools } from '../../plugin-sdk/index.ts';
 import { healthFamily } from './health.ts';
 import { type KindMemories, requestFamilies } from './request-families.ts';
 import type { PrometheusConfig } from './schema.ts';
 import { bytesZone, requestsZone, timesZone } from './series-kinds.ts';
 import { openMemory, type SeriesSource } from './series-source.ts';
 
-/** Milliseconds of looking for new series before everything else on the thread gets its turn. */
+/** Milliseconds of the search for new series before it yields to the event loop. */
 const slice = 3;
 
-/** What the instances have counted, and where targets stand if one of them shows that. */
+/** The counts of the instances, and the health of targets if one of them shows it. */
 export async function metrics(tools: PluginMetricsTools): Promise<readonly MetricFamily[]> {
   const instances = tools.instances();
   const memories: KindMemories = {

@@ -7,7 +7,7 @@ import { type Rig, startRig } from '../../../test/support/rig.ts';
 import { startStreamRig } from '../../../test/support/stream-rig.ts';
 import { until } from '../../../test/support/until.ts';
 
-const ender = new URL('../../../test/fixtures/plugins/ender.ts', import.meta.url).pathname;
+const ender = new URL('../../../test/support/plugins/ender.ts', import.meta.url).pathname;
 const all = {
   status_code_metrics: true,
   latency_metrics: true,
@@ -37,7 +37,7 @@ async function ask(path: string, headers: Readonly<Record<string, string>> = {})
   return response.status;
 }
 
-/** Requests as they are counted, once there are so many. */
+/** The counted requests, once there are this many. */
 async function counted(labels: Readonly<Record<string, string>>, number: number): Promise<MetricsPage> {
   let found = await page();
   await until(async () => {
@@ -47,7 +47,7 @@ async function counted(labels: Readonly<Record<string, string>>, number: number)
   return found;
 }
 
-test('without an instance the page says how to get one; the first one makes it', async () => {
+test('explains on the page how to enable the plugin; the first instance enables it', async () => {
   for (const base of [rig.gateway.statusUrl, rig.gateway.adminUrl]) {
     const none = await fetch(`${base}/metrics`);
     assert.equal(none.status, 404);
@@ -93,7 +93,7 @@ test('counts requests of routes by status and source, exactly over all workers',
   assert.ok(found.value('kong_bandwidth_bytes', { route: 'counted', direction: 'ingress' }) > 30 * 30);
 });
 
-test('GET /status tells how full the memory is', async () => {
+test('shows memory usage in GET /status', async () => {
   const { body } = await rig.gateway.admin('GET', '/status');
   const zones = (body['zones'] as readonly Readonly<Record<string, unknown>>[]).filter(
     ({ plugin }) => plugin === 'prometheus',
@@ -109,7 +109,7 @@ test('GET /status tells how full the memory is', async () => {
   }
 });
 
-test('names the consumer only where it is asked for, and routes without a name by their id', async () => {
+test('labels the consumer only if configured, and routes without a name by their id', async () => {
   const { id } = await rig.write('POST', '/services/backend/routes', { paths: ['/keyed'] });
   await rig.write('POST', `/routes/${id}/plugins`, { name: 'key-auth' });
   const ada = await rig.write('POST', '/consumers', { username: 'ada "the\\first"' });
@@ -134,7 +134,7 @@ test('names the consumer only where it is asked for, and routes without a name b
   assert.equal(later.values('kong_bandwidth_bytes', { route: String(plain) }).length, 0);
 });
 
-test('a client that leaves before it is answered is counted as 499', async () => {
+test('counts 499 when the client disconnects before the answer', async () => {
   await rig.write('PUT', '/services/backend/routes/left', { paths: ['/left'] });
   const socket = createConnection(rig.gateway.proxyPort, '127.0.0.1');
   const seen = rig.backend.requests.length;
@@ -145,7 +145,7 @@ test('a client that leaves before it is answered is counted as 499', async () =>
   assert.equal(found.value('kong_http_requests_total', { route: 'left', code: '499', source: 'kong' }), 1);
 });
 
-test('a request that matches no route is not counted, and clients cannot make series', async () => {
+test('does not count requests without a route, so clients cannot create series', async () => {
   const { id } = await rig.write('PATCH', '/routes/all', { paths: ['/all'] });
   const before = (await page()).samples.filter(({ name }) => name === 'kong_http_requests_total').length;
   for (let at = 0; at < 20; at++) assert.equal(await ask(`/nowhere/${at}`, { 'user-agent': `a${at}` }), 404);
@@ -157,7 +157,7 @@ test('a request that matches no route is not counted, and clients cannot make se
   assert.notEqual(id, undefined);
 });
 
-test('a worker that dies loses nothing that it has counted', async () => {
+test('keeps the counts of a worker that died', async () => {
   await rig.write('PUT', '/services/backend/routes/deadly', { paths: ['/deadly'] });
   await rig.write('POST', '/routes/deadly/plugins', { name: 'ender' });
   let passed = 0;
@@ -182,7 +182,7 @@ test('a worker that dies loses nothing that it has counted', async () => {
   assert.equal(found.value('kong_request_latency_ms_count', { route: 'deadly' }), passed + 1);
 });
 
-test('targets of upstreams, by the state that they are in', async () => {
+test('reports targets of upstreams by their state', async () => {
   await rig.write('PUT', '/upstreams/checked', {
     healthchecks: { passive: { unhealthy: { tcp_failures: 1 } } },
   });
@@ -207,7 +207,7 @@ test('targets of upstreams, by the state that they are in', async () => {
   assert.equal(found.values('kong_upstream_target_health', { upstream: 'checked' }).length, 4);
 });
 
-test('what finds no room is counted under overflow', async () => {
+test('counts under overflow when the memory is full', async () => {
   const config = { status_code_metrics: true, latency_metrics: true, bandwidth_metrics: true, max_series: 100 };
   const { id } = await rig.write('POST', '/services/backend/plugins', { name: 'prometheus', config });
   const names = Array.from({ length: 400 }, (_, at) => `many-${at}-${'x'.repeat(250)}`);
@@ -236,7 +236,7 @@ test('what finds no room is counted under overflow', async () => {
   assert.equal((await rig.gateway.admin('DELETE', `/plugins/${id}`)).status, 204);
 });
 
-test('OpenMetrics is given to those who ask for it', async () => {
+test('serves OpenMetrics on request', async () => {
   const ask = async (accept: string) => {
     const response = await fetch(`${rig.gateway.statusUrl}/metrics`, { headers: { accept } });
     return [response.headers.get('content-type') ?? '', await response.text()] as const;
@@ -259,7 +259,7 @@ test('OpenMetrics is given to those who ask for it', async () => {
   assert.equal(head.headers.get('content-type'), 'text/plain; charset=UTF-8');
 });
 
-test('streams are counted where an instance names their protocol', async () => {
+test('counts streams for instances with their protocol', async () => {
   const echo = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1');
   await new Promise((resolve) => echo.once('listening', resolve));
   await using streams = await startStreamRig([''], { plugins: ['prometheus'], workers: 1 });

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MetricFamily, PluginMetricsTools, UpstreamState } from '../../plugin-sdk/metrics.ts';
-import type { RouteView, ServiceView } from '../../plugin-sdk/request-views.ts';
-import { SeriesWriter } from '../../plugin-sdk/series.ts';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { SeriesWriter } from '../../plugin-kit/shared-memory/index.ts';
+import type {
+  MetricFamily,
+  PluginMetricsTools,
+  RouteView,
+  ServiceView,
+  UpstreamState,
+} from '../../plugin-sdk/index.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import prometheus from './index.ts';
 import { metrics } from './metrics.ts';
 import { Recorder } from './recorder.ts';
@@ -18,7 +23,7 @@ const none = {
   max_series: 200,
 };
 
-test('takes what Kong takes, and names the field that is wrong', async () => {
+test('accepts the configuration of Kong, and names an invalid field', async () => {
   const { check } = testPlugin(prometheus);
   for (const flag of [
     'per_consumer',
@@ -37,7 +42,7 @@ test('takes what Kong takes, and names the field that is wrong', async () => {
   assert.equal((await check({ status_codes: true })).ok, false);
 });
 
-test('memory is asked for by flag, and nothing runs for a request without one', async () => {
+test('requests memory per flag, and runs nothing without flags', async () => {
   assert.deepEqual(prometheus.zones(none, 'i'), []);
   const { stream, request } = testPlugin(prometheus, { config: { upstream_health_metrics: true } });
   await request();
@@ -50,7 +55,7 @@ test('memory is asked for by flag, and nothing runs for a request without one', 
   assert.deepEqual(prometheus.zones(all, 'i'), prometheus.zones({ ...all, per_consumer: true }, 'other'));
 });
 
-test('counts through the phases, also refusals and streams', async () => {
+test('counts requests, refusals and streams', async () => {
   const config = { status_code_metrics: true, latency_metrics: true, bandwidth_metrics: true };
   const { request, stream, logLines } = testPlugin(prometheus, { config });
   await request();
@@ -75,7 +80,7 @@ async function shown(tools: Partial<PluginMetricsTools>): Promise<Readonly<Recor
   return Object.fromEntries(families.map(({ name, series }) => [name, [...series]]));
 }
 
-test('instances that do not share their memory are one sum', async () => {
+test('sums instances with separate memory', async () => {
   const memories = ['a', 'b'].map((label) => {
     const [request] = prometheus.zones({ ...none, status_code_metrics: true }, label);
     const memory = new SharedArrayBuffer(request?.bytes ?? 0);
@@ -102,7 +107,7 @@ test('instances that do not share their memory are one sum', async () => {
   assert.equal(found['kong_request_latency_ms'], undefined, 'nobody has asked for times');
 });
 
-test('a route of requests that has become one of streams has its bytes once', async () => {
+test('counts bytes once when a route changes from requests to streams', async () => {
   const [request] = prometheus.zones({ ...none, bandwidth_metrics: true }, 'i');
   const memory = new SharedArrayBuffer(request?.bytes ?? 0);
   const memories = { requests: null, times: null, bytes: new SeriesWriter(memory, 0, bytesZone.cells) };
@@ -124,7 +129,7 @@ test('a route of requests that has become one of streams has its bytes once', as
   );
 });
 
-test('an address of a target is in one of four states', async () => {
+test('reports an address of a target in one of four states', async () => {
   const address = { ip: '10.0.0.1', port: 80, healthy: true };
   const upstreams: readonly UpstreamState[] = [
     {

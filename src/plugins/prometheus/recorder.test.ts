@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { ConsumerView, RouteView, ServiceView } from '../../plugin-sdk/request-views.ts';
-import { readSeries, SeriesWriter, seriesZone } from '../../plugin-sdk/series.ts';
+import { readSeries, SeriesWriter, seriesZone } from '../../plugin-kit/shared-memory/index.ts';
+import type { ConsumerView, RouteView, ServiceView } from '../../plugin-sdk/index.ts';
 import { Recorder } from './recorder.ts';
 import { bytesZone, requestsZone, timesZone, totalAt, upstreamAt } from './series-kinds.ts';
 
@@ -28,7 +28,7 @@ function open(entries = 1000) {
   return { recorder, requests: requests.sums, times: times.sums, bytes: bytes.sums };
 }
 
-test('statuses are told apart by who gave them, and by the consumer', () => {
+test('separates statuses by source and by consumer', () => {
   const { recorder, requests, bytes } = open();
   for (const status of [200, 404, 200, 200]) recorder.record(route, service, null, status, true, observed, 5);
   recorder.record(route, service, null, 200, false, observed, -1);
@@ -51,7 +51,7 @@ test('statuses are told apart by who gave them, and by the consumer', () => {
   assert.deepEqual(bytes()['both|users|list|ada'], [100, 1000, 1]);
 });
 
-test('times are whole milliseconds in the bucket whose bound they do not exceed', () => {
+test('counts whole milliseconds in the bucket whose bound they do not exceed', () => {
   const { recorder, times } = open();
   recorder.record({ ...route, name: null }, { ...service, name: null }, null, 200, true, observed, 25.4);
   recorder.record(
@@ -76,7 +76,7 @@ test('times are whole milliseconds in the bucket whose bound they do not exceed'
   assert.equal(cells[timesZone.cells - 1], 1e9 + 26);
 });
 
-test('more consumers than are remembered are counted all the same', () => {
+test('counts all consumers, even more than are cached', () => {
   const { recorder, requests } = open(10_000);
   for (let round = 0; round < 2; round++) {
     for (let at = 0; at < 2500; at++) {
@@ -88,7 +88,7 @@ test('more consumers than are remembered are counted all the same', () => {
   assert.ok(Object.values(sums).every(([count]) => count === 2));
 });
 
-test('services that were edited are forgotten, however often', async () => {
+test('evicts edited services', async () => {
   const { recorder, requests } = open();
   const gone: WeakRef<ServiceView>[] = [];
   for (let edit = 0; edit < 20; edit++) {

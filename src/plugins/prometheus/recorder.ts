@@ -1,5 +1,5 @@
-import type { ConsumerView, RouteView, ServiceView } from '../../plugin-sdk/request-views.ts';
-import type { SeriesWriter } from '../../plugin-sdk/series.ts';
+import type { SeriesWriter } from '../../plugin-kit/shared-memory/index.ts';
+import type { ConsumerView, RouteView, ServiceView } from '../../plugin-sdk/index.ts';
 import {
   additions,
   egress,
@@ -11,28 +11,28 @@ import {
   upstreamBounds,
 } from './series-kinds.ts';
 
-/** Statuses and consumers of a route whose places are remembered; beyond it they are looked up anew. */
-const mostRemembered = 1000;
+/** Maximum cached statuses and consumers of a route; others are looked up each time. */
+const maxCached = 1000;
 
-/** Stands for no service. */
+/** Means no service. */
 const none = Object.freeze({});
 
-/** Where a route's numbers stand; -1: not looked up yet. */
+/** Indexes of a route's series; -1: not looked up yet. */
 interface RoutePlaces {
   readonly service: ServiceView | null;
-  /** Labels: of what, service, route. */
+  /** Labels: kind, service, route. */
   readonly labels: readonly [kind: string, service: string, route: string];
   times: number;
-  readonly nobody: ConsumerPlaces;
+  readonly noConsumer: ConsumerPlaces;
   consumers: Map<string, ConsumerPlaces> | null;
-  /** Of the same route with other services: a plugin chooses them, or an edit has put another one in the place of the first. */
+  /** Of the same route with other services: a plugin chooses them, or an edit has replaced the first one. */
   others: WeakMap<object, RoutePlaces> | null;
 }
 
 interface ConsumerPlaces {
   readonly name: string;
   bytes: number;
-  /** Of the last status: most answers are alike. */
+  /** Of the last status: most responses have the same. */
   lastKey: number;
   lastPlace: number;
   readonly statuses: Map<number, number>;
@@ -44,7 +44,7 @@ export interface RecorderMemories {
   readonly bytes: SeriesWriter | null;
 }
 
-/** What is recorded of a request or stream. Times in milliseconds; `upstream` -1: no backend was asked. */
+/** The values of a request or stream. Times in milliseconds; `upstream` -1: no backend was called. */
 export interface Observation {
   readonly total: number;
   readonly gateway: number;
@@ -52,11 +52,11 @@ export interface Observation {
   readonly bytesSent: number;
 }
 
-/** Adds what happens to the numbers in shared memory. Labels are joined once for each route and status, never for each request. */
+/** Adds to the series in shared memory. Labels are joined once for each route and status, never for each request. */
 export class Recorder {
   readonly #memories: RecorderMemories;
   readonly #kind: string;
-  /** Views of routes live as long as the config that they are of. */
+  /** Views of routes live as long as their config. */
   readonly #routes = new WeakMap<RouteView, RoutePlaces>();
 
   constructor(kind: string, memories: RecorderMemories) {
@@ -64,7 +64,7 @@ export class Recorder {
     this.#memories = memories;
   }
 
-  /** `consumer`: null also when consumers are not told apart. */
+  /** `consumer`: null also without per-consumer metrics. */
   record(
     route: RouteView,
     service: ServiceView | null,
@@ -79,7 +79,7 @@ export class Recorder {
     const { requests, times, bytes } = this.#memories;
     if (times !== null) this.#addTimes(times, places, observed, upstream);
     if (requests === null && bytes === null) return;
-    const who = consumer === null ? places.nobody : consumerPlaces(places, consumer);
+    const who = consumer === null ? places.noConsumer : consumerPlaces(places, consumer);
     if (requests !== null) requests.values[statusPlace(requests, places, who, status, byService)]! += 1;
     if (bytes !== null) {
       if (who.bytes < 0) who.bytes = bytes.place([ofBoth, ...places.labels.slice(1), who.name]);
@@ -106,7 +106,7 @@ export class Recorder {
       service,
       labels: [this.#kind, service?.name ?? service?.host ?? '', route.name ?? route.id],
       times: -1,
-      nobody: emptyPlaces(''),
+      noConsumer: emptyPlaces(''),
       consumers: null,
       others: null,
     };
@@ -119,7 +119,7 @@ export class Recorder {
   }
 }
 
-/** Buckets each count what falls into them alone; the sum is behind them. */
+/** Buckets are not cumulative; the sum follows them. */
 function observe(values: Float64Array, at: number, bounds: readonly number[], value: number): void {
   let bucket = 0;
   while (bucket < bounds.length && value > bounds[bucket]!) bucket++;
@@ -130,9 +130,9 @@ function observe(values: Float64Array, at: number, bounds: readonly number[], va
 function consumerPlaces(places: RoutePlaces, { id, username }: ConsumerView): ConsumerPlaces {
   places.consumers ??= new Map();
   let found = places.consumers.get(id);
-  // A consumer may have got another name.
+  // A consumer may have been renamed.
   if (found === undefined || found.name !== (username ?? '')) {
-    if (places.consumers.size >= mostRemembered) places.consumers.clear();
+    if (places.consumers.size >= maxCached) places.consumers.clear();
     found = emptyPlaces(username ?? '');
     places.consumers.set(id, found);
   }
@@ -155,7 +155,7 @@ function statusPlace(
   let place = who.statuses.get(key);
   if (place === undefined) {
     place = requests.place([...labels, String(status), byService ? 'service' : 'kong', who.name]);
-    if (who.statuses.size < mostRemembered) who.statuses.set(key, place);
+    if (who.statuses.size < maxCached) who.statuses.set(key, place);
   }
   who.lastKey = key;
   who.lastPlace = place;

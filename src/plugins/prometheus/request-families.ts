@@ -4,7 +4,7 @@ import type {
   MetricFamily,
   ScalarFamily,
   ScalarSeries,
-} from '../../plugin-sdk/metrics.ts';
+} from '../../plugin-sdk/index.ts';
 import {
   additions,
   egress,
@@ -28,11 +28,11 @@ export interface KindMemories {
 
 /** Kong has workspaces only in its paid edition, too, but the label is always there. */
 const workspace = 'default';
-/** Labels of what found no room. */
+/** Labels of the overflow series. */
 const overflow = 'overflow';
 const routeLabels = ['service', 'route', 'workspace'];
 
-/** Kong's families of requests and streams; those that nobody has asked for, or that have no numbers yet, are empty. */
+/** Kong's families of requests and streams; disabled ones, and those without series yet, are empty. */
 export function requestFamilies({ requests, times, bytes }: KindMemories): readonly MetricFamily[] {
   const families: MetricFamily[] = [errors({ requests, times, bytes })];
   if (requests.readers.length > 0) families.push(httpRequests(requests), streamSessions(requests));
@@ -41,7 +41,7 @@ export function requestFamilies({ requests, times, bytes }: KindMemories): reado
   return families;
 }
 
-/** How often something found no room under its own labels. */
+/** Number of values that went to the overflow series. */
 function errors({ requests, times, bytes }: KindMemories): ScalarFamily {
   const value =
     overflowOf(requests)[0]! +
@@ -140,7 +140,7 @@ function latencies(source: SeriesSource): readonly HistogramFamily[] {
   ];
 }
 
-/** A route whose requests never got to a backend has no times of it. */
+/** A route whose requests never reached a backend has no upstream latencies. */
 function* histogramSeries(source: SeriesSource, kind: string, at: number, bounds: number): Generator<HistogramSeries> {
   for (const { labels, cells } of seriesOf(source, kind)) {
     const [, service = '', route = ''] = labels;

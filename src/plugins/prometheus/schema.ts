@@ -4,7 +4,7 @@ export const config = record({
   per_consumer: boolean({
     default: false,
     description:
-      'The label `consumer` of requests and bytes names the consumer (its username). Without it that label is empty. Each consumer multiplies the series.',
+      'Sets the label `consumer` of requests and bytes to the username. If off, the label is empty. Each consumer multiplies the series.',
   }),
   status_code_metrics: boolean({
     default: false,
@@ -13,7 +13,7 @@ export const config = record({
   }),
   ai_metrics: boolean({
     default: false,
-    description: 'Taken for the sake of configurations that have it; there are no such metrics.',
+    description: 'Accepted for compatibility with Kong and ignored: there are no such metrics.',
   }),
   latency_metrics: boolean({
     default: false,
@@ -26,14 +26,14 @@ export const config = record({
   }),
   upstream_health_metrics: boolean({
     default: false,
-    description: 'Where each address of each target of all upstreams stands: `kong_upstream_target_health`.',
+    description: 'State of each address of each target of all upstreams: `kong_upstream_target_health`.',
   }),
   max_series: integer({
     required: true,
     default: 30_000,
     between: [100, 1_000_000],
     description:
-      'Series of each kind (requests, times, bytes) that a worker has room for. What comes when the room is used up is counted under the labels `overflow`. Instances with the same number share the room, and one that is changed begins at 0.',
+      'Maximum number of series of each kind (requests, times, bytes). Further ones are counted under the label `overflow`. Instances with the same number share the space. A change begins at 0.',
   }),
 });
 

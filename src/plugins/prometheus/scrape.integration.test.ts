@@ -17,7 +17,7 @@ import { until } from '../../../test/support/until.ts';
  */
 
 const skip = skipWithoutPrometheus();
-/** Username of a consumer: everything that has a meaning in the formats. */
+/** Username of a consumer with every special character of the formats. */
 const hostile = 'ada "b\\c"\nkong_up{x="1"} 1\n# EOF\r\t\u2028ü';
 let rig: Rig;
 let relay: Server;
@@ -42,7 +42,7 @@ before(async () => {
   });
   await rig.write('PUT', '/upstreams/pool', {});
   await rig.write('POST', '/upstreams/pool/targets', { target: `127.0.0.1:${rig.backend.port}` });
-  // The same page in the old format, which this Prometheus does not ask for when it can have the other.
+  // The same page in the text format, which this Prometheus does not request when OpenMetrics is available.
   relay = createServer(async (_request, response) => {
     const page = await fetch(`${rig.gateway.statusUrl}/metrics`, { headers: { accept: 'text/plain' } });
     response.writeHead(200, { 'content-type': page.headers.get('content-type') ?? '' });
@@ -65,7 +65,7 @@ async function ask(path: string, headers: Readonly<Record<string, string>> = {})
   await (await fetch(rig.gateway.proxyUrl + path, { headers: { connection: 'close', ...headers } })).arrayBuffer();
 }
 
-/** Waits until a query has one answer that is as wanted. */
+/** Waits until a query has one answer with the expected value. */
 async function untilValue(expression: string, wanted: (value: number) => boolean): Promise<void> {
   let last: unknown = null;
   await until(async () => {
@@ -85,14 +85,14 @@ async function untilScrapedWell(): Promise<void> {
   }
 }
 
-test('counts, rates and quantiles are what was sent, in both formats', { skip }, async () => {
+test('counts, rates and quantiles match the requests, in both formats', { skip }, async () => {
   await untilScrapedWell();
   for (let at = 0; at < 25; at++) await ask('/x');
   for (const job of ['gateway', 'text']) {
     const labels = `{job="${job}",service="backend",route="all",code="200",source="service",workspace="default"}`;
     await untilValue(`sum(kong_http_requests_total${labels})`, (value) => value === 25);
   }
-  // Some scrapes see it grow.
+  // Several scrapes, so that rates exist.
   const end = performance.now() + 1500;
   while (performance.now() < end) await ask('/x');
   await untilValue('sum(rate(kong_http_requests_total{job="gateway"}[20s]))', (value) => value > 0);
@@ -109,7 +109,7 @@ test('counts, rates and quantiles are what was sent, in both formats', { skip },
   assert.equal(both.length, 2);
 });
 
-/** What a dashboard for Kong asks for, with its variables filled in. */
+/** The queries of a dashboard for Kong, with its variables replaced. */
 const panels = [
   'sum(rate(kong_http_requests_total{instance=~".+"}[20s]))',
   'sum(rate(kong_http_requests_total{service=~"backend",route=~".+"}[20s])) by (service,code)',
@@ -129,7 +129,7 @@ const panels = [
   'label_replace(kong_nginx_timers{state="pending"}, "x", "$1", "state", "(.*)")',
 ];
 
-test('every panel has something to show', { skip }, async () => {
+test('every panel has data', { skip }, async () => {
   for (const panel of panels) {
     const found = await prometheus.query(panel);
     assert.ok(found.length > 0, panel);
@@ -152,7 +152,7 @@ test('names and labels are the same in both formats', { skip }, async () => {
   assert.equal(types['kong_request_latency_ms'], 'histogram');
 });
 
-test('what a name may hold is text in a label, and nothing else', { skip }, async () => {
+test('special characters of names are escaped in labels', { skip }, async () => {
   await rig.write('PUT', '/services/backend/routes/keyed', { paths: ['/keyed'] });
   await rig.write('POST', '/routes/keyed/plugins', { name: 'key-auth' });
   const { id } = await rig.write('POST', '/consumers', { username: hostile });
@@ -167,12 +167,12 @@ test('what a name may hold is text in a label, and nothing else', { skip }, asyn
   await untilScrapedWell();
 });
 
-test('promtool reads the page', { skip }, async () => {
+test('promtool accepts the page', { skip }, async () => {
   const page = await (await fetch(`${rig.gateway.statusUrl}/metrics`)).text();
   parseMetrics(page);
   const found = checkWithPromtool(page)
     .split('\n')
-    // Kong's own names do not keep to the rules that promtool advises.
+    // Kong's names do not follow the naming advice of promtool.
     .filter((line) => line !== '' && !line.startsWith('kong_'));
   assert.deepEqual(found, []);
 });

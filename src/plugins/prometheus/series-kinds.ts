@@ -1,6 +1,6 @@
 /*
- * What the workers write and the control plane reads. Three memories, by the number of cells that a series has; the first label tells what
- * it is of: a request, a stream or both.
+ * The series that workers write and the control plane reads. Three memories, by the number of cells of a series; the first label
+ * is its kind: a request, a stream or both.
  */
 
 /** Zones and the cells of their series. */
@@ -15,7 +15,7 @@ export const upstreamBounds: readonly number[] = [
   25, 50, 80, 100, 250, 400, 700, 1000, 2000, 5000, 10_000, 30_000, 60_000,
 ];
 
-/** Where the histograms of a route begin: their buckets, one more than bounds, then their sum. */
+/** Offsets of a route's histograms: the buckets, one more than bounds, then the sum. */
 export const gatewayAt = 0;
 export const upstreamAt: number = gatewayAt + gatewayBounds.length + 2;
 export const totalAt: number = upstreamAt + upstreamBounds.length + 2;
@@ -24,11 +24,11 @@ export const timesZone = { name: 'times', cells: totalAt + upstreamBounds.length
 /** The first label. */
 export const ofRequests = 'http';
 export const ofStreams = 'stream';
-/** Bytes of both are one family: a route that was one of requests may be one of streams now. */
+/** Bytes of requests and streams are one family: a route for requests may become one for streams. */
 export const ofBoth = 'both';
 
 /** Cells of `bytesZone`. */
 export const ingress = 0;
 export const egress = 1;
-/** How often they were added to. */
+/** Number of additions. */
 export const additions = 2;

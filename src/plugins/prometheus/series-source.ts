@@ -1,12 +1,12 @@
-import { type Series, SeriesReader } from '../../plugin-sdk/series.ts';
+import { type Series, SeriesReader } from '../../plugin-kit/shared-memory/index.ts';
 
-/** What is read by one name and number of cells: of one memory, or of several whose instances do not share theirs. */
+/** All memories with one name and number of cells: one, or several if instances do not share theirs. */
 export interface SeriesSource {
   readonly readers: readonly SeriesReader[];
   readonly cells: number;
 }
 
-/** A reader remembers which series there are. */
+/** A reader caches the known series. */
 const known = new WeakMap<SharedArrayBuffer, SeriesReader>();
 
 export function openMemory(memory: SharedArrayBuffer, cells: number): SeriesReader {
@@ -16,8 +16,8 @@ export function openMemory(memory: SharedArrayBuffer, cells: number): SeriesRead
 }
 
 /**
- * The series of one kind (the first label) without that label. The numbers are valid until the next one is asked for. Each set of labels
- * comes once: the same one in two memories is one series.
+ * The series of one kind (the first label) without that label. The numbers are valid until the next one is requested. Each set of labels
+ * occurs once: equal labels in two memories are one series.
  */
 export function* seriesOf({ readers, cells }: SeriesSource, kind: string): Generator<Series> {
   const [only] = readers;
@@ -42,7 +42,7 @@ export function* seriesOf({ readers, cells }: SeriesSource, kind: string): Gener
   yield* merged.values();
 }
 
-/** Sums of what found no place. */
+/** The sums of the overflow series. */
 export function overflowOf({ readers, cells }: SeriesSource): Float64Array {
   const sums = new Float64Array(cells);
   for (const reader of readers) {

@@ -1,10 +1,10 @@
-import type { ZoneRequest } from '../../plugin-sdk/limits.ts';
-import { seriesZone } from '../../plugin-sdk/series.ts';
+import { seriesZone } from '../../plugin-kit/shared-memory/index.ts';
+import type { ZoneRequest } from '../../plugin-sdk/index.ts';
 import type { PrometheusConfig } from './schema.ts';
 import { bytesZone, requestsZone, timesZone } from './series-kinds.ts';
 
 /** A memory for each kind of numbers that the instance counts. */
-export function seriesZones(config: PrometheusConfig): readonly ZoneRequest[] {
+export function zones(config: PrometheusConfig): readonly ZoneRequest[] {
   const wanted = [
     { wanted: config.status_code_metrics, ...requestsZone },
     { wanted: config.latency_metrics, ...timesZone },

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type {
   EntityRow,
   PluginAdminAnswer,
@@ -6,11 +7,10 @@ import type {
   PluginAdminRoutes,
   PluginAdminTools,
 } from '../../plugin-sdk/index.ts';
-import { shownEntry } from './admin-view.ts';
-import type { AnswerStore, PurgeTarget, StoredEntry } from './answer-store.ts';
+import { openAdminStore } from './handler.ts';
 import type { ProxyCacheConfig } from './schema.ts';
-import { StoreUnavailable } from './store-unavailable.ts';
-import { openAdminStore } from './stores.ts';
+import { decodeHead } from './store/entry-format.ts';
+import { type EntryStore, type PurgeTarget, type StoredEntry, StoreUnavailable } from './store/entry-store.ts';
 
 const cacheKey = /^[0-9a-f]{64}$/;
 
@@ -19,21 +19,21 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
     path: '/proxy-cache',
     operations: {
       DELETE: {
-        summary: 'Empties the caches of all instances; with a tag or a prefix, removes only what has it.',
+        summary: 'Removes the cached responses of all instances, or only those with a tag or a prefix.',
         status: 204,
         otherStatuses: [200, 400, 404, 503],
         queryParameters: [
           {
             name: 'tag',
-            description: 'Only answers with this tag (`Surrogate-Key`, `Cache-Tag`).',
+            description: 'Only responses with this tag (`Surrogate-Key`, `Cache-Tag`).',
             schema: { type: 'string', minLength: 1 },
           },
           {
             name: 'prefix',
-            description: 'Only answers whose URL starts with this: `http://example.com/list`.',
+            description: 'Only responses whose URL starts with this prefix: `http://example.com/list`.',
             schema: { type: 'string', minLength: 1 },
           },
-          { name: 'plugin', description: 'Only of the plugin instance with this id.' },
+          { name: 'plugin', description: 'Only responses of the plugin instance with this id.' },
         ],
         handle: (request) => available(() => purge(request, tools)),
       },
@@ -43,11 +43,11 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
     path: '/proxy-cache/{cache_key}',
     operations: {
       GET: {
-        summary: 'An answer that is kept.',
+        summary: 'Returns a cached response.',
         handle: (request) => available(async () => show(request, await instancesOf(tools), tools)),
       },
       DELETE: {
-        summary: 'Removes an answer.',
+        summary: 'Removes a cached response.',
         status: 204,
         handle: (request) => available(async () => remove(request, await instancesOf(tools), tools)),
       },
@@ -57,25 +57,25 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
     path: '/proxy-cache/{plugin_id}/caches/{cache_key}',
     operations: {
       GET: {
-        summary: 'An answer that an instance keeps.',
-        handle: (request) => available(async () => show(request, await named(request, tools), tools)),
+        summary: 'Returns a cached response of a plugin instance.',
+        handle: (request) => available(async () => show(request, await instanceOf(request, tools), tools)),
       },
       DELETE: {
-        summary: 'Removes an answer that an instance keeps.',
+        summary: 'Removes a cached response of a plugin instance.',
         status: 204,
-        handle: (request) => available(async () => remove(request, await named(request, tools), tools)),
+        handle: (request) => available(async () => remove(request, await instanceOf(request, tools), tools)),
       },
     },
   },
 ];
 
-/** What the work answers, or 503 while a store does not. */
+/** Answers 503 if the store does not respond. */
 async function available(work: () => Promise<PluginAdminAnswer | null>): Promise<PluginAdminAnswer | null> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
-    return { status: 503, json: { message: 'the store of a cache does not answer' } };
+    return { status: 503, json: { message: 'the cache store does not respond' } };
   }
 }
 
@@ -84,7 +84,7 @@ async function instancesOf(tools: PluginAdminTools): Promise<readonly EntityRow[
   return rows.filter((row) => row['name'] === 'proxy-cache' && row['enabled'] !== false);
 }
 
-async function named({ params }: PluginAdminRequest, tools: PluginAdminTools): Promise<readonly EntityRow[]> {
+async function instanceOf({ params }: PluginAdminRequest, tools: PluginAdminTools): Promise<readonly EntityRow[]> {
   return (await instancesOf(tools)).filter((row) => row.id === params['plugin_id']);
 }
 
@@ -115,8 +115,8 @@ async function show(
   if (key === null) return null;
   for (const row of rows) {
     const entry = await withStore<StoredEntry | null>(row, tools, null, (store) => store.get(key));
-    const shown = entry === null ? null : shownEntry(entry, Date.now());
-    if (shown !== null) return { status: 200, json: shown };
+    const json = entry === null ? null : entryJson(entry, Date.now());
+    if (json !== null) return { status: 200, json };
   }
   return null;
 }
@@ -142,7 +142,7 @@ async function withStore<T>(
   row: EntityRow,
   tools: PluginAdminTools,
   none: T,
-  work: (store: AnswerStore) => T | Promise<T>,
+  work: (store: EntryStore) => T | Promise<T>,
 ): Promise<T> {
   const store = openAdminStore(row['config'] as ProxyCacheConfig, row.id, tools);
   if (store === null) return none;
@@ -151,4 +151,42 @@ async function withStore<T>(
   } finally {
     store.close();
   }
+}
+
+/** An entry in the form of the Admin API, with Kong's names; null if it contains neither a response nor an index. */
+function entryJson(entry: StoredEntry, now: number): Readonly<Record<string, unknown>> | null {
+  const value = decodeHead(entry.head);
+  if (value === null) return null;
+  const ttl = Math.max(0, Math.ceil((entry.expires - now) / 1000));
+  // The address has several responses, each with its own key.
+  if (value.kind === 'index') return { url: entry.url, vary: value.varyNames, ttl };
+  const isText = isUtf8(entry.body);
+  const body = Buffer.from(entry.body).toString(isText ? 'utf8' : 'base64');
+  return {
+    status: value.status,
+    headers: headersJson(value.headers),
+    body,
+    ...(isText ? {} : { body_encoding: 'base64' }),
+    body_len: entry.body.byteLength,
+    timestamp: value.storedAt / 1000,
+    ttl,
+    fresh_for: Math.max(0, value.freshnessLifetime - value.initialAge - (now - value.storedAt) / 1000),
+    tags: entry.tags,
+    url: entry.url,
+    version: 1,
+  };
+}
+
+function headersJson(headerBlock: string): Readonly<Record<string, string | readonly string[]>> {
+  const headers: Record<string, string | string[]> = Object.create(null);
+  for (const line of headerBlock.split('\r\n')) {
+    const colon = line.indexOf(':');
+    if (colon < 0) continue;
+    const [name, value] = [line.slice(0, colon), line.slice(colon + 1).trim()];
+    const known = headers[name];
+    if (known === undefined) headers[name] = value;
+    else if (typeof known === 'string') headers[name] = [known, value];
+    else known.push(value);
+  }
+  return headers;
 }

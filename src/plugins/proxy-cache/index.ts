@@ -1,8 +1,7 @@
 import { allProtocols, definePlugin } from '../../plugin-sdk/index.ts';
-import { cacheAnswers } from './handler.ts';
-import { maxBody, readsBodies } from './policy.ts';
+import { cacheResponses, maxBody, needsRequestBody } from './handler.ts';
 import type { ProxyCacheConfig } from './schema.ts';
-import { zonesOf } from './stores.ts';
+import { zones } from './zones.ts';
 
 export default definePlugin<ProxyCacheConfig>({
   name: 'proxy-cache',
@@ -10,8 +9,8 @@ export default definePlugin<ProxyCacheConfig>({
   priority: 100,
   protocols: allProtocols,
   schema: () => import('./schema.ts'),
-  needs: (config) => (readsBodies(config) ? { requestBody: { maxBytes: maxBody(config) } } : {}),
-  zones: zonesOf,
+  needs: (config) => (needsRequestBody(config) ? { requestBody: { maxBytes: maxBody(config) } } : {}),
+  zones,
   adminRoutes: () => import('./admin.ts'),
-  setup: cacheAnswers,
+  setup: cacheResponses,
 });

@@ -1,15 +1,22 @@
-import type { AnswerStore, FlightEnd, PurgeTarget, StoredEntry } from './answer-store.ts';
+import type {
+  EntryStore,
+  LockWait,
+  LockWaitResult,
+  MaybePromise,
+  PurgeTarget,
+  StoredEntry,
+} from './store/entry-store.ts';
 
 export interface MapStoreOptions {
-  /** Answers come by promises, as those of Redis do. */
+  /** Methods return promises, like those of Redis. */
   readonly slow?: boolean;
 }
 
-/** A store of one process, for tests. */
-export class MapStore implements AnswerStore {
+/** A store in a map, for tests. */
+export class MapStore implements EntryStore {
   readonly entries = new Map<string, StoredEntry>();
-  readonly flights = new Map<string, (() => void)[]>();
-  /** All calls fail while it is set. */
+  readonly locks = new Map<string, (() => void)[]>();
+  /** All methods reject with it while it is set. */
   failure: Error | null = null;
   readonly #slow: boolean;
 
@@ -17,22 +24,22 @@ export class MapStore implements AnswerStore {
     this.#slow = slow;
   }
 
-  get(key: string): StoredEntry | null | Promise<StoredEntry | null> {
-    return this.#answer(() => {
+  get(key: string): MaybePromise<StoredEntry | null> {
+    return this.#result(() => {
       const entry = this.entries.get(key);
       return entry === undefined || entry.expires <= Date.now() ? null : { ...entry };
     });
   }
 
-  put(key: string, entry: StoredEntry): boolean | Promise<boolean> {
-    return this.#answer(() => {
+  put(key: string, entry: StoredEntry): MaybePromise<boolean> {
+    return this.#result(() => {
       this.entries.set(key, { ...entry, body: Buffer.from(entry.body) });
       return true;
     });
   }
 
-  purge(target: PurgeTarget): number | Promise<number> {
-    return this.#answer(() => {
+  purge(target: PurgeTarget): MaybePromise<number> {
+    return this.#result(() => {
       let count = 0;
       for (const [key, { tags, url }] of this.entries) {
         const chosen =
@@ -47,15 +54,15 @@ export class MapStore implements AnswerStore {
     });
   }
 
-  board(key: string): ReturnType<AnswerStore['board']> {
-    return this.#answer(() => {
-      const waiting = this.flights.get(key);
+  acquireLock(key: string): MaybePromise<LockWait | null> {
+    return this.#result(() => {
+      const waiting = this.locks.get(key);
       if (waiting === undefined) {
-        this.flights.set(key, []);
+        this.locks.set(key, []);
         return null;
       }
       return (wait: number) =>
-        new Promise<FlightEnd>((resolve) => {
+        new Promise<LockWaitResult>((resolve) => {
           const timer = setTimeout(() => resolve('late'), wait);
           waiting.push(() => {
             clearTimeout(timer);
@@ -65,15 +72,15 @@ export class MapStore implements AnswerStore {
     });
   }
 
-  land(key: string): void {
-    const waiting = this.flights.get(key) ?? [];
-    this.flights.delete(key);
-    for (const tell of waiting) tell();
+  releaseLock(key: string): void {
+    const waiting = this.locks.get(key) ?? [];
+    this.locks.delete(key);
+    for (const notify of waiting) notify();
   }
 
   close(): void {}
 
-  #answer<T>(work: () => T): T | Promise<T> {
+  #result<T>(work: () => T): MaybePromise<T> {
     const { failure } = this;
     if (failure !== null) return Promise.reject(failure);
     const value = work();

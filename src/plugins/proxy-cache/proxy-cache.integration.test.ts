@@ -21,15 +21,15 @@ before(async () => {
     script: async (connection) => {
       for (;;) {
         const request = await connection.readRequest();
-        // Answers may come in any order.
+        // Responses may be sent in any order.
         void Promise.resolve(script(request)).then((bytes) => connection.write(Buffer.from(bytes, 'latin1')));
       }
     },
     settings: { workers: 2, plugins: ['proxy-cache'] },
   });
   await cached('plain', {});
-  await cached('heeding', { cache_control: true });
-  await cached('patient', { coalescing_wait: 300 });
+  await cached('cache-control', { cache_control: true });
+  await cached('long-wait', { coalescing_wait: 300 });
 });
 after(() => rig.close());
 afterEach(async () => {
@@ -46,7 +46,7 @@ async function cached(name: string, config: Readonly<Record<string, unknown>>): 
   plugins.set(name, String(id));
 }
 
-interface Answer {
+interface Reply {
   readonly status: number;
   readonly text: string;
   readonly headers: Headers;
@@ -54,8 +54,8 @@ interface Answer {
   readonly key: string;
 }
 
-/** On a connection of its own, so that all workers get some. */
-async function ask(path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET'): Promise<Answer> {
+/** On a separate connection, so that all workers get some requests. */
+async function send(path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET'): Promise<Reply> {
   const response = await fetch(rig.gateway.proxyUrl + path, { method, headers: { connection: 'close', ...headers } });
   const text = await response.text();
   const key = response.headers.get('x-cache-key') ?? '';
@@ -71,144 +71,144 @@ async function ask(path: string, headers: Readonly<Record<string, string>> = {},
 const times = <T>(count: number, work: (at: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, at) => work(at)));
 
-const asked = (path: string): number => rig.backend.requests.filter(({ target }) => target.startsWith(path)).length;
+const countAt = (path: string): number => rig.backend.requests.filter(({ target }) => target.startsWith(path)).length;
 
 describe('the cache', () => {
-  it('is one for all workers', async () => {
+  it('is shared by all workers', async () => {
     script = () => answer(`${++serial}`, json);
-    const first = await ask('/plain/workers');
+    const first = await send('/plain/workers');
     assert.equal(first.cache, 'Miss');
-    const others = await times(20, () => ask('/plain/workers'));
+    const others = await times(20, () => send('/plain/workers'));
     assert.deepEqual(new Set(others.map(({ cache, text }) => `${cache} ${text}`)), new Set([`Hit ${first.text}`]));
-    assert.equal(asked('/plain/workers'), 1);
+    assert.equal(countAt('/plain/workers'), 1);
   });
 
-  it('gives bodies as they are, with their coding', async () => {
+  it('serves encoded bodies unchanged', async () => {
     const body = gzipSync('x'.repeat(5000)).toString('latin1');
     script = () => answer(body, `${json}Content-Encoding: gzip\r\nVary: Accept-Encoding\r\nETag: "gz"\r\n`);
     for (const status of ['Miss', 'Hit', 'Hit']) {
-      const got = await ask('/plain/coded', { 'accept-encoding': 'gzip' });
-      assert.deepEqual([got.cache, got.text.length, got.headers.get('etag')], [status, 5000, '"gz"']);
+      const response = await send('/plain/coded', { 'accept-encoding': 'gzip' });
+      assert.deepEqual([response.cache, response.text.length, response.headers.get('etag')], [status, 5000, '"gz"']);
     }
   });
 
-  it('gives large bodies as they are', async () => {
+  it('serves large bodies unchanged', async () => {
     const body = JSON.stringify({ text: 'abc'.repeat(300_000) });
     script = () => answer(body, json);
     for (const status of ['Miss', 'Hit']) {
-      const got = await ask('/plain/large');
-      assert.equal(got.cache, status);
-      assert.ok(got.text === body);
+      const response = await send('/plain/large');
+      assert.equal(response.cache, status);
+      assert.ok(response.text === body);
     }
   });
 
-  it('counts as proxied: latencies of the backend are told, and are none', async () => {
+  it('reports an upstream latency of 0 for a hit', async () => {
     script = () => answer('1', json);
-    await ask('/plain/latency');
-    const { headers } = await ask('/plain/latency');
+    await send('/plain/latency');
+    const { headers } = await send('/plain/latency');
     assert.equal(headers.get('x-kong-upstream-latency'), '0');
   });
 });
 
 describe('coalescing', () => {
-  it('makes one request of a hundred, on all workers', { timeout: 10_000 }, async () => {
+  it('sends one request of a hundred to the backend, on all workers', { timeout: 10_000 }, async () => {
     const held = gate();
     script = async () => {
       await held.open;
       return answer(`${++serial}`, json);
     };
-    const waiting = times(100, () => ask('/patient/hundred'));
-    await until(() => asked('/patient/hundred') === 1);
-    // The others are there, and wait.
+    const waiting = times(100, () => send('/long-wait/hundred'));
+    await until(() => countAt('/long-wait/hundred') === 1);
+    // The others have arrived, and wait.
     await rig.gateway.admin('GET', '/status');
-    held.let();
-    const answers = await waiting;
-    assert.equal(asked('/patient/hundred'), 1);
-    assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
-    assert.equal(answers.filter(({ cache }) => cache === 'Miss').length, 1);
+    held.release();
+    const replies = await waiting;
+    assert.equal(countAt('/long-wait/hundred'), 1);
+    assert.equal(new Set(replies.map(({ text }) => text)).size, 1);
+    assert.equal(replies.filter(({ cache }) => cache === 'Miss').length, 1);
   });
 
-  it('lets all go at once when the answer is not for them', { timeout: 10_000 }, async () => {
+  it('releases all requests if the response must not be stored', { timeout: 10_000 }, async () => {
     const held = gate();
     const all = gate();
-    let coming = 0;
+    let received = 0;
     script = async ({ connection }) => {
-      const own = `${json}Cache-Control: no-store\r\n`;
-      if (++coming === 1) {
-        // Its head says that it is not kept. It ends only once all have come.
+      const headers = `${json}Cache-Control: no-store\r\n`;
+      if (++received === 1) {
+        // Its headers forbid storing it. It ends only after all requests have arrived.
         await held.open;
-        connection.write(`HTTP/1.1 200 OK\r\n${own}Content-Length: 1\r\n\r\n`);
+        connection.write(`HTTP/1.1 200 OK\r\n${headers}Content-Length: 1\r\n\r\n`);
         await all.open;
         return '0';
       }
-      if (coming === 20) all.let();
+      if (received === 20) all.release();
       await all.open;
-      return answer(`${++serial}`, own);
+      return answer(`${++serial}`, headers);
     };
-    const waiting = times(20, () => ask('/patient/not-kept'));
-    await until(() => coming === 1);
-    held.let();
-    const answers = await waiting;
-    assert.equal(new Set(answers.map(({ text }) => text)).size, 20);
-    assert.equal(asked('/patient/not-kept'), 20);
+    const waiting = times(20, () => send('/long-wait/not-kept'));
+    await until(() => received === 1);
+    held.release();
+    const replies = await waiting;
+    assert.equal(new Set(replies.map(({ text }) => text)).size, 20);
+    assert.equal(countAt('/long-wait/not-kept'), 20);
   });
 
-  it('goes on with another one when the first gives up', { timeout: 10_000 }, async () => {
+  it('continues with another request if the first client disconnects', { timeout: 10_000 }, async () => {
     const first = gate();
     script = async () => {
-      if (asked('/patient/gone') === 1) await first.open;
+      if (countAt('/long-wait/gone') === 1) await first.open;
       return answer(`${++serial}`, json);
     };
     using client = await openClient(rig.port);
-    client.write('GET /patient/gone HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
-    await until(() => asked('/patient/gone') === 1);
+    client.write('GET /long-wait/gone HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+    await until(() => countAt('/long-wait/gone') === 1);
     const host = `127.0.0.1`;
     const other = (async () => {
       using second = await openClient(rig.port);
-      second.write(`GET /patient/gone HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      second.write(`GET /long-wait/gone HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
       return await second.readResponse();
     })();
     client.reset();
     assert.equal((await other).status, 200);
-    first.let();
+    first.release();
   });
 });
 
-describe('stale answers', () => {
-  it('are used while the backend is asked, in the background', async () => {
+describe('stale responses', () => {
+  it('are served while they are refreshed in the background', async () => {
     script = (request) => {
       const headers = `${json}Cache-Control: max-age=0, stale-while-revalidate=60\r\nETag: "1"\r\n`;
       return request.get('if-none-match') === '"1"'
         ? 'HTTP/1.1 304 Not Modified\r\nCache-Control: max-age=60\r\nETag: "1"\r\nX-Confirmed: yes\r\n\r\n'
         : answer('"old"', headers);
     };
-    assert.equal((await ask('/heeding/meanwhile')).cache, 'Miss');
-    const stale = await ask('/heeding/meanwhile');
+    assert.equal((await send('/cache-control/refreshed')).cache, 'Miss');
+    const stale = await send('/cache-control/refreshed');
     assert.deepEqual([stale.cache, stale.text], ['Hit', '"old"']);
-    await until(async () => (await ask('/heeding/meanwhile')).headers.get('x-confirmed') === 'yes');
-    assert.equal(asked('/heeding/meanwhile'), 2);
+    await until(async () => (await send('/cache-control/refreshed')).headers.get('x-confirmed') === 'yes');
+    assert.equal(countAt('/cache-control/refreshed'), 2);
   });
 
-  it('stand for a backend that cannot be reached', async () => {
+  it('are served while the backend is unreachable', async () => {
     script = () => answer('"old"', `${json}Cache-Control: max-age=0, stale-if-error=60\r\nETag: "1"\r\n`);
     await rig.write('PUT', '/services/gone', { url: rig.backend.url, retries: 0 });
     await rig.write('PUT', '/services/gone/routes/gone', { paths: ['/gone'], strip_path: false });
     const config = { strategy: 'memory', cache_control: true };
     await rig.write('POST', '/routes/gone/plugins', { name: 'proxy-cache', config });
-    assert.equal((await ask('/gone/a')).cache, 'Miss');
+    assert.equal((await send('/gone/a')).cache, 'Miss');
     await rig.write('PATCH', '/services/gone', { port: 1 });
-    const stale = await ask('/gone/a');
+    const stale = await send('/gone/a');
     assert.deepEqual([stale.status, stale.text], [200, '"old"']);
-    assert.equal((await ask('/gone/b')).status, 502);
+    assert.equal((await send('/gone/b')).status, 502);
   });
 });
 
 describe('the Admin API', () => {
   const admin = (method: string, path: string) => rig.gateway.admin(method, path);
 
-  it('shows and removes what is kept, by its key', async () => {
+  it('shows and removes a response by its key', async () => {
     script = () => answer('{"a":"b"}', `${json}X-A: 1\r\nX-A: 2\r\n`);
-    const { key } = await ask('/plain/admin');
+    const { key } = await send('/plain/admin');
     const id = plugins.get('plain');
     for (const path of [`/proxy-cache/${key}`, `/proxy-cache/${id}/caches/${key}`]) {
       const shown = await admin('GET', path);
@@ -219,22 +219,22 @@ describe('the Admin API', () => {
       assert.equal((await admin('DELETE', path)).status, 204);
       assert.equal((await admin('GET', path)).status, 404);
       assert.equal((await admin('DELETE', path)).status, 404);
-      assert.equal((await ask('/plain/admin')).cache, 'Miss');
+      assert.equal((await send('/plain/admin')).cache, 'Miss');
     }
-    const other = plugins.get('heeding');
+    const other = plugins.get('cache-control');
     assert.equal((await admin('GET', `/proxy-cache/${other}/caches/${key}`)).status, 404);
     assert.equal((await admin('GET', '/proxy-cache/nonsense')).status, 404);
     assert.equal((await admin('GET', `/proxy-cache/nonsense/caches/${key}`)).status, 404);
   });
 
-  it('removes by tag, by prefix, and of one instance', async () => {
-    const paths = ['/plain/purge/a', '/plain/purge/b', '/plain/c', '/heeding/purge/a'];
+  it('purges by tag, by prefix and by instance', async () => {
+    const paths = ['/plain/purge/a', '/plain/purge/b', '/plain/c', '/cache-control/purge/a'];
     const fill = async () => {
-      for (const path of paths) await ask(path);
+      for (const path of paths) await send(path);
     };
     script = ({ target }) =>
       answer('1', `${json}Cache-Control: max-age=60\r\nSurrogate-Key: all ${target.split('/').at(-1)}\r\n`);
-    const left = async () => (await Promise.all(paths.map((path) => ask(path)))).map(({ cache }) => cache);
+    const left = async () => (await Promise.all(paths.map((path) => send(path)))).map(({ cache }) => cache);
     await fill();
     assert.deepEqual((await admin('DELETE', '/proxy-cache?tag=a')).body, { purged: 2 });
     assert.deepEqual(await left(), ['Miss', 'Hit', 'Hit', 'Miss']);
@@ -250,17 +250,17 @@ describe('the Admin API', () => {
     assert.deepEqual(await left(), ['Miss', 'Miss', 'Miss', 'Miss']);
   });
 
-  it('refuses what could be read in two ways', async () => {
+  it('rejects ambiguous and unknown arguments', async () => {
     for (const query of ['tag=a&prefix=b', 'tag=', 'prefix=']) {
       assert.equal((await admin('DELETE', `/proxy-cache?${query}`)).status, 400, query);
     }
-    const slip = await admin('DELETE', '/proxy-cache?perfix=http://a.example/');
-    assert.deepEqual([slip.status, slip.body], [400, { message: "unknown query argument 'perfix'" }]);
+    const misspelt = await admin('DELETE', '/proxy-cache?perfix=http://a.example/');
+    assert.deepEqual([misspelt.status, misspelt.body], [400, { message: "unknown query argument 'perfix'" }]);
     assert.equal((await admin('DELETE', '/proxy-cache?plugin=7f6b8c1e-0000-4000-8000-000000000000')).status, 404);
   });
 });
 
-function gate(): { readonly open: Promise<void>; readonly let: () => void } {
+function gate(): { readonly open: Promise<void>; readonly release: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
-  return { open: promise, let: resolve };
+  return { open: promise, release: resolve };
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { TestRequest } from '../../plugin-sdk/testing.ts';
-import { backend, cache, holdTime, pass, status, statuses } from './cache-test.fixture.ts';
+import type { TestRequest } from '../../plugin-testing/index.ts';
 import { MapStore } from './map-store.fixture.ts';
+import { advance, backend, cache, freezeTime, status, statuses } from './proxy-cache.fixture.ts';
 
-holdTime();
+freezeTime();
 
 describe('the configuration', () => {
   const check = (config: Readonly<Record<string, unknown>>) => cache().check({ strategy: 'memory', ...config });
@@ -33,21 +33,21 @@ describe('the configuration', () => {
     );
   });
 
-  it('takes times as seconds or with a unit', async () => {
-    for (const [given, seconds] of [
+  it('accepts times in seconds or with a unit', async () => {
+    for (const [value, seconds] of [
       [20, 20],
       ['5m', 300],
       ['2h', 7200],
       ['1d', 86_400],
     ] as const) {
-      const checked = await check({ cache_ttl: given });
-      assert.equal(checked.ok && checked.config['cache_ttl'], seconds, String(given));
+      const checked = await check({ cache_ttl: value });
+      assert.equal(checked.ok && checked.config['cache_ttl'], seconds, String(value));
     }
     for (const bad of [0, -1, 'soon', '5 m', 1.5])
       assert.equal((await check({ cache_ttl: bad })).ok, false, String(bad));
   });
 
-  it('refuses what cannot work', async () => {
+  it('rejects invalid values', async () => {
     for (const bad of [
       { strategy: 'disk' },
       { request_method: ['DELETE'] },
@@ -62,12 +62,12 @@ describe('the configuration', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   it('is a Miss, then a Hit with its age, then a Refresh', async () => {
     const test = cache({ config: { cache_ttl: 30, storage_ttl: 60 } });
     const first = await test.request({ backend: backend({ 'X-A': '1' }, 'one') });
     assert.deepEqual([status(first), first.response.header('age')], ['Miss', null]);
-    pass(10);
+    advance(10);
     const hit = await test.request({ backend: backend({}, 'two') });
     assert.equal(hit.upstream, null);
     assert.deepEqual(
@@ -76,13 +76,13 @@ describe('an answer', () => {
     );
     assert.equal(hit.response.header('x-cache-key'), first.response.header('x-cache-key'));
     assert.match(hit.response.header('x-cache-key') ?? '', /^[0-9a-f]{64}$/);
-    pass(20);
+    advance(20);
     const refreshed = await test.request({ backend: backend({}, 'three') });
     assert.deepEqual([status(refreshed), refreshed.response.body], ['Refresh', 'three']);
     assert.deepEqual(await statuses(test, {}), ['Hit']);
   });
 
-  it('that has no end is not kept, nor waited for', async () => {
+  it('that has no end is not cached, and requests do not wait for it', async () => {
     const events = { backend: backend({ 'Content-Type': 'text/event-stream' }) };
     assert.deepEqual(await statuses(cache({ config: { content_type: ['*/*'] } }), events, events), [
       'Bypass',
@@ -90,7 +90,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('is not kept for its status, its type, or the method of its request', async () => {
+  it('is not cached if its status, its type or the request method is excluded', async () => {
     const test = cache();
     assert.deepEqual(await statuses(test, { method: 'POST' }, { method: 'POST' }), ['Bypass', 'Bypass']);
     const bad = { path: '/1', backend: backend({}, 'x', 500) };
@@ -99,12 +99,12 @@ describe('an answer', () => {
     assert.deepEqual(await statuses(test, typed, typed), ['Bypass', 'Bypass']);
   });
 
-  it('to a method that is not for the cache has no key', async () => {
+  it('to a method that is not cached has no key', async () => {
     const { response } = await cache().request({ method: 'POST', backend: backend() });
     assert.equal(response.header('x-cache-key'), null);
   });
 
-  it('tells nothing of the cache where that is so configured', async () => {
+  it('has no headers of the cache if they are disabled', async () => {
     const shown = { age: false, 'X-Cache-Status': false, 'X-Cache-Key': false };
     const test = cache({ config: { response_headers: shown } });
     await test.request({ backend: backend() });
@@ -116,14 +116,14 @@ describe('an answer', () => {
     );
   });
 
-  it('goes after storage_ttl, fresh or not', async () => {
+  it('is removed after storage_ttl, fresh or not', async () => {
     const test = cache({ config: { cache_ttl: 30, storage_ttl: 10 } });
     await test.request({ backend: backend({ ETag: '"1"' }) });
-    pass(11);
+    advance(11);
     assert.deepEqual(await statuses(test, {}), ['Miss']);
   });
 
-  it('that is larger than the bound streams on and is not kept', async () => {
+  it('that is larger than max_body is streamed and not cached', async () => {
     const store = new MapStore();
     const test = cache({ store, config: { max_body: '1k' } });
     const large = backend({}, 'x'.repeat(1025));
@@ -134,7 +134,7 @@ describe('an answer', () => {
     assert.ok([...store.entries.values()].every(({ body }) => body.byteLength === 0));
   });
 
-  it('to a HEAD comes from what a GET left, and a HEAD leaves nothing', async () => {
+  it('to a HEAD comes from a cached GET; the response to a HEAD is not cached', async () => {
     const test = cache();
     const head = { method: 'HEAD', backend: backend({}, '') };
     assert.deepEqual(await statuses(test, head, head), ['Miss', 'Miss']);
@@ -143,7 +143,7 @@ describe('an answer', () => {
     assert.deepEqual([upstream, response.status, response.body], [null, 200, '']);
   });
 
-  it('is kept with other stores, too, that answer later', async () => {
+  it('is cached in stores that answer asynchronously', async () => {
     const test = cache({ store: new MapStore({ slow: true }) });
     assert.deepEqual(await statuses(test, {}), ['Miss']);
     await new Promise(setImmediate);
@@ -162,7 +162,7 @@ describe('an answer', () => {
 });
 
 describe('the key', () => {
-  it('holds the query, sorted, or chosen arguments of it', async () => {
+  it('contains the sorted query, or the configured arguments', async () => {
     assert.deepEqual(await statuses(cache(), { path: '/?a=1&b=2' }, { path: '/?b=2&a=1' }, { path: '/?a=2' }), [
       'Miss',
       'Hit',
@@ -176,7 +176,7 @@ describe('the key', () => {
     ]);
   });
 
-  it('holds headers that are named', async () => {
+  it('contains the configured headers', async () => {
     const test = cache({ config: { vary_headers: ['X-Kind'] } });
     const kind = (value: string): TestRequest => ({ headers: { 'x-kind': value } });
     assert.deepEqual(await statuses(test, kind('a'), kind('b'), kind('b'), kind('a'), kind('a'), {}), [
@@ -189,7 +189,7 @@ describe('the key', () => {
     ]);
   });
 
-  it('holds the body of a POST', async () => {
+  it('contains the body of a POST', async () => {
     const test = cache({ config: { request_method: ['GET', 'POST'] } });
     const post = (body: string): TestRequest => ({ method: 'POST', body });
     const typed = { ...post('b'), headers: { 'content-type': 'text/xml' } };
@@ -203,14 +203,14 @@ describe('the key', () => {
     ]);
   });
 
-  it('holds the consumer, unless the answer is public', async () => {
-    const by = (who: string, path: string, control: string): TestRequest => ({
+  it('contains the consumer, unless the response is public', async () => {
+    const by = (consumer: string, path: string, control: string): TestRequest => ({
       path,
-      headers: { 'x-who': who },
+      headers: { 'x-consumer': consumer },
       backend: backend({ 'Cache-Control': control }),
     });
-    const test = cache({ who: true });
-    const own = (who: string) => by(who, '/own', 'max-age=60');
+    const test = cache({ authenticates: true });
+    const own = (consumer: string) => by(consumer, '/own', 'max-age=60');
     assert.deepEqual(await statuses(test, own('ada'), own('bob'), own('ada'), own('bob')), [
       'Miss',
       'Miss',
@@ -223,14 +223,14 @@ describe('the key', () => {
       return { ...rest, headers: { ...headers, Authorization: token } };
     };
     assert.deepEqual(await statuses(test, user('a'), user('b'), user('a')), ['Miss', 'Miss', 'Hit']);
-    const shared = (who: string) => by(who, '/all', 'public');
+    const shared = (consumer: string) => by(consumer, '/all', 'public');
     assert.deepEqual(await statuses(test, shared('ada'), shared('bob')), ['Miss', 'Hit']);
     assert.deepEqual(await statuses(test, { path: '/none' }, { ...own('ada'), path: '/none' }), ['Miss', 'Miss']);
   });
 });
 
 describe('Vary', () => {
-  it('keeps variants apart, and finds each again', async () => {
+  it('separates variants', async () => {
     const test = cache();
     const language = (value: string): TestRequest => ({
       headers: { 'accept-language': value },
@@ -246,19 +246,19 @@ describe('Vary', () => {
     assert.deepEqual(await statuses(test, { backend: backend({ Vary: 'Accept-Language' }) }), ['Miss']);
   });
 
-  it('means what the backend gets, which plugins may have changed', async () => {
+  it('applies to the headers that the backend receives, which plugins may have changed', async () => {
     const test = cache();
     const sent = (value: string, more = {}): TestRequest => ({
       headers: { 'x-sent': value, 'x-kind': 'same', ...more },
       backend: backend({ Vary: 'x-kind' }, value),
     });
     assert.deepEqual(await statuses(test, sent('a'), sent('b'), sent('a')), ['Miss', 'Miss', 'Hit']);
-    // A part that a plugin does not want.
+    // A plugin removes the range.
     const { response } = await test.request(sent('a', { Range: 'bytes=0-0' }));
     assert.deepEqual([response.status, response.header('x-cache-status')], [200, 'Hit']);
   });
 
-  it('of the address of the client keeps clients apart', async () => {
+  it('with the address of the client separates clients', async () => {
     const test = cache();
     const from = (clientIp: string): TestRequest => ({ clientIp, backend: backend({ Vary: 'X-Forwarded-For' }) });
     assert.deepEqual(await statuses(test, from('192.0.2.1'), from('192.0.2.2'), from('192.0.2.1')), [
@@ -268,13 +268,13 @@ describe('Vary', () => {
     ]);
   });
 
-  it('is taken for said of answers with a content coding', async () => {
+  it('implies Accept-Encoding for responses with a content coding', async () => {
     const test = cache();
     const coded = { headers: { 'accept-encoding': 'gzip' }, backend: backend({ 'Content-Encoding': 'gzip' }) };
     assert.deepEqual(await statuses(test, coded, coded, {}), ['Miss', 'Hit', 'Miss']);
   });
 
-  it('with a star, with what is no name, or with too many names is not kept', async () => {
+  it('with a wildcard, an invalid name or too many names prevents caching', async () => {
     const many = Array.from({ length: 17 }, (_, at) => `x-${at}`).join(',');
     for (const vary of ['*', 'a, *', 'a b', many]) {
       const request = { backend: backend({ Vary: vary }) };

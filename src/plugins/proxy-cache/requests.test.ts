@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { TestRequest } from '../../plugin-sdk/testing.ts';
-import { backend, cache, heeding, holdTime, pass, statuses } from './cache-test.fixture.ts';
+import type { TestRequest } from '../../plugin-testing/index.ts';
+import { advance, backend, cache, freezeTime, statuses, withCacheControl } from './proxy-cache.fixture.ts';
 
-holdTime();
+freezeTime();
 
 describe('conditional requests', () => {
-  const kept = { ETag: '"1"', 'Last-Modified': 'Sat, 21 Nov 2026 11:00:00 GMT' };
+  const validators = { ETag: '"1"', 'Last-Modified': 'Sat, 21 Nov 2026 11:00:00 GMT' };
 
-  it('are answered with 304 when the client has what is kept', async () => {
+  it('are answered with 304 if the client has the cached response', async () => {
     const test = cache();
-    await test.request({ backend: backend(kept) });
-    for (const headers of [{ 'If-None-Match': '"1"' }, { 'If-Modified-Since': kept['Last-Modified'] }]) {
+    await test.request({ backend: backend(validators) });
+    for (const headers of [{ 'If-None-Match': '"1"' }, { 'If-Modified-Since': validators['Last-Modified'] }]) {
       const { response, upstream } = await test.request({ headers });
       assert.deepEqual(
         [upstream, response.status, response.body, response.header('etag'), response.header('content-type')],
@@ -21,22 +21,22 @@ describe('conditional requests', () => {
     assert.equal((await test.request({ headers: { 'If-None-Match': '"2"' } })).response.status, 200);
   });
 
-  it('that find nothing fetch the whole, for others, too', async () => {
+  it('fetch the whole response if it is not cached, for other clients, too', async () => {
     const test = cache();
-    const { upstream } = await test.request({ headers: { 'If-None-Match': '"1"' }, backend: backend(kept) });
+    const { upstream } = await test.request({ headers: { 'If-None-Match': '"1"' }, backend: backend(validators) });
     assert.equal(upstream?.header('if-none-match'), null);
     assert.deepEqual(await statuses(test, {}), ['Hit']);
   });
 
-  it('that only the backend can judge go there', async () => {
+  it('that only the backend can evaluate bypass the cache', async () => {
     const test = cache();
-    await test.request({ backend: backend(kept) });
+    await test.request({ backend: backend(validators) });
     assert.deepEqual(await statuses(test, { headers: { 'If-Match': '"1"' } }), ['Bypass']);
   });
 });
 
 describe('ranges', () => {
-  it('are cut from the whole that is kept', async () => {
+  it('are taken from the cached response', async () => {
     const test = cache();
     await test.request({ backend: backend({ ETag: '"1"' }, '0123456789') });
     const part = async (headers: Readonly<Record<string, string>>) => {
@@ -51,7 +51,7 @@ describe('ranges', () => {
     assert.deepEqual(await part({ Range: 'bytes=0-1,4-5' }), [200, '0123456789', null]);
   });
 
-  it('that the backend answers are not kept', async () => {
+  it('that the backend sends are not stored', async () => {
     const test = cache({ config: { response_code: [200, 206] } });
     const partial = {
       headers: { Range: 'bytes=0-1' },
@@ -67,8 +67,8 @@ describe('Cache-Control of requests', () => {
     backend: backend({ 'Cache-Control': 'max-age=60', Age: '20' }),
   });
 
-  it('is heeded where that is asked for', async () => {
-    const test = cache({ config: heeding });
+  it('is applied with cache_control', async () => {
+    const test = cache({ config: withCacheControl });
     await test.request(by(''));
     const all = ['max-age=30', 'max-age=10', 'min-fresh=30', 'min-fresh=50', 'no-cache', 'no-store', 'only-if-cached'];
     assert.deepEqual(await statuses(test, ...all.map(by)), [
@@ -82,22 +82,22 @@ describe('Cache-Control of requests', () => {
     ]);
   });
 
-  it('is not heeded else', async () => {
+  it('is ignored without cache_control', async () => {
     const test = cache();
     await test.request(by(''));
     assert.deepEqual(await statuses(test, by('no-cache'), by('no-store'), by('max-age=0')), ['Hit', 'Hit', 'Hit']);
   });
 
-  it('lets a stale answer do', async () => {
-    const test = cache({ config: { ...heeding, storage_ttl: 600 } });
+  it('accepts a stale response with max-stale', async () => {
+    const test = cache({ config: { ...withCacheControl, storage_ttl: 600 } });
     await test.request({ backend: backend({ 'Cache-Control': 'max-age=10' }) });
-    pass(30);
+    advance(30);
     assert.deepEqual(await statuses(test, by('max-stale=30')), ['Hit']);
     assert.deepEqual(await statuses(test, by('max-stale=10')), ['Refresh']);
   });
 
-  it('only-if-cached finds nothing: 504', async () => {
-    const { response, upstream } = await cache({ config: heeding }).request(by('only-if-cached'));
+  it('leads to 504 with only-if-cached if there is no response', async () => {
+    const { response, upstream } = await cache({ config: withCacheControl }).request(by('only-if-cached'));
     assert.deepEqual([upstream, response.status], [null, 504]);
     assert.match(response.header('content-type') ?? '', /^text\/plain/);
     assert.match(response.body, /^The upstream server is timing out\n/);

@@ -1,3 +1,4 @@
+import { redisServer, seconds } from '../../plugin-kit/fields/index.ts';
 import {
   array,
   boolean,
@@ -7,18 +8,16 @@ import {
   integer,
   number,
   record,
-  redisServer,
-  seconds,
   string,
 } from '../../plugin-sdk/schema.ts';
-import { parseSize } from './sizes.ts';
+import { parseSize } from './rules/policy.ts';
 
-function size(least: string, most: string) {
-  const [low, high] = [parseSize(least) ?? 0, parseSize(most) ?? 0];
+function size(min: string, max: string) {
+  const [low, high] = [parseSize(min) ?? 0, parseSize(max) ?? 0];
   return (text: string): string | null => {
     const bytes = parseSize(text);
     return bytes === null || bytes < low || bytes > high
-      ? `must be a size from ${least} to ${most} such as 512k or 64m`
+      ? `must be a size from ${min} to ${max} such as 512k or 64m`
       : null;
   };
 }
@@ -28,41 +27,41 @@ export const config = record({
     required: true,
     default: [200, 301, 404],
     len_min: 1,
-    description: 'Statuses of answers that are kept. 206 and 304 never are.',
+    description: 'Statuses of responses that are cached. 206 and 304 never are.',
   }),
   request_method: array(string({ one_of: ['HEAD', 'GET', 'POST', 'PATCH', 'PUT'], description: 'A method.' }), {
     required: true,
     default: ['GET', 'HEAD'],
     description:
-      'Methods of requests that are answered from the cache. `HEAD` is answered from what a `GET` left; the body of the others is part of the key.',
+      'Methods of requests that are answered from the cache. `HEAD` uses the cached response to `GET`. For other methods the request body is part of the key.',
   }),
   content_type: array(string({ description: 'A media type.' }), {
     required: true,
     default: ['text/plain', 'application/json'],
     description:
-      'Types of answers that are kept. Parameters have to be the same: `application/json` is not `application/json; charset=utf-8`. `*` stands for any type, subtype, or both, with any parameters: `text/*`, `*/*`.',
+      'Media types of responses that are cached. Parameters must be equal: `application/json` does not match `application/json; charset=utf-8`. `*` matches any type or subtype, with any parameters: `text/*`, `*/*`.',
   }),
   cache_ttl: seconds({
     default: 300,
     gt: 0,
     description:
-      'How long an answer is fresh; where `cache_control` is on, the answer itself decides. Also as a text: `5m`, `2h`.',
+      'How long a response is fresh. With `cache_control` the response itself decides. Also accepts `5m` or `2h`.',
   }),
   strategy: string({
     required: true,
     one_of: ['memory', 'redis'],
-    description: 'Where answers are kept: in memory that the workers of a node share, or in Redis, for all nodes.',
+    description: 'Where responses are stored: in memory that the workers of a node share, or in Redis, for all nodes.',
   }),
   cache_control: boolean({
     required: true,
     default: false,
-    description: 'Heeds `Cache-Control`, `Expires` and `Age` of requests and answers (RFC 9111).',
+    description: 'Applies `Cache-Control`, `Expires` and `Age` of requests and responses (RFC 9111).',
   }),
-  ignore_uri_case: boolean({ default: false, description: 'Paths and queries are the same in upper and lower case.' }),
+  ignore_uri_case: boolean({ default: false, description: 'Ignores upper and lower case in paths and queries.' }),
   storage_ttl: seconds({
     gt: 0,
     description:
-      'How long an answer is kept, fresh or not. Default: as long as it is fresh or may be used stale; with an `ETag` or a `Last-Modified` as long again, to be validated.',
+      'How long a response is stored, fresh or not. Default: as long as it is fresh or may be used stale; with an `ETag` or `Last-Modified` for its fresh time again, so that it can be validated.',
   }),
   memory: record(
     {
@@ -70,83 +69,87 @@ export const config = record({
         required: true,
         default: 'kong_db_cache',
         match: /^[A-Za-z0-9_.-]{1,64}$/,
-        description: 'Name of the memory. Instances that name the same one, with the same size, share it.',
+        description: 'Name of the memory. Instances with the same name and size share it.',
       }),
       size: string({
         required: true,
         default: '64m',
         custom: size('256k', '2g'),
-        description: 'Size of the memory. When it is full, answers that were not asked for lately go.',
+        description: 'Size of the memory. When it is full, responses that were not requested recently are evicted.',
       }),
     },
-    { required: true, description: 'Of the strategy `memory`.' },
+    { required: true, description: 'Settings of the strategy `memory`.' },
   ),
   vary_query_params: array(string({ description: 'Name of a query argument.' }), {
-    description: 'Only these arguments of the query are part of the key. Default: all of them.',
+    description: 'Only these query arguments are part of the key. Default: all.',
   }),
-  vary_headers: array(headerName({ description: 'Name of a header of requests.' }), {
+  vary_headers: array(headerName({ description: 'Name of a request header.' }), {
     description:
-      'Headers of requests whose values are part of the key. What `Vary` of an answer names always is, and `Accept-Encoding` of those with a `Content-Encoding`.',
+      'Request headers that are part of the key. Those that the response names in `Vary` always are, and `Accept-Encoding` if the response has a `Content-Encoding`.',
   }),
   response_headers: record(
     {
-      age: boolean({ default: true, description: '`Age`, of answers from the cache.' }),
-      'X-Cache-Status': boolean({ default: true, description: '`Miss`, `Hit`, `Refresh` or `Bypass`.' }),
-      'X-Cache-Key': boolean({ default: true, description: 'The key, for the Admin API.' }),
+      age: boolean({ default: true, description: 'Sends `Age` in responses from the cache.' }),
+      'X-Cache-Status': boolean({
+        default: true,
+        description: 'Sends `X-Cache-Status`: `Miss`, `Hit`, `Refresh` or `Bypass`.',
+      }),
+      'X-Cache-Key': boolean({ default: true, description: 'Sends `X-Cache-Key`: the key for the Admin API.' }),
     },
-    { required: true, description: 'Headers that tell clients about the cache.' },
+    { required: true, description: 'Headers that the cache adds to responses.' },
   ),
   redis: redisServer(),
   coalescing: boolean({
     required: true,
     default: true,
     description:
-      'Of requests for the same thing that is not there, one goes to the backend, and the others wait for it.',
+      'Of several requests for the same response that is not cached, one goes to the backend and the others wait for it.',
   }),
   coalescing_wait: number({
     required: true,
     default: 5,
     between: [0.01, 300],
     unit: 's',
-    description: 'A request that has waited so long goes to the backend itself.',
+    description: 'How long a request waits for another one before it goes to the backend itself.',
   }),
   stale_while_revalidate: seconds({
     required: true,
     default: 0,
     between: [0, 2_592_000],
-    description: 'How long a stale answer is still used, while it is fetched again. An answer can say so itself.',
+    description:
+      'How long a stale response is served while it is fetched again. A response can override this in `Cache-Control`.',
   }),
   stale_if_error: seconds({
     required: true,
     default: 0,
     between: [0, 2_592_000],
     description:
-      'How long a stale answer is still used when the backend fails or answers 500, 502, 503 or 504. An answer can say so itself.',
+      'How long a stale response is served when the backend fails or answers 500, 502, 503 or 504. A response can override this in `Cache-Control`.',
   }),
   max_body: string({
     required: true,
     default: '1m',
     custom: size('1k', '16m'),
     description:
-      'Answers with larger bodies are not kept. Request bodies, where they are part of the key, have this limit, too.',
+      'Responses with larger bodies are not cached. The limit also applies to request bodies that are part of the key.',
   }),
-  tag_headers: array(headerName({ description: 'Name of a header of answers.' }), {
+  tag_headers: array(headerName({ description: 'Name of a response header.' }), {
     required: true,
     default: ['Surrogate-Key', 'Cache-Tag'],
-    description: 'Headers of answers that name their tags, apart by spaces or commas, by which they can be removed.',
+    description: 'Response headers that contain tags, separated by spaces or commas. Responses can be purged by tag.',
   }),
-  pass_tags: boolean({ required: true, default: false, description: 'Clients see those headers.' }),
+  pass_tags: boolean({ required: true, default: false, description: 'Sends the tag headers to clients.' }),
   set_cookie: string({
     required: true,
     default: 'bypass',
     one_of: ['bypass', 'strip', 'store'],
     description:
-      'Answers that set cookies: `bypass` does not keep them, `strip` keeps them without the cookies, `store` gives the same cookies to everybody.',
+      'Responses that set cookies: `bypass` does not cache them, `strip` caches them without the cookies, `store` sends the same cookies to all clients.',
   }),
   ignore_no_store: boolean({
     required: true,
     default: false,
-    description: 'Without `cache_control`: answers that say `no-store` are kept all the same.',
+    description: 'Caches responses with `no-store`. Only without `cache_control`.',
   }),
 });
 
@@ -166,15 +169,15 @@ export const checks: readonly EntityCheck[] = [
   {
     custom_entity_check: {
       field_sources: ['config'],
-      fn: ({ config: given }) => configProblem(given as ProxyCacheConfig),
+      fn: ({ config: candidate }) => configProblem(candidate as ProxyCacheConfig),
     },
   },
 ];
 
-function configProblem(given: ProxyCacheConfig): Readonly<Record<string, string>> | null {
-  const body = parseSize(given.max_body) ?? 0;
-  const memory = parseSize(given.memory.size) ?? 0;
-  if (given.strategy === 'memory' && body * 4 > memory) {
+function configProblem({ strategy, max_body, memory }: ProxyCacheConfig): Readonly<Record<string, string>> | null {
+  const bodyBytes = parseSize(max_body) ?? 0;
+  const memoryBytes = parseSize(memory.size) ?? 0;
+  if (strategy === 'memory' && bodyBytes * 4 > memoryBytes) {
     return { 'config.max_body': 'must be at most a quarter of config.memory.size' };
   }
   return null;

@@ -7,9 +7,9 @@ import { startTestGateway, type TestGateway } from '../../../test/support/gatewa
 import { skipWithoutRedis, startRedis } from '../../../test/support/redis.ts';
 import { until } from '../../../test/support/until.ts';
 
-/** What the workers of a node have together; Redis what nodes have. */
+/** The cache that the workers of a node share, and, in Redis, several nodes. */
 
-const faulty = join(import.meta.dirname, '../../../test/fixtures/plugins/faulty.ts');
+const faulty = join(import.meta.dirname, '../../../test/support/plugins/faulty.ts');
 
 let gateway: TestGateway;
 let backend: TestBackend;
@@ -38,7 +38,7 @@ before(async () => {
   await created(gateway, '/routes/faulty/plugins', { name: 'faulty' });
 });
 after(async () => {
-  // What a test that failed has left open must not keep the gateway from ending.
+  // Responses that a failed test has left open must not prevent the gateway from stopping.
   for (const response of held) response.destroy();
   await gateway.stop();
   await backend.close();
@@ -49,7 +49,7 @@ async function created(node: TestGateway, path: string, body: Readonly<Record<st
   assert.equal(answer.status, 201, JSON.stringify(answer.body));
 }
 
-/** The same ids on all nodes, as with a database that they share. */
+/** The same ids on all nodes, as with a shared database. */
 async function setUp(node: TestGateway, config: Readonly<Record<string, unknown>>): Promise<void> {
   const id = '8c2f7f0e-1111-4222-8333-444455556666';
   await created(node, '/services', { id, name: 's', url: backend.url });
@@ -64,7 +64,7 @@ async function setUp(node: TestGateway, config: Readonly<Record<string, unknown>
   await created(node, '/routes/cached/plugins', { id, name: 'proxy-cache', config: { ...common, ...config } });
 }
 
-interface Got {
+interface Reply {
   readonly text: string;
   readonly status: string;
 }
@@ -74,7 +74,7 @@ interface Address {
   readonly port: number;
 }
 
-/** A connection that is kept, and the worker at its other end. */
+/** A persistent connection, and the worker that serves it. */
 interface Connection extends Address {
   readonly agent: Agent;
   readonly worker: string;
@@ -86,12 +86,12 @@ async function openWorker(): Promise<Connection> {
   return { ...here, agent, worker: text };
 }
 
-/** On a connection of its own, so that all workers get some. */
-function get(node: Address, path: string): Promise<Got> {
+/** On a separate connection, so that all workers get some requests. */
+function get(node: Address, path: string): Promise<Reply> {
   return getOn(node, path);
 }
 
-async function getOn(node: Address | Connection, path: string, headers: OutgoingHttpHeaders = {}): Promise<Got> {
+async function getOn(node: Address | Connection, path: string, headers: OutgoingHttpHeaders = {}): Promise<Reply> {
   const options = { host: node.host, port: node.port, path, agent: 'agent' in node ? node.agent : (false as const) };
   const message = await new Promise<IncomingMessage>((resolve, reject) => {
     request({ ...options, headers: { Host: 'example.com', ...headers } }, resolve)
@@ -102,7 +102,7 @@ async function getOn(node: Address | Connection, path: string, headers: Outgoing
   return { text, status: String(message.headers['x-cache-status']) };
 }
 
-function getMany(node: Address, path: string, count: number): Promise<readonly Got[]> {
+function getMany(node: Address, path: string, count: number): Promise<readonly Reply[]> {
   return Promise.all(Array.from({ length: count }, () => get(node, path)));
 }
 
@@ -111,13 +111,13 @@ async function zoneFacts(): Promise<Readonly<Record<string, unknown>>> {
   return (body['zones'] as Record<string, unknown>[]).find(({ kind }) => kind === 'store') ?? {};
 }
 
-test('an answer that one worker has kept all others give', async () => {
+test('a response that one worker has stored is served by all workers', async () => {
   const { text } = await get(here, '/kept');
   const answers = await getMany(here, '/kept', 40);
   assert.deepEqual([...new Set(answers.map((one) => `${one.text} ${one.status}`))], [`${text} Hit`]);
 });
 
-test('a hundred requests at once on all workers make one of the backend', async () => {
+test('a hundred simultaneous requests on all workers send one to the backend', async () => {
   const before = served;
   const answers = getMany(here, '/held/at-once', 100);
   await until(() => held.size === 1);
@@ -126,33 +126,33 @@ test('a hundred requests at once on all workers make one of the backend', async 
   assert.equal(served - before, 1);
 });
 
-test('when the worker that leads dies, those of the others go on, and what was kept stays', async () => {
+test('when the worker that holds the lock dies, the others continue and the cache keeps its entries', async () => {
   await get(here, '/stays');
-  const leader = await openWorker();
-  const led = getOn(leader, '/held/dies').catch(() => null);
+  const holder = await openWorker();
+  const holding = getOn(holder, '/held/dies').catch(() => null);
   await until(() => held.size === 1);
   const [first] = held;
   const followers = await Promise.all(Array.from({ length: 12 }, openWorker));
-  const waiting = followers.filter(({ worker }) => worker !== leader.worker);
+  const waiting = followers.filter(({ worker }) => worker !== holder.worker);
   const answers = waiting.map((one) => getOn(one, '/held/dies'));
-  // On a connection of its own, as the worker answers one request after the other.
+  // On a separate connection: a worker answers the requests of one connection in order.
   let killer = await openWorker();
-  for (let tries = 0; killer.worker !== leader.worker; tries++) {
-    assert.ok(tries < 200, 'a connection to the leading worker');
+  for (let tries = 0; killer.worker !== holder.worker; tries++) {
+    assert.ok(tries < 200, 'a connection to the worker that holds the lock');
     killer.agent.destroy();
     killer = await openWorker();
   }
   await getOn(killer, '/faulty', { 'X-Fail': 'exit' }).catch(() => null);
-  assert.equal(await led, null);
+  assert.equal(await holding, null);
   const later = get(here, '/held/dies');
   await until(() => held.size === 1 && !held.has(first as ServerResponse));
   for (const response of held) response.end('after all');
-  for (const got of await Promise.all([...answers, later])) assert.equal(got.text, 'after all');
+  for (const reply of await Promise.all([...answers, later])) assert.equal(reply.text, 'after all');
   assert.equal((await get(here, '/stays')).status, 'Hit');
-  for (const one of [leader, killer, ...followers]) one.agent.destroy();
+  for (const one of [holder, killer, ...followers]) one.agent.destroy();
 });
 
-test('the control plane purges what all workers have, copies too, and tells the fill', async () => {
+test('the control plane purges entries and the copies of all workers, and reports the usage of the memory', async () => {
   const before = await zoneFacts();
   assert.equal(before['plugin'], 'proxy-cache');
   assert.equal(before['bytes'], 2 ** 20);
@@ -161,13 +161,13 @@ test('the control plane purges what all workers have, copies too, and tells the 
   assert.ok(Number(filled['used']) > Number(before['used']) && Number(filled['taken']) > Number(before['taken']));
   assert.ok(Number(filled['hits']) >= 19 && Number(filled['capacity']) >= Number(filled['taken']));
   assert.equal(filled['evictions'], 0);
-  const [{ text }] = (await getMany(here, '/purged', 1)) as [Got];
+  const [{ text }] = (await getMany(here, '/purged', 1)) as [Reply];
   assert.equal((await gateway.admin('DELETE', '/proxy-cache?tag=all')).status, 200);
   const answers = await getMany(here, '/purged', 20);
   assert.ok(answers.every((one) => one.text !== text));
 });
 
-test('more than fits makes room, within the bound', async () => {
+test('new responses evict others when the memory is full', async () => {
   for (let at = 0; at < 1500; at += 50) {
     await Promise.all(Array.from({ length: 50 }, (_, one) => get(here, `/more/${at + one}`)));
   }
@@ -175,7 +175,7 @@ test('more than fits makes room, within the bound', async () => {
   assert.ok(Number(evictions) > 0 && Number(taken) <= Number(capacity) && Number(used) > 0);
 });
 
-test('two nodes have one cache in Redis: kept, fetched and purged once', {
+test('two nodes share a cache in Redis: responses are fetched, stored and purged once', {
   skip: skipWithoutRedis(),
   timeout: 60_000,
 }, async () => {
@@ -204,8 +204,8 @@ test('two nodes have one cache in Redis: kept, fetched and purged once', {
     await get(one, '/kept');
     const again = get(two, '/held/redis');
     await until(() => held.size === 1);
-    for (const response of held) response.end('anew');
-    assert.equal((await again).text, 'anew');
+    for (const response of held) response.end('again');
+    assert.equal((await again).text, 'again');
     await redis.kill();
     assert.deepEqual(
       (await getMany(one, '/plain', 5)).map(({ status }) => status),

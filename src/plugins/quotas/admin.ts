@@ -33,7 +33,7 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
     path: '/consumers/{consumers}/quotas',
     operations: {
       GET: {
-        summary: 'What a consumer has used of its quotas, and when they begin anew.',
+        summary: 'What a consumer has used of its quotas, and when they reset.',
         handle: async (request) => {
           const counted = await quotasOf(request, tools);
           if (counted === null) return null;

@@ -1,16 +1,9 @@
-import {
-  type AccessContext,
-  clientKey,
-  contextKey,
-  limiterGuard,
-  type PluginPhases,
-  type PluginTools,
-  type Reply,
-  refuse,
-  type WindowVerdict,
-} from '../../plugin-sdk/index.ts';
+import { clientKey, limiterGuard } from '../../plugin-kit/limits/index.ts';
+import type { AccessContext, PluginPhases, PluginTools, Reply, WindowVerdict } from '../../plugin-sdk/index.ts';
+import { contextKey, refuse } from '../../plugin-sdk/index.ts';
 import { limitsOf, namespaceOf, type QuotaPeriod } from './quota.ts';
 import type { QuotasConfig } from './schema.ts';
+import { countersZone } from './zones.ts';
 
 const headerNames: Readonly<Record<QuotaPeriod, { readonly limit: string; readonly remaining: string }>> = {
   day: { limit: 'X-Quota-Limit-Day', remaining: 'X-Quota-Remaining-Day' },
@@ -19,7 +12,7 @@ const headerNames: Readonly<Record<QuotaPeriod, { readonly limit: string; readon
 
 const verdictKey = contextKey<WindowVerdict>('verdict');
 
-export function keepQuotas(config: QuotasConfig, tools: PluginTools): PluginPhases {
+export function enforceQuotas(config: QuotasConfig, tools: PluginTools): PluginPhases {
   const guard = limiterGuard(tools, config.fault_tolerant);
   const limits = limitsOf(config);
   const headers = limits.map(({ period }) => headerNames[period]);
@@ -28,12 +21,12 @@ export function keepQuotas(config: QuotasConfig, tools: PluginTools): PluginPhas
     namespace: namespaceOf(tools.instanceId),
     limits,
     policy: 'cluster',
-    zone: 'counters',
-    whenAway: config.fault_tolerant ? 'local' : 'reject',
-    onAway: guard.complain,
+    zone: countersZone,
+    whenUnavailable: config.fault_tolerant ? 'local' : 'reject',
+    onUnavailable: guard.report,
   });
 
-  function judge(context: AccessContext, verdict: WindowVerdict): undefined | Reply {
+  function decide(context: AccessContext, verdict: WindowVerdict): undefined | Reply {
     context.set(verdictKey, verdict);
     if (verdict.allowed) return undefined;
     const reset = verdict.windows[verdict.violated]?.reset ?? 1;
@@ -45,8 +38,8 @@ export function keepQuotas(config: QuotasConfig, tools: PluginTools): PluginPhas
     access(context) {
       const verdict = limiter.take(identify(context));
       return verdict instanceof Promise
-        ? guard.settle(verdict, (settled) => judge(context, settled))
-        : judge(context, verdict);
+        ? guard.settle(verdict, (settled) => decide(context, settled))
+        : decide(context, verdict);
     },
     dispose: () => limiter.close(),
   };

@@ -1,9 +1,6 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { keepQuotas } from './handler.ts';
-import type { QuotasConfig } from './schema.ts';
-
-/** Room for some ten thousand clients; shared by all instances of the node. */
-const zoneBytes = 4 * 1024 * 1024;
+import { enforceQuotas } from './handler.ts';
+import { zones } from './zones.ts';
 
 export default definePlugin({
   name: 'quotas',
@@ -12,6 +9,6 @@ export default definePlugin({
   protocols: httpProtocols,
   schema: () => import('./schema.ts'),
   adminRoutes: () => import('./admin.ts'),
-  zones: ({ fault_tolerant: tolerant }: QuotasConfig) => (tolerant ? [{ name: 'counters', bytes: zoneBytes }] : []),
-  setup: keepQuotas,
+  zones,
+  setup: enforceQuotas,
 });

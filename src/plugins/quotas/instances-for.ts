@@ -1,8 +1,8 @@
 import { type EntityRow, foreignIdOf } from '../../plugin-sdk/index.ts';
 
 /**
- * The instances of this plugin that count requests of a consumer by the consumer. One that a more specific one stands in
- * front of, for this consumer and wherever it would run, is left out.
+ * The instances of this plugin that count requests of a consumer by the consumer. An instance that more specific ones replace
+ * everywhere, for this consumer, is omitted.
  */
 export function instancesFor(plugins: readonly EntityRow[], consumer: string): readonly EntityRow[] {
   const enabled = plugins.filter(
@@ -25,7 +25,7 @@ function standsBefore(one: EntityRow, other: EntityRow): boolean {
   });
 }
 
-/** Kong's order of what an instance is attached to; the first that fits a request runs. */
+/** Kong's order of scopes; the first one that matches a request runs. */
 const order = [
   'route service consumer',
   'route consumer',

@@ -1,7 +1,7 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
 
-/** Believes who the client says it is, for tests of what comes after authentication. */
+/** Accepts any identity that the client claims, for tests of later plugins. */
 export default definePlugin({
   name: 'name-consumer',
   version: '1.0.0',

@@ -1,4 +1,5 @@
-import { storedCounterKey, type WindowLimit } from '../../plugin-sdk/index.ts';
+import { storedCounterKey } from '../../plugin-kit/limits/index.ts';
+import type { WindowLimit } from '../../plugin-sdk/index.ts';
 import type { QuotasConfig } from './schema.ts';
 
 export type QuotaPeriod = 'day' | 'month';
@@ -12,7 +13,7 @@ export function limitsOf(config: Pick<QuotasConfig, QuotaPeriod>): readonly (Win
   });
 }
 
-/** Begins the keys of all counters of one instance of the plugin. */
+/** Prefix of all counter keys of one instance. */
 export function namespaceOf(instanceId: string): string {
   return `quotas:${instanceId}`;
 }
@@ -21,7 +22,7 @@ export function counterKey(instanceId: string, period: QuotaPeriod, who: string)
   return storedCounterKey(namespaceOf(instanceId), period, who);
 }
 
-/** The period, in UTC, that an instant lies in. Milliseconds since the epoch. */
+/** The period, in UTC, that contains an instant. Milliseconds since the epoch. */
 export function spanOf(period: QuotaPeriod, instant: number): { readonly start: number; readonly end: number } {
   const date = new Date(instant);
   const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];

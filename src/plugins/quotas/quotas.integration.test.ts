@@ -40,7 +40,7 @@ async function configure(gateway: TestGateway, config: Readonly<Record<string, u
   await created(gateway, '/plugins', { name: 'quotas', config });
 }
 
-/** How many of so many requests at once pass. */
+/** How many of this many concurrent requests are accepted. */
 async function passed(gateways: readonly TestGateway[], requests: number, consumer = 'ada'): Promise<number> {
   const statuses = await Promise.all(
     Array.from({ length: requests }, async (_, at) => {
@@ -63,7 +63,7 @@ async function quotasOf(gateway: TestGateway, consumer = 'ada'): Promise<readonl
   return answer.body['data'] as readonly Readonly<Record<string, unknown>>[];
 }
 
-it('what is used survives a restart', async () => {
+it('keep their counters over a restart', async () => {
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-quotas-'));
   try {
     const first = await node({ prefix, workers: 2 });
@@ -89,7 +89,7 @@ it('what is used survives a restart', async () => {
   }
 });
 
-it('the OpenAPI page tells what a reset answers and reads', async () => {
+it('describe reading and resetting counters in the OpenAPI document', async () => {
   const gateway = await node({});
   try {
     const { body } = await gateway.admin('GET', '/openapi.json');
@@ -128,25 +128,25 @@ describe('two nodes', { skip: skipWithoutPostgres() }, () => {
     await postgres?.stop();
   });
 
-  it('let exactly the quota pass, and begin anew when told to', async () => {
+  it('accept exactly the quota, and start again after a reset', async () => {
     assert.equal(await passed(nodes, 500), 200);
     for (const gateway of nodes) assert.equal((await quotasOf(gateway))[0]?.['used'], 200);
     assert.equal(await passed(nodes, 50), 0);
     assert.equal((await nodes[1]?.admin('DELETE', '/consumers/ada/quotas'))?.status, 204);
     const deadline = Date.now() + 5000;
-    let anew = 0;
-    while (anew < 10) {
-      assert.ok(Date.now() < deadline, `${anew} passed within 5 s`);
-      anew += await passed(nodes, 2);
+    let again = 0;
+    while (again < 10) {
+      assert.ok(Date.now() < deadline, `${again} passed within 5 s`);
+      again += await passed(nodes, 2);
       await setTimeout(50);
     }
-    assert.equal(anew + (await passed(nodes, 500)), 200);
+    assert.equal(again + (await passed(nodes, 500)), 200);
   });
 
-  it('go on by their own count while the database is gone: at most the quota on each, and tell it afterwards', async () => {
+  it('count separately while the database is down, at most the quota each, and synchronise afterwards', async () => {
     const before = await passed(nodes, 60, 'bob');
     assert.equal(before, 60);
-    // Counting does not wait for the disk, but whatever does takes with it what was counted before.
+    // Counting does not wait for the disk; a later durable write also makes earlier counts durable.
     await created(nodes[0] as TestGateway, '/consumers', { username: 'eve' });
     await postgres.crash();
     const meanwhile = await passed(nodes, 600, 'bob');

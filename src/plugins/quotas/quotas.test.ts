@@ -9,7 +9,7 @@ import {
   type StoredCounter,
 } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import { adminRoutes } from './admin.ts';
 import quotas from './index.ts';
 import { counterKey, spanOf } from './quota.ts';
@@ -19,7 +19,7 @@ type Config = Readonly<Record<string, unknown>>;
 const ada = '7f6b8c1e-0000-4000-8000-0000000000aa';
 const noon = Date.UTC(2026, 10, 30, 12);
 
-/** Names the consumer, and the credential, that a header gives. */
+/** Sets the consumer and the credential that a header names. */
 const authenticated = definePlugin({
   name: 'test-auth',
   version: '1.0.0',
@@ -37,7 +37,7 @@ const authenticated = definePlugin({
 });
 
 function plugin(t: TestContext, config: Config) {
-  const test = testPlugin(quotas, { config, beside: [{ plugin: authenticated }] });
+  const test = testPlugin(quotas, { config, otherPlugins: [{ plugin: authenticated }] });
   t.after(() => test.dispose());
   return test;
 }
@@ -79,10 +79,10 @@ describe('the configuration', () => {
 });
 
 describe('requests', () => {
-  // Without the counters of the node, which only serve while the store is away.
+  // Without the counters of the node, which are only used while the store is unavailable.
   const strict = { fault_tolerant: false };
 
-  it('pass until a quota is used up, and again in the next period', async (t) => {
+  it('are accepted until a quota is used up, and again in the next period', async (t) => {
     setClock(t, noon);
     const test = plugin(t, { ...strict, day: 2, month: 5 });
     const headers = { 'X-Credential': 'c1', Accept: 'application/json' };
@@ -113,13 +113,13 @@ describe('requests', () => {
     assert.equal(response.header('x-quota-limit-day'), null);
   });
 
-  it('let exactly the quota pass when they come at once', async (t) => {
+  it('are accepted up to exactly the quota when concurrent', async (t) => {
     const test = plugin(t, { ...strict, month: 30 });
     const outcomes = await Promise.all(Array.from({ length: 100 }, () => test.request()));
     assert.equal(outcomes.filter(({ response }) => response.status === 200).length, 30);
   });
 
-  it('count the addresses of one IPv6 network as one client', async (t) => {
+  it('from one IPv6 network count as one client', async (t) => {
     const test = plugin(t, { ...strict, day: 5, limit_by: 'ip' });
     const left: (string | null)[] = [];
     for (const clientIp of ['2001:db8::1', '2001:db8::ffff', '2001:db8:0:1::1']) {
@@ -189,7 +189,7 @@ describe('GET /consumers/{consumers}/quotas', () => {
     return { call, reset, ids };
   }
 
-  it('tells what is used of each period, and when it begins anew', async (t) => {
+  it('returns the usage of each period, and when it resets', async (t) => {
     setClock(t, noon);
     const { call } = admin(
       [instance('p1', { route: { id: 'r' } }, { month: 100 })],
@@ -212,12 +212,12 @@ describe('GET /consumers/{consumers}/quotas', () => {
     });
   });
 
-  it('is 404 for a consumer that does not exist', async () => {
+  it('answers 404 for a consumer that does not exist', async () => {
     assert.equal(await admin([]).call('GET', {}, 'bob'), null);
     assert.equal(await admin([]).call('DELETE', {}, 'bob'), null);
   });
 
-  it('names the instances that apply', async () => {
+  it('returns the instances that apply', async () => {
     const other = { consumer: { id: 'somebody else' } };
     const plugins = [
       instance('global'),
@@ -234,7 +234,7 @@ describe('GET /consumers/{consumers}/quotas', () => {
     assert.deepEqual(await admin([...plugins, narrow]).ids(), ['global', 'narrow']);
   });
 
-  it('sets counters back on DELETE', async (t) => {
+  it('resets counters on DELETE', async (t) => {
     setClock(t, noon);
     const plugins = [instance('p1', {}, { month: 100 }), instance('p2', { route: { id: 'r' } })];
     const day = `${counterKey('p1', 'day', ada)}@${dayStart}`;
@@ -256,7 +256,7 @@ describe('GET /consumers/{consumers}/quotas', () => {
   });
 });
 
-it('knows where months end', () => {
+it('computes the ends of months', () => {
   const at = Date.UTC(2028, 1, 29, 23, 59);
   assert.deepEqual(spanOf('month', at), { start: Date.UTC(2028, 1), end: Date.UTC(2028, 2) });
   assert.deepEqual(spanOf('day', at), { start: Date.UTC(2028, 1, 29), end: Date.UTC(2028, 2) });

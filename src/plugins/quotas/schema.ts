@@ -1,50 +1,43 @@
-import {
-  boolean,
-  type EntityCheck,
-  type Infer,
-  integer,
-  record,
-  string,
-  windowOrderProblem,
-} from '../../plugin-sdk/schema.ts';
+import { windowOrderProblem } from '../../plugin-kit/fields/index.ts';
+import { boolean, type EntityCheck, type Infer, integer, record, string } from '../../plugin-sdk/schema.ts';
 
 export const config = record({
-  day: integer({ gt: 0, description: 'Requests in one day, in UTC.' }),
-  month: integer({ gt: 0, description: 'Requests in one month, in UTC.' }),
+  day: integer({ gt: 0, description: 'Requests per day, in UTC.' }),
+  month: integer({ gt: 0, description: 'Requests per month, in UTC.' }),
   limit_by: string({
     required: true,
     default: 'consumer',
     one_of: ['consumer', 'credential', 'ip'],
-    description: 'Who has the quota. Without a consumer it is the credential, and without that the address.',
+    description:
+      'What identifies a client. Requests without a consumer are counted by their credential, or else by their address.',
   }),
   ipv6_prefix: integer({
     required: true,
     default: 64,
     between: [1, 128],
-    description: 'IPv6 addresses that have this many bits in common are one client.',
+    description: 'Length of the IPv6 prefix that counts as one client.',
   }),
   fault_tolerant: boolean({
     required: true,
     default: true,
     description:
-      'While the store cannot be reached: true lets each node go on by what it has let through itself, false answers ' +
-      'requests with 500.',
+      'While the store is unavailable: true lets each node continue with its own counts, false answers requests with 500.',
   }),
   hide_client_headers: boolean({
     required: true,
     default: false,
-    description: 'Keeps the headers with quotas and what is left of them from clients.',
+    description: 'Does not send the headers with quotas and remaining requests.',
   }),
   error_code: integer({
     required: true,
     default: 429,
     between: [400, 599],
-    description: 'Status of the answer when a quota is used up.',
+    description: 'Status code of the response when a quota is used up.',
   }),
   error_message: string({
     required: true,
     default: 'Quota exceeded',
-    description: 'Message of the answer when a quota is used up.',
+    description: 'Message of the response when a quota is used up.',
   }),
 });
 

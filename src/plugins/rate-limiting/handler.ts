@@ -1,18 +1,14 @@
+import type { ClientKeyOptions, Delay } from '../../plugin-kit/limits/index.ts';
+import { clientKey, DelayQueue, limiterGuard, parseRate } from '../../plugin-kit/limits/index.ts';
 import {
   type AccessContext,
-  type ClientKeyOptions,
-  clientKey,
   contextKey,
   type HeaderFilterContext,
-  limiterGuard,
   type PluginPhases,
   type PluginTools,
-  parseRate,
   type Reply,
   redisOptions,
   refuse,
-  type Turn,
-  WaitingRoom,
   type WindowVerdict,
 } from '../../plugin-sdk/index.ts';
 import { LimitHeaders } from './limit-headers.ts';
@@ -21,13 +17,13 @@ import { countersZone, periods, rateZone } from './zones.ts';
 
 type Outcome = undefined | Reply;
 
-/** Requests of one instance that wait in a worker at most: each of them holds a connection. */
-const mostWaiting = 10_000;
+/** Maximum requests of one instance that wait in a worker: each of them holds a connection. */
+const maxWaiting = 10_000;
 
-const turnKey = contextKey<Turn>('turn');
+const delayKey = contextKey<Delay>('delay');
 const verdictKey = contextKey<WindowVerdict>('verdict');
 
-/** Limits by window, by an even rate, or both: the rate is asked first, as it forgets soonest. */
+/** Limits by window, by rate, or both: the rate is checked first, because it recovers soonest. */
 export function limitRate(config: RateLimitingConfig, tools: PluginTools): PluginPhases {
   const steady = config.rate === null ? null : steadyRate(config, tools);
   const windows = hasWindows(config) ? limitWindows(config, tools) : null;
@@ -65,15 +61,15 @@ function limitWindows(config: RateLimitingConfig, tools: PluginTools): Limiting 
     windowType: config.window_type,
     zone: countersZone,
     redis: redisOptions(config.redis),
-    whenAway: config.fault_tolerant ? 'local' : 'reject',
-    onAway: guard.complain,
+    whenUnavailable: config.fault_tolerant ? 'local' : 'reject',
+    onUnavailable: guard.report,
     syncRate: config.sync_rate,
   });
   const identify = clientKey(config.limit_by ?? 'consumer', keyOptions(config));
   const headers = new LimitHeaders(limits);
   const { status, message } = refusalOf(config);
 
-  function judge(context: AccessContext, verdict: WindowVerdict): Outcome {
+  function decide(context: AccessContext, verdict: WindowVerdict): Outcome {
     if (!config.hide_client_headers) context.set(verdictKey, verdict);
     if (verdict.allowed) return undefined;
     if (config.dry_run) {
@@ -88,8 +84,8 @@ function limitWindows(config: RateLimitingConfig, tools: PluginTools): Limiting 
     access(context) {
       const verdict = limiter.take(identify(context));
       return verdict instanceof Promise
-        ? guard.settle(verdict, (settled) => judge(context, settled))
-        : judge(context, verdict);
+        ? guard.settle(verdict, (settled) => decide(context, settled))
+        : decide(context, verdict);
     },
     ...(config.hide_client_headers
       ? {}
@@ -116,7 +112,7 @@ function steadyRate(config: RateLimitingConfig, tools: PluginTools): Limiting {
     zone: rateZone(config, tools.instanceId),
   });
   const identify = clientKey(config.rate_by, keyOptions(config));
-  const room = new WaitingRoom(mostWaiting);
+  const queue = new DelayQueue(maxWaiting);
   const { status, message } = refusalOf(config);
 
   function reject(context: AccessContext, key: string): Outcome {
@@ -139,14 +135,14 @@ function steadyRate(config: RateLimitingConfig, tools: PluginTools): Limiting {
         noteDryRun(context, tools, 'delayed');
         return undefined;
       }
-      if (room.full) return reject(context, key);
+      if (queue.full) return reject(context, key);
       tools.count('delayed');
-      const turn = room.enter(delay);
-      context.set(turnKey, turn);
-      return turn.come;
+      const delayed = queue.delay(delay);
+      context.set(delayKey, delayed);
+      return delayed.ended;
     },
     // Comes also when the client has gone while it waited.
-    log: (context) => context.get(turnKey)?.leave(),
+    log: (context) => context.get(delayKey)?.cancel(),
   };
 }
 

@@ -1,6 +1,6 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
 import { limitRate } from './handler.ts';
-import { zonesOf } from './zones.ts';
+import { zones } from './zones.ts';
 
 export default definePlugin({
   name: 'rate-limiting',
@@ -8,6 +8,6 @@ export default definePlugin({
   priority: 910,
   protocols: httpProtocols,
   schema: () => import('./schema.ts'),
-  zones: zonesOf,
+  zones,
   setup: limitRate,
 });

@@ -1,13 +1,7 @@
-import {
-  type HeaderNames,
-  headerNames,
-  type ResponseHeadEdit,
-  type WindowLimit,
-  type WindowState,
-  type WindowVerdict,
-} from '../../plugin-sdk/index.ts';
+import type { HeaderNames, ResponseHeadEdit, WindowLimit, WindowState, WindowVerdict } from '../../plugin-sdk/index.ts';
+import { headerNames } from '../../plugin-sdk/index.ts';
 
-/** Kong's headers for each window, and the IETF draft's for the one that has least left. */
+/** Kong's headers for each window, and the IETF draft's for the window with the least remaining. */
 export class LimitHeaders {
   readonly #names: HeaderNames;
   readonly #limits: readonly string[];
@@ -40,7 +34,7 @@ export class LimitHeaders {
   }
 }
 
-/** Index of the window with least left. Of two with equally little, the longer one: it keeps the client waiting longer. */
+/** Index of the window with the least remaining. Of equal ones, the longer window, which takes longer to reset. */
 function tightestOf(windows: readonly WindowState[]): number {
   let tightest = 0;
   for (let at = 1; at < windows.length; at++) {

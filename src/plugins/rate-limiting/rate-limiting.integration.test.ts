@@ -27,7 +27,7 @@ async function limitedRoute(name: string, config: Readonly<Record<string, unknow
   return `/${name}`;
 }
 
-/** How many of so many requests at once passed. Each has a connection of its own, so that all workers get some. */
+/** How many of this many concurrent requests were accepted. Each has a new connection, so that all workers get some. */
 async function passed(path: string, requests: number, ip = '10.0.0.1'): Promise<number> {
   const statuses = await Promise.all(
     Array.from({ length: requests }, async () => {
@@ -42,20 +42,20 @@ async function passed(path: string, requests: number, ip = '10.0.0.1'): Promise<
   return statuses.filter((status) => status === 200).length;
 }
 
-test('of many requests at once exactly the limit passes, over all workers', async () => {
+test('accepts exactly the limit of concurrent requests, over all workers', async () => {
   const path = await limitedRoute('windows', { year: 50 });
   assert.equal(await passed(path, 200), 50);
   assert.equal(await passed(path, 20), 0);
   assert.equal(await passed(path, 20, '10.0.0.2'), 20);
 });
 
-test('of many requests at once exactly the burst and one pass, over all workers', async () => {
+test('accepts exactly the burst and one of concurrent requests, over all workers', async () => {
   const path = await limitedRoute('rate', { rate: '1r/m', burst: 30, nodelay: true, zone_size: '64k' });
   assert.equal(await passed(path, 100), 31);
   assert.equal(await passed(path, 40, '10.0.0.2'), 31);
 });
 
-test('what was counted outlives an edit of another setting, and other edits', async () => {
+test('keeps its counts when other fields of the instance or other entities change', async () => {
   const path = await limitedRoute('edited', { year: 10 });
   assert.equal(await passed(path, 8), 8);
   const { body } = await gateway.admin('GET', '/routes/edited/plugins');
@@ -68,7 +68,7 @@ test('what was counted outlives an edit of another setting, and other edits', as
   assert.equal(await passed(path, 20), 2);
 });
 
-test('the fill of a zone is shown, and its size is a cap', async () => {
+test('shows the usage of a zone, and does not exceed its size', async () => {
   const path = await limitedRoute('many', { rate: '1r/m', zone_size: '32k' });
   for (let round = 0; round < 12; round++) {
     const addresses = Array.from({ length: 50 }, (_, at) => `10.1.${round}.${at}`);
@@ -81,7 +81,7 @@ test('the fill of a zone is shown, and its size is a cap', async () => {
   assert.ok(zone.used <= zone.slots && zone.used + zone.evictions === 600, JSON.stringify(zone));
 });
 
-test('the instance with deprecated names of Redis shows both, as Kong does', async () => {
+test('returns deprecated and current Redis fields, as Kong does', async () => {
   await gateway.admin('POST', '/services/s/routes', { name: 'old', paths: ['/old'] });
   const { status, body } = await gateway.admin(
     'POST',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
-import { type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type TestRequest, testPlugin } from '../../plugin-testing/index.ts';
 import rateLimiting from './index.ts';
 
 type Config = Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ function limited(config: Config) {
   return testPlugin(rateLimiting, { config });
 }
 
-/** Names the consumer and credential that the headers tell. */
+/** Sets the consumer and credential that the headers name. */
 const identity = definePlugin({
   name: 'identity',
   version: '1.0.0',
@@ -36,15 +36,22 @@ async function problem(config: Config): Promise<string> {
   return result.ok ? 'accepted' : result.message;
 }
 
-/** Statuses of these requests, one after the other. */
-async function statuses(config: Config, requests: readonly TestRequest[], beside = false): Promise<readonly number[]> {
-  const plugin = testPlugin(rateLimiting, { config, ...(beside ? { beside: [{ plugin: identity }] } : {}) });
+/** Statuses of these requests, sent one after the other. */
+async function statuses(
+  config: Config,
+  requests: readonly TestRequest[],
+  otherPlugins = false,
+): Promise<readonly number[]> {
+  const plugin = testPlugin(rateLimiting, {
+    config,
+    ...(otherPlugins ? { otherPlugins: [{ plugin: identity }] } : {}),
+  });
   const found: number[] = [];
   for (const request of requests) found.push((await plugin.request(request)).response.status);
   return found;
 }
 
-test('the defaults are those of Kong', async () => {
+test('has the defaults of Kong', async () => {
   const result = await testPlugin(rateLimiting).check({ minute: 5 });
   assert.ok(result.ok);
   const { limit_by, policy, fault_tolerant, hide_client_headers, error_code, error_message, sync_rate } = result.config;
@@ -62,7 +69,7 @@ test('the defaults are those of Kong', async () => {
   );
 });
 
-test('a configuration that cannot be meant is refused, and the field is named', async () => {
+test('refuses a contradictory configuration and names the field', async () => {
   assert.match(await problem({}), /at least one of these fields must be non-empty: 'config\.second', 'config\.minute'/);
   assert.match(
     await problem({ minute: 2, hour: 1 }),
@@ -94,7 +101,7 @@ test('a configuration that cannot be meant is refused, and the field is named', 
   assert.equal(await problem({ rate: '10r/s', zone_size: '64m', burst: 20, nodelay: true }), 'accepted');
 });
 
-test('requests within the limit pass and tell what is left; the next one is refused', async () => {
+test('accepts requests within the limit with the remaining count, and refuses the next one', async () => {
   const plugin = limited({ hour: 2, day: 10 });
   const first = (await plugin.request()).response;
   assert.equal(first.status, 200);
@@ -118,7 +125,7 @@ test('requests within the limit pass and tell what is left; the next one is refu
   assert.equal(plugin.counts.get('rate-limiting.rejected'), 1);
 });
 
-test('status and message of a refusal are configured, and headers can be hidden', async () => {
+test('refuses with the configured status and message, and can hide headers', async () => {
   const plugin = limited({ hour: 1, error_code: 503, error_message: 'later', hide_client_headers: true });
   const first = (await plugin.request()).response;
   assert.equal(first.header('x-ratelimit-limit-hour'), null);
@@ -128,7 +135,7 @@ test('status and message of a refusal are configured, and headers can be hidden'
   assert.equal(response.header('retry-after'), null);
 });
 
-test('who is counted', async () => {
+test('counts by consumer, credential, address, service, header or path', async () => {
   const from = (clientIp: string, headers: Readonly<Record<string, string>> = {}): TestRequest => ({
     clientIp,
     headers,
@@ -172,7 +179,7 @@ test('who is counted', async () => {
   assert.deepEqual(await statuses(byPath, requests), [200, 429, 200]);
 });
 
-test('an address with IPv6 is its network; IPv4 within IPv6 is the IPv4 address', async () => {
+test('counts an IPv6 client by its network, and a mapped address as IPv4', async () => {
   const from = (...addresses: readonly string[]): readonly TestRequest[] => addresses.map((clientIp) => ({ clientIp }));
   const config = { hour: 1, limit_by: 'ip' };
   assert.deepEqual(await statuses(config, from('2001:db8::1', '2001:db8::ffff:2', '2001:db8:0:1::1')), [200, 429, 200]);
@@ -181,12 +188,12 @@ test('an address with IPv6 is its network; IPv4 within IPv6 is the IPv4 address'
   assert.deepEqual(await statuses(config, from('::ffff:10.0.0.1', '10.0.0.1', '::ffff:10.0.0.2')), [200, 429, 200]);
 });
 
-test('a sliding window goes by requests of the window before', async () => {
+test('weights the previous window in a sliding window', async () => {
   const plugin = limited({ second: 1000, window_type: 'sliding' });
   assert.equal((await plugin.request()).response.header('x-ratelimit-remaining-second'), '999');
 });
 
-test('an even rate rejects what is beyond the burst, and tells when to come again', async () => {
+test('rejects requests beyond the burst of an even rate, with Retry-After', async () => {
   const plugin = limited({ rate: '6r/m' });
   assert.equal((await plugin.request()).response.status, 200);
   const { response } = await plugin.request();
@@ -195,7 +202,7 @@ test('an even rate rejects what is beyond the burst, and tells when to come agai
   assert.equal((await plugin.request({ clientIp: '10.0.0.9' })).response.status, 200);
 });
 
-test('requests of a burst wait for their turn, or not with nodelay', async () => {
+test('delays requests of a burst, except with nodelay', async () => {
   const waiting = limited({ rate: '20r/s', burst: 3 });
   const begun = performance.now();
   const found = await Promise.all(Array.from({ length: 5 }, () => waiting.request()));
@@ -208,21 +215,21 @@ test('requests of a burst wait for their turn, or not with nodelay', async () =>
   assert.equal(all.filter(({ response }) => response.status === 200).length, 4);
 });
 
-test('instances that name the same zone count together', async () => {
+test('shares counts between instances with the same zone', async () => {
   const shared = { rate: '1r/m', zone: 'common' };
   const plugin = testPlugin(rateLimiting, { config: shared });
   await plugin.request();
   assert.equal((await plugin.request()).response.status, 429);
 });
 
-test('rate and windows together: what the rate rejects is not counted in a window', async () => {
+test('does not count requests in a window that the rate rejects', async () => {
   const plugin = limited({ rate: '1r/m', hour: 5 });
   assert.equal((await plugin.request()).response.header('x-ratelimit-remaining-hour'), '4');
   assert.equal((await plugin.request()).response.status, 429);
   assert.equal((await plugin.request({ clientIp: '10.0.0.9' })).response.header('x-ratelimit-remaining-hour'), '4');
 });
 
-test('a dry run refuses nothing and tells what it would have done', async () => {
+test('refuses nothing in a dry run, and logs its decision', async () => {
   for (const config of [{ hour: 1 }, { rate: '1r/m' }]) {
     const plugin = limited({ ...config, dry_run: true });
     await plugin.request();

@@ -1,21 +1,14 @@
-import { parseRate } from '../../plugin-sdk/index.ts';
 import {
-  boolean,
-  type EntityCheck,
-  headerName,
-  type Infer,
-  integer,
-  number,
-  path,
   rate,
-  record,
   redisChecks,
   redisServer,
   redisShorthands,
-  string,
   windowFields,
   windowOrderProblem,
-} from '../../plugin-sdk/schema.ts';
+} from '../../plugin-kit/fields/index.ts';
+import { parseRate } from '../../plugin-kit/limits/index.ts';
+import type { EntityCheck, Infer } from '../../plugin-sdk/schema.ts';
+import { boolean, headerName, integer, number, path, record, string } from '../../plugin-sdk/schema.ts';
 import { parseSize } from './zone-size.ts';
 
 const who = ['consumer', 'credential', 'ip', 'service', 'header', 'path'] as const;
@@ -27,75 +20,81 @@ export const config = record(
       default: 'consumer',
       one_of: who,
       description:
-        'Who is counted. Where there is no such thing, it is the credential (for `consumer`), and then the address.',
+        'What identifies a client. If a request has no such value, its credential counts (for `consumer`), and then its address.',
     }),
-    header_name: headerName({ description: 'The header whose value is counted; for `header`.' }),
-    path: path({ description: 'The path that is counted; for `path`.' }),
+    header_name: headerName({ description: 'Header whose values are counted, for `limit_by` or `rate_by` `header`.' }),
+    path: path({ description: 'Path whose requests are counted together, for `limit_by` or `rate_by` `path`.' }),
     policy: string({
       default: 'local',
       len_min: 0,
       one_of: ['local', 'cluster', 'redis'],
-      description: 'Where it is counted: on each node, in the relational store, or in Redis.',
+      description: "Where counters are kept: on each node, in the gateway's store, or in Redis.",
     }),
     fault_tolerant: boolean({
       required: true,
       default: true,
-      description: 'While the counters cannot be reached: true lets requests pass, false answers them with 500.',
+      description: 'While the counters are unavailable: true lets requests pass, false answers them with 500.',
     }),
     redis: redisServer(),
     hide_client_headers: boolean({
       required: true,
       default: false,
-      description: 'Keeps the headers with limits and what is left of them from clients.',
+      description: 'Does not send the headers with limits and remaining requests.',
     }),
-    error_code: number({ default: 429, gt: 0, description: 'Status of a refusal.' }),
-    error_message: string({ default: 'API rate limit exceeded', description: 'Message of a refusal.' }),
+    error_code: number({ default: 429, gt: 0, description: 'Status code of a rejection.' }),
+    error_message: string({ default: 'API rate limit exceeded', description: 'Message of a rejection.' }),
     sync_rate: number({
       required: true,
       default: -1,
       unit: 's',
-      description: 'How often counters are exchanged with Redis; -1: with every request.',
+      description: 'How often counters are exchanged with Redis. -1: with every request.',
     }),
     window_type: string({
       required: true,
       default: 'fixed',
       one_of: ['fixed', 'sliding'],
       description:
-        '`fixed`: periods of the calendar, in UTC. `sliding`: the part of the period before that is still in sight counts too.',
+        '`fixed`: calendar periods in UTC. `sliding`: the part of the previous period that is still within the window counts too.',
     }),
     rate: rate({
-      description: 'Requests of one client, evenly spread: `10r/s`, `300r/m`.',
+      description: 'Requests of one client, evenly spaced: `10r/s`, `300r/m`.',
     }),
-    rate_by: string({ required: true, default: 'ip', one_of: who, description: 'Who has the rate; as `limit_by`.' }),
+    rate_by: string({
+      required: true,
+      default: 'ip',
+      one_of: who,
+      description: 'What identifies a client for `rate`; see `limit_by`.',
+    }),
     burst: integer({
       required: true,
       default: 0,
       between: [0, 1_000_000],
-      description: 'Requests beyond the rate that are let through. They wait for their turn unless `nodelay` is set.',
+      description:
+        'Maximum number of requests over the rate that are accepted. They are delayed until their slot, unless `nodelay` is set.',
     }),
-    nodelay: boolean({ required: true, default: false, description: 'Requests of the burst do not wait.' }),
+    nodelay: boolean({ required: true, default: false, description: 'Requests of the burst are not delayed.' }),
     zone: string({
       match: /^[A-Za-z0-9_.-]{1,64}$/,
       description:
-        'Name of the zone. Instances that name the same zone and size count together. Default: one of its own.',
+        'Name of the zone. Instances with the same zone and size count together. Default: a zone of its own.',
     }),
     zone_size: string({
       required: true,
       default: '10m',
       custom: (text: string) => (parseSize(text) === null ? 'must be a size from 32k to 1g such as 512k or 10m' : null),
       description:
-        'Memory of the zone: 15,000 clients for each megabyte. When it is full, those idle longest are forgotten.',
+        'Memory of the zone: 15,000 clients per megabyte. When it is full, the least recently used entries are evicted.',
     }),
     ipv6_prefix: integer({
       required: true,
       default: 64,
       between: [1, 128],
-      description: 'IPv6 addresses that have this many bits in common are one client.',
+      description: 'Length of the IPv6 prefix that counts as one client.',
     }),
     dry_run: boolean({
       required: true,
       default: false,
-      description: 'Refuses and delays nothing, but tells in log and metrics what it would have done.',
+      description: 'Rejects and delays nothing; logs and metrics report what would have been done.',
     }),
   },
   { shorthands: redisShorthands() },
@@ -130,7 +129,7 @@ export const checks: readonly EntityCheck[] = [
 ];
 
 /** Seconds that a request of a burst may have to wait. */
-const longestWait = 3600;
+const maxWait = 3600;
 
 function configProblem(given: RateLimitingConfig): string | Readonly<Record<string, string>> | null {
   const order = windowOrderProblem(given);
@@ -139,8 +138,8 @@ function configProblem(given: RateLimitingConfig): string | Readonly<Record<stri
   if (rate !== -1 && policy !== 'redis') return 'sync_rate can only be used with the redis policy';
   if (rate !== -1 && !(rate >= 0.02)) return 'sync_rate must be greater than 0.02, or -1 to disable';
   const perSecond = given.rate === null || given.nodelay ? null : parseRate(given.rate);
-  if (perSecond !== null && given.burst / perSecond > longestWait) {
-    return { 'config.burst': `the last of them would wait for more than ${longestWait} seconds` };
+  if (perSecond !== null && given.burst / perSecond > maxWait) {
+    return { 'config.burst': `the last of them would wait for more than ${maxWait} seconds` };
   }
   if (given.rate_by === 'header' && given.header_name === null)
     return { 'config.header_name': 'required field missing' };

@@ -1,6 +1,6 @@
 /** Smallest and largest zone, in bytes. */
-const leastZone = 32 * 1024;
-const mostZone = 2 ** 30;
+const minZone = 32 * 1024;
+const maxZone = 2 ** 30;
 
 const units: Readonly<Record<string, number>> = { k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 };
 
@@ -9,5 +9,5 @@ export function parseSize(text: string): number | null {
   const match = /^([1-9]\d{0,9})([kmg])$/i.exec(text);
   if (match === null) return null;
   const bytes = Number(match[1]) * units[match[2]!.toLowerCase()]!;
-  return bytes >= leastZone && bytes <= mostZone ? bytes : null;
+  return bytes >= minZone && bytes <= maxZone ? bytes : null;
 }

@@ -1,11 +1,5 @@
-import {
-  type AccessContext,
-  type PluginPhases,
-  type PluginTools,
-  type Reply,
-  type RequestView,
-  reply,
-} from '../../plugin-sdk/index.ts';
+import type { AccessContext, PluginPhases, PluginTools, Reply, RequestView } from '../../plugin-sdk/index.ts';
+import { reply } from '../../plugin-sdk/index.ts';
 import type { RedirectConfig } from './schema.ts';
 
 export function redirect(config: RedirectConfig, tools: PluginTools): PluginPhases {
@@ -24,22 +18,22 @@ function redirection(status: number, location: string): Reply {
 }
 
 /**
- * Path and query as they were sent. Behind an origin a path cannot become a host; slashes at its beginning are merged all the same,
- * for clients and proxies that cut the origin off again: `//evil.example` alone would name one.
+ * Path and query, unchanged. After an origin a path cannot become a host. Leading slashes are merged anyway, for clients and
+ * proxies that remove the origin: `//evil.example` alone would be a host.
  */
 function sameTarget({ rawPath, query }: RequestView): string {
   const path = `/${rawPath.replace(/^[/\\]+/, '')}`;
   return escaped(query === '' ? path : `${path}?${query}`);
 }
 
-/** One char stands for one byte; what may not stand in a URL is encoded. */
+/** One char for each byte; characters that are not allowed in a URL are encoded. */
 function escaped(text: string): string {
   return text.replace(/[^\x21-\x7e]|["<>\\^`{|}]/g, (char) => {
     return `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
   });
 }
 
-/** After a status below 200 another answer must follow (RFC 9110 15.2), so none of them can be the last word. */
+/** After a status below 200 another response must follow (RFC 9110 15.2), so it cannot be final. */
 function finalStatus(status: number, { log }: PluginTools): number {
   if (status >= 200) return status;
   log.warn('status_code is not the status of a final answer, so 500 is sent', { status_code: status });

@@ -10,13 +10,13 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-test('the examples of the README: routes without a service', async () => {
+test('follows the examples of the README on routes without a service', async () => {
   const [old, moved] = await runReadme(new URL('./README.md', import.meta.url), gateway);
   assert.match(old?.output ?? '', /^HTTP\/1\.1 308 [\s\S]*\r\nLocation: https:\/\/www\.example\.com\/new\r\n/);
   assert.match(moved?.output ?? '', /^HTTP\/1\.1 301 [\s\S]*\r\nLocation: https:\/\/www\.example\.com\/a\/b\?c=d\r\n/);
 });
 
-test('a HEAD has no body; the body of a request that is sent away is never the next request', async () => {
+test('answers HEAD without a body, and never parses the body of a redirected request as a request', async () => {
   const head = await fetch(`${gateway.proxyUrl}/old`, { method: 'HEAD', redirect: 'manual' });
   assert.deepEqual([head.status, await head.text()], [308, '']);
   const body = 'GET /admin HTTP/1.1\r\nHost: x\r\n\r\n';

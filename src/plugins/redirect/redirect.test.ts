@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type TestRequest, testPlugin } from '../../plugin-testing/index.ts';
 import redirect from './index.ts';
 
 type Config = Readonly<Record<string, unknown>>;
@@ -11,14 +11,14 @@ async function send(config: Config, request: TestRequest = {}) {
   return response;
 }
 
-test('the defaults are those of Kong', async () => {
+test('has the defaults of Kong', async () => {
   assert.deepEqual(await testPlugin(redirect).check({ location: 'https://example.com/a' }), {
     ok: true,
     config: { status_code: 301, location: 'https://example.com/a', keep_incoming_path: false },
   });
 });
 
-test('what is no location is refused', async () => {
+test('refuses an invalid location', async () => {
   const bad = [
     {},
     { location: '/path' },
@@ -32,7 +32,7 @@ test('what is no location is refused', async () => {
   }
 });
 
-test('answers with the location and a word', async () => {
+test('answers with the location and a short body', async () => {
   const response = await send({ location: 'https://example.com/a?b=1', status_code: 308 }, { path: '/x?y=1' });
   assert.deepEqual(
     [response.status, response.header('location'), response.body],
@@ -40,7 +40,7 @@ test('answers with the location and a word', async () => {
   );
 });
 
-test('keeps path and query on the host of the location', async () => {
+test('appends path and query to the host of the location', async () => {
   const config = { location: 'https://example.com:8443/ignored?x=1', keep_incoming_path: true };
   const cases: readonly (readonly [string, string])[] = [
     ['/', '/'],
@@ -61,12 +61,12 @@ test('keeps path and query on the host of the location', async () => {
   }
 });
 
-test('the scheme may be that of an app', async () => {
+test('accepts the scheme of an app', async () => {
   const config = { location: 'myapp://start?x', keep_incoming_path: true };
   assert.equal((await send(config, { path: '/a' })).header('location'), 'myapp://start/a');
 });
 
-test('a status that cannot end a request is a 500', async () => {
+test('answers 500 for a status that cannot end a request', async () => {
   const plugin = testPlugin(redirect, { config: { location: 'https://example.com', status_code: 100 } });
   assert.equal((await plugin.request()).response.status, 500);
   assert.match(plugin.logLines[0]?.message ?? '', /not the status of a final answer/);

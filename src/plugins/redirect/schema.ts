@@ -6,17 +6,16 @@ export const config = record({
     default: 301,
     between: [100, 599],
     description:
-      'Status of the answer: 301 or 308 for good, 302, 303 or 307 for now; 307 and 308 keep method and body. One below 200 cannot ' +
-      'end a request: it is answered with 500.',
+      'Status code of the response: 301 or 308 for permanent redirects, 302, 303 or 307 for temporary ones; 307 and 308 keep method and body. One below 200 cannot end a request and is answered with 500.',
   }),
   location: url({
     required: true,
     not_match: /[^\x21-\x7e]/,
-    description: 'URL that clients are sent to, with scheme and host.',
+    description: 'URL of the redirect, with scheme and host.',
   }),
   keep_incoming_path: boolean({
     default: false,
-    description: 'Takes scheme and host of `location` only, with path and query of the request.',
+    description: 'Uses only scheme and host of `location`, with path and query of the request.',
   }),
 });
 

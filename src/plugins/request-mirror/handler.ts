@@ -1,8 +1,9 @@
-import { type AccessContext, outageReporter, type PluginPhases, type PluginTools } from '../../plugin-sdk/index.ts';
+import { outageReporter } from '../../plugin-kit/logging/index.ts';
+import type { AccessContext, PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
 import { type Copy, Mirror } from './mirror.ts';
 import type { RequestMirrorConfig } from './schema.ts';
 
-/** Headers of the connection that a message came by (RFC 9110 7.6.1), and what is made anew. */
+/** Hop-by-hop headers (RFC 9110 7.6.1), and headers that the copy has its own values of. */
 const notCopied: readonly string[] = [
   'connection',
   'content-length',
@@ -33,7 +34,7 @@ export function mirrorRequests(config: RequestMirrorConfig, tools: PluginTools):
 
   function copyOf({ request, upstream }: AccessContext, body: Uint8Array | null): Copy {
     const hopByHop = new Set(request.headerValues('connection').flatMap((line) => line.toLowerCase().split(/[\s,]+/)));
-    // Of the fields in `Connection`, those that are forwarded anyway are copied.
+    // Fields named in `Connection` are copied only if they are forwarded.
     const ends = (name: string): boolean => hopByHop.has(name) && upstream.headerValues(name).length === 0;
     const headers = Object.entries(request.headers()).filter(([name]) => !removed.has(name) && !ends(name));
     const query = request.query === '' ? '' : `?${request.query}`;

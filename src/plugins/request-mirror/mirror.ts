@@ -20,10 +20,10 @@ export interface MirrorOptions {
   readonly failed: (error: Error) => void;
 }
 
-/** More of an answer is not read to keep the connection. */
+/** Bytes of a response that are read to keep the connection. */
 const maxAnswerBytes = 65_536;
 
-/** Sends copies and forgets them: answers are read away, failures only told. Nothing waits for it. */
+/** Sends copies: responses are discarded, failures only reported. No request waits for a copy. */
 export class Mirror {
   readonly #options: MirrorOptions;
   readonly #url: URL;
@@ -44,7 +44,7 @@ export class Mirror {
         : new PlainAgent(pool);
   }
 
-  /** False: too many are on their way. */
+  /** False: too many copies are in flight. */
   send(copy: Copy): boolean {
     if (this.#inFlight >= this.#options.maxInFlight) return false;
     this.#inFlight++;
@@ -68,7 +68,7 @@ export class Mirror {
         bytes += piece.byteLength;
         if (bytes > maxAnswerBytes) request.destroy();
       });
-      // The copy's answer is nobody's, broken or not.
+      // The response to a copy is discarded, complete or not.
       response.on('error', () => {});
     });
     request.end(copy.body ?? undefined);

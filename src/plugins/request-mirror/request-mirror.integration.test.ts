@@ -10,7 +10,7 @@ let serial = 0;
 
 before(async () => {
   rig = await startRig({ settings: { plugins: ['request-mirror', 'key-auth'] } });
-  // Takes every request, and answers only those that do not ask for silence.
+  // Receives every request, and answers all except those that request silence.
   mirror = await startRawBackend(async (connection) => {
     for (;;) {
       const request = await connection.readRequest();
@@ -37,7 +37,7 @@ function ask(path: string, init: RequestInit = {}): Promise<Response> {
   return fetch(`${rig.gateway.proxyUrl}${path}`, { signal: AbortSignal.timeout(5_000), ...init });
 }
 
-test('copies the request as the client sent it, and answers from the backend', async () => {
+test('copies the request of the client, and answers from the backend', async () => {
   const path = await route({ url: `${mirror.url}/base/`, remove_headers: ['Authorization'] });
   const response = await ask(`${path}/x%20y?q=1&q=2`, { headers: { authorization: 'secret', 'x-one': '1' } });
   assert.equal(response.status, 200);
@@ -49,7 +49,7 @@ test('copies the request as the client sent it, and answers from the backend', a
   assert.deepEqual(copy.all('host'), [`127.0.0.1:${mirror.port}`]);
 });
 
-test('copies bodies within their bound; larger ones only pass', async () => {
+test('copies bodies up to the maximum, and only forwards larger ones', async () => {
   const path = await route({ with_body: true, max_body: 10_000 });
   const body = 'b'.repeat(9_000);
   assert.equal((await ask(`${path}/fits`, { method: 'POST', body })).status, 200);
@@ -60,7 +60,7 @@ test('copies bodies within their bound; larger ones only pass', async () => {
   assert.ok(!mirror.requests.some(({ target }) => target === `${path}/large`));
 });
 
-test('does not wait for a mirror that is silent, and bounds what is on its way', async () => {
+test('does not wait for a silent mirror, and limits copies in flight', async () => {
   const path = await route({ max_in_flight: 2, timeout: 60_000 });
   for (let turn = 0; turn < 6; turn++) assert.equal((await ask(`${path}/silence`)).status, 200);
   await until(async () => {
@@ -71,7 +71,7 @@ test('does not wait for a mirror that is silent, and bounds what is on its way',
   assert.equal(mirror.requests.filter(({ target }) => target === `${path}/silence`).length, 2);
 });
 
-test('serves on while the mirror cannot be reached, and counts that', async () => {
+test('keeps serving while the mirror is unreachable, and counts failures', async () => {
   const gone = await startRawBackend();
   const path = await route({ url: gone.url });
   await gone.close();
@@ -82,7 +82,7 @@ test('serves on while the mirror cannot be reached, and counts that', async () =
   });
 });
 
-test('copies nothing that is refused', async () => {
+test('does not copy refused requests', async () => {
   const path = await route({});
   await rig.write('POST', `/routes/${path.slice(1)}/plugins`, { name: 'key-auth' });
   assert.equal((await ask(`${path}/refused`)).status, 401);

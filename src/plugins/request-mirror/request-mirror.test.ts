@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import requestMirror from './index.ts';
 
 const url = 'http://127.0.0.1:9';
 
-test('takes an address and bounds, and no credentials in it', async () => {
+test('accepts an address and limits, and refuses credentials in the address', async () => {
   const plugin = testPlugin(requestMirror, { config: { url } });
   for (const good of [{ url: 'https://mirror.test/base' }, { url, percent: 0.5, methods: ['GET'], with_body: true }]) {
     assert.equal((await plugin.check(good)).ok, true, JSON.stringify(good));
@@ -22,7 +22,7 @@ test('takes an address and bounds, and no credentials in it', async () => {
   }
 });
 
-test('does not copy tunnels, other methods and bodies that it was not asked to', async () => {
+test('does not copy tunnels, unlisted methods and disabled bodies', async () => {
   const plugin = testPlugin(requestMirror, { config: { url, methods: ['GET', 'POST'] } });
   await plugin.request({
     headers: {

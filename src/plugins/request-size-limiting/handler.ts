@@ -20,7 +20,7 @@ function declaresBody(request: RequestView): boolean {
   return request.header('content-length') !== null || request.header('transfer-encoding') !== null;
 }
 
-/** A client that has not sent its body yet learns that it should not. */
+/** Refuses before the client sends its body. */
 function expectsContinue(request: RequestView): boolean {
   return request.header('expect')?.toLowerCase() === '100-continue';
 }

@@ -20,7 +20,7 @@ describe('a body whose length is not declared', () => {
     const config = { echo: true, status_code: 200, trigger: 'X-Echo' };
     await rig.write('POST', '/routes/echo/plugins', { name: 'request-termination', config });
     await rig.write('PUT', '/upstreams/pair', { name: 'pair' });
-    // The first target that is asked has nobody behind it.
+    // No server listens at the first target.
     await rig.write('POST', '/upstreams/pair/targets', { target: '127.0.0.1:1' });
     await rig.write('POST', '/upstreams/pair/targets', { target: `127.0.0.1:${rig.backend.port}` });
     await rig.write('PUT', '/services/pair', { host: 'pair', retries: 3 });
@@ -28,7 +28,7 @@ describe('a body whose length is not declared', () => {
   });
   after(() => rig.close());
 
-  it('passes when it keeps within the limit', async () => {
+  it('is accepted within the limit', async () => {
     const answer = await exchangeOne(rig.port, `${head('/fits')}${piece.repeat(10)}0\r\n\r\n`, 'POST');
     assert.equal(answer.status, 200);
     assert.equal(rig.backend.requests.at(-1)?.body.length, limit);
@@ -43,7 +43,7 @@ describe('a body whose length is not declared', () => {
       using client = await openClient(rig.port);
       const seen = rig.backend.connections.length;
       client.write(head(path, lines) + piece.repeat(11));
-      // The answer comes although the body has not ended.
+      // The answer arrives before the body has ended.
       const answer = await client.readResponse('POST');
       assert.equal(answer.status, 413);
       assert.match(answer.body, /"message":"Request size limit exceeded"/);
@@ -58,12 +58,12 @@ describe('a body whose length is not declared', () => {
     });
   }
 
-  it('is refused to one byte', async () => {
+  it('is refused one byte above the limit', async () => {
     const answer = await exchangeOne(rig.port, `${head('/byte')}${piece.repeat(10)}1\r\nx\r\n0\r\n\r\n`, 'POST');
     assert.equal(answer.status, 413);
   });
 
-  it('leaves the next connection and the next request as they were', async () => {
+  it('does not affect the next connection and the next request', async () => {
     using client = await openClient(rig.port);
     for (const _ of [1, 2]) {
       client.write(`${head('/again')}${piece.repeat(10)}0\r\n\r\n`);
@@ -90,12 +90,12 @@ describe('a body whose length is declared', () => {
     assert.equal(rig.backend.requests.length, 0);
   });
 
-  it('passes when it keeps within the limit', async () => {
+  it('is accepted within the limit', async () => {
     const bytes = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello';
     assert.equal((await exchangeOne(rig.port, bytes, 'POST')).status, 200);
   });
 
-  it('must be declared where that is asked for', async () => {
+  it('is required if configured', async () => {
     assert.equal((await exchangeOne(rig.port, 'POST / HTTP/1.1\r\nHost: a\r\n\r\n', 'POST')).status, 411);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import requestSizeLimiting from './index.ts';
 
 async function statusFor(config: Readonly<Record<string, unknown>>, bytes: number): Promise<number> {
@@ -8,7 +8,7 @@ async function statusFor(config: Readonly<Record<string, unknown>>, bytes: numbe
   return (await testPlugin(requestSizeLimiting, { config }).request(request)).response.status;
 }
 
-test('the default limit is 128 megabytes', async () => {
+test('has a default limit of 128 megabytes', async () => {
   const result = await testPlugin(requestSizeLimiting).check({});
   assert.deepEqual(result, {
     ok: true,
@@ -16,12 +16,12 @@ test('the default limit is 128 megabytes', async () => {
   });
 });
 
-test('a unit that is none is refused', async () => {
+test('refuses an unknown unit', async () => {
   const result = await testPlugin(requestSizeLimiting).check({ size_unit: 'gigabytes' });
   assert.equal(result.ok, false);
 });
 
-test('a body of the limit passes, one byte more does not, in each unit', async () => {
+test('accepts a body of the limit and refuses one byte more, in each unit', async () => {
   for (const [unit, size] of [
     ['bytes', 1],
     ['kilobytes', 1024],
@@ -33,13 +33,13 @@ test('a body of the limit passes, one byte more does not, in each unit', async (
   }
 });
 
-test('a limit of 0 lets requests without a body pass', async () => {
+test('accepts requests without a body with a limit of 0', async () => {
   const config = { allowed_payload_size: 0, size_unit: 'bytes' };
   assert.equal(await statusFor(config, 0), 200);
   assert.equal(await statusFor(config, 1), 413);
 });
 
-test('the refusal has the error template and does not reach the backend', async () => {
+test('refuses with the error template, before the backend', async () => {
   const config = { allowed_payload_size: 1, size_unit: 'bytes' };
   const outcome = await testPlugin(requestSizeLimiting, { config }).request({ method: 'POST', body: 'xx' });
   assert.equal(outcome.upstream, null);
@@ -49,7 +49,7 @@ test('the refusal has the error template and does not reach the backend', async 
   );
 });
 
-test('a client that waits for 100 Continue is told that its expectation is not met', async () => {
+test('answers 417 to a client that waits for 100 Continue', async () => {
   const { response } = await testPlugin(requestSizeLimiting, {
     config: { allowed_payload_size: 1, size_unit: 'bytes' },
   }).request({ method: 'POST', body: 'xx', headers: { Expect: '100-Continue' } });
@@ -57,7 +57,7 @@ test('a client that waits for 100 Continue is told that its expectation is not m
   assert.match(response.body, /"message":"Request size limit exceeded"/);
 });
 
-test('a length can be required', async () => {
+test('requires a length if configured', async () => {
   const required = testPlugin(requestSizeLimiting, { config: { require_content_length: true } });
   const refused = (await required.request()).response;
   assert.equal(refused.status, 411);

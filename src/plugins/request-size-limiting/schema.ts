@@ -3,18 +3,18 @@ import { boolean, type Infer, integer, record, string } from '../../plugin-sdk/s
 export const config = record({
   allowed_payload_size: integer({
     default: 128,
-    description: 'Largest request body that may pass, in units of `size_unit`.',
+    description: 'Maximum size of a request body, in units of `size_unit`.',
   }),
   size_unit: string({
     required: true,
     default: 'megabytes',
     one_of: ['megabytes', 'kilobytes', 'bytes'],
-    description: 'Unit of the limit: a kilobyte has 1024 bytes, a megabyte 1024 kilobytes.',
+    description: 'Unit of the limit: a kilobyte is 1024 bytes, a megabyte 1024 kilobytes.',
   }),
   require_content_length: boolean({
     required: true,
     default: false,
-    description: 'Refuse requests that have neither a `Content-Length` nor a chunked body.',
+    description: 'Rejects requests that have neither a `Content-Length` nor a chunked body.',
   }),
 });
 

@@ -1,6 +1,6 @@
 import type { AccessContext, PluginTools, RequestView } from '../../plugin-sdk/index.ts';
 
-/** The body of an echo. What a request does not have is left out. */
+/** The body of an echo. Absent parts are omitted. */
 export function describeRequest(
   { request, route, service }: AccessContext,
   message: string | null,

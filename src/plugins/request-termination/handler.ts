@@ -1,15 +1,9 @@
-import {
-  type AccessContext,
-  type PluginPhases,
-  type PluginTools,
-  type Reply,
-  reply,
-  replyJson,
-} from '../../plugin-sdk/index.ts';
+import type { AccessContext, PluginPhases, PluginTools, Reply } from '../../plugin-sdk/index.ts';
+import { reply, replyJson } from '../../plugin-sdk/index.ts';
 import { describeRequest } from './describe-request.ts';
 import type { RequestTerminationConfig } from './schema.ts';
 
-const usualMessages: Readonly<Record<number, string>> = {
+const defaultMessages: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
   404: 'Not found',
   405: 'Method not allowed',
@@ -18,9 +12,9 @@ const usualMessages: Readonly<Record<number, string>> = {
   503: 'Service unavailable',
 };
 
-export function terminate(config: RequestTerminationConfig, tools: PluginTools): PluginPhases {
+export function terminateRequests(config: RequestTerminationConfig, tools: PluginTools): PluginPhases {
   const status = finalStatus(config.status_code, tools);
-  const message = config.message ?? usualMessages[status] ?? null;
+  const message = config.message ?? defaultMessages[status] ?? null;
   const fixed = fixedReply(config, status, message);
   return {
     access(context: AccessContext): undefined | Reply | Promise<Reply> {
@@ -52,7 +46,7 @@ async function echo(
   return replyJson(status, describeRequest(context, message, await context.body(), tools));
 }
 
-/** After a status below 200 another answer must follow (RFC 9110 15.2), so none of them can be the last word. */
+/** After a status below 200 another response must follow (RFC 9110 15.2), so it cannot be final. */
 function finalStatus(status: number, { log }: PluginTools): number {
   if (status >= 200) return status;
   log.warn('status_code is not the status of a final answer, so 500 is sent', { status_code: status });

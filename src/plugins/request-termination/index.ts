@@ -1,5 +1,5 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { terminate } from './handler.ts';
+import { terminateRequests } from './handler.ts';
 import type { RequestTerminationConfig } from './schema.ts';
 
 export default definePlugin({
@@ -9,5 +9,5 @@ export default definePlugin({
   protocols: httpProtocols,
   schema: () => import('./schema.ts'),
   needs: (config: RequestTerminationConfig) => (config.echo ? { requestBody: { maxBytes: 1024 * 1024 } } : {}),
-  setup: terminate,
+  setup: terminateRequests,
 });

@@ -8,7 +8,7 @@ before(async () => {
 });
 after(() => rig.close());
 
-test("an echo shows the route's groups by number and by name, as Kong does", async () => {
+test("echoes the route's capture groups by number and by name, as Kong does", async () => {
   await rig.write('POST', '/services/backend/routes', { name: 'groups', paths: ['~/items/(?<id>\\d+)/(\\w+)$'] });
   await rig.write('POST', '/routes/groups/plugins', { name: 'request-termination', config: { echo: true } });
   const response = await fetch(`${rig.gateway.proxyUrl}/items/55/parts`);

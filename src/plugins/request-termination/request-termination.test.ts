@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testNode, testPlugin } from '../../plugin-sdk/testing.ts';
+import { testNode, testPlugin } from '../../plugin-testing/index.ts';
 import requestTermination from './index.ts';
 
 type Config = Readonly<Record<string, unknown>>;
@@ -9,7 +9,7 @@ function terminated(config: Config, request: Parameters<ReturnType<typeof testPl
   return testPlugin(requestTermination, { config }).request(request);
 }
 
-test('the defaults are those of Kong', async () => {
+test('has the defaults of Kong', async () => {
   assert.deepEqual(await testPlugin(requestTermination).check({}), {
     ok: true,
     config: { status_code: 503, message: null, content_type: null, body: null, echo: false, trigger: null },
@@ -26,7 +26,7 @@ const refused: readonly (readonly [Config, string])[] = [
   [{ echo: true, body: 'b' }, 'config: echo cannot be used with content_type and body'],
 ];
 for (const [config, message] of refused) {
-  test(`the configuration ${JSON.stringify(config)} is refused`, async () => {
+  test(`refuses the configuration ${JSON.stringify(config)}`, async () => {
     assert.deepEqual(await testPlugin(requestTermination).check(config), {
       ok: false,
       message: `schema violation (${message})`,
@@ -34,7 +34,7 @@ for (const [config, message] of refused) {
   });
 }
 
-test('a trigger that is no header name is refused', async () => {
+test('refuses a trigger that is not a header name', async () => {
   assert.equal((await testPlugin(requestTermination).check({ trigger: 'a b' })).ok, false);
 });
 
@@ -46,7 +46,7 @@ for (const [status, message] of [
   [502, 'Bad Gateway'],
   [503, 'Service unavailable'],
 ] as const) {
-  test(`status ${status} has a message of its own, in the compact form`, async () => {
+  test(`sends the default message of status ${status} in the compact form`, async () => {
     const { response, upstream } = await terminated({ status_code: status });
     assert.equal(upstream, null);
     assert.equal(response.status, status);
@@ -55,29 +55,29 @@ for (const [status, message] of [
   });
 }
 
-test('another status without a message has an empty body', async () => {
+test('sends an empty body for other statuses without a message', async () => {
   const { response } = await terminated({ status_code: 418 });
   assert.deepEqual([response.status, response.body], [418, '']);
 });
 
-test('a message is sent as JSON, whatever is in it', async () => {
+test('sends any message as JSON', async () => {
   const { response } = await terminated({ status_code: 418, message: 'say "no"\n' });
   assert.deepEqual(JSON.parse(response.body), { message: 'say "no"\n' });
 });
 
-test('a body is sent as it is, with its media type', async () => {
+test('sends a body unchanged, with its media type', async () => {
   const { response } = await terminated({ status_code: 200, body: '<p>closed</p>', content_type: 'text/html' });
   assert.equal(response.body, '<p>closed</p>');
   assert.equal(response.header('content-type'), 'text/html');
 });
 
-test('a status below 200 is answered with 500 and a warning', async () => {
+test('answers 500 for a status below 200, with a warning', async () => {
   const plugin = testPlugin(requestTermination, { config: { status_code: 101 } });
   assert.equal((await plugin.request()).response.status, 500);
   assert.equal(plugin.logLines[0]?.level, 'warn');
 });
 
-test('with a trigger, only requests that have the header or the argument are ended', async () => {
+test('terminates only requests with the header or argument of the trigger', async () => {
   const config = { status_code: 200, message: 'stopped', trigger: 'X-Stop' };
   assert.notEqual((await terminated(config)).upstream, null);
   assert.equal((await terminated(config, { headers: { 'x-stop': 'yes' } })).upstream, null);
@@ -87,7 +87,7 @@ test('with a trigger, only requests that have the header or the argument are end
   assert.notEqual((await terminated(config, { path: '/X-Stop' })).upstream, null);
 });
 
-test('echo describes the node, the request and what it matched', async () => {
+test('echoes the node, the request and its route', async () => {
   const { response } = await terminated(
     { echo: true, status_code: 404 },
     {
@@ -123,7 +123,7 @@ test('echo describes the node, the request and what it matched', async () => {
   assert.equal(echo.matched_service.name, 'test-service');
 });
 
-test('echo reads a form body and leaves out a broken JSON body', async () => {
+test('echoes a form body and omits a malformed JSON body', async () => {
   const form = await terminated(
     { echo: true },
     { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: 'a=1&b=2&b=3' },
@@ -137,17 +137,17 @@ test('echo reads a form body and leaves out a broken JSON body', async () => {
   assert.equal(JSON.parse(broken.response.body).request.raw_body, '{');
 });
 
-test('echo refuses a body that is larger than 1 MiB', async () => {
+test('refuses to echo a body larger than 1 MiB', async () => {
   const { response } = await terminated({ echo: true }, { method: 'POST', body: Buffer.alloc(1024 * 1024 + 1) });
   assert.equal(response.status, 413);
 });
 
-test('without echo the body of the request is not asked for', async () => {
+test('does not read the body without echo', async () => {
   const { response } = await terminated({}, { method: 'POST', body: Buffer.alloc(1024 * 1024 + 1) });
   assert.equal(response.status, 503);
 });
 
-test('the body of an echo with hundreds of thousands of fields takes a moment, not minutes', async () => {
+test('echoes a body with hundreds of thousands of fields in bounded time', async () => {
   const body = 'a&'.repeat(500_000);
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
   const { response } = await terminated({ echo: true }, { method: 'POST', headers, body });

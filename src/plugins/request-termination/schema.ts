@@ -5,22 +5,21 @@ export const config = record({
     required: true,
     default: 503,
     between: [100, 599],
-    description: 'Status of the answer. One below 200 cannot end a request: it is answered with 500.',
+    description: 'Status code of the response. One below 200 cannot end a request and is answered with 500.',
   }),
   message: string({
     description:
-      'Message of the answer, in a JSON object. When neither it nor `body` is set, the usual one of the status is ' +
-      'sent (for 401, 404, 405, 500, 502 and 503), or an empty body.',
+      'Message of the response, in a JSON object. If neither it nor `body` is set, the response has the standard message of the status (401, 404, 405, 500, 502, 503), or an empty body.',
   }),
   content_type: string({ description: 'Media type of `body`.' }),
-  body: string({ description: 'Whole body of the answer, instead of `message`.' }),
+  body: string({ description: 'Body of the response, instead of `message`.' }),
   echo: boolean({
     required: true,
     default: false,
-    description: 'Answers with a description of the request, of what it matched, and of the node. For debugging.',
+    description: 'Answers with a description of the request, what it matched, and the node. For debugging.',
   }),
   trigger: headerName({
-    description: 'Only requests that have a header or a query argument of this name are ended.',
+    description: 'Name of a header or query argument. If set, only requests that have it are answered.',
   }),
 });
 

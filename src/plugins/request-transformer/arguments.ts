@@ -1,9 +1,10 @@
-import { decodeArgument, namedValues, resolved, type TransformValues, type ValueRule } from '../../plugin-sdk/index.ts';
+import { decodeArgument } from '../../plugin-kit/http/index.ts';
+import { namedValues, resolved, type TransformValues, type ValueRule } from '../../plugin-kit/templates/index.ts';
 
-/** Changes a query or an urlencoded form; what no rule names stays byte for byte. */
+/** Changes a query or an urlencoded form; all other arguments stay byte for byte. */
 export type ArgumentChange = (text: string, rendered: readonly string[]) => string;
 
-/** The rules for one of the places that the configuration names. */
+/** The rules for the query or the body. */
 export interface RuleTexts {
   readonly remove: readonly string[];
   readonly rename: readonly string[];
@@ -16,14 +17,18 @@ export function isEmpty({ remove, rename, replace, add, append }: RuleTexts): bo
   return remove.length + rename.length + replace.length + add.length + append.length === 0;
 }
 
-/** Null when there is nothing to change. */
-export function argumentChange(texts: RuleTexts, values: TransformValues): ArgumentChange | null {
+/** Null when there is nothing to change. `read`: `namedFields` for a form, whose rules are also those of JSON. */
+export function argumentChange(
+  texts: RuleTexts,
+  values: TransformValues,
+  read: typeof namedValues = namedValues,
+): ArgumentChange | null {
   if (isEmpty(texts)) return null;
   const gone = new Set(texts.remove);
-  const rename = namedValues(texts.rename);
-  const replace = values.rules(texts.replace);
-  const add = values.rules(texts.add);
-  const append = values.rules(texts.append);
+  const rename = read(texts.rename);
+  const replace = values.rules(texts.replace, read);
+  const add = values.rules(texts.add, read);
+  const append = values.rules(texts.append, read);
   return (text, rendered) => {
     let list = readArguments(text).filter(({ name }) => !gone.has(name));
     for (const { name, value } of rename) list = renamed(list, name, value);
@@ -36,19 +41,19 @@ export function argumentChange(texts: RuleTexts, values: TransformValues): Argum
 
 interface Argument {
   readonly name: string;
-  /** As it is sent. */
+  /** Encoded. */
   readonly pair: string;
 }
 
-/** Longer names are those of no rule; decoding one of a megabyte would hold up others. */
-const longestName = 4096;
+/** No rule has longer names; to decode one of a megabyte would block other requests. */
+const maxNameLength = 4096;
 
 function readArguments(text: string): Argument[] {
   if (text === '') return [];
   return text.split('&').map((pair) => {
     const equals = pair.indexOf('=');
     const name = equals < 0 ? pair : pair.slice(0, equals);
-    return { name: name.length > longestName ? name : decodeArgument(name), pair };
+    return { name: name.length > maxNameLength ? name : decodeArgument(name), pair };
   });
 }
 
@@ -63,7 +68,7 @@ function renamed(list: Argument[], old: string, name: string): Argument[] {
     });
 }
 
-/** Of several of the name one is left. */
+/** Keeps one of several arguments with this name. */
 function replaced(list: Argument[], name: string, value: string): Argument[] {
   const first = list.findIndex((one) => one.name === name);
   if (first < 0) return list;

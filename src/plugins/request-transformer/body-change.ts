@@ -1,45 +1,35 @@
-import {
-  type AccessContext,
-  bodyFault,
-  changeJson,
-  formBoundary,
-  type JsonChange,
-  type MediaType,
-  mediaType,
-  namedValues,
-  OffThreadError,
-  type Reply,
-  refuse,
-  resolved,
-  type TransformValues,
-} from '../../plugin-sdk/index.ts';
+import { formBoundary, type MediaType, mediaType } from '../../plugin-kit/http/index.ts';
+import { bodyFault, changeJson, type JsonChange, jsonField } from '../../plugin-kit/json/index.ts';
+import { OffThreadError } from '../../plugin-kit/runtime/index.ts';
+import { namedFields, resolved, type TransformValues } from '../../plugin-kit/templates/index.ts';
+import { type AccessContext, type Reply, refuse } from '../../plugin-sdk/index.ts';
 import { type ArgumentChange, argumentChange, isEmpty, type RuleTexts } from './arguments.ts';
 import { type MultipartChange, multipartChange } from './multipart.ts';
 import type { RequestTransformerConfig } from './schema.ts';
 
-const mostFields = 10_000;
-const longestQuery = 16_384;
+const maxFields = 10_000;
+const maxQueryLength = 16_384;
 
-/** What becomes of bodies; null when they are not touched. */
+/** The changes of bodies; null: none. */
 export class BodyChange {
   readonly #rules: RuleTexts;
   readonly #form: ArgumentChange | null;
   readonly #multipart: MultipartChange | null;
   readonly #json: (rendered: readonly string[]) => readonly JsonChange[];
-  /** Fields of a form go into the query. */
+  /** Moves form fields to the query. */
   readonly #toQuery: boolean;
   readonly #most: number;
 
   constructor(config: RequestTransformerConfig, values: TransformValues) {
     this.#rules = bodyRules(config);
-    this.#form = argumentChange(this.#rules, values);
+    this.#form = argumentChange(this.#rules, values, namedFields);
     this.#multipart = multipartChange(this.#rules, values);
     this.#json = jsonChanges(this.#rules, values);
     this.#toQuery = movesForm(config);
     this.#most = config.max_body_size;
   }
 
-  /** Whether the body of this request is one that is read. */
+  /** Whether the body of this request is read. */
   concerns(type: MediaType | null): boolean {
     if (type === null) return false;
     if (type.isForm) return true;
@@ -48,7 +38,7 @@ export class BodyChange {
 
   async apply(context: AccessContext, type: MediaType, rendered: readonly string[]): Promise<Reply | undefined> {
     const body = await context.decodedBody();
-    // The body is shared with plugins that may take a larger one.
+    // Another plugin may allow a larger body.
     if (body.byteLength > this.#most) return refuse(413, 'Request body too large to be changed');
     if (type.isJson) return this.#changeJson(context, body, rendered);
     return type.isForm ? this.#changeForm(context, body, rendered) : this.#changeParts(context, body, rendered);
@@ -70,13 +60,13 @@ export class BodyChange {
 
   #changeForm({ upstream }: AccessContext, body: Uint8Array, rendered: readonly string[]): Reply | undefined {
     const text = latin1(body);
-    if (countOf(text, '&') >= mostFields) return refuse(413, `The form has more than ${mostFields} fields`);
+    if (countOf(text, '&') >= maxFields) return refuse(413, `The form has more than ${maxFields} fields`);
     const changed = this.#form === null ? text : this.#form(text, rendered);
     if (!this.#toQuery) {
       if (changed !== text) upstream.setBody(Buffer.from(changed, 'latin1'));
       return undefined;
     }
-    if (changed.length > longestQuery) return refuse(413, 'The form is too large for a query');
+    if (changed.length > maxQueryLength) return refuse(413, 'The form is too large for a query');
     const query = upstream.query();
     if (changed !== '') upstream.setQuery(query === '' ? changed : `${query}&${changed}`);
     upstream.setBody(new Uint8Array(0));
@@ -104,7 +94,7 @@ export function readsBodies(config: RequestTransformerConfig): boolean {
   return movesForm(config) || !isEmpty(bodyRules(config));
 }
 
-/** The type of the body as the backend would be told; null when it is none, or not exactly one. */
+/** The `Content-Type` for the backend; null when it is absent or ambiguous. */
 export function bodyType({ upstream }: AccessContext): MediaType | null {
   const types = upstream.headerValues('content-type');
   return types.length === 1 ? mediaType(types[0] as string) : null;
@@ -128,12 +118,15 @@ function jsonChanges(
   texts: RuleTexts,
   values: TransformValues,
 ): (rendered: readonly string[]) => readonly JsonChange[] {
+  const fields = [texts.rename, texts.replace, texts.add, texts.append].flatMap(namedFields).map(({ name }) => name);
+  // Parses paths now, not with the first body.
+  for (const name of [...texts.remove, ...fields]) jsonField(name);
   const before: readonly JsonChange[] = [
     ...texts.remove.map((name) => ({ kind: 'remove', name }) as const),
-    ...namedValues(texts.rename).map(({ name, value }) => ({ kind: 'rename', name, to: value }) as const),
+    ...namedFields(texts.rename).map(({ name, value }) => ({ kind: 'rename', name, to: value }) as const),
   ];
   const sets = (['replace', 'add', 'append'] as const).flatMap((kind) =>
-    values.rules(texts[kind]).map((rule) => ({ ...rule, kind })),
+    values.rules(texts[kind], namedFields).map((rule) => ({ ...rule, kind })),
   );
   return (rendered) => [
     ...before,

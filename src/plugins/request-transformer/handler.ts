@@ -1,13 +1,5 @@
-import {
-  type AccessContext,
-  type PluginPhases,
-  type PluginTools,
-  type Reply,
-  refuse,
-  resolved,
-  TransformValues,
-  unsafePath,
-} from '../../plugin-sdk/index.ts';
+import { resolved, TransformValues, unsafePath } from '../../plugin-kit/templates/index.ts';
+import { type AccessContext, type PluginPhases, type PluginTools, type Reply, refuse } from '../../plugin-sdk/index.ts';
 import { argumentChange } from './arguments.ts';
 import { bodyChange, bodyType } from './body-change.ts';
 import { headerChange } from './header-rules.ts';
@@ -44,7 +36,7 @@ export function transformRequest(config: RequestTransformerConfig, { log }: Plug
   };
 }
 
-/** Null for one that the backend could read as another path than it looks. */
+/** Null for a path that the backend could interpret as another one. */
 function pathFrom(text: string): string | null {
   const path = text.startsWith('/') ? text : `/${text}`;
   return unsafePath(path) ? null : path;

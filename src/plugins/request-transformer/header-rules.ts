@@ -1,21 +1,18 @@
+import type { NamedValue } from '../../plugin-kit/http/index.ts';
 import {
-  type AccessContext,
   hasControl,
   headerText,
   isHost,
   isPluginsHeader,
-  type NamedValue,
   namedValues,
-  type PluginLogger,
-  type Reply,
-  refuse,
   resolved,
   type TransformValues,
   type ValueRule,
-} from '../../plugin-sdk/index.ts';
+} from '../../plugin-kit/templates/index.ts';
+import { type AccessContext, type PluginLogger, type Reply, refuse } from '../../plugin-sdk/index.ts';
 import type { RequestTransformerConfig } from './schema.ts';
 
-/** Changes the headers of the request; a `Reply` when a value cannot stand in one. */
+/** Changes the headers of the request; a `Reply` when a value is not valid in a header. */
 export type HeaderChange = (context: AccessContext, rendered: readonly string[]) => Reply | undefined;
 
 interface HeaderRule extends ValueRule {
@@ -64,7 +61,7 @@ export function headerChange(
   };
 }
 
-/** The gateway writes these into every request, or sees to them last. */
+/** The gateway sets these in every request, or processes them last. */
 const alwaysThere: ReadonlySet<string> = new Set([
   'host',
   'via',
@@ -76,7 +73,7 @@ const alwaysThere: ReadonlySet<string> = new Set([
   'x-real-ip',
 ]);
 
-/** As in Kong, `Host` is for `replace` alone. What frames a message follows from the message. */
+/** As in Kong, `Host` is for `replace` alone. Framing headers follow from the message. */
 function isUsable(name: string, isSet: boolean, log: PluginLogger): boolean {
   const usable = name.toLowerCase() !== 'host' && isPluginsHeader(name);
   if (!usable && isSet) log.warn('a rule is left out: the gateway itself writes this header', { header: name });
@@ -95,7 +92,7 @@ function renameHeader({ upstream }: AccessContext, { name, value }: NamedValue):
   for (const one of more) upstream.addHeader(value, one);
 }
 
-/** Values of clients come into headers by templates. */
+/** Templates insert values of clients into headers. */
 function isUnfit(lower: string, text: string): boolean {
   return hasControl(text) || (lower === 'host' && !isHost(text));
 }

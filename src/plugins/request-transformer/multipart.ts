@@ -1,16 +1,11 @@
-import {
-  type MultipartPart,
-  multipartParts,
-  namedValues,
-  resolved,
-  type TransformValues,
-} from '../../plugin-sdk/index.ts';
+import { type MultipartPart, multipartParts } from '../../plugin-kit/http/index.ts';
+import { namedFields, resolved, type TransformValues } from '../../plugin-kit/templates/index.ts';
 import { isEmpty, type RuleTexts } from './arguments.ts';
 
 /** Null: the body is malformed, or a value would end its part. */
 export type MultipartChange = (body: Buffer, boundary: string, rendered: readonly string[]) => Buffer | null;
 
-/** A part as it is sent, from its delimiter to the next one. */
+/** The bytes of a part, from its delimiter to the next one. */
 interface Piece {
   readonly name: string;
   readonly bytes: Buffer;
@@ -20,10 +15,10 @@ interface Piece {
 export function multipartChange(texts: RuleTexts, values: TransformValues): MultipartChange | null {
   if (isEmpty(texts)) return null;
   const gone = new Set(texts.remove);
-  const rename = namedValues(texts.rename);
-  const replace = values.rules(texts.replace);
-  const add = values.rules(texts.add);
-  const append = values.rules(texts.append);
+  const rename = namedFields(texts.rename);
+  const replace = values.rules(texts.replace, namedFields);
+  const add = values.rules(texts.add, namedFields);
+  const append = values.rules(texts.append, namedFields);
   return (body, boundary, rendered) => {
     const parts = multipartParts(body, boundary);
     if (parts === null) return null;
@@ -66,7 +61,7 @@ function renamed(pieces: readonly Piece[], old: string, name: string): Piece[] {
 const disposition = /^(content-disposition:)(.*)$/im;
 const parameter = /;[ \t]*([!#$%&'*+.^_`|~0-9a-z-]+)=(?:"[^"\\]*"|[!#$%&'*+.^_`|~0-9a-z-]+)/gi;
 
-/** The part with another name; its other parameters and headers stay. */
+/** Renames the part; its other parameters and headers stay. */
 function withName(bytes: Buffer, name: string): Buffer {
   const end = bytes.indexOf('\r\n\r\n', 0, 'latin1');
   const encoded = Buffer.from(quoted(name)).toString('latin1');

@@ -8,7 +8,7 @@ import { type Rig, startRig } from '../../../test/support/rig.ts';
 let rig: Rig;
 let serial = 0;
 
-/** Says what it got. */
+/** Answers with what it received. */
 const echo = answerEach(({ method, target, lines, body }) =>
   answer(JSON.stringify({ method, target, headers: lines.map((line) => line.join(': ').toLowerCase()), body })),
 );
@@ -25,7 +25,7 @@ async function route(config: Readonly<Record<string, unknown>>, fields: object =
   return `${rig.gateway.proxyUrl}/${name}`;
 }
 
-test('headers, query, path and method on their way to a backend', async () => {
+test('changes headers, query, path and method', async () => {
   const url = await route({
     http_method: 'PUT',
     remove: { headers: ['X-Gone', 'Accept-Language'] },
@@ -45,7 +45,7 @@ test('headers, query, path and method on their way to a backend', async () => {
   );
 });
 
-test('a JSON body, gzipped, large, chunked, and too large', async () => {
+test('changes a JSON body that is compressed, large or chunked, and refuses one that is too large', async () => {
   const url = await route({ remove: { body: ['secret'] }, add: { body: ['a.b:1'] }, max_body_size: 2_000_000 });
   const headers = { 'content-type': 'application/json' };
   const send = async (body: string | Uint8Array<ArrayBuffer>, more: Record<string, string> = {}) =>
@@ -78,7 +78,7 @@ test('a JSON body, gzipped, large, chunked, and too large', async () => {
   assert.match(await largeFault.text(), /line 2, column 2/);
 });
 
-test('a template sees who the client is, never what it claims to be', async () => {
+test('gives templates the identity of the client, never its claims', async () => {
   const url = await route({ add: { headers: ["X-Who:$(headers['x-consumer-username'] or 'nobody')"] } });
   const name = url.slice(url.lastIndexOf('/') + 1);
   const who = async (headers: Record<string, string>) =>
@@ -90,9 +90,9 @@ test('a template sees who the client is, never what it claims to be', async () =
   assert.equal(await who({ 'x-consumer-username': 'root', apikey: 'secret' }), 'ada');
 });
 
-test('the examples of the README', async () => {
+test('accepts the examples of the README', async () => {
   const readme = new URL('./README.md', import.meta.url);
-  // The backend that the README names is an upstream here.
+  // The backend in the README is an upstream here.
   await rig.write('PUT', '/upstreams/users.internal', {});
   await rig.write('POST', '/upstreams/users.internal/targets', { target: `127.0.0.1:${rig.backend.port}` });
   const [user, order] = await runReadme(readme, rig.gateway);
@@ -103,7 +103,7 @@ test('the examples of the README', async () => {
   assert.equal(body, '{"customer":{"email":"ada@example.com"},"items":[{"sku":"a"}],"meta":{"channel":"web"}}');
 });
 
-test('attacks: nothing of a path, a query or a consumer becomes a line or another path', async () => {
+test('keeps values of path, query and consumer from becoming a header line or another path', async () => {
   const captures = await route(
     { replace: { uri: '/new/$(uri_captures.rest)/end' }, add: { headers: ['X-Rest:$(uri_captures.rest)'] } },
     { paths: ['~/captured/(?<rest>.*)$'] },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type TestRequest, testPlugin } from '../../plugin-testing/index.ts';
 import requestTransformer from './index.ts';
 
 type Config = Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ async function problem(config: Config): Promise<string> {
 const jsonHeaders = { 'Content-Type': 'application/json' };
 const formHeaders = { 'Content-Type': 'application/x-www-form-urlencoded' };
 
-test('every record is there with empty lists', async () => {
+test('has every record with empty lists by default', async () => {
   const empty = { body: [], headers: [], querystring: [] };
   assert.deepEqual(await testPlugin(requestTransformer).check({}), {
     ok: true,
@@ -41,7 +41,7 @@ test('every record is there with empty lists', async () => {
   });
 });
 
-test('what cannot work is refused', async () => {
+test('refuses rules that cannot work', async () => {
   const cases: readonly (readonly [Config, RegExp])[] = [
     [{ http_method: 'get' }, /config.http_method: invalid value: get/],
     [{ http_method: 'CONNECT' }, /config.http_method: must not be one of/],
@@ -62,7 +62,7 @@ test('what cannot work is refused', async () => {
   for (const [config, reason] of cases) assert.match(await problem(config), reason);
 });
 
-test('headers: remove, rename, replace, add, append, in this order', async () => {
+test('changes headers by remove, rename, replace, add, append, in this order', async () => {
   const upstream = await send(
     {
       remove: { headers: ['X-Gone'] },
@@ -82,7 +82,7 @@ test('headers: remove, rename, replace, add, append, in this order', async () =>
   for (const name of ['x-old', 'x-never', 'x-absent']) assert.equal(headers[name], undefined, name);
 });
 
-test('headers: all values are renamed; Host by replace only; what frames a message stays', async () => {
+test('renames all values of a header, changes Host only by replace, and keeps framing headers', async () => {
   const upstream = await send(
     {
       remove: { headers: ['Content-Length', 'Host'] },
@@ -99,7 +99,7 @@ test('headers: all values are renamed; Host by replace only; what frames a messa
   assert.equal(upstream.header('x-forwarded-prefix'), '/p');
 });
 
-test('templates see the request as it came, whatever other rules do', async () => {
+test('gives templates the original request, whatever other rules do', async () => {
   const upstream = await send(
     {
       remove: { headers: ['Authorization'], querystring: ['q'] },
@@ -121,7 +121,7 @@ test('templates see the request as it came, whatever other rules do', async () =
   assert.equal(upstream.query, 'r=2&token=Bearer%20abc');
 });
 
-test('the query: what no rule names stays byte for byte', async () => {
+test('keeps unnamed parts of the query byte for byte', async () => {
   const upstream = await send(
     {
       remove: { querystring: ['gone'] },
@@ -135,7 +135,7 @@ test('the query: what no rule names stays byte for byte', async () => {
   assert.equal(upstream.query, 'k%65pt=%41+x&new=%7e&twice=once&flag&added=a%20b%26c%3Dd&kept=more');
 });
 
-test('texts beyond ASCII are sent in UTF-8, whether they are latin1 or not', async () => {
+test('sends non-ASCII text in UTF-8, latin1 or not', async () => {
   const config = { add: { headers: ['X-Fixed:é', 'X-Query:$(query_params.x)', 'X-Copy:$(headers.x_in)'] } };
   const bytes = (text: string) => Buffer.from(text).toString('latin1');
   const upstream = await send(config, { path: '/?x=%C3%A9', headers: { 'X-In': bytes('é→') } });
@@ -145,7 +145,7 @@ test('texts beyond ASCII are sent in UTF-8, whether they are latin1 or not', asy
   );
 });
 
-test('JSON: names, paths, and digits that a double cannot hold', async () => {
+test('changes JSON by names and paths, and keeps digits beyond doubles', async () => {
   const config = {
     remove: { body: ['secret', 'items[*].internal'] },
     rename: { body: ['user.mail:email'] },
@@ -164,7 +164,7 @@ test('JSON: names, paths, and digits that a double cannot hold', async () => {
   );
 });
 
-test('JSON: an empty body, another JSON type, a body that no rule changes', async () => {
+test('handles an empty JSON body, another JSON type, and a body without changes', async () => {
   const add = { add: { body: ['a:1'] } };
   assert.equal((await send(add, { method: 'POST', headers: jsonHeaders })).body, '{"a":"1"}');
   const patch = { 'Content-Type': 'application/merge-patch+json; charset=utf-8' };
@@ -173,7 +173,7 @@ test('JSON: an empty body, another JSON type, a body that no rule changes', asyn
   assert.equal((await send(add, { method: 'POST', headers: jsonHeaders, body: same })).body, same);
 });
 
-test('JSON that is malformed, too deep or not UTF-8 is refused with the place', async () => {
+test('refuses JSON that is malformed, too deep or not UTF-8, with the place', async () => {
   const plugin = testPlugin(requestTransformer, { config: { remove: { body: ['a'] } } });
   const post = (body: string | Uint8Array) =>
     plugin.request({ method: 'POST', headers: { ...jsonHeaders, accept: 'application/json' }, body });
@@ -185,7 +185,7 @@ test('JSON that is malformed, too deep or not UTF-8 is refused with the place', 
   assert.equal((await post(Buffer.from([0x22, 0xff, 0x22]))).response.status, 400);
 });
 
-test('what is neither JSON nor a form is left alone, unread', async () => {
+test('does not read a body that is neither JSON nor a form', async () => {
   const config = { add: { body: ['a:1'] }, remove: { body: ['b'] } };
   for (const type of ['text/plain', 'application/xml', 'application/jsonp', '']) {
     const upstream = await send(config, { method: 'POST', headers: { 'Content-Type': type }, body: '{"b":' });
@@ -193,7 +193,7 @@ test('what is neither JSON nor a form is left alone, unread', async () => {
   }
 });
 
-test('names as forms have them are names, in JSON too', async () => {
+test('treats names with form syntax as plain names in JSON', async () => {
   const config = { remove: { body: ['tags[]', 'user[name]'] }, add: { body: ['list[]:1'] } };
   const form = { method: 'POST', headers: formHeaders, body: 'tags%5B%5D=1&user[name]=2&k=3' };
   assert.equal((await send(config, form)).body, 'k=3&list%5B%5D=1');
@@ -202,7 +202,7 @@ test('names as forms have them are names, in JSON too', async () => {
   assert.equal(upstream.body, '{"tags":[2],"user":{"name":3},"list[]":"1"}');
 });
 
-test('a form of many fields, or of one with a very long name, holds nobody up', async () => {
+test('handles a form with many fields or a very long name in bounded time', async () => {
   const config = { remove: { body: ['gone'] }, rename: { body: ['a:b'] }, replace: { body: ['b:1'] } };
   const many = { method: 'POST', headers: formHeaders, body: Array.from({ length: 9999 }, () => 'a=1').join('&') };
   assert.equal((await send(config, many)).body, 'b=1');
@@ -213,7 +213,7 @@ test('a form of many fields, or of one with a very long name, holds nobody up', 
   assert.equal(await status(config, { method: 'POST', headers: formHeaders, body: '&'.repeat(10_000) }), 413);
 });
 
-test('an urlencoded form', async () => {
+test('changes an urlencoded form', async () => {
   const config = {
     remove: { body: ['gone'] },
     rename: { body: ['old:new'] },
@@ -230,7 +230,7 @@ test('an urlencoded form', async () => {
   assert.equal((await send(config, request)).body, 'new=%41&r=%C3%A9&k=+&a=x%26admin%3D1&r=2');
 });
 
-test('a form goes into the query when the method becomes one without a body', async () => {
+test('moves a form to the query when the new method has no body', async () => {
   for (const method of ['GET', 'HEAD', 'DELETE']) {
     const upstream = await send(
       { http_method: method, add: { body: ['b:2'] } },
@@ -249,7 +249,7 @@ const parts = (...list: readonly string[]) => `${list.map((part) => `--B\r\n${pa
 const field = (name: string, value: string) => `Content-Disposition: form-data; name="${name}"\r\n\r\n${value}`;
 const multipartHeaders = { 'Content-Type': 'multipart/form-data; boundary=B' };
 
-test('a multipart form: files keep their bytes and headers', async () => {
+test('keeps bytes and headers of files in a multipart form', async () => {
   const file = (name: string) =>
     `Content-Disposition: form-data; name="${name}"; filename="a; name=x.png"\r\nContent-Type: image/png\r\n\r\n\x89\r\n--b`;
   const config = {
@@ -267,7 +267,7 @@ test('a multipart form: files keep their bytes and headers', async () => {
   );
 });
 
-test('a multipart form: a value cannot end its part, and a malformed one is refused', async () => {
+test('refuses malformed multipart forms and values that would end a part', async () => {
   const config = { add: { body: ['a:$(query_params.x)'] } };
   const evil = encodeURIComponent(`1\r\n--B\r\n${field('admin', '1')}`);
   const body = parts(field('k', '1'));
@@ -275,14 +275,14 @@ test('a multipart form: a value cannot end its part, and a malformed one is refu
   assert.equal(await status(config, { method: 'POST', headers: multipartHeaders, body: '--B\r\nnothing' }), 400);
 });
 
-test('the path: values cannot leave their segment', async () => {
+test('keeps template values within their path segment', async () => {
   const config = { replace: { uri: '/users/$(query_params.id)/files' } };
   const path = async (id: string) => (await send(config, { path: `/?id=${encodeURIComponent(id)}` })).path;
   assert.equal(await path('a b'), '/users/a%20b/files');
   assert.equal(await path('é/admin?x=1#f'), '/users/%C3%A9%2Fadmin%3Fx%3D1%23f/files');
 });
 
-test('attacks: dot segments, control characters and lines are refused', async () => {
+test('refuses values with dot segments, control characters and line breaks', async () => {
   const uri = { replace: { uri: '/users/$(query_params.id)' } };
   const loose = { replace: { uri: '/users/$(path(query_params.id))' } };
   for (const id of ['..', '.', '../admin', '..\\admin', 'x\0', '..;/admin']) {
@@ -300,12 +300,12 @@ test('attacks: dot segments, control characters and lines are refused', async ()
   assert.equal(query.query, 'x=1%26admin%3D1%23%0d%0a&a=1%26admin%3D1%23%0D%0A');
 });
 
-test('a template that fails at run time is a 500', async () => {
+test('answers 500 when a template fails at run time', async () => {
   const config = { add: { headers: ['X-A:$(query_params.x > 3)'] } };
   assert.equal(await status(config, { path: '/?x=1' }), 500);
 });
 
-test('nothing is read where no rule is about bodies', () => {
+test('does not read bodies without rules for them', () => {
   const needs = (config: Config) => requestTransformer.needs({ ...empty, ...config });
   const empty = Object.fromEntries(
     ['remove', 'rename', 'replace', 'add', 'append'].map((name) => [name, { body: [], headers: [], querystring: [] }]),

@@ -1,3 +1,4 @@
+import { jsonFieldProblem } from '../../plugin-kit/json/index.ts';
 import {
   argumentProblem,
   argumentRenameProblem,
@@ -5,9 +6,8 @@ import {
   fieldRenameProblem,
   headerRenameProblem,
   headerValueProblem,
-  jsonFieldProblem,
   uriProblem,
-} from '../../plugin-sdk/index.ts';
+} from '../../plugin-kit/templates/index.ts';
 import { array, headerName, type Infer, integer, record, string } from '../../plugin-sdk/schema.ts';
 
 /** A list that may be empty and is never null. */
@@ -21,16 +21,16 @@ function values(what: string) {
   return {
     body: list(
       fieldProblem,
-      `\`name:value\` of fields of the body: ${what} In JSON the name may be a path: \`data.items[*].id\`.`,
+      `Fields of the body as \`name:value\`, ${what} In JSON the name may be a JSONPath (RFC 9535): \`$.data.items[*].id\`.`,
     ),
-    headers: list(headerValueProblem, `\`name:value\` of headers: ${what}`),
-    querystring: list(argumentProblem, `\`name:value\` of arguments of the query: ${what}`),
+    headers: list(headerValueProblem, `Headers as \`name:value\`, ${what}`),
+    querystring: list(argumentProblem, `Query arguments as \`name:value\`, ${what}`),
   };
 }
 
-const onlyThere = 'set where something of the name is there.';
-const onlyAbsent = 'set where nothing of the name is there.';
-const beside = 'added beside what is there.';
+const onlyThere = 'set if the name exists.';
+const onlyAbsent = 'set if the name does not exist.';
+const always = 'added in addition to what exists.';
 
 export const config = record({
   http_method: string({
@@ -42,19 +42,25 @@ export const config = record({
   }),
   remove: record(
     {
-      body: list(jsonFieldProblem, 'Names of fields of the body; in JSON also paths.'),
-      headers: array(headerName(), { required: true, default: [], description: 'Names of headers.' }),
-      querystring: list(null, 'Names of arguments of the query.'),
+      body: list(
+        jsonFieldProblem,
+        'Fields of the body to remove; in JSON also JSONPaths (RFC 9535): `$.data.items[*].id`.',
+      ),
+      headers: array(headerName(), { required: true, default: [], description: 'Headers to remove.' }),
+      querystring: list(null, 'Query arguments to remove.'),
     },
-    { description: 'What is taken out, first of all.' },
+    { description: 'Names to remove. Runs first.' },
   ),
   rename: record(
     {
-      body: list(fieldRenameProblem, '`old:new` of fields of the body; in JSON the old name may be a path.'),
-      headers: list(headerRenameProblem, '`old:new` of headers.'),
-      querystring: list(argumentRenameProblem, '`old:new` of arguments of the query.'),
+      body: list(
+        fieldRenameProblem,
+        'Fields of the body to rename as `old:new`; in JSON the old name may be a JSONPath (RFC 9535).',
+      ),
+      headers: list(headerRenameProblem, 'Headers to rename, as `old:new`.'),
+      querystring: list(argumentRenameProblem, 'Query arguments to rename, as `old:new`.'),
     },
-    { description: 'What gets another name, and keeps its value.' },
+    { description: 'Names to change; the values stay.' },
   ),
   replace: record(
     {
@@ -62,20 +68,19 @@ export const config = record({
       uri: string({
         custom: uriProblem,
         description:
-          'Path of the request to the backend, a template; the path of the service does not go before it, the query stays. Values ' +
-          'are percent-encoded, slashes too; those of `uri_captures` and of `path(...)` keep theirs.',
+          'Path of the request to the backend, a template. The path of the service is not prepended; the query stays. Values are percent-encoded, including slashes, except those of `uri_captures` and `path(...)`.',
       }),
     },
-    { description: 'What gets another value.' },
+    { description: 'Values to change where the name exists.' },
   ),
-  add: record(values(onlyAbsent), { description: 'What is set if it is not there.' }),
-  append: record(values(beside), { description: 'What is added in any case.' }),
+  add: record(values(onlyAbsent), { description: 'Values to set where the name does not exist.' }),
+  append: record(values(always), { description: 'Values to add in any case.' }),
   max_body_size: integer({
     required: true,
     default: 8_388_608,
     between: [1, 8_388_608],
     unit: 'bytes',
-    description: 'Largest body that is changed, without its content coding. A larger one is answered with 413.',
+    description: 'Maximum size of a body that is changed, measured after decoding. A larger one is answered with 413.',
   }),
 });
 

@@ -1,11 +1,6 @@
-import type { JsonValue } from '../../plugin-sdk/index.ts';
-import {
-  type Dialect,
-  type PreparedSchema,
-  prepareSchema,
-  schemaOfText,
-  textAsJson,
-} from '../../plugin-sdk/json-schema/index.ts';
+import type { JsonValue } from '../../plugin-kit/json/index.ts';
+import type { Dialect, PreparedSchema } from '../../plugin-kit/json-schema/index.ts';
+import { prepareSchema, schemaOfText, textAsJson } from '../../plugin-kit/json-schema/index.ts';
 import { fromKongSchema } from './kong-schema.ts';
 import type { Version } from './versions.ts';
 

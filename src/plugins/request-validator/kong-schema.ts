@@ -1,21 +1,21 @@
-import { isJsonObject, type JsonObject, type JsonValue, setMember } from '../../plugin-sdk/index.ts';
-import { pointerStep, SchemaError } from '../../plugin-sdk/json-schema/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue, setMember } from '../../plugin-kit/json/index.ts';
+import { pointerStep, SchemaError } from '../../plugin-kit/json-schema/index.ts';
 
 /*
  * Kong's own format: a list of fields, `[{"name": {"type": "string", "required": true}}]`, as JSON Schema. A field that is not required
  * may be missing or null; others than those that are named are refused.
  */
 
-const mostLevels = 30;
+const maxLevels = 30;
 
-/** Throws a `SchemaError` for what has no counterpart. */
+/** Throws a `SchemaError` for anything without an equivalent. */
 export function fromKongSchema(fields: JsonValue): JsonObject {
   return recordOf(fields, '', 0);
 }
 
 function recordOf(fields: JsonValue, pointer: string, level: number): JsonObject {
   if (!Array.isArray(fields)) throw new SchemaError(pointer, 'must be a list of fields');
-  if (level > mostLevels) throw new SchemaError(pointer, `nested deeper than ${mostLevels} levels`);
+  if (level > maxLevels) throw new SchemaError(pointer, `nested deeper than ${maxLevels} levels`);
   const properties: JsonObject = {};
   const required: string[] = [];
   for (const [at, entry] of fields.entries()) {
@@ -59,9 +59,9 @@ function schemaOf(field: JsonObject, pointer: string, level: number): JsonObject
     if (!isJsonObject(value)) throw new SchemaError(`${pointer}/${name}`, 'must be an object');
     return schemaOf(value, `${pointer}/${name}`, level + 1);
   };
-  if (level > mostLevels) throw new SchemaError(pointer, `nested deeper than ${mostLevels} levels`);
+  if (level > maxLevels) throw new SchemaError(pointer, `nested deeper than ${maxLevels} levels`);
   const parts: JsonObject[] = [{ type: jsonType }];
-  // Kong takes no empty text unless it is told to.
+  // Kong refuses empty strings unless `len_min` is 0.
   if (type === 'string' && field['len_min'] === undefined) parts.push({ minLength: 1 });
   for (const [name, value] of Object.entries(field)) {
     const place = pointer + pointerStep(name);
@@ -75,7 +75,7 @@ function schemaOf(field: JsonObject, pointer: string, level: number): JsonObject
   return parts.length === 1 ? (parts[0] as JsonObject) : { allOf: parts };
 }
 
-/** What says nothing about values, or was looked at before. */
+/** Attributes that do not constrain values, or are already processed. */
 const about = new Set(['type', 'required', 'description', 'default', 'err']);
 
 function attributeOf(name: string, value: JsonValue, type: string, pointer: string): JsonObject {

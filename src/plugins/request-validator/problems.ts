@@ -1,31 +1,26 @@
-import {
-  checkSchema,
-  compileSchema,
-  type PreparedSchema,
-  SchemaError,
-  stylesOf,
-} from '../../plugin-sdk/json-schema/index.ts';
+import type { PreparedSchema } from '../../plugin-kit/json-schema/index.ts';
+import { checkSchema, compileSchema, SchemaError, stylesOf } from '../../plugin-kit/json-schema/index.ts';
 import { bodySchema, parameterSchema } from './compile-config.ts';
 import type { RequestValidatorConfig } from './schema.ts';
 
-/** What is wrong with the schemas, by field. */
+/** Problems of the schemas, by field. */
 export function problemsOf(given: RequestValidatorConfig): Readonly<Record<string, string>> | null {
   const problems: Record<string, string> = {};
   const { body_schema: body, version } = given;
-  const told = (field: string, problem: string | null): void => {
+  const report = (field: string, problem: string | null): void => {
     if (problem !== null) problems[`config.${field}`] = problem;
   };
   if (body !== null)
-    told(
+    report(
       'body_schema',
       problemOf(() => check(bodySchema(body, version))),
     );
   for (const [at, one] of (given.parameter_schema ?? []).entries()) {
     const { schema, style, in: place } = one;
     const field = `parameter_schema.${at}`;
-    if (style !== null && !stylesOf[place].includes(style)) told(`${field}.style`, `a ${place} is not written so`);
+    if (style !== null && !stylesOf[place].includes(style)) report(`${field}.style`, `a ${place} is not written so`);
     else if (schema !== null)
-      told(
+      report(
         `${field}.schema`,
         problemOf(() => check(parameterSchema(schema, version))),
       );

@@ -36,7 +36,7 @@ async function ask(path: string, body?: string, type = 'application/json') {
   return [response.status, response.status < 300 ? '' : JSON.parse(text).message];
 }
 
-test('wrong requests are refused in the words of Kong, and never reach the backend', async () => {
+test('refuses invalid requests with the texts of Kong, before the backend', async () => {
   const seen = rig.backend.requests.length;
   const param = [400, "request param doesn't conform to schema"];
   assert.deepEqual(await ask('/users/x/orders'), param);
@@ -46,13 +46,13 @@ test('wrong requests are refused in the words of Kong, and never reach the backe
   assert.equal(rig.backend.requests.length, seen);
 });
 
-test('right ones do', async () => {
+test('forwards valid requests', async () => {
   assert.deepEqual(await ask('/users/1/orders?tag=a+b&tag=c'), [200, '']);
   assert.deepEqual(await ask('/users/1/orders', '{"item":"tea"}', 'application/json; charset=utf-8'), [200, '']);
   assert.equal(rig.backend.requests.at(-1)?.body, '{"item":"tea"}');
 });
 
-test('the Admin API names the field', async () => {
+test('the Admin API names the invalid field', async () => {
   const config = { parameter_schema: [{ in: 'query', name: 'a', schema: '{"type":"text"}' }] };
   const { status, body } = await rig.gateway.admin('POST', '/plugins', { name: 'request-validator', config });
   assert.equal(status, 400);

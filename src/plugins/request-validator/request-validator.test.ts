@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import requestValidator from './index.ts';
 
 const json = { 'Content-Type': 'application/json' };
@@ -24,7 +24,7 @@ const wrong = [400, "request body doesn't conform to schema"];
 const wrongType = [415, 'specified Content-Type is not allowed'];
 
 describe('configuration', () => {
-  test('something must be checked', async () => {
+  test('requires a schema for body or parameters', async () => {
     const result = await plugin({}).check({});
     assert.match(
       result.ok ? '' : result.message,
@@ -52,7 +52,7 @@ describe('configuration', () => {
     [{ body_schema: '{}', version: 'draft3' }, /version/],
   ];
   for (const [config, message] of cases) {
-    test(`${Object.values(config).map(text).join(' ')} is refused`, async () => {
+    test(`refuses ${Object.values(config).map(text).join(' ')}`, async () => {
       const result = await plugin(config).check(config);
       assert.match(result.ok ? 'accepted' : result.message, message);
     });
@@ -62,7 +62,7 @@ describe('configuration', () => {
 describe('bodies', () => {
   const item = { type: 'object', required: ['item'], properties: { item: { type: 'string' } } };
 
-  test('each version of JSON Schema', async () => {
+  test('are checked with each version of JSON Schema', async () => {
     for (const version of ['draft4', 'draft6', 'draft7', 'draft201909', 'draft202012']) {
       const config = { body_schema: text(item), version };
       assert.deepEqual(await post(config, '{"item":"tea"}'), right, version);
@@ -114,14 +114,14 @@ describe('bodies', () => {
     { nested: { on: true, off: true } },
     { more: 1 },
   ];
-  test("Kong's own format", async () => {
+  test("are checked with Kong's own format", async () => {
     const config = { body_schema: text(fields) };
     for (const one of rightOnes) assert.deepEqual(await post(config, text({ name: 'ada', ...one })), right, text(one));
     for (const one of wrongOnes) assert.deepEqual(await post(config, text({ name: 'ada', ...one })), wrong, text(one));
     assert.deepEqual(await post(config, '[]'), wrong);
   });
 
-  test('types are those that are allowed', async () => {
+  test('must have an allowed content type', async () => {
     const config = { body_schema: text(item), version: 'draft7' };
     const typed = (type: string, more: Readonly<Record<string, unknown>> = {}) =>
       post({ ...config, ...more }, '{"item":"tea"}', { 'Content-Type': type });
@@ -136,7 +136,7 @@ describe('bodies', () => {
     assert.deepEqual(await post(config, '{"item":"tea"}', {}), wrongType);
   });
 
-  test('a body must be there, be JSON, and be the same to all parsers', async () => {
+  test('must exist, be JSON, and read the same in all parsers', async () => {
     const config = { body_schema: text(item), version: 'draft7' };
     assert.deepEqual(await post(config, ''), wrong);
     assert.match(String((await post(config, '{"item":\n}'))[1]), /line 2, column 1/);
@@ -150,7 +150,7 @@ describe('bodies', () => {
     );
   });
 
-  test('details are told when asked, without values', async () => {
+  test('get details without values if verbose', async () => {
     const config = { body_schema: text(fields), verbose_response: true };
     const { response } = await plugin(config).request({
       method: 'POST',
@@ -192,7 +192,7 @@ describe('parameters', () => {
     assert.deepEqual(await ask('/?limit=1', { 'X-Kind': 'c' }), refused);
   });
 
-  test('bodies of any kind pass when there is no schema for them', async () => {
+  test('do not restrict bodies without a body schema', async () => {
     const request = { method: 'POST', path: '/?limit=1', headers: { 'Content-Type': 'text/plain' }, body: 'x' };
     assert.equal((await plugin(config).request(request)).response.status, 200);
   });

@@ -1,50 +1,39 @@
-import { longestSchema } from '../../plugin-sdk/json-schema/schema-limits.ts';
-import { loadNow } from '../../plugin-sdk/load-now.ts';
-import { offThread } from '../../plugin-sdk/off-thread.ts';
-import {
-  array,
-  boolean,
-  type EntityCheck,
-  type Infer,
-  integer,
-  record,
-  set,
-  slowCheck,
-  string,
-} from '../../plugin-sdk/schema.ts';
+import { maxSchemaLength } from '../../plugin-kit/json-schema/index.ts';
+import { loadNow, offThread } from '../../plugin-kit/runtime/index.ts';
+import type { EntityCheck, Infer } from '../../plugin-sdk/schema.ts';
+import { array, boolean, integer, record, set, slowCheck, string } from '../../plugin-sdk/schema.ts';
 import { versions } from './versions.ts';
 
 const parameter = record(
   {
-    in: string({ required: true, one_of: ['query', 'header', 'path'], description: 'Where the parameter stands.' }),
+    in: string({ required: true, one_of: ['query', 'header', 'path'], description: 'Location of the parameter.' }),
     name: string({
       required: true,
       len_max: 200,
-      description: 'Its name. In a path: of a named capture of the path of the route.',
+      description: "Name of the parameter. In a path: name of a capture of the route's path.",
     }),
-    required: boolean({ required: true, default: false, description: 'A request without it is refused.' }),
+    required: boolean({ required: true, default: false, description: 'Rejects requests without the parameter.' }),
     style: string({
       one_of: ['label', 'form', 'matrix', 'simple', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
-      description: 'How lists and objects are written, as in OpenAPI. Null: `form` in queries, else `simple`.',
+      description: 'Serialization of lists and objects, as in OpenAPI. Null: `form` in queries, else `simple`.',
     }),
-    explode: boolean({ description: 'Lists and objects are written in parts, as in OpenAPI. Null: true with `form`.' }),
-    schema: string({ len_max: 65_536, description: 'JSON Schema of its value, as JSON text. Null: any value.' }),
+    explode: boolean({ description: 'Whether lists and objects are exploded, as in OpenAPI. Null: true with `form`.' }),
+    schema: string({ len_max: 65_536, description: 'JSON Schema of the value, as JSON text. Null: any value.' }),
   },
   { description: 'A parameter.' },
 );
 
 export const config = record({
   body_schema: string({
-    len_max: longestSchema,
-    description: 'Schema of request bodies, as JSON text in the format of `version`. Null: bodies are not checked.',
+    len_max: maxSchemaLength,
+    description: 'Schema of request bodies, as JSON text in the format of `version`. Null: bodies are not validated.',
   }),
-  parameter_schema: array(parameter, { len_max: 200, description: 'Parameters that are checked.' }),
+  parameter_schema: array(parameter, { len_max: 200, description: 'Parameters that are validated.' }),
   version: string({
     required: true,
     default: 'kong',
     one_of: versions,
-    description:
-      "Format of the schemas: JSON Schema, or Kong's own list of fields (for bodies; parameters are draft4 then).",
+    description: "Format of the schemas: JSON Schema, or Kong's own format (for bodies; parameters are draft4 then).",
   }),
   allowed_content_types: set(
     string({
@@ -56,26 +45,27 @@ export const config = record({
       required: true,
       default: ['application/json'],
       description:
-        'Types of request bodies, when `body_schema` is set; `application/*` and `*/*` stand for many. Those in JSON are checked, others pass.',
+        'Accepted content types of request bodies, if `body_schema` is set; `application/*` and `*/*` are wildcards. JSON bodies are validated, others pass.',
     },
   ),
   content_type_parameter_validation: boolean({
     required: true,
     default: true,
     description:
-      'An allowed type that names parameters (`; charset=utf-8`) takes only those. Off: parameters do not count.',
+      'An allowed type with parameters (`; charset=utf-8`) accepts only those. If off, parameters are ignored.',
   }),
   verbose_response: boolean({
     required: true,
     default: false,
-    description: 'Refusals tell what is wrong and where.',
+    description: 'Responses list the errors.',
   }),
   max_body_size: integer({
     required: true,
     default: 1_048_576,
     between: [1, 8_388_608],
     unit: 'bytes',
-    description: 'Largest body of a request, when `body_schema` is set. 413 beyond. Kong has no such field.',
+    description:
+      'Maximum size of a request body, if `body_schema` is set. A larger one is answered with 413. Kong has no such field.',
   }),
 });
 
@@ -90,7 +80,7 @@ const problemsIn = slowCheck<RequestValidatorConfig, Problems>({
   key: (given) => `request-validator ${JSON.stringify(given)}`,
   isFast: (given) => JSON.stringify(given).length <= fastConfig,
   now: (given) => loadNow<typeof import('./problems.ts')>(import.meta.url, './problems.ts').problemsOf(given),
-  apart: offThread<[RequestValidatorConfig], Problems>(new URL('./problems.ts', import.meta.url), 'problemsOf', {
+  offThread: offThread<[RequestValidatorConfig], Problems>(new URL('./problems.ts', import.meta.url), 'problemsOf', {
     deadline: 30_000,
   }),
   failed: (reason) => ({ '@entity': `the schemas could not be checked: ${reason}` }),

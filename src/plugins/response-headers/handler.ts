@@ -1,10 +1,6 @@
-import {
-  type HeaderFilterContext,
-  headerNames,
-  headerText,
-  type PluginPhases,
-  type ResponseHeadEdit,
-} from '../../plugin-sdk/index.ts';
+import { headerText } from '../../plugin-kit/templates/index.ts';
+import type { HeaderFilterContext, PluginPhases, ResponseHeadEdit } from '../../plugin-sdk/index.ts';
+import { headerNames } from '../../plugin-sdk/index.ts';
 import { presets } from './presets.ts';
 import type { ResponseHeadersConfig } from './schema.ts';
 
@@ -16,19 +12,19 @@ export function setResponseHeaders(config: ResponseHeadersConfig): PluginPhases 
   const secure = setter(withHsts(config), config.when);
   return {
     headerFilter({ request, response }: HeaderFilterContext): void {
-      // What the gateway says of itself is the matter of its settings.
+      // Settings control the gateway's own headers.
       if (response.source === 'upstream') for (const name of remove) response.removeHeader(name);
       (request.scheme === 'https' ? secure : plain)(response);
     },
   };
 }
 
-/** Preset, then what is omitted, then the configured headers. Names are told apart without regard to case. */
+/** Preset, then omitted headers, then configured headers. Names are not case-sensitive. */
 function wanted({ preset, omit, headers }: ResponseHeadersConfig): ReadonlyMap<string, readonly [string, string]> {
   const all = new Map(presets[preset].map(([name, value]) => [name.toLowerCase(), [name, value] as const]));
   for (const name of omit) all.delete(name.toLowerCase());
   for (const [name, value] of Object.entries(headers)) all.set(name.toLowerCase(), [name, value]);
-  // Over plain HTTP it means nothing, and must not be sent (RFC 6797 7.2).
+  // Must not be sent over plain HTTP (RFC 6797 7.2).
   all.delete(hstsName.toLowerCase());
   return all;
 }

@@ -1,8 +1,8 @@
 export type PresetName = 'strict' | 'api' | 'none';
 
 /**
- * Browser features that no page of a gateway's clients needs without saying so. As the OWASP Secure Headers Project lists them (2024),
- * without those that browsers do not know.
+ * Browser features that are off by default. From the OWASP Secure Headers Project (2024), without features that browsers do not
+ * support.
  */
 const permissions = [
   'accelerometer',
@@ -46,7 +46,7 @@ const both: readonly (readonly [string, string])[] = [
 
 /** Names and values, `Strict-Transport-Security` left out. Values are those that the OWASP Secure Headers Project recommends. */
 export const presets: Readonly<Record<PresetName, readonly (readonly [string, string])[]>> = {
-  // For pages. `base-uri` beside OWASP's directives: a `<base>` that was smuggled in would move every relative script.
+  // For pages. `base-uri` in addition to OWASP's directives: an injected `<base>` would redirect every relative script.
   strict: [
     ...both,
     [
@@ -56,7 +56,7 @@ export const presets: Readonly<Record<PresetName, readonly (readonly [string, st
     ['Cross-Origin-Opener-Policy', 'same-origin'],
     ['Cross-Origin-Embedder-Policy', 'require-corp'],
   ],
-  // For answers that are no pages: nothing in them is to be run, framed or kept (OWASP REST Security Cheat Sheet).
+  // For responses that are not pages: they must not be executed, framed or stored (OWASP REST Security Cheat Sheet).
   api: [
     ...both,
     ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
@@ -65,7 +65,7 @@ export const presets: Readonly<Record<PresetName, readonly (readonly [string, st
   none: [],
 };
 
-/** What backends tell of themselves: software and versions, from the same project. */
+/** Headers that disclose the software and versions of backends, from the same project. */
 export const leaks: readonly string[] = [
   'Server',
   'X-Powered-By',

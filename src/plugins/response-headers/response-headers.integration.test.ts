@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => rig.close());
 
-test('the examples of the README', async () => {
+test('accepts the examples of the README', async () => {
   await rig.write('PUT', '/upstreams/shop.internal', {});
   await rig.write('POST', '/upstreams/shop.internal/targets', { target: `127.0.0.1:${rig.backend.port}` });
   const [shop] = await runReadme(new URL('./README.md', import.meta.url), rig.gateway);
@@ -23,7 +23,7 @@ test('the examples of the README', async () => {
   assert.ok(output.endsWith('\r\n\r\npage'));
 });
 
-test('refusals of the gateway have the headers of a global instance', async () => {
+test('adds the headers of a global instance to refusals of the gateway', async () => {
   await rig.gateway.admin('DELETE', '/services/backend/routes/all');
   await rig.write('POST', '/plugins', { name: 'response-headers', config: { preset: 'api' } });
   const response = await fetch(`${rig.gateway.proxyUrl}/nowhere`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type TestBackend, type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type TestBackend, type TestRequest, testPlugin } from '../../plugin-testing/index.ts';
 import responseHeaders from './index.ts';
 import { leaks } from './presets.ts';
 
@@ -13,7 +13,7 @@ async function send(config: Config, backend: TestBackend = {}, request: TestRequ
 
 const https: TestRequest = { scheme: 'https' };
 
-test('the defaults', async () => {
+test('has defaults', async () => {
   assert.deepEqual(await testPlugin(responseHeaders).check({}), {
     ok: true,
     config: {
@@ -27,7 +27,7 @@ test('the defaults', async () => {
   });
 });
 
-test('what cannot be set is refused', async () => {
+test('refuses headers that cannot be set', async () => {
   const bad = [
     { preset: 'lax' },
     { headers: { 'Content-Length': '1' } },
@@ -41,7 +41,7 @@ test('what cannot be set is refused', async () => {
   }
 });
 
-test('the api preset: nothing is run, framed, sniffed or kept', async () => {
+test('forbids scripts, frames, sniffing and caching with the api preset', async () => {
   const { headers } = await send({});
   assert.deepEqual(headers['x-content-type-options'], ['nosniff']);
   assert.deepEqual(headers['x-frame-options'], ['DENY']);
@@ -53,7 +53,7 @@ test('the api preset: nothing is run, framed, sniffed or kept', async () => {
   assert.equal(headers['cross-origin-embedder-policy'], undefined);
 });
 
-test('the strict preset is for pages', async () => {
+test('sets headers for pages with the strict preset', async () => {
   const { headers } = await send({ preset: 'strict' });
   assert.match(headers['content-security-policy']?.[0] ?? '', /default-src 'self'.*frame-ancestors 'none'/);
   assert.deepEqual(headers['cross-origin-opener-policy'], ['same-origin']);
@@ -61,7 +61,7 @@ test('the strict preset is for pages', async () => {
   assert.equal(headers['cache-control'], undefined);
 });
 
-test('HSTS goes over TLS only, with every preset', async () => {
+test('sends HSTS only over TLS, with every preset', async () => {
   const name = 'strict-transport-security';
   for (const preset of ['strict', 'api', 'none']) {
     assert.equal((await send({ preset })).header(name), null);
@@ -76,7 +76,7 @@ test('HSTS goes over TLS only, with every preset', async () => {
   assert.equal((await send(own)).header(name), null);
 });
 
-test('headers are overridden, added and left out', async () => {
+test('overrides, adds and omits headers', async () => {
   const { headers } = await send({
     headers: { 'x-frame-options': 'SAMEORIGIN', 'X-Own': 'yes' },
     omit: ['Permissions-Policy', 'cache-control'],
@@ -87,7 +87,7 @@ test('headers are overridden, added and left out', async () => {
   assert.equal(headers['cache-control'], undefined);
 });
 
-test('absent: what the backend says stays; always: it does not', async () => {
+test('keeps the header of the backend with absent, replaces it with always', async () => {
   const backend = { headers: { 'X-Frame-Options': ['SAMEORIGIN', 'x'], 'cache-control': 'max-age=60' } };
   const kept = await send({}, backend);
   assert.deepEqual(kept.headers['x-frame-options'], ['SAMEORIGIN', 'x']);
@@ -97,7 +97,7 @@ test('absent: what the backend says stays; always: it does not', async () => {
   assert.deepEqual(replaced.headers['cache-control'], ['no-store']);
 });
 
-test('what backends tell of themselves is taken out, and only that', async () => {
+test('removes only headers that describe the backend software', async () => {
   const backend = {
     headers: { Server: 'Apache/2.4', 'x-powered-by': 'PHP/5', 'X-AspNet-Version': '4', 'X-Kept': '1' },
   };
@@ -108,7 +108,7 @@ test('what backends tell of themselves is taken out, and only that', async () =>
   assert.deepEqual([own.header('server'), own.header('x-kept')], ['Apache/2.4', null]);
 });
 
-test('answers of the gateway have them, too', async () => {
+test('adds headers to answers of the gateway', async () => {
   const response = await send({}, {}, { routed: false });
   assert.equal(response.status, 404);
   assert.equal(response.header('x-content-type-options'), 'nosniff');

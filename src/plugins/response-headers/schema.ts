@@ -1,4 +1,4 @@
-import { hasControl, isPluginsHeader } from '../../plugin-sdk/index.ts';
+import { hasControl, isPluginsHeader } from '../../plugin-kit/templates/index.ts';
 import { array, boolean, headerName, type Infer, integer, map, record, string } from '../../plugin-sdk/schema.ts';
 import { leaks } from './presets.ts';
 
@@ -16,18 +16,17 @@ export const config = record({
     default: 'api',
     one_of: ['strict', 'api', 'none'],
     description:
-      'Headers to begin with. `strict`: for pages that load everything from their own origin. `api`: for answers that are no pages; ' +
-      'nothing keeps them. `none`: only those of `headers`.',
+      'Set of headers. `strict`: for pages that load everything from their own origin. `api`: for responses that are not pages; no cache stores them. `none`: only those of `headers`.',
   }),
   headers: map(string({ custom: nameProblem }), string({ custom: valueProblem }), {
     required: true,
     default: {},
-    description: 'Names and values in the place of, or beside, those of the preset.',
+    description: 'Headers to add to the preset, or to override in it.',
   }),
   omit: array(headerName(), {
     required: true,
     default: [],
-    description: 'Names of headers of the preset that are not set.',
+    description: 'Headers of the preset that are not set.',
   }),
   when: string({
     required: true,
@@ -40,20 +39,20 @@ export const config = record({
       enabled: boolean({
         required: true,
         default: true,
-        description: 'Sets `Strict-Transport-Security` on answers to HTTPS requests, with every preset.',
+        description: 'Sets `Strict-Transport-Security` on responses to HTTPS requests, with every preset.',
       }),
       max_age: integer({
         required: true,
         default: 31_536_000,
         between: [0, 315_360_000],
         unit: 's',
-        description: 'How long browsers use HTTPS only. 0: they forget it at once.',
+        description: 'Time that browsers use only HTTPS. 0: they end it at once.',
       }),
-      include_subdomains: boolean({ required: true, default: true, description: 'Subdomains, too.' }),
+      include_subdomains: boolean({ required: true, default: true, description: 'Includes subdomains.' }),
       preload: boolean({
         required: true,
         default: false,
-        description: 'Asks for a place on the lists that browsers come with. It is hard to get off them.',
+        description: 'Allows browsers to preload the host as HTTPS-only. Removal from their lists is difficult.',
       }),
     },
     { description: 'HTTP Strict Transport Security (RFC 6797).' },
@@ -61,7 +60,7 @@ export const config = record({
   remove: array(headerName(), {
     required: true,
     default: leaks,
-    description: "Headers that are taken out of backends' answers, before others are set.",
+    description: 'Headers to remove from responses of backends, before others are set.',
   }),
 });
 

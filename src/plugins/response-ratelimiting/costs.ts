@@ -1,6 +1,6 @@
 /**
- * What the backend says that a request cost: `video=2, image=1`, in any number of header lines. Names without a limit and
- * what is no whole number are left out, and so is what costs nothing; of a name that comes again, the last counts.
+ * The costs of a request from the backend's header: `video=2, image=1`, on any number of lines. Names without a limit, values
+ * that are not integers, and zero costs are ignored; of a repeated name the last value counts.
  */
 export function parseCosts(lines: readonly string[], names: ReadonlySet<string>): ReadonlyMap<string, number> {
   const costs = new Map<string, number>();

@@ -1,11 +1,12 @@
 import { type PluginTools, redisOptions, type WindowLimiter, type WindowPeriod } from '../../plugin-sdk/index.ts';
 import type { ResponseRatelimitingConfig } from './schema.ts';
+import { countersZone } from './zones.ts';
 
-/** One of the things that are counted. */
+/** One configured limit. */
 export interface CountedLimit {
   readonly name: string;
   readonly limiter: WindowLimiter;
-  /** Asking the limiter costs no promise. */
+  /** The limiter is synchronous. */
   readonly isLocal: boolean;
   readonly remainingHeader: string;
   /** In the order of the limiter's windows. */
@@ -17,7 +18,7 @@ const periods: readonly WindowPeriod[] = ['second', 'minute', 'hour', 'day', 'mo
 export function countedLimits(
   config: ResponseRatelimitingConfig,
   tools: PluginTools,
-  onAway: (error: Error) => void,
+  onUnavailable: (error: Error) => void,
 ): readonly CountedLimit[] {
   return Object.entries(config.limits).map(([name, given]) => {
     const limits = periods.flatMap((period) => {
@@ -30,10 +31,10 @@ export function countedLimits(
         namespace: `response-ratelimiting:${tools.instanceId}:${name}`,
         limits,
         policy: config.policy ?? 'local',
-        zone: 'counters',
+        zone: countersZone,
         redis: redisOptions(config.redis),
-        whenAway: config.fault_tolerant ? 'local' : 'reject',
-        onAway,
+        whenUnavailable: config.fault_tolerant ? 'local' : 'reject',
+        onUnavailable,
       }),
       isLocal: (config.policy ?? 'local') === 'local',
       remainingHeader: `X-RateLimit-Remaining-${name}`,

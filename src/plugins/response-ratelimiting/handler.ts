@@ -1,10 +1,9 @@
+import { clientKey, limiterGuard } from '../../plugin-kit/limits/index.ts';
 import {
   type AccessContext,
   type BodyTransform,
-  clientKey,
   contextKey,
   type HeaderFilterContext,
-  limiterGuard,
   type PluginPhases,
   type PluginTools,
   type Reply,
@@ -17,10 +16,10 @@ import { Usage } from './usage.ts';
 
 const usageKey = contextKey<Usage>('usage');
 
-/** Counts what answers say that they cost, and refuses what is beyond the limits. */
-export function countedByResponse(config: ResponseRatelimitingConfig, tools: PluginTools): PluginPhases {
+/** Counts the costs that responses report, and refuses requests beyond the limits. */
+export function limitByResponse(config: ResponseRatelimitingConfig, tools: PluginTools): PluginPhases {
   const guard = limiterGuard(tools, config.fault_tolerant);
-  const limits = countedLimits(config, tools, guard.complain);
+  const limits = countedLimits(config, tools, guard.report);
   const identify = clientKey(config.limit_by ?? 'consumer');
   const names = new Set(limits.map((limit) => limit.name));
   const headerName = config.header_name ?? 'x-kong-limit';
@@ -32,7 +31,7 @@ export function countedByResponse(config: ResponseRatelimitingConfig, tools: Plu
     return full === null ? undefined : refuse(429, `API rate limit exceeded for '${full.name}'`);
   }
 
-  /** False when one of the limits that the answer costs of is used up: then nothing of it is sent. */
+  /** False when a limit that the response counts against is exhausted: then its body is not sent. */
   function count(usage: Usage, costs: ReadonlyMap<string, number>): boolean {
     usage.lookAgain();
     if (usage.looks.some(({ limit, verdict }) => costs.has(limit.name) && !verdict.allowed)) return false;
@@ -42,16 +41,16 @@ export function countedByResponse(config: ResponseRatelimitingConfig, tools: Plu
   function countOne({ limiter, isLocal }: CountedLimit, key: string, cost: number): boolean {
     if (cost === 0) return true;
     if (isLocal) {
-      // Of what other workers have let through since the look, only the atomic step tells. The last answer may cost more
-      // than is left.
+      // Only the atomic step includes requests that other workers allowed since the check. The last response may cost more
+      // than remains.
       const first = limiter.take(key);
       if (first instanceof Promise || !first.allowed) return false;
       if (cost > 1) void limiter.add(key, cost - 1);
       return true;
     }
-    // Nobody waits for it: the answer is on its way.
+    // No request waits for it: the response is already being sent.
     const counted = limiter.add(key, cost);
-    if (counted instanceof Promise) counted.catch(guard.complain);
+    if (counted instanceof Promise) counted.catch(guard.report);
     return true;
   }
 
@@ -84,7 +83,7 @@ export function countedByResponse(config: ResponseRatelimitingConfig, tools: Plu
 
 const noCosts: ReadonlyMap<string, number> = new Map();
 
-/** What describes a body that is not sent. */
+/** Headers that describe the body that is not sent. */
 const headersOfBody = [
   'Content-Type',
   'Content-Encoding',

@@ -1,9 +1,6 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { countedByResponse } from './handler.ts';
-import type { ResponseRatelimitingConfig } from './schema.ts';
-
-/** Room for some ten thousand clients; shared by all instances of the node. */
-const zoneBytes = 4 * 1024 * 1024;
+import { limitByResponse } from './handler.ts';
+import { zones } from './zones.ts';
 
 export default definePlugin({
   name: 'response-ratelimiting',
@@ -12,9 +9,6 @@ export default definePlugin({
   protocols: httpProtocols,
   schema: () => import('./schema.ts'),
   needs: { responseBody: { mode: 'stream' } },
-  zones: ({ policy, fault_tolerant: tolerant }: ResponseRatelimitingConfig) =>
-    (policy ?? 'local') === 'local' || (policy === 'cluster' && tolerant)
-      ? [{ name: 'counters', bytes: zoneBytes }]
-      : [],
-  setup: countedByResponse,
+  zones,
+  setup: limitByResponse,
 });

@@ -49,7 +49,7 @@ async function withLimits(config: Config, use: () => Promise<void>): Promise<voi
   }
 }
 
-/** On a connection of its own, and failing unless the answer is framed as it should be. */
+/** On a new connection; fails unless the answer is framed correctly. */
 function request(cost: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     get(`${gateway.proxyUrl}/?cost=${encodeURIComponent(cost)}`, { agent: false }, (response) => {
@@ -66,7 +66,7 @@ function request(cost: string): Promise<Answer> {
 
 describe('over a real gateway', () => {
   for (const policy of ['local', 'cluster']) {
-    it(`counts with the policy ${policy}, and replaces the body of what is refused`, async () => {
+    it(`counts with the policy ${policy}, and replaces the body of refused answers`, async () => {
       await withLimits({ policy, limits: { video: { hour: 3 } } }, async () => {
         const first = await request('video=2');
         assert.deepEqual([first.status, first.body, first.headers['content-length']], [200, 'film', '4']);
@@ -89,7 +89,7 @@ describe('over a real gateway', () => {
     });
     after(() => redis.stop());
 
-    it('goes on while Redis hangs or is gone, and counts again when it is back', async () => {
+    it('continues while Redis hangs or is down, and counts again afterwards', async () => {
       const server = { host: redis.host, port: redis.port, timeout: 300 };
       await withLimits({ policy: 'redis', redis: server, limits: { video: { hour: 1000 } } }, async () => {
         await request('video=1');
@@ -110,7 +110,7 @@ describe('over a real gateway', () => {
       });
     });
 
-    it('answers 500 while Redis is gone when that is not to be tolerated', async () => {
+    it('answers 500 while Redis is down without fault_tolerant', async () => {
       const server = { host: redis.host, port: 1, timeout: 300 };
       const config = { policy: 'redis', redis: server, fault_tolerant: false, limits: { video: { hour: 1 } } };
       await withLimits(config, async () => {

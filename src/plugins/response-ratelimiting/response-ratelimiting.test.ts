@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import responseRatelimiting from './index.ts';
 
 type Config = Readonly<Record<string, unknown>>;
@@ -70,13 +70,13 @@ describe('the configuration', () => {
     });
   }
 
-  it('counts on the node when the policy and whatever else has a default is null', async (t) => {
+  it('counts locally when the policy and other fields with defaults are null', async (t) => {
     const test = plugin(t, { ...video, policy: null, limit_by: null, header_name: null });
     assert.equal((await test.request(costing('video=5'))).response.status, 200);
     assert.equal((await test.request(costing('video=1'))).response.status, 429);
   });
 
-  it('takes the deprecated names of the Redis server', async () => {
+  it('accepts the deprecated Redis fields', async () => {
     const checked = await testPlugin(responseRatelimiting).check({
       ...video,
       policy: 'redis',
@@ -91,7 +91,7 @@ describe('the configuration', () => {
 
 for (const policy of ['local', 'cluster']) {
   describe(`the policy ${policy}`, () => {
-    it('counts what answers cost, and tells clients what is left', async (t) => {
+    it('counts the cost of answers, and sends the remaining count', async (t) => {
       const test = plugin(t, { ...video, policy });
       const first = await test.request(costing('video=2'));
       assert.equal(first.response.status, 200);
@@ -107,7 +107,7 @@ for (const policy of ['local', 'cluster']) {
       assert.equal(second.response.header('x-ratelimit-remaining-video-hour'), '2');
     });
 
-    it('answers 429 without a body when an answer costs of what is used up', async (t) => {
+    it('answers 429 without a body once a limit is used up', async (t) => {
       const test = plugin(t, { ...video, policy });
       await test.request(costing('video=7'));
       const { response, upstream } = await test.request(costing('video=1'));
@@ -118,7 +118,7 @@ for (const policy of ['local', 'cluster']) {
       assert.equal((await test.request(costing('video=1', '192.0.2.2'))).response.status, 200);
     });
 
-    it('counts nothing of a refused answer', async (t) => {
+    it('does not count a refused answer', async (t) => {
       const limits = { video: { hour: 1 }, image: { hour: 3 } };
       const test = plugin(t, { limits, policy });
       await test.request(costing('video=1'));
@@ -127,7 +127,7 @@ for (const policy of ['local', 'cluster']) {
       assert.equal(response.header('x-ratelimit-remaining-image'), '3');
     });
 
-    it('refuses before the backend is asked when told to block at once', async (t) => {
+    it('refuses before the backend with block_on_first_violation', async (t) => {
       const test = plugin(t, { ...video, policy, block_on_first_violation: true });
       await test.request(costing('video=5'));
       const { response, upstream } = await test.request({ ...costing(''), headers: { Accept: 'application/json' } });
@@ -159,7 +159,7 @@ describe('the header of the backend', () => {
     });
   }
 
-  it('has the name that is configured', async (t) => {
+  it('has the configured name', async (t) => {
     const test = plugin(t, { ...video, policy: 'cluster', header_name: 'X-Cost' });
     const backend = { headers: { 'x-cost': 'video=4', 'X-Kong-Limit': 'video=1' } };
     const { response } = await test.request({ backend });
@@ -168,7 +168,7 @@ describe('the header of the backend', () => {
   });
 });
 
-describe('who is counted', () => {
+describe('the counted client', () => {
   const consumer = { id: '7f6b8c1e-0000-4000-8000-0000000000aa', username: 'ada', customId: null, tags: [] };
   const authenticated = definePlugin({
     name: 'test-auth',
@@ -187,7 +187,7 @@ describe('who is counted', () => {
 
   async function remaining(t: TestContext, limit_by: string, requests: readonly (readonly [string, string])[]) {
     const config = { ...video, policy: 'cluster', limit_by };
-    const test = testPlugin(responseRatelimiting, { config, beside: [{ plugin: authenticated }] });
+    const test = testPlugin(responseRatelimiting, { config, otherPlugins: [{ plugin: authenticated }] });
     t.after(() => test.dispose());
     const left: (string | null)[] = [];
     for (const [credential, clientIp] of requests) {
@@ -205,29 +205,29 @@ describe('who is counted', () => {
     ['c2', '192.0.2.1'],
   ] as const;
 
-  it('the consumer, or else the address', async (t) => {
+  it('is the consumer, else the address', async (t) => {
     assert.deepEqual(await remaining(t, 'consumer', requests), ['4', '3', '4', '2']);
   });
-  it('the credential, or else the address', async (t) => {
+  it('is the credential, else the address', async (t) => {
     assert.deepEqual(await remaining(t, 'credential', requests), ['4', '4', '4', '3']);
   });
-  it('the address', async (t) => {
+  it('is the address', async (t) => {
     assert.deepEqual(await remaining(t, 'ip', requests), ['4', '4', '3', '3']);
   });
 });
 
-it('keeps its headers from clients when told to', async (t) => {
+it('hides its headers from clients if configured', async (t) => {
   const test = plugin(t, { ...video, policy: 'cluster', hide_client_headers: true });
   const { response } = await test.request(costing('video=1'));
   assert.deepEqual(limitHeaders(response.headers), {});
   assert.equal(response.header('x-kong-limit'), null);
 });
 
-describe('when Redis is away', () => {
-  // Nobody listens on port 1.
+describe('when Redis is unavailable', () => {
+  // No server listens on port 1.
   const away = { ...video, policy: 'redis', redis: { host: '127.0.0.1', port: 1, timeout: 500 } };
 
-  it('lets requests pass, says so once and counts it', async (t) => {
+  it('accepts requests, logs it once and counts it', async (t) => {
     const test = plugin(t, away);
     for (let request = 0; request < 3; request++) {
       const { response } = await test.request(costing('video=9'));
@@ -238,7 +238,7 @@ describe('when Redis is away', () => {
     assert.equal(test.counts.get('response-ratelimiting.limiter_failures'), 3);
   });
 
-  it('answers 500 when it must not be tolerated', async (t) => {
+  it('answers 500 without fault_tolerant', async (t) => {
     const { response, upstream } = await plugin(t, { ...away, fault_tolerant: false }).request(costing(''));
     assert.deepEqual([response.status, upstream], [500, null]);
   });

@@ -1,17 +1,11 @@
 import {
-  boolean,
-  type EntityCheck,
-  headerName,
-  type Infer,
-  map,
-  record,
   redisChecks,
   redisServer,
   redisShorthands,
-  string,
   windowFields,
   windowOrderProblem,
-} from '../../plugin-sdk/schema.ts';
+} from '../../plugin-kit/fields/index.ts';
+import { boolean, type EntityCheck, headerName, type Infer, map, record, string } from '../../plugin-sdk/schema.ts';
 
 const periods = ['second', 'minute', 'hour', 'day', 'month', 'year'] as const;
 
@@ -24,38 +18,39 @@ export const config = record(
   {
     header_name: headerName({
       default: 'x-kong-limit',
-      description: 'Response header in which the backend tells what the request cost: `video=2, image=1`.',
+      description: 'Response header in which the backend sends the cost of the request: `video=2, image=1`.',
     }),
     limit_by: string({
       default: 'consumer',
       one_of: ['consumer', 'credential', 'ip'],
-      description: 'Who is counted. Without a consumer it is the credential, and without that the address.',
+      description:
+        'What identifies a client. Requests without a consumer are counted by their credential, or else by their address.',
     }),
     policy: string({
       default: 'local',
       one_of: ['local', 'cluster', 'redis'],
-      description: 'Where it is counted: on each node, in the relational store, or in Redis.',
+      description: "Where counters are kept: on each node, in the gateway's store, or in Redis.",
     }),
     fault_tolerant: boolean({
       required: true,
       default: true,
-      description: 'While the counters cannot be reached: true lets requests pass, false answers them with 500.',
+      description: 'While the counters are unavailable: true lets requests pass, false answers them with 500.',
     }),
     redis: redisServer(),
     block_on_first_violation: boolean({
       required: true,
       default: false,
-      description: 'Refuses requests as soon as one of the limits is used up, whatever they would cost.',
+      description: 'Rejects requests as soon as one of the limits is used up, whatever they would cost.',
     }),
     hide_client_headers: boolean({
       required: true,
       default: false,
-      description: 'Keeps the headers with limits and what is left of them from clients.',
+      description: 'Does not send the headers with limits and remaining units.',
     }),
     limits: map(
-      string({ custom: nameProblem, description: 'What is counted; it becomes a part of header names.' }),
+      string({ custom: nameProblem, description: 'Name of the cost; it becomes part of header names.' }),
       limit,
-      { required: true, len_min: 1, description: 'What is counted, by name, and how much of it may be used.' },
+      { required: true, len_min: 1, description: 'Limits by name of the cost.' },
     ),
   },
   { shorthands: redisShorthands() },

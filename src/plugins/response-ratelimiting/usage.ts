@@ -4,15 +4,15 @@ import type { CountedLimit } from './counted-limits.ts';
 interface Look {
   readonly limit: CountedLimit;
   verdict: WindowVerdict;
-  /** What was left of the limit's fullest window when the request came. */
+  /** Remaining requests of the limit's fullest window when the request came. */
   readonly remaining: number;
 }
 
-/** How things stand for the client of one request. */
+/** The usage of the client of one request. */
 export class Usage {
   readonly key: string;
   readonly looks: readonly Look[];
-  /** The answer is replaced by an empty one. */
+  /** The response is replaced by an empty one. */
   refused = false;
 
   constructor(key: string, limits: readonly CountedLimit[], verdicts: readonly WindowVerdict[]) {
@@ -24,7 +24,7 @@ export class Usage {
     });
   }
 
-  /** Rejects with a `LimiterUnavailable`; without a promise where nobody else is asked. */
+  /** Rejects with a `LimiterUnavailable`; synchronous with local counters. */
   static look(limits: readonly CountedLimit[], key: string): Usage | Promise<Usage> {
     const verdicts = limits.map(({ limiter }) => limiter.peek(key));
     if (verdicts.some((verdict) => verdict instanceof Promise)) {
@@ -33,7 +33,7 @@ export class Usage {
     return new Usage(key, limits, verdicts as readonly WindowVerdict[]);
   }
 
-  /** Others may have been answered since. Counters that somebody else must be asked for stay as they were seen. */
+  /** Other requests may have finished since. Remote counters keep their earlier values. */
   lookAgain(): void {
     for (const look of this.looks) {
       if (!look.limit.isLocal) continue;

@@ -1,10 +1,5 @@
-import {
-  type AccessContext,
-  type HeaderFilterContext,
-  type PluginPhases,
-  type PluginTools,
-  TransformValues,
-} from '../../plugin-sdk/index.ts';
+import { TransformValues } from '../../plugin-kit/templates/index.ts';
+import type { AccessContext, HeaderFilterContext, PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
 import { headerChange } from './header-rules.ts';
 import { changesJson, concerns, jsonChange } from './json-rules.ts';
 import type { ResponseTransformerConfig } from './schema.ts';
@@ -20,13 +15,13 @@ export function transformResponse(config: ResponseTransformerConfig, { log }: Pl
     };
   }
   if (!changesJson(config)) return phases;
-  phases.access = askForOneRange;
-  phases.wantsBody = (context) => isMeant(context.response.status) && concerns(context);
+  phases.access = requestOneRange;
+  phases.shouldBufferResponse = (context) => isMeant(context.response.status) && concerns(context);
   phases.response = jsonChange(config, new TransformValues('answer'), log);
   return phases;
 }
 
-/** Several ranges come as parts of a multipart body, which hides what is in it. Without the field the answer is the whole. */
-function askForOneRange({ request, upstream }: AccessContext): undefined {
+/** Several ranges come as parts of a multipart body, which cannot be transformed. Without the field the response is complete. */
+function requestOneRange({ request, upstream }: AccessContext): undefined {
   if (request.header('range')?.includes(',') === true) upstream.removeHeader('Range');
 }

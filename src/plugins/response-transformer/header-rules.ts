@@ -1,15 +1,7 @@
-import {
-  type HeaderFilterContext,
-  hasControl,
-  headerText,
-  isPluginsHeader,
-  type NamedValue,
-  namedValues,
-  type PluginLogger,
-  type ResponseHeadEdit,
-  resolved,
-  type TransformValues,
-} from '../../plugin-sdk/index.ts';
+import type { NamedValue } from '../../plugin-kit/http/index.ts';
+import type { TransformValues } from '../../plugin-kit/templates/index.ts';
+import { hasControl, headerText, isPluginsHeader, namedValues, resolved } from '../../plugin-kit/templates/index.ts';
+import type { HeaderFilterContext, PluginLogger, ResponseHeadEdit } from '../../plugin-sdk/index.ts';
 import type { ResponseTransformerConfig } from './schema.ts';
 
 /** Null when there is nothing to change. */
@@ -51,7 +43,7 @@ function isUsable(name: string, log: PluginLogger): boolean {
   return usable;
 }
 
-/** Values of clients come in by templates: one that cannot stand in a header is left out. */
+/** Templates insert values of clients: values that are not valid in a header are omitted. */
 function set(response: ResponseHeadEdit, name: string, text: string): void {
   if (!hasControl(text)) response.setHeader(name, headerText(text));
 }

@@ -1,19 +1,15 @@
+import { mediaType } from '../../plugin-kit/http/index.ts';
+import { bodyFault, changeJson, type JsonChange, jsonField } from '../../plugin-kit/json/index.ts';
+import { throttledLog } from '../../plugin-kit/logging/index.ts';
+import { OffThreadError } from '../../plugin-kit/runtime/index.ts';
+import { namedFields, resolved, type TransformValues } from '../../plugin-kit/templates/index.ts';
 import {
-  bodyFault,
-  changeJson,
   type HeaderFilterContext,
-  type JsonChange,
-  mediaType,
-  namedValues,
-  nowAndThen,
-  OffThreadError,
   type PluginTools,
   type Reply,
   type ResponseContext,
   type ResponseWithBody,
   refuse,
-  resolved,
-  type TransformValues,
 } from '../../plugin-sdk/index.ts';
 import type { ResponseTransformerConfig } from './schema.ts';
 
@@ -21,21 +17,21 @@ export function changesJson({ remove, rename, replace, add, append }: ResponseTr
   return remove.json.length + rename.json.length + replace.json.length + add.json.length + append.json.length > 0;
 }
 
-/** Also parts of an answer: `concerns` lets none of them pass that may be JSON. */
+/** Also partial responses: `concerns` includes all that may be JSON. */
 export function concerns({ response }: HeaderFilterContext): boolean {
   const type = mediaType(response.header('content-type'));
   if (type === null) return false;
   return type.isJson || (response.status === 206 && type.type === 'multipart/byteranges');
 }
 
-/** Changes the body of an answer that `concerns`. */
+/** Changes the body of a response for which `concerns` is true. */
 export function jsonChange(
   config: ResponseTransformerConfig,
   values: TransformValues,
   log: PluginTools['log'],
 ): (context: ResponseContext) => undefined | Reply | Promise<undefined | Reply> {
   const changes = changeList(config, values);
-  const report = nowAndThen(10_000, (reason, unsaid) => log.warn(reason, { unsaid }));
+  const report = throttledLog(10_000, (reason, suppressed) => log.warn(reason, { suppressed }));
   const bad = (reason: string): Reply => {
     report(reason);
     return refuse(502, reason);
@@ -64,7 +60,7 @@ export function jsonChange(
   };
 }
 
-/** What cannot be read does not pass unchanged. */
+/** A body that cannot be read must not pass unchanged. */
 function unreadable(response: ResponseWithBody, body: Uint8Array, most: number): string | null {
   if (body.byteLength > most) return 'The answer of the backend is too large to be changed';
   if (response.status === 206) return 'A part of a JSON answer cannot be changed';
@@ -73,7 +69,7 @@ function unreadable(response: ResponseWithBody, body: Uint8Array, most: number):
   return 'The answer of the backend has a content coding that is not supported';
 }
 
-/** Other bytes than those that the backend's validators and digests are of (RFC 9110 8.8.3.3, RFC 9530). */
+/** The bytes no longer match the backend's validators and digests (RFC 9110 8.8.3.3, RFC 9530). */
 function finish(response: ResponseWithBody, changed: Uint8Array | null): undefined {
   if (changed === null) return;
   response.setBody(changed);
@@ -88,13 +84,16 @@ function changeList(
   config: ResponseTransformerConfig,
   values: TransformValues,
 ): (rendered: readonly string[]) => readonly JsonChange[] {
+  const fields = [config.rename, config.replace, config.add, config.append].flatMap(({ json }) => namedFields(json));
+  // Parses paths now, not with the first body.
+  for (const name of [...config.remove.json, ...fields.map(({ name }) => name)]) jsonField(name);
   const before: readonly JsonChange[] = [
     ...config.remove.json.map((name) => ({ kind: 'remove', name }) as const),
-    ...namedValues(config.rename.json).map(({ name, value }) => ({ kind: 'rename', name, to: value }) as const),
+    ...namedFields(config.rename.json).map(({ name, value }) => ({ kind: 'rename', name, to: value }) as const),
   ];
   const sets = (['replace', 'add', 'append'] as const).flatMap((kind) => {
     const { json, json_types: types } = config[kind];
-    return values.rules(json).map((rule, at) => ({ ...rule, kind, type: types[at] ?? 'string' }));
+    return values.rules(json, namedFields).map((rule, at) => ({ ...rule, kind, type: types[at] ?? 'string' }));
   });
   return (rendered) => [
     ...before,

@@ -42,7 +42,7 @@ async function route(config: Readonly<Record<string, unknown>>): Promise<string>
   return `${rig.gateway.proxyUrl}/${name}`;
 }
 
-test('JSON is changed in whatever coding and framing it comes', async () => {
+test('changes JSON in any content coding and framing', async () => {
   const url = await route({ remove: { json: ['secret'] }, add: { json: ['a.b:1'], headers: ['X-A:1'] } });
   for (const name of ['plain', 'gzip', 'brotli', 'chunked']) {
     const response = await fetch(`${url}/${name}`);
@@ -56,7 +56,7 @@ test('JSON is changed in whatever coding and framing it comes', async () => {
   assert.equal(changed, `{"k":"${'x'.repeat(1_000_000)}","a":{"b":"1"}}`);
 });
 
-test('what should have been changed and cannot be never leaves', async () => {
+test('never sends an answer that should be changed but cannot be', async () => {
   const url = await route({ remove: { json: ['secret'] }, max_body_size: 2_000_000 });
   for (const name of ['malformed', 'broken', 'bomb', 'larger']) {
     const response = await fetch(`${url}/${name}`, { headers: { accept: 'application/json' } });
@@ -65,7 +65,7 @@ test('what should have been changed and cannot be never leaves', async () => {
   }
 });
 
-test('a HEAD does not tell the length of what is not sent; other types stream by', async () => {
+test('sends no length of unchanged content for HEAD, and streams other types', async () => {
   const url = await route({ remove: { json: ['secret'] } });
   const head = await fetch(`${url}/plain`, { method: 'HEAD' });
   assert.deepEqual([head.status, head.headers.get('content-length')], [200, null]);
@@ -74,12 +74,12 @@ test('a HEAD does not tell the length of what is not sent; other types stream by
   assert.equal((await file.arrayBuffer()).byteLength, 5_000_000);
 });
 
-test('headers of refusals are changed, too', async () => {
+test('changes headers of refusals', async () => {
   const url = await route({ add: { headers: ['X-Any:$(response.status)'] } });
   assert.equal((await fetch(`${url}/unknown`)).headers.get('x-any'), '404');
 });
 
-test('the examples of the README', async () => {
+test('accepts the examples of the README', async () => {
   await rig.write('PUT', '/upstreams/orders.internal', {});
   await rig.write('POST', '/upstreams/orders.internal/targets', { target: `127.0.0.1:${rig.backend.port}` });
   const [orders] = await runReadme(new URL('./README.md', import.meta.url), rig.gateway);

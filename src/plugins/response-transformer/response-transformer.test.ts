@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type TestBackend, type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type TestBackend, type TestRequest, testPlugin } from '../../plugin-testing/index.ts';
 import responseTransformer from './index.ts';
 
 type Config = Readonly<Record<string, unknown>>;
@@ -17,7 +17,7 @@ async function problem(config: Config): Promise<string> {
 
 const json = { 'Content-Type': 'application/json' };
 
-test('every record is there with empty lists', async () => {
+test('has every record with empty lists by default', async () => {
   const values = { json: [], json_types: [], headers: [] };
   assert.deepEqual(await testPlugin(responseTransformer).check({}), {
     ok: true,
@@ -33,7 +33,7 @@ test('every record is there with empty lists', async () => {
   });
 });
 
-test('what cannot work is refused', async () => {
+test('refuses rules that cannot work', async () => {
   const cases: readonly (readonly [Config, RegExp])[] = [
     [{ add: { headers: ['X-A'] } }, /key 'X-A' has no value/],
     [{ rename: { headers: ['X-A:X B'] } }, /'X B' is not a valid header/],
@@ -49,7 +49,7 @@ test('what cannot work is refused', async () => {
   assert.equal(await problem({ add: { json: ['a:$(response.status)'], json_types: ['number'] } }), 'accepted');
 });
 
-test('headers: remove, rename, replace, add, append, in this order', async () => {
+test('changes headers by remove, rename, replace, add, append, in this order', async () => {
   const { headers } = await send(
     {
       remove: { headers: ['X-Gone', 'Content-Length'] },
@@ -67,14 +67,14 @@ test('headers: remove, rename, replace, add, append, in this order', async () =>
   for (const name of ['x-gone', 'x-old', 'x-absent']) assert.equal(headers[name], undefined, name);
 });
 
-test('a value with a line in it never becomes a header', async () => {
+test('never sets a header to a value with a line break', async () => {
   const config = { add: { headers: ['X-A:$(query_params.x)'] }, append: { headers: ['X-B:$(query_params.x)'] } };
   const { status, headers } = await send(config, {}, { path: '/?x=1%0d%0aSet-Cookie:%20evil=1' });
   assert.equal(status, 200);
   for (const name of ['x-a', 'x-b', 'set-cookie']) assert.equal(headers[name], undefined, name);
 });
 
-test('JSON: names, paths, types, digits', async () => {
+test('changes JSON by names and paths, and keeps types and digits', async () => {
   const { body } = await send(
     {
       remove: { json: ['secret', 'items[*].cost'] },
@@ -98,13 +98,13 @@ test('JSON: names, paths, types, digits', async () => {
   );
 });
 
-test('an array at the top is left alone by names and reached by paths', async () => {
+test('changes a top-level array by paths, not by names', async () => {
   const backend = { headers: json, body: '[{"a":1}]' };
   assert.equal((await send({ add: { json: ['b:1'] } }, backend)).body, '[{"a":1}]');
   assert.equal((await send({ add: { json: ['[*].b:1'] } }, backend)).body, '[{"a":1,"b":"1"}]');
 });
 
-test('validators and digests of the body that was are not those of the one that is', async () => {
+test('removes validators and digests of the original body', async () => {
   const headers = { ...json, ETag: '"v1"', 'Content-MD5': 'x', 'Accept-Ranges': 'bytes' };
   const changed = await send({ remove: { json: ['a'] } }, { headers, body: '{"a":1}' });
   assert.deepEqual([changed.header('etag'), changed.header('content-md5')], ['W/"v1"', null]);
@@ -112,7 +112,7 @@ test('validators and digests of the body that was are not those of the one that 
   assert.deepEqual([same.header('etag'), same.header('content-md5'), same.body], ['"v1"', 'x', '{ "b": 1 }']);
 });
 
-test('what is no JSON streams by', async () => {
+test('streams answers that are not JSON', async () => {
   const config = { remove: { json: ['a'] } };
   for (const type of ['text/html', 'application/octet-stream', 'application/jsonp']) {
     assert.equal((await send(config, { headers: { 'Content-Type': type }, body: '{"a":' })).body, '{"a":', type);
@@ -120,7 +120,7 @@ test('what is no JSON streams by', async () => {
   assert.equal((await send(config, { body: '{"a":1}' })).body, '{"a":1}');
 });
 
-test('JSON that cannot be read never passes unchanged', async () => {
+test('never forwards unreadable JSON unchanged', async () => {
   const config = { remove: { json: ['secret'] }, max_body_size: 200_000 };
   const cases: readonly (readonly [TestBackend, RegExp])[] = [
     [{ headers: json, body: '{"secret":1,\n"b" oops}' }, /line 2, column \d/],
@@ -136,13 +136,13 @@ test('JSON that cannot be read never passes unchanged', async () => {
     assert.equal(status, 502);
     assert.match(body, reason);
     assert.doesNotMatch(body, /oops|secret/);
-    // The operator learns of it.
+    // It is logged for the operator.
     assert.match(JSON.stringify(logLines), reason);
     assert.doesNotMatch(JSON.stringify(logLines), /oops|secret/);
   }
 });
 
-test('several ranges are not asked for; one is, as what is no JSON may be sent in parts', async () => {
+test('requests no multiple ranges, but one range, because content that is not JSON may be partial', async () => {
   const plugin = testPlugin(responseTransformer, { config: { remove: { json: ['a'] } } });
   const several = await plugin.request({ headers: { range: 'bytes=0-1,2-' } });
   assert.equal(several.upstream?.header('range'), null);
@@ -150,7 +150,7 @@ test('several ranges are not asked for; one is, as what is no JSON may be sent i
   assert.equal(one.upstream?.header('range'), 'bytes=5-');
 });
 
-test('if_status chooses the answers', async () => {
+test('changes only answers with a status in if_status', async () => {
   const config = { if_status: ['200-299', '404'], add: { headers: ['X-A:1'], json: ['a:1'] } };
   for (const [status, changed] of [
     [200, true],
@@ -164,7 +164,7 @@ test('if_status chooses the answers', async () => {
   }
 });
 
-test('nothing is buffered where no rule is about bodies', async () => {
+test('buffers nothing without rules for bodies', async () => {
   const plain = await testPlugin(responseTransformer).check({ add: { headers: ['X-A:1'] } });
   assert.deepEqual(plain.ok && responseTransformer.needs(plain.config), {});
   const body = await testPlugin(responseTransformer).check({ add: { json: ['a:1'] }, max_body_size: 7 });
@@ -172,7 +172,7 @@ test('nothing is buffered where no rule is about bodies', async () => {
   assert.deepEqual(body.ok && responseTransformer.needs(body.config), expected);
 });
 
-test('a template that fails over a body is a 500; in a header it changes nothing', async () => {
+test('answers 500 when a template fails on a body, and skips it in a header', async () => {
   const backend = { headers: json, body: '{}' };
   const request = { path: '/?x=many' };
   const number = { add: { json: ['a:$(query_params.x)'], json_types: ['number'] } };

@@ -1,11 +1,11 @@
+import { jsonFieldProblem } from '../../plugin-kit/json/index.ts';
 import {
   fieldProblem,
   fieldRenameProblem,
   headerRenameProblem,
   headerValueProblem,
-  jsonFieldProblem,
   jsonValueProblem,
-} from '../../plugin-sdk/index.ts';
+} from '../../plugin-kit/templates/index.ts';
 import { array, type EntityCheck, type Infer, integer, record, string } from '../../plugin-sdk/schema.ts';
 import { statusesProblem } from './statuses.ts';
 
@@ -20,46 +20,51 @@ function values(what: string) {
   return {
     json: list(
       (text) => fieldProblem(text, 'answer'),
-      `\`name:value\` of fields of a JSON body: ${what} The name may be a path: \`data.items[*].id\`.`,
+      `Fields of a JSON body as \`name:value\`, ${what} The name may be a JSONPath (RFC 9535): \`$.data.items[*].id\`.`,
     ),
     json_types: array(string({ one_of: ['boolean', 'number', 'string'] }), {
       required: true,
       default: [],
-      description: 'Types of the values of `json`, in their order; those without one are strings.',
+      description: 'Types of the values of `json`, in the same order. Default: string.',
     }),
-    headers: list((text) => headerValueProblem(text, 'answer'), `\`name:value\` of headers: ${what}`),
+    headers: list((text) => headerValueProblem(text, 'answer'), `Headers as \`name:value\`, ${what}`),
   };
 }
 
 export const config = record({
   remove: record(
     {
-      json: list(jsonFieldProblem, 'Names of fields of a JSON body, or paths.'),
-      headers: list(null, 'Names of headers.'),
+      json: list(jsonFieldProblem, 'Fields of a JSON body to remove, or JSONPaths (RFC 9535): `$.data.items[*].id`.'),
+      headers: list(null, 'Headers to remove.'),
     },
-    { description: 'What is taken out, first of all.' },
+    { description: 'Names to remove. Runs first.' },
   ),
   rename: record(
     {
-      json: list(fieldRenameProblem, '`old:new` of fields of a JSON body; the old name may be a path.'),
-      headers: list(headerRenameProblem, '`old:new` of headers.'),
+      json: list(
+        fieldRenameProblem,
+        'Fields of a JSON body to rename, as `old:new`; the old name may be a JSONPath (RFC 9535).',
+      ),
+      headers: list(headerRenameProblem, 'Headers to rename, as `old:new`.'),
     },
-    { description: 'What gets another name, and keeps its value.' },
+    { description: 'Names to change; the values stay.' },
   ),
-  replace: record(values('set where something of the name is there.'), { description: 'What gets another value.' }),
-  add: record(values('set where nothing of the name is there.'), { description: 'What is set if it is not there.' }),
-  append: record(values('added beside what is there.'), { description: 'What is added in any case.' }),
+  replace: record(values('set if the name exists.'), { description: 'Values to change where the name exists.' }),
+  add: record(values('set if the name does not exist.'), {
+    description: 'Values to set where the name does not exist.',
+  }),
+  append: record(values('added in addition to what exists.'), { description: 'Values to add in any case.' }),
   if_status: array(string({ match: /^[1-5]\d\d(-[1-5]\d\d)?$/, custom: statusesProblem }), {
     required: true,
     default: [],
-    description: 'Answers that are changed: statuses and ranges, `200-299`, `404`. Empty: all.',
+    description: 'Statuses of the responses that are changed, single or ranges: `200-299`, `404`. Empty: all.',
   }),
   max_body_size: integer({
     required: true,
     default: 8_388_608,
     between: [1, 8_388_608],
     unit: 'bytes',
-    description: 'Largest JSON body that is changed, without its content coding. A larger one gives 502.',
+    description: 'Maximum size of a JSON body that is changed, measured after decoding. A larger one gives 502.',
   }),
 });
 

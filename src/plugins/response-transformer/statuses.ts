@@ -1,10 +1,10 @@
-/** What is wrong with one of them, whose form is right; null: nothing. */
+/** The problem of a well-formed range; null: none. */
 export function statusesProblem(text: string): string | null {
   const [first = '', last = first] = text.split('-');
   return Number(first) > Number(last) ? 'a range must begin with the lower status' : null;
 }
 
-/** Whether a status is one of `200`, `200-299` and the like; an empty list takes all. */
+/** Whether a status matches `200`, `200-299` and the like; an empty list matches all. */
 export function statusMatcher(texts: readonly string[]): (status: number) => boolean {
   if (texts.length === 0) return () => true;
   const ranges = texts.map((text) => {

@@ -31,7 +31,7 @@ export function retryRequests(config: RetriesConfig, tools: PluginTools): Plugin
       if (times !== null) context.upstream.setTimeouts(times);
       return undefined;
     },
-    // Comes once for each request, however it ended.
+    // Runs once for each request, whatever its outcome.
     log(context) {
       const retries = context.get(retriesKey);
       if (retries === undefined) return;

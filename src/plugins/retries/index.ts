@@ -1,8 +1,6 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
 import { retryRequests } from './handler.ts';
-
-/** Two counts for each service: room for some 15,000 services; shared by all instances of the node. */
-const zoneBytes = 2 * 1024 * 1024;
+import { zones } from './zones.ts';
 
 export default definePlugin({
   name: 'retries',
@@ -10,6 +8,6 @@ export default definePlugin({
   priority: 786,
   protocols: httpProtocols,
   schema: () => import('./schema.ts'),
-  zones: () => [{ name: 'budget', bytes: zoneBytes }],
+  zones,
   setup: retryRequests,
 });

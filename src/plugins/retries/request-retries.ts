@@ -1,13 +1,13 @@
 import type { AttemptOutcome, RetryPolicy } from '../../plugin-sdk/index.ts';
 import type { RetryBudget } from './retry-budget.ts';
 
-/** What an instance decides by, made once. */
+/** The compiled configuration of an instance. */
 export interface RetryRules {
   readonly retries: number;
   readonly onConnectFailure: boolean;
   readonly onTimeout: boolean;
   readonly onBrokenAnswer: boolean;
-  /** Empty: answers are final. */
+  /** Empty: responses are final. */
   readonly statuses: ReadonlySet<number>;
   readonly methods: ReadonlySet<string>;
   readonly tryTimeout: number;
@@ -62,7 +62,7 @@ export class RequestRetries implements RetryPolicy {
     rules.count('retried');
     const longest = Math.min(rules.backoffMax, rules.backoff * 2 ** this.#made);
     this.#made++;
-    // All of the pause is left to chance, so that requests that failed together do not come back together.
+    // Full jitter, so that requests that failed together do not retry together.
     return Math.random() * longest;
   }
 

@@ -8,7 +8,7 @@ import { until } from '../../../test/support/until.ts';
 let rig: Rig;
 let ailing: RawBackend;
 
-/** Answers 503 to all but those that ask for silence; these get nothing. */
+/** Answers 503, except to requests for silence, which get no answer. */
 const ail: BackendScript = async (connection) => {
   for (;;) {
     const request = await connection.readRequest();
@@ -69,7 +69,7 @@ async function statuses(times: number, path: string, method = 'GET', body = ''):
   return [...new Set(answers.map(({ status }) => status))].sort();
 }
 
-test('makes a status good at another target, and leaves it when it is not asked to', async () => {
+test('retries a configured status at another target, and forwards other statuses', async () => {
   const good = await route('pair', { on: ['status'], statuses: [503] });
   assert.deepEqual(await statuses(12, good), [200]);
   const other = await route('pair', { on: ['status'], statuses: [500] });
@@ -78,7 +78,7 @@ test('makes a status good at another target, and leaves it when it is not asked 
   assert.deepEqual(await statuses(12, failures), [200, 503]);
 });
 
-test('sends the whole body again, and only with a method that may be sent again', async () => {
+test('sends the whole body again, only with a configured method', async () => {
   const path = await route('pair', { on: ['status'], statuses: [503] });
   const body = 'b'.repeat(20_000);
   assert.deepEqual(await statuses(6, path, 'PUT', body), [200]);
@@ -90,7 +90,7 @@ test('sends the whole body again, and only with a method that may be sent again'
   assert.deepEqual(await statuses(12, posts), [200, 503]);
 });
 
-test('goes to another target when the connection breaks or the attempt takes too long', async () => {
+test('tries another target when the connection breaks or the attempt times out', async () => {
   const broken = await route('pair', { on: ['broken-answer'] });
   assert.deepEqual(await statuses(8, `${broken}/reset`), [200]);
   const slow = await route('pair', { on: ['timeout'], try_timeout: 150 });
@@ -99,7 +99,7 @@ test('goes to another target when the connection breaks or the attempt takes too
   assert.ok(performance.now() - begun < 5_000);
 });
 
-test('ends in time over all attempts, and tells the backend how much of it is left', async () => {
+test('limits the time of all attempts, and forwards the remaining time', async () => {
   const path = await route('ailing', {
     on: ['timeout'],
     try_timeout: 200,
@@ -123,7 +123,7 @@ test('ends in time over all attempts, and tells the backend how much of it is le
   );
 });
 
-test('gives up after its retries, with the last answer', async () => {
+test('forwards the last answer after its retries', async () => {
   const before = ailing.requests.length;
   const path = await route('ailing', { on: ['status'], statuses: [503], retries: 3 });
   const { status, body } = await ask(path);
@@ -131,7 +131,7 @@ test('gives up after its retries, with the last answer', async () => {
   assert.equal(ailing.requests.length - before, 4);
 });
 
-test('keeps to the budget, over all workers', async () => {
+test('keeps the retry budget over all workers', async () => {
   const path = await route('ailing', {
     on: ['status'],
     statuses: [503],
@@ -141,7 +141,7 @@ test('keeps to the budget, over all workers', async () => {
   });
   const before = ailing.requests.length;
   assert.deepEqual(await statuses(40, path), [503]);
-  // All 40 are live at once at most: 4 retries at the same time. Without a budget there would be 200.
+  // At most 40 are live at once, so 4 concurrent retries. Without a budget there would be 200.
   const retries = ailing.requests.length - before - 40;
   assert.ok(retries < 100, `${retries} retries`);
   const none = await route('ailing', { on: ['status'], statuses: [503], budget_percent: 0, budget_min: 0 });

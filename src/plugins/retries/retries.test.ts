@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AttemptOutcome, ConcurrencyLimiter, PluginTools } from '../../plugin-sdk/index.ts';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import retries from './index.ts';
 import { RequestRetries, type RetryRules } from './request-retries.ts';
 import { RetryBudget, type RetryBudgetOptions } from './retry-budget.ts';
@@ -49,7 +49,7 @@ function outcome(fields: Partial<AttemptOutcome>): AttemptOutcome {
   };
 }
 
-test('knows what is worth another attempt', () => {
+test('retries the configured failures and methods', () => {
   const cases: readonly (readonly [Partial<AttemptOutcome>, boolean])[] = [
     [{ result: 'connect-failed', sent: false, method: 'POST' }, true],
     [{ result: 'connect-timeout', sent: false, method: 'POST' }, true],
@@ -72,7 +72,7 @@ test('knows what is worth another attempt', () => {
   for (const [fields] of cases) assert.equal(new RequestRetries(never, 's').next(outcome(fields)), null);
 });
 
-test('ends after its retries, and counts that', () => {
+test('stops after its retries, and counts that', () => {
   const made = rules();
   const request = new RequestRetries(made, 's');
   assert.equal(request.next(outcome({})), 0);
@@ -82,7 +82,7 @@ test('ends after its retries, and counts that', () => {
   assert.deepEqual(made.counted, ['retried', 'retried', 'exhausted']);
 });
 
-test('pauses for a time of chance, twice as long each time, up to the longest', () => {
+test('waits with random exponential back-off up to the maximum', () => {
   const longest = [0, 0, 0, 0];
   for (let run = 0; run < 500; run++) {
     const request = new RequestRetries(rules({ retries: 4, backoff: 10, backoffMax: 30 }), 's');
@@ -93,7 +93,7 @@ test('pauses for a time of chance, twice as long each time, up to the longest', 
   }
 });
 
-test('lets a share of the live requests be retries, and gives places back', () => {
+test('limits retries to a share of live requests, and frees their slots', () => {
   const shared = budget({ percent: 25, min: 0 });
   const made = rules({ budget: shared });
   const requests = Array.from({ length: 8 }, () => new RequestRetries(made, 's'));
@@ -103,14 +103,14 @@ test('lets a share of the live requests be retries, and gives places back', () =
     [true, true, false, false, false, false, false, false],
   );
   requests[0]?.close();
-  // Of 7 live requests 25 % are one, and one place is still taken.
+  // 25 % of 7 live requests are one, and one slot is still in use.
   assert.equal(requests[2]?.next(outcome({})), null);
   requests[1]?.next(outcome({ result: 'answered', status: 200 }));
   assert.notEqual(requests[3]?.next(outcome({})), null);
   for (const request of requests) request.close();
 });
 
-test('checks its configuration', async () => {
+test('refuses an invalid configuration', async () => {
   const plugin = testPlugin(retries);
   assert.equal((await plugin.check({})).ok, true);
   assert.equal((await plugin.check({ on: ['status'], statuses: [503], methods: ['GET', 'POST'] })).ok, true);

@@ -1,18 +1,19 @@
 import type { ConcurrencyLimiter, PluginTools } from '../../plugin-sdk/index.ts';
+import { budgetZone } from './zones.ts';
 
 /** More than can ever be in flight: these limiters only count. */
 const unlimited = 2 ** 30;
 
 export interface RetryBudgetOptions {
-  /** Share of the live requests that may be retries. */
+  /** Fraction of the live requests that may be retries. */
   readonly percent: number;
-  /** Retries at the same time that are always allowed. */
+  /** Concurrent retries that are always allowed. */
   readonly min: number;
 }
 
 /**
- * Live requests and retries of each service, over all workers of the node. When most requests fail, retries for all of them
- * would multiply the load of a backend that is in trouble already; beyond the budget they are not made.
+ * Live requests and retries of each service, over all workers of the node. When most requests fail, retries of all of them
+ * would multiply the load of a failing backend, so there are no retries beyond the budget.
  */
 export class RetryBudget {
   readonly #live: ConcurrencyLimiter;
@@ -21,13 +22,17 @@ export class RetryBudget {
 
   constructor(tools: PluginTools, options: RetryBudgetOptions) {
     const limiter = (kind: string): ConcurrencyLimiter =>
-      tools.limits.concurrency({ namespace: `retries:${kind}:${tools.instanceId}`, limit: unlimited, zone: 'budget' });
+      tools.limits.concurrency({
+        namespace: `retries:${kind}:${tools.instanceId}`,
+        limit: unlimited,
+        zone: budgetZone,
+      });
     this.#live = limiter('live');
     this.#retries = limiter('retry');
     this.#options = options;
   }
 
-  /** A request begins; `leave` when it is over. False: there is no room to count it. */
+  /** A request begins; call `leave` when it ends. False: there is no room to count it. */
   enter(service: string): boolean {
     return this.#live.acquire(service) > 0;
   }
@@ -36,7 +41,7 @@ export class RetryBudget {
     this.#live.release(service);
   }
 
-  /** Takes a place for a retry; `release` when its attempt is over. False: the budget is spent. */
+  /** Takes a slot for a retry; call `release` when its attempt ends. False: the budget is exhausted. */
   acquire(service: string): boolean {
     const retries = this.#retries.acquire(service);
     if (retries < 0) return false;
@@ -54,7 +59,7 @@ export class RetryBudget {
     const live = this.#live.acquire(service);
     if (live < 0) return 0;
     this.#live.release(service);
-    // Without the place that was only taken to look.
+    // Without the slot that was taken only for the check.
     return live - 1;
   }
 }

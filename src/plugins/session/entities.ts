@@ -18,7 +18,7 @@ const sessions = defineEntity({
     session_id: string({
       unique: true,
       required: true,
-      description: 'Names the session. It cannot be used as a cookie.',
+      description: 'Id of the session. It cannot be used as a cookie.',
     }),
     expires: integer({ unit: 's', description: 'When the session ends, in seconds since the epoch.' }),
     login: string({

@@ -1,10 +1,10 @@
+import { credentialVersion, SessionRevocations, sessionKey } from '../../plugin-kit/auth/index.ts';
 import {
   type AccessContext,
   type ConsumerView,
   type CredentialSource,
   type CredentialView,
   contextKey,
-  credentialVersion,
   type EntityRow,
   type HeaderFilterContext,
   type PluginNeeds,
@@ -13,9 +13,6 @@ import {
   type Reply,
   type RequestView,
   reply,
-  SessionRevocations,
-  sessionKey,
-  type ZoneRequest,
 } from '../../plugin-sdk/index.ts';
 import { dueWork } from './lifetimes.ts';
 import { asksForLogout, maxLogoutBody } from './logout.ts';
@@ -26,37 +23,32 @@ import type { SessionStore } from './session-store.ts';
 import { openStores } from './stores.ts';
 
 type Outcome = Reply | undefined;
-type Later<T> = T | Promise<T>;
+type MaybePromise<T> = T | Promise<T>;
 
-/** What `access` found, for `headerFilter`. */
-interface Held {
+/** The session that `access` found, for `headerFilter`. */
+interface ActiveSession {
   readonly session: Session;
   readonly store: SessionStore;
 }
 
-const held = contextKey<Held>('session');
+const activeSession = contextKey<ActiveSession>('session');
 const loggedOut = contextKey<true>('session-logged-out');
 
-export function needsOf(config: SessionConfig): PluginNeeds {
+export function sessionNeeds(config: SessionConfig): PluginNeeds {
   const secrets = { headers: ['cookie', 'set-cookie'] };
   return config.read_body_for_logout ? { secrets, requestBody: { maxBytes: maxLogoutBody } } : { secrets };
 }
 
-/** For a secret that the workers agree upon where none is configured. */
-export function zonesOf(config: SessionConfig): readonly ZoneRequest[] {
-  return config.secret === null ? [{ name: 'secret', bytes: 4096, kind: 'raw' }] : [];
-}
-
-/** Remembers in a cookie who has authenticated, so that the authentication plugins after it need not ask again. */
-export function keepSessions(config: SessionConfig, tools: PluginTools): PluginPhases {
-  const keeper = new SessionKeeper(config, tools);
+/** Keeps the authenticated client in a cookie, so that later requests need no other credential. */
+export function handleSessions(config: SessionConfig, tools: PluginTools): PluginPhases {
+  const handler = new SessionHandler(config, tools);
   return {
-    access: (context) => keeper.access(context),
-    headerFilter: (context) => keeper.headerFilter(context),
+    access: (context) => handler.access(context),
+    headerFilter: (context) => handler.headerFilter(context),
   };
 }
 
-class SessionKeeper {
+class SessionHandler {
   readonly #config: SessionConfig;
   readonly #tools: PluginTools;
   readonly #session: SessionStore;
@@ -77,52 +69,52 @@ class SessionKeeper {
     this.#cookieNames = [config.cookie_name ?? 'session', config.remember_cookie_name ?? 'remember'];
   }
 
-  access(context: AccessContext): Later<Outcome> {
-    this.#tell(context, null);
+  access(context: AccessContext): MaybePromise<Outcome> {
+    this.#setRequestHeaders(context, null);
     if (context.request.header('cookie') === null) return undefined;
     context.upstream.removeCookies(this.#cookieNames);
-    return after(this.#find(context.request), (present) =>
-      present === null ? undefined : this.#enter(context, present),
+    return chain(this.#find(context.request), (active) =>
+      active === null ? undefined : this.#handleRequest(context, active),
     );
   }
 
   headerFilter(context: HeaderFilterContext): void {
     if (context.get(loggedOut) === true) {
-      this.#send(context, this.#session.clear(context.request));
-      if (this.#remember !== null) this.#send(context, this.#remember.clear(context.request));
+      this.#addCookies(context, this.#session.clear(context.request));
+      if (this.#remember !== null) this.#addCookies(context, this.#remember.clear(context.request));
       return;
     }
     // The anonymous consumer has no credential.
     if (context.client.credential === null) return;
-    const present = context.get(held);
-    if (present === undefined || !isOf(present.session, context.client)) this.#begin(context, null);
-    else if (present.store === this.#remember) this.#begin(context, present.session);
-    else this.#goOn(context, present.session);
+    const active = context.get(activeSession);
+    if (active === undefined || !isOf(active.session, context.client)) this.#start(context, null);
+    else if (active.store === this.#remember) this.#start(context, active.session);
+    else this.#continue(context, active.session);
   }
 
-  #find(request: RequestView): Later<Held | null> {
-    return after(this.#valid(this.#session, request), (present) =>
-      present === null && this.#remember !== null ? this.#valid(this.#remember, request) : present,
+  #find(request: RequestView): MaybePromise<ActiveSession | null> {
+    return chain(this.#valid(this.#session, request), (active) =>
+      active === null && this.#remember !== null ? this.#valid(this.#remember, request) : active,
     );
   }
 
-  #valid(store: SessionStore, request: RequestView): Later<Held | null> {
-    return after(store.read(request), (session) =>
+  #valid(store: SessionStore, request: RequestView): MaybePromise<ActiveSession | null> {
+    return chain(store.read(request), (session) =>
       session === null
         ? null
-        : after(this.#revocations.has(sessionKey(session.login)), (isRevoked) =>
+        : chain(this.#revocations.has(sessionKey(session.login)), (isRevoked) =>
             isRevoked ? null : { session, store },
           ),
     );
   }
 
-  #enter(context: AccessContext, present: Held): Later<Outcome> {
-    return after(asksForLogout(context, this.#config), (wanted) =>
-      wanted ? this.#logOut(context, present) : this.#identify(context, present),
+  #handleRequest(context: AccessContext, active: ActiveSession): MaybePromise<Outcome> {
+    return chain(asksForLogout(context, this.#config), (wanted) =>
+      wanted ? this.#logOut(context, active) : this.#checkCredential(context, active),
     );
   }
 
-  async #logOut(context: AccessContext, { session, store }: Held): Promise<Outcome> {
+  async #logOut(context: AccessContext, { session, store }: ActiveSession): Promise<Outcome> {
     // The browser loses its cookies even if the revocation cannot be stored, which is answered with 503.
     context.set(loggedOut, true);
     await this.#revoke(session);
@@ -138,68 +130,68 @@ class SessionKeeper {
     return this.#revocations.revoke(sessionKey(session.login), this.#lastExpiry(session));
   }
 
-  /** A session ends with its consumer, and with the credential that began it. */
-  #identify(context: AccessContext, present: Held): Later<Outcome> {
-    const { consumerId, credentialId, source } = present.session;
-    if (source === null || credentialId === null) return this.#admit(context, present, consumerId);
-    return after(this.#tools.entities.find(source.entity, 'id', credentialId), (row) =>
-      isCurrent(row, source) ? this.#admit(context, present, consumerId) : undefined,
+  /** A session ends with its consumer, and with the credential that started it. */
+  #checkCredential(context: AccessContext, active: ActiveSession): MaybePromise<Outcome> {
+    const { consumerId, credentialId, source } = active.session;
+    if (source === null || credentialId === null) return this.#findConsumer(context, active, consumerId);
+    return chain(this.#tools.entities.find(source.entity, 'id', credentialId), (row) =>
+      isCurrent(row, source) ? this.#findConsumer(context, active, consumerId) : undefined,
     );
   }
 
-  #admit(context: AccessContext, present: Held, consumerId: string | null): Later<Outcome> {
-    if (consumerId === null) return this.#pass(context, present, null);
-    return after(this.#tools.entities.consumer(consumerId), (consumer) =>
-      consumer === null ? undefined : this.#pass(context, present, consumer),
+  #findConsumer(context: AccessContext, active: ActiveSession, consumerId: string | null): MaybePromise<Outcome> {
+    if (consumerId === null) return this.#authenticate(context, active, null);
+    return chain(this.#tools.entities.consumer(consumerId), (consumer) =>
+      consumer === null ? undefined : this.#authenticate(context, active, consumer),
     );
   }
 
-  #pass(context: AccessContext, present: Held, consumer: ConsumerView | null): undefined {
-    const { credentialId, identifier, source, groups, scopes } = present.session;
+  #authenticate(context: AccessContext, active: ActiveSession, consumer: ConsumerView | null): undefined {
+    const { credentialId, identifier, source, groups, scopes } = active.session;
     const shown = { id: credentialId, identifier: credentialId ?? identifier };
     const credential: CredentialView = source === null ? shown : { ...shown, source };
     context.authenticate(consumer, credential, { groups, scopes });
-    present.store.admitted(present.session);
-    context.set(held, present);
-    this.#tell(context, present);
+    active.store.admitted(active.session);
+    context.set(activeSession, active);
+    this.#setRequestHeaders(context, active);
   }
 
-  #tell({ upstream }: AccessContext, present: Held | null): void {
+  #setRequestHeaders({ upstream }: AccessContext, active: ActiveSession | null): void {
     const { request_headers: shown, audience } = this.#config;
     if (shown === null || shown.length === 0) return;
-    const { session, store } = present ?? { session: null, store: this.#session };
+    const { session, store } = active ?? { session: null, store: this.#session };
     for (const [name, value] of sessionHeaders(shown, audience ?? '', session, store.lifetimes, now())) {
       if (value === null) upstream.removeHeader(name);
       else upstream.setHeader(name, value);
     }
   }
 
-  /** A login: a new session, whatever the client had before. With `remembered`, of what the second cookie told. */
-  #begin(context: HeaderFilterContext, remembered: Session | null): void {
+  /** A login starts a new session, even if the client has one. `remembered`: the session of the second cookie, if it is the login. */
+  #start(context: HeaderFilterContext, remembered: Session | null): void {
     const { request } = context;
     const session = newSession(context.client, now(), remembered?.login);
-    this.#send(context, this.#session.create(request, session));
-    this.#show(context, session);
+    this.#addCookies(context, this.#session.create(request, session));
+    this.#setResponseHeaders(context, session);
     if (this.#remember === null) return;
-    if (remembered === null) this.#send(context, this.#remember.create(request, renewed(session, now())));
-    else this.#send(context, this.#remember.replace(request, remembered, renewed(remembered, now())));
+    if (remembered === null) this.#addCookies(context, this.#remember.create(request, renewed(session, now())));
+    else this.#addCookies(context, this.#remember.replace(request, remembered, renewed(remembered, now())));
   }
 
-  #goOn(context: HeaderFilterContext, session: Session): void {
+  #continue(context: HeaderFilterContext, session: Session): void {
     const { request } = context;
     const due = dueWork(session, this.#session.lifetimes, now());
     let current = session;
     if (due === 'renew') {
       current = renewed(session, now());
-      this.#send(context, this.#session.replace(request, session, current));
+      this.#addCookies(context, this.#session.replace(request, session, current));
     } else if (due === 'use') {
       current = { ...session, usedAt: now() };
-      this.#send(context, this.#session.update(request, current));
+      this.#addCookies(context, this.#session.update(request, current));
     }
-    this.#show(context, current);
+    this.#setResponseHeaders(context, current);
   }
 
-  #show({ response }: HeaderFilterContext, session: Session): void {
+  #setResponseHeaders({ response }: HeaderFilterContext, session: Session): void {
     const { response_headers: shown, audience } = this.#config;
     if (shown === null || shown.length === 0) return;
     for (const [name, value] of sessionHeaders(shown, audience ?? '', session, this.#session.lifetimes, now())) {
@@ -207,7 +199,7 @@ class SessionKeeper {
     }
   }
 
-  #send({ response }: HeaderFilterContext, lines: readonly string[]): void {
+  #addCookies({ response }: HeaderFilterContext, lines: readonly string[]): void {
     for (const line of lines) response.addHeader('Set-Cookie', line);
   }
 }
@@ -217,7 +209,7 @@ function isCurrent(row: EntityRow | null, source: CredentialSource): boolean {
 }
 
 /** Synchronous if the value is. */
-function after<T, U>(value: Later<T>, next: (value: T) => Later<U>): Later<U> {
+function chain<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 

@@ -1,5 +1,6 @@
 import { allProtocols, definePlugin } from '../../plugin-sdk/index.ts';
-import { keepSessions, needsOf, zonesOf } from './handler.ts';
+import { handleSessions, sessionNeeds } from './handler.ts';
+import { zones } from './zones.ts';
 
 export default definePlugin({
   name: 'session',
@@ -9,7 +10,7 @@ export default definePlugin({
   scopes: ['route', 'service'],
   schema: () => import('./schema.ts'),
   entities: () => import('./entities.ts'),
-  needs: needsOf,
-  zones: zonesOf,
-  setup: keepSessions,
+  needs: sessionNeeds,
+  zones,
+  setup: handleSessions,
 });

@@ -1,9 +1,10 @@
-import { type AccessContext, bodyArguments, hasBodyArguments } from '../../plugin-sdk/index.ts';
+import { bodyArguments, hasBodyArguments } from '../../plugin-kit/http/index.ts';
+import type { AccessContext } from '../../plugin-sdk/index.ts';
 import type { SessionConfig } from './schema.ts';
 
 export const maxLogoutBody = 65_536;
 
-/** A request by one of the methods, with the argument in its query or, when bodies are read, in its body. */
+/** A request with one of the methods, with the argument in its query or, when bodies are read, in its body. */
 export function asksForLogout(context: AccessContext, config: SessionConfig): boolean | Promise<boolean> {
   const { request } = context;
   const { logout_methods: methods, logout_query_arg: inQuery, logout_post_arg: inBody } = config;
@@ -11,7 +12,7 @@ export function asksForLogout(context: AccessContext, config: SessionConfig): bo
   if (inQuery !== null && request.query !== '' && request.queryArgument(inQuery) !== null) return true;
   const type = request.header('content-type');
   if (!config.read_body_for_logout || inBody === null || !hasBodyArguments(type)) return false;
-  // A large body is the backend's; it passes unread.
+  // A large body is for the backend; it is passed unread.
   if (Number(request.header('content-length') ?? 0) > maxLogoutBody) return false;
   return context.body().then((body) => bodyArguments(type, body, new Set([inBody]))?.has(inBody) ?? false);
 }

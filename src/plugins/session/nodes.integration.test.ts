@@ -14,7 +14,7 @@ function ask(node: TestGateway, headers: Readonly<Record<string, string>>, path 
   return fetch(node.proxyUrl + path, { method, headers: { ...headers, Connection: 'close' } });
 }
 
-/** The consumer of a request with the cookie; the status when it was refused. */
+/** The consumer of a request with the cookie; its status if it was refused. */
 async function userOf(node: TestGateway, cookie: string, path = '/'): Promise<string | number> {
   const answer = await ask(node, { Cookie: cookie }, path);
   const text = await answer.text();
@@ -27,7 +27,7 @@ async function until(what: string, reached: () => Promise<boolean>): Promise<voi
   while (!(await reached())) assert.ok(Date.now() < deadline, what);
 }
 
-test('two nodes over PostgreSQL share sessions and their end; while the database is away nobody is taken for a stranger', {
+test('two nodes with PostgreSQL share sessions and revocations; while the database is unavailable no session is treated as unknown', {
   skip: skipWithoutPostgres(),
 }, async () => {
   await using resources = new AsyncDisposableStack();
@@ -77,7 +77,7 @@ test('two nodes over PostgreSQL share sessions and their end; while the database
   assert.equal(await userOf(first, inCookie, '/cookie'), 'ada');
   const stored = async () => ((await first.admin('GET', '/sessions')).body['data'] as unknown[]).length;
   await until('the session is not stored', async () => (await stored()) === 1);
-  // What is told of the sessions comes before what is told of this route; until then the first node may ask again.
+  // Changes of the sessions arrive before that of this route.
   await write(second, 'PUT', '/services/gone', { url: 'http://127.0.0.1:1' });
   await write(second, 'PUT', '/services/gone/routes/gone', { paths: ['/gone'] });
   await until(

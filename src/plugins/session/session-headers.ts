@@ -14,7 +14,7 @@ const names: Readonly<Record<Shown, string>> = {
   'absolute-timeout': 'Session-Absolute-Timeout',
 };
 
-/** Header names and values that tell of the session; null: the header is not set. Time-outs are the seconds left. */
+/** Headers with details of the session; null: the header is not set. Timeouts are the remaining seconds. */
 export function sessionHeaders(
   shown: readonly Shown[],
   audience: string,

@@ -1,16 +1,17 @@
-import type { RequestView, SealedCookie } from '../../plugin-sdk/index.ts';
+import type { SealedCookie } from '../../plugin-kit/auth/index.ts';
+import type { RequestView } from '../../plugin-sdk/index.ts';
 import { expiryOf, isOver, type Lifetimes } from './lifetimes.ts';
 import { decodeSession, encodeSession, type Session } from './session.ts';
 
-/** Where sessions are kept. The lines are values of `Set-Cookie`. */
+/** Where sessions are stored. The lines are values of `Set-Cookie`. */
 export interface SessionStore {
   readonly lifetimes: Lifetimes;
   /** The valid session of the request, or null. */
   read(request: RequestView): Session | null | Promise<Session | null>;
-  /** A session that `read` returned is admitted and continues. */
+  /** A session that `read` returned was accepted and continues. */
   admitted(session: Session): void;
   create(request: RequestView, session: Session): readonly string[];
-  /** The same session, used now. */
+  /** Stores that the session was used. */
   update(request: RequestView, session: Session): readonly string[];
   /** Replaces a session by its renewal. */
   replace(request: RequestView, before: Session, session: Session): readonly string[];
@@ -69,7 +70,7 @@ export class CookieStore implements SessionStore {
   }
 }
 
-/** A cookie that holds the content as long as the session may last. */
+/** A cookie with the content, valid as long as the session may last. */
 export function writeCookie(
   { cookie, lifetimes, outlivesBrowser, now, tooLarge }: StoreOptions,
   request: RequestView,

@@ -46,7 +46,7 @@ async function admin(method: string, path: string, body?: unknown): Promise<Fiel
   return answer.body;
 }
 
-/** Each request has a connection of its own, so any worker may get it. */
+/** Each request has a separate connection, so any worker may get it. */
 function ask(path: string, headers: Readonly<Record<string, string>>, method = 'GET'): Promise<Response> {
   return fetch(gateway.proxyUrl + path, { method, headers: { ...headers, Connection: 'close' } });
 }
@@ -60,7 +60,7 @@ interface Login {
   readonly credential: string;
 }
 
-/** A consumer who logs in by a key. */
+/** A consumer who logs in with a key. */
 async function logIn(storage: string): Promise<Login> {
   users += 1;
   const name = `user-${users}`;
@@ -103,7 +103,7 @@ async function until(what: string, reached: () => Promise<boolean>): Promise<voi
 }
 
 for (const storage of ['cookie', 'kong']) {
-  test(`${storage}: every worker knows a session with the answer that begins it`, async () => {
+  test(`${storage}: every worker knows a session once the response that starts it is sent`, async () => {
     for (let round = 0; round < 5; round += 1) {
       const { name, cookie } = await logIn(storage);
       assert.deepEqual(await usersOf(storage, cookie), [name]);
@@ -214,7 +214,7 @@ test('with auth-any, a session is one of the ways to authenticate', async () => 
   assert.equal((await ask('/any', { Cookie: `${cookie}x` })).status, 401);
 });
 
-test('a session of one storage is none for the other', async () => {
+test('a session of one storage is not accepted by the other', async () => {
   const { cookie } = await logIn('cookie');
   assert.equal(await userOf('kong', cookie), 'nobody');
   const other = await logIn('kong');

@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import {
-  type AccessContext,
-  authAccess,
-  definePlugin,
-  EntityAccessError,
-  httpProtocols,
-  refuse,
-  sealer,
-} from '../../plugin-sdk/index.ts';
+import { authAccess, sealer } from '../../plugin-kit/auth/index.ts';
+import { type AccessContext, definePlugin, EntityAccessError, httpProtocols, refuse } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
-import { type PluginTest, type TestOutcome, type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type PluginTest, type TestOutcome, type TestRequest, testPlugin } from '../../plugin-testing/index.ts';
 import session from './index.ts';
 
 type Config = Readonly<Record<string, unknown>>;
@@ -20,7 +13,7 @@ const ada = { id: '5a1b0f0e-0000-4000-8000-000000000001', username: 'ada', custo
 const bob = { id: '5a1b0f0e-0000-4000-8000-000000000002', username: 'bob', custom_id: null, tags: null };
 const nobody = { id: '5a1b0f0e-0000-4000-8000-000000000003', username: 'nobody', custom_id: null, tags: null };
 
-/** Authenticates whoever `X-User` names; with `anonymous` set, so that a session stands in for it. */
+/** Authenticates the consumer in `X-User`; `anonymous` is set, so that a session can replace it. */
 const door = definePlugin<Record<string, never>>({
   name: 'door',
   version: '1.0.0',
@@ -40,7 +33,7 @@ const door = definePlugin<Record<string, never>>({
   },
 });
 
-/** Tells the backend who it is, as an authorization plugin would see it. */
+/** Sends the identity to the backend, as an authorization plugin would see it. */
 const witness = definePlugin<Record<string, never>>({
   name: 'witness',
   version: '1.0.0',
@@ -58,12 +51,12 @@ const witness = definePlugin<Record<string, never>>({
 function start(config: Config = {}, entities = {}): PluginTest {
   return testPlugin(session, {
     config: { secret, ...config },
-    beside: [{ plugin: door }, { plugin: witness }],
+    otherPlugins: [{ plugin: door }, { plugin: witness }],
     entities: { consumers: [ada, bob, nobody], sessions: [], ...entities },
   });
 }
 
-/** A browser: keeps the cookies that it is sent. */
+/** A browser: stores the cookies that it receives. */
 class Browser {
   readonly jar = new Map<string, string>();
   readonly #gate: PluginTest;
@@ -91,7 +84,7 @@ class Browser {
   }
 }
 
-/** Resolves when what a request left to do in the background is done. */
+/** Resolves when the background work of a request is done. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -121,7 +114,7 @@ function atTime(t: TestContext): (seconds: number) => void {
 }
 
 for (const storage of ['cookie', 'kong']) {
-  test(`${storage}: who logged in once is known from then on, with credential, groups and scopes`, async () => {
+  test(`${storage}: a login authenticates later requests, with credential, groups and scopes`, async () => {
     const browser = new Browser(start({ storage }));
     await browser.logIn('ada', { 'X-Groups': 'staff,admin' });
     const { upstream, ...outcome } = await browser.ask();
@@ -140,7 +133,7 @@ for (const storage of ['cookie', 'kong']) {
     assert.deepEqual(setCookies(outcome), []);
   });
 
-  test(`${storage}: a login makes a new session, whatever the client brought along`, async () => {
+  test(`${storage}: a login starts a new session, even if the client has one`, async () => {
     const gate = start({ storage });
     const attacker = new Browser(gate);
     await attacker.logIn('bob');
@@ -153,7 +146,7 @@ for (const storage of ['cookie', 'kong']) {
     assert.equal(user(await attacker.ask()), 'bob');
   });
 
-  test(`${storage}: a cookie that was changed, or is of another secret or audience, is as none`, async () => {
+  test(`${storage}: a cookie that was changed, or has another secret or audience, is ignored`, async () => {
     const browser = new Browser(start({ storage }));
     await browser.logIn();
     const good = browser.jar.get('session')!;
@@ -171,7 +164,7 @@ for (const storage of ['cookie', 'kong']) {
     }
   });
 
-  test(`${storage}: the cookie of a consumer that was deleted meanwhile is as none`, async () => {
+  test(`${storage}: the cookie of a deleted consumer is ignored`, async () => {
     const gate = start({ storage });
     const browser = new Browser(gate);
     await browser.logIn();
@@ -179,7 +172,7 @@ for (const storage of ['cookie', 'kong']) {
     assert.equal(user(await browser.ask()), 'nobody');
   });
 
-  test(`${storage}: idle, rolling and absolute time-outs end a session at their second`, async (t) => {
+  test(`${storage}: idling, rolling and absolute timeouts end a session on time`, async (t) => {
     const pass = atTime(t);
     const only = { idling_timeout: 0, rolling_timeout: 0, absolute_timeout: 0 };
     for (const name of Object.keys(only)) {
@@ -194,7 +187,7 @@ for (const storage of ['cookie', 'kong']) {
     }
   });
 
-  test(`${storage}: use keeps a session alive, though not beyond its absolute time-out`, async (t) => {
+  test(`${storage}: use keeps a session alive, but not beyond its absolute timeout`, async (t) => {
     const pass = atTime(t);
     const times = { idling_timeout: 100, rolling_timeout: 400, absolute_timeout: 1000 };
     const browser = new Browser(start({ storage, ...times }));
@@ -208,7 +201,7 @@ for (const storage of ['cookie', 'kong']) {
     assert.equal(user(await browser.ask()), 'nobody');
   });
 
-  test(`${storage}: a use is written down only from time to time`, async (t) => {
+  test(`${storage}: the time of the last use is stored at intervals`, async (t) => {
     const pass = atTime(t);
     const browser = new Browser(start({ storage }));
     await browser.logIn();
@@ -246,7 +239,7 @@ for (const storage of ['cookie', 'kong']) {
     assert.notEqual(upstream, null);
   });
 
-  test(`${storage}: a body asks for a logout only where bodies are read`, async () => {
+  test(`${storage}: a body requests a logout only with read_body_for_logout`, async () => {
     const request: TestRequest = {
       method: 'POST',
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
@@ -281,7 +274,7 @@ for (const storage of ['cookie', 'kong']) {
     assert.equal(user(await browser.ask()), 'nobody');
   });
 
-  test(`${storage}: remember ends by its own absolute time-out`, async (t) => {
+  test(`${storage}: remember has its own absolute timeout`, async (t) => {
     const pass = atTime(t);
     const times = { remember_rolling_timeout: 100_000, remember_absolute_timeout: 250_000 };
     const browser = new Browser(start({ storage, remember: true, ...times }));
@@ -317,7 +310,7 @@ for (const storage of ['cookie', 'kong']) {
 
   test(`${storage}: a logout that cannot be stored is a 503, and the browser loses its cookie`, async () => {
     const gate = start({ storage });
-    gate.entities.insert = () => Promise.reject(new EntityAccessError('unavailable', 'the store is away'));
+    gate.entities.insert = () => Promise.reject(new EntityAccessError('unavailable', 'the store is unavailable'));
     const browser = new Browser(gate);
     await browser.logIn();
     const { response } = await browser.ask({ method: 'POST', path: '/?session_logout' });
@@ -333,7 +326,7 @@ for (const storage of ['cookie', 'kong']) {
     const copy = `session=${ended.jar.get('session')}`;
     await ended.ask({ method: 'POST', path: '/?session_logout' });
     assert.equal(user(await gate.request({ headers: { Cookie: copy } })), 'nobody');
-    gate.entities.list = () => Promise.reject(new EntityAccessError('unavailable', 'the store is away'));
+    gate.entities.list = () => Promise.reject(new EntityAccessError('unavailable', 'the store is unavailable'));
     assert.equal(user(await gate.request({ headers: { Cookie: copy } })), 'nobody');
     assert.equal(user(await alive.ask()), 'ada');
   });
@@ -377,7 +370,7 @@ test('kong: a session beyond the limit of its credential ends the one that expir
   assert.deepEqual(users, ['bob', 'ada', 'nobody', 'ada']);
 });
 
-test('kong: a logout while the row of the login is on its way leaves nothing behind', async () => {
+test('kong: a logout during the insert of the row leaves no row', async () => {
   const gate = start({ storage: 'kong' });
   const insert = gate.entities.insert.bind(gate.entities);
   const { promise: arrival, resolve: arrive } = Promise.withResolvers<void>();
@@ -389,14 +382,14 @@ test('kong: a logout while the row of the login is on its way leaves nothing beh
   await browser.logIn();
   const cookie = `session=${browser.jar.get('session')}`;
   const logout = gate.request({ method: 'POST', path: '/?session_logout', headers: { Cookie: cookie } });
-  // Long enough for a logout that would not wait.
+  // Long enough for a logout that does not wait.
   await settled();
   arrive();
   assert.equal((await logout).upstream, null);
   assert.equal(user(await gate.request({ headers: { Cookie: cookie } })), 'nobody');
 });
 
-test('shorter time-outs count for the sessions that are there already', async (t) => {
+test('shorter timeouts apply to existing sessions', async (t) => {
   const pass = atTime(t);
   for (const storage of ['cookie', 'kong']) {
     const sessions: Record<string, unknown>[] = [];
@@ -418,7 +411,7 @@ test('shorter time-outs count for the sessions that are there already', async (t
   }
 });
 
-test('kong: rows show neither the cookie nor who it is', async () => {
+test('kong: rows contain neither the cookie nor the identity in clear text', async () => {
   const rows: Record<string, unknown>[] = [];
   const gate = start({ storage: 'kong' });
   const insert = gate.entities.insert.bind(gate.entities);
@@ -437,7 +430,7 @@ test('kong: rows show neither the cookie nor who it is', async () => {
   assert.equal(user(await browser.ask()), 'nobody');
 });
 
-test('kong: a renewed session has a new name, and the old one serves for a moment only', async (t) => {
+test('kong: a renewed session has a new id, and the old one is valid for a short time only', async (t) => {
   const pass = atTime(t);
   const gate = start({ storage: 'kong', rolling_timeout: 100, idling_timeout: 0, stale_ttl: 10 });
   const browser = new Browser(gate);
@@ -455,9 +448,9 @@ test('kong: a renewed session has a new name, and the old one serves for a momen
   assert.equal(user(await browser.ask()), 'ada');
 });
 
-test('kong: a row that does not get there is logged and counted, and the answer goes on', async () => {
+test('kong: a failed insert is logged and counted, and does not affect the response', async () => {
   const gate = start({ storage: 'kong' });
-  gate.entities.insert = () => Promise.reject(new Error('the store is away'));
+  gate.entities.insert = () => Promise.reject(new Error('the store is unavailable'));
   const browser = new Browser(gate);
   await browser.logIn();
   assert.equal(user(await browser.ask()), 'ada');
@@ -466,7 +459,7 @@ test('kong: a row that does not get there is logged and counted, and the answer 
   assert.equal(gate.logLines.at(-1)?.message, 'sessions could not be stored');
 });
 
-test('kong: the store being away is not taken for having no session', async () => {
+test('kong: an unavailable store is not treated as a missing session', async () => {
   const gate = start({ storage: 'kong' });
   const browser = new Browser(gate);
   await browser.logIn();
@@ -494,7 +487,7 @@ test('sealed cookie content that is not a session is ignored', async () => {
   }
 });
 
-test('the backend sees neither cookie, and all others', async () => {
+test('the backend receives neither cookie, but all others', async () => {
   const gate = start({ remember: true });
   const browser = new Browser(gate);
   await browser.logIn();
@@ -522,7 +515,7 @@ test('attributes of the cookie follow the configuration', async () => {
   assert.match(other!, /^app=1\.[\w-]+; Path=\/app; Domain=example\.com$/);
 });
 
-test('headers tell of the session, and those of the client are never passed on', async (t) => {
+test('headers contain details of the session, and those of the client are never passed on', async (t) => {
   const pass = atTime(t);
   const shown = ['id', 'audience', 'subject', 'timeout', 'idling-timeout', 'rolling-timeout', 'absolute-timeout'];
   const gate = start({ request_headers: shown, response_headers: shown });
@@ -544,7 +537,7 @@ test('headers tell of the session, and those of the client are never passed on',
   assert.equal(stranger.upstream?.header('session-id'), null);
 });
 
-test('another login within a session takes its place', async () => {
+test('another login replaces the session', async () => {
   const eager = definePlugin<Record<string, never>>({
     name: 'eager',
     version: '1.0.0',
@@ -561,7 +554,7 @@ test('another login within a session takes its place', async () => {
   });
   const gate = testPlugin(session, {
     config: { secret },
-    beside: [{ plugin: eager }],
+    otherPlugins: [{ plugin: eager }],
     entities: { consumers: [ada, bob] },
   });
   const browser = new Browser(gate);
@@ -570,7 +563,7 @@ test('another login within a session takes its place', async () => {
   assert.equal(user(await browser.ask()), 'bob');
 });
 
-test('a session of a login without consumer and credential id is not that of another such login', async () => {
+test('logins without consumer and credential id have separate sessions', async () => {
   const directory = definePlugin<Record<string, never>>({
     name: 'directory',
     version: '1.0.0',
@@ -585,7 +578,7 @@ test('a session of a login without consumer and credential id is not that of ano
       },
     }),
   });
-  const gate = testPlugin(session, { config: { secret }, beside: [{ plugin: directory }] });
+  const gate = testPlugin(session, { config: { secret }, otherPlugins: [{ plugin: directory }] });
   const browser = new Browser(gate);
   await browser.logIn('ada');
   await browser.logIn('bob');
@@ -594,8 +587,8 @@ test('a session of a login without consumer and credential id is not that of ano
   assert.deepEqual(setCookies(await browser.ask({ headers: { 'X-User': 'bob' } })), []);
 });
 
-test('without a secret the workers agree on one', async () => {
-  const gate = testPlugin(session, { beside: [{ plugin: door }], entities: { consumers: [ada, nobody] } });
+test('without a configured secret the workers share a generated one', async () => {
+  const gate = testPlugin(session, { otherPlugins: [{ plugin: door }], entities: { consumers: [ada, nobody] } });
   const browser = new Browser(gate);
   await browser.logIn();
   assert.equal(user(await browser.ask()), 'ada');
@@ -632,7 +625,7 @@ test('the defaults are those of Kong', async () => {
   });
 });
 
-test('names of old versions are taken', async () => {
+test('names of old versions are accepted', async () => {
   const old = {
     cookie_lifetime: 100,
     cookie_idletime: 50,
@@ -652,7 +645,7 @@ test('names of old versions are taken', async () => {
   assert.ok(!('cookie_lifetime' in checked.config));
 });
 
-test('what could break a cookie is refused', async () => {
+test('values that would break a cookie are refused', async () => {
   for (const config of [
     { cookie_path: '/; Domain=x' },
     { cookie_domain: 'a;b' },

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ClientView, CredentialSource } from '../../plugin-sdk/index.ts';
 
-/** Who has logged in, and since when. Times are in seconds since the epoch. */
+/** A login. Times are in seconds since the epoch. */
 export interface Session {
   /** Random; new with each login and each renewal. */
   readonly id: string;
@@ -9,16 +9,16 @@ export interface Session {
   readonly login: string;
   readonly consumerId: string | null;
   readonly credentialId: string | null;
-  /** Where the credential is stored, and which version of it logged in; null: it is not in the store. */
+  /** The entity of the credential and its version at the login; null: it is not in the store. */
   readonly source: CredentialSource | null;
-  /** Shown as the credential's identifier where it has no id. */
+  /** The identifier of a credential without an id. */
   readonly identifier: string | null;
   readonly groups: readonly string[] | null;
   readonly scopes: readonly string[] | null;
   readonly createdAt: number;
-  /** When the id was made. */
+  /** When the id was created. */
   readonly renewedAt: number;
-  /** When it was last written because it was used. */
+  /** When its last use was stored. */
   readonly usedAt: number;
   /** It was renewed, and is accepted until then for requests in flight; null: it is the current one. */
   readonly staleAt: number | null;
@@ -47,7 +47,7 @@ export function renewed(session: Session, now: number): Session {
   return { ...session, id: newId(), renewedAt: now, usedAt: now };
 }
 
-/** True when the client is the one that the session is of. Credentials without an id (of directories, tokens) have a name. */
+/** True if the session belongs to the client. Credentials without an id (of directories, tokens) have an identifier. */
 export function isOf(session: Session, { consumer, credential }: ClientView): boolean {
   const id = credential?.id ?? null;
   if ((consumer?.id ?? null) !== session.consumerId || id !== session.credentialId) return false;

@@ -1,20 +1,14 @@
 import { hash } from 'node:crypto';
-import {
-  EntityAccessError,
-  type EntityRow,
-  OutageLog,
-  type PluginTools,
-  type RequestView,
-  type Sealer,
-  sessionKey,
-} from '../../plugin-sdk/index.ts';
+import { type Sealer, sessionKey } from '../../plugin-kit/auth/index.ts';
+import { OutageLog } from '../../plugin-kit/logging/index.ts';
+import { EntityAccessError, type EntityRow, type PluginTools, type RequestView } from '../../plugin-sdk/index.ts';
 import { dueWork, expiryOf, isOver, type Lifetimes } from './lifetimes.ts';
 import { decodeSession, encodeSession, type Session } from './session.ts';
 import { type SessionStore, type StoreOptions, writeCookie } from './session-store.ts';
 
 export interface StoredOptions extends StoreOptions {
   readonly tools: PluginTools;
-  /** For the rows: their content is of no use to who can read the store. */
+  /** Encrypts the rows, so that reading the store does not reveal sessions. */
   readonly sealer: Sealer;
   /** Seconds for which a renewed session is still accepted. */
   readonly staleTtl: number;
@@ -25,7 +19,7 @@ export interface StoredOptions extends StoreOptions {
 }
 
 /**
- * The session is in a row of `sessions`, and the cookie names it. The first cookie of a session holds all of it, and
+ * The session is in a row of `sessions`, and the cookie names it. The first cookie contains the whole session, and
  * the row is inserted when that cookie comes back: clients that discard cookies leave no rows. Deleting the row ends
  * the session on all nodes.
  */
@@ -89,7 +83,7 @@ export class StoredSessions implements SessionStore {
   }
 
   async destroy(session: Session): Promise<void> {
-    // Or its row would come after it was removed.
+    // Otherwise the row would be inserted after its removal.
     await this.#inserts.get(session.id);
     const row = await this.#find(session.id);
     if (row !== null) await this.#options.tools.entities.delete('sessions', row.id);
@@ -116,7 +110,7 @@ export class StoredSessions implements SessionStore {
     }
   }
 
-  /** Removes the session of the credential that expires first: used ones expire later than those that wait. */
+  /** Removes the session of the credential that expires first: sessions in use expire later. */
   async #makeRoom(subject: string): Promise<void> {
     const { tools, maxPerCredential } = this.#options;
     if (maxPerCredential === 0) return;
@@ -126,7 +120,7 @@ export class StoredSessions implements SessionStore {
     if (first !== undefined) await tools.entities.delete('sessions', first.id);
   }
 
-  /** The row stays as long as cookies of the session are valid: without it they would bring the session back. */
+  /** The row stays as long as cookies of the session are valid: without it they would restore the session. */
   async #retire(row: EntityRow, session: Session): Promise<void> {
     const { tools, staleTtl, now } = this.#options;
     await tools.entities.update('sessions', row.id, this.#fields({ ...session, staleAt: now() + staleTtl }));
@@ -150,14 +144,14 @@ export class StoredSessions implements SessionStore {
     if (session === undefined) {
       const text = this.#options.sealer.open(String(row['data'] ?? ''));
       session = text === null ? null : decodeSession(text);
-      // A row under another's name is not taken.
+      // The row contains another session.
       if (session !== null && session.id !== id) session = null;
       this.#opened.set(row, session);
     }
     return session === null || isOver(session, this.lifetimes, this.#options.now()) ? null : session;
   }
 
-  /** The head of an answer cannot wait for the store. Never rejects. */
+  /** The headers of a response cannot wait for the store. Never rejects. */
   async #inBackground(work: () => Promise<void>): Promise<void> {
     const { tools } = this.#options;
     try {
@@ -169,10 +163,10 @@ export class StoredSessions implements SessionStore {
   }
 }
 
-/** What the cookie holds. */
+/** The content of the cookie. */
 interface Reference {
   readonly id: string;
-  /** In the first cookie of a session: all of it. */
+  /** The session, in its first cookie. */
   readonly whole: Session | null;
 }
 

@@ -1,20 +1,23 @@
-import { type CookieAttributes, type PluginTools, sealedCookie, sealer, sharedSecret } from '../../plugin-sdk/index.ts';
+import { sealedCookie, sealer, sharedSecret } from '../../plugin-kit/auth/index.ts';
+import type { CookieAttributes } from '../../plugin-kit/http/index.ts';
+import type { PluginTools } from '../../plugin-sdk/index.ts';
 import { type Lifetimes, lastExpiryOf } from './lifetimes.ts';
 import type { SessionConfig } from './schema.ts';
 import type { Session } from './session.ts';
 import { CookieStore, type SessionStore } from './session-store.ts';
 import { StoredSessions } from './stored-sessions.ts';
+import { secretZone } from './zones.ts';
 
 export interface Stores {
   readonly session: SessionStore;
-  /** Null when sessions end with the browser. */
+  /** Null: sessions end with the browser. */
   readonly remember: SessionStore | null;
   /** When the last cookie of the session's login expires, in seconds since the epoch. */
   readonly lastExpiry: (session: Session) => number;
 }
 
 export function openStores(config: SessionConfig, tools: PluginTools): Stores {
-  const secret = config.secret ?? sharedSecret(tools.zone('secret'));
+  const secret = config.secret ?? sharedSecret(tools.zone(secretZone));
   const now = () => Math.floor(Date.now() / 1000);
   const purpose = `session\0${config.storage}\0${config.audience}`;
   const optionsOf = (name: string, lifetimes: Lifetimes, outlivesBrowser: boolean) => ({

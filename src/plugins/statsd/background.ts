@@ -1,14 +1,14 @@
 import { hostname } from 'node:os';
-import type { BackgroundInstance, BackgroundTools, PluginBackground } from '../../plugin-sdk/index.ts';
+import type { BackgroundTools, ConfiguredInstance, PluginBackground } from '../../plugin-sdk/index.ts';
 import { type LineTarget, openLineTarget } from './line-target.ts';
 import type { StatsdConfig } from './schema.ts';
 import { usageLines } from './usage-lines.ts';
 
-/** Milliseconds until the usage of the shared memory is told of for the first time, and from then on. */
+/** Milliseconds until the first report of the shared memory's usage, and between reports. */
 const firstPause = 1_000;
 const pause = 60_000;
 
-/** What no single request can tell: how full the shared memory is. Once for the node, where a worker would tell it each time. */
+/** Reports the usage of the shared memory, which belongs to no request: once for the node, not by each worker. */
 export function background(tools: BackgroundTools): PluginBackground {
   const running = new Map<string, Teller>();
   const collect = collectOnce(tools);
@@ -22,7 +22,7 @@ export function background(tools: BackgroundTools): PluginBackground {
     configured(instances) {
       const wanted = new Set(instances.map(({ id }) => id));
       for (const id of [...running.keys()]) if (!wanted.has(id)) end(id);
-      for (const { id, config } of instances as readonly BackgroundInstance<StatsdConfig>[]) {
+      for (const { id, config } of instances as readonly ConfiguredInstance<StatsdConfig>[]) {
         if (running.get(id)?.config === config) continue;
         end(id);
         if (config.metrics?.some(({ name }) => name === 'shdict_usage'))
@@ -38,7 +38,7 @@ export function background(tools: BackgroundTools): PluginBackground {
 
 type Collect = BackgroundTools['metrics'];
 
-/** Instances that are due at the same time, as all are after a start, share what is collected. */
+/** Instances that report at the same time, as all do after a start, share one collection. */
 function collectOnce(tools: BackgroundTools): Collect {
   let collecting: ReturnType<Collect> | null = null;
   return () => {
@@ -70,10 +70,10 @@ class Teller {
   }
 
   #wait(milliseconds: number): NodeJS.Timeout {
-    return setTimeout(() => void this.#tell(), milliseconds).unref();
+    return setTimeout(() => void this.#report(), milliseconds).unref();
   }
 
-  async #tell(): Promise<void> {
+  async #report(): Promise<void> {
     this.#timer = this.#wait(pause);
     try {
       const families = await this.#collect();
@@ -82,7 +82,7 @@ class Teller {
       this.#target.endGroup();
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'unknown';
-      this.#tools.log.warn('the usage of shared memory could not be told', { reason });
+      this.#tools.log.warn('the usage of shared memory could not be reported', { reason });
     }
   }
 }

@@ -1,5 +1,5 @@
 import { allProtocols, definePlugin } from '../../plugin-sdk/index.ts';
-import { tellStatsd } from './handler.ts';
+import { exportToStatsd } from './handler.ts';
 
 export default definePlugin({
   name: 'statsd',
@@ -8,5 +8,5 @@ export default definePlugin({
   protocols: allProtocols,
   schema: () => import('./schema.ts'),
   background: () => import('./background.ts'),
-  setup: tellStatsd,
+  setup: exportToStatsd,
 });

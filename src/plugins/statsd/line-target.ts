@@ -1,15 +1,19 @@
-import { openDatagrams } from '../../plugin-sdk/datagrams.ts';
+import {
+  DeliveryQueue,
+  openDatagrams,
+  queueLimits,
+  queueSettings,
+  TextQueueBuffer,
+  textSender,
+} from '../../plugin-kit/delivery/index.ts';
+import { defaultPacketSize, LineGatherer } from '../../plugin-kit/telemetry/statsd/index.ts';
 import type { PluginTools } from '../../plugin-sdk/index.ts';
-import { DeliveryQueue, WaitingTexts } from '../../plugin-sdk/queue.ts';
-import { queueLimits, queueSettings } from '../../plugin-sdk/queue-settings.ts';
-import { LineGatherer, usualPacketSize } from '../../plugin-sdk/statsd/line-gatherer.ts';
-import { textSender } from '../../plugin-sdk/text-sender.ts';
 import type { StatsdConfig } from './schema.ts';
 
-/** Where lines go. Taking them never waits and never throws. */
+/** Destination of lines. Its methods never wait and never throw. */
 export interface LineTarget {
   add(line: string): void;
-  /** The lines since the last call belong together. */
+  /** Ends a group: the lines since the last call belong together. */
   endGroup(): void;
   drain(): Promise<void>;
   close(): void;
@@ -17,7 +21,7 @@ export interface LineTarget {
 
 type TargetTools = Pick<PluginTools, 'log' | 'count'>;
 
-/** Milliseconds until a connection is there, and in which the server has to take something. */
+/** Timeout of a connection, and of progress on it, in milliseconds. */
 const connectionTimeout = 10_000;
 
 export function openLineTarget(config: StatsdConfig, tools: TargetTools): LineTarget {
@@ -36,7 +40,7 @@ function udpTarget(config: StatsdConfig, tools: TargetTools): LineTarget {
   });
   const { maxBatchSize, delay } = queueLimits(queueSettings(config));
   const gatherer = new LineGatherer({
-    packetSize: Math.floor(config.udp_packet_size ?? 0) || usualPacketSize,
+    packetSize: Math.floor(config.udp_packet_size ?? 0) || defaultPacketSize,
     groups: maxBatchSize,
     delay,
     send: (packet) => datagrams.send(packet),
@@ -63,7 +67,7 @@ function tcpTarget(config: StatsdConfig, tools: TargetTools): LineTarget {
     send: (batch, signal) => sender.send(batch.join(''), signal),
     tools,
     what: 'metrics',
-    waiting: new WaitingTexts(),
+    buffer: new TextQueueBuffer(),
   });
   let group = '';
   return {

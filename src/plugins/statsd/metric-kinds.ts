@@ -1,10 +1,10 @@
-import { type TrafficSample, trafficValues } from '../../plugin-sdk/statsd/traffic-sample.ts';
+import { type TrafficSample, trafficValues } from '../../plugin-kit/telemetry/statsd/index.ts';
 import type { StatsdConfig } from './schema.ts';
 
 export type MetricConfig = NonNullable<StatsdConfig['metrics']>[number];
 export type MetricName = MetricConfig['name'];
 
-/** The words of a name: dots are taken out of them already. */
+/** The parts of a name, already without dots. */
 export interface NameWords {
   readonly consumer: string;
   readonly route: string;
@@ -14,13 +14,13 @@ export interface NameWords {
 export interface MetricKind {
   /** The name with tags. */
   readonly tagged: string;
-  /** What stands behind the scope in a name without tags. */
+  /** The part after the scope in a name without tags. */
   readonly name: (sample: TrafficSample, words: NameWords) => string;
-  /** Below 0: there is none. Null: the consumer is the value. */
+  /** Below 0: no value. Null: the consumer is the value. */
   readonly value: ((sample: TrafficSample) => number) | null;
-  /** Not told of requests without a consumer. */
+  /** Not reported for requests without a consumer. */
   readonly needsConsumer: boolean;
-  /** Its scope is the route and not the service. Not told of requests without one. */
+  /** Its scope is the route, not the service. Not reported for requests without a route. */
   readonly ofRoute: boolean;
 }
 
@@ -35,7 +35,7 @@ function traffic(metric: keyof typeof trafficValues): MetricKind {
   return kind(name, () => name, { value });
 }
 
-/** All that is told of requests, with Kong's names. */
+/** All metrics of requests, with Kong's names. */
 export const metricKinds: Readonly<Record<Exclude<MetricName, 'shdict_usage'>, MetricKind>> = {
   request_count: traffic('request_count'),
   latency: traffic('latency'),

@@ -1,27 +1,27 @@
+import type { ConsumerIdentifier, Tag, TagStyle, TrafficSample } from '../../plugin-kit/telemetry/statsd/index.ts';
+import { consumerName, namePart, tagText, valueText } from '../../plugin-kit/telemetry/statsd/index.ts';
 import type { ServiceView } from '../../plugin-sdk/index.ts';
-import { namePart, type Tag, type TagStyle, tagText, valueText } from '../../plugin-sdk/statsd/metric-syntax.ts';
-import { type ConsumerIdentifier, consumerName, type TrafficSample } from '../../plugin-sdk/statsd/traffic-sample.ts';
 import type { StatsdConfig } from './schema.ts';
 
 type ServiceIdentifier = StatsdConfig['service_identifier_default'];
 
-/** There is one workspace, and its id is its name. */
+/** The single workspace; its id is its name. */
 export const workspace = 'default';
 
-/** What all names begin with, with a dot at its end. */
+/** Prefix of all names, with a dot at its end. */
 export function namePrefix({ prefix, hostname_in_prefix }: StatsdConfig, hostname: string): string {
   const node = hostname_in_prefix === true ? `node.${namePart(hostname)}.` : '';
   return `${prefix ?? 'kong'}.${node}`;
 }
 
-/** A service without a name is called by its id. */
+/** A service without a name is identified by its id. */
 function serviceName(service: ServiceView, by: ServiceIdentifier): string {
   if (by === 'service_host') return service.host;
   if (by === 'service_name_or_host') return service.name ?? service.host;
   return (by === 'service_name' ? service.name : null) ?? service.id;
 }
 
-/** The scope of a service in names: kept until the service changes. */
+/** The scope of a service in names: cached until the service changes. */
 export function serviceScopes(prefix: string, by: ServiceIdentifier): (service: ServiceView | null) => string {
   const kept = new WeakMap<ServiceView, string>();
   const unmatched = `${prefix}global.unmatched.`;
@@ -36,7 +36,7 @@ export function serviceScopes(prefix: string, by: ServiceIdentifier): (service: 
   };
 }
 
-/** The tags of a sample, made once for all metrics that have the same. */
+/** The tags of a sample, made once for all metrics with the same tags. */
 export function sampleTags(
   style: TagStyle,
   serviceBy: ServiceIdentifier,

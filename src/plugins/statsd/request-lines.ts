@@ -1,25 +1,25 @@
-import { isSampled, lineEnd, namePart, type TagStyle, valueText } from '../../plugin-sdk/statsd/metric-syntax.ts';
-import { type ConsumerIdentifier, consumerName, type TrafficSample } from '../../plugin-sdk/statsd/traffic-sample.ts';
+import type { ConsumerIdentifier, TagStyle, TrafficSample } from '../../plugin-kit/telemetry/statsd/index.ts';
+import { consumerName, isSampled, lineEnd, namePart, valueText } from '../../plugin-kit/telemetry/statsd/index.ts';
 import { type MetricConfig, metricKinds } from './metric-kinds.ts';
 import { namePrefix, sampleTags, serviceScopes, workspace } from './names.ts';
 import type { StatsdConfig } from './schema.ts';
 
 interface Metric {
   readonly rate: number;
-  /** Null: there is nothing to tell. */
+  /** Null: no metrics. */
   line(sample: TrafficSample): string | null;
 }
 
 /** The lines of one request. */
 export interface RequestLines {
-  /** Requests whose draw is not below this have no line. */
+  /** Requests whose random number is not below this have no line. */
   readonly share: number;
-  /** Whether requests with this status are told of. */
+  /** Whether requests with this status are reported. */
   takes(status: number): boolean;
   write(sample: TrafficSample, draw: number, add: (line: string) => void): void;
 }
 
-/** What does not change from request to request is put together here. */
+/** Precomputes everything that is the same for all requests. */
 export function requestLines(config: StatsdConfig, hostname: string): RequestLines {
   const prefix = namePrefix(config, hostname);
   const scopes = keptBy((by: StatsdConfig['service_identifier_default']) => serviceScopes(prefix, by));

@@ -1,13 +1,14 @@
-import { legacyQueueFields, queueField } from '../../plugin-sdk/queue-fields.ts';
-import { array, boolean, type Infer, number, record, string } from '../../plugin-sdk/schema.ts';
 import {
   agentHost,
   agentPort,
   consumerIdentifier,
   consumerIdentifiers,
+  legacyQueueFields,
   metricPrefix,
+  queueField,
   sampleRateCheck,
-} from '../../plugin-sdk/statsd/stat-fields.ts';
+} from '../../plugin-kit/fields/index.ts';
+import { array, boolean, type Infer, number, record, string } from '../../plugin-sdk/schema.ts';
 
 const metricNames = [
   'kong_latency',
@@ -46,25 +47,25 @@ const defaultMetrics = [
 
 const metric = record(
   {
-    name: string({ required: true, one_of: metricNames, description: 'What is told; see the table above.' }),
+    name: string({ required: true, one_of: metricNames, description: 'Name of the metric; see the table above.' }),
     stat_type: string({
       required: true,
       one_of: ['counter', 'gauge', 'histogram', 'meter', 'set', 'timer'],
-      description: 'What the server makes of the values. `unique_users` can only be a `set`.',
+      description: 'Statsd type of the metric. `unique_users` can only be a `set`.',
     }),
     sample_rate: number({
       gt: 0,
       description:
-        'Share of the requests of which it is told; 1 and more: all. Needed for `counter` and `gauge`; without a meaning for `set` and `meter`. Null: all.',
+        'Fraction of requests that are reported; 1 or more: all. Required for `counter` and `gauge`; ignored for `set` and `meter`. Null: all.',
     }),
-    consumer_identifier: consumerIdentifier('How the consumer is named. Null: `consumer_identifier_default`.'),
+    consumer_identifier: consumerIdentifier('Field that names the consumer. Null: `consumer_identifier_default`.'),
     service_identifier: string({
       one_of: serviceIdentifiers,
-      description: 'How the service is named. Null: `service_identifier_default`.',
+      description: 'Field that names the service. Null: `service_identifier_default`.',
     }),
     workspace_identifier: string({
       one_of: workspaceIdentifiers,
-      description: 'How the workspace is named. Null: `workspace_identifier_default`.',
+      description: 'Field that names the workspace. Null: `workspace_identifier_default`.',
     }),
   },
   {
@@ -90,46 +91,46 @@ export const config = record({
   metrics: array(metric, {
     default: defaultMetrics,
     len_max: 64,
-    description: 'What is sent of each request. Null: nothing.',
+    description: 'Metrics that are sent for each request. Null: none.',
   }),
   allow_status_codes: array(
     string({ match: /^[0-9]+-[0-9]+$/, custom: rangeProblem, description: 'As in `200-299`; both ends belong to it.' }),
-    { len_max: 64, description: 'Only requests whose status is in one of these ranges are told of. Null: all.' },
+    { len_max: 64, description: 'Reports only requests whose status is in one of these ranges. Null: all.' },
   ),
   udp_packet_size: number({
     default: 0,
     between: [0, 65_507],
     unit: 'bytes',
     description:
-      'Most bytes of a datagram, in which metrics are put together. 0: 1432, what passes an Ethernet in one piece. 1: each metric has a datagram of its own.',
+      'Maximum size of a datagram. 0: 1432, which passes an Ethernet without fragmentation. 1: one datagram per metric.',
   }),
-  use_tcp: boolean({ default: false, description: 'Sends over a TCP connection instead of UDP.' }),
+  use_tcp: boolean({ default: false, description: 'Uses a TCP connection instead of UDP.' }),
   hostname_in_prefix: boolean({
     default: false,
-    description: 'The name of this machine stands behind the prefix: `kong.node.<name>.`',
+    description: 'Inserts the name of this machine after the prefix: `kong.node.<name>.`',
   }),
   consumer_identifier_default: string({
     required: true,
     default: 'custom_id',
     one_of: consumerIdentifiers,
-    description: 'How consumers are named.',
+    description: 'Field that names consumers by default.',
   }),
   service_identifier_default: string({
     required: true,
     default: 'service_name_or_host',
     one_of: serviceIdentifiers,
-    description: 'How services are named.',
+    description: 'Field that names services by default.',
   }),
   workspace_identifier_default: string({
     required: true,
     default: 'workspace_id',
     one_of: workspaceIdentifiers,
-    description: 'How the workspace is named. There is one, `default`, and its id is its name.',
+    description: 'Field that names the workspace by default. There is one, `default`; its id equals its name.',
   }),
   ...legacyQueueFields(),
   tag_style: string({
     one_of: ['dogstatsd', 'influxdb', 'librato', 'signalfx'],
-    description: 'Puts service, route, consumer, workspace and status into tags of this form. Null: into the name.',
+    description: 'Sends service, route, consumer, workspace and status as tags in this format. Null: in the name.',
   }),
   queue: queueField('requests'),
 });

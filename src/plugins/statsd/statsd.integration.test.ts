@@ -25,7 +25,7 @@ after(async () => {
   await server.close();
 });
 
-/** Runs with an instance of the plugin, and takes it away again. */
+/** Runs with an instance of the plugin, and removes it. */
 async function withStatsd(
   config: Readonly<Record<string, unknown>>,
   run: () => Promise<void>,
@@ -48,7 +48,7 @@ async function ask(path = '/', init: RequestInit = {}): Promise<number> {
   return response.status;
 }
 
-/** Datagrams but for those about the memory of the node, which come by themselves. */
+/** Datagrams without those about the memory of the node, which are sent at intervals. */
 function ofRequests(): readonly string[] {
   return server.packets.filter((packet) => !packet.includes('.shdict.'));
 }
@@ -58,7 +58,7 @@ async function counts(): Promise<Record<string, number>> {
   return (body['plugins'] as Record<string, Record<string, number>>)['statsd'] ?? {};
 }
 
-test('each line of a request is a datagram when it is wanted, with what was measured', async () => {
+test('sends each line of a request as a datagram if configured, with the measured values', async () => {
   await withStatsd({ udp_packet_size: 1 }, async () => {
     assert.equal(await ask('/', { method: 'POST', body: 'b'.repeat(2_000) }), 200);
     const metrics = await server.lines(8);
@@ -73,7 +73,7 @@ test('each line of a request is a datagram when it is wanted, with what was meas
   });
 });
 
-test('a consumer with a hostile name forges nothing, and requests without a route are told of', async () => {
+test('escapes hostile consumer names, and reports requests without a route', async () => {
   await rig.write('PUT', '/services/api.private', { url: rig.backend.url });
   await rig.write('PUT', '/services/api.private/routes/private', { paths: ['/private'] });
   await rig.write('POST', '/routes/private/plugins', { name: 'key-auth' });
@@ -99,7 +99,7 @@ test('a consumer with a hostile name forges nothing, and requests without a rout
   });
 });
 
-test('datagrams are filled up to their size by the lines of several requests', async () => {
+test('fills datagrams up to their size with lines of several requests', async () => {
   const packetSize = 300;
   await withStatsd(
     { udp_packet_size: packetSize, queue: { max_batch_size: 5, max_coalescing_delay: 30 } },
@@ -113,7 +113,7 @@ test('datagrams are filled up to their size by the lines of several requests', a
   );
 });
 
-test('a rate is kept, and told to the server', async () => {
+test('applies a sample rate, and sends it', async () => {
   const metrics = [
     { name: 'request_count', stat_type: 'counter', sample_rate: 1 },
     { name: 'latency', stat_type: 'timer', sample_rate: 0.5 },
@@ -130,7 +130,7 @@ test('a rate is kept, and told to the server', async () => {
 });
 
 for (const style of ['dogstatsd', 'influxdb', 'librato', 'signalfx'] as const) {
-  test(`tags in the style of ${style}`, async () => {
+  test(`sends tags in the style of ${style}`, async () => {
     await using tagged = await startStatsdServer(style as StatsdDialect);
     await withStatsd({ port: tagged.port, tag_style: style, hostname_in_prefix: true }, async () => {
       await ask();
@@ -141,7 +141,7 @@ for (const style of ['dogstatsd', 'influxdb', 'librato', 'signalfx'] as const) {
   });
 }
 
-test('over TCP lines come in order over one connection, and again after it broke', async () => {
+test('sends lines in order over one TCP connection, and reconnects', async () => {
   const metrics = [{ name: 'request_count', stat_type: 'counter', sample_rate: 1 }];
   await withStatsd({ use_tcp: true, metrics, queue: { initial_retry_delay: 0.01 } }, async () => {
     await ask();
@@ -158,7 +158,7 @@ test('over TCP lines come in order over one connection, and again after it broke
   });
 });
 
-test('a server that is not there, or whose name is unknown, does not harm the traffic', async () => {
+test('an unavailable server or an unknown name does not affect the traffic', async () => {
   const port = await freePort();
   for (const config of [
     { port },
@@ -177,7 +177,7 @@ test('a server that is not there, or whose name is unknown, does not harm the tr
   }
 });
 
-test('how full the shared memory is, is told of for the node', async () => {
+test('reports the usage of the shared memory of the node', async () => {
   await rig.write('POST', '/routes/all/plugins', { name: 'rate-limiting', config: { minute: 1_000_000 } });
   const metrics = [{ name: 'shdict_usage', stat_type: 'gauge', sample_rate: 1 }];
   await withStatsd({ metrics, udp_packet_size: 1432 }, async () => {
@@ -191,7 +191,7 @@ test('how full the shared memory is, is told of for the node', async () => {
   });
 });
 
-test('lines that wait for more of them are sent when the instance goes, and when the node ends', async () => {
+test('sends waiting lines when the instance is removed and when the node stops', async () => {
   const metrics = [{ name: 'request_count', stat_type: 'counter', sample_rate: 1 }];
   for (const use_tcp of [false, true]) {
     const waiting = { metrics, use_tcp, queue: { max_batch_size: 1000, max_coalescing_delay: 3600 } };
@@ -214,13 +214,13 @@ test('lines that wait for more of them are sent when the instance goes, and when
   }
 });
 
-test('the examples of the README are taken', async () => {
+test('accepts the examples of the README', async () => {
   await using own = await startTestGateway({ settings: { plugins: ['statsd'] } });
   assert.equal((await own.admin('PUT', '/services/users', { url: rig.backend.url })).status, 200);
   await runReadme(new URL('./README.md', import.meta.url), own);
 });
 
-test('streams are told of', async () => {
+test('reports streams', async () => {
   await using streams = await startStreamRig([''], { plugins: ['statsd'] });
   const echo = await startStatsdServer();
   await streams.route('echo', { port: echo.port }, { destinations: [{ port: streams.ports[0] }] });

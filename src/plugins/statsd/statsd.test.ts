@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseStatsdLine, type StatsdDialect } from '../../../test/support/statsd-server.ts';
+import type { TrafficSample } from '../../plugin-kit/telemetry/statsd/index.ts';
 import type { BackgroundTools } from '../../plugin-sdk/index.ts';
-import type { TrafficSample } from '../../plugin-sdk/statsd/traffic-sample.ts';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import { background } from './background.ts';
 import statsd from './index.ts';
 import { requestLines } from './request-lines.ts';
@@ -35,7 +35,7 @@ async function linesOf(config: Readonly<Record<string, unknown>>, told = sample,
   return lines;
 }
 
-test("the metrics, names and types of a request are Kong's", async () => {
+test("sends Kong's metrics, names and types for a request", async () => {
   assert.deepEqual(await linesOf({}), [
     'kong.service.users.request.count:1|c',
     'kong.service.users.latency:20|ms',
@@ -52,7 +52,7 @@ test("the metrics, names and types of a request are Kong's", async () => {
   ]);
 });
 
-test('a request that nobody asked a backend for, or that no route matched, has fewer', async () => {
+test('sends fewer metrics for a request without a backend or without a route', async () => {
   const lines = await linesOf({}, { ...sample, service: null, route: null, consumer: null, status: 404, upstream: -1 });
   assert.deepEqual(
     lines.map((line) => line.replace(/:.*/, '')),
@@ -68,7 +68,7 @@ test('a request that nobody asked a backend for, or that no route matched, has f
   );
 });
 
-test('identifiers choose the names of service and consumer, for all metrics or for one', async () => {
+test('names service and consumer by the configured identifiers, for all metrics or for one', async () => {
   const count = { name: 'request_count', stat_type: 'counter', sample_rate: 1 };
   const user = { name: 'request_per_user', stat_type: 'counter', sample_rate: 1 };
   const lines = await linesOf({
@@ -93,7 +93,7 @@ test('identifiers choose the names of service and consumer, for all metrics or f
   assert.equal((await linesOf({ metrics: [user] }, nameless)).length, 0);
 });
 
-test('stat types, and rates for those that servers scale by them', async () => {
+test('sends stat types, with sample rates for those that servers scale', async () => {
   const metrics = [
     { name: 'latency', stat_type: 'timer', sample_rate: 0.5 },
     { name: 'latency', stat_type: 'histogram', sample_rate: 0.25 },
@@ -126,7 +126,7 @@ const tagged: Readonly<Record<Exclude<StatsdDialect, 'plain'>, string>> = {
 };
 
 for (const [style, line] of Object.entries(tagged)) {
-  test(`tags in the style of ${style}`, async () => {
+  test(`sends tags in the style of ${style}`, async () => {
     const metrics = [{ name: 'status_count', stat_type: 'counter', sample_rate: 0.5 }];
     assert.deepEqual(await linesOf({ tag_style: style, metrics }), [line]);
     const all = (await linesOf({ tag_style: style })).map((one) => parseStatsdLine(one, style as StatsdDialect));
@@ -135,7 +135,7 @@ for (const [style, line] of Object.entries(tagged)) {
   });
 }
 
-test('no name can forge a line or a part of one, whatever the dialect', async () => {
+test('escapes names that would forge a line, in every dialect', async () => {
   const evil = 'a.b:1|c\nkong.forged:9|c|@0.1|#x:y,z=1];t\r\u2028[#\u0000,\\';
   const told = {
     ...sample,
@@ -148,7 +148,7 @@ test('no name can forge a line or a part of one, whatever the dialect', async ()
       const lines = await linesOf({ tag_style: style, consumer_identifier_default: by }, told);
       assert.equal(lines.length, 12);
       for (const line of lines) {
-        // A semicolon begins the tags of Graphite, where what statsd gathers often ends up.
+        // A semicolon begins the tags of Graphite, which often stores StatsD metrics.
         assert.ok(!/[;\r\n\0\u2028]/.test(line) && line.isWellFormed());
         const parsed = parseStatsdLine(line, style ?? 'plain');
         assert.match(parsed.name, /^kong\./);
@@ -158,7 +158,7 @@ test('no name can forge a line or a part of one, whatever the dialect', async ()
   }
 });
 
-test('statuses outside of the allowed ranges are not told of', async () => {
+test('does not report statuses outside of the allowed ranges', async () => {
   const lines = requestLines(await checked({ allow_status_codes: ['200-204', '404-404'] }), 'gw');
   assert.deepEqual(
     [199, 200, 204, 205, 404, 500].map((status) => lines.takes(status)),
@@ -166,7 +166,7 @@ test('statuses outside of the allowed ranges are not told of', async () => {
   );
 });
 
-test('what is wrong is refused, and named', async () => {
+test('refuses an invalid configuration and names the field', async () => {
   const { check } = testPlugin(statsd);
   const cases: readonly (readonly [Readonly<Record<string, unknown>>, RegExp])[] = [
     [{ host: 'no host' }, /config\.host: invalid value/],
@@ -194,7 +194,7 @@ test('what is wrong is refused, and named', async () => {
   }
 });
 
-test('what no request tells is collected once for all instances that are due', async (context) => {
+test('collects node metrics once for all due instances', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   let collected = 0;
   const metrics = async () => {

@@ -1,13 +1,13 @@
-import type { MetricFamily, ScalarSeries } from '../../plugin-sdk/metrics.ts';
-import { isSampled, lineEnd, namePart, tagText, valueText } from '../../plugin-sdk/statsd/metric-syntax.ts';
+import { isSampled, lineEnd, namePart, tagText, valueText } from '../../plugin-kit/telemetry/statsd/index.ts';
+import type { MetricFamily, ScalarSeries } from '../../plugin-sdk/index.ts';
 import type { StatsdConfig } from './schema.ts';
 
-/** Of the families that all nodes have, those of the shared memory, with its zones in this label. */
+/** The node's metric families of the shared memory; this label is the zone. */
 const usedFamily = 'kong_memory_lua_shared_dict_bytes';
 const totalFamily = 'kong_memory_lua_shared_dict_total_bytes';
 const zoneLabel = 'shared_dict';
 
-/** The lines of `shdict_usage`: what each zone holds and has room for, in bytes. */
+/** The lines of `shdict_usage`: used and total bytes of each zone. */
 export function usageLines(
   config: StatsdConfig,
   hostname: string,

@@ -1,28 +1,14 @@
-import {
-  compileLogFields,
-  DeliveryQueue,
-  type LogSource,
-  logLine,
-  openDatagrams,
-  type PluginPhases,
-  type PluginTools,
-  textSender,
-} from '../../plugin-sdk/index.ts';
+import { DeliveryQueue, openDatagrams, textSender } from '../../plugin-kit/delivery/index.ts';
+import { compileLogFields, type LogSource, logLine } from '../../plugin-kit/telemetry/index.ts';
+import type { PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
 import { severities } from './codes.ts';
 import { localDaemon } from './local-daemon.ts';
-import {
-  cutText,
-  formatFrame,
-  formatMessage,
-  overheadOf,
-  type SyslogEntry,
-  type SyslogSender,
-  syslogHostname,
-} from './message.ts';
+import type { SyslogEntry, SyslogSender } from './message.ts';
+import { cutText, formatFrame, formatMessage, overheadOf, syslogHostname } from './message.ts';
 import type { Receiver } from './receiver.ts';
 import type { SyslogConfig } from './schema.ts';
 
-/** Where entries go, and how it ends. */
+/** Destination of entries. */
 interface Way {
   take(entry: SyslogEntry): void;
   drain(): Promise<void>;

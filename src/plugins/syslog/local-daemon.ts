@@ -1,25 +1,25 @@
-import { type TextSender, textSender } from '../../plugin-sdk/index.ts';
+import { type TextSender, textSender } from '../../plugin-kit/delivery/index.ts';
 import { formatJournalLine, formatLocalLine, journalGreeting, type SyslogEntry, type SyslogSender } from './message.ts';
 import type { Receiver } from './receiver.ts';
 
-const usualSocket = '/dev/log';
+const defaultSocket = '/dev/log';
 const journalSocket = '/run/systemd/journal/stdout';
 /** Milliseconds. */
-const patience = 10_000;
+const connectTimeout = 10_000;
 
-interface Door {
+interface ProxyEndpoint {
   readonly path: string;
   readonly sender: TextSender;
   format(entry: SyslogEntry): string;
 }
 
 /**
- * The daemon of this machine. Node has no Unix sockets for datagrams, which `/dev/log` is with most daemons: then the stream socket of the
- * journal is used, whose daemon gets the same records.
+ * The daemon of this machine. Node does not support Unix datagram sockets, and `/dev/log` is one with most daemons: then the stream
+ * socket of the journal is used, whose daemon receives the same records.
  */
 export function localDaemon(socketPath: string | null, from: SyslogSender): Receiver {
-  const doors = (socketPath === null ? [usualSocket, journalSocket] : [socketPath]).map((path) => doorOf(path, from));
-  let known: Door | null = null;
+  const doors = (socketPath === null ? [defaultSocket, journalSocket] : [socketPath]).map((path) => doorOf(path, from));
+  let known: ProxyEndpoint | null = null;
   const close = (): void => {
     for (const { sender } of doors) sender.close();
   };
@@ -35,7 +35,7 @@ export function localDaemon(socketPath: string | null, from: SyslogSender): Rece
           reasons.push(reasonOf(error, door.path));
         }
       }
-      // After a restart of the machine's daemon another one may be there.
+      // After a restart the machine may have another daemon.
       known = null;
       throw new Error(reasons.join('; '));
     },
@@ -43,12 +43,12 @@ export function localDaemon(socketPath: string | null, from: SyslogSender): Rece
   };
 }
 
-function doorOf(path: string, from: SyslogSender): Door {
+function doorOf(path: string, from: SyslogSender): ProxyEndpoint {
   const isJournal = path.endsWith('/systemd/journal/stdout');
   const greeting = isJournal ? { greeting: journalGreeting(from) } : {};
   return {
     path,
-    sender: textSender({ to: { path }, tls: null, timeout: patience, keepalive: 0, ...greeting }),
+    sender: textSender({ to: { path }, tls: null, timeout: connectTimeout, keepalive: 0, ...greeting }),
     format: isJournal ? formatJournalLine : (entry) => formatLocalLine(entry, from),
   };
 }

@@ -1,6 +1,6 @@
 import { type FacilityName, facilities, severities } from './codes.ts';
 
-/** A record on its way. */
+/** A record to send. */
 export interface SyslogEntry {
   readonly severity: number;
   /** Milliseconds since the epoch. */
@@ -9,14 +9,14 @@ export interface SyslogEntry {
   readonly text: string;
 }
 
-/** What messages say of their sender. */
+/** The sender in messages. */
 export interface SyslogSender {
   readonly facility: FacilityName;
   readonly hostname: string;
   readonly pid: number;
 }
 
-/** Kong's name for itself, which rules of collectors look for. */
+/** Kong's app name, which rules of collectors match. */
 const ident = 'kong';
 
 /** A message by RFC 5424. `hostname` is printable ASCII. */
@@ -28,7 +28,7 @@ export function formatMessage(
   return `<${priority}>1 ${new Date(time).toISOString()} ${hostname} ${ident} ${pid} - - ${text}`;
 }
 
-/** With its length before it (RFC 6587, 3.4.1; RFC 5425, 4.3): how a message is sent over a connection. */
+/** With its length as a prefix (RFC 6587, 3.4.1; RFC 5425, 4.3), for messages on a connection. */
 export function formatFrame(entry: SyslogEntry, sender: SyslogSender): string {
   const message = formatMessage(entry, sender);
   return `${Buffer.byteLength(message)} ${message}`;
@@ -36,7 +36,7 @@ export function formatFrame(entry: SyslogEntry, sender: SyslogSender): string {
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** A line as the C library writes it to a local daemon: local time, no host (RFC 3164 describes what came of that). */
+/** A line as the C library writes it to a local daemon: local time, no host (RFC 3164 describes this format). */
 export function formatLocalLine({ severity, time, text }: SyslogEntry, { facility, pid }: SyslogSender): string {
   const date = new Date(time);
   const two = (value: number): string => String(value).padStart(2, '0');
@@ -46,8 +46,8 @@ export function formatLocalLine({ severity, time, text }: SyslogEntry, { facilit
 }
 
 /**
- * How a stream to the journal begins (sd_journal_stream_fd(3)): identifier, unit, priority with the facility, that lines begin with their severity, and
- * that the journal alone decides what else gets them.
+ * The header of a stream to the journal (sd_journal_stream_fd(3)): identifier, unit, priority with the facility, flag for lines with
+ * a severity prefix, and no forwarding to other logs.
  */
 export function journalGreeting({ facility }: SyslogSender): string {
   return `${ident}\n\n${facilities[facility] * 8 + 6}\n1\n0\n0\n0\n`;
@@ -57,14 +57,14 @@ export function formatJournalLine({ severity, text }: SyslogEntry): string {
   return `<${severity}>${text}\n`;
 }
 
-/** Bytes of a message beside its text, at most. */
+/** Maximum bytes of a message without its text. */
 export function overheadOf(from: SyslogSender): number {
   const longest: SyslogEntry = { severity: severities.debug, time: Date.now(), text: '' };
   const sender: SyslogSender = { ...from, facility: 'local7' };
   return Math.max(formatMessage(longest, sender).length, formatLocalLine(longest, sender).length);
 }
 
-/** So much of the text as fits, without a part of a character. */
+/** As much of the text as fits, without cutting a character. */
 export function cutText(text: string, maxBytes: number): string {
   // No character of UTF-16 has more than three bytes.
   if (text.length * 3 <= maxBytes) return text;

@@ -1,6 +1,6 @@
 import type { SyslogEntry } from './message.ts';
 
-/** Takes batches; a rejection means that they are to be tried again. */
+/** Accepts batches; the caller retries after a rejection. */
 export interface Receiver {
   send(batch: readonly SyslogEntry[], signal: AbortSignal): Promise<void>;
   close(): void;

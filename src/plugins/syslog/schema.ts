@@ -1,4 +1,5 @@
-import { host, type Infer, integer, logFields, port, queueField, record, string } from '../../plugin-sdk/schema.ts';
+import { logFields, queueField } from '../../plugin-kit/fields/index.ts';
+import { host, type Infer, integer, port, record, string } from '../../plugin-sdk/schema.ts';
 import { type FacilityName, facilities, type SeverityName, severities } from './codes.ts';
 
 // Kong's order is from the least severe on.
@@ -10,10 +11,10 @@ function severity(description: string) {
 }
 
 export const config = record({
-  log_level: severity('Records of a lower severity than this are not sent.'),
-  successful_severity: severity('Severity of answers with a status below 400.'),
-  client_errors_severity: severity('Severity of answers with a status from 400 to 499.'),
-  server_errors_severity: severity('Severity of answers with a status of 500 and more.'),
+  log_level: severity('Minimum severity. Records of a lower severity are not sent.'),
+  successful_severity: severity('Severity of responses with a status below 400.'),
+  client_errors_severity: severity('Severity of responses with a status from 400 to 499.'),
+  server_errors_severity: severity('Severity of responses with a status of 500 and more.'),
   facility: string({
     required: true,
     default: 'user',
@@ -25,18 +26,24 @@ export const config = record({
     default: 'local',
     one_of: ['local', 'udp', 'tcp', 'tls'],
     description:
-      '`local`: the daemon of this machine, by a Unix socket that takes streams. The others: `host` and `port`, RFC 5424. With `tls` the receiver has to show a certificate for `host`.',
+      '`local`: the daemon of this machine, over a Unix stream socket. The others: `host` and `port`, RFC 5424. With `tls` the certificate of the receiver must be for `host`.',
   }),
   host: host({
     required: true,
     default: 'localhost',
-    description: 'Name or address of the receiver. Not for `local`.',
+    description: 'Host name or IP address of the receiver. Not for `local`.',
   }),
-  port: port({ required: true, default: 514, between: [1, 65_535], description: 'Its port. Not for `local`.' }),
+  port: port({
+    required: true,
+    default: 514,
+    between: [1, 65_535],
+    description: 'Port of the receiver. Not for `local`.',
+  }),
   socket_path: string({
     starts_with: '/',
     len_max: 107,
-    description: 'The socket of `local`. Null: `/dev/log`, or that of the journal where `/dev/log` takes no streams.',
+    description:
+      'Path of the socket for `local`. Null: `/dev/log`, or that of the journal if `/dev/log` accepts no streams.',
   }),
   max_size: integer({
     required: true,
@@ -44,7 +51,7 @@ export const config = record({
     between: [480, 65_507],
     unit: 'bytes',
     description:
-      'Longer messages are cut there. No more than the receiver takes: many make another message of the rest of a longer one, which a client could word.',
+      'Maximum size of a message; longer ones are cut. Do not exceed the limit of the receiver: many make a second message of the rest, which a client could forge.',
   }),
   queue: queueField('records', { max_batch_size: 100, max_coalescing_delay: 0.1 }),
   ...logFields(),

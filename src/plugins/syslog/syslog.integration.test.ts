@@ -49,7 +49,7 @@ describe('syslog', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('gives the local daemon a line for each request and each stream, by a stream socket', async () => {
+  it('sends a line for each request and each stream to the local daemon, over a stream socket', async () => {
     assert.equal(await rig.request('/first?apikey=hidden', 'Authorization: Basic hidden\r\nX-Odd: a\x85"}\t\r\n'), 200);
     await rig.talk('hello');
     await rig.sendDatagram('hi');
@@ -69,7 +69,7 @@ describe('syslog', () => {
     );
   });
 
-  it('a daemon that is away harms no request, and gets what was kept once it is back', async () => {
+  it('affects no request while the daemon is unavailable, and sends kept lines afterwards', async () => {
     await stopDaemon();
     for (let turn = 0; turn < 20; turn++) assert.equal(await rig.request(`/kept/${turn}`), 200);
     await until(async () => ((await rig.counts('syslog'))['delivery_failures'] ?? 0) > 0);
@@ -77,7 +77,7 @@ describe('syslog', () => {
     await until(() => new Set(lines().map((line) => recordIn(line)['request'].uri)).size === 20);
   });
 
-  it('sends a datagram of RFC 5424 for each, with the severity of its status', async () => {
+  it('sends an RFC 5424 datagram for each, with the severity of its status', async () => {
     const seen: string[] = [];
     const receiver = createSocket('udp4');
     receiver.on('message', (datagram) => seen.push(String(datagram)));
@@ -100,7 +100,7 @@ describe('syslog', () => {
 });
 
 describe('syslog and rsyslogd', { skip: hasRsyslogd ? false : 'there is no rsyslogd on this machine' }, () => {
-  it('understands what comes over UDP, TCP and a Unix socket', async () => {
+  it('parses messages over UDP, TCP and a Unix socket', async () => {
     await using rsyslogd = await startRsyslogd();
     await using rig = await startLogRig();
     const { port, socketPath } = rsyslogd;

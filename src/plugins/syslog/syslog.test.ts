@@ -6,14 +6,14 @@ import { type AddressInfo, createServer, type ListenOptions } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import syslog from './index.ts';
 import { formatLocalLine, formatMessage, syslogHostname } from './message.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'syslog-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-test('a configuration that is wrong is refused, with the field named', async () => {
+test('refuses an invalid configuration and names the field', async () => {
   const { check } = testPlugin(syslog);
   const cases: [Record<string, unknown>, RegExp][] = [
     [
@@ -33,7 +33,7 @@ test('a configuration that is wrong is refused, with the field named', async () 
   }
 });
 
-test('messages have the form of RFC 5424, local lines that of the C library', () => {
+test('formats messages by RFC 5424, and local lines as the C library does', () => {
   const time = new Date(2026, 0, 3, 4, 5, 6, 78).getTime();
   const entry = { severity: 3, time, text: '{}' };
   const from = { facility: 'local3', hostname: 'node-1', pid: 42 } as const;
@@ -43,7 +43,7 @@ test('messages have the form of RFC 5424, local lines that of the C library', ()
   assert.equal(syslogHostname(''), '-');
 });
 
-/** Collects what comes on connections. */
+/** Collects the bytes of connections. */
 async function collector(at: ListenOptions) {
   const texts: string[] = [];
   const server = createServer((socket) => {
@@ -63,7 +63,7 @@ async function collector(at: ListenOptions) {
 
 const severities = { client_errors_severity: 'warning', server_errors_severity: 'crit' };
 
-test('the severity follows the status, and what is below log_level is not sent', async () => {
+test('derives the severity from the status, and sends nothing below log_level', async () => {
   const path = join(folder, 'severities.sock');
   const { texts, close } = await collector({ path });
   const { request, stream, drain, dispose, counts } = testPlugin(syslog, {
@@ -87,7 +87,7 @@ test('the severity follows the status, and what is below log_level is not sent',
   assert.equal(counts.get('syslog.entries_sent'), 3);
 });
 
-test('over TCP each message has its length before it, in bytes', async () => {
+test('puts the length in bytes before each message over TCP', async () => {
   const { texts, port, close } = await collector({ port: 0, host: '127.0.0.1' });
   const { request, drain, dispose } = testPlugin(syslog, { config: { protocol: 'tcp', host: '127.0.0.1', port } });
   await request({ path: '/?a=%C3%A9&apikey=hidden', headers: { 'X-Odd': 'ä"}' } });
@@ -111,7 +111,7 @@ test('over TCP each message has its length before it, in bytes', async () => {
   assert.equal(JSON.parse(messages[0]?.slice(messages[0].indexOf('{')) ?? '').request.headers['x-odd'], 'ä"}');
 });
 
-test('the stream of the journal begins with who speaks, and its lines with their severity', async () => {
+test('begins the journal stream with its identifier, and lines with their severity', async () => {
   mkdirSync(join(folder, 'systemd', 'journal'), { recursive: true });
   const path = join(folder, 'systemd', 'journal', 'stdout');
   const { texts, close } = await collector({ path });
@@ -126,7 +126,7 @@ test('the stream of the journal begins with who speaks, and its lines with their
   assert.match(texts[0] ?? '', /^kong\n\n134\n1\n0\n0\n0\n<2>\{[^\n]*\}\n$/);
 });
 
-test('a message is cut before a receiver would split it, at the end of a character, and counted', async () => {
+test('truncates long messages at a character boundary, and counts them', async () => {
   const receiver = createSocket('udp4');
   receiver.bind(0, '127.0.0.1');
   await once(receiver, 'listening');
@@ -151,7 +151,7 @@ test('a message is cut before a receiver would split it, at the end of a charact
   receiver.close();
 });
 
-test('a socket that is not there is named in the error log', async () => {
+test('names a missing socket in the error log', async () => {
   const { request, drain, logLines, counts } = testPlugin(syslog, {
     config: { socket_path: '/nowhere/log', queue: { max_retry_time: 0 } },
   });

@@ -1,16 +1,9 @@
-import {
-  compileLogFields,
-  DeliveryQueue,
-  type LogSource,
-  logLine,
-  type PluginPhases,
-  type PluginTools,
-  textSender,
-  WaitingTexts,
-} from '../../plugin-sdk/index.ts';
+import { DeliveryQueue, TextQueueBuffer, textSender } from '../../plugin-kit/delivery/index.ts';
+import { compileLogFields, type LogSource, logLine } from '../../plugin-kit/telemetry/index.ts';
+import type { PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
 import type { TcpLogConfig } from './schema.ts';
 
-export function logToConnection(config: TcpLogConfig, tools: PluginTools): PluginPhases {
+export function logToTcp(config: TcpLogConfig, tools: PluginTools): PluginPhases {
   const { host, port, timeout, keepalive, tls, tls_sni, tls_verify } = config;
   const { trustedCertificates } = tools.settings;
   const fields = compileLogFields(config, tools);
@@ -25,7 +18,7 @@ export function logToConnection(config: TcpLogConfig, tools: PluginTools): Plugi
     send: (batch, signal) => sender.send(`${batch.join('\n')}\n`, signal),
     tools,
     what: 'log records',
-    waiting: new WaitingTexts(),
+    buffer: new TextQueueBuffer(),
   });
   const take = (context: LogSource): void => {
     const line = logLine(context, fields);

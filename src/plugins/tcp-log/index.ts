@@ -1,5 +1,5 @@
 import { allProtocols, definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { logToConnection } from './handler.ts';
+import { logToTcp } from './handler.ts';
 
 export default definePlugin({
   name: 'tcp-log',
@@ -8,5 +8,5 @@ export default definePlugin({
   protocols: allProtocols,
   defaultProtocols: httpProtocols,
   schema: () => import('./schema.ts'),
-  setup: logToConnection,
+  setup: logToTcp,
 });

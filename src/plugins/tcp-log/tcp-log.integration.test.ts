@@ -7,7 +7,7 @@ import { CertificateAuthority } from '../../../test/support/certificate-authorit
 import { type LogRig, recordsOf, type SeenRecord, startLogRig } from '../../../test/support/log-rig.ts';
 import { until } from '../../../test/support/until.ts';
 
-/** A receiver of lines, which can go and come back. */
+/** A receiver of lines that can stop and start again. */
 class Collector {
   readonly #make: (take: (socket: Socket) => void) => Server;
   #server: Server | null = null;
@@ -77,7 +77,7 @@ describe('tcp-log', () => {
     assert.deepEqual(collector.records.map((one) => one['route'].name).toSorted(), ['datagrams', 'echo', 'web']);
   });
 
-  it('keeps one connection for each worker, and loses nothing', async () => {
+  it('keeps one connection for each worker, and loses no line', async () => {
     collector.forget();
     for (let round = 0; round < 20; round++) {
       await Promise.all(Array.from({ length: 10 }, (_, turn) => rig.request(`/${round}/${turn}`)));
@@ -87,7 +87,7 @@ describe('tcp-log', () => {
     assert.ok(collector.connections <= 2, String(collector.connections));
   });
 
-  it('a receiver that is away harms no request, and gets what was kept once it is back', async () => {
+  it('affects no request while the receiver is unavailable, and sends kept lines afterwards', async () => {
     collector.forget();
     await collector.stop();
     for (let turn = 0; turn < 20; turn++) assert.equal(await rig.request(`/kept/${turn}`), 200);
@@ -96,7 +96,7 @@ describe('tcp-log', () => {
     await until(() => new Set(uris(collector.records)).size === 20);
   });
 
-  it('a receiver that takes nothing harms no request; beyond the queue records are dropped and counted', async () => {
+  it('affects no request when the receiver does not read; records beyond the queue are dropped and counted', async () => {
     const before = (await rig.counts('tcp-log'))['entries_dropped'] ?? 0;
     const deaf = createServer({ pauseOnConnect: true }, (socket) => void socket.on('error', () => {})).listen(
       0,
@@ -135,13 +135,13 @@ describe('tcp-log over TLS', () => {
     authority[Symbol.dispose]();
   });
 
-  it('sends to a receiver that proves its name', async () => {
+  it('sends to a receiver with a valid certificate', async () => {
     await rig.plugin('tcp-log', { host: '127.0.0.1', port: collector.port, tls: true, tls_sni: 'logs.test' });
     await rig.request('/secret');
     await until(() => uris(collector.records).includes('/secret'));
   });
 
-  it('sends nothing to one that does not, unless it is told to', async () => {
+  it('sends nothing to a receiver with an invalid certificate, unless configured', async () => {
     const address = { host: '127.0.0.1', port: collector.port, tls: true, tls_sni: 'other.test' };
     await rig.plugin('tcp-log', { ...address, queue: { max_retry_time: 0 } });
     await rig.request('/unsent');

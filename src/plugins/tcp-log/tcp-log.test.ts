@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import tcpLog from './index.ts';
 
-test('an address or queue that is none is refused, with the field named', async () => {
+test('refuses an invalid address or queue and names the field', async () => {
   const { check } = testPlugin(tcpLog);
   const cases: [Record<string, unknown>, string][] = [
     [{ port: 1 }, 'config.host: required field missing'],
@@ -24,7 +24,7 @@ test('an address or queue that is none is refused, with the field named', async 
   assert.ok((await check({ host: '::1', port: 514 })).ok);
 });
 
-test('requests and streams are lines over one connection; what waits is sent when the node ends', async () => {
+test('sends requests and streams as lines over one connection, and waiting lines when the node stops', async () => {
   let received = '';
   let connections = 0;
   const server = createServer((socket) => {

@@ -1,8 +1,6 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
 import { throttle } from './handler.ts';
-
-/** Room for some 60,000 clients; shared by all instances of the node. */
-const zoneBytes = 4 * 1024 * 1024;
+import { zones } from './zones.ts';
 
 export default definePlugin({
   name: 'throttling',
@@ -10,6 +8,6 @@ export default definePlugin({
   priority: 912,
   protocols: httpProtocols,
   schema: () => import('./schema.ts'),
-  zones: () => [{ name: 'turns', bytes: zoneBytes }],
+  zones,
   setup: throttle,
 });

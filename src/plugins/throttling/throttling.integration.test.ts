@@ -5,7 +5,7 @@ import { startTestGateway, type TestGateway } from '../../../test/support/gatewa
 import { openClient, type RawClient } from '../../../test/support/raw-client.ts';
 
 let backend: TestBackend;
-/** When requests came to the backend, on the monotonic clock. */
+/** When requests reached the backend, on the monotonic clock. */
 const arrivals: number[] = [];
 const clients: RawClient[] = [];
 
@@ -38,7 +38,7 @@ async function startThrottled(workers: number, config: Readonly<Record<string, u
   return gateway;
 }
 
-/** A request on a connection of its own, so that all workers get some. */
+/** A request on a new connection, so that all workers get some. */
 async function send(gateway: TestGateway, key: string): Promise<{ client: RawClient; status: number | null }> {
   const client = await openClient(gateway.proxyPort);
   clients.push(client);
@@ -61,7 +61,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-test('requests come to the backend at the rate, over all workers', async () => {
+test('forwards requests at the rate, over all workers', async () => {
   await using gateway = await startThrottled(2, { rate: '20r/s' });
   const begun = performance.now();
   const sent = await Promise.all(Array.from({ length: 16 }, () => send(gateway, 'a')));
@@ -69,12 +69,12 @@ test('requests come to the backend at the rate, over all workers', async () => {
   assert.ok(sent.every(({ status }) => status === 200));
   assert.equal(arrivals.length, 16);
   for (const [at, arrival] of arrivals.sort((a, b) => a - b).entries()) {
-    // The first one may have come to the gateway as soon as the test had begun.
+    // The first one may have reached the gateway right at the start of the test.
     assert.ok(arrival - begun >= at * 50 - 5, `request ${at} came after ${arrival - begun} ms`);
   }
 });
 
-test('of many requests at once exactly so many wait as the queue has places, over all workers', async () => {
+test('queues exactly as many concurrent requests as the queue has slots, over all workers', async () => {
   await using gateway = await startThrottled(2, { rate: '1r/m', queue_size: 9, max_wait: 600_000 });
   const sent = await Promise.all(Array.from({ length: 80 }, () => send(gateway, 'a')));
   const answered = (): number => sent.filter(({ status }) => status !== null).length;
@@ -84,7 +84,7 @@ test('of many requests at once exactly so many wait as the queue has places, ove
   assert.equal(arrivals.length, 1);
 });
 
-test('a client that goes away while it waits makes room for another one', async () => {
+test('frees the slot of a waiting client that disconnects', async () => {
   await using gateway = await startThrottled(1, { rate: '1r/m', max_wait: 600_000, max_waiting: 3 });
   const waiting = await Promise.all(Array.from({ length: 4 }, () => send(gateway, 'a')));
   await until(() => waiting.some(({ status }) => status === 200));
@@ -93,20 +93,20 @@ test('a client that goes away while it waits makes room for another one', async 
     if (at % 2 === 0) client.reset();
     else client.close();
   }
-  // One at a time: each of them stays where it is.
+  // One at a time: each of them stays in the queue.
   for (let place = 0; place < 3; place++) {
     for (let attempt = 0; !(await waits(gateway, `c${place}.${attempt}`)); attempt++) assert.ok(attempt < 100);
   }
-  assert.ok(!(await waits(gateway, 'd')), 'so many made room as went away');
+  assert.ok(!(await waits(gateway, 'd')), 'as many slots are free as clients disconnected');
 });
 
-/** Makes a client's first request, which passes, and a second one. True: that one waits; false: it is refused. */
+/** Sends a client's first request, which is forwarded, and a second one. True: it waits; false: it is refused. */
 async function waits(gateway: TestGateway, key: string): Promise<boolean> {
   const first = await send(gateway, key);
   await until(() => first.status !== null);
   assert.equal(first.status, 200);
   const second = await send(gateway, key);
-  // What is refused is answered at once, so before this one has been at the backend and back.
+  // A refusal is immediate, so it arrives before the answer of the backend to this one.
   const other = await send(gateway, `${key} other`);
   await until(() => other.status !== null);
   assert.equal(other.status, 200);
@@ -114,7 +114,7 @@ async function waits(gateway: TestGateway, key: string): Promise<boolean> {
   return second.status === null;
 }
 
-test('a gateway that stops lets those that wait have their turn', async () => {
+test('forwards waiting requests when the gateway stops', async () => {
   const gateway = await startThrottled(1, { rate: '2r/s' });
   const sent = await Promise.all(Array.from({ length: 3 }, () => send(gateway, 'a')));
   await until(() => sent.some(({ status }) => status === 200));

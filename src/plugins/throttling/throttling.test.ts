@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock, type TestContext } from 'node:test';
-import { WaitingRoom } from '../../plugin-sdk/index.ts';
-import { type TestOutcome, type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
+import { DelayQueue } from '../../plugin-kit/limits/index.ts';
+import { type TestOutcome, type TestRequest, testPlugin } from '../../plugin-testing/index.ts';
 import throttling from './index.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 
 const begin = Date.UTC(2026, 0, 1);
 
-/** The plugin by a clock and timers that only `pass` moves; and what became of its requests, by their number. */
+/** The plugin with a clock and timers that only `pass` advances, and the outcome of its requests by number. */
 async function throttled(t: TestContext, config: Config) {
   const plugin = testPlugin(throttling, { config: { limit_by: 'ip', ...config } });
   mock.timers.enable({ apis: ['Date', 'setTimeout'], now: begin });
   t.after(() => mock.timers.reset());
-  // Sets the plugin up, which takes as long as it takes.
+  // Sets the plugin up before the clock is controlled.
   await plugin.request({ routed: false });
   const done = new Map<number, TestOutcome>();
   let sent = 0;
@@ -22,7 +22,7 @@ async function throttled(t: TestContext, config: Config) {
   }
   return {
     plugin,
-    /** Sends so many at once. */
+    /** Sends this many at once. */
     async send(count: number, request: TestRequest = {}): Promise<void> {
       for (let at = 0; at < count; at++) {
         const number = sent++;
@@ -78,7 +78,7 @@ describe('the configuration', () => {
     [{ rate: '1r/s', limit_by: 'header' }, /config\.header_name: required field missing/],
   ];
   for (const [config, message] of faults) {
-    it(`cannot be ${JSON.stringify(config)}`, async () => {
+    it(`refuses ${JSON.stringify(config)}`, async () => {
       const result = await check(config);
       assert.ok(!result.ok);
       assert.match(result.message, message);
@@ -86,7 +86,7 @@ describe('the configuration', () => {
   }
 });
 
-it('lets requests go on at the rate, in the order in which they came', async (t) => {
+it('forwards requests at the rate, in order of arrival', async (t) => {
   const test = await throttled(t, { rate: '10r/s' });
   await test.send(5);
   assert.deepEqual(test.with(200), [0]);
@@ -101,7 +101,7 @@ it('lets requests go on at the rate, in the order in which they came', async (t)
   assert.equal(test.plugin.counts.get('throttling.delayed'), 4);
 });
 
-it('waits for minutes where the rate is one of minutes', async (t) => {
+it('waits up to minutes with a rate per minute', async (t) => {
   const test = await throttled(t, { rate: '30r/m' });
   await test.send(3);
   await test.pass(2000);
@@ -112,7 +112,7 @@ it('waits for minutes where the rate is one of minutes', async (t) => {
   assert.deepEqual(test.with(200), [0, 1, 2]);
 });
 
-it('lets the burst go on at once, and those after it wait', async (t) => {
+it('forwards the burst at once, and queues further requests', async (t) => {
   const test = await throttled(t, { rate: '10r/s', burst: 3 });
   await test.send(6);
   assert.deepEqual(test.with(200), [0, 1, 2, 3]);
@@ -122,7 +122,7 @@ it('lets the burst go on at once, and those after it wait', async (t) => {
   assert.deepEqual(test.with(200), [0, 1, 2, 3, 4, 5]);
 });
 
-it('refuses what the queue has no room for, and tells when there is', async (t) => {
+it('refuses requests beyond the queue, with Retry-After', async (t) => {
   const test = await throttled(t, { rate: '2r/s', queue_size: 4 });
   await test.send(7, { headers: { Accept: 'application/json' } });
   assert.deepEqual([test.with(200), test.with(429)], [[0], [5, 6]]);
@@ -130,7 +130,7 @@ it('refuses what the queue has no room for, and tells when there is', async (t) 
   assert.equal(upstream, null);
   assert.match(response.body, /"message": ?"Too many requests"/);
   assert.equal(response.header('retry-after'), '1');
-  // What was refused has taken nobody's turn: there is room for exactly one after one has gone on.
+  // A refused request uses no slot: after one request is forwarded, exactly one more fits.
   await test.pass(500);
   await test.send(2);
   assert.deepEqual(test.with(429), [5, 6, 8]);
@@ -139,7 +139,7 @@ it('refuses what the queue has no room for, and tells when there is', async (t) 
   assert.equal(test.plugin.counts.get('throttling.rejected'), 3);
 });
 
-it('refuses at once who would have to wait for too long', async (t) => {
+it('refuses at once a request that would wait too long', async (t) => {
   const test = await throttled(t, { rate: '1r/s', max_wait: 2500, error_code: 503, error_message: 'Later' });
   await test.send(5);
   assert.deepEqual([test.with(200), test.with(503)], [[0], [3, 4]]);
@@ -150,13 +150,13 @@ it('refuses at once who would have to wait for too long', async (t) => {
   assert.deepEqual(test.with(200), [0, 1, 2, 5]);
 });
 
-it('tells how long it takes until there is room', async (t) => {
+it('sends the time until a slot is free', async (t) => {
   const test = await throttled(t, { rate: '6r/m', max_wait: 10_000 });
   await test.send(3);
   assert.equal(test.outcome(2).response.header('retry-after'), '10');
 });
 
-it('lets so many wait in one worker, whoever they are, and others go on that need not wait', async (t) => {
+it('limits waiting requests per worker, and still forwards requests that need not wait', async (t) => {
   const test = await throttled(t, { rate: '1r/s', max_waiting: 3 });
   await test.send(6, { clientIp: '192.0.2.1' });
   assert.deepEqual([test.with(200), test.with(429)], [[0], [4, 5]]);
@@ -175,7 +175,7 @@ it('lets so many wait in one worker, whoever they are, and others go on that nee
   assert.deepEqual(test.with(200), [0, 6, 1, 8, 2, 9]);
 });
 
-it('throttles each client by itself', async (t) => {
+it('throttles each client separately', async (t) => {
   const test = await throttled(t, { rate: '1r/s', ipv6_prefix: 48 });
   for (const clientIp of ['192.0.2.1', '192.0.2.2', '2001:db8:1::1', '2001:db8:2::1', '2001:db8:1:2::1']) {
     await test.send(1, { clientIp });
@@ -194,21 +194,21 @@ it('throttles all requests to a route or service together', async (t) => {
   }
 });
 
-describe('a waiting room', () => {
-  it('has a free place when a turn has come and when somebody has left, once', async () => {
-    const room = new WaitingRoom(2);
-    const first = room.enter(60_000);
-    const second = room.enter(1);
-    assert.ok(room.full);
-    await second.come;
-    assert.ok(!room.full);
-    second.leave();
-    first.leave();
-    first.leave();
-    await first.come;
-    room.enter(60_000).leave();
-    const again = [room.enter(60_000), room.enter(60_000)];
-    assert.ok(room.full);
-    for (const turn of again) turn.leave();
+describe('a delay queue', () => {
+  it('frees a place once, when a delay ends or is cancelled', async () => {
+    const queue = new DelayQueue(2);
+    const first = queue.delay(60_000);
+    const second = queue.delay(1);
+    assert.ok(queue.full);
+    await second.ended;
+    assert.ok(!queue.full);
+    second.cancel();
+    first.cancel();
+    first.cancel();
+    await first.ended;
+    queue.delay(60_000).cancel();
+    const again = [queue.delay(60_000), queue.delay(60_000)];
+    assert.ok(queue.full);
+    for (const delayed of again) delayed.cancel();
   });
 });

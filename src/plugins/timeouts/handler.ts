@@ -1,7 +1,7 @@
 import type { PluginPhases, UpstreamTimeouts } from '../../plugin-sdk/index.ts';
 import type { TimeoutsConfig } from './schema.ts';
 
-export function limitTimes(config: TimeoutsConfig): PluginPhases {
+export function setTimeouts(config: TimeoutsConfig): PluginPhases {
   const given = [
     ['connect', config.connect],
     ['send', config.send],

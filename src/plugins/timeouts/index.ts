@@ -1,5 +1,5 @@
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { limitTimes } from './handler.ts';
+import { setTimeouts } from './handler.ts';
 
 export default definePlugin({
   name: 'timeouts',
@@ -7,5 +7,5 @@ export default definePlugin({
   priority: 788,
   protocols: httpProtocols,
   schema: () => import('./schema.ts'),
-  setup: limitTimes,
+  setup: setTimeouts,
 });

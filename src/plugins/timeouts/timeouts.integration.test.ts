@@ -25,7 +25,7 @@ const script: BackendScript = byName({
 
 before(async () => {
   rig = await startRig({ script, settings: { plugins: ['timeouts'] } });
-  // Takes connections, and neither speaks TLS nor reads.
+  // Accepts connections, but neither speaks TLS nor reads.
   silent = await startRawBackend(async (connection) => {
     connection.socket.pause();
     await connection.closed;
@@ -54,26 +54,26 @@ async function timedOut(path: string, rest = ''): Promise<string> {
   return response.all('x-upstream-timeout')[0] ?? 'none';
 }
 
-test('says that no connection was made in time, TLS included', async () => {
+test('reports a connect timeout, including TLS', async () => {
   assert.equal(await timedOut(await limited('tls', { connect: 100 })), 'connect');
 });
 
-test('says that the backend did not take the request in time', async () => {
+test('reports a send timeout', async () => {
   const path = await limited('deaf', { send: 200 });
   const body = 'x'.repeat(16 * 1024 * 1024);
   const request = `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   assert.equal(await timedOut(path, request), 'send');
 });
 
-test('says that no answer began in time', async () => {
+test('reports a timeout of the first byte', async () => {
   assert.equal(await timedOut(`${await limited('backend', { first_byte: 100 })}/silence`), 'first-byte');
 });
 
-test('says that the whole took too long', async () => {
+test('reports a timeout of the whole request', async () => {
   assert.equal(await timedOut(`${await limited('backend', { total: 150 })}/silence`), 'total');
 });
 
-test('breaks an answer off that pauses too long, and one that takes too long in all', async () => {
+test('aborts an answer that pauses too long, and one that takes too long in total', async () => {
   for (const [config, target] of [
     [{ idle: 100 }, 'pause'],
     [{ total: 200, idle: 5000 }, 'trickle'],
@@ -86,14 +86,14 @@ test('breaks an answer off that pauses too long, and one that takes too long in 
   }
 });
 
-test('leaves a request that is in time alone', async () => {
+test('does not affect a request that is in time', async () => {
   const path = await limited('backend', { connect: 2000, send: 2000, first_byte: 2000, idle: 2000, total: 2000 });
   using client = await openClient(rig.port);
   client.write(`GET ${path}/other HTTP/1.1\r\nHost: a\r\n\r\n`);
   assert.equal((await client.readResponse()).status, 404);
 });
 
-test('wants at least one time', async () => {
+test('requires at least one timeout', async () => {
   const answer = await rig.gateway.admin('POST', '/plugins', { name: 'timeouts', config: {} });
   assert.equal(answer.status, 400);
 });

@@ -1,12 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type AccessContext,
-  contextKey,
-  cookieValues,
-  type PluginPhases,
-  type PluginTools,
-  setCookie,
-} from '../../plugin-sdk/index.ts';
+import { cookieValues, setCookie } from '../../plugin-kit/http/index.ts';
+import { type AccessContext, contextKey, type PluginPhases, type PluginTools } from '../../plugin-sdk/index.ts';
 import type { TrafficSplitConfig } from './schema.ts';
 import { pointOf, stretchAt, stretches } from './shares.ts';
 
@@ -32,7 +26,7 @@ export function splitTraffic(config: TrafficSplitConfig, tools: PluginTools): Pl
       if (part !== undefined) return part;
     }
     const key = stickyKey(context);
-    // The instance is part of it: the few of one split are not the few of all others too.
+    // Includes the instance, so that splits are independent of each other.
     return parts[stretchAt(ends, key === null ? Math.random() : pointOf(`${tools.instanceId} ${key}`))];
   }
 
@@ -42,7 +36,7 @@ export function splitTraffic(config: TrafficSplitConfig, tools: PluginTools): Pl
     return true;
   }
 
-  /** The route's own service is a better answer than none. */
+  /** The route's own service is better than a failure. */
   function absent(what: string): boolean {
     tools.count('missing');
     if (missing.has(what)) return false;
@@ -78,7 +72,7 @@ export function splitTraffic(config: TrafficSplitConfig, tools: PluginTools): Pl
   };
 }
 
-/** The text by which a client is known again; null: this request has none. */
+/** The key that identifies the client; null: the request has none. */
 function keyOf(config: TrafficSplitConfig): (context: AccessContext) => string | null {
   const { header_name: header, cookie_name: cookie } = config;
   switch (config.sticky_by) {

@@ -15,22 +15,22 @@ const backend = record(
   {
     name: entityName({
       required: true,
-      description: 'How this part of the traffic is called: in the log, in `force_header`, in `show_header`.',
+      description: 'Name of the part in the log, in `force_header` and in `show_header`.',
     }),
     weight: integer({
       required: true,
       default: 1,
       between: [0, 65_535],
-      description: 'Share of the traffic: this weight over the sum of all.',
+      description: 'Weight of the part: its share is this weight divided by the sum of all.',
     }),
     service: string({
       len_min: 1,
       description:
-        "Name or id of the service that gets it, with its own address, path and times. Null: the route's own.",
+        "Name or id of the service of this part, with its own address, path and timeouts. Null: the route's own.",
     }),
     upstream: string({
       len_min: 1,
-      description: "Name of the upstream whose targets get it; all else stays as the route's service has it.",
+      description: "Name of the upstream of this part. Everything else stays as in the route's service.",
     }),
   },
   { description: 'A part of the traffic, and where it goes.' },
@@ -41,35 +41,35 @@ export const config = record({
     required: true,
     len_min: 1,
     len_max: 32,
-    description: 'The parts. Put those that are to grow first: who is in them stays in them as their weights grow.',
+    description:
+      'The parts of the traffic. Put those that will grow first: they keep their clients as their weights grow.',
   }),
   sticky_by: string({
     required: true,
     default: 'none',
     one_of: ['none', 'consumer', 'ip', 'header', 'cookie'],
     description:
-      'What keeps a client in one part: who it is, its address, the value of a header, or a cookie that is given to it. Without that thing a request goes by chance.',
+      'What keeps a client in one part: its consumer, its address, the value of a header, or a cookie that the gateway sets. A request without it is assigned at random.',
   }),
-  header_name: headerName({ description: 'The header of `sticky_by` `header`.' }),
+  header_name: headerName({ description: 'Name of the header for `sticky_by` `header`.' }),
   cookie_name: cookieName({
     required: true,
     default: 'traffic_split',
-    description: 'The cookie of `sticky_by` `cookie`. It holds a random number and nothing about the client.',
+    description: 'Name of the cookie for `sticky_by` `cookie`. It holds a random number and nothing about the client.',
   }),
   cookie_max_age: integer({
     required: true,
     default: 0,
     between: [0, 31_536_000],
-    description: 'Seconds for which browsers keep the cookie; 0: until they are closed.',
+    description: 'Time in seconds that browsers keep the cookie. 0: until they are closed.',
   }),
   force_header: headerName({
-    description:
-      'A request with this header goes to the part that its value names, for tests. Null: there is no such way.',
+    description: 'Header that names the part of a request, for tests. Null: none.',
   }),
   show_header: boolean({
     required: true,
     default: false,
-    description: 'The answer names the part in `X-Traffic-Split`.',
+    description: 'Adds the header `X-Traffic-Split` with the part to responses.',
   }),
 });
 

@@ -1,9 +1,9 @@
-/** Points on which clients are spread: fine enough for one weight of 65,535. */
+/** Number of hash points: fine enough for a weight of 65,535. */
 const points = 2 ** 32;
 
 /**
- * Gives each of these weights a stretch of the range from 0 to 1, in their order. A weight that grows takes from the stretch
- * behind it, so that everybody in the first one stays there.
+ * Assigns each weight a part of the range from 0 to 1, in order. A weight that grows takes from the next part, so that clients
+ * of the first part stay there.
  */
 export function stretches(weights: readonly number[]): readonly number[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
@@ -14,7 +14,7 @@ export function stretches(weights: readonly number[]): readonly number[] {
   });
 }
 
-/** The index of the stretch with this point, 0 to 1; -1 when all weights are 0. */
+/** The index of the part that contains this point, 0 to 1; -1 when all weights are 0. */
 export function stretchAt(ends: readonly number[], point: number): number {
   for (let at = 0; at < ends.length; at++) if (point < ends[at]!) return at;
   return -1;

@@ -34,14 +34,14 @@ async function ask(url: string, headers: Readonly<Record<string, string>> = {}):
   return response.text();
 }
 
-test('sends parts to another service, with its path, and to another upstream', async () => {
+test('sends shares to another service, with its path, and to another upstream', async () => {
   const service = await route({ backends: [{ name: 'canary', service: 'canary' }] });
   assert.equal(await ask(`${service}/x`), 'canary /v2/x');
   const upstream = await route({ backends: [{ name: 'green', upstream: 'green' }] });
   assert.equal(await ask(`${upstream}/x`), 'canary /x');
 });
 
-test('splits by weight, by chance without stickiness', async () => {
+test('splits randomly by weight without stickiness', async () => {
   const url = await route({
     backends: [
       { name: 'canary', weight: 1, service: 'canary' },
@@ -53,7 +53,7 @@ test('splits by weight, by chance without stickiness', async () => {
   assert.ok(canaries > 10 && canaries < 50, String(canaries));
 });
 
-test('keeps a client in its part, whichever worker it meets, and lets a header choose', async () => {
+test('keeps a client in its share on all workers, and selects by a header', async () => {
   const url = await route({
     backends: [
       { name: 'canary', weight: 1, service: 'canary' },
@@ -74,7 +74,7 @@ test('keeps a client in its part, whichever worker it meets, and lets a header c
   assert.equal(await ask(url, { 'x-part': 'own' }), 'stable');
 });
 
-test('follows a part that goes away and comes back', async () => {
+test('follows a destination that is removed and added again', async () => {
   const url = await route({ backends: [{ name: 'late', service: 'late' }] });
   assert.equal(await ask(url), 'stable');
   await rig.write('PUT', '/services/late', { url: canary.url });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import trafficSplit from './index.ts';
 import { pointOf, stretchAt, stretches } from './shares.ts';
 
-test('spreads clients by weight, evenly and always alike', () => {
+test('assigns clients by weight, evenly and deterministically', () => {
   const ends = stretches([5, 0, 95]);
   const counts = [0, 0, 0];
   for (let client = 0; client < 20_000; client++) counts[stretchAt(ends, pointOf(`client ${client}`))]!++;
@@ -14,7 +14,7 @@ test('spreads clients by weight, evenly and always alike', () => {
   assert.notEqual(pointOf('a'), pointOf('b'));
 });
 
-test('keeps everybody in the first part as it grows', () => {
+test('keeps all clients of the first share when it grows', () => {
   const small = stretches([5, 95]);
   const large = stretches([20, 80]);
   for (let client = 0; client < 5_000; client++) {
@@ -23,12 +23,12 @@ test('keeps everybody in the first part as it grows', () => {
   }
 });
 
-test('has no part when all weights are 0', () => {
+test('selects no share when all weights are 0', () => {
   assert.equal(stretchAt(stretches([0, 0]), 0.5), -1);
   assert.equal(stretchAt(stretches([0, 1]), 0), 1);
 });
 
-test('gives a client a cookie once, and takes no other for it', async () => {
+test('sets a cookie once, and accepts no other cookie for it', async () => {
   const config = { backends: [{ name: 'own' }], sticky_by: 'cookie' };
   const plugin = testPlugin(trafficSplit, { config });
   const first = await plugin.request();
@@ -40,7 +40,7 @@ test('gives a client a cookie once, and takes no other for it', async () => {
   assert.notEqual(forged.response.headers['set-cookie'], undefined);
 });
 
-test('goes on with the own service when another is missing, and says so once', async () => {
+test('uses the own service when another is missing, and logs it once', async () => {
   const plugin = testPlugin(trafficSplit, {
     config: { backends: [{ name: 'x', service: 'gone' }], show_header: true },
   });
@@ -51,7 +51,7 @@ test('goes on with the own service when another is missing, and says so once', a
   assert.equal(plugin.counts.get('traffic-split.missing'), 2);
 });
 
-test('checks its configuration', async () => {
+test('refuses an invalid configuration', async () => {
   const plugin = testPlugin(trafficSplit, { config: { backends: [{ name: 'a' }] } });
   for (const bad of [
     {},

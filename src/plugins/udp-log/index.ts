@@ -1,5 +1,5 @@
 import { allProtocols, definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { logToDatagrams } from './handler.ts';
+import { logToUdp } from './handler.ts';
 
 export default definePlugin({
   name: 'udp-log',
@@ -8,5 +8,5 @@ export default definePlugin({
   protocols: allProtocols,
   defaultProtocols: httpProtocols,
   schema: () => import('./schema.ts'),
-  setup: logToDatagrams,
+  setup: logToUdp,
 });

@@ -1,13 +1,13 @@
-import { host, type Infer, logFields, number, port, record } from '../../plugin-sdk/schema.ts';
+import { logFields } from '../../plugin-kit/fields/index.ts';
+import { host, type Infer, number, port, record } from '../../plugin-sdk/schema.ts';
 
 export const config = record({
-  host: host({ required: true, description: 'Name or address of the receiver.' }),
-  port: port({ required: true, between: [1, 65_535], description: 'Its UDP port.' }),
+  host: host({ required: true, description: 'Host name or IP address of the receiver.' }),
+  port: port({ required: true, between: [1, 65_535], description: 'UDP port of the receiver.' }),
   timeout: number({
     default: 10_000,
     unit: 'ms',
-    description:
-      'Accepted for the sake of configurations made for Kong, and without effect: UDP has nothing to wait for.',
+    description: 'Accepted for compatibility with Kong and ignored: UDP has nothing to wait for.',
   }),
   ...logFields(),
 });

@@ -33,7 +33,7 @@ describe('udp-log', () => {
     assert.equal(seen[names.indexOf('echo')]?.['session'].received, 5);
   });
 
-  it('loses none over loopback, of either worker', async () => {
+  it('loses no record over loopback, of either worker', async () => {
     seen.length = 0;
     for (let round = 0; round < 20; round++) {
       await Promise.all(Array.from({ length: 10 }, (_, turn) => rig.request(`/${round}/${turn}`)));
@@ -42,7 +42,7 @@ describe('udp-log', () => {
     assert.equal(new Set(seen.map((one) => one['request'].uri)).size, 200);
   });
 
-  it('counts a record that no datagram can hold, and answers the request', async () => {
+  it('counts a record that is too large for a datagram, and answers the request', async () => {
     const header = `X-Long: ${'"'.repeat(30_000)}\r\n`;
     await rig.plugin('udp-log', {
       host: '127.0.0.1',
@@ -53,7 +53,7 @@ describe('udp-log', () => {
     await until(async () => (await rig.counts('udp-log'))['datagrams_too_large'] === 1);
   });
 
-  it('a receiver that is away harms no request, and gets what comes once it is back', async () => {
+  it('affects no request while the receiver is unavailable, and sends later records afterwards', async () => {
     const { port } = receiver.address();
     receiver.close();
     for (let turn = 0; turn < 20; turn++) assert.equal(await rig.request('/away'), 200);

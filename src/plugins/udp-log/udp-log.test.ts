@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import udpLog from './index.ts';
 
-test('an address that is none is refused, with the field named', async () => {
+test('refuses an invalid address and names the field', async () => {
   const { check } = testPlugin(udpLog);
   const cases: [Record<string, unknown>, string][] = [
     [{ port: 1 }, 'config.host: required field missing'],
@@ -22,7 +22,7 @@ test('an address that is none is refused, with the field named', async () => {
   assert.ok((await check({ host: '::1', port: 514, timeout: 1 })).ok);
 });
 
-test('a request and a stream are a datagram each; a record that fits in none is counted', async () => {
+test('sends a datagram for each request and stream, and counts records that are too large', async () => {
   const receiver = createSocket('udp4');
   receiver.bind(0, '127.0.0.1');
   await once(receiver, 'listening');

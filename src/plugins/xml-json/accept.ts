@@ -1,25 +1,25 @@
 /** One range of an `Accept` (RFC 9110 12.5.1). */
 interface Range {
-  /** `application/json`, or with `*` in the place of names; lower case, without parameters. */
+  /** `application/json`, or with `*` instead of names; lower case, without parameters. */
   readonly type: string;
   /** Thousandths. */
   readonly quality: number;
 }
 
-/** How well a client likes a type. */
+/** The client's preference for a type. */
 export interface Liking {
   /** Thousandths; 0: not at all. */
   readonly quality: number;
-  /** 3: it names the type; 2: all of its kind; 1: any; 0: it does not name it. */
+  /** Specificity. 3: the type itself; 2: `type/*`; 1: any type; 0: no match. */
   readonly precision: number;
 }
 
-const mostRanges = 100;
+const maxRanges = 100;
 const rangeShape = /^[ \t]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+\/[!#$%&'*+\-.^_`|~0-9A-Za-z]+)[ \t]*(;.*)?$/;
 const qualityShape = /;[ \t]*[qQ]=([^;, \t]*)/;
 const qualityValue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** What a client accepts: all values of its `Accept` fields, joined by commas. Who says nothing accepts everything. */
+/** What a client accepts: all values of its `Accept` fields, joined by commas. No field accepts everything. */
 export class Accepted {
   readonly #ranges: readonly Range[];
   /** There is no `Accept`. */
@@ -28,12 +28,12 @@ export class Accepted {
   constructor(accept: string) {
     this.silent = accept.trim() === '';
     this.#ranges = accept
-      .split(',', mostRanges)
+      .split(',', maxRanges)
       .map(rangeOf)
       .filter((range) => range !== null);
   }
 
-  /** The range that is the most exact one about the type decides. */
+  /** The most specific matching range decides. */
   liking(type: string): Liking {
     if (this.silent) return { quality: 1000, precision: 0 };
     const kind = `${type.slice(0, type.indexOf('/'))}/*`;
@@ -46,7 +46,7 @@ export class Accepted {
   }
 }
 
-/** Null: what cannot be read is as if it were not there. */
+/** Null: malformed, and ignored. */
 function rangeOf(text: string): Range | null {
   const found = rangeShape.exec(text);
   if (found === null) return null;
@@ -55,7 +55,7 @@ function rangeOf(text: string): Range | null {
   return { type: (found[1] as string).toLowerCase(), quality: Math.round(Number(quality) * 1000) };
 }
 
-/** Above zero: the first is liked better. */
+/** Above zero: the first one is preferred. */
 export function compareLikings(first: Liking, second: Liking): number {
   return first.quality - second.quality || first.precision - second.precision;
 }

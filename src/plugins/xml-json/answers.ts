@@ -1,15 +1,15 @@
+import { mediaType } from '../../plugin-kit/http/index.ts';
+import { throttledLog } from '../../plugin-kit/logging/index.ts';
+import { OffThreadError } from '../../plugin-kit/runtime/index.ts';
+import { bodyFault } from '../../plugin-kit/xml/index.ts';
 import {
   type HeaderFilterContext,
-  mediaType,
-  nowAndThen,
-  OffThreadError,
   type PluginTools,
   type Reply,
   type ResponseContext,
   type ResponseHeadEdit,
   refuse,
 } from '../../plugin-sdk/index.ts';
-import { bodyFault } from '../../plugin-sdk/xml.ts';
 import type { Conversion } from './convert.ts';
 import type { Converter } from './converter.ts';
 import { formatOf } from './formats.ts';
@@ -18,10 +18,10 @@ import type { XmlJsonOptions } from './options.ts';
 import { bodyDigests } from './requests.ts';
 import { type FaultCode, faultHttpStatus } from './soap.ts';
 
-/** What is said of a backend's answer that cannot be converted. */
+/** Message for a backend's response that cannot be converted. */
 const invalid = 'An invalid response was received from the upstream server';
 
-/** The phases of answers. Those that the gateway makes itself are never touched. */
+/** The response phases. The gateway's own responses are never changed. */
 export class Answers {
   readonly #options: XmlJsonOptions;
   readonly #wishes: Wishes;
@@ -34,17 +34,17 @@ export class Answers {
     this.#wishes = wishes;
     this.#converter = converter;
     this.#log = log;
-    this.#report = nowAndThen(10_000, (reason, unsaid) =>
-      log.warn(`the answer of a backend cannot be converted: ${reason}`, { unsaid }),
+    this.#report = throttledLog(10_000, (reason, suppressed) =>
+      log.warn(`the answer of a backend cannot be converted: ${reason}`, { suppressed }),
     );
   }
 
-  wantsBody(context: HeaderFilterContext): boolean {
+  shouldBufferResponse(context: HeaderFilterContext): boolean {
     const { response } = context;
     const wanted = this.#wishes.of(context);
     if (response.source !== 'upstream' || wanted === null || wanted.format === this.#options.backend) return false;
     const type = response.header('content-type');
-    // The head of a 304 speaks of the answer that the client has, but need not tell its type (RFC 9110 15.4.5).
+    // A 304 describes the response that the client has cached, but may lack its type (RFC 9110 15.4.5).
     return (type === null && response.status === 304) || formatOf(mediaType(type)) === this.#options.backend;
   }
 
@@ -62,7 +62,7 @@ export class Answers {
     return this.#convert(context, bytes, wanted);
   }
 
-  /** Answers depend on what clients accept, also those that are not converted. */
+  /** Responses vary by `Accept`, also those that are not converted. */
   headerFilter({ response }: HeaderFilterContext): void {
     if (response.source !== 'upstream') return;
     if (response.status !== 304 && formatOf(mediaType(response.header('content-type'))) === null) return;
@@ -94,7 +94,7 @@ export class Answers {
     return this.#converter.toJson({ bytes, contentType, request: false }, client.ip);
   }
 
-  /** The status of an answer that becomes a SOAP fault. */
+  /** The status of a response that becomes a SOAP fault. */
   #failure({ status }: ResponseHeadEdit): number | null {
     return this.#options.soapVersion !== null && status >= 400 ? status : null;
   }
@@ -121,7 +121,7 @@ export class Answers {
   #correctHead(response: ResponseHeadEdit, { format, type }: Wanted): void {
     if (response.status !== 304 || response.header('content-type') !== null)
       response.setHeader('Content-Type', format === 'json' ? type : `${type}; charset=utf-8`);
-    // The same thing in other bytes: no longer a strong validator (RFC 9110 8.8.1).
+    // Equivalent content in other bytes: not a strong validator (RFC 9110 8.8.1).
     const etag = response.header('etag');
     if (etag?.startsWith('"')) response.setHeader('ETag', `W/${etag}`);
     for (const name of bodyDigests) if (response.header(name) !== null) response.removeHeader(name);

@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer';
 import { type Conversion, type ConvertOptions, toJson, toXml, type XmlBody } from './convert.ts';
 
 /*
- * The conversions as the other thread carries them out. Bodies go there and come back in shared memory, copied once each way: what
- * is posted otherwise is copied several times by the thread that posts (32 MB: 190 ms).
+ * The conversions in the other thread. Bodies go there and back in shared memory, copied once each way: posted messages are
+ * copied several times by the sending thread (32 MB: 190 ms).
  */
 
 export function toJsonShared(body: XmlBody, options: ConvertOptions): Conversion {
@@ -18,7 +18,7 @@ function sharedResult(conversion: Conversion): Conversion {
   return { ...conversion, body: sharedCopy(conversion.body) };
 }
 
-/** The same bytes in memory that all threads see. */
+/** A copy of the bytes in shared memory. */
 export function sharedCopy(bytes: Uint8Array): Uint8Array {
   const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
   copy.set(bytes);

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { BoundedCache, jsonText, parseJson } from '../../plugin-sdk/index.ts';
+import { jsonText, parseJson } from '../../plugin-kit/json/index.ts';
+import { BoundedCache } from '../../plugin-kit/runtime/index.ts';
 import {
   type CompiledXmlMapping,
   compileXmlMapping,
@@ -12,7 +13,7 @@ import {
   type XmlNode,
   xmlText,
   xmlToJson,
-} from '../../plugin-sdk/xml.ts';
+} from '../../plugin-kit/xml/index.ts';
 import { envelope, type FaultCode, faultEnvelope, headerElements, openEnvelope, type SoapVersion } from './soap.ts';
 
 /** How an instance converts. Plain data: it goes to another thread with each large body. */
@@ -43,7 +44,7 @@ interface Compiled {
   readonly header: readonly XmlNode[];
 }
 
-/** What was compiled lately: this is where the other thread has it from. */
+/** Cache of compiled conversions, for the other thread. */
 const compiled = new BoundedCache<string, Compiled>(32);
 
 function compile(options: ConvertOptions): Compiled {
@@ -58,7 +59,7 @@ function compile(options: ConvertOptions): Compiled {
   return made;
 }
 
-/** XML as JSON, out of its envelope where there is to be one. Throws as `parseXml` does, and `XmlMappingError`. */
+/** XML to JSON, without the SOAP envelope if configured. Throws like `parseXml` does, and `XmlMappingError`. */
 export function toJson({ bytes, contentType, request }: XmlBody, options: ConvertOptions): Conversion {
   const { mapping } = compile(options);
   const document = parseXml(bytes, { contentType, limits: mapping.limits });
@@ -74,8 +75,8 @@ function bodyValue(elements: readonly XmlElement[], mapping: CompiledXmlMapping)
 }
 
 /**
- * JSON as XML, in an envelope where one is wanted. `failed`: the status of an answer that becomes a fault; null: none. Throws as
- * `parseJson` and `jsonToXml` do.
+ * JSON to XML, in a SOAP envelope if configured. `failed`: the status of a response that becomes a fault; null: none. Throws like
+ * `parseJson` and `jsonToXml`.
  */
 export function toXml(bytes: Uint8Array, options: ConvertOptions, failed: number | null): Conversion {
   const { mapping, header } = compile(options);

@@ -1,11 +1,12 @@
 import { Buffer } from 'node:buffer';
-import { offThread, type PluginTools } from '../../plugin-sdk/index.ts';
+import { offThread } from '../../plugin-kit/runtime/index.ts';
+import type { PluginTools } from '../../plugin-sdk/index.ts';
 import { type Conversion, type ConvertOptions, toJson, toXml, type XmlBody } from './convert.ts';
 import { sharedCopy } from './convert-shared.ts';
 
 /**
- * Bytes up to which a body is converted at once; what is larger goes to another thread. The worst that this many can hold (elements of
- * four bytes a hundred levels deep, arrays of single digits) takes 10 to 20 ms before the code is optimised.
+ * Maximum bytes of a body that is converted in the worker; larger ones go to another thread. The worst content of this size (elements
+ * of four bytes a hundred levels deep, arrays of single digits) takes 10 to 20 ms before the code is optimised.
  */
 export const atOnce = Object.freeze({ xml: 32 * 1024, json: 16 * 1024 });
 
@@ -18,7 +19,7 @@ const toXmlThere = offThread<[Uint8Array, ConvertOptions, number | null], Conver
   deadline,
 });
 
-/** Converts bodies, each where it is not in the way of other requests. */
+/** Converts bodies, large ones in another thread. */
 export class Converter {
   readonly #options: ConvertOptions;
   readonly #count: PluginTools['count'];
@@ -28,14 +29,14 @@ export class Converter {
     this.#count = count;
   }
 
-  /** Throws, or rejects, as `toJson` of `convert.ts` does, and with an `OffThreadError`. `client`: IP address. */
+  /** Throws, or rejects, like `toJson` of `convert.ts`, and with an `OffThreadError`. `client`: IP address. */
   toJson(body: XmlBody, client: string): Conversion | Promise<Conversion> {
     if (body.bytes.byteLength <= atOnce.xml) return toJson(body, this.#options);
     this.#count('other_thread');
     return toJsonThere.forClient(client, { ...body, bytes: sharedCopy(body.bytes) }, this.#options).then(ownCopy);
   }
 
-  /** `failed`: the status of an answer that becomes a SOAP fault; null: none. */
+  /** `failed`: the status of a response that becomes a SOAP fault; null: none. */
   toXml(bytes: Uint8Array, failed: number | null, client: string): Conversion | Promise<Conversion> {
     if (bytes.byteLength <= atOnce.json) return toXml(bytes, this.#options, failed);
     this.#count('other_thread');

@@ -1,8 +1,8 @@
-import type { MediaType } from '../../plugin-sdk/index.ts';
+import type { MediaType } from '../../plugin-kit/http/index.ts';
 
 export type Format = 'json' | 'xml';
 
-/** Null: it is neither, or one that has its form by accident (pages, pictures). */
+/** Null: neither, or a type that is not data (pages, pictures). */
 export function formatOf(media: MediaType | null): Format | null {
   if (media === null) return null;
   if (media.isJson) return 'json';

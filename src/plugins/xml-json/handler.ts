@@ -6,7 +6,7 @@ import { optionsOf } from './options.ts';
 import { Requests } from './requests.ts';
 import type { XmlJsonConfig } from './schema.ts';
 
-/** The phases of one instance; those that its configuration does not need are not there. */
+/** The phases of one instance, as far as its configuration needs them. */
 export function convertBodies(config: XmlJsonConfig, tools: PluginTools): PluginPhases {
   const options = optionsOf(config);
   const wishes = new Wishes(options);
@@ -17,7 +17,7 @@ export function convertBodies(config: XmlJsonConfig, tools: PluginTools): Plugin
   if (!options.responses) return access;
   const phases: PluginPhases = {
     ...access,
-    wantsBody: (context) => answers.wantsBody(context),
+    shouldBufferResponse: (context) => answers.shouldBufferResponse(context),
     response: (context) => answers.response(context),
   };
   return options.client === null ? { ...phases, headerFilter: (context) => answers.headerFilter(context) } : phases;

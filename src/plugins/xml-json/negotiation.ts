@@ -1,36 +1,38 @@
-import { type BaseContext, BoundedCache, mediaType } from '../../plugin-sdk/index.ts';
+import { mediaType } from '../../plugin-kit/http/index.ts';
+import { BoundedCache } from '../../plugin-kit/runtime/index.ts';
+import type { BaseContext } from '../../plugin-sdk/index.ts';
 import { Accepted, compareLikings, type Liking } from './accept.ts';
 import { type Format, formatOf } from './formats.ts';
 import type { XmlJsonOptions } from './options.ts';
 
-/** What the client is to get: a format, and the media type for it when it has to be made. */
+/** The negotiated format, and its media type if the body is converted. */
 export interface Wanted {
   readonly format: Format;
   readonly type: string;
 }
 
-/** What an `Accept` says. */
+/** A parsed `Accept`. */
 interface Choice {
   /** Null: neither format. */
   readonly preferred: Wanted | null;
-  /** It likes both equally. */
+  /** Both formats have equal weight. */
   readonly equal: boolean;
   readonly json: Wanted;
   readonly xml: Wanted;
 }
 
-const mostChoices = 256;
-const longestAccept = 512;
+const maxChoices = 256;
+const maxAcceptLength = 512;
 
 /**
- * What clients are to get: by their `Accept`; where they like both equally by what they have sent, or else by the configuration.
- * Most clients send one of a few values, so what was read lately is remembered.
+ * Negotiates the format of responses: by `Accept`; for equal weights by the format of the request, or else by the configuration.
+ * Most clients send one of a few values, so parsed values are cached.
  */
 export class Wishes {
   readonly #options: XmlJsonOptions;
-  /** Not negotiated, and with one type only. */
+  /** Fixed format with one media type. */
   readonly #fixed: Wanted | null;
-  readonly #choices = new BoundedCache<string, Choice>(mostChoices);
+  readonly #choices = new BoundedCache<string, Choice>(maxChoices);
 
   constructor(options: XmlJsonOptions) {
     this.#options = options;
@@ -55,7 +57,7 @@ export class Wishes {
     const known = this.#choices.get(accept);
     if (known !== undefined) return known;
     const made = choose(new Accepted(accept), this.#options);
-    if (accept.length <= longestAccept) this.#choices.set(accept, made);
+    if (accept.length <= maxAcceptLength) this.#choices.set(accept, made);
     return made;
   }
 }

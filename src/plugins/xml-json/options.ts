@@ -1,15 +1,15 @@
-import type { XmlMapping } from '../../plugin-sdk/xml.ts';
+import type { XmlMapping } from '../../plugin-kit/xml/index.ts';
 import type { ConvertOptions } from './convert.ts';
 import { type Format, otherFormat } from './formats.ts';
 import type { XmlJsonConfig } from './schema.ts';
 
-/** Characters. Each MiB that comes back from the other thread is copied by this one. */
-const mostOutput = 32 * 1024 * 1024;
+/** Characters. This thread copies each MiB that comes back from the other thread. */
+const maxOutput = 32 * 1024 * 1024;
 
-/** What the phases read of the configuration, computed once. */
+/** The configuration as the phases use it, computed once. */
 export interface XmlJsonOptions {
   readonly backend: Format;
-  /** What clients speak that do not speak what the backend does. */
+  /** The format that the backend does not use. */
   readonly other: Format;
   /** Null: it is negotiated. */
   readonly client: Format | null;
@@ -17,13 +17,13 @@ export interface XmlJsonOptions {
   readonly requests: boolean;
   readonly responses: boolean;
   readonly refuses: boolean;
-  /** Media types that are made, best first. */
+  /** Media types of converted bodies, preferred first. */
   readonly types: Readonly<Record<Format, readonly string[]>>;
   /** `Accept` for the backend. */
   readonly backendAccept: string;
   /** `Content-Type` of requests that have been converted. */
   readonly backendType: string;
-  /** Null: there is none. */
+  /** Null: none. */
   readonly soapAction: string | null;
   readonly soapVersion: '1.1' | '1.2' | null;
   readonly faultStatuses: Readonly<Record<string, number>>;
@@ -98,6 +98,6 @@ function mappingOf({
     mixed: mapping.mixed,
     invalidNames: mapping.invalid_names,
     limits: { maxDepth, maxNodes },
-    maxOutput: Math.min(8 * size, mostOutput),
+    maxOutput: Math.min(8 * size, maxOutput),
   };
 }

@@ -1,15 +1,17 @@
-import { type AccessContext, mediaType, OffThreadError, type Reply, refuse } from '../../plugin-sdk/index.ts';
-import { bodyFault, requestFaultStatus } from '../../plugin-sdk/xml.ts';
+import { mediaType } from '../../plugin-kit/http/index.ts';
+import { OffThreadError } from '../../plugin-kit/runtime/index.ts';
+import { bodyFault, requestFaultStatus } from '../../plugin-kit/xml/index.ts';
+import { type AccessContext, type Reply, refuse } from '../../plugin-sdk/index.ts';
 import type { Conversion } from './convert.ts';
 import type { Converter } from './converter.ts';
 import { formatOf } from './formats.ts';
 import type { Wishes } from './negotiation.ts';
 import type { XmlJsonOptions } from './options.ts';
 
-/** Digests of a body that is not sent any more (RFC 9530, RFC 3230, RFC 2616 14.15). */
+/** Digests of the original body (RFC 9530, RFC 3230, RFC 2616 14.15). */
 export const bodyDigests: readonly string[] = Object.freeze(['Content-Digest', 'Repr-Digest', 'Digest', 'Content-MD5']);
 
-/** The access phase: what the backend is asked for, and the client's body in its format. */
+/** The access phase: sets `Accept` for the backend, and converts the client's body. */
 export class Requests {
   readonly #options: XmlJsonOptions;
   readonly #wishes: Wishes;
@@ -23,13 +25,13 @@ export class Requests {
 
   access(context: AccessContext): undefined | Reply | Promise<undefined | Reply> {
     const { requests, responses } = this.#options;
-    const refusal = responses ? this.#ask(context) : undefined;
+    const refusal = responses ? this.#negotiate(context) : undefined;
     if (refusal !== undefined || !requests || !mayHaveBody(context)) return refusal;
     return this.#body(context);
   }
 
-  /** The format that the client is to get is made of the backend's own. */
-  #ask(context: AccessContext): Reply | undefined {
+  /** The client's format is converted from the backend's. */
+  #negotiate(context: AccessContext): Reply | undefined {
     const { backend, backendAccept, refuses, types } = this.#options;
     const wanted = this.#wishes.of(context);
     if (wanted === null) {
@@ -108,18 +110,18 @@ function requestRefusal(error: unknown): Reply {
   return refuse(requestFaultStatus(fault), `${kind[fault]}: ${(error as Error).message}`);
 }
 
-/** JSON has no other encoding (RFC 8259 8.1); US-ASCII is a part of it. */
+/** JSON has no other encoding (RFC 8259 8.1); US-ASCII is a subset. */
 function isUtf8(charset: string | null): boolean {
   return charset === null || charset === 'utf-8' || charset === 'utf8' || charset === 'us-ascii';
 }
 
-/** The head says that there is one. */
+/** Whether the head announces a body. */
 function tellsBody({ request }: AccessContext): boolean {
   const length = request.header('content-length');
   return length === null ? request.header('transfer-encoding') !== null : length !== '0';
 }
 
-/** HTTP/2 need not tell. */
+/** HTTP/2 need not announce it. */
 function mayHaveBody(context: AccessContext): boolean {
   const { request } = context;
   if (tellsBody(context)) return true;

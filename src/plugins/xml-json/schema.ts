@@ -1,5 +1,5 @@
+import { checkXmlPath, isNcName, isQName, xmlNamespace, xmlnsNamespace } from '../../plugin-kit/xml/index.ts';
 import { array, boolean, type EntityCheck, type Infer, integer, map, record, string } from '../../plugin-sdk/schema.ts';
-import { checkXmlPath, isNcName, isQName, xmlNamespace, xmlnsNamespace } from '../../plugin-sdk/xml.ts';
 import { headerElements } from './soap.ts';
 
 function problemOf(check: () => void): string | null {
@@ -20,7 +20,7 @@ function paths(description: string) {
   return array(path, { len_max: 256, description });
 }
 
-/** What cannot begin the name of an element, so that no member of JSON can be taken for one. */
+/** Characters that cannot begin an element name, so that no JSON member can be mistaken for an element. */
 const marker = /^[^A-Za-z_:\s/\u0080-\uffff][^\s/]*$/;
 const mediaType = /^[!#$&\-^_.+A-Za-z0-9]+\/[!#$&\-^_.+A-Za-z0-9]+$/;
 
@@ -51,56 +51,60 @@ const mapping = record(
       required: true,
       default: '@',
       match: marker,
-      description: 'What the members of attributes begin with. It must begin with a sign that no name begins with.',
+      description: 'Prefix of members for attributes. It must begin with a character that no name begins with.',
     }),
     text_name: string({
       required: true,
       default: '#text',
       match: marker,
-      description: 'Member for the text of an element that has attributes, too.',
+      description: 'Member for the text of an element with attributes.',
     }),
     content_name: string({
       required: true,
       default: '#content',
       match: marker,
-      description: 'Member for a content whose order counts: texts, and objects with one member for elements.',
+      description: 'Member for content whose order counts: strings, and objects with one member for elements.',
     }),
     strip_namespaces: boolean({
       required: true,
       default: false,
-      description: 'XML to JSON: names lose their prefixes, and declarations of namespaces are dropped.',
+      description: 'XML to JSON: removes prefixes from names, and declarations of namespaces.',
     }),
     keep_root: boolean({
       required: true,
       default: true,
-      description: 'XML to JSON: the root element is the one member of an object. Off: only what is in it is shown.',
+      description: 'XML to JSON: the root element is the single member of an object. If off, only its content is used.',
     }),
     root: string({
       custom: (text: string) => (isQName(text) ? null : 'it is not a name in XML'),
       description:
-        'JSON to XML: name of the root element. Null: an object with a single member gives the root; anything else is wrapped in `root`.',
+        'JSON to XML: name of the root element. Null: the single member of an object is the root; anything else is wrapped in `root`.',
     }),
-    item_name: name('item', 'JSON to XML: element for what stands in an array within an array, or in one at the top.'),
+    item_name: name(
+      'item',
+      'JSON to XML: element name for items of an array within an array, or of an array at the top level.',
+    ),
     namespaces: map(prefix, namespace, {
-      description: "JSON to XML: namespaces that the root declares, by prefix; '' for the default one.",
+      description: "JSON to XML: namespaces that are declared at the root, by prefix; '' is the default one.",
     }),
-    arrays: paths('Elements that are arrays also when they occur once.'),
-    ordered: paths('Elements whose content is always told in its order (`content_name`).'),
-    numbers: paths('Elements and attributes that are numbers, where their text is one.'),
-    booleans: paths('Elements and attributes that are booleans, where their text is `true`, `false`, `1` or `0`.'),
-    strings: paths('Elements and attributes that stay text in spite of `infer`.'),
+    arrays: paths('Elements that are arrays even if they occur once.'),
+    ordered: paths('Elements whose content keeps its order (`content_name`).'),
+    numbers: paths('Elements and attributes that are numbers, if their text is one.'),
+    booleans: paths('Elements and attributes that are booleans, if their text is `true`, `false`, `1` or `0`.'),
+    strings: paths('Elements and attributes that stay strings with `infer`.'),
     cdata: paths('JSON to XML: elements whose text is written as a CDATA section.'),
     infer: boolean({
       required: true,
       default: false,
-      description: 'Texts that look like a number, and would be written the same again, or like a boolean become one.',
+      description:
+        'Converts texts that look like a number, and would be written the same way again, or like a boolean.',
     }),
     nulls: string({
       required: true,
       default: 'empty',
       one_of: ['empty', 'nil'] as const,
       description:
-        '`empty`: null and empty elements stand for each other. `nil`: null is `xsi:nil="true"`, and an empty element is an empty text.',
+        '`empty`: null and an empty element are equivalent. `nil`: null is `xsi:nil="true"`, and an empty element is an empty string.',
     }),
     mixed: string({
       required: true,
@@ -113,74 +117,75 @@ const mapping = record(
       default: 'escape',
       one_of: ['escape', 'refuse'] as const,
       description:
-        'JSON to XML: names that XML does not allow are escaped (`a b` as `a_x0020_b`), and read back; or refused.',
+        'JSON to XML: `escape`: names that XML does not allow are escaped (`a b` as `a_x0020_b`), and unescaped again. `refuse`: they are an error.',
     }),
   },
-  { required: true, description: 'How XML and JSON stand for each other.' },
+  { required: true, description: 'How XML and JSON are mapped to each other.' },
 );
 
 const soap = record(
   {
     version: string({
       one_of: ['1.1', '1.2'] as const,
-      description: 'Version of the envelopes that are made; those of both are read. Null: plain XML.',
+      description: 'Version of generated envelopes; both versions are read. Null: plain XML.',
     }),
     action: string({
       match: /^[\x21\x23-\x5b\x5d-\x7e]*$/,
-      description: 'Action of the requests to a SOAP backend: `SOAPAction` (1.1), `action` of the media type (1.2).',
+      description: 'Action of requests to a SOAP backend: `SOAPAction` (1.1), `action` of the content type (1.2).',
     }),
     header: string({
       referenceable: true,
       encrypted: true,
       custom: (text: string) => problemOf(() => headerElements(text)),
-      description: 'XML elements for the header of the envelopes that are made; `soap` is the prefix of the envelope.',
+      description: 'XML elements for the header of generated envelopes; `soap` is the prefix of the envelope.',
     }),
     fault_statuses: map(
       string({ len_min: 1, description: 'Local name of a code or subcode, such as `Sender`, `Receiver`, `NotFound`.' }),
       integer({ between: [400, 599], description: 'A status.' }),
       {
         description:
-          'Statuses of the answers that faults become. `Client` and `Server` of 1.1 are named `Sender` and `Receiver`. Else `Sender` is 400, `Receiver` 500, any other 502.',
+          'HTTP statuses of faults, by their code. `Client` and `Server` of 1.1 are named `Sender` and `Receiver`. Default: `Sender` is 400, `Receiver` 500, any other 502.',
       },
     ),
   },
-  { required: true, description: 'The XML side speaks SOAP, when `version` is set.' },
+  { required: true, description: 'SOAP on the XML side, if `version` is set.' },
 );
 
 export const config = record({
   backend: string({
     required: true,
     one_of: ['json', 'xml'] as const,
-    description: 'What the backend speaks.',
+    description: 'Format of the backend.',
   }),
   client: string({
     required: true,
     default: 'negotiate',
     one_of: ['negotiate', 'json', 'xml'] as const,
-    description: 'What clients speak: what their `Accept` and `Content-Type` say, or always the same.',
+    description: 'Format of clients: by their `Accept` and `Content-Type`, or always the same.',
   }),
-  requests: boolean({ required: true, default: true, description: 'Bodies of requests are converted.' }),
-  responses: boolean({ required: true, default: true, description: 'Bodies of answers are converted.' }),
+  requests: boolean({ required: true, default: true, description: 'Converts request bodies.' }),
+  responses: boolean({ required: true, default: true, description: 'Converts bodies of responses.' }),
   preferred: string({
     one_of: ['json', 'xml'] as const,
-    description: 'What a client gets that accepts both equally and has sent neither. Null: what the backend speaks.',
+    description: 'Format for clients that accept both equally and have sent neither. Null: that of the backend.',
   }),
   unfit: string({
     required: true,
     default: 'refuse',
     one_of: ['refuse', 'pass'] as const,
-    description: 'A body of another type gets 415, a client that accepts neither 406; or both pass unchanged.',
+    description:
+      '`refuse`: a body of another type gets 415, and a client that accepts neither format 406. `pass`: both pass unchanged.',
   }),
   json_type: string({
     required: true,
     default: 'application/json',
     match: mediaType,
-    description: 'Media type of the JSON that is made.',
+    description: 'Content type of converted JSON.',
   }),
   xml_type: string({
     match: mediaType,
     description:
-      'Media type of the XML that is made. Null: `application/xml`, or `text/xml` for clients that like it better; with SOAP that of its version.',
+      'Content type of converted XML. Null: `application/xml`, or `text/xml` for clients that prefer it; with SOAP that of its version.',
   }),
   max_body_size: integer({
     required: true,
@@ -188,19 +193,19 @@ export const config = record({
     between: [1, 8_388_608],
     unit: 'bytes',
     description:
-      'Largest body that is converted. Beyond it a client gets 413, for a backend 502. XML that is made of JSON may be eight times as large, up to 32 MiB.',
+      'Maximum size of a body that is converted. A larger one gets 413, from a backend 502. XML made from JSON may be eight times as large, up to 32 MiB.',
   }),
   max_depth: integer({
     required: true,
     default: 100,
     between: [1, 500],
-    description: 'Most elements within each other.',
+    description: 'Maximum depth of nested elements.',
   }),
   max_nodes: integer({
     required: true,
     default: 250_000,
     between: [1, 500_000],
-    description: 'Most elements, attributes and texts together.',
+    description: 'Maximum number of elements, attributes and texts together.',
   }),
   mapping,
   soap,

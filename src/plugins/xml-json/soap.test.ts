@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import xmlJson from './index.ts';
 
 type Config = Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ describe('JSON clients of a SOAP backend', () => {
   const mapping = { root: 'GetUser', namespaces: { '': 'urn:users' }, strip_namespaces: true, keep_root: false };
   const call = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"id":7}' };
 
-  it('send envelopes of SOAP 1.1', async (t) => {
+  it('have requests sent as SOAP 1.1 envelopes', async (t) => {
     const soap = {
       version: '1.1',
       action: 'urn:users#Get',
@@ -40,7 +40,7 @@ describe('JSON clients of a SOAP backend', () => {
     assert.equal(upstream?.header('accept'), 'text/xml');
   });
 
-  it('send envelopes of SOAP 1.2', async (t) => {
+  it('have requests sent as SOAP 1.2 envelopes', async (t) => {
     const soap = { version: '1.2', action: 'urn:users#Get' };
     const { upstream } = await plugin(t, { backend: 'xml', mapping, soap }).request(call);
     assert.match(upstream?.body ?? '', new RegExp(`<soap:Envelope xmlns:soap="${soap12}"><soap:Body><GetUser`));
@@ -55,7 +55,7 @@ describe('JSON clients of a SOAP backend', () => {
     ['nothing', '', 'null'],
   ];
   for (const [what, body, json, more] of answers) {
-    it(`get what is in the body: ${what}`, async (t) => {
+    it(`get the content of the body: ${what}`, async (t) => {
       const test = plugin(t, {
         backend: 'xml',
         client: 'json',
@@ -112,7 +112,7 @@ describe('JSON clients of a SOAP backend', () => {
     });
   }
 
-  it('get 502 for an answer that is no envelope', async (t) => {
+  it('get 502 for an answer that is not an envelope', async (t) => {
     const test = plugin(t, { backend: 'xml', client: 'json', soap: { version: '1.1' } });
     for (const body of [
       '<a/>',
@@ -128,7 +128,7 @@ describe('JSON clients of a SOAP backend', () => {
 describe('SOAP clients of a JSON backend', () => {
   const config = { backend: 'json', client: 'xml', mapping: { keep_root: false, root: 'Answer' } };
 
-  it('have their envelopes opened, and answers in new ones', async (t) => {
+  it('have their envelopes unwrapped, and answers wrapped', async (t) => {
     const { upstream, response } = await plugin(t, { ...config, soap: { version: '1.2' } }).request({
       method: 'POST',
       headers: { 'Content-Type': 'application/soap+xml' },
@@ -150,7 +150,7 @@ describe('SOAP clients of a JSON backend', () => {
     ['1.2', 503, 500, '<soap:Text xml:lang="en">no such user</soap:Text>'],
   ];
   for (const [version, status, answered, text] of failures) {
-    it(`get a fault of SOAP ${version} for ${status}`, async (t) => {
+    it(`get a SOAP ${version} fault for ${status}`, async (t) => {
       const { response } = await plugin(t, { ...config, soap: { version } }).request({
         backend: { status, headers: { 'Content-Type': 'application/json' }, body: '{"message":"no such user"}' },
       });
@@ -160,7 +160,7 @@ describe('SOAP clients of a JSON backend', () => {
     });
   }
 
-  it('must not ask for more than is done', async (t) => {
+  it('get 400 for mustUnderstand headers, missing envelopes and faults', async (t) => {
     const test = plugin(t, { ...config, soap: { version: '1.1' } });
     const request = (body: string) => ({ method: 'POST', headers: { 'Content-Type': 'text/xml' }, body });
     const header = '<s:Header><x s:mustUnderstand="1"/></s:Header>';

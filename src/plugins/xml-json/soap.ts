@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../plugin-sdk/index.ts';
-import { isJsonObject } from '../../plugin-sdk/index.ts';
+import type { JsonObject, JsonValue } from '../../plugin-kit/json/index.ts';
+import { isJsonObject } from '../../plugin-kit/json/index.ts';
 import {
   attributeOf,
   type CompiledXmlMapping,
@@ -13,7 +13,7 @@ import {
   XmlMappingError,
   type XmlNode,
   xmlnsNamespace,
-} from '../../plugin-sdk/xml.ts';
+} from '../../plugin-kit/xml/index.ts';
 
 export type SoapVersion = '1.1' | '1.2';
 
@@ -23,9 +23,9 @@ const namespaces: Readonly<Record<SoapVersion, string>> = {
 };
 
 export interface FaultCode {
-  /** Local name: `Client` and `Server` of SOAP 1.1 are told as `Sender` and `Receiver`. */
+  /** Local name: `Client` and `Server` of SOAP 1.1 are reported as `Sender` and `Receiver`. */
   readonly main: string;
-  /** Local name of the inmost subcode (1.2), or what follows a dot in the code (1.1); null: none. */
+  /** Local name of the innermost subcode (1.2), or the part after the dot in the code (1.1); null: none. */
   readonly sub: string | null;
 }
 
@@ -39,8 +39,8 @@ interface Fault {
 export type OpenedEnvelope = { readonly kind: 'body'; readonly elements: readonly XmlElement[] } | Fault;
 
 /**
- * Takes the body out of an envelope of either version. Throws an `XmlMappingError` for a document that is no envelope, and for a request
- * with a header that its reader must understand: headers are dropped.
+ * Extracts the body of an envelope of either version. Throws an `XmlMappingError` for a document that is not an envelope, and for a
+ * request with a `mustUnderstand` header: headers are dropped.
  */
 export function openEnvelope({ root }: XmlDocument, mapping: CompiledXmlMapping, request: boolean): OpenedEnvelope {
   const { uri } = root;
@@ -157,7 +157,7 @@ function plainElement(name: string, children: readonly XmlNode[], lang = false):
   return { kind: 'element', name, prefix: '', local: name, uri: '', attributes, children: [...children] };
 }
 
-/** The answer of a JSON backend that failed, as a fault: its `message` is the reason, all of it the detail. */
+/** The error response of a JSON backend as a fault: its `message` is the reason, the whole response the detail. */
 export function faultEnvelope(
   version: SoapVersion,
   status: number,

@@ -5,14 +5,14 @@ import { type BackendHandler, startBackend, type TestBackend } from '../../../te
 import { openHttp2 } from '../../../test/support/http2-client.ts';
 import { type Http2Rig, startHttp2Rig } from '../../../test/support/http2-rig.ts';
 import { exchangeOne } from '../../../test/support/raw-client.ts';
-import { bodyFault } from '../../plugin-sdk/xml.ts';
+import { bodyFault } from '../../plugin-kit/xml/index.ts';
 import type { ConvertOptions } from './convert.ts';
 import { atOnce, Converter } from './converter.ts';
 
 const order = '<order id="7"><item>tea</item><item>milk</item></order>';
 const orderJson = { order: { '@id': '7', item: ['tea', 'milk'] } };
 
-/** Answers with XML of its path; the last request is kept. */
+/** Answers with XML of its path, and keeps the last request. */
 class XmlBackend {
   accept: string | undefined;
   type: string | undefined;
@@ -40,7 +40,7 @@ class XmlBackend {
       response.statusCode = 304;
       response.end();
     } else if (url === '/broken') {
-      // The fault comes long after the first bytes.
+      // The error is far behind the first bytes.
       response.write(`<order>${'<item>tea</item>'.repeat(5_000)}`);
       setImmediate(() => response.end('</item>'));
     } else if (url === '/cut') {
@@ -77,7 +77,7 @@ describe('through a gateway', () => {
   const ask = (path: string, headers: Readonly<Record<string, string>> = {}, more: RequestInit = {}) =>
     fetch(rig.gateway.proxyUrl + path, { ...more, headers: { 'Accept-Encoding': 'identity', ...headers } });
 
-  it('a client that speaks JSON talks to an XML backend', async () => {
+  it('serves a JSON client from an XML backend', async () => {
     const answer = await ask(
       '/',
       { 'Content-Type': 'application/json', Accept: 'application/json' },
@@ -95,7 +95,7 @@ describe('through a gateway', () => {
     assert.equal(state.accept, 'application/xml, text/xml;q=0.9');
   });
 
-  it('one that speaks XML gets what the backend sent', async () => {
+  it('forwards the answer unchanged to an XML client', async () => {
     const answer = await ask('/', { Accept: 'text/xml' });
     assert.equal(await answer.text(), order);
     assert.equal(answer.headers.get('etag'), '"1"');
@@ -103,7 +103,7 @@ describe('through a gateway', () => {
     assert.equal(state.accept, 'text/xml');
   });
 
-  it('so does one of HTTP/2', async () => {
+  it('serves clients over HTTP/2', async () => {
     await using client = await openHttp2(rig.port);
     const answer = await client.request('/', {
       headers: { ':method': 'POST', accept: 'application/json', 'content-type': 'application/json' },
@@ -114,7 +114,7 @@ describe('through a gateway', () => {
     assert.equal(state.type, 'application/xml; charset=utf-8');
   });
 
-  it('compressed answers are read, and compressed anew', async () => {
+  it('decompresses answers and compresses them again', async () => {
     const plain = await ask('/zipped');
     assert.deepEqual(await plain.json(), orderJson);
     assert.equal(plain.headers.get('content-encoding'), null);
@@ -123,7 +123,7 @@ describe('through a gateway', () => {
     assert.deepEqual(JSON.parse(gunzipSync(Buffer.from(raw.body, 'latin1')).toString()), orderJson);
   });
 
-  it('HEAD and 304 have the heads of the JSON', async () => {
+  it('sends the headers of the JSON with HEAD and 304', async () => {
     const head = await exchangeOne(rig.port, 'HEAD / HTTP/1.1\r\nHost: a\r\n\r\n', 'HEAD');
     assert.equal(head.status, 200);
     assert.equal(head.get('content-type'), 'application/json');
@@ -134,7 +134,7 @@ describe('through a gateway', () => {
     assert.equal(unchanged.headers.get('etag'), 'W/"1"');
   });
 
-  it('nothing is sent of an answer that cannot be converted', async () => {
+  it('sends nothing of an answer that cannot be converted', async () => {
     const broken = await ask('/broken');
     assert.equal(broken.status, 502);
     assert.match(((await broken.json()) as { message: string }).message, /line 1, column 80014\)$/);
@@ -144,7 +144,7 @@ describe('through a gateway', () => {
     assert.equal((await ask('/huge')).status, 502);
   });
 
-  it('large answers take the other thread, pictures none', async () => {
+  it('converts large answers in another thread, and never images', async () => {
     const large = (await (await ask('/large')).json()) as { order: { item: string[] } };
     assert.equal(large.order.item.length, 50_000);
     const picture = await ask('/picture');
@@ -152,7 +152,7 @@ describe('through a gateway', () => {
     assert.equal(picture.headers.get('vary')?.includes('Accept,') ?? false, false);
   });
 
-  it('what cannot be done is refused before the backend is asked', async () => {
+  it('refuses unconvertible requests before the backend', async () => {
     state.accept = 'nobody';
     assert.equal((await ask('/', { Accept: 'image/png' })).status, 406);
     const form = await ask('/', {}, { method: 'POST', body: new URLSearchParams({ a: '1' }) });
@@ -170,7 +170,7 @@ describe('through a gateway', () => {
     assert.equal(state.accept, 'nobody');
   });
 
-  it('a body of undeclared length is converted, too', async () => {
+  it('converts a body of undeclared length', async () => {
     const body = JSON.stringify(orderJson);
     const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
     const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -179,8 +179,8 @@ describe('through a gateway', () => {
   });
 });
 
-describe('beside a cache', () => {
-  it('one stored answer serves both formats, and no part of it as the whole', async () => {
+describe('together with a cache', () => {
+  it('serves both formats from one stored answer, and no part as the whole', async () => {
     let asked = 0;
     await using backend = await startBackend({
       handler: (_, response) => {
@@ -242,15 +242,15 @@ describe('the event loop', () => {
   };
 
   /**
-   * Milliseconds of this thread's CPU that a conversion takes, at least of some: the first ones run code that is not optimised yet, which
-   * counts. What other processes do does not.
+   * The minimum of several measurements of this thread's CPU time for a conversion, in milliseconds: the first ones run code that is not optimised yet, which
+   * counts; other processes do not.
    */
   async function ownTime(run: () => unknown): Promise<number> {
     const before = process.threadCpuUsage();
     try {
       await run();
     } catch (error) {
-      // Larger than the limits is as good an end.
+      // A refusal as too large is also accepted.
       assert.equal(bodyFault(error), 'limit', String(error));
     }
     const { user, system } = process.threadCpuUsage(before);

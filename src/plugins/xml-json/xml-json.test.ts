@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { definePlugin } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
-import { type TestBackend, type TestRequest, testPlugin } from '../../plugin-sdk/testing.ts';
+import { type TestBackend, type TestRequest, testPlugin } from '../../plugin-testing/index.ts';
 import xmlJson from './index.ts';
 
 type Config = Readonly<Record<string, unknown>>;
@@ -25,13 +25,13 @@ function sending(type: string, body: string | Uint8Array, headers: Readonly<Reco
 }
 
 describe('the configuration', () => {
-  it('needs to know what the backend speaks', async () => {
+  it('requires the format of the backend', async () => {
     const checked = await testPlugin(xmlJson).check({});
     assert.ok(!checked.ok);
     assert.match(checked.message, /backend: required field missing/);
   });
 
-  it('has defaults for all else', async () => {
+  it('has defaults for all other fields', async () => {
     const checked = await testPlugin(xmlJson).check({ backend: 'xml' });
     assert.ok(checked.ok);
     assert.equal(checked.config['client'], 'negotiate');
@@ -69,7 +69,7 @@ describe('answers of an XML backend', () => {
   const xml = '<order id="7"><item>tea</item><item>milk</item><paid/></order>';
   const json = '{"order":{"@id":"7","item":["tea","milk"],"paid":null}}';
 
-  it('are JSON for a client that asks for it', async (t) => {
+  it('are JSON for a client that accepts it', async (t) => {
     const { upstream, response } = await plugin(t, { backend: 'xml' }).request({
       headers: { Accept: 'application/json', Range: 'bytes=0-5', 'If-Range': '"a"' },
       backend: answering('application/xml; charset=utf-8', xml, {
@@ -111,7 +111,7 @@ describe('answers of an XML backend', () => {
     });
   }
 
-  it('are what the client has sent when it likes both equally', async (t) => {
+  it('have the format of the request when the client accepts both equally', async (t) => {
     const test = plugin(t, { backend: 'xml' });
     const { response } = await test.request({
       ...sending('application/json', '{"a":1}'),
@@ -120,14 +120,14 @@ describe('answers of an XML backend', () => {
     assert.equal(response.body, json);
   });
 
-  it('are what is preferred when nothing is said', async (t) => {
+  it('have the preferred format without Accept', async (t) => {
     const { response } = await plugin(t, { backend: 'xml', preferred: 'json' }).request({
       backend: answering('text/xml', xml),
     });
     assert.equal(response.body, json);
   });
 
-  it('are always JSON when that is fixed, without negotiation', async (t) => {
+  it('are always JSON without negotiation', async (t) => {
     const { response } = await plugin(t, { backend: 'xml', client: 'json' }).request({
       headers: { Accept: 'application/xml' },
       backend: answering('application/problem+xml', xml, { status: 404 }),
@@ -137,7 +137,7 @@ describe('answers of an XML backend', () => {
     assert.equal(response.header('vary'), null);
   });
 
-  it('pass when they are something else', async (t) => {
+  it('are forwarded when they have another type', async (t) => {
     const test = plugin(t, { backend: 'xml', client: 'json' });
     for (const type of ['image/svg+xml', 'application/xhtml+xml', 'text/html', 'application/json', 'text/xmlx']) {
       const { response } = await test.request({ backend: answering(type, xml) });
@@ -146,7 +146,7 @@ describe('answers of an XML backend', () => {
     }
   });
 
-  it('keep a Vary that says enough', async (t) => {
+  it('keep a Vary that already covers it', async (t) => {
     const test = plugin(t, { backend: 'xml' });
     for (const vary of ['Accept-Encoding, ACCEPT', '*']) {
       const { response } = await test.request({ backend: answering('text/xml', xml, { headers: { Vary: vary } }) });
@@ -158,7 +158,7 @@ describe('answers of an XML backend', () => {
     assert.deepEqual(response.headers['vary'], ['Accept-Encoding', 'Accept']);
   });
 
-  it('are decoded first', async (t) => {
+  it('are decompressed first', async (t) => {
     const { response } = await plugin(t, { backend: 'xml', client: 'json' }).request({
       backend: answering('text/xml', gzipSync(xml), { headers: { 'Content-Encoding': 'gzip' } }),
     });
@@ -166,7 +166,7 @@ describe('answers of an XML backend', () => {
     assert.equal(response.header('content-encoding'), null);
   });
 
-  it('are 502 in a coding that nobody knows, or in parts', async (t) => {
+  it('cause a 502 in an unknown coding, or as a partial answer', async (t) => {
     const test = plugin(t, { backend: 'xml', client: 'json' });
     const coded = answering('text/xml', xml, { headers: { 'Content-Encoding': 'secret' } });
     assert.equal((await test.request({ backend: coded })).response.status, 502);
@@ -174,14 +174,14 @@ describe('answers of an XML backend', () => {
     assert.equal((await test.request({ backend: part })).response.status, 502);
   });
 
-  it('are 502 with the place when they are malformed, and show nothing of it', async (t) => {
+  it('cause a 502 with the place when malformed, without their content', async (t) => {
     const test = plugin(t, { backend: 'xml', client: 'json' });
     const { response } = await test.request({ backend: answering('text/xml', '<secret>\n<a></b></secret>') });
     assert.equal(response.status, 502);
     assert.match(response.body, /line 2, column/);
     assert.doesNotMatch(response.body, /secret/);
     await test.request({ backend: answering('text/xml', '<secret>\n<a></b></secret>') });
-    // The operator learns of it, once for many.
+    // It is logged for the operator, throttled.
     assert.equal(test.logLines.length, 1);
     assert.match(JSON.stringify(test.logLines), /not valid XML.*line 2, column/);
     assert.doesNotMatch(JSON.stringify(test.logLines), /secret/);
@@ -201,7 +201,7 @@ describe('answers of an XML backend', () => {
     assert.equal(unchanged.response.header('content-type'), null);
   });
 
-  it('that are empty stay so', async (t) => {
+  it('stay empty when empty', async (t) => {
     const { response } = await plugin(t, { backend: 'xml', client: 'json' }).request({
       backend: answering('text/xml', ''),
     });
@@ -220,7 +220,7 @@ describe('answers of an XML backend', () => {
     assert.match(broken.response.body, /unclosed tag \(line 1/);
   });
 
-  it('that the gateway made are left alone', async (t) => {
+  it('of the gateway itself are not converted', async (t) => {
     const refuser = definePlugin({
       name: 'refuser',
       version: '1.0.0',
@@ -231,7 +231,7 @@ describe('answers of an XML backend', () => {
         access: () => ({ status: 403, headers: [['Content-Type', 'text/xml']], body: xml, message: null }),
       }),
     });
-    const test = testPlugin(xmlJson, { config: { backend: 'xml' }, beside: [{ plugin: refuser }] });
+    const test = testPlugin(xmlJson, { config: { backend: 'xml' }, otherPlugins: [{ plugin: refuser }] });
     t.after(() => test.dispose());
     const { response } = await test.request({ headers: { Accept: 'application/json' } });
     assert.equal(response.status, 403);
@@ -252,7 +252,7 @@ describe('requests to an XML backend', () => {
     assert.equal(upstream?.header('content-digest'), null);
   });
 
-  it('pass when they are XML already', async (t) => {
+  it('are forwarded when they are already XML', async (t) => {
     const { upstream } = await plugin(t, { backend: 'xml' }).request(sending('text/xml', '<a>'));
     assert.equal(upstream?.body, '<a>');
     assert.equal(upstream?.header('content-type'), 'text/xml');
@@ -279,21 +279,21 @@ describe('requests to an XML backend', () => {
     });
   }
 
-  it('pass as they are where that is wanted', async (t) => {
+  it('are forwarded unchanged if configured', async (t) => {
     const test = plugin(t, { backend: 'xml', unfit: 'pass' });
     const form = await test.request(sending('application/x-www-form-urlencoded', 'a=1', { Accept: 'image/png' }));
     assert.equal(form.upstream?.header('accept'), 'image/png');
     assert.equal(form.upstream?.header('content-type'), 'application/x-www-form-urlencoded');
   });
 
-  it('without a body are nothing to convert', async (t) => {
+  it('without a body are not converted', async (t) => {
     const { upstream } = await plugin(t, { backend: 'xml' }).request({
       headers: { 'Content-Type': 'application/json' },
     });
     assert.equal(upstream?.header('content-type'), 'application/json');
   });
 
-  it('with names that XML does not allow are refused where that is wanted', async (t) => {
+  it('with names that XML does not allow are refused if configured', async (t) => {
     const request = sending('application/json', '{"a":{"first name":1}}');
     const escaped = await plugin(t, { backend: 'xml' }).request(request);
     assert.equal(escaped.upstream?.body, `${declaration}<a><first_x0020_name>1</first_x0020_name></a>`);
@@ -301,7 +301,7 @@ describe('requests to an XML backend', () => {
     assert.equal((await refusing.request(request)).response.status, 400);
   });
 
-  it('are left alone when only answers are converted', async (t) => {
+  it('are not converted when only answers are', async (t) => {
     const test = plugin(t, { backend: 'xml', requests: false });
     const { upstream } = await test.request(sending('application/json', '{', { Accept: 'application/json' }));
     assert.equal(upstream?.header('content-type'), 'application/json');
@@ -342,7 +342,7 @@ describe('a JSON backend', () => {
     }
   });
 
-  it('that answers with broken JSON is 502 with the place', async (t) => {
+  it('causes a 502 with the place when it answers with malformed JSON', async (t) => {
     const { response } = await plugin(t, { backend: 'json', client: 'xml', mapping: { root: 'a' } }).request({
       backend: answering('application/json', '{"a":1'),
     });
@@ -350,7 +350,7 @@ describe('a JSON backend', () => {
     assert.match(response.body, /line 1, column 7/);
   });
 
-  it('does not get what a client must not send', async (t) => {
+  it('receives nothing that a client must not send', async (t) => {
     const test = plugin(t, { backend: 'json' });
     for (const [type, body, status] of [
       ['text/xml', '<a><b></a>', 400],
@@ -366,7 +366,7 @@ describe('a JSON backend', () => {
     }
   });
 
-  it('sees names that objects have as members of their own', async (t) => {
+  it('receives names of the prototype as ordinary members', async (t) => {
     const { upstream } = await plugin(t, { backend: 'json' }).request(
       sending('text/xml', '<a><__proto__>1</__proto__><__proto__>2</__proto__><constructor toString="x"/></a>'),
     );

@@ -1,11 +1,11 @@
+import { Tracer } from '../../plugin-kit/telemetry/propagation/index.ts';
 import type { PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
-import { Tracer } from '../../plugin-sdk/propagation/tracer.ts';
 import { openReporter } from './reporter.ts';
 import type { ZipkinConfig } from './schema.ts';
 import { type SpanMaker, spansOf } from './spans.ts';
 import { streamSpans } from './stream-spans.ts';
 
-export function reportSpans(config: ZipkinConfig, tools: PluginTools): PluginPhases {
+export function exportToZipkin(config: ZipkinConfig, tools: PluginTools): PluginPhases {
   const rate = config.sample_ratio ?? 0.001;
   const reporter = config.http_endpoint === null ? null : openReporter(config.http_endpoint, config, tools);
   const maker: SpanMaker = {

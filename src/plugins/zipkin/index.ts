@@ -1,6 +1,6 @@
+import { traceHeaders } from '../../plugin-kit/telemetry/propagation/index.ts';
 import { allProtocols, definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
-import { traceHeaders } from '../../plugin-sdk/propagation/rules.ts';
-import { reportSpans } from './handler.ts';
+import { exportToZipkin } from './handler.ts';
 import type { ZipkinConfig } from './schema.ts';
 
 export default definePlugin<ZipkinConfig>({
@@ -16,5 +16,5 @@ export default definePlugin<ZipkinConfig>({
       headers: traceHeaders(config),
     },
   }),
-  setup: reportSpans,
+  setup: exportToZipkin,
 });

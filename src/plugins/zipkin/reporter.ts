@@ -1,6 +1,5 @@
-import { httpSender } from '../../plugin-sdk/http-sender.ts';
+import { DeliveryQueue, DeliveryRefused, httpSender } from '../../plugin-kit/delivery/index.ts';
 import type { PluginTools } from '../../plugin-sdk/index.ts';
-import { DeliveryQueue, DeliveryRefused } from '../../plugin-sdk/queue.ts';
 import type { ZipkinConfig } from './schema.ts';
 import type { ZipkinSpan } from './zipkin-span.ts';
 

@@ -1,22 +1,13 @@
 import {
   defaultHeaderTypeField,
+  endpointUrl,
   headerTypeField,
   propagationField,
-  traceHeaderField,
-} from '../../plugin-sdk/propagation/fields.ts';
-import {
-  array,
-  boolean,
-  type EntityCheck,
-  endpointUrl,
-  headerName,
-  type Infer,
-  integer,
-  number,
   queueField,
-  record,
-  string,
-} from '../../plugin-sdk/schema.ts';
+  traceHeaderField,
+} from '../../plugin-kit/fields/index.ts';
+import type { EntityCheck, Infer } from '../../plugin-sdk/schema.ts';
+import { array, boolean, headerName, integer, number, record, string } from '../../plugin-sdk/schema.ts';
 
 /** Tags that the plugin sets itself. */
 const ownTags = [
@@ -38,7 +29,7 @@ const ownTags = [
 const tag = record(
   {
     name: string({ required: true, not_one_of: ownTags, len_max: 256, description: 'Name of the tag.' }),
-    value: string({ required: true, len_max: 4096, description: 'Its value.' }),
+    value: string({ required: true, len_max: 4096, description: 'Value of the tag.' }),
   },
   { description: 'A tag.' },
 );
@@ -51,23 +42,23 @@ export const config = record({
   local_service_name: string({
     required: true,
     default: 'kong',
-    description: 'Name of the gateway as Zipkin shows it.',
+    description: 'Name of the gateway in Zipkin.',
   }),
   http_endpoint: endpointUrl({
     referenceable: false,
     description:
-      'Whole URL that spans are sent to as JSON: `http://zipkin:9411/api/v2/spans`. Null: headers are passed on, and no span is sent.',
+      'Full URL that spans are sent to as JSON: `http://zipkin:9411/api/v2/spans`. Null: trace headers are propagated, and no spans are sent.',
   }),
   sample_ratio: number({
     default: 0.001,
     between: [0, 1],
-    description: 'Share of requests that are traced, 0 to 1, where the client does not say whether they are.',
+    description: 'Fraction of requests that are traced, 0 to 1, if the client does not decide.',
   }),
-  default_service_name: string({ description: 'Name of a backend whose service has none.' }),
+  default_service_name: string({ description: 'Name of backends whose service has no name.' }),
   include_credential: boolean({
     required: true,
     default: true,
-    description: 'Spans tell the id of the credential, in `kong.credential`.',
+    description: 'Adds the id of the credential to spans, as `kong.credential`.',
   }),
   traceid_byte_count: integer({
     required: true,
@@ -82,25 +73,25 @@ export const config = record({
     required: true,
     default: 'Zipkin-Tags',
     description:
-      "Header by which clients add tags to a request's span: `name=value; other=value`. 32 tags at most, names of 128 and values of 1,024 characters; names that the plugin itself uses, and all that begin with `kong.`, are left out.",
+      'Name of the header in which clients send tags for the span of a request: `name=value; other=value`. At most 32 tags, names of 128 and values of 1,024 characters. Names that the plugin itself uses, and names beginning with `kong.`, are ignored.',
   }),
-  static_tags: array(tag, { len_max: 64, description: "Tags that every request's span has." }),
+  static_tags: array(tag, { len_max: 64, description: "Tags of every request's span." }),
   http_span_name: string({
     required: true,
     default: 'method',
     one_of: ['method', 'method_path'],
-    description: 'Name of spans: `GET`, or `GET /users/7`.',
+    description: 'Format of span names: `GET`, or `GET /users/7`.',
   }),
-  connect_timeout: milliseconds(2000, 'Until the connection to the receiver is there.'),
-  send_timeout: milliseconds(5000, 'Until a message has gone.'),
-  read_timeout: milliseconds(5000, 'Until it is answered.'),
+  connect_timeout: milliseconds(2000, 'Timeout of connecting to the receiver.'),
+  send_timeout: milliseconds(5000, 'Timeout of sending a message.'),
+  read_timeout: milliseconds(5000, 'Timeout of waiting for the response.'),
   http_response_header_for_traceid: traceHeaderField(),
   phase_duration_flavor: string({
     required: true,
     default: 'annotations',
     one_of: ['annotations', 'tags'],
     description:
-      'How phases are told: by annotations at their begin and end (`krs`, `krf`, ...), or by tags with their duration (`kong.access.duration_ms`).',
+      'How phases are recorded: as annotations at their begin and end (`krs`, `krf`, ...), or as tags with their duration (`kong.access.duration_ms`).',
   }),
   queue: queueField('requests'),
   propagation: propagationField('b3'),

@@ -1,22 +1,19 @@
-import type { LogContext } from '../../plugin-sdk/index.ts';
-import { lowHalf } from '../../plugin-sdk/propagation/formats.ts';
-import { newSpanId } from '../../plugin-sdk/propagation/trace-ids.ts';
-import type { RequestTrace } from '../../plugin-sdk/propagation/tracer.ts';
-import { readBytes } from '../../plugin-sdk/templates/values.ts';
-import type { TraceSpan } from '../../plugin-sdk/trace.ts';
+import { utf8FromLatin1 } from '../../plugin-kit/http/index.ts';
+import { low64Bits, newSpanId, type RequestTrace } from '../../plugin-kit/telemetry/propagation/index.ts';
+import type { LogContext, TraceSpan } from '../../plugin-sdk/index.ts';
 import { clientTags } from './client-tags.ts';
 import { annotationsOf, durationTags, phasesOf } from './phases.ts';
 import type { ZipkinConfig } from './schema.ts';
 import { duration, endpoint, microseconds, shown, tagsOf, type ZipkinSpan } from './zipkin-span.ts';
 
-/** What is the same for all spans of an instance. */
+/** Values that are the same for all spans of an instance. */
 export interface SpanMaker {
   readonly config: ZipkinConfig;
   readonly nodeId: string;
   readonly staticTags: Readonly<Record<string, string>>;
 }
 
-/** The spans of a finished request: the request, what was asked of backends as a whole, and each attempt at one. */
+/** The spans of a finished request: the request, the proxying as a whole, and each attempt. */
 export function spansOf(maker: SpanMaker, context: LogContext, trace: RequestTrace): readonly ZipkinSpan[] {
   const recorded = context.trace?.spans ?? [];
   const attempts = recorded.flatMap((span, at) => (span.kind === 'attempt' ? [{ span, at }] : []));
@@ -39,12 +36,12 @@ function requestSpan(
   const { startedAt, total } = measures;
   const parentId = trace.remote?.spanId ?? '';
   const phases = phasesOf(context);
-  const path = readBytes(request.path);
+  const path = utf8FromLatin1(request.path);
   const isTagged = config.phase_duration_flavor === 'tags';
-  // Those of what is done for a backend stand at the span of that, where there is one.
+  // Annotations of the proxying belong to its span, if there is one.
   const own = isProxied ? phases.slice(0, 1) : phases;
   return {
-    traceId: trace.short ? lowHalf(trace.traceId) : trace.traceId,
+    traceId: trace.short ? low64Bits(trace.traceId) : trace.traceId,
     id: trace.spanId,
     ...(parentId === '' ? {} : { parentId }),
     name: shown(config.http_span_name === 'method' ? request.method : `${request.method} ${path}`),
@@ -55,7 +52,7 @@ function requestSpan(
     remoteEndpoint: endpoint(client.ip, client.port),
     ...(isTagged ? {} : { annotations: annotationsOf(own) }),
     tags: {
-      ...clientTags(request.headerValues(config.tags_header).map(readBytes)),
+      ...clientTags(request.headerValues(config.tags_header).map(utf8FromLatin1)),
       ...staticTags,
       ...tagsOf({
         lc: 'kong',

@@ -1,10 +1,9 @@
+import { low64Bits, newSpanId, newTraceId } from '../../plugin-kit/telemetry/propagation/index.ts';
 import type { StreamLogContext } from '../../plugin-sdk/index.ts';
-import { lowHalf } from '../../plugin-sdk/propagation/formats.ts';
-import { newSpanId, newTraceId } from '../../plugin-sdk/propagation/trace-ids.ts';
 import type { SpanMaker } from './spans.ts';
 import { duration, endpoint, microseconds, tagsOf, type ZipkinSpan } from './zipkin-span.ts';
 
-/** The span of a stream, whose client can say nothing of a trace; and of the way to its backend. */
+/** The spans of a stream, which has no trace context, and of its backend connection. */
 export function streamSpans(
   { config, nodeId, staticTags }: SpanMaker,
   context: StreamLogContext,
@@ -12,7 +11,7 @@ export function streamSpans(
   const { protocol, client, measures, route, service } = context;
   const { startedAt, total, gateway } = measures;
   const id = newTraceId(config.traceid_byte_count === 8);
-  const traceId = config.traceid_byte_count === 8 ? lowHalf(id) : id;
+  const traceId = config.traceid_byte_count === 8 ? low64Bits(id) : id;
   const localEndpoint = { serviceName: config.local_service_name };
   const root: ZipkinSpan = {
     traceId,

@@ -45,7 +45,7 @@ after(async () => {
   assert.deepEqual(faults, []);
 });
 
-/** What Zipkin's description (zipkin2-api.yaml) does not allow. */
+/** What Zipkin's schema (zipkin2-api.yaml) does not allow. */
 function faultsOf(span: Record<string, unknown>): string[] {
   const found: string[] = [];
   const must = (holds: boolean, what: string) => {
@@ -109,7 +109,7 @@ async function traceOf(traceId: string, kind = 'SERVER'): Promise<readonly Zipki
   return own();
 }
 
-test('a request, its proxy span and its attempt; B3 for the backend', async () => {
+test('sends a request span, a proxy span and an attempt, and forwards B3', async () => {
   const path = await route({ static_tags: [{ name: 'team', value: 'x' }] });
   const seen = await ask(`${path}/x?token=secret`, { 'zipkin-tags': 'a=1; lc=forged; b=x"y' });
   const traceId = String(seen.headers['x-b3-traceid']);
@@ -150,7 +150,7 @@ test('a request, its proxy span and its attempt; B3 for the backend', async () =
   assert.ok(!JSON.stringify(spans).includes('secret'));
 });
 
-test('paths and tags are texts, not bytes', async () => {
+test('decodes paths and tags to text', async () => {
   const path = await route({ http_span_name: 'method_path' });
   const tag = Buffer.from('dp=Łódź').toString('latin1');
   const seen = await ask(`${path}/caf%C3%A9/%F0%9F%98%80`, { 'zipkin-tags': tag });
@@ -159,7 +159,7 @@ test('paths and tags are texts, not bytes', async () => {
   assert.equal(root?.tags['dp'], 'Łódź');
 });
 
-test('64-bit ids, tags for phases, names with the path, an other name of the gateway', async () => {
+test('applies 64-bit ids, phase tags, span names with the path, and the service name', async () => {
   const path = await route({
     traceid_byte_count: 8,
     phase_duration_flavor: 'tags',
@@ -185,7 +185,7 @@ test('64-bit ids, tags for phases, names with the path, an other name of the gat
 const id = '463ac35c9f6413ad48485a3953bb6124';
 const span = 'a2fb4a1d1a96d312';
 
-test("a client's trace is continued as it came, and its decision counts", async () => {
+test("continues a client's trace in its format, with its sampling decision", async () => {
   const path = await route({ sample_ratio: 0 });
   const seen = await ask(path, { 'x-b3-traceid': id.slice(16), 'x-b3-spanid': span, 'x-b3-sampled': '1' });
   assert.equal(seen.headers['x-b3-traceid'], id.slice(16));
@@ -205,7 +205,7 @@ test("a client's trace is continued as it came, and its decision counts", async 
   assert.ok(!spans.some(({ traceId }) => traceId === `${id.slice(1)}0`));
 });
 
-test('failed attempts, a refused request, an error of the backend', async () => {
+test('marks failed attempts, refused requests and errors of the backend', async () => {
   let calls = 0;
   await using flaky = await startBackend({
     handler: (request, response) => {
@@ -244,7 +244,7 @@ test('failed attempts, a refused request, an error of the backend', async () => 
   );
 });
 
-test('beside opentelemetry: one trace, whose spans follow each other', async () => {
+test('shares one trace with opentelemetry, with linked spans', async () => {
   await using otlp = await startOtlpReceiver();
   const path = await route({});
   await write('POST', `/routes${path}/plugins`, {
@@ -256,7 +256,7 @@ test('beside opentelemetry: one trace, whose spans follow each other', async () 
   assert.equal(seen.headers['x-b3-traceid'], traceId);
   const [, , attempt] = await traceOf(traceId);
   assert.equal(seen.headers['x-b3-spanid'], attempt?.id);
-  // The rate of the second counts for nothing: the first has decided.
+  // The rate of the second is ignored: the first has decided.
   const own = await otlp.trace(traceId);
   assert.equal(own.find(({ name }) => name === 'kong')?.parentSpanId, attempt?.id);
   assert.equal(own.find(({ name }) => name === 'kong.balancer')?.spanId, told);
@@ -268,7 +268,7 @@ test('beside opentelemetry: one trace, whose spans follow each other', async () 
   assert.equal(neither.headers['x-b3-sampled'], '0');
 });
 
-test("the consumer is told of; an instance of the consumer's own comes too late, as in Kong", async () => {
+test('reports the consumer; an instance of a consumer runs too late, as in Kong', async () => {
   const path = await route({});
   await write('POST', `/routes${path}/plugins`, { name: 'key-auth' });
   await write('PUT', '/consumers/ada', {});
@@ -287,7 +287,7 @@ test("the consumer is told of; an instance of the consumer's own comes too late,
   assert.ok(!messages.some((message) => message.path === '/of-ada'));
 });
 
-test('a stream', async () => {
+test('sends a span for a stream', async () => {
   await write('PUT', '/services/tcp', { protocol: 'tcp', host: '127.0.0.1', port: backend.port });
   await write('PUT', '/services/tcp/routes/tcp', { protocols: ['tcp'], sources: [{ ip: '127.0.0.1' }] });
   await write('POST', '/routes/tcp/plugins', {
@@ -309,7 +309,7 @@ test('a stream', async () => {
   assert.equal(root?.tags['kong.route_name'], 'tcp');
 });
 
-test('a wrong address is refused with its field; none at all leaves the headers', async () => {
+test('refuses an invalid address with its field, and only forwards headers without one', async () => {
   const { status, body } = await gateway.admin('POST', '/plugins', { name: 'zipkin', config: { http_endpoint: 'x' } });
   assert.equal(status, 400);
   assert.ok('http_endpoint' in ((body['fields'] as Record<string, object>)['config'] ?? {}));
@@ -321,8 +321,8 @@ test('a wrong address is refused with its field; none at all leaves the headers'
   assert.equal((await ask(none)).headers['x-b3-sampled'], '0');
 });
 
-// The last one: its instances are for all routes.
-test('beside opentelemetry, of a request that no plugin of theirs saw before its end', async () => {
+// Last, because its instances are global.
+test('shares one trace with opentelemetry for a request that neither saw before its end', async () => {
   await using otlp = await startOtlpReceiver();
   for (const [name, config] of [
     ['zipkin', { http_endpoint: `${receiver.url}/api/v2/spans`, sample_ratio: 1, http_span_name: 'method_path' }],

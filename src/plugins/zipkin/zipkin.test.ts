@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testPlugin } from '../../plugin-sdk/testing.ts';
+import { testPlugin } from '../../plugin-testing/index.ts';
 import { clientTags } from './client-tags.ts';
 import zipkin from './index.ts';
 
-test('the defaults are those of Kong', async () => {
+test('has the defaults of Kong', async () => {
   const result = await testPlugin(zipkin).check({});
   assert.equal(result.ok, true);
   const { queue, propagation, ...config } = (result as { config: Record<string, Record<string, unknown>> }).config;
@@ -38,21 +38,21 @@ for (const [config, message] of [
   [{ sample_ratio: 2 }, /config.sample_ratio: value should be between 0 and 1/],
   [{ default_header_type: 'preserve' }, /config.default_header_type: expected one of/],
 ] as const) {
-  test(`refused: ${JSON.stringify(config)}`, async () => {
+  test(`refuses ${JSON.stringify(config)}`, async () => {
     const result = await testPlugin(zipkin).check(config as Record<string, unknown>);
     assert.equal(result.ok, false);
     assert.match((result as { message: string }).message, message);
   });
 }
 
-test('tags of clients are bounded, and only pairs are taken', () => {
+test('limits tags of clients, and accepts only pairs', () => {
   assert.deepEqual({ ...clientTags(['a=1; b=2=3;;junk; =x; c=', 'd=4']) }, { a: '1', b: '2=3', c: '', d: '4' });
   assert.equal(Object.keys(clientTags([Array.from({ length: 100 }, (_, at) => `k${at}=v`).join(';')])).length, 32);
   assert.deepEqual({ ...clientTags([`${'n'.repeat(129)}=1;v=${'x'.repeat(1025)};ok=1`]) }, { ok: '1' });
   assert.deepEqual(Object.keys(clientTags(['__proto__=1'])), ['__proto__']);
 });
 
-test('a client cannot say what only the gateway can, and of a long line the begin is read', () => {
+test('refuses reserved tags of clients, and reads only the start of a long line', () => {
   const forged =
     'kong.consumer=admin; KONG.credential=x; error=true; lc=x; http.status_code=200; http.host=a; peer.hostname=b';
   assert.deepEqual({ ...clientTags([`${forged}; errors=1; http.user=u`]) }, { errors: '1', 'http.user': 'u' });

@@ -1,11 +1,11 @@
 import type { MessageKind } from '../stricter.ts';
 
-/** Bytes on which the two parsers once disagreed, or nearly did, with what it was about. */
+/** Bytes on which the two parsers once disagreed, or nearly did, and why. */
 export interface RegressionCase {
   readonly name: string;
   readonly kind: MessageKind;
   readonly bytes: string;
-  /** What the gateway must make of the first message. */
+  /** How the gateway must treat the first message. */
   readonly expected: 'accepted' | 'refused';
 }
 
@@ -14,13 +14,13 @@ const chunkedResponse = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 
 export const regressionCases: readonly RegressionCase[] = [
   {
-    name: 'Content_Length is no framing field for anybody else',
+    name: 'Content_Length is not a framing field for other parsers',
     kind: 'request',
     bytes: 'GET / HTTP/1.1\r\nHost: h\r\nContent_Length: 3\r\n\r\n012',
     expected: 'refused',
   },
   {
-    name: 'Transfer_Encoding is no framing field for anybody else',
+    name: 'Transfer_Encoding is not a framing field for other parsers',
     kind: 'request',
     bytes: 'POST / HTTP/1.1\r\nHost: h\r\nTransfer_Encoding: chunked\r\n\r\n0\r\n\r\n',
     expected: 'refused',

@@ -1,17 +1,17 @@
 import { noSpans, type Span } from './spans.ts';
 
-const fewest = 13;
-const most = 19;
-const mostSeparators = 3;
+const minDigits = 13;
+const maxDigits = 19;
+const maxSeparators = 3;
 /** Spaces, hyphens, dashes, a dot, a slash, an underscore. */
 const separator = /[ ._/\u00a0\u2007\u2009\u202f\u2010-\u2015-]/;
 
 /**
- * Numbers of payment cards: 13 to 19 digits that begin as those of a card network do, are as many as that network uses, and whose
- * check digit (Luhn, ISO/IEC 7812-1) is right. They may stand in groups, with up to three separators between them.
+ * Numbers of payment cards: 13 to 19 digits with a prefix and length of a card network, and a valid check digit (Luhn,
+ * ISO/IEC 7812-1). The digits may be in groups, with up to three separators between them.
  */
 export function findCards(text: string): readonly Span[] {
-  if (text.length < fewest) return noSpans;
+  if (text.length < minDigits) return noSpans;
   const spans: Span[] = [];
   let groups: Span[] = [];
   for (let at = nextDigit(text, 0); at < text.length; ) {
@@ -44,12 +44,12 @@ function isDigit(char: number): boolean {
 }
 
 function areSeparators(text: string, start: number, end: number): boolean {
-  if (end - start > mostSeparators) return false;
+  if (end - start > maxSeparators) return false;
   for (let at = start; at < end; at++) if (!separator.test(text[at] as string)) return false;
   return true;
 }
 
-/** A card number is made of whole groups. */
+/** A card number consists of whole groups. */
 function addCards(text: string, groups: readonly Span[], spans: Span[]): void {
   for (let first = 0; first < groups.length; ) {
     const last = cardFrom(text, groups, first);
@@ -61,20 +61,20 @@ function addCards(text: string, groups: readonly Span[], spans: Span[]): void {
   }
 }
 
-/** The last group of the longest card number that begins with the first one; -1: none does. */
+/** The last group of the longest card number that begins with the first one; -1: no card number. */
 function cardFrom(text: string, groups: readonly Span[], first: number): number {
   let number = '';
   let found = -1;
   for (let at = first; at < groups.length; at++) {
     const { start, end } = groups[at] as Span;
-    if (number.length + end - start > most) break;
+    if (number.length + end - start > maxDigits) break;
     number += text.slice(start, end);
-    if (number.length >= fewest && isCard(number)) found = at;
+    if (number.length >= minDigits && isCard(number)) found = at;
   }
   return found;
 }
 
-/** Beginnings and lengths: Visa; Mastercard; Mir; American Express; Diners; JCB; Maestro; Discover, UnionPay and others with 6; RuPay; Troy. */
+/** Prefixes and lengths: Visa; Mastercard; Mir; American Express; Diners; JCB; Maestro; Discover, UnionPay and others with 6; RuPay; Troy. */
 const networks = new RegExp(
   [
     '4(?:\\d{12}|\\d{15}|\\d{18})',
@@ -86,7 +86,7 @@ const networks = new RegExp(
     '(?:50|5[6-8]|6\\d)\\d{11,17}',
     '(?:8[12]\\d\\d|9792)\\d{12}',
   ]
-    .map((one) => `^${one}$`)
+    .map((network) => `^${network}$`)
     .join('|'),
 );
 

@@ -1,6 +1,6 @@
 import type { Span } from './spans.ts';
 
-/** Lengths by country, of the IBAN registry (ISO 13616). */
+/** Lengths by country, from the IBAN registry (ISO 13616). */
 const lengths: ReadonlyMap<string, number> = new Map(
   (
     'AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 FO18 FR27 ' +
@@ -16,7 +16,7 @@ const beginning = /(?<![A-Za-z0-9])[A-Za-z]{2}[ \u00a0-]?\d{2}/g;
 const separator = /[ \u00a0\u202f-]/;
 const alphanumeric = /[A-Za-z0-9]/;
 
-/** International bank account numbers, in groups or not, whose length is that of their country and whose check digits are right. */
+/** International bank account numbers, grouped or not, with the length of their country and valid check digits. */
 export function findIbans(text: string): readonly Span[] {
   const spans: Span[] = [];
   beginning.lastIndex = 0;
@@ -29,7 +29,7 @@ export function findIbans(text: string): readonly Span[] {
   return spans;
 }
 
-/** -1: it is none. */
+/** -1: not an IBAN. */
 function ibanEnd(text: string, start: number): number {
   const length = lengths.get(text.slice(start, start + 2).toUpperCase());
   if (length === undefined) return -1;
@@ -44,7 +44,7 @@ function ibanEnd(text: string, start: number): number {
   return !alphanumeric.test(text[at] ?? '') && remainder(number) === 1 ? at : -1;
 }
 
-/** Modulo 97, the first four characters moved to the end and letters written as numbers from 10 (ISO 7064). */
+/** The remainder modulo 97, with the first four characters moved to the end and letters as numbers from 10 (ISO 7064). */
 function remainder(number: string): number {
   let rest = 0;
   for (const char of number.slice(4) + number.slice(0, 4)) {

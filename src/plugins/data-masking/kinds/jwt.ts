@@ -1,11 +1,11 @@
 import { noSpans, type Span } from './spans.ts';
 
-/** How `{"` begins in Base64. */
+/** `{"` in Base64. */
 const mark = 'eyJ';
-const fewestOfHeader = 10;
-const mostParts = 5;
+const minHeaderLength = 10;
+const maxParts = 5;
 
-/** Signed and encrypted tokens in their compact form (RFC 7515, RFC 7516): parts in Base64 joined by dots, the first an object. */
+/** Signed and encrypted tokens in compact form (RFC 7515, RFC 7516): Base64 parts joined by dots, the first one an object. */
 export function findTokens(text: string): readonly Span[] {
   let at = text.indexOf(mark);
   if (at < 0) return noSpans;
@@ -13,7 +13,7 @@ export function findTokens(text: string): readonly Span[] {
   while (at >= 0) {
     const end = tokenEnd(text, at);
     if (end.token) spans.push({ start: at, end: end.at });
-    // What was looked at is not looked at again: a text of many marks takes no longer than any other.
+    // Characters are not searched twice: a text with many marks takes linear time.
     at = text.indexOf(mark, Math.max(end.at, at + mark.length));
   }
   return spans;
@@ -21,12 +21,12 @@ export function findTokens(text: string): readonly Span[] {
 
 function tokenEnd(text: string, start: number): { readonly at: number; readonly token: boolean } {
   const header = partEnd(text, start);
-  if (header - start < fewestOfHeader || text[header] !== '.') return { at: header, token: false };
+  if (header - start < minHeaderLength || text[header] !== '.') return { at: header, token: false };
   const payload = partEnd(text, header + 1);
-  // A detached payload leaves its place empty (RFC 7515 appendix F).
+  // A detached payload is an empty part (RFC 7515 appendix F).
   if (text[payload] !== '.') return { at: payload, token: false };
   let end = partEnd(text, payload + 1);
-  for (let parts = 3; parts < mostParts && text[end] === '.' && isPartChar(text.charCodeAt(end + 1)); parts++) {
+  for (let parts = 3; parts < maxParts && text[end] === '.' && isPartChar(text.charCodeAt(end + 1)); parts++) {
     end = partEnd(text, end + 1);
   }
   return { at: end, token: payload > header + 1 || end > payload + 1 };

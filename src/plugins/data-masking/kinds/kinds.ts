@@ -6,7 +6,7 @@ import { findTokens } from './jwt.ts';
 import { findPhones } from './phone.ts';
 import type { Finder } from './spans.ts';
 
-/** Names of the kinds, as the configuration has them. */
+/** Names of the kinds in the configuration. */
 export const kindNames = ['email', 'card', 'iban', 'phone', 'ip', 'jwt'] as const;
 export type KindName = (typeof kindNames)[number];
 

@@ -4,12 +4,12 @@ export interface Span {
   readonly end: number;
 }
 
-/** Finds the parts of a text that are of one kind, in their order, without overlaps. The time is linear in the text. */
+/** Finds the parts of a text that are of one kind, in order, without overlaps, in linear time. */
 export type Finder = (text: string) => readonly Span[];
 
 export const noSpans: readonly Span[] = Object.freeze([]);
 
-/** The matches of an expression that has the flag `g`; `accepts` may look at them more closely. */
+/** The matches of an expression with the flag `g` that `accepts` confirms. */
 export function matches(
   text: string,
   pattern: RegExp,
@@ -25,7 +25,7 @@ export function matches(
   return spans;
 }
 
-/** The text with these parts changed; the same text when there are none. */
+/** Replaces parts of the text; the same text if there are none. */
 export function replaceSpans(text: string, spans: readonly Span[], change: (part: string) => string): string {
   if (spans.length === 0) return text;
   let result = '';

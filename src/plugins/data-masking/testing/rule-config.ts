@@ -1,4 +1,4 @@
-import type { RuleConfig } from '../schema.ts';
+import type { RuleConfig } from '../rules/rule-schema.ts';
 
 export type RuleInput = { readonly [K in keyof RuleConfig]?: RuleConfig[K] | readonly string[] };
 

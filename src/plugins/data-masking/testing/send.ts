@@ -1,8 +1,13 @@
-import { type TestOutcome, type TestPluginOptions, type TestRequest, testPlugin } from '../../../plugin-sdk/testing.ts';
+import {
+  type TestOutcome,
+  type TestPluginOptions,
+  type TestRequest,
+  testPlugin,
+} from '../../../plugin-testing/index.ts';
 import dataMasking from '../index.ts';
 import type { RuleInput } from './rule-config.ts';
 
-/* Sends bodies through the plugin. For tests. */
+/* Sends bodies through the plugin, for tests. */
 
 export type Rules = readonly RuleInput[];
 export type Config = Readonly<Record<string, unknown>>;
@@ -20,7 +25,7 @@ export function send(
   return testPlugin(dataMasking, { config: { rules: withNames(rules), ...config }, ...options }).request(request);
 }
 
-/** What a client sends as this type, as the backend gets it. */
+/** Sends a request body; returns the body that the backend receives. */
 export async function sent(
   rules: Rules,
   type: string | null,
@@ -32,7 +37,7 @@ export async function sent(
   return upstream === null ? response.status : (upstream.body ?? '');
 }
 
-/** What a backend answers with this type, as the client gets it. */
+/** Sends a response body; returns the body that the client receives. */
 export async function answered(
   rules: Rules,
   type: string | null,

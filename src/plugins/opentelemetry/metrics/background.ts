@@ -1,4 +1,4 @@
-import type { BackgroundInstance, BackgroundTools, PluginBackground } from '../../../plugin-sdk/index.ts';
+import type { BackgroundTools, ConfiguredInstance, PluginBackground } from '../../../plugin-sdk/index.ts';
 import { MetricsExporter, type MetricsExporterOptions } from './exporter.ts';
 import type { MetricsConfig } from './metrics-config.ts';
 import { StartTimes } from './start-times.ts';
@@ -8,11 +8,11 @@ interface Running {
   readonly exporter: MetricsExporter;
 }
 
-/** Sends metrics for each instance that names an endpoint for them. */
+/** Sends metrics for each instance with a metrics endpoint. */
 export function metricsBackground(tools: BackgroundTools): PluginBackground {
   const running = new Map<string, Running>();
   const ending = new Set<Promise<void>>();
-  /** By instance: another configuration goes on with the same sums. */
+  /** By instance: a new configuration continues the same sums. */
   const starts = new Map<string, StartTimes>();
 
   const end = (id: string): void => {
@@ -23,7 +23,7 @@ export function metricsBackground(tools: BackgroundTools): PluginBackground {
     void stopped.finally(() => ending.delete(stopped));
   };
 
-  const begin = ({ id, config }: BackgroundInstance): void => {
+  const begin = ({ id, config }: ConfiguredInstance): void => {
     if (!hasEndpoint(config)) return;
     const since = starts.get(id) ?? new StartTimes(performance.timeOrigin);
     starts.set(id, since);

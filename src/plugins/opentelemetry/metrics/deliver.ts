@@ -1,27 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HttpSender } from '../../../plugin-sdk/http-sender.ts';
-import { otlpAnswer } from '../../../plugin-sdk/otlp/answer.ts';
-import type { QueueLimits } from '../../../plugin-sdk/queue-settings.ts';
+import type { HttpSender, QueueLimits } from '../../../plugin-kit/delivery/index.ts';
+import { otlpAnswer } from '../../../plugin-kit/telemetry/otlp/index.ts';
 import type { MetricsMessage } from './requests.ts';
 
 export interface DeliveryOptions {
   readonly sender: HttpSender;
-  readonly limits: Pick<QueueLimits, 'firstPause' | 'longestPause'>;
-  /** On the monotonic clock: nothing is tried again after it. */
+  readonly limits: Pick<QueueLimits, 'firstPause' | 'maxPause'>;
+  /** On the monotonic clock: no retries after it. */
   readonly deadline: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * `dropped`: another message may fare better. `late`: the time is over, and the receiver takes nothing; `wait` are the milliseconds for
- * which it does not want to be asked.
+ * `dropped`: the next message may succeed. `late`: the deadline has passed and the receiver is unavailable; `wait`: milliseconds
+ * until it accepts requests again.
  */
 export type Delivery =
   | { readonly outcome: 'taken'; readonly rejected: number; readonly message: string }
   | { readonly outcome: 'dropped'; readonly reason: string }
   | { readonly outcome: 'late'; readonly reason: string; readonly wait: number };
 
-/** Delivers one message, as the specification of OTLP/HTTP has it: tried again with growing pauses, or when the receiver says. */
+/** Delivers one message by the OTLP/HTTP specification: retries with growing pauses, or when the receiver says. */
 export async function deliver({ body }: MetricsMessage, options: DeliveryOptions): Promise<Delivery> {
   const { sender, limits, deadline, signal } = options;
   for (let failures = 0; ; failures++) {
@@ -38,13 +37,13 @@ export async function deliver({ body }: MetricsMessage, options: DeliveryOptions
     }
     const pause = Math.max(wait, pauseAfter(failures, limits));
     if (signal.aborted || performance.now() + pause > deadline) return { outcome: 'late', reason, wait };
-    // Ended by the signal: then the next attempt fails at once.
+    // Aborted by the signal: then the next attempt fails at once.
     await sleep(pause, undefined, { signal, ref: false }).catch(() => {});
   }
 }
 
-/** Twice as long each time, and not the same for all nodes. */
-function pauseAfter(failures: number, { firstPause, longestPause }: DeliveryOptions['limits']): number {
-  const full = Math.min(firstPause * 2 ** Math.min(failures, 40), longestPause);
+/** Exponential backoff with jitter, so that nodes do not retry together. */
+function pauseAfter(failures: number, { firstPause, maxPause }: DeliveryOptions['limits']): number {
+  const full = Math.min(firstPause * 2 ** Math.min(failures, 40), maxPause);
   return full * (0.5 + Math.random() / 2);
 }

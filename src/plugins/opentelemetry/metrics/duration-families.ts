@@ -1,6 +1,6 @@
-import type { HistogramSeries } from '../../../plugin-sdk/metrics.ts';
-import type { OtlpFamily } from '../../../plugin-sdk/otlp/metrics.ts';
-import { SeriesReader } from '../../../plugin-sdk/series.ts';
+import { SeriesReader } from '../../../plugin-kit/shared-memory/index.ts';
+import type { OtlpFamily } from '../../../plugin-kit/telemetry/otlp/index.ts';
+import type { HistogramSeries } from '../../../plugin-sdk/index.ts';
 import {
   clientLabels,
   type DurationKind,
@@ -17,7 +17,7 @@ const families = {
   client: { name: 'http.client.request.duration', help: 'Duration of HTTP client requests.', labels: clientLabels },
 } as const;
 
-/** Reads the durations of one kind that an instance has recorded. Remembers which series there are. */
+/** Reads the durations of one kind that an instance has recorded. Caches the known series. */
 export function openDurations(kind: DurationKind, memory: SharedArrayBuffer): OtlpFamily {
   const reader = new SeriesReader(memory, durationCells);
   const { name, help, labels } = families[kind];

@@ -1,17 +1,13 @@
-import type { ZoneRequest } from '../../../plugin-sdk/limits.ts';
-import { seriesZone } from '../../../plugin-sdk/series.ts';
-import { type MetricsConfig, recordsRequests } from './metrics-config.ts';
-
 /** Seconds: the bounds that OpenTelemetry's conventions name for durations of HTTP requests. */
 export const durationBounds: readonly number[] = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
 ];
 
-/** A count for each bucket, and the sum behind them. */
+/** A count for each bucket, followed by the sum. */
 export const sumCell = durationBounds.length + 1;
 export const durationCells = sumCell + 1;
 
-/** Whether the gateway is asked, or asks. */
+/** Whether the gateway is the server or the client. */
 export type DurationKind = 'server' | 'client';
 
 export const serverLabels: readonly string[] = [
@@ -32,7 +28,7 @@ export const clientLabels: readonly string[] = [
   'error.type',
 ];
 
-/** Of the series of what found no place: the label that OpenTelemetry's specification of metrics has for it. */
+/** The label of the overflow series, from OpenTelemetry's metrics specification. */
 export const overflowLabel = 'otel.metric.overflow';
 
 export const labelTypes: ReadonlyMap<string, 'whole' | 'flag'> = new Map([
@@ -40,18 +36,3 @@ export const labelTypes: ReadonlyMap<string, 'whole' | 'flag'> = new Map([
   ['server.port', 'whole'],
   [overflowLabel, 'flag'],
 ]);
-
-/** Combinations of labels of each kind that are told apart. */
-const entries = 4000;
-
-/** Each instance counts for its own collector. */
-export function durationZone(kind: DurationKind, instanceId: string): string {
-  return `${kind}-durations-${instanceId}`;
-}
-
-export function metricsZones(config: Pick<MetricsConfig, 'metrics'>, instanceId: string): readonly ZoneRequest[] {
-  if (!recordsRequests(config)) return [];
-  return (['server', 'client'] as const).map((kind) =>
-    seriesZone(durationZone(kind, instanceId), { entries, cells: durationCells }),
-  );
-}

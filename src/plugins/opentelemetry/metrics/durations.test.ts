@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeMetrics } from '../../../../test/support/otlp-metrics.ts';
+import { seriesZone } from '../../../plugin-kit/shared-memory/index.ts';
+import { encodePoint, metricsRequest, pointTimes } from '../../../plugin-kit/telemetry/otlp/index.ts';
 import type { LogContext } from '../../../plugin-sdk/index.ts';
-import { encodePoint, metricsRequest, pointTimes } from '../../../plugin-sdk/otlp/metrics.ts';
-import { seriesZone } from '../../../plugin-sdk/series.ts';
-import { testNode } from '../../../plugin-sdk/testing.ts';
+import { testNode } from '../../../plugin-testing/index.ts';
+import { durationZone, zones } from '../zones.ts';
 import { openDurations } from './duration-families.ts';
-import { type DurationKind, durationCells, durationZone, metricsZones } from './duration-series.ts';
+import { type DurationKind, durationCells } from './duration-series.ts';
 import { recordDurations } from './record-durations.ts';
 import { StartTimes } from './start-times.ts';
 
@@ -50,7 +51,7 @@ function open(entries: number) {
   return { record, read };
 }
 
-test('a duration falls into the bucket whose upper bound it does not exceed', () => {
+test('counts a duration in the bucket whose upper bound it does not exceed', () => {
   const { record, read } = open(100);
   for (const total of [5, 5.001, 10_000, 10_001]) record(contextOf({ measures: { total } }));
   const [point] = read('server');
@@ -67,7 +68,7 @@ test('a duration falls into the bucket whose upper bound it does not exceed', ()
   });
 });
 
-test('errors are told apart, of the gateway and of the backend', () => {
+test('distinguishes errors of the gateway and of the backend', () => {
   const { record, read } = open(100);
   const none = { upstreamStatus: 0 };
   record(contextOf({ status: 504, measures: none }));
@@ -81,7 +82,7 @@ test('errors are told apart, of the gateway and of the backend', () => {
   assert.deepEqual(errors('client'), ['timeout', 'unavailable', '_OTHER', 'aborted', '404']);
 });
 
-test('methods of clients and more combinations than there is room for are one series each', () => {
+test('counts unknown methods as one series, and excess combinations as one', () => {
   const { record, read } = open(20);
   for (let at = 0; at < 50; at++) record(contextOf({ method: `M${at}` }));
   assert.deepEqual(
@@ -101,21 +102,21 @@ test('methods of clients and more combinations than there is room for are one se
   assert.ok(read('client').every(({ attributes }) => !('otel.metric.overflow' in attributes)));
 });
 
-test('nothing is recorded and no memory taken when it is not wanted', () => {
+test('records nothing and uses no memory when disabled', () => {
   const tools = { zone: () => assert.fail(), instanceId: 'i', node: testNode };
   for (const change of [{ endpoint: null }, { request_metrics: false }]) {
     const other = { metrics: { ...config.metrics, ...change } };
     assert.equal(recordDurations(other, tools), null);
-    assert.deepEqual(metricsZones(other, 'i'), []);
+    assert.deepEqual(zones(other, 'i'), []);
   }
-  assert.equal(metricsZones(config, 'i').length, 2);
+  assert.equal(zones(config, 'i').length, 2);
 });
 
-test('sums that have become smaller begin at the time of the last ones before', () => {
+test('restarts decreased sums at the time of the previous ones', () => {
   const starts = new StartTimes(100);
-  starts.told('a', 5, 200);
-  starts.told('a', 5, 300);
+  starts.observe('a', 5, 200);
+  starts.observe('a', 5, 300);
   assert.equal(starts.of('a'), 100);
-  starts.told('a', 4, 400);
+  starts.observe('a', 4, 400);
   assert.deepEqual([starts.of('a'), starts.of('b')], [300, 100]);
 });

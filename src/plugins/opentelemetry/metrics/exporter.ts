@@ -1,18 +1,17 @@
-import { type HttpSender, httpSender } from '../../../plugin-sdk/http-sender.ts';
-import { type BackgroundTools, nowAndThen, OutageLog } from '../../../plugin-sdk/index.ts';
-import { resourceOf } from '../../../plugin-sdk/otlp/attributes.ts';
-import type { OtlpFamily } from '../../../plugin-sdk/otlp/metrics.ts';
-import { type QueueLimits, queueLimits } from '../../../plugin-sdk/queue-settings.ts';
+import { type HttpSender, httpSender, type QueueLimits, queueLimits } from '../../../plugin-kit/delivery/index.ts';
+import { OutageLog, throttledLog } from '../../../plugin-kit/logging/index.ts';
+import { type OtlpFamily, resourceOf } from '../../../plugin-kit/telemetry/otlp/index.ts';
+import type { BackgroundTools } from '../../../plugin-sdk/index.ts';
+import { durationZone } from '../zones.ts';
 import { deliver } from './deliver.ts';
 import { openDurations } from './duration-families.ts';
-import { durationZone } from './duration-series.ts';
 import { type MetricsConfig, recordsRequests } from './metrics-config.ts';
 import { type MetricsMessage, metricsMessages } from './requests.ts';
 import type { StartTimes } from './start-times.ts';
 
 type ExporterTools = Pick<BackgroundTools, 'log' | 'settings' | 'nodeId' | 'zone' | 'metrics' | 'count'>;
 
-/** For the last time that metrics are sent, when the node ends or the configuration has changed. Milliseconds. */
+/** Timeout of the last export, when the node ends or the configuration changes. Milliseconds. */
 const lastPushTime = 2_000;
 const quiet = 60_000;
 
@@ -23,20 +22,20 @@ export interface MetricsExporterOptions {
   readonly tools: ExporterTools;
 }
 
-/** Sends the metrics of one instance, again and again. One time is over before the next begins. */
+/** Exports the metrics of one instance periodically. Exports never overlap. */
 export class MetricsExporter {
   readonly #options: MetricsExporterOptions;
   readonly #sender: HttpSender;
   readonly #limits: QueueLimits;
   readonly #ending = new AbortController();
   readonly #outage: OutageLog;
-  readonly #tellMissing: (reason: string) => void;
-  readonly #tellRejected: (message: string) => void;
+  readonly #reportMissing: (reason: string) => void;
+  readonly #reportRejected: (message: string) => void;
   #durations: readonly OtlpFamily[] = [];
   #timer: NodeJS.Timeout;
   #pushing: Promise<void> = Promise.resolve();
   #stopped = false;
-  /** The receiver has said that it is not to be asked before; on the monotonic clock. */
+  /** The receiver accepts no requests before this time; on the monotonic clock. */
   #quietUntil = 0;
 
   constructor(options: MetricsExporterOptions) {
@@ -45,16 +44,16 @@ export class MetricsExporter {
     this.#sender = openSender(config, tools);
     this.#limits = queueLimits(config.queue);
     this.#outage = new OutageLog(tools.log, 'metrics could not be delivered', { untilSuccess: true });
-    this.#tellMissing = nowAndThen(quiet, (reason, unsaid) =>
-      tools.log.error('metrics are missing', { reason, ...(unsaid > 0 ? { unsaid } : {}) }),
+    this.#reportMissing = throttledLog(quiet, (reason, suppressed) =>
+      tools.log.error('metrics are missing', { reason, ...(suppressed > 0 ? { suppressed } : {}) }),
     );
-    this.#tellRejected = nowAndThen(quiet, (message) =>
+    this.#reportRejected = throttledLog(quiet, (message) =>
       tools.log.warn('the receiver did not take all metrics', { message }),
     );
     this.#timer = this.#schedule();
   }
 
-  /** Sends what there is once more, and ends. */
+  /** Exports once more, and ends. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -87,7 +86,7 @@ export class MetricsExporter {
         resource: resourceOf({ id: tools.nodeId }, config.resource_attributes),
         starts,
         now: Date.now(),
-        failed: (family, error) => this.#tellMissing(`${family}: ${textOf(error)}`),
+        failed: (family, error) => this.#reportMissing(`${family}: ${textOf(error)}`),
       });
       for await (const message of messages) {
         if (!(await this.#deliver(message, deadline))) break;
@@ -97,19 +96,19 @@ export class MetricsExporter {
     }
   }
 
-  /** False: nothing more is to be tried this time. What is missing comes the next time, for sums go on. */
+  /** False: this export ends. The next one includes the missing values, since sums are cumulative. */
   async #deliver(message: MetricsMessage, deadline: number): Promise<boolean> {
     const { count } = this.#options.tools;
     const { signal } = this.#ending;
     const delivery = await deliver(message, { sender: this.#sender, limits: this.#limits, deadline, signal });
     if (delivery.outcome === 'taken') {
       this.#outage.succeeded();
-      // The number is the receiver's.
+      // The receiver sends the number.
       const rejected = Math.min(delivery.rejected, message.points);
       count('metric_points_sent', message.points - rejected);
       if (rejected > 0) count('metric_points_rejected', rejected);
       if (rejected > 0 || delivery.message !== '') {
-        this.#tellRejected(`${rejected} of ${message.points} points: ${delivery.message}`);
+        this.#reportRejected(`${rejected} of ${message.points} points: ${delivery.message}`);
       }
       return true;
     }
@@ -127,7 +126,7 @@ export class MetricsExporter {
     return [...this.#durationFamilies(), ...node];
   }
 
-  /** The memory is made for the workers, which may still be at it. */
+  /** The memory is created for the workers, possibly later. */
   #durationFamilies(): readonly OtlpFamily[] {
     const { instanceId, tools } = this.#options;
     if (this.#durations.length === 0) {

@@ -1,6 +1,6 @@
-import type { QueueSettings } from '../../../plugin-sdk/queue-settings.ts';
+import type { QueueSettings } from '../../../plugin-kit/delivery/index.ts';
 
-/** What the metrics need of the plugin's configuration. */
+/** The part of the configuration that the metrics use. */
 export interface MetricsConfig {
   readonly metrics: {
     readonly endpoint: string | null;

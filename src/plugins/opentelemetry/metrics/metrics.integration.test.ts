@@ -5,9 +5,8 @@ import { Worker } from 'node:worker_threads';
 import { decodeMetrics, partialSuccess, type ReceivedMetric } from '../../../../test/support/otlp-metrics.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../../../../test/support/otlp-receiver.ts';
 import { until } from '../../../../test/support/until.ts';
-import type { BackgroundTools } from '../../../plugin-sdk/index.ts';
-import type { MetricFamily } from '../../../plugin-sdk/metrics.ts';
-import { testSettings } from '../../../plugin-sdk/testing.ts';
+import type { BackgroundTools, MetricFamily } from '../../../plugin-sdk/index.ts';
+import { testSettings } from '../../../plugin-testing/index.ts';
 import { metricsBackground } from './background.ts';
 import type { MetricsConfig } from './metrics-config.ts';
 
@@ -35,7 +34,7 @@ interface Rig extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** The part of the plugin beside the traffic, with families of its own making. */
+/** The background part of the plugin, with metric families of the test. */
 function startPushing(
   families: () => readonly MetricFamily[],
   metrics: Partial<MetricsConfig['metrics']> = {},
@@ -101,7 +100,7 @@ const requests = (value: number): MetricFamily => ({
   ],
 });
 
-test('counters, gauges and histograms arrive as what they are', async () => {
+test('sends counters, gauges and histograms with their types', async () => {
   const families: readonly MetricFamily[] = [
     requests(7),
     {
@@ -155,7 +154,7 @@ test('counters, gauges and histograms arrive as what they are', async () => {
   assert.deepEqual([headers['content-type'], headers['x-key']], ['application/x-protobuf', 'secret']);
 });
 
-test('sums go on from one time to the next, and begin anew when they were reset', async () => {
+test('continues sums from one export to the next, and restarts them after a reset', async () => {
   let value = 10;
   await using _ = startPushing(() => [requests(value)]);
   const pointsOf = () => received().map(({ points }) => points[0]!);
@@ -167,7 +166,7 @@ test('sums go on from one time to the next, and begin anew when they were reset'
   assert.ok(fresh.start < fresh.time);
 });
 
-test('a hundred thousand series go in bounded messages, and the event loop stays free', async () => {
+test('sends a hundred thousand series in bounded messages without blocking the event loop', async () => {
   const total = 100_000;
   function* series() {
     for (let at = 0; at < total; at++) yield { labels: [`route-${at}`, '200', `consumer-${at % 10}`], value: at };
@@ -184,12 +183,12 @@ test('a hundred thousand series go in bounded messages, and the event loop stays
   assert.ok(messages.length >= 100);
   const values = messages.flatMap(({ body }) => decodeMetrics(body)).flatMap(({ points }) => points);
   assert.equal(new Set(values.slice(0, total).map(({ value }) => value)).size, total);
-  // The aim is 10 ms; what is measured has the garbage collector in it.
+  // The aim is 10 ms; the measurement includes garbage collection.
   assert.ok(longest < 20, `${longest} ms`);
 });
 
 for (const status of [429, 502, 503, 504]) {
-  test(`a message that is answered with ${status} is sent again, after the pause that the receiver asks for`, async () => {
+  test(`retries a message that is answered with ${status}, after the delay that the receiver requests`, async () => {
     const times: number[] = [];
     receiver.answerWith(() => {
       times.push(performance.now());
@@ -206,7 +205,7 @@ for (const status of [429, 502, 503, 504]) {
   });
 }
 
-test('a receiver that asks for a longer pause than there is time is left alone until then', async () => {
+test('waits for a Retry-After that is longer than the timeout', async () => {
   const times: number[] = [];
   receiver.answerWith(() => {
     times.push(performance.now());
@@ -218,7 +217,7 @@ test('a receiver that asks for a longer pause than there is time is left alone u
   assert.ok((rig.counts.get('metric_points_dropped') ?? 0) >= 2);
 });
 
-test('a message that is refused is dropped at once, counted and told of; the next ones are sent', async () => {
+test('drops, counts and logs a refused message at once, and sends the next ones', async () => {
   receiver.answerWith(() => (receiver.messages.length > 1 ? null : { status: 400 }));
   await using rig = startPushing(() => [requests(1)]);
   await until(() => (rig.counts.get('metric_points_sent') ?? 0) > 0);
@@ -226,7 +225,7 @@ test('a message that is refused is dropped at once, counted and told of; the nex
   assert.match(String(rig.lines[0]?.fields['reason']), /status 400/);
 });
 
-test('what a receiver does not take of a message is counted, and told of in one line', async () => {
+test('counts the points that a receiver rejects, and logs one line', async () => {
   receiver.answerWith(() => ({ status: 200, body: partialSuccess(1, 'too old\nforged line') }));
   await using rig = startPushing(() => [requests(1)]);
   await until(() => rig.lines.length > 0);
@@ -234,13 +233,13 @@ test('what a receiver does not take of a message is counted, and told of in one 
   assert.deepEqual([rig.counts.get('metric_points_sent'), rig.counts.get('metric_points_rejected')], [1, 1]);
 });
 
-test('an answer that cannot be read is none', async () => {
+test('treats an unreadable answer as no answer', async () => {
   receiver.answerWith(() => ({ status: 200, body: Buffer.from('<html>') }));
   await using rig = startPushing(() => [requests(1)]);
   await until(() => (rig.counts.get('metric_points_sent') ?? 0) >= 2);
 });
 
-test('while nobody listens nothing piles up: what is late is counted as dropped, and sums are whole afterwards', async () => {
+test('queues nothing while the receiver is unavailable: late exports count as dropped, and sums stay complete', async () => {
   const gone = await startOtlpReceiver();
   await gone.close();
   await using rig = startPushing(() => [requests(5)], { endpoint: `${gone.url}/v1/metrics?key=secret` });
@@ -249,7 +248,7 @@ test('while nobody listens nothing piles up: what is late is counted as dropped,
   assert.ok(!JSON.stringify(rig.lines).includes('secret'));
 });
 
-test('a family that fails is told of, and the others are sent', async () => {
+test('logs a family that fails, and sends the others', async () => {
   const broken = {
     ...requests(1),
     name: 'broken_total',
@@ -267,7 +266,7 @@ test('a family that fails is told of, and the others are sent', async () => {
   assert.match(String(rig.lines[0]?.fields['reason']), /broken_total: no memory/);
 });
 
-test('when the node ends metrics are sent once more, and not waited for long', async () => {
+test('sends metrics once more when the node stops, with a short timeout', async () => {
   const rig = startPushing(() => [requests(9)], { push_interval: 3600 });
   await rig.stop();
   assert.equal(received()[0]?.points[0]?.value, 9);
@@ -284,7 +283,7 @@ interface Sink {
   close(): Promise<{ readonly messages: readonly { readonly bytes: number; readonly body: Uint8Array }[] }>;
 }
 
-/** A receiver in a thread of its own, so that its work is not measured. */
+/** A receiver in another thread, so that its work is not measured. */
 async function startSink(): Promise<Sink> {
   const worker = new Worker(
     `const { parentPort } = require('node:worker_threads');
@@ -311,8 +310,8 @@ async function startSink(): Promise<Sink> {
 }
 
 /**
- * The longest time (milliseconds) of this thread's processor from one turn of the event loop to the next: unlike a delay it does not tell
- * of the rest of the machine.
+ * The longest CPU time (milliseconds) of this thread between two turns of the event loop: unlike a delay, it does not depend
+ * on the load of the machine.
  */
 function watchStretches(): { stop(): number } {
   let longest = 0;

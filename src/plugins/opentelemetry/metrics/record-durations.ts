@@ -1,22 +1,23 @@
+import { type SeriesWriter, seriesWriter } from '../../../plugin-kit/shared-memory/index.ts';
 import type { LogContext, PluginTools, RouteView, ServiceView } from '../../../plugin-sdk/index.ts';
-import { type SeriesWriter, seriesWriter } from '../../../plugin-sdk/series.ts';
-import { type DurationKind, durationBounds, durationCells, durationZone, sumCell } from './duration-series.ts';
+import { durationZone } from '../zones.ts';
+import { type DurationKind, durationBounds, durationCells, sumCell } from './duration-series.ts';
 import { type MetricsConfig, recordsRequests } from './metrics-config.ts';
 
-/** Methods that the conventions name. A client can send any other: they are one. */
+/** Methods of the conventions. All other methods share one label. */
 const methods = ['_OTHER', 'CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE'] as const;
 const methodNumbers: ReadonlyMap<string, number> = new Map(methods.map((name, at) => [name, at]));
 
-/** What may have become of a request besides its status. */
+/** Possible outcomes of a request other than a status. */
 const faults = ['', 'aborted', 'timeout', 'unavailable', '_OTHER'] as const;
 const versions = ['1.0', '1.1', '2'] as const;
 
-/** Combinations of a route or service whose places are remembered. */
-const mostRemembered = 1000;
+/** Maximum cached label combinations of a route or service. */
+const maxCached = 1000;
 
 type Places = Map<number, number>;
 
-/** Adds the duration of a request, and that of its backend's part, to the memory of the instance. Null: it is not wanted. */
+/** Adds the durations of a request and of its backend to the memory of the instance. Null: not enabled. */
 export function recordDurations(
   config: Pick<MetricsConfig, 'metrics'>,
   tools: Pick<PluginTools, 'zone' | 'instanceId' | 'node'>,
@@ -41,7 +42,7 @@ export function recordDurations(
       const error = status >= 500 ? String(status) : measures.aborted ? 'aborted' : '';
       const name = route === null ? '' : (route.name ?? route.id);
       const labels = [methods[method] ?? '', request.scheme, name, codeText(status), error, request.httpVersion];
-      place = remembered(places, key, server.place(labels));
+      place = cached(places, key, server.place(labels));
     }
     observe(server.values, place, measures.total / 1000);
   };
@@ -57,7 +58,7 @@ export function recordDurations(
       const error = status >= 400 ? String(status) : (faults[fault] ?? '');
       const scheme = service.protocol === 'https' || service.protocol === 'grpcs' ? 'https' : 'http';
       const where = [scheme, service.host, String(service.port)];
-      place = remembered(places, key, client.place([methods[method] ?? '', ...where, codeText(status), error]));
+      place = cached(places, key, client.place([methods[method] ?? '', ...where, codeText(status), error]));
     }
     observe(client.values, place, (measures.upstream + measures.receive) / 1000);
   };
@@ -81,12 +82,12 @@ function keyOf(status: number, method: number, fault: number, version: number, s
   return (((status * 16 + method) * 8 + fault) * 4 + version) * 2 + (secure ? 1 : 0);
 }
 
-function remembered(places: Places, key: number, place: number): number {
-  if (places.size < mostRemembered) places.set(key, place);
+function cached(places: Places, key: number, place: number): number {
+  if (places.size < maxCached) places.set(key, place);
   return place;
 }
 
-/** Why no backend has answered, by what the gateway has answered. */
+/** The reason why no backend responded, from the gateway's response. */
 function faultOf(status: number, aborted: boolean): number {
   if (aborted) return faults.indexOf('aborted');
   if (status === 504) return faults.indexOf('timeout');

@@ -41,7 +41,7 @@ async function ask(path: string): Promise<number> {
   return response.status;
 }
 
-/** What the last message that has it says of a metric. */
+/** A metric in the last message that contains it. */
 function latest(name: string): ReceivedMetric | undefined {
   return receiver.messages.flatMap(({ body }) => decodeMetrics(body)).findLast((metric) => metric.name === name);
 }
@@ -52,7 +52,7 @@ function points(name: string, attributes: Readonly<Record<string, unknown>>): re
   );
 }
 
-test('durations of requests and of what backends had of them, over all workers', async () => {
+test('sends durations of requests and of backends, summed over all workers', async () => {
   for (let turn = 0; turn < 20; turn++) assert.equal(await ask('/all'), 200);
   assert.equal(await ask('/all/broken'), 500);
   assert.equal(await ask('/gone'), 502);
@@ -98,7 +98,7 @@ test('durations of requests and of what backends had of them, over all workers',
   assert.ok(backend !== undefined && backend.sum <= plain.sum);
 });
 
-test('a client cannot grow the labels by methods of its own', async () => {
+test('adds no label values for unknown methods of clients', async () => {
   for (const method of ['FROB', 'NICATE', 'GET-ALL', 'X'.repeat(40)]) {
     await exchangeToEnd(rig.port, `${method} /all HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
   }
@@ -109,7 +109,7 @@ test('a client cannot grow the labels by methods of its own', async () => {
   assert.deepEqual([...methods].sort(), ['GET', '_OTHER']);
 });
 
-test('the numbers of the node come along', async () => {
+test('sends the metrics of the node too', async () => {
   await until(() => latest('kong_node_info') !== undefined);
   assert.equal(latest('kong_node_info')?.kind, 'gauge');
   assert.ok(
@@ -119,7 +119,7 @@ test('the numbers of the node come along', async () => {
   );
 });
 
-test('another configuration goes on with the same sums', async () => {
+test('continues the sums with a changed configuration', async () => {
   const metrics = { endpoint: `${receiver.url}/v1/metrics`, push_interval: 0.2, node_metrics: false };
   await rig.write('PATCH', `/plugins/${instance}`, { config: { metrics } });
   receiver.messages.length = 0;
@@ -133,7 +133,7 @@ test('another configuration goes on with the same sums', async () => {
   await until(() => all().some(({ count, attributes }) => count === 21 && attributes['http.request.method'] === 'GET'));
 });
 
-test('when the node ends the last requests are told of', async () => {
+test('sends the last requests when the node stops', async () => {
   await using last = await startRig({ settings: { plugins: ['opentelemetry'] } });
   await last.write('POST', '/plugins', {
     name: 'opentelemetry',
@@ -145,7 +145,7 @@ test('when the node ends the last requests are told of', async () => {
   assert.equal(decodeMetrics(message!.body)[0]?.points[0]?.count, 3);
 });
 
-test('requests that end while the node does are told of', async () => {
+test('sends requests that end while the node stops', async () => {
   const held: ServerResponse[] = [];
   const backend = await startBackend({ handler: (_, response) => void held.push(response) });
   await using last = await startTestGateway({ settings: { plugins: ['opentelemetry'] } });
@@ -178,7 +178,7 @@ function refusesConnections(port: number): Promise<boolean> {
   });
 }
 
-test('an endpoint that is none is refused, with the field named', async () => {
+test('refuses an invalid endpoint and names the field', async () => {
   for (const [endpoint, reason] of [
     ['collector:4318', /endpoint/],
     ['ftp://collector/v1/metrics', /http/],

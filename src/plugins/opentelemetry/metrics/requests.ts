@@ -1,12 +1,6 @@
-import type { HistogramSeries, ScalarSeries } from '../../../plugin-sdk/metrics.ts';
-import type { Resource } from '../../../plugin-sdk/otlp/attributes.ts';
-import {
-  type EncodedFamily,
-  encodePoint,
-  metricsRequest,
-  type OtlpFamily,
-  pointTimes,
-} from '../../../plugin-sdk/otlp/metrics.ts';
+import type { EncodedFamily, OtlpFamily, Resource } from '../../../plugin-kit/telemetry/otlp/index.ts';
+import { encodePoint, metricsRequest, pointTimes } from '../../../plugin-kit/telemetry/otlp/index.ts';
+import type { HistogramSeries, ScalarSeries } from '../../../plugin-sdk/index.ts';
 import type { StartTimes } from './start-times.ts';
 
 /** A message to send. */
@@ -21,18 +15,18 @@ export interface MetricsMessageOptions {
   readonly starts: StartTimes;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Told of a family whose series cannot be read. */
+  /** Called for a family whose series cannot be read. */
   readonly failed: (family: string, error: unknown) => void;
 }
 
-/** A message is closed when it has so many bytes or points: collectors have bounds, and so has our memory. */
-const mostBytes = 128 * 1024;
-const mostPoints = 1000;
+/** Maximum bytes and points of a message: collectors have limits, and so has our memory. */
+const maxBytes = 128 * 1024;
+const maxPoints = 1000;
 
-/** Milliseconds of work after which others get their turn. */
+/** Milliseconds of work before it yields to the event loop. */
 const slice = 2;
 
-/** All families as messages, in the order in which they are read. Others get their turn in between, so reading takes a while. */
+/** All families as messages, in reading order. It yields to the event loop in between, so reading takes a while. */
 export async function* metricsMessages(options: MetricsMessageOptions): AsyncGenerator<MetricsMessage> {
   const { families, resource, starts, now, failed } = options;
   let batch: EncodedFamily[] = [];
@@ -62,7 +56,7 @@ export async function* metricsMessages(options: MetricsMessageOptions): AsyncGen
         bytes += point.byteLength;
         count++;
       }
-      if (bytes >= mostBytes || count >= mostPoints) {
+      if (bytes >= maxBytes || count >= maxPoints) {
         yield close();
         points = [];
         await turn();
@@ -72,7 +66,7 @@ export async function* metricsMessages(options: MetricsMessageOptions): AsyncGen
         sliceEnd = performance.now() + slice;
       }
     }
-    if (family.type !== 'gauge') starts.told(family.name, total, now);
+    if (family.type !== 'gauge') starts.observe(family.name, total, now);
   }
   if (count > 0) yield close();
 }
@@ -81,7 +75,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The series of a family; one that fails ends here, and the others go on. */
+/** The series of a family; a failed family ends here, and the others continue. */
 function* seriesOf(
   family: OtlpFamily,
   failed: MetricsMessageOptions['failed'],
@@ -93,7 +87,7 @@ function* seriesOf(
   }
 }
 
-/** What can only grow while nothing is counted anew. */
+/** Values that only grow, unless the counter was reset. */
 function totalOf(family: OtlpFamily, series: ScalarSeries | HistogramSeries): number {
   if (family.type !== 'histogram') return (series as ScalarSeries).value;
   const { counts } = series as HistogramSeries;

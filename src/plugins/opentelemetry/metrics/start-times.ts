@@ -1,12 +1,12 @@
 /**
- * Since when the sums of each family are counted. A family whose sums have become smaller was begun anew (its plugin was configured
- * anew, say): from the next message on it starts at the time of the last one before that.
+ * Start time of the sums of each family. If sums have decreased, the family was reset (for example, its plugin was configured
+ * again): from the next message on, its start time is the time of the previous message.
  */
 export class StartTimes {
   readonly #begin: number;
   readonly #families = new Map<string, { start: number; total: number; toldAt: number }>();
 
-  /** `begin`: of the node, in milliseconds since the epoch. */
+  /** `begin`: start of the node, in milliseconds since the epoch. */
   constructor(begin: number) {
     this.#begin = begin;
   }
@@ -15,7 +15,7 @@ export class StartTimes {
     return this.#families.get(family)?.start ?? this.#begin;
   }
 
-  told(family: string, total: number, now: number): void {
+  observe(family: string, total: number, now: number): void {
     const known = this.#families.get(family);
     if (known === undefined) {
       this.#families.set(family, { start: this.#begin, total, toldAt: now });

@@ -1,0 +1,123 @@
+import { Publisher } from '../control/publish/publisher.ts';
+import { pluginCallFields } from '../control/supervisor/plugin-call-fields.ts';
+import type { Analytics } from '../control/usage/analytics.ts';
+import type { ToWorker } from '../shared/messages/messages.ts';
+import { pluginSettings } from '../shared/messages/plugin-settings.ts';
+import { recoverMemory } from '../shared/zones/zone-kinds.ts';
+import { ZoneRegistry } from '../shared/zones/zone-registry.ts';
+import { type NodeAddresses, openAddresses } from './addresses/node-addresses.ts';
+import { BackgroundParts } from './config/background-parts.ts';
+import { backgroundStore } from './config/background-store.ts';
+import { ExpiryJob } from './config/expiry-job.ts';
+import { loadConfig } from './config/load-config.ts';
+import { type OpenedStore, openStore } from './config/open-store.ts';
+import { WorkerCalls } from './config/worker-calls.ts';
+import { openAnalytics } from './observability/node-analytics.ts';
+import { NodeMetrics } from './observability/node-metrics.ts';
+import type { OpenedNode } from './open-node.ts';
+
+/** The workers have their config, and follow its changes. */
+export interface ConfiguredNode extends OpenedNode {
+  readonly data: OpenedStore;
+  readonly zones: ZoneRegistry;
+  readonly addresses: NodeAddresses;
+  readonly publisher: Publisher;
+  readonly metrics: NodeMetrics;
+  readonly background: BackgroundParts;
+  /** Null: the settings switch it off. */
+  readonly analytics: Analytics | null;
+}
+
+/** Rejects when there is no usable config, or when the node begins to stop while the store is opened. */
+export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
+  const { options, memory, supervisor, shutdown } = node;
+  const { settings, nodeId } = options;
+  const log = node.logs.node;
+  const data = await openStore(settings, options.baseDirectory, log);
+  const { store, entities, plugins } = data;
+  if (shutdown.begun.aborted) {
+    await store.close();
+    throw new Error('the node is stopping');
+  }
+  shutdown.add('the store', () => store.close());
+
+  const zones = new ZoneRegistry(plugins, settings.workers);
+  const zone = (instance: string, name: string) => zones.find(instance, name);
+  const broadcast = (message: ToWorker) => supervisor.broadcast(message);
+  const addresses = openAddresses({ settings, nodeId, memory: memory.addresses, store, log, broadcast });
+  const { dns, book, names, health } = addresses;
+  shutdown.add('the control plane', () => {
+    dns.close();
+    health.monitor.close();
+  });
+  const metrics = new NodeMetrics({
+    plugins,
+    zone,
+    background: (plugin, message) => background.handle(plugin, message),
+    log,
+    book,
+    health,
+  });
+  const calls = new WorkerCalls({
+    settings,
+    opened: data,
+    log,
+    publisher: () => publisher,
+    lease: (requests) => store.leaseCounters(requests),
+    resolve: (name) => names.resolve(name),
+    background: (plugin, message) => background.handle(plugin, message),
+  });
+  shutdown.add('the copy of consumers and credentials', () => calls.close());
+  const background: BackgroundParts = new BackgroundParts({
+    plugins,
+    store: backgroundStore({
+      store,
+      entities,
+      hashKeys: settings.hashKeys,
+      published: (version) => publisher.published(version),
+    }),
+    settings: pluginSettings(settings),
+    zone,
+    metrics: () => metrics.collect(),
+    count: (plugin, name, by) => node.pluginCounts.add([[plugin, name, by]]),
+    nodeId,
+    log,
+  });
+  shutdown.closing.addEventListener('abort', () => background.abort());
+  shutdown.add('background tasks of plugins', () => background.stop());
+  const publisher: Publisher = new Publisher({
+    store,
+    workers: supervisor,
+    log,
+    zones,
+    addresses: book,
+    recheck: () => calls.recheck(),
+    onDelta(delta) {
+      calls.changed(delta);
+      names.configChanged(delta);
+      background.configChanged(delta);
+      metrics.configChanged(delta);
+      health.configChanged(delta);
+    },
+  });
+  shutdown.add('the copy of the config', () => publisher.close());
+  const analytics = await openAnalytics({ settings, nodeId, store, supervisor, memories: memory.usage, log });
+  if (analytics !== null) shutdown.add('analytics', () => analytics.stop());
+  const expiry = new ExpiryJob(store, log, settings.audit.retention);
+  shutdown.add('the control plane', () => expiry.stop());
+
+  node.workerReports.handleWith({
+    nameCall: (call) => pluginCallFields(call, publisher.config()),
+    onFailures: (failures) => publisher.noteFailures(failures),
+    onCall: (call) => calls.handler.handle(call),
+    onHealth: (change) => health.monitor.workerFlipped(change),
+    onUsageTurned: (worker, { serial, names: used }) => analytics?.turned(worker, serial, used),
+    onExit(worker) {
+      for (const { kind, memory: shared } of zones.list()) recoverMemory(kind, shared, worker);
+      analytics?.ended(worker);
+    },
+  });
+  const restoreLookups = () => calls.restore();
+  await loadConfig({ settings, store, publisher, log, signal: shutdown.begun, restoreLookups });
+  return { ...node, data, zones, addresses, publisher, metrics, background, analytics };
+}

@@ -1,0 +1,87 @@
+import { resolve } from 'node:path';
+import type { AdminOptions, ReadinessThreadOptions, RunningListener, ZoneFacts } from '../control/admin/contract.ts';
+import { startAdmin, startStatus } from '../control/admin/start-admin.ts';
+import { createNodeFacts } from '../control/supervisor/node-facts.ts';
+import { zoneFill } from '../shared/zones/zone-kinds.ts';
+import type { ZoneRegistry } from '../shared/zones/zone-registry.ts';
+import type { ConfiguredNode } from './configure-node.ts';
+import { openDescriptors } from './observability/descriptor-watch.ts';
+
+/** Bytes that fit into a socket path on every system. */
+const maxSocketPath = 100;
+
+/** The workers, the Admin API and the status API listen. */
+export interface ListeningNode extends ConfiguredNode {
+  readonly listeners: readonly RunningListener[];
+}
+
+/** Call it when the workers listen. Rejects when an address cannot be listened on. */
+export async function listenNode(node: ConfiguredNode): Promise<ListeningNode> {
+  const { options, memory, supervisor, shutdown, logs, descriptors } = node;
+  const { data, zones, addresses, publisher, metrics, analytics, background } = node;
+  const { settings, nodeId } = options;
+  const { dns, health } = addresses;
+  const { store } = data;
+  const facts = createNodeFacts({
+    nodeId,
+    counters: memory.counters,
+    vitals: memory.vitals,
+    supervisor,
+    zones: () => zoneFacts(zones),
+    pluginCounts: () => node.pluginCounts.totals(),
+  });
+  metrics.addCore({
+    node: facts,
+    counters: memory.counters,
+    linesLost: () => logs.dropped,
+    workers: () => ({
+      wanted: settings.workers,
+      running: supervisor.running().map(({ number, loop }) => ({ worker: number, ...loop })),
+    }),
+    restarts: node.restarts,
+    descriptors: () => ({
+      open: openDescriptors(),
+      limit: descriptors.limit,
+      exhaustions: descriptors.exhaustions,
+    }),
+    stuck: () => supervisor.stuck,
+    ping: () => store.ping(),
+    dns: () => dns.facts(),
+    config: () => ({ version: publisher.position.version, failures: publisher.failures.size }),
+    analytics: () => analytics?.ledger ?? null,
+  });
+  const dependencies = { settings, store, publisher, node: facts, dns: () => dns.facts(), health, metrics, analytics };
+  const readinessThread = readinessThreadOptions(node);
+  const admin: AdminOptions = {
+    entities: data.entities,
+    catalog: data.catalog,
+    plugins: data.plugins,
+    log: logs.admin,
+    pluginAdminRoutes: data.pluginAdminRoutes,
+    pluginBackground: (plugin, message) => background.handle(plugin, message),
+    pluginZone: (instance, name) => zones.find(instance, name),
+    ...(readinessThread === null ? {} : { readinessThread }),
+    logLevel: logs.level((level) => supervisor.broadcast({ type: 'log-level', level })),
+    ...(settings.sslCert.length === 0 ? {} : { tls: { cert: [...settings.sslCert], key: [...settings.sslCertKey] } }),
+  };
+  const adminListener = await startAdmin(dependencies, admin);
+  shutdown.addListener(adminListener);
+  const statusListener = await startStatus(dependencies, admin);
+  shutdown.addListener(statusListener);
+  return { ...node, listeners: [adminListener, statusListener] };
+}
+
+/** Null: the control plane serves the status API itself. */
+function readinessThreadOptions({ options, memory, priority }: ConfiguredNode): ReadinessThreadOptions | null {
+  const { settings, compileCache } = options;
+  const socketPath = resolve(settings.prefix, 'status.sock');
+  // Logged requests are served by the control plane, which writes the log.
+  if (settings.statusAccessLog !== 'off') return null;
+  if (process.platform === 'win32' || Buffer.byteLength(socketPath) > maxSocketPath) return null;
+  const startThread = <T>(start: () => T): T => priority.startThread(start);
+  return { socketPath, vitals: memory.vitals, compileCache, startThread };
+}
+
+function zoneFacts(zones: ZoneRegistry): readonly ZoneFacts[] {
+  return zones.list().map(({ plugin, name, kind, memory }) => ({ plugin, name, kind, ...zoneFill(kind, memory) }));
+}

@@ -1,0 +1,18 @@
+export interface GatewayAddresses {
+  readonly proxy: readonly BoundAddress[];
+  readonly stream: readonly BoundStreamAddress[];
+  readonly admin: readonly BoundAddress[];
+  readonly status: readonly BoundAddress[];
+}
+
+/** An address that the node listens on. */
+export interface BoundAddress {
+  readonly ip: string;
+  readonly port: number;
+  readonly ssl: boolean;
+}
+
+/** An address that accepts streams. */
+export interface BoundStreamAddress extends BoundAddress {
+  readonly udp: boolean;
+}

@@ -1,0 +1,107 @@
+import { PluginCounts } from '../control/metrics/plugin-counts.ts';
+import { Supervisor } from '../control/supervisor/supervisor.ts';
+import type { Settings } from '../shared/settings/settings.ts';
+import { TicketKeys } from '../shared/tls/ticket-keys.ts';
+import { type AddressZoneMemory, clearInFlight, createAddressZone } from '../shared/zones/address-zone.ts';
+import { createCounters } from '../shared/zones/counters.ts';
+import { createVitals } from '../shared/zones/worker-vitals.ts';
+import { NodeShutdown } from './node-shutdown.ts';
+import { usageMemories } from './observability/node-analytics.ts';
+import { ControlPlanePriority } from './process/control-plane-priority.ts';
+import { WorkerReports } from './worker-reports.ts';
+
+export interface NodeOptions {
+  readonly settings: Settings;
+  readonly nodeId: string;
+  readonly compileCache: string;
+  /** Where relative names of plugins start. */
+  readonly baseDirectory: string;
+  /** Uncaught exceptions are logged rather than ending the process. */
+  readonly ownsProcess: boolean;
+}
+
+/** Memory that the workers share with the control plane. */
+export interface NodeMemory {
+  readonly counters: SharedArrayBuffer;
+  readonly vitals: SharedArrayBuffer;
+  readonly addresses: AddressZoneMemory;
+  /** Where each worker counts requests, by its number; empty: usage is not counted. */
+  readonly usage: readonly SharedArrayBuffer[];
+}
+
+/** What a node has at every stage. */
+export interface NodeCore {
+  readonly options: NodeOptions;
+  readonly memory: NodeMemory;
+  readonly supervisor: Supervisor;
+  readonly workerReports: WorkerReports;
+  readonly pluginCounts: PluginCounts;
+  readonly ticketKeys: TicketKeys;
+  readonly priority: ControlPlanePriority;
+  /** Workers that ended and were replaced. */
+  readonly restarts: () => number;
+  readonly shutdown: NodeShutdown;
+}
+
+/** Nothing runs yet, so there is nothing to stop. */
+export function createNodeCore(options: NodeOptions): NodeCore {
+  const { settings, nodeId, baseDirectory, compileCache } = options;
+  const { workers } = settings;
+  const memory: NodeMemory = {
+    counters: createCounters(workers),
+    vitals: createVitals(workers),
+    addresses: createAddressZone(workers),
+    usage: usageMemories(settings),
+  };
+  const workerReports = new WorkerReports();
+  const pluginCounts = new PluginCounts();
+  const ticketKeys = new TicketKeys();
+  const priority = new ControlPlanePriority();
+  let restarts = 0;
+  const supervisor = new Supervisor({
+    boot: {
+      nodeId,
+      settings: forWorkers(settings),
+      baseDirectory,
+      compileCache,
+      zones: memory.counters,
+      vitals: memory.vitals,
+      addresses: memory.addresses,
+      ticketKeys: ticketKeys.current,
+      usage: memory.usage,
+    },
+    workers,
+    log: workerReports.log((logs) => logs.node),
+    workerLog: workerReports.log((logs) => logs.proxy),
+    nameCall: workerReports.nameCall,
+    onFailures: workerReports.onFailures,
+    onCall: workerReports.onCall,
+    onHealth: workerReports.onHealth,
+    onCounts: (counts) => pluginCounts.add(counts),
+    onUsageTurned: workerReports.onUsageTurned,
+    onExit: (worker) => {
+      restarts++;
+      workerReports.onExit(worker);
+      clearInFlight(memory.addresses, worker);
+    },
+    startThread: (start) => priority.startThread(start),
+  });
+  const { drainTimeout } = settings;
+  const shutdown = new NodeShutdown({ supervisor, vitals: memory.vitals, drainTimeout });
+  return {
+    options,
+    memory,
+    supervisor,
+    workerReports,
+    pluginCounts,
+    ticketKeys,
+    priority,
+    restarts: () => restarts,
+    shutdown,
+  };
+}
+
+/** Secrets that the data plane does not need stay in the control plane. */
+function forWorkers(settings: Settings): Settings {
+  return { ...settings, adminToken: null, pg: { ...settings.pg, password: null } };
+}

@@ -1,0 +1,44 @@
+import type { NodeCore } from './node-core.ts';
+import { DescriptorWatch } from './observability/descriptor-watch.ts';
+import type { NodeLogs } from './observability/node-logs.ts';
+
+/** The logs are open, and the workers load their code. */
+export interface OpenedNode extends NodeCore {
+  readonly logs: NodeLogs;
+  readonly descriptors: DescriptorWatch;
+}
+
+/** Rejects when a log cannot be opened. `warnings` about the settings are logged. */
+export async function openNode(node: NodeCore, warnings: readonly string[]): Promise<OpenedNode> {
+  const { options, supervisor, workerReports, shutdown } = node;
+  supervisor.start();
+  // Imported while the workers start, not before.
+  const { openNodeLogs } = await import('./observability/node-logs.ts');
+  const logs = openNodeLogs(options.settings);
+  shutdown.logTo(logs);
+  workerReports.logTo(logs);
+  for (const warning of warnings) logs.node.warn(warning);
+  const descriptors = new DescriptorWatch(logs.node);
+  descriptors.start(options.settings);
+  shutdown.add('the control plane', () => descriptors.stop());
+  if (options.ownsProcess) logUncaughtExceptions(logs, shutdown.begun);
+  return { ...node, logs, descriptors };
+}
+
+/** Opens the log files of the node and of its workers again, after they were moved away. */
+export function reopenLogs({ logs, supervisor }: OpenedNode): void {
+  logs.reopen();
+  supervisor.broadcast({ type: 'reopen-logs' });
+}
+
+/** The workers carry traffic: an exception in the control plane must not end their process. */
+function logUncaughtExceptions(logs: NodeLogs, stopping: AbortSignal): void {
+  const log = (error: unknown): void =>
+    logs.node.crit('uncaught exception in the control plane; continuing', { err: error });
+  process.on('uncaughtException', log);
+  process.on('unhandledRejection', log);
+  stopping.addEventListener('abort', () => {
+    process.off('uncaughtException', log);
+    process.off('unhandledRejection', log);
+  });
+}

@@ -1,0 +1,37 @@
+import { isIPv6 } from 'node:net';
+import type { BoundAddress, BoundStreamAddress, GatewayAddresses } from '../../boot/listeners/gateway-addresses.ts';
+import type { Settings } from '../../shared/settings/settings.ts';
+import { version } from '../../version.ts';
+
+/** The lines that are printed when the node is up: the addresses, and a first command to try. */
+export function startedMessage(settings: Settings, addresses: GatewayAddresses): readonly string[] {
+  const threads = `${settings.workers} ${settings.workers === 1 ? 'worker' : 'workers'}`;
+  const lines = [`Sluicegate ${version} started (${threads}, ${settings.database}, prefix ${settings.prefix})`];
+  for (const name of ['proxy', 'admin', 'status'] as const) {
+    const urls = addresses[name].map(urlOf);
+    lines.push(`  ${name.padEnd(6)}  ${urls.length === 0 ? 'off' : urls.join('  ')}`);
+  }
+  if (addresses.stream.length > 0) lines.splice(2, 0, `  stream  ${addresses.stream.map(streamText).join('  ')}`);
+  const [admin] = addresses.admin;
+  if (admin !== undefined) lines.push('Try:', `  ${firstCommand(admin, settings.adminToken !== null)}`);
+  return lines;
+}
+
+function firstCommand(admin: BoundAddress, needsToken: boolean): string {
+  const token = needsToken ? '-H "Authorization: Bearer $SLUICEGATE_ADMIN_TOKEN" ' : '';
+  return `curl -i -X POST ${token}${urlOf(admin)}/services -d name=example -d url=http://127.0.0.1:9001`;
+}
+
+function urlOf(address: BoundAddress): string {
+  return `${address.ssl ? 'https' : 'http'}://${hostAndPort(address)}`;
+}
+
+function streamText(address: BoundStreamAddress): string {
+  return `${address.udp ? 'udp' : address.ssl ? 'tls' : 'tcp'}://${hostAndPort(address)}`;
+}
+
+/** An address of all interfaces is shown as `localhost`, which can be opened. */
+function hostAndPort({ ip, port }: BoundAddress): string {
+  const host = ip === '0.0.0.0' || ip === '::' ? 'localhost' : ip;
+  return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+}

@@ -1,8 +1,0 @@
-import type { CommandContext } from './command.ts';
-import { findRunningNode, send } from './running-node.ts';
-
-export async function reload(context: CommandContext): Promise<number> {
-  send(findRunningNode(context), 'SIGHUP');
-  context.out('Sluicegate reloaded');
-  return 0;
-}

@@ -1,0 +1,93 @@
+import type { AdminDependencies, AdminOptions } from './contract.ts';
+import { type AdminContext, createAdminContext } from './crud/admin-context.ts';
+import { entityRoutes } from './crud/entity-routes.ts';
+import type { AdminRoute, Method, Operation } from './http/admin-route.ts';
+import { analyticsRoutes } from './routes/analytics/analytics-routes.ts';
+import { auditRoutes } from './routes/audit.ts';
+import { caCertificateExtras } from './routes/ca-certificates.ts';
+import { certificateExtras, certificateRead, certificateReplace } from './routes/certificates.ts';
+import { consumersList } from './routes/consumers.ts';
+import { dnsStatusRoute } from './routes/dns-status.ts';
+import { endpointsRoute } from './routes/endpoints.ts';
+import { logLevelRoutes } from './routes/log-level.ts';
+import { metricsRoute } from './routes/metrics.ts';
+import { nodeInfoRoute } from './routes/node-info.ts';
+import { openApiRoute } from './routes/openapi.ts';
+import { pluginAdminRoutes } from './routes/plugin-admin-routes.ts';
+import { pluginExtras, pluginRoutes } from './routes/plugins.ts';
+import { schemaRoutes } from './routes/schemas.ts';
+import { staticResponseRoutes } from './routes/static-responses.ts';
+import { readyRoute, statusRoute } from './routes/status.ts';
+import { tagRoutes } from './routes/tags.ts';
+import { readTargetRoutes, targetRoutes } from './routes/upstreams/targets.ts';
+import { readHealthRoute, upstreamHealthRoutes } from './routes/upstreams/upstream-health.ts';
+
+/** The route table of the Admin API: the routes of all entities, their exceptions, and routes without an entity. */
+export function adminRoutes(deps: AdminDependencies, options: AdminOptions): readonly AdminRoute[] {
+  const context = contextOf(deps, options);
+  const routes: AdminRoute[] = [
+    nodeInfoRoute(context, deps, options),
+    statusRoute(deps),
+    dnsStatusRoute(deps),
+    metricsRoute(deps),
+    endpointsRoute(() => routes),
+    openApiRoute(() => ({ routes, entities: options.entities.definitions, version: deps.node.version })),
+    ...schemaRoutes(context, options.catalog),
+    ...pluginRoutes(options.catalog),
+    ...tagRoutes(context),
+    ...auditRoutes(deps.store, options.entities),
+    ...analyticsRoutes(deps),
+    ...logLevelRoutes(options.logLevel),
+    ...upstreamHealthRoutes(context, deps),
+    ...staticResponseRoutes(),
+    ...pluginAdminRoutes(context, options),
+    ...replacing(entityRoutes(context), targetRoutes(context)).map((route) => withExceptions(context, route)),
+  ];
+  return routes;
+}
+
+/** The routes of the status API, all of them read-only: the node, and the health of upstreams. */
+export function statusRoutes(deps: AdminDependencies, options: AdminOptions): readonly AdminRoute[] {
+  const context = contextOf(deps, options);
+  return [
+    statusRoute(deps),
+    readyRoute(deps),
+    dnsStatusRoute(deps),
+    metricsRoute(deps),
+    readHealthRoute(context, deps),
+    ...readTargetRoutes(context),
+  ];
+}
+
+function contextOf({ store, publisher, settings }: AdminDependencies, { entities }: AdminOptions): AdminContext {
+  return createAdminContext({
+    store,
+    publisher,
+    entities,
+    hashKeys: settings.hashKeys,
+    extras: {
+      certificates: certificateExtras,
+      ca_certificates: () => caCertificateExtras,
+      plugins: () => pluginExtras,
+    },
+  });
+}
+
+/** Paths that an entity implements itself. */
+function replacing(general: readonly AdminRoute[], own: readonly AdminRoute[]): readonly AdminRoute[] {
+  const paths = new Set(own.map(({ path }) => path));
+  return [...general.filter(({ path }) => !paths.has(path)), ...own];
+}
+
+/** Single methods that an entity implements itself. */
+function withExceptions(context: AdminContext, route: AdminRoute): AdminRoute {
+  const changed = exceptions(context)[route.path];
+  return changed === undefined ? route : { ...route, operations: { ...route.operations, ...changed } };
+}
+
+function exceptions(context: AdminContext): Readonly<Record<string, Partial<Record<Method, Operation>>>> {
+  return {
+    '/consumers': { GET: consumersList(context) },
+    '/certificates/{certificates}': { GET: certificateRead(context), PUT: certificateReplace(context) },
+  };
+}

@@ -1,0 +1,70 @@
+import type { EntityDefinition, Row } from '../../../shared/entities/entity.ts';
+import type { EntityRegistry } from '../../../shared/entities/registry.ts';
+import type { Store, StoreReader, StoreWriter } from '../../store/store.ts';
+import type { AuditTrail } from '../audit/audit-trail.ts';
+import type { ConfigPublisher } from '../contract.ts';
+
+/** Extensions of one entity. Everything runs inside the request's transaction. */
+export interface EntityExtras {
+  /** Another way to find an entity by its path segment, when it is not a UUID. */
+  findByName?(reader: StoreReader, name: string): Promise<Row | null>;
+  /** Values of the virtual fields of these rows, in the same order. */
+  virtuals?(reader: StoreReader, rows: readonly Row[]): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** Rules that need other entities. Throws the error for the client. */
+  check?(reader: StoreReader, row: Row): Promise<void>;
+  afterWrite?(writer: StoreWriter, row: Row, virtual: Readonly<Record<string, unknown>>): Promise<void>;
+  beforeDelete?(reader: StoreReader, row: Row): Promise<void>;
+}
+
+/** What the handlers of all entities need. */
+export interface AdminContext {
+  readonly store: Store;
+  readonly entities: EntityRegistry;
+  /** The setting `hash_keys`. */
+  readonly hashKeys: boolean;
+  /**
+   * One transaction, with its audit records; resolves when the workers route by it, so that a client that receives
+   * 201 finds it routed.
+   */
+  commit<T>(request: { readonly trail: AuditTrail }, work: (writer: StoreWriter) => Promise<T>): Promise<T>;
+  /** The definition of that schema name; an unknown one is an error in the code. */
+  entity(name: string): EntityDefinition;
+  extras(name: string): EntityExtras;
+}
+
+export interface AdminContextParts {
+  readonly store: Store;
+  readonly publisher: ConfigPublisher;
+  readonly entities: EntityRegistry;
+  readonly hashKeys: boolean;
+  readonly extras: Readonly<Record<string, (context: AdminContext) => EntityExtras>>;
+}
+
+const none: EntityExtras = {};
+
+export function createAdminContext(parts: AdminContextParts): AdminContext {
+  const { store, publisher, entities, hashKeys } = parts;
+  const extras = new Map<string, EntityExtras>();
+  const context: AdminContext = {
+    store,
+    entities,
+    hashKeys,
+    async commit({ trail }, work) {
+      const { result, version } = await store.write(async (writer) => {
+        const done = await work(writer);
+        await trail.record(writer);
+        return done;
+      });
+      await publisher.published(version);
+      return result;
+    },
+    entity(name) {
+      const definition = entities.byName(name);
+      if (definition === undefined) throw new Error(`there is no entity '${name}'`);
+      return definition;
+    },
+    extras: (name) => extras.get(name) ?? none,
+  };
+  for (const [name, create] of Object.entries(parts.extras)) extras.set(name, create(context));
+  return context;
+}

@@ -1,0 +1,296 @@
+import { randomBytes } from 'node:crypto';
+import type { Server } from 'node:http';
+import { Readable } from 'node:stream';
+import {
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+} from 'fastify';
+import { withSlowChecksOffThread } from '../../../shared/schema/slow-check.ts';
+import { OutageLog } from '../../../shared/util/time/outage-log.ts';
+import { throttledLog } from '../../../shared/util/time/throttled-log.ts';
+import type { AccessEntry, AdminLog } from '../admin-log.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
+import { AuditTrail } from '../audit/audit-trail.ts';
+import { anonymousActor, forwardedClient, tokenActor } from '../audit/origin.ts';
+import { answerOf } from '../errors.ts';
+import type { Hints } from '../hints/hints.ts';
+import { pathHint } from '../hints/path-hint.ts';
+import { accessEntryOf, addressOf, loggedUrl, type RouteConfig, schemeOf } from './access-entry.ts';
+import {
+  type AdminRequest,
+  type AdminRoute,
+  type Answer,
+  allowedMethods,
+  type Method,
+  type Operation,
+} from './admin-route.ts';
+import { showsToken } from './bearer-token.ts';
+import { answerClientError } from './client-error.ts';
+import { methodNotAllowed, notFound, plainError, withHint } from './http-error.ts';
+import { noRouteError } from './no-route-error.ts';
+import { createOriginPolicy, type RequestOrigin } from './origin-policy.ts';
+import { parseQuery } from './query.ts';
+import { decodeBody, noBody } from './request-body.ts';
+
+/** Protocols of the server; plain HTTP/1.1 when empty. */
+export interface ServerOptions {
+  readonly https?: { readonly cert: string | string[]; readonly key: string | string[]; readonly http2: boolean };
+}
+
+export interface AppOptions {
+  readonly server: ServerOptions;
+  readonly routes: readonly AdminRoute[];
+  readonly log: AdminLog;
+  /** Receives each finished request. */
+  readonly access: (entry: AccessEntry) => void;
+  /** Value of `Server`, or null to leave it out. */
+  readonly serverHeader: string | null;
+  readonly latencyHeader: boolean;
+  readonly token: string | null;
+  /** Origins of `admin_gui_url`. */
+  readonly guiOrigins: readonly string[];
+  /** Names that `Host` may have. */
+  readonly hosts: readonly string[];
+  readonly hostCheck: 'all' | 'loopback';
+  /** Largest body in bytes; 0 is unlimited. */
+  readonly maxBodySize: number;
+  /** Receives records of writes. */
+  readonly audit: AuditLog;
+  readonly hints: Hints;
+}
+
+const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
+const routedMethods: ReadonlySet<string> = new Set(everyMethod);
+const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+/** Clients of Kong's official SDK put the workspace before every path. */
+const workspaceAlias = '/default';
+
+/** A Fastify instance that answers these routes under Kong's transport rules. */
+export function createApp(options: AppOptions): FastifyInstance {
+  const app = fastify({
+    ...serverOptions(options.server),
+    logger: false,
+    schemaController: withoutSchemas,
+    exposeHeadRoutes: false,
+    // A slower client is disconnected.
+    requestTimeout: 300_000,
+    bodyLimit: options.maxBodySize === 0 ? Number.MAX_SAFE_INTEGER : options.maxBodySize,
+    genReqId: () => randomBytes(16).toString('hex'),
+    rewriteUrl: (request) => withoutWorkspace(request.url ?? '/'),
+    clientErrorHandler: answerClientError,
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      maxParamLength: 8192,
+      querystringParser: () => ({}),
+      onBadUrl: (_path, _request, response) => {
+        response.writeHead(400, { 'content-type': jsonType }).end('{"message":"Bad request"}');
+      },
+    },
+  });
+  // Bodies stay bytes: only a route that exists and takes a body decodes them.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  addGuards(app, options);
+  addAccessLog(app, options.access);
+  for (const route of options.routes) register(app, route, options);
+  const collections = [...new Set(options.routes.map(({ path }) => path.split('/')[1] ?? ''))];
+  app.setNotFoundHandler((request) => {
+    throw withHint(notFound(), pathHint(request.url, collections));
+  });
+  const storeOutage = new OutageLog(
+    { warn: options.log.warn, error: (message, { reason }) => options.log.error(message, reason) },
+    'the Admin API cannot use the store',
+  );
+  app.setErrorHandler((error, request, reply) => {
+    send(
+      reply,
+      answerOf(error, {
+        failed: (cause) => options.log.error(`${request.method} ${loggedUrl(request, request.url)} failed`, cause),
+        storeUnavailable: (cause) => storeOutage.failed(cause),
+      }),
+    );
+  });
+  return app;
+}
+
+const jsonType = 'application/json; charset=utf-8';
+
+/**
+ * Entities check their own fields, so no route has a schema of Fastify's. Without these functions it would still
+ * load its validator and its serializer.
+ */
+const withoutSchemas = { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } };
+
+function noCompiler(): never {
+  throw new Error('the routes of the Admin API have no schemas of Fastify');
+}
+
+function serverOptions({ https }: ServerOptions): FastifyHttpOptions<Server> {
+  if (https === undefined) return {};
+  const { http2, ...tls } = https;
+  // Fastify has a type for each kind of server; for the routes they are all the same.
+  return (http2
+    ? { http2: true, https: { ...tls, allowHTTP1: true } }
+    : { https: tls }) as unknown as FastifyHttpOptions<Server>;
+}
+
+function withoutWorkspace(url: string): string {
+  if (!url.startsWith(workspaceAlias)) return url;
+  const rest = url.slice(workspaceAlias.length);
+  if (rest === '' || rest.startsWith('?')) return `/${rest}`;
+  return rest.startsWith('/') ? rest : url;
+}
+
+/** Time between two lines of the error log on wrong tokens, in milliseconds. */
+const refusalInterval = 10_000;
+
+function addGuards(app: FastifyInstance, options: AppOptions): void {
+  const { token, serverHeader, latencyHeader } = options;
+  const refused = throttledLog(refusalInterval, (peer, suppressed) =>
+    options.log.warn('request to the Admin API without a valid token', { peer, suppressed }),
+  );
+  const policy = createOriginPolicy({
+    guiOrigins: options.guiOrigins,
+    hosts: options.hosts,
+    hostCheck: options.hostCheck,
+    tokenRequired: token !== null,
+  });
+
+  app.addHook('onRequest', (request, reply, next) => {
+    const origin = originOf(request);
+    if (serverHeader !== null) reply.header('server', serverHeader);
+    const allowed = policy.allowOrigin(origin);
+    if (allowed !== null) {
+      reply.header('access-control-allow-origin', allowed);
+      reply.header('access-control-allow-credentials', 'true');
+    }
+    if (allowed !== '*') reply.header('vary', 'Origin');
+    policy.check(origin);
+    // A browser sends OPTIONS before it may send the token.
+    if (token !== null && request.method !== 'OPTIONS' && !showsToken(request.headers, token)) {
+      reply.header('www-authenticate', 'Bearer realm="admin"');
+      refused(addressOf(request));
+      throw plainError(401, 'Unauthorized');
+    }
+    if (!routedMethods.has(request.method)) throw noRouteError(request.method, request.url, options.routes);
+    next();
+  });
+  if (latencyHeader) {
+    app.addHook('onSend', (_request, reply, payload, next) => {
+      reply.header('x-kong-admin-latency', String(Math.floor(reply.elapsedTime)));
+      next(null, payload);
+    });
+  }
+}
+
+function originOf(request: FastifyRequest): RequestOrigin {
+  const { origin, host, 'sec-fetch-site': fetchSite } = request.headers;
+  return {
+    method: request.method,
+    scheme: schemeOf(request),
+    origin,
+    // HTTP/2 has a pseudo-header instead of Host.
+    host: host ?? authorityOf(request),
+    localAddress: request.socket.localAddress,
+    fetchSite: typeof fetchSite === 'string' ? fetchSite : undefined,
+  };
+}
+
+function authorityOf(request: FastifyRequest): string | undefined {
+  const authority = request.headers[':authority'];
+  return typeof authority === 'string' ? authority : undefined;
+}
+
+function addAccessLog(app: FastifyInstance, access: AppOptions['access']): void {
+  app.addHook('onResponse', (request, reply, next) => {
+    access(accessEntryOf(request, reply));
+    next();
+  });
+}
+
+function register(app: FastifyInstance, route: AdminRoute, options: AppOptions): void {
+  const allow = allowedMethods(route);
+  app.route({
+    method: [...everyMethod],
+    url: route.path.replace(/\{([^}]+)\}/g, ':$1'),
+    ...(route.secretParams === undefined ? {} : { config: { secretParams: route.secretParams } satisfies RouteConfig }),
+    handler: async (request, reply) => send(reply, await answer(route, allow, request, options)),
+  });
+}
+
+async function answer(route: AdminRoute, allow: string, request: FastifyRequest, options: AppOptions): Promise<Answer> {
+  const { method } = request;
+  if (method === 'OPTIONS') return preflight(allow, request);
+  const operation = route.operations[(method === 'HEAD' ? 'GET' : method) as Method];
+  if (operation === undefined) throw methodNotAllowed(allow);
+  const query = parseQuery(request.url);
+  const body = methodsWithBody.has(method)
+    ? await decodeBody(request.headers['content-type'], (request.body as Uint8Array | undefined) ?? new Uint8Array())
+    : noBody;
+  const path = request.url.replace(/\?.*$/s, '').replace(/(.)\/$/, '$1');
+  const trail = trailOf(request, path, operation, options);
+  const params = request.params as Readonly<Record<string, string>>;
+  const adminRequest = { path, params, query, body, trail, accept: request.headers.accept ?? null };
+  const result = await handled(operation, adminRequest, options.hints);
+  if (method === 'GET' || method === 'HEAD' || operation.readOnly === true || result.status >= 400) return result;
+  await options.audit.afterwards(trail, query, body);
+  return options.hints.accepted(result, operation.notes, body, path);
+}
+
+async function handled(operation: Operation, request: AdminRequest, hints: Hints): Promise<Answer> {
+  try {
+    return await withSlowChecksOffThread(async () => operation.handle(request));
+  } catch (error) {
+    throw hints.refused(error, operation.notes, request.body);
+  }
+}
+
+function trailOf(
+  request: FastifyRequest,
+  path: string,
+  { notes }: Operation,
+  { token, audit }: AppOptions,
+): AuditTrail {
+  const peer = addressOf(request);
+  const origin = {
+    actor: token === null ? anonymousActor : tokenActor,
+    peer,
+    client: forwardedClient(peer, request.headers['x-forwarded-for'], audit.trusted),
+    requestId: request.id,
+  };
+  const { method } = request;
+  const recorded = { origin, method, path: loggedUrl(request, path), status: notes.status ?? 200 };
+  return new AuditTrail(recorded, audit.entities);
+}
+
+function preflight(allow: string, request: FastifyRequest): Answer {
+  const headers = request.headers['access-control-request-headers'];
+  return {
+    status: 204,
+    headers: {
+      allow,
+      'access-control-allow-methods': allow,
+      'access-control-allow-headers': headers ?? 'Content-Type',
+    },
+  };
+}
+
+function send(reply: FastifyReply, result: Answer): FastifyReply {
+  reply.code(result.status);
+  if (result.headers !== undefined) reply.headers(result.headers);
+  if (result.stream !== undefined) return sendStream(reply, result.stream);
+  if (result.text !== undefined) return reply.type('text/plain; charset=utf-8').send(result.text);
+  if (result.json === undefined) return reply.send();
+  return reply.type(jsonType).send(JSON.stringify(result.json));
+}
+
+/** An answer to HEAD has no body, so none is generated. */
+function sendStream(reply: FastifyReply, { type, body }: NonNullable<Answer['stream']>): FastifyReply {
+  reply.type(type);
+  if (reply.request.method !== 'HEAD') return reply.send(body);
+  body.destroy();
+  return reply.send(Readable.from([]));
+}

@@ -1,0 +1,1 @@
+export type JsonObject = { readonly [name: string]: unknown };

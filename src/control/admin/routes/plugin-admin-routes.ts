@@ -1,0 +1,82 @@
+import type { PluginAdminOperation, PluginAdminRoute, PluginAdminTools } from '../../../plugin-sdk/admin-routes.ts';
+import type { EntityRow } from '../../../plugin-sdk/entity-access.ts';
+import type { AdminOptions } from '../contract.ts';
+import type { AdminContext } from '../crud/admin-context.ts';
+import { findEntity } from '../crud/find-entity.ts';
+import type { AdminRequest, AdminRoute, Answer, Method, Operation } from '../http/admin-route.ts';
+import { notFound, plainError } from '../http/http-error.ts';
+import { iterateRows } from '../lists/iterate-rows.ts';
+
+/** Maximum rows of `all` and `list`. */
+const maxRows = 10_000;
+
+/** Paths that plugins add. */
+export function pluginAdminRoutes(
+  context: AdminContext,
+  options: Pick<AdminOptions, 'pluginAdminRoutes' | 'pluginBackground' | 'pluginZone'>,
+): readonly AdminRoute[] {
+  const { pluginAdminRoutes: factories, pluginBackground, pluginZone: zone } = options;
+  return [...factories].flatMap(([plugin, factory]) => {
+    const tools = toolsFor(context, { background: (message) => pluginBackground(plugin, message), zone });
+    return factory(tools).map(adminRoute);
+  });
+}
+
+function adminRoute({ path, operations }: PluginAdminRoute): AdminRoute {
+  const entries = Object.entries(operations) as [Method, PluginAdminOperation][];
+  return {
+    path,
+    tag: 'plugins',
+    operations: Object.fromEntries(entries.map(([method, operation]) => [method, operationOf(method, operation)])),
+  };
+}
+
+function operationOf(method: Method, operation: PluginAdminOperation): Operation {
+  const { summary, status = 200, queryParameters = [], otherStatuses = [], readOnly = false, handle } = operation;
+  return {
+    readOnly,
+    async handle(request: AdminRequest): Promise<Answer> {
+      if (method === 'DELETE') refuseSlips(request, queryParameters);
+      const answer = await handle({
+        params: request.params,
+        query: (name) => request.query.first(name) ?? null,
+        body: request.body.value,
+      });
+      if (answer === null) throw notFound();
+      return answer;
+    },
+    notes: {
+      summary,
+      status,
+      answer: status === 204 ? 'none' : 'object',
+      takesBody: method !== 'GET' && method !== 'DELETE',
+      queryParameters,
+      otherStatuses,
+    },
+  };
+}
+
+/** A misspelt filter would select all rows, far more than intended. */
+function refuseSlips({ query }: AdminRequest, known: readonly { readonly name: string }[]): void {
+  const unknown = query.keys().find((key) => !known.some(({ name }) => name === key));
+  if (unknown !== undefined) throw plainError(400, `unknown query argument '${unknown}'`);
+}
+
+function toolsFor(context: AdminContext, node: Pick<PluginAdminTools, 'background' | 'zone'>): PluginAdminTools {
+  const { store } = context;
+  return {
+    find: (entity, idOrName) => findEntity(context, store, context.entity(entity), idOrName),
+    list: (entity, field, id) => store.list(entity, { where: { [field]: id }, limit: maxRows }),
+    async all(entity) {
+      const rows: EntityRow[] = [];
+      for await (const row of iterateRows(store, entity)) {
+        rows.push(row);
+        if (rows.length >= maxRows) break;
+      }
+      return rows;
+    },
+    counters: (keys) => store.readCounters(keys),
+    resetCounters: (ids) => store.resetCounters(ids),
+    ...node,
+  };
+}

@@ -1,0 +1,42 @@
+import type { AdminRoute, Answer, Handler, Method, Operation } from '../http/admin-route.ts';
+
+const text = 'User-agent: *\nDisallow: /';
+
+/** Paths with a fixed answer: endpoints that this kind of node does not offer have Kong's message. */
+export function staticResponseRoutes(): readonly AdminRoute[] {
+  return [
+    {
+      path: '/robots.txt',
+      tag: 'node',
+      operations: {
+        GET: { handle: () => ({ status: 200, text }), notes: { summary: 'Keeps crawlers out', answer: 'text' } },
+      },
+    },
+    ...['/filter-chains', '/filter-chains/{filter_chains}'].map((path) =>
+      refusing(path, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], 'this endpoint is only available when wasm is enabled'),
+    ),
+    refusing(
+      '/config',
+      ['GET', 'POST'],
+      'this endpoint is only available when Kong is configured to not use a database',
+    ),
+    ...['/clustering/data-planes', '/clustering/status'].map((path) =>
+      refusing(
+        path,
+        ['GET'],
+        'this endpoint is only available when Kong is configured to run as Control Plane for the cluster',
+      ),
+    ),
+  ];
+}
+
+function refusing(path: string, methods: readonly Method[], message: string): AdminRoute {
+  const answer: Answer = { status: 400, json: { message } };
+  return { path, tag: 'not offered', operations: operations(methods, 'Not offered', () => answer) };
+}
+
+function operations(methods: readonly Method[], summary: string, handle: Handler): Partial<Record<Method, Operation>> {
+  const made: Partial<Record<Method, Operation>> = {};
+  for (const method of methods) made[method] = { handle, notes: { summary, answer: 'object', status: 400 } };
+  return made;
+}

@@ -1,0 +1,36 @@
+import type { DnsFacts, NodeFacts } from '../admin/contract.ts';
+
+/** The sources of the node's own metrics. */
+export interface CoreFacts {
+  readonly node: Pick<NodeFacts, 'nodeId' | 'version' | 'pids' | 'connections' | 'memory' | 'zones' | 'pluginCounts'>;
+  /** Shared counters of the workers (zones/counters.ts). */
+  readonly counters: SharedArrayBuffer;
+  /** Lines that the logs of the control plane have dropped; those of workers are in the counters. */
+  readonly linesLost: () => number;
+  /** Workers that should run, and those that do. */
+  readonly workers: () => { readonly wanted: number; readonly running: readonly WorkerLoop[] };
+  /** How often a worker has died and was replaced. */
+  readonly restarts: () => number;
+  /** Of these, workers that did not respond, or whose heap stayed full. */
+  readonly stuck: () => number;
+  /** File descriptors of the process, and how often it ran out of them; null: not known. */
+  readonly descriptors: () => {
+    readonly open: number | null;
+    readonly limit: number | null;
+    readonly exhaustions: number;
+  };
+  /** Rejects when the store cannot be reached. */
+  readonly ping: () => Promise<void>;
+  readonly dns: () => Promise<DnsFacts>;
+  /** Version of the config that was sent to the workers, and entities that could not be built. */
+  readonly config: () => { readonly version: number; readonly failures: number };
+  /** Requests that analytics has lost, and series that wait for the store; null: there is no analytics. */
+  readonly analytics: () => { readonly dropped: number; readonly waiting: number } | null;
+}
+
+/** Idle and active time of a worker's event loop since its start, in milliseconds. */
+export interface WorkerLoop {
+  readonly worker: number;
+  readonly idle: number;
+  readonly active: number;
+}

@@ -1,0 +1,10 @@
+import { StoreError } from '../../store.ts';
+
+export function newerStoreError(found: string): StoreError {
+  return new StoreError(
+    { kind: 'newer-store', found },
+    {
+      message: `the store was created by a newer version (it has '${found}'): start that version, or use another store`,
+    },
+  );
+}

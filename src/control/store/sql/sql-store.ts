@@ -1,0 +1,89 @@
+import type { EntityDefinition, Row } from '../../../shared/entities/entity.ts';
+import type { FeedPosition, Store } from '../store.ts';
+import { deleteAudit, getAudit, listAudit } from './audit-records.ts';
+import { createChangeFeed } from './change-feed.ts';
+import { readChanges, readHead } from './change-log.ts';
+import { GroupCommit } from './group-commit.ts';
+import { deleteExpiredCounters, leaseCounters, readCounters, resetCounters } from './limit-counters.ts';
+import { type EntityTables, tableOf, toEntityTable, toRow } from './rows/entity-table.ts';
+import { listTags } from './rows/list-tags.ts';
+import { migrate } from './schema/migrate.ts';
+import type { SqlBackend, SqlTransaction, StoreLog } from './sql-backend.ts';
+import { createReader } from './sql-reader.ts';
+import { createUsageStore } from './usage-rows.ts';
+
+export interface SqlStoreOptions {
+  readonly definitions: readonly EntityDefinition[];
+  readonly log: StoreLog;
+  readonly keptChanges: number;
+}
+
+export function createSqlStore(backend: SqlBackend, { definitions, log, keptChanges }: SqlStoreOptions): Store {
+  const tables: EntityTables = new Map(definitions.map((definition) => [definition.name, toEntityTable(definition)]));
+  let greatestSeen = 0;
+  function see<T extends FeedPosition>(position: T): T {
+    greatestSeen = Math.max(greatestSeen, position.version);
+    return position;
+  }
+  const position = async (): Promise<FeedPosition> => {
+    const { store, version, stamp } = see(await readHead(backend.read));
+    return { store, version, stamp };
+  };
+  const feed = createChangeFeed(() => backend.watch((seen) => feed.announce(seen), position), log);
+
+  // Only one transaction of this node waits for those of others, so that they do not use up its connections.
+  const commits = new GroupCommit({
+    backend,
+    tables,
+    keptChanges,
+    greatestSeen: () => greatestSeen,
+    committed: (reached) => feed.announce(see(reached), 'this node'),
+  });
+
+  /** Several reads of one instant. */
+  function consistently<T>(read: (transaction: SqlTransaction) => Promise<T>): Promise<T> {
+    return backend.snapshot.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read);
+  }
+
+  async function dumpEntity(transaction: SqlTransaction, entity: string): Promise<readonly Row[]> {
+    const table = tableOf(tables, entity);
+    const rows = await transaction.selectFrom(table.name).selectAll().orderBy('created_at').orderBy('id').execute();
+    return rows.map((columns) => toRow(table, columns));
+  }
+
+  return {
+    ...createReader(backend.read, tables),
+    kind: backend.kind,
+    migrate: () => migrate(backend, tables),
+    write: (work) => commits.write(work),
+    listTags: (query) => listTags(backend.read, tables, query),
+    dump: (entities) =>
+      consistently(async (transaction) => {
+        const { store, version, stamp } = see(await readHead(transaction));
+        const dumped: Record<string, readonly Row[]> = {};
+        for (const entity of entities) dumped[entity] = await dumpEntity(transaction, entity);
+        return { store, version, stamp, entities: dumped };
+      }),
+    version: async () => (await position()).version,
+    position,
+    changesSince: async (since, limit) => {
+      const batch = await consistently((transaction) => readChanges(transaction, tables, since, limit));
+      if (typeof batch !== 'string') see(batch.position);
+      return batch;
+    },
+    subscribe: (listener) => feed.subscribe(listener),
+    leaseCounters: (requests) => leaseCounters(backend, requests),
+    readCounters: (keys) => readCounters(backend.counters, keys),
+    resetCounters: (counters) => resetCounters(backend.counters, counters),
+    deleteExpiredCounters: () => deleteExpiredCounters(backend),
+    listAudit: (query) => listAudit(backend.read, query),
+    getAudit: (id) => getAudit(backend.read, id),
+    deleteAudit: (before) => deleteAudit(backend, before),
+    ...createUsageStore(backend),
+    ping: () => backend.ping(),
+    close: async () => {
+      await feed.close();
+      await backend.close();
+    },
+  };
+}

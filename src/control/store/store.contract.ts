@@ -1,0 +1,80 @@
+import { afterEach, describe, it } from 'node:test';
+import type { EntityDefinition } from '../../shared/entities/entity.ts';
+import { registerAuditTests } from './contract/audit.contract.ts';
+import { registerChangeTests } from './contract/changes.contract.ts';
+import { registerConstraintTests } from './contract/constraints.contract.ts';
+import { registerCounterTests } from './contract/counters.contract.ts';
+import { registerListTests } from './contract/lists.contract.ts';
+import { registerMigrationTests } from './contract/migrations.contract.ts';
+import { registerRowTests } from './contract/rows.contract.ts';
+import type { Backup, BenchOptions, StoreBench } from './contract/store-bench.ts';
+import { registerUsageTests } from './contract/usage.contract.ts';
+import { testDefinitions } from './store.fixture.ts';
+import type { Store } from './store.ts';
+
+/** What the contract suite needs of a database. */
+export interface StorePlaces {
+  /** Returns an unused place for a store: a file, a schema. */
+  newPlace(): Promise<string>;
+  /** Runs statements on the database of that place, not through the store, in one transaction. */
+  execute(place: string, statements: readonly string[]): Promise<void>;
+  /** Opens the store in that place, without migrating it. */
+  open(place: string, options: BenchOptions & { readonly definitions: readonly EntityDefinition[] }): Promise<Store>;
+}
+
+/** The behaviour of every store, whichever database is under it. */
+export function describeStore(
+  name: string,
+  places: StorePlaces,
+  options: { readonly skip?: string | false } = {},
+): void {
+  describe(name, { skip: options.skip ?? false }, () => {
+    const opened: Store[] = [];
+    const bench: StoreBench = {
+      newPlace: () => places.newPlace(),
+      open: async (place, definitions = testDefinitions, options = {}) => {
+        const store = await places.open(place, { ...options, definitions });
+        opened.push(store);
+        return store;
+      },
+      execute: (place, statements) => places.execute(place, statements),
+      backUp: async (place, names) => {
+        await places.execute(
+          place,
+          names.map((name) => `create table backup_${name} as select * from ${name}`),
+        );
+        return backupOf(places, place, names);
+      },
+      fresh: async () => {
+        const store = await bench.open(await places.newPlace());
+        await store.migrate();
+        return store;
+      },
+    };
+    afterEach(() => Promise.all(opened.splice(0).map((store) => store.close())));
+    describe('rows', () => registerRowTests(bench));
+    describe('constraints', () => registerConstraintTests(bench));
+    describe('lists', () => registerListTests(bench));
+    describe('changes', () => registerChangeTests(bench));
+    describe('counters', () => registerCounterTests(bench));
+    describe('audit', () => registerAuditTests(bench));
+    describe('usage', () => registerUsageTests(bench));
+    describe('migrations', () => registerMigrationTests(bench));
+    it('answers a ping before and after it is migrated', async () => {
+      const store = await bench.open(await places.newPlace());
+      await store.ping();
+      await store.migrate();
+      await store.ping();
+    });
+  });
+}
+
+function backupOf(places: StorePlaces, place: string, names: readonly string[]): Backup {
+  return {
+    restore: () =>
+      places.execute(
+        place,
+        names.flatMap((name) => [`delete from ${name}`, `insert into ${name} select * from backup_${name}`]),
+      ),
+  };
+}

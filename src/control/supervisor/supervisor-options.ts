@@ -1,0 +1,38 @@
+import type { Call, CallResult } from '../../shared/lookup/calls.ts';
+import type {
+  HealthMessage,
+  SnapshotFailure,
+  UsageSwitchedMessage,
+  WorkerBoot,
+} from '../../shared/messages/messages.ts';
+import type { LogLevel } from '../../shared/settings/settings.ts';
+import type { PluginCall } from '../../shared/zones/worker-vitals.ts';
+
+export interface SupervisorLog {
+  log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+export interface SupervisorOptions {
+  readonly boot: Omit<WorkerBoot, 'worker' | 'quarantine' | 'heapLimit'>;
+  readonly workers: number;
+  /** Receives the starts and ends of workers. */
+  readonly log: SupervisorLog;
+  /** Receives the log lines of workers. */
+  readonly workerLog: SupervisorLog;
+  /** Fields for the log that name the call of a plugin. */
+  readonly nameCall: (call: PluginCall) => Readonly<Record<string, unknown>>;
+  /** All entities that some worker could not apply; called when that changes. */
+  readonly onFailures: (failures: readonly SnapshotFailure[]) => void;
+  /** Answers a worker; never rejects. */
+  readonly onCall: (call: Call) => Promise<CallResult>;
+  /** The passive checks of a worker changed the health of an address. */
+  readonly onHealth: (change: HealthMessage) => void;
+  /** What plugins of a worker counted: plugin, name, number. */
+  readonly onCounts: (counts: readonly (readonly [string, string, number])[]) => void;
+  /** A worker counts in the other half of its memory from now on. */
+  readonly onUsageTurned: (worker: number, message: UsageSwitchedMessage) => void;
+  /** A worker has ended, and what it held of shared memory can be released. */
+  readonly onExit: (worker: number) => void;
+  /** Runs a function that starts a thread, with the priority of the workers. */
+  readonly startThread: <T>(start: () => T) => T;
+}

@@ -1,0 +1,96 @@
+import { Worker } from 'node:worker_threads';
+import type { FromWorker, SnapshotFailure, ToWorker, WorkerBoot } from '../../shared/messages/messages.ts';
+import { engineHeapLimit } from '../../shared/settings/heap-limit.ts';
+import { bootstrapCode } from '../../shared/util/process/bootstrap-code.ts';
+import { sampleStack } from './sample-stack.ts';
+
+export interface WorkerEvents {
+  message(worker: WorkerHandle, message: FromWorker): void;
+  /** The thread has ended; `error` is the cause. */
+  exit(worker: WorkerHandle, code: number, error: Error | null): void;
+}
+
+const entry = new URL('../../data/worker/worker-main.ts', import.meta.url);
+
+/** Milliseconds to wait for a thread's heap usage: it may be stuck in native code. */
+const heapTimeout = 500;
+
+/** One worker thread, from its start to its end. */
+export class WorkerHandle {
+  readonly number: number;
+  readonly startedAt = performance.now();
+  ready = false;
+  /** It has received the config: changes have to reach it. */
+  configured = false;
+  /** Version of the config in effect. */
+  version = -1;
+  failures: readonly SnapshotFailure[] = [];
+  /** It is being terminated, and the reason is logged. */
+  condemned = false;
+  readonly #thread: Worker;
+  readonly #exited: Promise<void>;
+  #error: Error | null = null;
+
+  constructor(boot: WorkerBoot, events: WorkerEvents) {
+    this.number = boot.worker;
+    this.#thread = new Worker(bootstrapCode(entry, boot.compileCache), {
+      eval: true,
+      workerData: boot,
+      name: `sluicegate-${boot.worker}`,
+      // Settings were read from the environment once; plugins do not need it.
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: engineHeapLimit(boot.heapLimit) },
+    });
+    this.#thread.on('message', (message: FromWorker) => events.message(this, message));
+    this.#thread.on('error', (error) => {
+      this.#error = error instanceof Error ? error : new Error(String(error));
+    });
+    this.#exited = new Promise((resolve) => {
+      this.#thread.on('exit', (code) => {
+        events.exit(this, code, this.#error);
+        resolve();
+      });
+    });
+  }
+
+  get threadId(): number {
+    return this.#thread.threadId;
+  }
+
+  post(message: ToWorker): void {
+    this.#thread.postMessage(message);
+  }
+
+  /** Bytes of heap in use; 0 when the thread does not answer in time. */
+  async heapUsed(): Promise<number> {
+    const late = Promise.withResolvers<null>();
+    const timer = setTimeout(() => late.resolve(null), heapTimeout);
+    try {
+      const statistics = await Promise.race([this.#thread.getHeapStatistics(), late.promise]);
+      return statistics?.used_heap_size ?? 0;
+    } catch {
+      return 0;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Idle and active time of its event loop since the start, in milliseconds; read without a message to the thread. */
+  get loop(): { readonly idle: number; readonly active: number } {
+    return this.#thread.performance.eventLoopUtilization();
+  }
+
+  /** What the thread is doing now, as `function (file:line)`; null: unknown. */
+  busyWith(): Promise<string | null> {
+    return sampleStack(this.#thread);
+  }
+
+  /** Resolves when the thread has ended. */
+  exited(): Promise<void> {
+    return this.#exited;
+  }
+
+  async terminate(): Promise<void> {
+    await this.#thread.terminate();
+  }
+}

@@ -1,0 +1,96 @@
+import { STATUS_CODES } from 'node:http';
+import { headerValue } from '../../shared/http/header-block.ts';
+import { utf8AsLatin1 } from '../../shared/util/bytes/latin1.ts';
+import { monotonic } from '../../shared/util/time/clock.ts';
+import { serverToken } from '../../version.ts';
+import type { ParsedResponse } from '../http1/parse-response.ts';
+import type { Exchange } from '../request/exchange.ts';
+import type { ProxyOptions } from '../request/options.ts';
+import { serverTimingLine } from './server-timing.ts';
+
+/** The head of an answer: status line, header block with edits, what the gateway adds, framing. */
+export function responseHead(x: Exchange, framing: string, options: ProxyOptions): string {
+  return `${statusText(x.status, x.reason)}${responseLines(x, options)}${framing}\r\n`;
+}
+
+/** The header lines of an answer, without its status and its framing. */
+export function responseLines(x: Exchange, options: ProxyOptions): string {
+  x.sentLines = gatewayLines(x, options);
+  return sentBlock(x);
+}
+
+/** The header lines of an answer as they were sent, without its framing. */
+export function sentBlock(x: Exchange): string {
+  return (x.responseEdits === null ? x.responseBlock : x.responseEdits.applyTo(x.responseBlock)) + x.sentLines;
+}
+
+function gatewayLines(x: Exchange, options: ProxyOptions): string {
+  let lines = '';
+  if (x.upstreamStartedMono > 0) {
+    if (options.upstreamStatus && x.upstreamStatus > 0) lines += `X-Kong-Upstream-Status: ${x.upstreamStatus}\r\n`;
+    if (options.upstreamLatency) {
+      const waited = (x.firstByteMono > 0 ? x.firstByteMono : monotonic()) - x.upstreamStartedMono;
+      lines += `X-Kong-Upstream-Latency: ${Math.round(waited)}\r\n`;
+    }
+    if (options.proxyLatency) lines += `X-Kong-Proxy-Latency: ${Math.round(x.upstreamStartedMono - x.startedMono)}\r\n`;
+  } else if (options.responseLatency)
+    lines += `X-Kong-Response-Latency: ${Math.round(monotonic() - x.startedMono)}\r\n`;
+  if (options.serverTiming) lines += serverTimingLine(x);
+  if (options.debugHeader) lines += debugLines(x);
+  if (options.requestIdDownstream) lines += `X-Kong-Request-Id: ${x.id}\r\n`;
+  return lines;
+}
+
+/** The lines that answer `Kong-Debug: 1`, where `allow_debug_header` is on. */
+function debugLines(x: Exchange): string {
+  if (headerValue(x.head.block, 'kong-debug') !== '1') return '';
+  let lines = '';
+  const names = {
+    'Kong-Route-Id': x.route?.id,
+    'Kong-Route-Name': x.route?.name,
+    'Kong-Service-Id': x.service?.id,
+    'Kong-Service-Name': x.service?.name,
+  };
+  for (const [name, value] of Object.entries(names)) if (value) lines += `${name}: ${utf8AsLatin1(value)}\r\n`;
+  return lines;
+}
+
+/** `Via` and `Server` of an answer from the backend; both can be changed by plugins. */
+export function upstreamLines({ via, server, httpVersion }: ParsedResponse, options: ProxyOptions): string {
+  const serverLine = server !== '' ? `Server: ${server}\r\n` : options.serverHeader ? ownServer : '';
+  if (!options.viaHeader) return via === '' ? serverLine : `${serverLine}Via: ${via}\r\n`;
+  if (via === '' && httpVersion === '1.1') return serverLine + viaLine;
+  return `${serverLine}Via: ${via === '' ? '' : `${via}, `}${httpVersion} ${serverToken}\r\n`;
+}
+
+const ownServer = `Server: ${serverToken}\r\n`;
+/** `Via` of an answer that has none yet. */
+export const viaLine = `Via: 1.1 ${serverToken}\r\n`;
+
+/** `Date` and `Server` of an answer that the gateway makes. */
+export function gatewayBlock(options: ProxyOptions): string {
+  return options.serverHeader ? `Date: ${httpDate()}\r\n${ownServer}` : `Date: ${httpDate()}\r\n`;
+}
+
+let dateText = '';
+let dateSecond = 0;
+
+/** Now, as in a `Date` header; formatted once a second. */
+export function httpDate(): string {
+  const second = Math.floor(Date.now() / 1000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    dateText = new Date(second * 1000).toUTCString();
+  }
+  return dateText;
+}
+
+const statusLines = new Map<number, string>(
+  Object.entries(STATUS_CODES).map(([status, reason]) => [Number(status), `HTTP/1.1 ${status} ${reason}\r\n`]),
+);
+
+export function statusText(status: number, reason: string): string {
+  const usual = statusLines.get(status);
+  if (usual !== undefined && (reason === '' || reason === STATUS_CODES[status])) return usual;
+  return `HTTP/1.1 ${status} ${reason}\r\n`;
+}

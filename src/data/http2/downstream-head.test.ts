@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ErrorEntry, errors } from '../../shared/errors.ts';
+import { ParsedRequest } from '../http1/parsed-request.ts';
+import { parseStreamHead } from './downstream-head.ts';
+
+const limits = { maxHeadSize: 8192, maxHeaderCount: 20 };
+const get = [':method', 'GET', ':scheme', 'https', ':authority', 'api.example', ':path', '/a?b=c'];
+
+function parsed(fields: readonly string[], endStream = true): ParsedRequest {
+  const head = parseStreamHead(fields, endStream, limits);
+  assert.ok(head instanceof ParsedRequest, `refused: ${(head as ErrorEntry).code}`);
+  return head;
+}
+
+test('a head contains everything that forwarding needs', () => {
+  const head = parsed([...get, 'accept', '*/*', 'x-real-ip', '1.2.3.4', 'te', 'trailers', 'via', '2 edge']);
+  assert.equal(head.method, 'GET');
+  assert.equal(head.httpVersion, '2');
+  assert.equal(head.host, 'api.example');
+  assert.equal(head.target, '/a?b=c');
+  assert.equal(head.rawPath, '/a');
+  assert.equal(head.query, 'b=c');
+  assert.equal(head.trailers, true);
+  assert.equal(head.via, '2 edge');
+  assert.equal(head.bodyLength, 0);
+  assert.equal(head.block, 'host: api.example\r\naccept: */*\r\nx-real-ip: 1.2.3.4\r\nte: trailers\r\nvia: 2 edge\r\n');
+  assert.equal(head.forwardBlock, 'accept: */*\r\n');
+});
+
+test('forwarded fields of an untrusted client are dropped as with HTTP/1.1', () => {
+  const head = parsed([...get, 'x-consumer-id', '1', 'x_consumer_id', '2', 'x-kong-request-id', '3', 'proxy', '4']);
+  assert.equal(head.forwardBlock, '');
+});
+
+test('pieces of a cookie become one line, empty ones too', () => {
+  assert.equal(
+    parsed([...get, 'cookie', 'a=1', 'x-a', '1', 'cookie', 'b=2']).forwardBlock,
+    'x-a: 1\r\ncookie: a=1; b=2\r\n',
+  );
+  assert.equal(parsed([...get, 'cookie', '']).forwardBlock, 'cookie: \r\n');
+  assert.equal(parsed([...get, 'cookie', '', 'cookie', 'b=2']).forwardBlock, 'cookie: ; b=2\r\n');
+});
+
+test('a body has the declared length, or an unknown one', () => {
+  assert.equal(parsed(get, false).bodyLength, -1);
+  assert.equal(parsed([...get, 'content-length', '5'], false).bodyLength, 5);
+  assert.equal(parsed([...get, 'content-length', '0'], true).bodyLength, 0);
+  assert.equal(parseStreamHead([...get, 'content-length', '5'], true, limits), errors.badRequest);
+});
+
+test('a host may replace :authority, and must not contradict it', () => {
+  const bare = get.filter((_, at) => at !== 4 && at !== 5);
+  assert.equal(parsed([...bare, 'host', 'other.example']).host, 'other.example');
+  assert.equal(parsed([...get, 'host', 'API.example']).host, 'api.example');
+  assert.equal(parseStreamHead([...get, 'host', 'other.example'], true, limits), errors.badRequest);
+  assert.equal(parseStreamHead(bare, true, limits), errors.badRequest);
+});
+
+test('no byte of a field can start a new line', () => {
+  for (const field of [
+    ['x-a', 'b\r\nx-evil: 1'],
+    ['x-a', 'b\r\n\r\nGET / HTTP/1.1'],
+    ['x-a', 'b\nc'],
+    ['x-a\r\nx-evil', '1'],
+    ['x-evil: 1\r\nx-a', '1'],
+    ['x-a:', '1'],
+    ['x a', '1'],
+    ['', '1'],
+    ['cookie', 'a\r\nx-evil: 1'],
+  ]) {
+    assert.equal(parseStreamHead([...get, ...field], true, limits), errors.badRequest, JSON.stringify(field));
+  }
+  for (const path of ['/ HTTP/1.1\r\nx-evil: 1', '/a b', '', 'a', '*', 'http://a/']) {
+    const list = [':method', 'GET', ':scheme', 'https', ':authority', 'a', ':path', path];
+    assert.equal(parseStreamHead(list, true, limits), errors.badRequest, JSON.stringify(path));
+  }
+});
+
+test('connection-specific fields are rejected', () => {
+  for (const field of ['connection', 'transfer-encoding', 'upgrade']) {
+    const refused = parseStreamHead([...get, field, field === 'transfer-encoding' ? 'chunked' : 'x'], false, limits);
+    assert.equal(refused, errors.badRequest, field);
+  }
+});
+
+test('an extended CONNECT becomes an upgrade with a key of our own', () => {
+  const list = [':method', 'CONNECT', ':protocol', 'websocket', ...get.slice(2), 'sec-websocket-key', 'theirs'];
+  const head = parsed(list, false);
+  assert.equal(head.method, 'GET');
+  assert.equal(head.upgrade, 'websocket');
+  assert.equal(head.bodyLength, 0);
+  assert.match(head.webSocketKey, /^[A-Za-z0-9+/]{22}==$/);
+  assert.equal(parseStreamHead(list, true, limits), errors.badRequest);
+  assert.equal(parseStreamHead([...list, 'sec-websocket-version', '8'], false, limits), errors.badRequest);
+  assert.equal(parsed([...list, 'sec-websocket-version', '13'], false).upgrade, 'websocket');
+});
+
+test('sizes are bounded', () => {
+  assert.equal(parseStreamHead([...get, 'x-a', 'b'.repeat(9000)], true, limits), errors.headTooLarge);
+  const many = Array.from({ length: 50 }, (_, at) => (at % 2 === 0 ? `x-${at}` : 'v'));
+  assert.equal(parseStreamHead([...get, ...many], true, limits), errors.headTooLarge);
+  const long = [':method', 'GET', ':scheme', 'https', ':authority', 'a', ':path', `/${'a'.repeat(9000)}`];
+  assert.equal(parseStreamHead(long, true, limits), errors.uriTooLong);
+});

@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { createServer as createTlsServer, type TLSSocket, type TlsOptions, type Server as TlsServer } from 'node:tls';
+import { expectProxyHeader } from '../../shared/proxy-protocol/expect-proxy-header.ts';
+import { PendingHandshakes } from '../../shared/tls/pending-handshakes.ts';
+import { policyOptions, secureOptions } from '../../shared/tls/policy-options.ts';
+import { adoptSocket, adoptTlsSocket } from './accept.ts';
+import { expectClientHello } from './expect-client-hello.ts';
+import { challengeProtocol, handshakeCallbacks } from './handshake-callbacks.ts';
+import type { ListenerOptions } from './listener-options.ts';
+
+export interface Listener {
+  readonly port: number;
+  readonly server: Server;
+  /** Accepts no more connections. Open ones are not affected. */
+  stop(): void;
+  /** Connections before or in their TLS handshake, not yet passed to `accept`. */
+  readonly pending: number;
+  /** Closes the pending connections. */
+  closePending(): void;
+  /** Issues sessions with other ticket keys from now on. */
+  setTicketKeys(keys: Uint8Array): void;
+}
+
+/** Listens on one address. Rejects with one clear line when that fails. */
+export function listen(options: ListenerOptions): Promise<Listener> {
+  const { address } = options;
+  const server = address.ssl ? tlsServer(options) : plainServer(options);
+  server.maxConnections = options.maxConnections;
+  server.on('drop', options.refused);
+  const handshakes = address.ssl ? new PendingHandshakes(server) : null;
+  const headers = address.proxyProtocol ? expectProxyHeader(server, options.proxyHeader) : null;
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const where = `${address.ip.includes(':') ? `[${address.ip}]` : address.ip}:${address.port}`;
+      reject(new Error(`cannot listen on ${where}: ${reasons[error.code ?? ''] ?? error.message}`));
+    });
+    server.listen(
+      {
+        host: address.ip,
+        port: address.port,
+        backlog: address.backlog,
+        ipv6Only: address.ipv6only,
+        reusePort: options.reusePort,
+      },
+      () => {
+        // A connection that could not be accepted (out of memory, rejected by a filter) affects no other connection.
+        server.on('error', () => {});
+        const bound = server.address();
+        const port = bound !== null && typeof bound === 'object' ? bound.port : address.port;
+        resolve({
+          port,
+          server,
+          stop: () => void server.close(),
+          get pending() {
+            return (handshakes?.count ?? 0) + (headers?.count ?? 0);
+          },
+          closePending() {
+            handshakes?.close();
+            headers?.close();
+          },
+          setTicketKeys: (keys) => replaceTicketKeys(server, keys),
+        });
+      },
+    );
+  });
+}
+
+function replaceTicketKeys(server: Server, keys: Uint8Array): void {
+  if ('setTicketKeys' in server) (server as TlsServer).setTicketKeys(Buffer.from(keys));
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'address already in use',
+  EACCES: 'permission denied',
+  EADDRNOTAVAIL: 'no such address on this machine',
+};
+
+function plainServer(options: ListenerOptions): Server {
+  const server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, (socket) => {
+    adoptSocket(server, socket, (adopted) => options.accept(adopted, options.address));
+  });
+  return server;
+}
+
+function tlsServer(options: ListenerOptions): Server {
+  if (options.cert.length === 0 || options.key.length === 0) {
+    throw new Error(`${options.address.listener}: a listener with ssl needs ssl_cert and ssl_cert_key`);
+  }
+  const { policy } = options;
+  const own: TlsOptions = { ...policyOptions(policy), cert: options.cert.map(pem), key: options.key.map(pem) };
+  const server = createTlsServer(
+    {
+      ...own,
+      requestCert: false,
+      // The plugin that needs a certificate verifies it.
+      rejectUnauthorized: false,
+      ...handshakeCallbacks(options),
+      allowHalfOpen: true,
+      noDelay: true,
+      handshakeTimeout,
+    } as Parameters<typeof createTlsServer>[0],
+    (socket: TLSSocket) => {
+      // The client has seen the certificate that it came for, and closes.
+      if (socket.alpnProtocol === challengeProtocol) socket.on('error', () => {}).destroySoon();
+      else adoptTlsSocket(socket, (adopted) => options.accept(adopted, options.address));
+    },
+  );
+  // A handshake that times out is reported here; nothing else closes it.
+  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
+    options.handshakeFailed(socket.remoteAddress ?? '', error.code ?? error.message, false);
+    socket.destroy();
+  });
+  server.on('OCSPRequest', (certificate, _issuer, done) => {
+    try {
+      const response = options.ocspResponse(certificate);
+      done(null, response === null ? (null as unknown as Buffer) : Buffer.from(response));
+    } catch {
+      // Without a response the client is no worse off than with a server that does not staple.
+      done(null, null as unknown as Buffer);
+    }
+  });
+  server.setTicketKeys(Buffer.from(options.ticketKeys));
+  adaptCertificateRequests(server as TlsServer & { requestCert: boolean }, own, options);
+  expectClientHello(server, options.choosesByKeyType, handshakeTimeout);
+  return server;
+}
+
+/** Milliseconds. */
+const handshakeTimeout = 30_000;
+
+/**
+ * Requests a certificate from TLS clients while a plugin wants one. The server reads `requestCert` for each connection.
+ * Meanwhile it issues no session tickets: a resumed session has lost the intermediate certificates, and an older one
+ * has no certificate at all. It issues none either while routes depend on server names: Node does not expose the name
+ * of a resumed TLS 1.2 session.
+ */
+function adaptCertificateRequests(
+  server: TlsServer & { requestCert: boolean },
+  own: TlsOptions,
+  { wantsClientCertificates, needsServerNames }: ListenerOptions,
+): void {
+  let tickets = true;
+  server.prependListener('connection', () => {
+    const request = wantsClientCertificates();
+    const issueTickets = !request && !needsServerNames();
+    server.requestCert = request;
+    if (issueTickets === tickets) return;
+    tickets = issueTickets;
+    const keys = server.getTicketKeys();
+    server.setSecureContext(issueTickets ? own : { ...own, secureOptions: secureOptions(false) });
+    server.setTicketKeys(keys);
+  });
+}
+
+/** Returns PEM text unchanged, and reads the file when the value is a path. */
+function pem(value: string): string {
+  return value.includes('-----BEGIN') ? value : readFileSync(value, 'utf8');
+}

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+
+test('plugins in a worker do not load the validation library', async () => {
+  const script = `
+    import { registerHooks } from 'node:module';
+    const loaded = [];
+    registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context); } });
+    const { loadPlugins } = await import(${JSON.stringify(new URL('../../shared/plugin-loader/load-plugins.ts', import.meta.url).href)});
+    await import(${JSON.stringify(new URL('./phases.ts', import.meta.url).href)});
+    await import(${JSON.stringify(new URL('./instances.ts', import.meta.url).href)});
+    await loadPlugins(['bundled']);
+    process.stdout.write(JSON.stringify(loaded));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+  const loaded: string[] = JSON.parse(stdout);
+  assert.ok(loaded.some((url) => url.endsWith('/plugins/cors/handler.ts')));
+  assert.deepEqual(
+    loaded.filter((url) => /\/node_modules\/zod\/|\/src\/schema\/|\/schema\.ts$/.test(url)),
+    [],
+  );
+});

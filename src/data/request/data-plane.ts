@@ -1,0 +1,298 @@
+import type { Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { TLSSocket } from 'node:tls';
+import type { PluginLogger } from '../../plugin-sdk/tools.ts';
+import type { ErrorEntry } from '../../shared/errors.ts';
+import { maskedRequestLine } from '../../shared/logs/masked-arguments.ts';
+import type { FromWorker, WorkerBoot } from '../../shared/messages/messages.ts';
+import type { ListenAddress } from '../../shared/settings/settings.ts';
+import { TrustedPeers } from '../../shared/util/net/trusted-peers.ts';
+import { requestId } from '../../shared/util/request-ids.ts';
+import type { AddressZone } from '../../shared/zones/address-zone.ts';
+import { Counter } from '../../shared/zones/counters.ts';
+import { AccessLines } from '../answer/access-lines.ts';
+import { Answers } from '../answer/answer.ts';
+import type { Refusal } from '../answer/gateway-answer.ts';
+import { AttemptRecords } from '../attempt/attempt-records.ts';
+import { Attempts } from '../attempt/attempts.ts';
+import { FailureLog } from '../attempt/failure-log.ts';
+import { PassiveHealth } from '../balancer/passive-health.ts';
+import { BackendCalls } from '../calls/backend-calls.ts';
+import { LateExplainer } from '../explain/late-explainer.ts';
+import { DownstreamConnection } from '../http1/downstream-connection.ts';
+import { DownstreamSession } from '../http2/downstream-session.ts';
+import { PrefaceConnection } from '../http2/preface-connection.ts';
+import type { SocketOwner } from '../listener/accept.ts';
+import { clientAddress, plainIp } from '../listener/client-address.ts';
+import { closeWhenIdle } from '../listener/close-when-idle.ts';
+import type { Listener } from '../listener/listener.ts';
+import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
+import type { WorkerResolver } from '../upstream/worker-resolver.ts';
+import type { UsageRecorder } from '../usage/usage-recorder.ts';
+import { BodyBudget } from './body-budget.ts';
+import { type ClientConnection, firstRequestGrace } from './downstream.ts';
+import { type DownstreamHost, type DownstreamLimits, downstreamLimits } from './downstream-host.ts';
+import type { DownstreamPeer, Exchange } from './exchange.ts';
+import { RequestHandler } from './handle-request.ts';
+import { openListeners } from './open-listeners.ts';
+import { type ProxyOptions, proxyOptions } from './options.ts';
+import { Overload } from './overload.ts';
+import { SocketPeer } from './socket-peer.ts';
+
+export interface DataPlaneOptions {
+  readonly boot: WorkerBoot;
+  /** Holds the current snapshot, which is replaced between two requests. */
+  readonly snapshot: { readonly current: RuntimeSnapshot };
+  /** This worker's row of the counters. */
+  readonly counters: Float64Array;
+  readonly log: PluginLogger;
+  readonly names: WorkerResolver;
+  readonly zone: AddressZone;
+  /** Counts requests; null: they are not counted. */
+  readonly usage: UsageRecorder | null;
+  /** Sends a message to the control plane. */
+  readonly post: (message: FromWorker) => void;
+}
+
+/** One worker's proxy listeners and everything that serves them. */
+export interface DataPlane {
+  readonly ports: readonly number[];
+  /** Asks clients to use another connection. They and new clients are still served. */
+  announceEnd(): void;
+  /** Stops accepting, waits `timeout` milliseconds for requests in flight, then closes the rest. */
+  drain(timeout: number): Promise<void>;
+  reopenLogs(): void;
+  setTicketKeys(keys: Uint8Array): void;
+  /** Ends at once. */
+  close(): Promise<void>;
+}
+
+/** Listens on every proxy address. Rejects with one clear line when it cannot. */
+export async function startDataPlane(options: DataPlaneOptions): Promise<DataPlane> {
+  const plane = new WorkerDataPlane(options);
+  await plane.listen();
+  return plane;
+}
+
+class WorkerDataPlane implements DataPlane, DownstreamHost {
+  readonly limits: DownstreamLimits;
+  readonly options: ProxyOptions;
+  readonly handler: RequestHandler;
+  readonly snapshots: { readonly current: RuntimeSnapshot };
+  readonly ports: number[] = [];
+  draining = false;
+  /** The listeners are closed or about to be. */
+  #closing = false;
+  readonly #boot: WorkerBoot;
+  readonly #counters: Float64Array;
+  readonly #log: PluginLogger;
+  readonly #answers: Answers;
+  readonly #attempts: Attempts;
+  readonly #calls: BackendCalls;
+  readonly #trusted: TrustedPeers;
+  readonly #accessLog: AccessLines | null;
+  readonly #overload: Overload;
+  readonly #bodies: BodyBudget;
+  readonly #connections = new Set<ClientConnection>();
+  readonly #listeners: Listener[] = [];
+  #serial = 0;
+  #drained: (() => void) | null = null;
+
+  constructor({ boot, snapshot, counters, log, names, zone, usage, post }: DataPlaneOptions) {
+    const { settings } = boot;
+    this.#boot = boot;
+    this.snapshots = snapshot;
+    this.#counters = counters;
+    this.#log = log;
+    this.options = proxyOptions(settings);
+    this.limits = downstreamLimits(settings);
+    const pool = {
+      size: settings.upstreamKeepalive.poolSize,
+      maxRequests: settings.upstreamKeepalive.maxRequests,
+      idleTimeout: settings.upstreamKeepalive.idleTimeout,
+      maxHeadSize: settings.maxHeadSize,
+      maxHeaderCount: settings.maxHeaderCount,
+    };
+    const unexpected = (x: Exchange | null, error: unknown): void => this.unexpected(x, error);
+    this.#answers = new Answers(this.options, unexpected);
+    const reports = new PassiveHealth(zone, post);
+    const records = new AttemptRecords({ counters, zone, reports, failures: new FailureLog(log) });
+    this.#attempts = new Attempts({ answers: this.#answers, records, pool, names, unexpected });
+    this.#calls = new BackendCalls(this.#attempts, settings.trustedCertificates);
+    this.#trusted = new TrustedPeers(settings.trustedIps);
+    const token = settings.requestDebugToken;
+    const explained = settings.requestDebug && token !== null;
+    this.#overload = new Overload({
+      maxLag: settings.overloadLag,
+      heapLimit: boot.heapLimit,
+      maxHeap: settings.overloadHeap,
+      heapTimeout: settings.workerTimeout,
+      heapStaysFull: (used) => post({ type: 'heap-full', used }),
+      changed: (reason) => this.#noteOverload(reason),
+    });
+    this.#bodies = new BodyBudget({
+      total: settings.bodyMemory,
+      perClient: settings.bodyMemoryPerClient,
+      refused: () => this.#counters[Counter.shed]!++,
+      began: (client) =>
+        log.warn('body memory is used up; answering 503 to requests whose bodies plugins read', { client }),
+      ended: (refusals) => log.warn('body memory is available again', { refusals }),
+    });
+    const lost = (lines: number): void => {
+      counters[Counter.logDropped]! += lines;
+    };
+    this.#accessLog = settings.proxyAccessLog === 'off' ? null : new AccessLines(settings, lost);
+    this.handler = new RequestHandler({
+      options: this.options,
+      answers: this.#answers,
+      attempts: this.#attempts,
+      trusted: this.#trusted,
+      explainer: explained ? new LateExplainer({ token, options: this.options, zone, log }) : null,
+      overload: this.#overload,
+      counters,
+      bodies: this.#bodies,
+      usage,
+      accessLog: this.#accessLog,
+      log,
+    });
+  }
+
+  #noteOverload(reason: string | null): void {
+    if (reason === null) this.#log.warn('overload is over: all requests are served again');
+    else this.#log.warn(`overload: ${reason}; requests are refused with 503`);
+  }
+
+  async listen(): Promise<void> {
+    await openListeners({
+      boot: this.#boot,
+      log: this.#log,
+      snapshots: this.snapshots,
+      accept: (socket, address) => this.#accept(socket, address),
+      refused: () => this.#counters[Counter.connectionsAccepted]!++,
+      opened: (listener) => {
+        this.#listeners.push(listener);
+        this.ports.push(listener.port);
+      },
+    });
+  }
+
+  #accept(socket: Socket, address: ListenAddress): SocketOwner | null {
+    this.#counters[Counter.connectionsAccepted]!++;
+    this.#counters[Counter.connectionsHandled]!++;
+    this.#counters[Counter.connectionsActive]!++;
+    const peer = this.#peer(socket, address);
+    if (!address.http2) return this.#track(new DownstreamConnection(socket, peer, this));
+    if (!address.ssl) return this.#track(new PrefaceConnection(socket, peer, this));
+    // A socket that has closed already cannot carry a session.
+    if ((socket as TLSSocket).alpnProtocol !== 'h2' || socket.destroyed)
+      return this.#track(new DownstreamConnection(socket, peer, this));
+    this.#track(new DownstreamSession(socket, peer, this));
+    return null;
+  }
+
+  #track<T extends ClientConnection>(connection: T): T {
+    this.#connections.add(connection);
+    if (this.#closing) connection.drain();
+    return connection;
+  }
+
+  #peer(socket: Socket, address: ListenAddress): DownstreamPeer {
+    const trusted = address.proxyProtocol && this.options.realIpHeader === 'proxy_protocol' ? this.#trusted : null;
+    const { ip: peerIp, port: peerPort } = clientAddress(socket, trusted);
+    const port = socket.localPort ?? address.port;
+    return new SocketPeer(address.ssl ? (socket as TLSSocket) : null, {
+      peerIp,
+      peerPort,
+      localIp: plainIp(socket.localAddress ?? address.ip),
+      localPort: this.#boot.settings.portMaps[port] ?? port,
+      trusted: this.#trusted.has(peerIp),
+      serial: ++this.#serial,
+      calls: this.#calls,
+      bodies: this.#bodies,
+    });
+  }
+
+  // DownstreamHost
+
+  closed(connection: ClientConnection): void {
+    if (!this.#connections.delete(connection)) return;
+    this.#counters[Counter.connectionsActive]!--;
+    if (this.#connections.size === 0) this.#drained?.();
+  }
+
+  unexpected(x: Exchange | null, error: unknown): void {
+    this.handler.unexpected(x, error);
+  }
+
+  refusal(peer: DownstreamPeer, error: ErrorEntry, request: string | Exchange): Refusal {
+    this.#counters[Counter.badRequests]!++;
+    const id = typeof request === 'string' ? requestId() : request.id;
+    const refusal = this.#answers.refusal(error, id);
+    if (typeof request === 'string') {
+      this.#counters[Counter.requests]!++;
+      const { secretArguments, logMasks } = this.snapshots.current.globalPlan;
+      const line = request.slice(0, Math.max(0, Math.min(request.indexOf('\r\n'), 2048)));
+      this.#accessLog?.writeRefused({
+        peer,
+        time: Date.now(),
+        line: maskedRequestLine(line, secretArguments, logMasks),
+        status: error.status,
+        bodyBytes: Buffer.byteLength(refusal.body),
+        id,
+      });
+    }
+    return refusal;
+  }
+
+  // DataPlane
+
+  announceEnd(): void {
+    this.draining = true;
+    for (const connection of this.#connections) connection.announceEnd();
+  }
+
+  async drain(timeout: number): Promise<void> {
+    this.draining = true;
+    this.#closing = true;
+    await closeWhenIdle(this.#listeners.map(({ server }) => server));
+    for (const connection of this.#connections) connection.drain();
+    await this.#handshakesDone();
+    return new Promise((resolve) => {
+      const timer = setTimeout(finish, timeout);
+      const close = (): Promise<void> => this.close();
+      this.#drained = finish;
+      if (this.#connections.size === 0) finish();
+      function finish(): void {
+        clearTimeout(timer);
+        close().then(resolve, () => resolve());
+      }
+    });
+  }
+
+  async #handshakesDone(): Promise<void> {
+    const end = performance.now() + firstRequestGrace;
+    while (this.#listeners.some(({ pending }) => pending > 0) && performance.now() < end) await wait(10);
+    for (const listener of this.#listeners) listener.closePending();
+  }
+
+  setTicketKeys(keys: Uint8Array): void {
+    for (const listener of this.#listeners) listener.setTicketKeys(keys);
+  }
+
+  reopenLogs(): void {
+    this.#accessLog?.reopen();
+  }
+
+  async close(): Promise<void> {
+    this.#drained = null;
+    this.#overload.close();
+    this.#bodies.close();
+    for (const listener of this.#listeners) {
+      listener.stop();
+      listener.closePending();
+    }
+    for (const connection of this.#connections) connection.socket.destroy();
+    this.#attempts.close();
+    await this.#accessLog?.close();
+  }
+}

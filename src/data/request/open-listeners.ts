@@ -1,0 +1,61 @@
+import type { Socket } from 'node:net';
+import type { PluginLogger } from '../../plugin-sdk/tools.ts';
+import type { WorkerBoot } from '../../shared/messages/messages.ts';
+import type { ListenAddress } from '../../shared/settings/settings.ts';
+import { throttledLog } from '../../shared/util/time/throttled-log.ts';
+import type { SocketOwner } from '../listener/accept.ts';
+import { type Listener, listen } from '../listener/listener.ts';
+import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
+import { handshakeContext } from './handshake-context.ts';
+
+export interface ListenersParts {
+  readonly boot: WorkerBoot;
+  readonly log: PluginLogger;
+  readonly snapshots: { readonly current: RuntimeSnapshot };
+  /** Null: the socket needs no owner. */
+  readonly accept: (socket: Socket, address: ListenAddress) => SocketOwner | null;
+  /** A connection was closed because the worker has too many. */
+  readonly refused: () => void;
+  readonly opened: (listener: Listener) => void;
+}
+
+/** Listens on every proxy address, one after the other. Rejects with one clear line when it cannot. */
+export async function openListeners({ boot, log, snapshots, accept, refused, opened }: ListenersParts): Promise<void> {
+  const { settings } = boot;
+  const noCertificate = throttledLog(1_000, (reason, suppressed) =>
+    log.error('a TLS client could not be shown its certificate', { reason, suppressed }),
+  );
+  const unfinished = throttledLog(1_000, (reason, suppressed) =>
+    log.debug('a TLS handshake failed', { reason, suppressed }),
+  );
+  const warn = throttledLog(10_000, (text, suppressed) => log.warn(text, { suppressed }));
+  for (const address of settings.proxyListen) {
+    const listener = await listen({
+      address,
+      reusePort: settings.workers > 1 || address.reuseport,
+      maxConnections: settings.workerConnections,
+      refused: () => {
+        refused();
+        warn(`${address.listener}: a connection was closed: as many are open as one worker may have`);
+      },
+      cert: settings.sslCert,
+      key: settings.sslCertKey,
+      policy: settings.tlsPolicy,
+      ticketKeys: boot.ticketKeys,
+      contextFor: (name, challenge, ecdsa, clientIp) =>
+        handshakeContext(snapshots.current, name, challenge, ecdsa, clientIp),
+      choosesByKeyType: () => snapshots.current.choosesByKeyType,
+      handshakeFailed: (peer, reason, own) => (own ? noCertificate(reason) : unfinished(`${peer}: ${reason}`)),
+      acceptsChallenges: () => snapshots.current.globalPlan.certificate.length > 0,
+      wantsClientCertificates: () => snapshots.current.wantsClientCertificates,
+      ocspResponse: (certificate) => snapshots.current.ocspResponse(certificate),
+      needsServerNames: () => snapshots.current.routesByServerName,
+      proxyHeader: {
+        timeout: settings.clientHeaderTimeout,
+        refused: (peer, reason) => warn(`${address.listener}: connection of ${peer} closed: ${reason}`),
+      },
+      accept,
+    });
+    opened(listener);
+  }
+}

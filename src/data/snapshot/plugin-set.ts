@@ -1,0 +1,165 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
+import { refuse } from '../../plugin-sdk/reply.ts';
+import type { TraceNeeds } from '../../plugin-sdk/trace.ts';
+import type { Row } from '../../shared/entities/entity.ts';
+import { foreignId, isEnabled, text, texts } from '../../shared/entities/row-fields.ts';
+import { entityMark } from '../../shared/zones/worker-vitals.ts';
+import { createInstance, type PluginHost, retireInstance } from '../plugin-runner/instances.ts';
+import type { PluginInstance, PluginPlan } from '../plugin-runner/plan.ts';
+import { PlanBuilder, type PlanEntry } from '../plugin-runner/plan-builder.ts';
+import { type TraceRule, traceRule } from '../plugin-runner/trace-rule.ts';
+import type { PlanEpoch, PlanSource } from './build-route.ts';
+import { appliesToStreams } from './build-stream-route.ts';
+
+interface Entry {
+  readonly row: Row;
+  readonly instance: PluginInstance;
+  readonly broken: boolean;
+}
+
+/** The plugin instances of a snapshot. An instance lives, with all its state, until its row changes. */
+export class PluginSet implements PlanSource {
+  readonly epoch: PlanEpoch = { value: 0 };
+  readonly builder = new PlanBuilder();
+  /** Plans of stream routes: as in Kong, an instance runs on streams only if its `protocols` contain one of theirs. */
+  readonly streams: PlanSource = { epoch: this.epoch, builder: new PlanBuilder() };
+  readonly #plugins: ReadonlyMap<string, Plugin>;
+  readonly #host: PluginHost;
+  readonly #entries = new Map<string, Entry>();
+  /** Ids of the instances that need the certificates of TLS clients. */
+  readonly #certificateReaders = new Set<string>();
+  readonly #tracers = new Map<string, TraceNeeds>();
+  #tracing: TraceRule | null = null;
+
+  constructor(plugins: ReadonlyMap<string, Plugin>, host: PluginHost) {
+    this.#plugins = plugins;
+    this.#host = host;
+  }
+
+  get globalPlan(): PluginPlan {
+    return this.builder.globalPlan;
+  }
+
+  get wantsClientCertificates(): boolean {
+    return this.#certificateReaders.size > 0;
+  }
+
+  get tracing(): TraceRule | null {
+    return this.#tracing;
+  }
+
+  ids(): Iterable<string> {
+    return this.#entries.keys();
+  }
+
+  /** Throws when the instance cannot be set up; requests in its scope are rejected until the row is fixed. */
+  upsert(row: Row): void {
+    const old = this.#entries.get(row.id);
+    if (old !== undefined && !old.broken && isDeepStrictEqual(old.row, row)) return;
+    if (!isEnabled(row)) {
+      this.remove(row.id);
+      return;
+    }
+    const { instance, failure } = this.#create(row);
+    this.#entries.set(row.id, { row, instance, broken: failure !== null });
+    if (instance.needs.clientCertificate === true) this.#certificateReaders.add(row.id);
+    else this.#certificateReaders.delete(row.id);
+    this.#setTracer(row.id, instance.needs.trace ?? null);
+    const scope = {
+      routeId: foreignId(row, 'route'),
+      serviceId: foreignId(row, 'service'),
+      consumerId: foreignId(row, 'consumer'),
+    };
+    replaceIn(this.builder, appliesToRequests(row) ? { ...scope, instance } : null, row.id);
+    replaceIn(this.streams.builder, appliesToStreams(row) ? { ...scope, instance } : null, row.id);
+    this.epoch.value++;
+    if (old !== undefined) retire(old);
+    if (failure !== null) throw failure;
+  }
+
+  remove(id: string): void {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return;
+    this.#entries.delete(id);
+    this.#certificateReaders.delete(id);
+    this.#setTracer(id, null);
+    this.builder.remove(id);
+    this.streams.builder.remove(id);
+    this.epoch.value++;
+    retire(entry);
+  }
+
+  #setTracer(id: string, needs: TraceNeeds | null): void {
+    if (needs !== null) this.#tracers.set(id, needs);
+    else if (!this.#tracers.delete(id)) return;
+    this.#tracing = traceRule([...this.#tracers.values()], this.#host.settings.tracing.samplingRate);
+  }
+
+  /** Resolves when every instance has delivered its queued data, or after so many milliseconds. */
+  async drain(timeout: number): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, timeout);
+    const all = [...this.#entries.values()].map(({ instance }) => drained(instance));
+    await Promise.race([Promise.all(all), late]);
+    clearTimeout(timer);
+  }
+
+  /** Disposes of every instance; nothing runs any more. */
+  close(): void {
+    for (const id of [...this.#entries.keys()]) this.remove(id);
+  }
+
+  #create(row: Row): { readonly instance: PluginInstance; readonly failure: Error | null } {
+    const name = text(row, 'name') ?? '';
+    const config = (row['config'] ?? {}) as Readonly<Record<string, unknown>>;
+    try {
+      return { instance: createInstance(this.#plugins, { id: row.id, name, config }, this.#host), failure: null };
+    } catch (error) {
+      const failure = error instanceof Error ? error : new Error(String(error));
+      return { instance: brokenInstance(row.id, name, this.#host), failure };
+    }
+  }
+}
+
+async function drained({ phases, log }: PluginInstance): Promise<void> {
+  try {
+    await phases.drain?.();
+  } catch (error) {
+    log.error('plugin failed', { phase: 'drain', error });
+  }
+}
+
+function replaceIn(builder: PlanBuilder, entry: PlanEntry | null, id: string): void {
+  if (entry === null) builder.remove(id);
+  else builder.upsert(entry);
+}
+
+/** Also true without any protocol. */
+function appliesToRequests(row: Row): boolean {
+  const protocols = texts(row, 'protocols') ?? [];
+  return protocols.length === 0 || protocols.some((protocol) => httpProtocols.has(protocol));
+}
+
+const httpProtocols: ReadonlySet<string> = new Set(['http', 'https', 'grpc', 'grpcs']);
+
+function retire(entry: Entry): void {
+  if (!entry.broken) retireInstance(entry.instance);
+}
+
+/**
+ * Replaces an instance that could not be set up. Omitting it would open what an authentication or restriction plugin
+ * was to protect, so it rejects requests; like any instance, only within its scope.
+ */
+function brokenInstance(id: string, name: string, host: PluginHost): PluginInstance {
+  return {
+    id,
+    name,
+    priority: Number.MAX_SAFE_INTEGER,
+    phases: { access: () => refuse(500, 'An unexpected error occurred'), accept: () => false },
+    needs: {},
+    log: host.log,
+    lease: null,
+    mark: entityMark(id),
+  };
+}

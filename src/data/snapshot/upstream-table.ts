@@ -1,0 +1,73 @@
+import type { Row } from '../../shared/entities/entity.ts';
+import { text } from '../../shared/entities/row-fields.ts';
+import type { AddressChanges, UpstreamAddresses } from '../../shared/messages/upstream-addresses.ts';
+import type { AddressZone } from '../../shared/zones/address-zone.ts';
+import { type BuiltUpstream, buildUpstream } from './build-upstream.ts';
+
+/** Upstreams and the addresses of their targets. Changes are collected, then each affected upstream is rebuilt once. */
+export class UpstreamTable {
+  readonly #zone: AddressZone;
+  readonly #rows = new Map<string, Row>();
+  readonly #addresses = new Map<string, UpstreamAddresses>();
+  readonly #byName = new Map<string, BuiltUpstream>();
+  /** The name under which an upstream is used. */
+  readonly #nameOf = new Map<string, string>();
+  #dirty = new Set<string>();
+
+  constructor(zone: AddressZone) {
+    this.#zone = zone;
+  }
+
+  byName(name: string): BuiltUpstream | null {
+    return this.#byName.get(name) ?? null;
+  }
+
+  ids(): Iterable<string> {
+    return this.#rows.keys();
+  }
+
+  upsert(row: Row): void {
+    this.#rows.set(row.id, row);
+    this.#dirty.add(row.id);
+  }
+
+  remove(id: string): void {
+    this.#rows.delete(id);
+    this.#dirty.add(id);
+  }
+
+  setAddresses({ changed, dropped }: AddressChanges): void {
+    for (const id of dropped) this.#addresses.delete(id);
+    for (const addresses of changed) {
+      this.#addresses.set(addresses.upstreamId, addresses);
+      this.#dirty.add(addresses.upstreamId);
+    }
+  }
+
+  /** Services see a change of an upstream's client certificate because they are rebuilt after it. */
+  touchUsersOf(certificate: string): void {
+    for (const upstream of this.#byName.values()) {
+      if (upstream.clientCertificate === certificate) this.#dirty.add(upstream.id);
+    }
+  }
+
+  takeDirty(): Iterable<string> {
+    const dirty = this.#dirty;
+    this.#dirty = new Set();
+    return dirty;
+  }
+
+  /** Returns the names whose meaning has changed: services with such a host must be rebuilt. */
+  rebuild(id: string): readonly string[] {
+    const oldName = this.#nameOf.get(id);
+    if (oldName !== undefined && this.byName(oldName)?.id === id) this.#byName.delete(oldName);
+    this.#nameOf.delete(id);
+    const touched = oldName === undefined ? [] : [oldName];
+    const row = this.#rows.get(id);
+    if (row === undefined) return touched;
+    const name = text(row, 'name') ?? '';
+    this.#byName.set(name, buildUpstream(row, this.#addresses.get(id) ?? null, this.#zone));
+    this.#nameOf.set(id, name);
+    return [...touched, name];
+  }
+}

@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { reopenFiles } from '../../shared/logs/reopening.ts';
+import type { FromWorker, SnapshotDelta, ToWorker, WorkerBoot, ZoneChanges } from '../../shared/messages/messages.ts';
+import { pluginDrainTimeout } from '../../shared/messages/plugin-settings.ts';
+import type { AddressChanges } from '../../shared/messages/upstream-addresses.ts';
+import type { Settings } from '../../shared/settings/settings.ts';
+import { AddressZone } from '../../shared/zones/address-zone.ts';
+import { workerCounters } from '../../shared/zones/counters.ts';
+import { WeightedSequence } from '../balancer/weighted-sequence.ts';
+import { PluginRegistry } from '../plugin-runner/plugin-registry.ts';
+import { type DataPlane, startDataPlane } from '../request/data-plane.ts';
+import type { UpstreamTlsDefaults } from '../snapshot/build-tls.ts';
+import { LiveSnapshot } from '../snapshot/snapshot.ts';
+import type { StreamPlane } from '../stream/stream-plane.ts';
+import { WorkerResolver } from '../upstream/worker-resolver.ts';
+import { UsageRecorder } from '../usage/usage-recorder.ts';
+import { WorkerPluginHost } from './plugin-host.ts';
+import { WorkerLog } from './worker-log.ts';
+
+/** Handles the messages of the control plane in a worker thread. */
+export class DataPlaneWorker {
+  readonly #boot: WorkerBoot;
+  readonly #post: (message: FromWorker) => void;
+  readonly #log: WorkerLog;
+  readonly #host: WorkerPluginHost;
+  readonly #snapshot: LiveSnapshot;
+  readonly #plugins: PluginRegistry;
+  readonly #zone: AddressZone;
+  readonly #names: WorkerResolver;
+  readonly #usage: UsageRecorder | null;
+  /** A delta waits for the code of its plugins; later ones wait for it. */
+  #loading: Promise<void> | null = null;
+  #plane: Promise<DataPlane | null> | null = null;
+  #streams: StreamPlane | null = null;
+  #ready: () => void = () => {};
+  #end: () => void = () => {};
+
+  static async create(boot: WorkerBoot, post: (message: FromWorker) => void): Promise<DataPlaneWorker> {
+    return new DataPlaneWorker(boot, post, await PluginRegistry.open(boot.settings.plugins, boot.baseDirectory));
+  }
+
+  private constructor(boot: WorkerBoot, post: (message: FromWorker) => void, registry: PluginRegistry) {
+    this.#boot = boot;
+    this.#plugins = registry;
+    this.#post = post;
+    this.#log = new WorkerLog(boot.settings.logLevel, workerCounters(boot.zones, boot.worker), post);
+    this.#zone = new AddressZone(boot.addresses, boot.worker);
+    this.#host = new WorkerPluginHost(boot, this.#log, post);
+    this.#snapshot = new LiveSnapshot({
+      zone: this.#zone,
+      upstreamTls: upstreamTls(boot.settings),
+      plugins: registry.plugins,
+      host: this.#host,
+    });
+    const usage = boot.usage[boot.worker];
+    this.#usage = usage === undefined ? null : new UsageRecorder(usage);
+    this.#names = new WorkerResolver(
+      (name) => this.#host.resolve(name),
+      (weights) => new WeightedSequence(weights),
+    );
+    // An unhandled rejection in one plugin must not close the connections of all clients.
+    process.on('unhandledRejection', (reason) => this.#log.error('unhandled rejection', { err: reason }));
+  }
+
+  /** Called once, when the worker listens. */
+  onReady(listener: () => void): void {
+    this.#ready = listener;
+  }
+
+  /** Called when the worker has finished. */
+  onEnd(listener: () => void): void {
+    this.#end = listener;
+  }
+
+  async receive(message: ToWorker): Promise<void> {
+    switch (message.type) {
+      case 'config':
+        this.#receiveDelta(JSON.parse(message.json) as SnapshotDelta, message.zones, message.addresses);
+        break;
+      case 'delta':
+        this.#receiveDelta(JSON.parse(message.json) as SnapshotDelta, message.zones, message.addresses);
+        break;
+      case 'addresses':
+        this.#applyAddresses(message.addresses);
+        break;
+      case 'names':
+        this.#names.changed(message.names);
+        break;
+      case 'usage-switch':
+        this.#post({
+          type: 'usage-switched',
+          serial: message.serial,
+          names: this.#usage?.switchTo(message.half) ?? [],
+        });
+        break;
+      case 'answer':
+        this.#host.answered(message.id, message.result);
+        break;
+      case 'drain':
+        await this.#drain(message.delay, message.timeout);
+        break;
+      case 'ticket-keys':
+        // A plane that starts now may have received the old keys.
+        (await this.#plane)?.setTicketKeys(message.keys);
+        this.#streams?.setTicketKeys(message.keys);
+        break;
+      case 'reopen-logs':
+        (await this.#plane)?.reopenLogs();
+        this.#streams?.reopenLogs();
+        reopenFiles();
+        break;
+      case 'log-level':
+        this.#log.level = message.level;
+        break;
+    }
+  }
+
+  #receiveDelta(delta: SnapshotDelta, zones: ZoneChanges | undefined, addresses: AddressChanges | undefined): void {
+    const rows = (delta.upserts.plugins ?? []).filter((row) => row['enabled'] !== false);
+    const loading = this.#plugins.load(rows.map((row) => String(row['name'])));
+    if (this.#loading === null && loading === null) {
+      this.#apply(delta, zones, addresses);
+      return;
+    }
+    const applied = this.#load(loading, this.#loading).then(() => {
+      this.#apply(delta, zones, addresses);
+      if (this.#loading === applied) this.#loading = null;
+    });
+    this.#loading = applied;
+  }
+
+  /** In order: the upstreams that it names may come with a delta that still waits. */
+  #applyAddresses(addresses: AddressChanges): void {
+    if (this.#loading === null) this.#snapshot.updateAddresses(addresses);
+    else void this.#loading.then(() => this.#snapshot.updateAddresses(addresses));
+  }
+
+  async #load(loading: Promise<void> | null, before: Promise<void> | null): Promise<void> {
+    await before;
+    try {
+      await loading;
+    } catch (error) {
+      // Its instances reject requests, as those of an unknown plugin.
+      this.#log.error('loading a plugin failed', { err: error });
+    }
+  }
+
+  #apply(delta: SnapshotDelta, zones: ZoneChanges | undefined, addresses: AddressChanges | undefined): void {
+    this.#host.addZones(zones);
+    const failures = this.#snapshot.apply(delta, addresses ?? null);
+    this.#host.applied(delta, zones);
+    this.#post({ type: 'ack', version: delta.version, failures });
+    // No request is accepted before there is a config.
+    this.#plane ??= this.#listen();
+  }
+
+  async #listen(): Promise<DataPlane | null> {
+    const counters = workerCounters(this.#boot.zones, this.#boot.worker);
+    const snapshot = { current: this.#snapshot };
+    try {
+      this.#streams = await this.#listenForStreams(snapshot, counters);
+      const plane = await startDataPlane({
+        boot: this.#boot,
+        snapshot,
+        counters,
+        log: this.#log,
+        names: this.#names,
+        zone: this.#zone,
+        usage: this.#usage,
+        post: this.#post,
+      });
+      this.#post({ type: 'ready', ports: plane.ports });
+      this.#ready();
+      return plane;
+    } catch (error) {
+      await this.#streams?.close();
+      this.#post({ type: 'fatal', message: error instanceof Error ? error.message : String(error) });
+      this.#end();
+      return null;
+    }
+  }
+
+  /** Null without stream listeners: their code is not even loaded. */
+  async #listenForStreams(
+    snapshot: { readonly current: LiveSnapshot },
+    counters: Float64Array,
+  ): Promise<StreamPlane | null> {
+    const { settings, ticketKeys } = this.#boot;
+    if (settings.streamListen.length === 0) return null;
+    const { startStreams } = await import('../stream/start-streams.ts');
+    const common = { settings, ticketKeys, snapshot, counters, log: this.#log, names: this.#names, zone: this.#zone };
+    return await startStreams(common, this.#post);
+  }
+
+  async #drain(delay: number, timeout: number): Promise<void> {
+    await this.#loading;
+    const plane = await this.#plane;
+    if (delay > 0) {
+      plane?.announceEnd();
+      await wait(delay);
+    }
+    await Promise.all([plane?.drain(timeout), this.#streams?.drain(timeout)]);
+    await this.#snapshot.drain(pluginDrainTimeout);
+    if (this.#usage !== null) this.#post({ type: 'usage-switched', serial: 0, names: this.#usage.switchTo(0) });
+    this.#snapshot.close();
+    this.#host.close();
+    this.#end();
+  }
+}
+
+function upstreamTls({ trustedCertificates, clientCertificate }: Settings): UpstreamTlsDefaults {
+  const authorities = trustedCertificates === null ? null : readFileSync(trustedCertificates, 'utf8');
+  return { authorities, clientCertificate };
+}

@@ -1,0 +1,81 @@
+import { hostname } from 'node:os';
+import type { PluginLogger, PluginNode, PluginSettings } from '../../plugin-sdk/tools.ts';
+import type { ZoneRequest } from '../../plugin-sdk/zones.ts';
+import type { Lease, LeaseRequest } from '../../shared/limits/limit-tools.ts';
+import type { CallResult, TouchedRow } from '../../shared/lookup/calls.ts';
+import { EntityCache } from '../../shared/lookup/entity-cache.ts';
+import type { FromWorker, SnapshotDelta, WorkerBoot, ZoneChanges } from '../../shared/messages/messages.ts';
+import type { NameAnswer } from '../../shared/messages/name-changes.ts';
+import { pluginSettings } from '../../shared/messages/plugin-settings.ts';
+import { zoneKey } from '../../shared/zones/zone-registry.ts';
+import type { PluginHost } from '../plugin-runner/instances.ts';
+import { ControlPlaneCalls } from './control-plane-calls.ts';
+import { WorkerCounts } from './worker-counts.ts';
+
+/** What a worker provides to its plugins, and what the control plane sends for them. */
+export class WorkerPluginHost implements PluginHost {
+  readonly log: PluginLogger;
+  readonly node: PluginNode;
+  readonly settings: PluginSettings;
+  readonly entities: EntityCache;
+  readonly quarantine: Set<number>;
+  readonly #calls: ControlPlaneCalls;
+  readonly #counts: WorkerCounts;
+  readonly #zones = new Map<string, SharedArrayBuffer>();
+
+  constructor(boot: WorkerBoot, log: PluginLogger, post: (message: FromWorker) => void) {
+    this.log = log;
+    this.node = Object.freeze({ id: boot.nodeId, hostname: hostname(), pid: process.pid, worker: boot.worker });
+    this.settings = pluginSettings(boot.settings);
+    this.#calls = new ControlPlaneCalls((id, call) => post({ type: 'call', id, call }));
+    this.entities = new EntityCache({ call: (call) => this.#calls.request(call) });
+    this.#counts = new WorkerCounts(post);
+    this.quarantine = new Set(boot.quarantine);
+  }
+
+  zone(plugin: string, request: ZoneRequest): SharedArrayBuffer | undefined {
+    return this.#zones.get(zoneKey(plugin, request));
+  }
+
+  async lease(requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
+    return (await this.#calls.request({ method: 'lease', requests })) as readonly Lease[];
+  }
+
+  async resolve(name: string): Promise<NameAnswer> {
+    return (await this.#calls.request({ method: 'resolve', name })) as NameAnswer;
+  }
+
+  background(plugin: string, message: unknown): Promise<unknown> {
+    return this.#calls.request({ method: 'background', plugin, message });
+  }
+
+  count(plugin: string, name: string, by: number): void {
+    this.#counts.add(plugin, name, by);
+  }
+
+  answered(id: number, result: CallResult): void {
+    if (result.ok) this.#calls.answered(id, result.value, null);
+    else this.#calls.answered(id, null, result.failure);
+  }
+
+  /** Before a delta is applied: its plugin instances find their zones. */
+  addZones(zones: ZoneChanges | undefined): void {
+    for (const [key, memory] of Object.entries(zones?.added ?? {})) this.#zones.set(key, memory);
+  }
+
+  /**
+   * After a delta was applied: no instance uses the removed zones any more, and no request gets a cached answer from
+   * before it.
+   */
+  applied({ touched = [], invalidateAll = false, version }: SnapshotDelta, zones: ZoneChanges | undefined): void {
+    // Rows that arrive later have changed since.
+    this.quarantine.clear();
+    for (const key of zones?.dropped ?? []) this.#zones.delete(key);
+    if (invalidateAll) this.entities.invalidateAll(version);
+    else if (touched.length > 0) this.entities.touch(touched satisfies readonly TouchedRow[], version);
+  }
+
+  close(): void {
+    this.#counts.flush();
+  }
+}

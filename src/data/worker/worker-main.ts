@@ -1,0 +1,45 @@
+import { flushCompileCache } from 'node:module';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { FromWorker, WorkerBoot } from '../../shared/messages/messages.ts';
+import { collectWhenIdle, hideGarbageCollector } from '../../shared/util/process/collect-when-idle.ts';
+import { sharedClock } from '../../shared/util/time/clock.ts';
+import { Counter, workerCounters } from '../../shared/zones/counters.ts';
+import { beatInterval, Vital, workerVitals } from '../../shared/zones/worker-vitals.ts';
+import { showPluginCalls } from '../plugin-runner/current-request.ts';
+import { DataPlaneWorker } from './data-plane-worker.ts';
+import { HeapGauge } from './heap-gauge.ts';
+
+if (parentPort === null) throw new Error('this module runs in a worker thread');
+const port = parentPort;
+const post = (message: FromWorker): void => port.postMessage(message);
+
+/** Sends a heartbeat now, and then at each interval. */
+function startHeartbeat({ vitals, worker, heapLimit }: WorkerBoot): void {
+  const row = workerVitals(vitals, worker);
+  const heap = new HeapGauge(heapLimit);
+  const clock = sharedClock();
+  const beat = (): void => {
+    row[Vital.heapUsed] = heap.read();
+    row[Vital.beat] = clock();
+  };
+  beat();
+  setInterval(beat, beatInterval).unref();
+  showPluginCalls(row);
+}
+
+hideGarbageCollector();
+try {
+  const boot = workerData as WorkerBoot;
+  startHeartbeat(boot);
+  const worker = await DataPlaneWorker.create(boot, post);
+  const counters = workerCounters(boot.zones, boot.worker);
+  worker.onReady(() => {
+    flushCompileCache();
+    collectWhenIdle(() => counters[Counter.requests] ?? 0);
+  });
+  worker.onEnd(() => port.close());
+  // Earlier messages wait in the port until now.
+  port.on('message', (message) => void worker.receive(message));
+} catch (error) {
+  post({ type: 'fatal', message: error instanceof Error ? error.message : String(error) });
+}

@@ -1,9 +1,0 @@
-import type { ResolvConf } from './resolv-conf.ts';
-
-/** The names that stand for what was asked, in the order in which they are tried (resolv.conf(5), `ndots`). */
-export function candidates(name: string, { search, ndots }: Pick<ResolvConf, 'search' | 'ndots'>): readonly string[] {
-  if (name.endsWith('.')) return [name.slice(0, -1)];
-  const longer = search.map((suffix) => `${name}.${suffix}`);
-  const dots = name.split('.').length - 1;
-  return dots >= ndots ? [name, ...longer] : [...longer, name];
-}

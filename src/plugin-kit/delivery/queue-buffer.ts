@@ -1,0 +1,65 @@
+/** Holds the entries that wait in a queue, oldest first. */
+export interface QueueBuffer<T> {
+  readonly length: number;
+  /** Sum of all sizes. */
+  readonly bytes: number;
+  push(entry: T, size: number): void;
+  /** Removes and returns the oldest entries, at most `max`. */
+  take(max: number): readonly T[];
+  /** False: there is none. */
+  dropOldest(): boolean;
+  clear(): void;
+}
+
+/** Keeps entries in an array. Costs the same per entry however many there are. */
+export class ArrayQueueBuffer<T> implements QueueBuffer<T> {
+  #entries: (T | undefined)[] = [];
+  #sizes: number[] = [];
+  #first = 0;
+  #bytes = 0;
+
+  get length(): number {
+    return this.#entries.length - this.#first;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  push(entry: T, bytes: number): void {
+    this.#entries.push(entry);
+    this.#sizes.push(bytes);
+    this.#bytes += bytes;
+  }
+
+  take(max: number): readonly T[] {
+    const end = Math.min(this.#first + max, this.#entries.length);
+    const taken = this.#entries.slice(this.#first, end) as T[];
+    this.#remove(end);
+    return taken;
+  }
+
+  dropOldest(): boolean {
+    if (this.length === 0) return false;
+    this.#remove(this.#first + 1);
+    return true;
+  }
+
+  clear(): void {
+    this.#remove(this.#entries.length);
+  }
+
+  #remove(end: number): void {
+    for (let at = this.#first; at < end; at++) {
+      this.#bytes -= this.#sizes[at] as number;
+      this.#entries[at] = undefined;
+    }
+    this.#first = end;
+    // Compacts so rarely that each entry moves once on average, and taken entries are never more than half.
+    if (end < 1024 && end < this.#entries.length) return;
+    if (end * 2 < this.#entries.length) return;
+    this.#entries = this.#entries.slice(end);
+    this.#sizes = this.#sizes.slice(end);
+    this.#first = 0;
+  }
+}

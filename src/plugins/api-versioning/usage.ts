@@ -1,7 +1,0 @@
-import { labelledCountsZone, type ZoneRequest } from '../../plugin-sdk/index.ts';
-import type { ApiVersioningConfig } from './schema.ts';
-
-/** Requests by version and consumer, of one instance; null: they are not counted. Labels: version, id of the consumer; '' for none. */
-export function usageZone({ usage_entries: entries }: ApiVersioningConfig, instanceId: string): ZoneRequest | null {
-  return entries === 0 ? null : labelledCountsZone(`usage ${instanceId}`, entries);
-}

@@ -1,0 +1,132 @@
+import { isatty } from 'node:tty';
+import { pino } from 'pino';
+import type { LogLevel, LogTarget, Settings } from '../settings/settings.ts';
+import type { LogSink } from './log-sink.ts';
+import { openLogSink } from './log-sink.ts';
+import { severities } from './severities.ts';
+import { formatTextLine } from './text-line.ts';
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+type Write = (message: string, fields?: LogFields) => void;
+
+/** The error log of a thread. Writing to it never blocks; an `Error` under the field `err` is written with its stack. */
+export interface ErrorLog extends Readonly<Record<LogLevel, Write>> {
+  /** The level chosen at run time, as it arrives in messages between threads. An unknown one means `error`. */
+  log(level: string, message: string, fields?: LogFields): void;
+  /** The same log, with fields on every line. */
+  child(fields: LogFields): ErrorLog;
+  /** The least severe level that is written; shared with all children. */
+  readonly level: LogLevel;
+  setLevel(level: LogLevel): void;
+  /** Lines lost because the target was slow, full or broken. */
+  readonly dropped: number;
+  reopen(): void;
+  flush(): Promise<void>;
+  /** Writes buffered lines before it returns: for the last lines of a process. */
+  flushNow(): void;
+  close(timeout?: number): Promise<void>;
+}
+
+export interface ErrorLogOptions {
+  readonly target: LogTarget;
+  readonly level: LogLevel;
+  readonly format: Settings['logFormat'];
+  /** Fields of every line: `{ worker: 1 }`. */
+  readonly fields?: LogFields;
+}
+
+/** This log has few lines, and they are wanted soon. */
+const flushInterval = 10;
+
+export function createErrorLog(options: ErrorLogOptions): ErrorLog {
+  const sink = openLogSink(options.target, { interval: flushInterval });
+  const asText = options.format === 'text' || (options.format === 'auto' && isTerminal(options.target));
+  const logger = pino(
+    {
+      customLevels: severities,
+      useOnlyCustomLevels: true,
+      level: 'debug',
+      base: options.fields ?? {},
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: pino.stdSerializers.err },
+    },
+    { write: (line: string) => sink.write(asText ? formatTextLine(line) : line.trimEnd()) },
+  );
+  return new PinoErrorLog(logger, sink, { level: options.level });
+}
+
+/** True when the target is a terminal. */
+function isTerminal(target: LogTarget): boolean {
+  if (target === '/dev/stdout') return isatty(1);
+  return target === '/dev/stderr' && isatty(2);
+}
+
+type Logger = pino.Logger<LogLevel, boolean>;
+
+class PinoErrorLog implements ErrorLog {
+  readonly #logger: Logger;
+  readonly #sink: LogSink;
+  readonly #shared: { level: LogLevel };
+
+  constructor(logger: Logger, sink: LogSink, shared: { level: LogLevel }) {
+    this.#logger = logger;
+    this.#sink = sink;
+    this.#shared = shared;
+  }
+
+  debug: Write = (message, fields) => this.#write('debug', message, fields);
+  info: Write = (message, fields) => this.#write('info', message, fields);
+  notice: Write = (message, fields) => this.#write('notice', message, fields);
+  warn: Write = (message, fields) => this.#write('warn', message, fields);
+  error: Write = (message, fields) => this.#write('error', message, fields);
+  crit: Write = (message, fields) => this.#write('crit', message, fields);
+  alert: Write = (message, fields) => this.#write('alert', message, fields);
+  emerg: Write = (message, fields) => this.#write('emerg', message, fields);
+
+  log(level: string, message: string, fields?: LogFields): void {
+    this.#write(isLogLevel(level) ? level : 'error', message, fields);
+  }
+
+  child(fields: LogFields): ErrorLog {
+    return new PinoErrorLog(this.#logger.child(fields), this.#sink, this.#shared);
+  }
+
+  get level(): LogLevel {
+    return this.#shared.level;
+  }
+
+  setLevel(level: LogLevel): void {
+    this.#shared.level = level;
+  }
+
+  get dropped(): number {
+    return this.#sink.dropped;
+  }
+
+  reopen(): void {
+    this.#sink.reopen();
+  }
+
+  flush(): Promise<void> {
+    return this.#sink.flush();
+  }
+
+  flushNow(): void {
+    this.#sink.flushNow();
+  }
+
+  close(timeout?: number): Promise<void> {
+    return this.#sink.close(timeout);
+  }
+
+  #write(level: LogLevel, message: string, fields: LogFields | undefined): void {
+    if (!this.#sink.enabled || severities[level] < severities[this.#shared.level]) return;
+    this.#logger[level](fields ?? {}, message);
+  }
+}
+
+export function isLogLevel(text: string): text is LogLevel {
+  return Object.hasOwn(severities, text);
+}

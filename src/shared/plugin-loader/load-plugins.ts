@@ -1,0 +1,59 @@
+import { createRequire } from 'node:module';
+import { isAbsolute, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isPlugin, type Plugin, type PluginModule } from '../../plugin-sdk/define-plugin.ts';
+import { bundledPlugins } from '../../plugins/registry.ts';
+import { suggest } from '../util/suggest.ts';
+import { resolveContractImports } from './resolve-contract.ts';
+
+/**
+ * Loads the plugins that the `plugins` setting names: `bundled` (all bundled plugins), the name of one of those, the
+ * path of a file or folder, or an npm package. Throws an `Error` of one line that names what cannot be loaded.
+ */
+export async function loadPlugins(
+  setting: readonly string[],
+  baseDirectory: string = process.cwd(),
+): Promise<ReadonlyMap<string, Plugin>> {
+  const loading = setting.filter((entry) => entry !== 'off').flatMap((entry) => loadEntry(entry, baseDirectory));
+  const plugins = new Map<string, Plugin>();
+  for (const plugin of await Promise.all(loading)) {
+    const known = plugins.get(plugin.name);
+    if (known !== undefined && known !== plugin) throw new Error(`plugins: two plugins have the name '${plugin.name}'`);
+    plugins.set(plugin.name, plugin);
+  }
+  return plugins;
+}
+
+function loadEntry(entry: string, baseDirectory: string): readonly Promise<Plugin>[] {
+  if (entry === 'bundled') return [...bundledPlugins.values()].map(async (load) => (await load()).default);
+  const bundled = bundledPlugins.get(entry);
+  if (bundled !== undefined) return [bundled().then((module) => module.default)];
+  return [loadForeign(entry, baseDirectory)];
+}
+
+async function loadForeign(entry: string, baseDirectory: string): Promise<Plugin> {
+  const module = await importFrom(entry, baseDirectory);
+  if (!isPlugin(module.default))
+    throw new Error(`plugins: the default export of '${entry}' is not created by definePlugin`);
+  return module.default;
+}
+
+async function importFrom(entry: string, baseDirectory: string): Promise<Partial<PluginModule>> {
+  resolveContractImports();
+  const isPath = entry.startsWith('.') || isAbsolute(entry);
+  let file = resolve(baseDirectory, entry);
+  try {
+    file = createRequire(join(baseDirectory, 'plugins.js')).resolve(isPath ? file : entry);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
+    const guess = isPath ? null : suggest(entry, ['bundled', ...bundledPlugins.keys()]);
+    const hint = guess === null ? '' : ` (did you mean '${guess}'?)`;
+    throw new Error(`plugins: '${entry}' cannot be loaded: ${reason}${hint}`, { cause: error });
+  }
+  try {
+    return (await import(pathToFileURL(file).href)) as Partial<PluginModule>;
+  } catch (error) {
+    const { loadProblem } = await import('./load-problem.ts');
+    throw new Error(`plugins: '${entry}' cannot be loaded: ${loadProblem(error, file)}`, { cause: error });
+  }
+}

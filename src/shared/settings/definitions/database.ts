@@ -1,0 +1,23 @@
+import { boolean, duration, integer, oneOf, optionalString, string } from '../kinds/kinds.ts';
+import { kong } from './definition.ts';
+
+export const database = {
+  database: kong(
+    oneOf(['sqlite', 'postgres'], {
+      off: 'running without a database is not supported; sqlite needs no other program',
+      cassandra: 'Cassandra is not supported',
+    }),
+    'sqlite',
+    'Where the configuration is stored: `sqlite` is a file in the prefix, `postgres` is a server that several nodes share.',
+  ),
+  pg_host: kong(string, '127.0.0.1', 'Host of the PostgreSQL server.'),
+  pg_port: kong(integer(1, 65535), '5432', 'Port of the PostgreSQL server.'),
+  pg_user: kong(string, 'kong', 'User that the gateway logs in as.'),
+  pg_password: kong(optionalString, '', 'Password of that user.', { secret: true }),
+  pg_database: kong(string, 'kong', 'Name of the database.'),
+  pg_schema: kong(optionalString, '', 'Schema of the tables; empty is the default of the user.'),
+  pg_ssl: kong(boolean, 'off', 'Connect to PostgreSQL with TLS.'),
+  pg_ssl_verify: kong(boolean, 'off', 'Verify the certificate of the PostgreSQL server.'),
+  pg_timeout: kong(duration('ms'), '5000', 'Timeout of a connection or query.'),
+  pg_pool_size: kong(integer(1, 1000), '10', 'Maximum number of connections that the node opens.'),
+} as const;

@@ -1,0 +1,78 @@
+import { boolean, list, oneOf, string } from '../kinds/kinds.ts';
+import { accessLogTarget, bearerToken, logTarget, pluginNames, uuid, workers } from '../kinds/special-kinds.ts';
+import { kong, own } from './definition.ts';
+
+export const logLevels = ['debug', 'info', 'notice', 'warn', 'error', 'crit', 'alert', 'emerg'] as const;
+
+export const general = {
+  prefix: kong(
+    string,
+    '.sluicegate',
+    'Directory of the node: store, certificates, logs and pid file. A relative path starts at the current directory. The directory is created if missing, for its owner alone.',
+  ),
+  nginx_worker_processes: kong(
+    workers,
+    'auto',
+    'Number of worker threads, which carry the traffic. `auto`: one for each core.',
+    { aliases: ['workers', 'nginx_main_worker_processes'] },
+  ),
+  plugins: kong(
+    pluginNames,
+    'bundled',
+    'Plugins that can be used: `bundled` (all that come with the gateway), names, paths and npm packages; `off` for none.',
+  ),
+  node_id: kong(uuid, '', 'Fixed id of this node. Without it, the node generates one at its first start and keeps it.'),
+  role: kong(
+    oneOf(['traditional'], {
+      control_plane: 'hybrid mode is not supported',
+      data_plane: 'hybrid mode is not supported',
+    }),
+    'traditional',
+    'Every node is both control plane and data plane.',
+  ),
+  router_flavor: kong(
+    oneOf(['traditional_compatible', 'traditional']),
+    'traditional_compatible',
+    'Rules by which routes match. Both values mean the same: hosts, paths, methods, headers, SNIs.',
+  ),
+  vaults: kong(
+    list,
+    'bundled',
+    'Accepted for compatibility. References to environment variables always work in settings.',
+  ),
+  log_level: kong(oneOf(logLevels), 'notice', 'Least severe level that is written to the error logs.'),
+  log_format: own(
+    oneOf(['auto', 'json', 'text']),
+    'auto',
+    'Format of the error logs. `auto`: text on a terminal, JSON elsewhere.',
+  ),
+  proxy_access_log: kong(
+    accessLogTarget,
+    'logs/access.log',
+    'Access log of proxied requests: the destination and the format. Formats: `kong_log_format` (the default), `combined`, `json`, or the one of `nginx_http_log_format`.',
+  ),
+  proxy_error_log: kong(logTarget, '/dev/stderr', 'Error log of the workers.'),
+  proxy_stream_access_log: kong(
+    accessLogTarget,
+    'logs/access.log basic',
+    'Access log of streams: the destination and the format. Formats: `basic`, `json`, or the one of `nginx_stream_log_format`.',
+  ),
+  admin_access_log: kong(
+    accessLogTarget,
+    'logs/admin_access.log',
+    'Access log of the Admin API: the destination and the format.',
+  ),
+  status_access_log: kong(accessLogTarget, 'off', 'Access log of the status API: the destination and the format.'),
+  admin_error_log: kong(logTarget, '/dev/stderr', 'Error log of the node itself.'),
+  admin_token: own(
+    bearerToken,
+    '',
+    'If set, the Admin API requires `Authorization: Bearer <token>`. Set it if other machines can reach the Admin API.',
+    { secret: true },
+  ),
+  hash_keys: own(
+    boolean,
+    'off',
+    'Store API keys as hashes. The key is shown once, in the answer that creates it. Existing keys keep working, and are hashed when they are next written.',
+  ),
+} as const;

@@ -1,0 +1,186 @@
+import type { LogFormat } from './kinds/log-format.ts';
+import type { ServerPolicy } from './kinds/tls-policy.ts';
+
+/** One address of a listener, from Kong's listen syntax. */
+export interface ListenAddress {
+  /** IP without brackets. */
+  readonly ip: string;
+  /** 0 lets the system choose (tests). */
+  readonly port: number;
+  readonly ssl: boolean;
+  /** Stream listeners: datagrams instead of connections. */
+  readonly udp: boolean;
+  readonly http2: boolean;
+  readonly proxyProtocol: boolean;
+  readonly reuseport: boolean;
+  readonly deferred: boolean;
+  readonly bind: boolean;
+  /** Length of the accept queue; default 511. */
+  readonly backlog: number;
+  readonly ipv6only: boolean;
+  /** Raw flag text, for the `listener` field of `GET /`. */
+  readonly listener: string;
+}
+
+export type LogLevel = 'debug' | 'info' | 'notice' | 'warn' | 'error' | 'crit' | 'alert' | 'emerg';
+
+/** Target of a log: an absolute path, '/dev/stdout', '/dev/stderr', or 'off'. */
+export type LogTarget = string;
+
+/** Name resolution: Kong's `dns_*` settings, or with `new_dns_client` its `resolver_*` ones. */
+export interface DnsSettings {
+  /** Empty: those of /etc/resolv.conf. */
+  readonly servers: readonly { readonly ip: string; readonly port: number }[];
+  readonly hostsFile: string;
+  readonly order: readonly ('LAST' | 'SRV' | 'A' | 'AAAA' | 'CNAME')[];
+  /** Overrides the TTL of records; null: their own. */
+  readonly validTtl: number | null;
+  readonly staleTtl: number;
+  readonly notFoundTtl: number;
+  readonly errorTtl: number;
+  /** Names. */
+  readonly cacheSize: number;
+  readonly noSync: boolean;
+}
+
+/** Everything that is fixed at boot. Durations are milliseconds, sizes are bytes. */
+export interface Settings {
+  /** The directory where the node keeps its store, certificates, logs and pid. */
+  readonly prefix: string;
+  readonly logLevel: LogLevel;
+  readonly logFormat: 'auto' | 'json' | 'text';
+  readonly proxyAccessLog: LogTarget;
+  /** The formats of access logs. */
+  readonly accessLogFormats: {
+    readonly proxy: LogFormat;
+    readonly admin: LogFormat;
+    readonly status: LogFormat;
+    readonly stream: LogFormat;
+  };
+  /** The fraction of requests that are logged, and by status (600 elements) those that are always logged. */
+  readonly accessLogSampling: { readonly share: number; readonly always: Uint8Array };
+  readonly proxyErrorLog: LogTarget;
+  /** One line for each stream. */
+  readonly proxyStreamAccessLog: LogTarget;
+  readonly adminAccessLog: LogTarget;
+  readonly statusAccessLog: LogTarget;
+  readonly adminErrorLog: LogTarget;
+  readonly proxyListen: readonly ListenAddress[];
+  /** Stream listeners: TCP, TLS, UDP. */
+  readonly streamListen: readonly ListenAddress[];
+  readonly adminListen: readonly ListenAddress[];
+  readonly statusListen: readonly ListenAddress[];
+  /** Bearer token of the Admin API; null: none is required. */
+  readonly adminToken: string | null;
+  /** Origins whose pages may use the Admin API without a token: `https://manager.example:8445`. */
+  readonly adminGuiUrl: readonly string[];
+  /** Host names of the Admin API, in lower case. */
+  readonly adminHosts: readonly string[];
+  /** `hash_keys`: API keys are stored as hashes. */
+  readonly hashKeys: boolean;
+  readonly workers: number;
+  readonly database: 'sqlite' | 'postgres';
+  readonly pg: {
+    readonly host: string;
+    readonly port: number;
+    readonly user: string;
+    readonly password: string | null;
+    readonly database: string;
+    readonly schema: string | null;
+    readonly ssl: boolean;
+    readonly sslVerify: boolean;
+    readonly timeout: number;
+    readonly poolSize: number;
+  };
+  /** IPs and CIDRs; `unix:` is accepted and never matches. */
+  readonly trustedIps: readonly string[];
+  /** Lower-case name of a header, or `proxy_protocol`. */
+  readonly realIpHeader: string;
+  readonly realIpRecursive: boolean;
+  /**
+   * Kong's `headers`: the lower-case names of added response headers; `server_tokens` and `latency_tokens` are
+   * expanded.
+   */
+  readonly headers: ReadonlySet<string>;
+  readonly headersUpstream: ReadonlySet<string>;
+  /** External port by listening port. */
+  readonly portMaps: Readonly<Record<number, number>>;
+  readonly upstreamKeepalive: {
+    /** Idle connections kept for each target and worker; 0 turns keep-alive off. */
+    readonly poolSize: number;
+    readonly maxRequests: number;
+    readonly idleTimeout: number;
+  };
+  /** `nginx_http_keepalive_requests`: requests on one client connection. */
+  readonly keepaliveRequests: number;
+  /** Maximum client connections of each worker on one address. */
+  readonly workerConnections: number;
+  /** `nginx_http_keepalive_timeout`: how long an idle client connection is kept. */
+  readonly keepaliveTimeout: number;
+  /** `nginx_http_client_header_timeout`. */
+  readonly clientHeaderTimeout: number;
+  /** `nginx_http_client_body_timeout`: between two reads of a body. */
+  readonly clientBodyTimeout: number;
+  /** `nginx_http_send_timeout`: between two writes to a client. */
+  readonly sendTimeout: number;
+  /** `nginx_stream_preread_timeout`: for the first bytes of a TLS stream. */
+  readonly streamPrereadTimeout: number;
+  /** `nginx_stream_proxy_protocol_timeout`: for the PROXY header of a stream. */
+  readonly streamProxyProtocolTimeout: number;
+  /** `nginx_http_client_max_body_size`; 0 is unlimited. */
+  readonly clientMaxBodySize: number;
+  readonly adminClientMaxBodySize: number;
+  /** Maximum size of a request or response head. Default 32 KiB (Kong: 4 buffers of 8 KiB). */
+  readonly maxHeadSize: number;
+  /** Maximum header lines in a head. */
+  readonly maxHeaderCount: number;
+  /** How long a graceful stop still accepts connections while the node reports that it is not ready. */
+  readonly shutdownDelay: number;
+  /** Whether listeners with `reuseport` may share their ports with another node. */
+  readonly portSharing: boolean;
+  /** How long a graceful stop waits for requests in flight. */
+  readonly drainTimeout: number;
+  /** `overload_lag`, milliseconds; `overload_heap`, percent; 0 is off. */
+  readonly overloadLag: number;
+  readonly overloadHeap: number;
+  /** Bytes; 0 is unlimited. */
+  readonly bodyMemory: number;
+  readonly bodyMemoryPerClient: number;
+  /** Bytes per second; 0: no minimum. */
+  readonly clientBodyMinRate: number;
+  /** `worker_timeout`, milliseconds; 0 is off. */
+  readonly workerTimeout: number;
+  /** `worker_max_heap_size`, bytes; 0: derived from the available memory. */
+  readonly workerMaxHeapSize: number;
+  readonly allowDebugHeader: boolean;
+  /** Requests with the debug token are explained. */
+  readonly requestDebug: boolean;
+  /** Null: not configured; a running node always has one. */
+  readonly requestDebugToken: string | null;
+  readonly errorDefaultType: 'text/plain' | 'text/html' | 'application/json' | 'application/xml';
+  readonly plugins: readonly string[];
+  readonly nodeId: string | null;
+  readonly dns: DnsSettings;
+  /** The TLS options for clients. */
+  readonly tlsPolicy: ServerPolicy;
+  /** The client certificate for backends that request one; null: none. PEM. */
+  readonly clientCertificate: { readonly cert: string; readonly key: string } | null;
+  readonly sslCert: readonly string[];
+  readonly sslCertKey: readonly string[];
+  /** PEM file of the authorities trusted for upstream TLS (`lua_ssl_trusted_certificate`); null: the built-in ones. */
+  readonly trustedCertificates: string | null;
+  /** The audit log: whether it is on, and how long records are kept (0: for ever). */
+  readonly audit: { readonly enabled: boolean; readonly retention: number };
+  /** Usage analytics: whether it is on, the maximum series of a node, and how long they are kept (milliseconds). */
+  readonly analytics: {
+    readonly enabled: boolean;
+    readonly maxSeries: number;
+    readonly retention: { readonly minute: number; readonly hour: number; readonly day: number };
+  };
+  /** The instrumentations of traces, and the fraction of requests that are traced. */
+  readonly tracing: { readonly instrumentations: ReadonlySet<string>; readonly samplingRate: number };
+  /**
+   * Every known setting under its Kong name with its effective value, secrets as `******`: `configuration` of `GET /`.
+   */
+  readonly public: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,31 @@
+import { isIPv4 } from 'node:net';
+import type { Settings } from '../settings.ts';
+
+/** Settings that are valid but deserve a warning at start. */
+export function settingsWarnings(settings: Settings): readonly string[] {
+  return [...adminWarnings(settings), ...debugWarnings(settings)];
+}
+
+/** Minimum length of a token that cannot be guessed. */
+const minTokenLength = 16;
+
+function debugWarnings({ requestDebug, requestDebugToken: token }: Settings): readonly string[] {
+  if (!requestDebug || token === null || token.length >= minTokenLength) return [];
+  return [
+    `request_debug_token is shorter than ${minTokenLength} characters: anyone who guesses it can see how requests are handled`,
+  ];
+}
+
+function adminWarnings(settings: Settings): readonly string[] {
+  const wide = settings.adminListen.filter((address) => !isLoopback(address.ip));
+  if (wide.length === 0 || settings.adminToken !== null) return [];
+  const places = wide.map((address) => `${address.ip.includes(':') ? `[${address.ip}]` : address.ip}:${address.port}`);
+  return [
+    `the Admin API listens on ${places.join(', ')} without a token: anyone who can reach it controls the gateway; ` +
+      'set SLUICEGATE_ADMIN_TOKEN, or bind admin_listen to 127.0.0.1',
+  ];
+}
+
+function isLoopback(ip: string): boolean {
+  return ip === 'localhost' || ip === '::1' || (isIPv4(ip) && ip.startsWith('127.'));
+}

@@ -1,0 +1,142 @@
+/**
+ * The state of each running worker, in shared memory: the last heartbeat of its event loop, and its current plugin
+ * call. The control plane and the readiness probe read it without a message to the worker, which may be blocked.
+ *
+ * A row for the node, then one for each worker. Every row is 128 bytes: whole cache lines, so that no thread's writes
+ * slow down another's.
+ */
+const slotsPerRow = 16;
+const rowBytes = slotsPerRow * Float64Array.BYTES_PER_ELEMENT;
+
+/** Positions in a worker's row. */
+export const Vital = Object.freeze({
+  /** The last iteration of the event loop, on the clock that all threads share (`sharedClock`), in milliseconds. */
+  beat: 0,
+  /** A `WorkerState`; written by the control plane. */
+  state: 1,
+  /** A `PluginPhase`; 0: no plugin call. */
+  phase: 2,
+  /** `entityMark` of the plugin instance and of the route of the last call of a plugin. */
+  instance: 3,
+  route: 4,
+  /** Bytes of heap in use at the last heartbeat. */
+  heapUsed: 5,
+});
+
+/** Positions in the node's row. */
+const NodeVital = Object.freeze({ beat: 0, stopping: 1 });
+
+export const WorkerState = Object.freeze({ absent: 0, starting: 1, listening: 2 });
+
+/** Calls of plugins; the names are those of the plugin contract. */
+export const PluginPhase = Object.freeze({
+  setup: 1,
+  dispose: 2,
+  certificate: 3,
+  rewrite: 4,
+  access: 5,
+  shouldBufferResponse: 6,
+  response: 7,
+  headerFilter: 8,
+  bodyFilter: 9,
+  backendAnswer: 10,
+  backendFailure: 11,
+  log: 12,
+  accept: 13,
+  streamLog: 14,
+});
+
+export type PluginPhaseName = keyof typeof PluginPhase;
+
+/** Milliseconds between two heartbeats of a worker. */
+export const beatInterval = 200;
+
+/** The last known plugin call of a worker. */
+export interface PluginCall {
+  readonly phase: PluginPhaseName | null;
+  readonly instance: number;
+  readonly route: number;
+}
+
+/** Shared memory with `workers` rows, before the first heartbeat. */
+export function createVitals(workers: number): SharedArrayBuffer {
+  return new SharedArrayBuffer((workers + 1) * rowBytes);
+}
+
+/** The row of one worker, for that worker to write. */
+export function workerVitals(memory: SharedArrayBuffer, worker: number): Float64Array {
+  return new Float64Array(memory, (worker + 1) * rowBytes, slotsPerRow);
+}
+
+/** A number for an entity's id that threads can exchange through shared memory: the first 48 bits of the UUID. */
+export function entityMark(id: string): number {
+  const mark = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+  return Number.isNaN(mark) ? 0 : mark;
+}
+
+const phaseNames = new Map<number, PluginPhaseName>(
+  Object.entries(PluginPhase).map(([name, code]) => [code, name as PluginPhaseName]),
+);
+
+/** Reads the vitals of all workers, and writes the row of the control plane. */
+export class NodeVitals {
+  readonly #node: Float64Array;
+  readonly #workers: readonly Float64Array[];
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#node = new Float64Array(memory, 0, slotsPerRow);
+    const count = memory.byteLength / rowBytes - 1;
+    this.#workers = Array.from({ length: count }, (_, worker) => workerVitals(memory, worker));
+  }
+
+  get workers(): number {
+    return this.#workers.length;
+  }
+
+  /** The last iteration of the control plane's event loop, on the shared clock; 0: not started. */
+  get controlPlaneBeat(): number {
+    return this.#node[NodeVital.beat]!;
+  }
+
+  set controlPlaneBeat(time: number) {
+    this.#node[NodeVital.beat] = time;
+  }
+
+  /** Whether the node was asked to stop: it still serves for a while, but load balancers should stop using it. */
+  get stopping(): boolean {
+    return this.#node[NodeVital.stopping] === 1;
+  }
+
+  set stopping(value: boolean) {
+    this.#node[NodeVital.stopping] = value ? 1 : 0;
+  }
+
+  beat(worker: number): number {
+    return this.#workers[worker]![Vital.beat]!;
+  }
+
+  heapUsed(worker: number): number {
+    return this.#workers[worker]![Vital.heapUsed]!;
+  }
+
+  state(worker: number): number {
+    return this.#workers[worker]![Vital.state]!;
+  }
+
+  /** A worker starts, listens or has ended. Its predecessor's values are cleared when it starts. */
+  setState(worker: number, state: number): void {
+    const row = this.#workers[worker]!;
+    if (state === WorkerState.starting) row.fill(0);
+    row[Vital.state] = state;
+  }
+
+  /** The current plugin call of the worker, or its last one. */
+  pluginCall(worker: number): PluginCall {
+    const row = this.#workers[worker]!;
+    return {
+      phase: phaseNames.get(row[Vital.phase]!) ?? null,
+      instance: row[Vital.instance]!,
+      route: row[Vital.route]!,
+    };
+  }
+}

@@ -1,8 +1,0 @@
-import { StoreError } from '../store.ts';
-
-export function newerStore(found: string): StoreError {
-  return new StoreError(
-    { kind: 'newer-store', found },
-    { message: `the store was made by a newer version (it has '${found}'): start that version, or use another store` },
-  );
-}
