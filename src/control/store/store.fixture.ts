@@ -18,6 +18,7 @@ export function defineTestEntity(
     nestedUnder: [],
     lookups: [],
     expires: false,
+    inConfig: true,
     ...definition,
   };
 }

@@ -5,6 +5,7 @@ import { autoId, createdAt, defineEntity, record, string, ttl } from '../../plug
 /** Accounts, leases, backoffs and managed certificates, by key (see records.ts). */
 const storage = defineEntity({
   name: 'acme_storage',
+  inConfig: false,
   path: null,
   endpointKey: null,
   schema: record({
@@ -19,6 +20,7 @@ const storage = defineEntity({
 /** What the authority fetches while it validates a host. Few at a time, and looked up by type, so workers cache all of them. */
 const challenges = defineEntity({
   name: 'acme_challenges',
+  inConfig: false,
   path: null,
   endpointKey: null,
   schema: record({

@@ -49,6 +49,7 @@ const credentials = defineEntity({
 /** One authorization, see token-families.ts. */
 const families = defineEntity({
   name: 'oauth2_families',
+  inConfig: false,
   path: null,
   endpointKey: null,
   schema: record({
@@ -66,6 +67,7 @@ const families = defineEntity({
 
 const tokens = defineEntity({
   name: 'oauth2_tokens',
+  inConfig: false,
   path: 'oauth2_tokens',
   endpointKey: 'access_token',
   schema: record({
@@ -110,6 +112,7 @@ const tokens = defineEntity({
 
 const authorizationCodes = defineEntity({
   name: 'oauth2_authorization_codes',
+  inConfig: false,
   path: null,
   endpointKey: null,
   schema: record({

@@ -11,6 +11,7 @@ import {
 
 const sessions = defineEntity({
   name: 'sessions',
+  inConfig: false,
   path: 'sessions',
   endpointKey: 'session_id',
   schema: record({

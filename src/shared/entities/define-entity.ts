@@ -11,6 +11,8 @@ export interface EntityDescription
   readonly uniqueTogether?: EntityDefinition['uniqueTogether'];
   readonly nestedUnder?: EntityDefinition['nestedUnder'];
   readonly lookups?: EntityDefinition['lookups'];
+  /** Default: true. */
+  readonly inConfig?: boolean;
 }
 
 /** Completes the description of an entity from its fields: unique and foreign fields, timestamps. */
@@ -21,6 +23,7 @@ export function defineEntity(description: EntityDescription): EntityDefinition {
     uniqueTogether: [],
     nestedUnder: [],
     lookups: [],
+    inConfig: true,
     ...description,
     expires: schema.fields.has('ttl'),
     hasUpdatedAt: schema.fields.has('updated_at'),

@@ -60,6 +60,11 @@ export interface EntityDefinition {
   readonly lookups: readonly string[];
   /** Rows may expire: input and output have `ttl`, the seconds that are left; stored is `expires_at`, in milliseconds. */
   readonly expires: boolean;
+  /**
+   * True: its rows are config, so they are in declarative documents, exports, differences and the history of the config. False for
+   * state, such as tokens and sessions.
+   */
+  readonly inConfig: boolean;
   /** Parents under whose path this entity is listed: `{ entity: 'services', field: 'service', path: 'routes' }`. */
   readonly nestedUnder: readonly NestedUnder[];
 }

@@ -10,6 +10,7 @@ import { defineEntity } from './define-entity.ts';
  */
 export const healthMarks = defineEntity({
   name: 'health_marks',
+  inConfig: false,
   path: null,
   endpointKey: null,
   schema: record({

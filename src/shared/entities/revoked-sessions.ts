@@ -12,6 +12,7 @@ import type { RowWriter } from './entity.ts';
  */
 export const revokedSessions = defineEntity({
   name: 'revoked_sessions',
+  inConfig: false,
   path: null,
   endpointKey: null,
   schema: record({
