@@ -1,6 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import type { ListeningNode } from './boot/listen-node.ts';
+import { adminCertificates } from './boot/listeners/admin-certificates.ts';
 import { claimPorts } from './boot/listeners/claim-ports.ts';
 import type { BoundAddress, GatewayAddresses } from './boot/listeners/gateway-addresses.ts';
 import { clientCertificate, listenerCertificates } from './boot/listeners/listener-certificates.ts';
@@ -46,7 +47,11 @@ export async function startGateway(
   preparePrefix(settings.prefix);
   const compileCache = process.env['NODE_COMPILE_CACHE'] ?? join(settings.prefix, 'cache');
   enableCompileCache(compileCache);
-  const certificates = { ...listenerCertificates(settings), clientCertificate: clientCertificate(settings) };
+  const certificates = {
+    ...listenerCertificates(settings),
+    ...adminCertificates(settings),
+    clientCertificate: clientCertificate(settings),
+  };
   const { proxyListen, streamListen, adminListen, statusListen } = settings;
   const wanted = [...proxyListen, ...streamListen, ...adminListen, ...statusListen];
   const claimed = await claimPorts(wanted, settings.portSharing);

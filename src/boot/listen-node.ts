@@ -62,7 +62,6 @@ export async function listenNode(node: ConfiguredNode): Promise<ListeningNode> {
     pluginZone: (instance, name) => zones.find(instance, name),
     ...(readinessThread === null ? {} : { readinessThread }),
     logLevel: logs.level((level) => supervisor.broadcast({ type: 'log-level', level })),
-    ...(settings.sslCert.length === 0 ? {} : { tls: { cert: [...settings.sslCert], key: [...settings.sslCertKey] } }),
   };
   const adminListener = await startAdmin(dependencies, admin);
   shutdown.addListener(adminListener);

@@ -103,5 +103,12 @@ export function createNodeCore(options: NodeOptions): NodeCore {
 
 /** Secrets that the data plane does not need stay in the control plane. */
 function forWorkers(settings: Settings): Settings {
-  return { ...settings, adminToken: null, pg: { ...settings.pg, password: null } };
+  const { adminTls, statusTls } = settings;
+  return {
+    ...settings,
+    adminToken: null,
+    adminTls: { ...adminTls, key: [] },
+    statusTls: { ...statusTls, key: [] },
+    pg: { ...settings.pg, password: null },
+  };
 }

@@ -33,6 +33,10 @@ export interface PluginAdminOperation {
   readonly otherStatuses?: readonly number[];
   /** True for a method other than GET that changes nothing: it leaves no audit record. Default: false. */
   readonly readOnly?: boolean;
+  /**
+   * The role of admin users that it needs. `read`: it shows no secrets and no data of clients. Default: `admin`.
+   */
+  readonly access?: 'read' | 'edit' | 'admin';
   /** Null: the plain 404 of the Admin API. A rejection is answered with 500; an unavailable store with 503. */
   handle(request: PluginAdminRequest): Promise<PluginAdminAnswer | null>;
 }

@@ -31,7 +31,7 @@ export function clientCertificate({ clientCertificate: given }: Settings): Setti
 }
 
 /** A PEM text, base64 of one, or the path of a file that holds one. */
-function pemOf(name: string, value: string): string {
+export function pemOf(name: string, value: string): string {
   if (value.includes('-----BEGIN ')) return value;
   const decoded = /^[A-Za-z0-9+/\s]+={0,2}$/.test(value) ? Buffer.from(value, 'base64').toString('latin1') : '';
   if (decoded.includes('-----BEGIN ')) return decoded;

@@ -29,6 +29,12 @@ export class AdminClient {
     return this.#entity(method, path, status, body);
   }
 
+  /** For anything else. Rejects with a `CliError` unless the status is 2xx. */
+  async send(method: 'GET' | 'POST' | 'DELETE', path: string, fields?: JsonObject): Promise<JsonObject> {
+    const { status, body } = await this.#request(method, path, fields);
+    return this.#entity(method, path, status, body);
+  }
+
   #entity(method: string, path: string, status: number, body: JsonValue): JsonObject {
     const object = isJsonObject(body) ? body : {};
     if (status >= 200 && status < 300) return object;

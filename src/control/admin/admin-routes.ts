@@ -2,6 +2,7 @@ import type { AdminDependencies, AdminOptions } from './contract.ts';
 import { type AdminContext, createAdminContext } from './crud/admin-context.ts';
 import { entityRoutes } from './crud/entity-routes.ts';
 import type { AdminRoute, Method, Operation } from './http/admin-route.ts';
+import { adminUserRoutes } from './routes/admin-users/admin-user-routes.ts';
 import { analyticsRoutes } from './routes/analytics/analytics-routes.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { caCertificateExtras } from './routes/ca-certificates.ts';
@@ -36,6 +37,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...pluginRoutes(options.catalog),
     ...tagRoutes(context),
     ...auditRoutes(deps.store, options.entities),
+    ...adminUserRoutes(context, deps.settings),
     ...analyticsRoutes(deps),
     ...logLevelRoutes(options.logLevel),
     ...upstreamHealthRoutes(context, deps),

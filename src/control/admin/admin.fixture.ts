@@ -93,7 +93,10 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
   const warnings: { message: string; fields: Readonly<Record<string, unknown>> }[] = [];
   let level: LogLevel = 'notice';
   const deps: AdminDependencies = {
-    settings: testSettings({ prefix, settings }),
+    settings: testSettings({
+      prefix,
+      settings: { ...(tls === undefined ? {} : { sslCert: [tls.cert], sslCertKey: [tls.key] }), ...settings },
+    }),
     store,
     publisher: {
       failures: new Map(),
@@ -156,7 +159,6 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
     pluginAdminRoutes: new Map(),
     pluginBackground: async () => null,
     pluginZone: () => null,
-    ...(tls === undefined ? {} : { tls }),
     logLevel: {
       get: () => level,
       set: (next) => {

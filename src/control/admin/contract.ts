@@ -184,8 +184,6 @@ export interface AdminOptions {
   readonly pluginZone: (instanceId: string, name: string) => SharedArrayBuffer | null;
   /** Absent: the control plane serves the status API itself. */
   readonly readinessThread?: ReadinessThreadOptions;
-  /** PEM certificate and key of listeners with the `ssl` flag; several for several key types. */
-  readonly tls?: { readonly cert: string | string[]; readonly key: string | string[] };
 }
 
 /** Where a listener listens, and how to end it. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { adminRoutes, statusRoutes } from './admin-routes.ts';
+import type { Authenticator } from './access/authenticator.ts';
+import { statusRoutes } from './admin-routes.ts';
 import { createAuditLog } from './audit/audit-log.ts';
 import type { AdminDependencies, AdminOptions } from './contract.ts';
 import { createHints } from './hints/hints.ts';
@@ -7,19 +8,25 @@ import type { AdminRoute } from './http/admin-route.ts';
 import { createApp, type ServerOptions } from './http/create-app.ts';
 import { kongVersion } from './routes/node-info.ts';
 
-/** The whole Admin API, not yet listening. Apps of several listeners share one route table. */
+/** What the apps of several listeners share. */
+export interface AdminAppParts {
+  readonly routes: readonly AdminRoute[];
+  readonly authenticator: Authenticator;
+}
+
+/** The whole Admin API, not yet listening. */
 export function createAdminApp(
   deps: AdminDependencies,
   options: AdminOptions,
-  server: ServerOptions = {},
-  routes: readonly AdminRoute[] = adminRoutes(deps, options),
+  server: ServerOptions,
+  { routes, authenticator }: AdminAppParts,
 ): FastifyInstance {
   return createApp({
     ...common(deps, options),
     access: options.log.access,
     server,
     routes,
-    token: deps.settings.adminToken,
+    authenticator,
     guiOrigins: deps.settings.adminGuiUrl,
     hosts: deps.settings.adminHosts,
     hostCheck: 'all',
@@ -40,7 +47,7 @@ export function createStatusApp(
     access: options.log.statusAccess,
     server,
     routes: statusRoutes(deps, options),
-    token: null,
+    authenticator: null,
     guiOrigins: [],
     hosts: deps.settings.adminHosts,
     // Monitoring may use any name of the machine, and the status API is read-only.

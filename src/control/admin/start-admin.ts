@@ -1,30 +1,40 @@
+import type { TlsOptions } from 'node:tls';
 import type { FastifyInstance, FastifyListenOptions } from 'fastify';
 import { expectProxyHeader, type WaitingConnections } from '../../shared/proxy-protocol/expect-proxy-header.ts';
 import type { ListenAddress } from '../../shared/settings/settings.ts';
+import { createAuthenticator } from './access/authenticator.ts';
 import { adminRoutes } from './admin-routes.ts';
 import type { AdminDependencies, AdminOptions, RunningListener } from './contract.ts';
 import { createAdminApp, createStatusApp, statusServerHeader } from './create-admin-app.ts';
 import type { ServerOptions } from './http/create-app.ts';
+import { adminServerTls, statusServerTls } from './http/server-tls.ts';
 import { type CloseApp, trackConnections } from './http/track-connections.ts';
 import { listenBehindReadinessThread } from './readiness-thread/listen-behind-readiness-thread.ts';
 
 /** Starts the Admin API on every address of `admin_listen`. */
 export function startAdmin(deps: AdminDependencies, options: AdminOptions): Promise<RunningListener> {
-  const routes = adminRoutes(deps, options);
-  return listenAll(deps.settings.adminListen, options, (server) => createAdminApp(deps, options, server, routes));
+  const { settings, store } = deps;
+  // Apps of several addresses share them.
+  const shared = {
+    routes: adminRoutes(deps, options),
+    authenticator: createAuthenticator({ settings, store, log: options.log }),
+  };
+  const create: CreateApp = (server) => createAdminApp(deps, options, server, shared);
+  return listenAll(settings.adminListen, adminServerTls(settings), create);
 }
 
 /** Starts the status API on every address of `status_listen`. */
 export async function startStatus(deps: AdminDependencies, options: AdminOptions): Promise<RunningListener> {
   const { statusListen, headers } = deps.settings;
   const create: CreateApp = (server) => createStatusApp(deps, options, server);
+  const tls = statusServerTls(deps.settings);
   const { readinessThread } = options;
   // The readiness thread reads the first bytes of a connection itself, and supports neither TLS nor the PROXY protocol.
   const threadAddresses =
     readinessThread === undefined ? [] : statusListen.filter(({ ssl, proxyProtocol }) => !ssl && !proxyProtocol);
-  if (readinessThread === undefined || threadAddresses.length === 0) return listenAll(statusListen, options, create);
+  if (readinessThread === undefined || threadAddresses.length === 0) return listenAll(statusListen, tls, create);
   const rest = statusListen.filter((address) => !threadAddresses.includes(address));
-  const listeners = [await listenAll(rest, options, create)];
+  const listeners = [await listenAll(rest, tls, create)];
   try {
     const serverHeader = statusServerHeader(headers);
     const latencyHeader = headers.has('x-kong-admin-latency');
@@ -51,7 +61,7 @@ type CreateApp = (server: ServerOptions) => FastifyInstance;
 /** One app for each address: an app listens in plain text or with TLS, never both. */
 async function listenAll(
   addresses: readonly ListenAddress[],
-  { tls }: AdminOptions,
+  tls: TlsOptions | null,
   create: CreateApp,
 ): Promise<RunningListener> {
   const closeApps: CloseApp[] = [];
@@ -63,8 +73,8 @@ async function listenAll(
   };
   try {
     for (const address of addresses) {
-      if (address.ssl && tls === undefined) throw new Error(`${address.listener} needs a certificate and a key`);
-      const app = create(address.ssl && tls !== undefined ? { https: { ...tls, http2: address.http2 } } : {});
+      if (address.ssl && tls === null) throw new Error(`${address.listener} needs a certificate and a key`);
+      const app = create(address.ssl && tls !== null ? { https: { ...tls, http2: address.http2 } } : {});
       closeApps.push(trackConnections(app));
       if (address.proxyProtocol) waiting.push(expectProxyHeader(app.server, proxyHeader));
       await app.listen(listenOptions(address));

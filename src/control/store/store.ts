@@ -162,6 +162,11 @@ export interface Store extends StoreReader, CounterStore, AuditStore, UsageStore
    * is visible; occasionally without a reason. Returns the unsubscribe function.
    */
   subscribe(listener: () => void): () => void;
+  /**
+   * Raises a field that has a column of its own to this text, when it is null or lower. For what is noted about a row without changing
+   * it, such as its last use: no line in `changes`, and no wait for other writers.
+   */
+  noteUse(entity: string, id: string, field: string, value: string): Promise<void>;
   /** Resolves when the database answers; rejects when it does not within its timeout. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -19,11 +19,13 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
     path: '/acme',
     operations: {
       POST: {
+        access: 'admin',
         summary: 'Orders a certificate for a host now, or tests whether the authority could validate the host.',
         status: 201,
         handle: ({ body }) => create(body, tools),
       },
       PATCH: {
+        access: 'admin',
         summary: 'Checks all certificates now, and renews those that expire soon.',
         status: 202,
         handle: async () => {
@@ -37,6 +39,7 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
     path: '/acme/certificates',
     operations: {
       GET: {
+        access: 'read',
         summary: 'Lists the managed certificates, and the hosts whose orders failed.',
         queryParameters: [{ name: 'invalid_only', description: '`true`: only expired certificates.' }],
         handle: async (request) => {
@@ -57,6 +60,7 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
     path: '/acme/certificates/{host}',
     operations: {
       GET: {
+        access: 'read',
         summary: 'Returns the certificate of a host.',
         handle: async ({ params }) => {
           const host = plainName(params['host'] ?? '');

@@ -37,6 +37,7 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
     path: '/api-versions',
     operations: {
       GET: {
+        access: 'read',
         summary: 'How often each version was called on this node since it started, by consumer, and when last.',
         queryParameters: [
           { name: 'version', description: 'Only of this version.' },

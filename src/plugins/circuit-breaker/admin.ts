@@ -11,6 +11,7 @@ export function adminRoutes(tools: PluginAdminTools): readonly PluginAdminRoute[
       path: '/circuit-breakers',
       operations: {
         GET: {
+          access: 'read',
           summary: 'Circuits of this node that have ever opened: state, reason, the last transitions',
           queryParameters: [
             { name: 'state', description: 'Only circuits in this state.', schema: { type: 'string', enum: states } },

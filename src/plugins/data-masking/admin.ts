@@ -18,6 +18,7 @@ export function adminRoutes(tools: PluginAdminTools): readonly PluginAdminRoute[
       path: '/data-masking/preview',
       operations: {
         POST: {
+          access: 'admin',
           summary: 'Returns a sample masked by rules; nothing is stored',
           readOnly: true,
           handle: (request) => preview(request, tools),

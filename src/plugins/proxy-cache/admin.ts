@@ -19,6 +19,7 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
     path: '/proxy-cache',
     operations: {
       DELETE: {
+        access: 'admin',
         summary: 'Removes the cached responses of all instances, or only those with a tag or a prefix.',
         status: 204,
         otherStatuses: [200, 400, 404, 503],
@@ -43,10 +44,12 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
     path: '/proxy-cache/{cache_key}',
     operations: {
       GET: {
+        access: 'admin',
         summary: 'Returns a cached response.',
         handle: (request) => available(async () => show(request, await instancesOf(tools), tools)),
       },
       DELETE: {
+        access: 'admin',
         summary: 'Removes a cached response.',
         status: 204,
         handle: (request) => available(async () => remove(request, await instancesOf(tools), tools)),
@@ -57,10 +60,12 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
     path: '/proxy-cache/{plugin_id}/caches/{cache_key}',
     operations: {
       GET: {
+        access: 'admin',
         summary: 'Returns a cached response of a plugin instance.',
         handle: (request) => available(async () => show(request, await instanceOf(request, tools), tools)),
       },
       DELETE: {
+        access: 'admin',
         summary: 'Removes a cached response of a plugin instance.',
         status: 204,
         handle: (request) => available(async () => remove(request, await instanceOf(request, tools), tools)),

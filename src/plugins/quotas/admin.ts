@@ -33,6 +33,7 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
     path: '/consumers/{consumers}/quotas',
     operations: {
       GET: {
+        access: 'read',
         summary: 'What a consumer has used of its quotas, and when they reset.',
         handle: async (request) => {
           const counted = await quotasOf(request, tools);
@@ -41,6 +42,7 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
         },
       },
       DELETE: {
+        access: 'admin',
         summary: 'Sets what a consumer has used back to 0.',
         status: 204,
         queryParameters: [

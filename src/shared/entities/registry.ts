@@ -1,3 +1,4 @@
+import { adminTokens, adminUsers } from './admin-users.ts';
 import { caCertificates } from './ca-certificates.ts';
 import { certificates } from './certificates.ts';
 import { consumers } from './consumers.ts';
@@ -36,6 +37,8 @@ export function createEntityRegistry(catalog: PluginCatalog, more: readonly Enti
     definePluginsEntity(catalog),
     healthMarks,
     revokedSessions,
+    adminUsers,
+    adminTokens,
     ...more,
   ];
   const names = new Map(definitions.map((definition) => [definition.name, definition]));

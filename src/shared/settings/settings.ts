@@ -44,6 +44,12 @@ export interface DnsSettings {
 }
 
 /** Everything that is fixed at boot. Durations are milliseconds, sizes are bytes. */
+/** Certificates and their keys, in the same order: files, PEM texts or base64 of PEM. */
+export interface ListenerTls {
+  readonly cert: readonly string[];
+  readonly key: readonly string[];
+}
+
 export interface Settings {
   /** The directory where the node keeps its store, certificates, logs and pid. */
   readonly prefix: string;
@@ -70,8 +76,17 @@ export interface Settings {
   readonly streamListen: readonly ListenAddress[];
   readonly adminListen: readonly ListenAddress[];
   readonly statusListen: readonly ListenAddress[];
-  /** Bearer token of the Admin API; null: none is required. */
+  /** Token of the Admin API with all rights; null: there is none. */
   readonly adminToken: string | null;
+  /** `on`: every request to the Admin API must sign in. `auto`: when there is something to sign in with. */
+  readonly adminAuth: 'auto' | 'on';
+  /** Certificates of the Admin API and the status API; empty: those of `sslCert`. Values as configured. */
+  readonly adminTls: ListenerTls;
+  readonly statusTls: ListenerTls;
+  /** Authorities of client certificates of the Admin API, as configured; empty: no certificate is requested. */
+  readonly adminClientCa: readonly string[];
+  /** A client without a certificate may connect. */
+  readonly adminClientOptional: boolean;
   /** Origins whose pages may use the Admin API without a token: `https://manager.example:8445`. */
   readonly adminGuiUrl: readonly string[];
   /** Host names of the Admin API, in lower case. */

@@ -1,8 +1,10 @@
 import type { EntityDefinition, Row } from '../../../shared/entities/entity.ts';
 import type { EntityRegistry } from '../../../shared/entities/registry.ts';
 import type { Store, StoreReader, StoreWriter } from '../../store/store.ts';
-import type { AuditTrail } from '../audit/audit-trail.ts';
+import { runFor } from '../access/current-caller.ts';
+import { guardWrites } from '../access/guard-writes.ts';
 import type { ConfigPublisher } from '../contract.ts';
+import type { AdminRequest } from '../http/admin-route.ts';
 
 /** Extensions of one entity. Everything runs inside the request's transaction. */
 export interface EntityExtras {
@@ -24,9 +26,9 @@ export interface AdminContext {
   readonly hashKeys: boolean;
   /**
    * One transaction, with its audit records; resolves when the workers route by it, so that a client that receives
-   * 201 finds it routed.
+   * 201 finds it routed. Rejects with 403, and changes nothing, when the caller may not change what `work` has changed.
    */
-  commit<T>(request: { readonly trail: AuditTrail }, work: (writer: StoreWriter) => Promise<T>): Promise<T>;
+  commit<T>(request: Pick<AdminRequest, 'trail' | 'caller'>, work: (writer: StoreWriter) => Promise<T>): Promise<T>;
   /** The definition of that schema name; an unknown one is an error in the code. */
   entity(name: string): EntityDefinition;
   extras(name: string): EntityExtras;
@@ -49,9 +51,12 @@ export function createAdminContext(parts: AdminContextParts): AdminContext {
     store,
     entities,
     hashKeys,
-    async commit({ trail }, work) {
+    async commit({ trail, caller }, work) {
       const { result, version } = await store.write(async (writer) => {
-        const done = await work(writer);
+        const guarded = guardWrites(writer, caller, entities);
+        // The transaction may have been begun for another request, with another caller.
+        const done = await runFor(caller, () => work(guarded.writer));
+        await guarded.verify();
         await trail.record(writer);
         return done;
       });

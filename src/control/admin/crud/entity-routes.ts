@@ -1,5 +1,5 @@
 import type { EntityDefinition } from '../../../shared/entities/entity.ts';
-import type { AdminRequest, AdminRoute, Answer, Operation, OperationNotes } from '../http/admin-route.ts';
+import type { Access, AdminRequest, AdminRoute, Answer, Operation, OperationNotes } from '../http/admin-route.ts';
 import type { AdminContext } from './admin-context.ts';
 import * as flat from './entity-handlers.ts';
 import { listEntities } from './list-entities.ts';
@@ -33,18 +33,22 @@ function flatRoutes(context: AdminContext, definition: EntityDefinition, path: s
     path: `/${path}`,
     tag: name,
     operations: {
-      GET: operation((request) => listEntities(context, definition, request), list(name)),
-      POST: operation((request) => flat.createHandler(context, definition, request), create(name)),
+      GET: operation('read', (request) => listEntities(context, definition, request), list(name)),
+      POST: operation('edit', (request) => flat.createHandler(context, definition, request), create(name)),
     },
   };
   const single: AdminRoute = {
     path: `/${path}/{${name}}`,
     tag: name,
     operations: {
-      GET: operation((request) => flat.readHandler(context, definition, request), one(`Read one of the ${name}`, name)),
-      PUT: operation((request) => flat.replaceHandler(context, definition, request), replace(name)),
-      PATCH: operation((request) => flat.updateHandler(context, definition, request), update(name)),
-      DELETE: operation((request) => flat.deleteHandler(context, definition, request), remove(name)),
+      GET: operation(
+        'read',
+        (request) => flat.readHandler(context, definition, request),
+        one(`Read one of the ${name}`, name),
+      ),
+      PUT: operation('edit', (request) => flat.replaceHandler(context, definition, request), replace(name)),
+      PATCH: operation('edit', (request) => flat.updateHandler(context, definition, request), update(name)),
+      DELETE: operation('edit', (request) => flat.deleteHandler(context, definition, request), remove(name)),
     },
   };
   return [collection, single, ...referenceRoutes(context, definition, path)];
@@ -59,12 +63,13 @@ function referenceRoutes(context: AdminContext, owner: EntityDefinition, path: s
       tag: owner.name,
       operations: {
         GET: operation(
+          'read',
           (request) => referenced.readReferenced(context, place, request),
           one(`Read what '${field}' refers to`, name),
         ),
-        PUT: operation((request) => referenced.replaceReferenced(context, place, request), replace(name)),
-        PATCH: operation((request) => referenced.updateReferenced(context, place, request), update(name)),
-        DELETE: operation((request) => referenced.deleteReferenced(context, place, request), {
+        PUT: operation('edit', (request) => referenced.replaceReferenced(context, place, request), replace(name)),
+        PATCH: operation('edit', (request) => referenced.updateReferenced(context, place, request), update(name)),
+        DELETE: operation('edit', (request) => referenced.deleteReferenced(context, place, request), {
           summary: `Refused: '${field}' is unset by a PATCH of its owner`,
           answer: 'object',
           status: 405,
@@ -86,8 +91,8 @@ function nestedRoutes(context: AdminContext, child: EntityDefinition): readonly 
         path: base,
         tag: name,
         operations: {
-          GET: operation((request) => nested.listNested(context, nesting, request), list(name)),
-          POST: operation((request) => nested.createNested(context, nesting, request), create(name)),
+          GET: operation('read', (request) => nested.listNested(context, nesting, request), list(name)),
+          POST: operation('edit', (request) => nested.createNested(context, nesting, request), create(name)),
         },
       },
       {
@@ -95,20 +100,26 @@ function nestedRoutes(context: AdminContext, child: EntityDefinition): readonly 
         tag: name,
         operations: {
           GET: operation(
+            'read',
             (request) => nested.readNested(context, nesting, request),
             one(`Read one of the ${name}`, name),
           ),
-          PUT: operation((request) => nested.replaceNested(context, nesting, request), replace(name)),
-          PATCH: operation((request) => nested.updateNested(context, nesting, request), update(name)),
-          DELETE: operation((request) => nested.deleteNested(context, nesting, request), remove(name)),
+          PUT: operation('edit', (request) => nested.replaceNested(context, nesting, request), replace(name)),
+          PATCH: operation('edit', (request) => nested.updateNested(context, nesting, request), update(name)),
+          DELETE: operation('edit', (request) => nested.deleteNested(context, nesting, request), remove(name)),
         },
       },
     ];
   });
 }
 
-function operation(handle: (request: AdminRequest) => Promise<Answer>, notes: OperationNotes): Operation {
-  return { handle, notes };
+/** Reads the caller may make of any entity, and writes of which `commit` checks the rows. */
+function operation(
+  access: Access,
+  handle: (request: AdminRequest) => Promise<Answer>,
+  notes: OperationNotes,
+): Operation {
+  return { access, handle, notes };
 }
 
 export function list(entity: string): OperationNotes {

@@ -1,6 +1,9 @@
 import type { EntityDefinition, Row } from '../../../shared/entities/entity.ts';
-import { presentRow } from '../../../shared/entities/rows.ts';
+import { presentRow, schemaOf } from '../../../shared/entities/rows.ts';
 import type { StoreReader } from '../../store/store.ts';
+import { owns } from '../access/change-rules.ts';
+import { currentCaller } from '../access/current-caller.ts';
+import { redactFields } from '../audit/redact.ts';
 import type { AdminContext } from './admin-context.ts';
 
 export type Shown = Readonly<Record<string, unknown>>;
@@ -14,9 +17,10 @@ export async function showEntities(
   now: number = Date.now(),
 ): Promise<readonly Shown[]> {
   const { virtuals } = context.extras(definition.name);
-  if (virtuals === undefined || rows.length === 0) return rows.map((row) => presentRow(definition, row, {}, now));
+  if (virtuals === undefined || rows.length === 0)
+    return rows.map((row) => visible(definition, row, presentRow(definition, row, {}, now)));
   const values = await virtuals(reader, rows);
-  return rows.map((row, index) => presentRow(definition, row, values[index], now));
+  return rows.map((row, index) => visible(definition, row, presentRow(definition, row, values[index], now)));
 }
 
 export async function showEntity(
@@ -28,4 +32,11 @@ export async function showEntity(
 ): Promise<Shown> {
   const [shown] = await showEntities(context, reader, definition, [row], now);
   return shown!;
+}
+
+/** Secrets are for those who may write the row. */
+function visible(definition: EntityDefinition, row: Row, shown: Shown): Shown {
+  const caller = currentCaller();
+  if (caller !== null && owns(caller, row)) return shown;
+  return redactFields(schemaOf(definition, row), shown);
 }

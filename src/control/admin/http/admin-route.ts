@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream';
+import type { AdminRole } from '../../../shared/entities/admin-users.ts';
+import type { Caller } from '../access/caller.ts';
 import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { Query } from './query.ts';
 import type { RequestBody } from './request-body.ts';
@@ -15,6 +17,8 @@ export interface AdminRequest {
   readonly body: RequestBody;
   /** The client, and the audit records of the request. */
   readonly trail: AuditTrail;
+  /** Who sends the request, and what it may do. */
+  readonly caller: Caller;
   /** The `Accept` header; null when there is none. */
   readonly accept: string | null;
 }
@@ -56,7 +60,15 @@ export interface OperationNotes {
   readonly hidden?: boolean;
 }
 
+/**
+ * Who may use an operation. `read`: every signed-in caller. `edit`: also the role `edit`, whose changes of rows `commit` checks. `admin`:
+ * only admins.
+ */
+export type Access = AdminRole;
+
 export interface Operation {
+  /** Default: `admin`, so that an operation without a decision is closed. */
+  readonly access?: Access;
   readonly handle: Handler;
   /** Changes nothing, whatever the method, so it has no audit record. Default: true for GET only. */
   readonly readOnly?: boolean;

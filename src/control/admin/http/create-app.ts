@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import { Readable } from 'node:stream';
+import type { TlsOptions } from 'node:tls';
 import {
   type FastifyHttpOptions,
   type FastifyInstance,
@@ -10,11 +11,15 @@ import {
 } from 'fastify';
 import { withSlowChecksOffThread } from '../../../shared/schema/slow-check.ts';
 import { OutageLog } from '../../../shared/util/time/outage-log.ts';
-import { throttledLog } from '../../../shared/util/time/throttled-log.ts';
+import type { Authenticator } from '../access/authenticator.ts';
+import { type Caller, visitorCaller } from '../access/caller.ts';
+import { clientCertificateOf } from '../access/client-certificate.ts';
+import { runFor } from '../access/current-caller.ts';
+import { requireAccess } from '../access/require-access.ts';
 import type { AccessEntry, AdminLog } from '../admin-log.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { AuditTrail } from '../audit/audit-trail.ts';
-import { anonymousActor, forwardedClient, tokenActor } from '../audit/origin.ts';
+import { forwardedClient } from '../audit/origin.ts';
 import { answerOf } from '../errors.ts';
 import type { Hints } from '../hints/hints.ts';
 import { pathHint } from '../hints/path-hint.ts';
@@ -27,9 +32,8 @@ import {
   type Method,
   type Operation,
 } from './admin-route.ts';
-import { showsToken } from './bearer-token.ts';
 import { answerClientError } from './client-error.ts';
-import { methodNotAllowed, notFound, plainError, withHint } from './http-error.ts';
+import { methodNotAllowed, notFound, withHint } from './http-error.ts';
 import { noRouteError } from './no-route-error.ts';
 import { createOriginPolicy, type RequestOrigin } from './origin-policy.ts';
 import { parseQuery } from './query.ts';
@@ -37,7 +41,7 @@ import { decodeBody, noBody } from './request-body.ts';
 
 /** Protocols of the server; plain HTTP/1.1 when empty. */
 export interface ServerOptions {
-  readonly https?: { readonly cert: string | string[]; readonly key: string | string[]; readonly http2: boolean };
+  readonly https?: TlsOptions & { readonly http2: boolean };
 }
 
 export interface AppOptions {
@@ -49,7 +53,8 @@ export interface AppOptions {
   /** Value of `Server`, or null to leave it out. */
   readonly serverHeader: string | null;
   readonly latencyHeader: boolean;
-  readonly token: string | null;
+  /** Null: nobody signs in, and every caller may read. */
+  readonly authenticator: Authenticator | null;
   /** Origins of `admin_gui_url`. */
   readonly guiOrigins: readonly string[];
   /** Names that `Host` may have. */
@@ -144,39 +149,53 @@ function withoutWorkspace(url: string): string {
   return rest.startsWith('/') ? rest : url;
 }
 
-/** Time between two lines of the error log on wrong tokens, in milliseconds. */
-const refusalInterval = 10_000;
+/** The caller of each request that has signed in. */
+const callers = new WeakMap<FastifyRequest, Caller>();
+
+function callerOf(request: FastifyRequest): Caller {
+  return callers.get(request) ?? visitorCaller;
+}
 
 function addGuards(app: FastifyInstance, options: AppOptions): void {
-  const { token, serverHeader, latencyHeader } = options;
-  const refused = throttledLog(refusalInterval, (peer, suppressed) =>
-    options.log.warn('request to the Admin API without a valid token', { peer, suppressed }),
-  );
+  const { serverHeader, latencyHeader, authenticator, audit } = options;
   const policy = createOriginPolicy({
     guiOrigins: options.guiOrigins,
     hosts: options.hosts,
     hostCheck: options.hostCheck,
-    tokenRequired: token !== null,
   });
+  const requestsCertificate = options.server.https?.requestCert === true;
 
-  app.addHook('onRequest', (request, reply, next) => {
-    const origin = originOf(request);
-    if (serverHeader !== null) reply.header('server', serverHeader);
-    const allowed = policy.allowOrigin(origin);
+  function showOrigin(reply: FastifyReply, origin: RequestOrigin, token: boolean): void {
+    const allowed = policy.allowOrigin(origin, token);
     if (allowed !== null) {
       reply.header('access-control-allow-origin', allowed);
       reply.header('access-control-allow-credentials', 'true');
     }
     if (allowed !== '*') reply.header('vary', 'Origin');
-    policy.check(origin);
+  }
+
+  app.addHook('onRequest', async (request, reply) => {
+    const origin = originOf(request);
+    if (serverHeader !== null) reply.header('server', serverHeader);
+    const certificate = clientCertificateOf(request.raw.socket, requestsCertificate);
+    // A browser adds a certificate to requests of any page.
+    const asksForToken = async (): Promise<boolean> =>
+      authenticator !== null && certificate.kind === 'none' && (await authenticator.isRequired().catch(() => true));
     // A browser sends OPTIONS before it may send the token.
-    if (token !== null && request.method !== 'OPTIONS' && !showsToken(request.headers, token)) {
-      reply.header('www-authenticate', 'Bearer realm="admin"');
-      refused(addressOf(request));
-      throw plainError(401, 'Unauthorized');
+    if (authenticator !== null && request.method !== 'OPTIONS') {
+      try {
+        const { headers } = request;
+        const caller = await authenticator.signIn({ headers, certificate, address: clientOf(request, audit) });
+        callers.set(request, caller);
+      } catch (error) {
+        showOrigin(reply, origin, await asksForToken());
+        throw error;
+      }
     }
+    const token = request.method === 'OPTIONS' ? await asksForToken() : callerOf(request).provesPage;
+    showOrigin(reply, origin, token);
+    if (!token) policy.check(origin);
     if (!routedMethods.has(request.method)) throw noRouteError(request.method, request.url, options.routes);
-    next();
   });
   if (latencyHeader) {
     app.addHook('onSend', (_request, reply, payload, next) => {
@@ -184,6 +203,10 @@ function addGuards(app: FastifyInstance, options: AppOptions): void {
       next(null, payload);
     });
   }
+}
+
+function clientOf(request: FastifyRequest, { trusted }: AuditLog): string {
+  return forwardedClient(addressOf(request), request.headers['x-forwarded-for'], trusted);
 }
 
 function originOf(request: FastifyRequest): RequestOrigin {
@@ -217,14 +240,24 @@ function register(app: FastifyInstance, route: AdminRoute, options: AppOptions):
     method: [...everyMethod],
     url: route.path.replace(/\{([^}]+)\}/g, ':$1'),
     ...(route.secretParams === undefined ? {} : { config: { secretParams: route.secretParams } satisfies RouteConfig }),
+    // Before the body is read.
+    onRequest: (request, _reply, next) => {
+      const operation = operationOf(route, request.method);
+      if (operation !== undefined) requireAccess(callerOf(request), operation, request.method, route.path);
+      next();
+    },
     handler: async (request, reply) => send(reply, await answer(route, allow, request, options)),
   });
+}
+
+function operationOf(route: AdminRoute, method: string): Operation | undefined {
+  return route.operations[(method === 'HEAD' ? 'GET' : method) as Method];
 }
 
 async function answer(route: AdminRoute, allow: string, request: FastifyRequest, options: AppOptions): Promise<Answer> {
   const { method } = request;
   if (method === 'OPTIONS') return preflight(allow, request);
-  const operation = route.operations[(method === 'HEAD' ? 'GET' : method) as Method];
+  const operation = operationOf(route, method);
   if (operation === undefined) throw methodNotAllowed(allow);
   const query = parseQuery(request.url);
   const body = methodsWithBody.has(method)
@@ -233,7 +266,8 @@ async function answer(route: AdminRoute, allow: string, request: FastifyRequest,
   const path = request.url.replace(/\?.*$/s, '').replace(/(.)\/$/, '$1');
   const trail = trailOf(request, path, operation, options);
   const params = request.params as Readonly<Record<string, string>>;
-  const adminRequest = { path, params, query, body, trail, accept: request.headers.accept ?? null };
+  const caller = callerOf(request);
+  const adminRequest = { path, params, query, body, trail, caller, accept: request.headers.accept ?? null };
   const result = await handled(operation, adminRequest, options.hints);
   if (method === 'GET' || method === 'HEAD' || operation.readOnly === true || result.status >= 400) return result;
   await options.audit.afterwards(trail, query, body);
@@ -242,23 +276,17 @@ async function answer(route: AdminRoute, allow: string, request: FastifyRequest,
 
 async function handled(operation: Operation, request: AdminRequest, hints: Hints): Promise<Answer> {
   try {
-    return await withSlowChecksOffThread(async () => operation.handle(request));
+    return await runFor(request.caller, () => withSlowChecksOffThread(async () => operation.handle(request)));
   } catch (error) {
     throw hints.refused(error, operation.notes, request.body);
   }
 }
 
-function trailOf(
-  request: FastifyRequest,
-  path: string,
-  { notes }: Operation,
-  { token, audit }: AppOptions,
-): AuditTrail {
-  const peer = addressOf(request);
+function trailOf(request: FastifyRequest, path: string, { notes }: Operation, { audit }: AppOptions): AuditTrail {
   const origin = {
-    actor: token === null ? anonymousActor : tokenActor,
-    peer,
-    client: forwardedClient(peer, request.headers['x-forwarded-for'], audit.trusted),
+    actor: callerOf(request).actor,
+    peer: addressOf(request),
+    client: clientOf(request, audit),
     requestId: request.id,
   };
   const { method } = request;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { HttpError } from './http-error.ts';
 import { createOriginPolicy, type OriginPolicyOptions, type RequestOrigin } from './origin-policy.ts';
 
-const open: OriginPolicyOptions = { guiOrigins: [], hosts: [], hostCheck: 'all', tokenRequired: false };
+const open: OriginPolicyOptions = { guiOrigins: [], hosts: [], hostCheck: 'all' };
 
 function request(change: Partial<RequestOrigin>): RequestOrigin {
   return {
@@ -30,8 +30,12 @@ function refusal(change: Partial<RequestOrigin>, options: Partial<OriginPolicyOp
   }
 }
 
-function allowed(change: Partial<RequestOrigin>, options: Partial<OriginPolicyOptions> = {}): string | null {
-  return createOriginPolicy({ ...open, ...options }).allowOrigin(request(change));
+function allowed(
+  change: Partial<RequestOrigin>,
+  options: Partial<OriginPolicyOptions> = {},
+  token = false,
+): string | null {
+  return createOriginPolicy({ ...open, ...options }).allowOrigin(request(change), token);
 }
 
 test('a request without an origin, as tools send it, is accepted', () => {
@@ -82,7 +86,6 @@ test('a form that a browser posts for another site without an origin is refused'
   for (const fetchSite of ['cross-site', 'same-site']) assert.notEqual(refusal({ fetchSite }), null, fetchSite);
   for (const fetchSite of ['same-origin', 'none']) assert.equal(refusal({ fetchSite }), null, fetchSite);
   assert.equal(refusal({ fetchSite: 'cross-site', method: 'GET' }), null);
-  assert.equal(refusal({ fetchSite: 'cross-site' }, { tokenRequired: true }), null);
 });
 
 test('an unknown Host is refused for every method and address', () => {
@@ -120,10 +123,10 @@ test('the status API is reached by any name, except on loopback', () => {
   assert.notEqual(refusal({ host: 'gw.example', localAddress: '::1' }, { hostCheck: 'loopback' }), null);
 });
 
-test('with a token every origin and host is fine, because a foreign page has no token', () => {
+test('the page of any origin may read the answer to a request with a token, which a foreign page does not have', () => {
   const foreign = { origin: 'http://evil.example', host: 'evil.example' };
-  assert.equal(refusal(foreign, { tokenRequired: true }), null);
-  assert.equal(allowed(foreign, { tokenRequired: true }), 'http://evil.example');
+  assert.equal(allowed(foreign, {}, true), 'http://evil.example');
+  assert.equal(allowed(foreign, { guiOrigins: ['https://a.example'] }, true), 'https://a.example');
 });
 
 test('the origins of admin_gui_url may read and write; others are answered with the first of them', () => {

@@ -14,10 +14,13 @@ export interface RequestOrigin {
 }
 
 export interface OriginPolicy {
-  /** Throws 403 for a request that a foreign web page made a browser send. */
+  /** Throws 403 for a request that a foreign web page may have made a browser send. For requests without a token. */
   check(request: RequestOrigin): void;
-  /** Value of `Access-Control-Allow-Origin`, or null when a page of that origin may not read the answer. */
-  allowOrigin(request: RequestOrigin): string | null;
+  /**
+   * Value of `Access-Control-Allow-Origin`, or null when a page of that origin may not read the answer. `token`: the request has a valid
+   * token, or would need one.
+   */
+  allowOrigin(request: RequestOrigin, token: boolean): string | null;
 }
 
 export interface OriginPolicyOptions {
@@ -27,25 +30,22 @@ export interface OriginPolicyOptions {
   readonly hosts: readonly string[];
   /** Which local addresses require a `Host` that names the gateway. */
   readonly hostCheck: 'all' | 'loopback';
-  /** A caller must send a token, which no foreign page has. */
-  readonly tokenRequired: boolean;
 }
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 const ownSites = new Set(['same-origin', 'none']);
 
 /**
- * Without a token, any page open in a browser that can reach the API could send it requests: by a plain form post,
+ * No foreign page has a token. Without one, and with a client certificate, which browsers add by themselves, any page open in a browser that can reach the API could send it requests: by a plain form post,
  * which needs no preflight, or under a name that its owner makes resolve to the API's address (DNS rebinding). So a
  * foreign `Origin` may neither read nor write, and a `Host` that does not name the gateway is refused.
  * Origins are compared with scheme and port: what the proxy serves on its port is not part of the Admin API.
  */
 export function createOriginPolicy(options: OriginPolicyOptions): OriginPolicy {
-  const { guiOrigins, hosts, hostCheck, tokenRequired } = options;
+  const { guiOrigins, hosts, hostCheck } = options;
   const names = [...hosts, machineName().toLowerCase()];
 
   function isTrusted({ origin, scheme, host, fetchSite }: RequestOrigin): boolean {
-    if (tokenRequired) return true;
     // Browsers omit `Origin` from some posts; tools send neither header.
     if (origin === undefined) return fetchSite === undefined || ownSites.has(fetchSite);
     if (guiOrigins.includes(origin)) return true;
@@ -55,17 +55,16 @@ export function createOriginPolicy(options: OriginPolicyOptions): OriginPolicy {
 
   return {
     check(request) {
-      if (tokenRequired) return;
       const checked = hostCheck === 'all' || isLoopbackAddress(request.localAddress);
       if (checked && !namesTheGateway(request.host, names)) throw foreignHost(request.host);
       if (!safeMethods.has(request.method) && !isTrusted(request)) throw foreignOrigin(request.origin);
     },
-    allowOrigin(request) {
+    allowOrigin(request, token) {
       if (guiOrigins.length > 0) {
         return request.origin !== undefined && guiOrigins.includes(request.origin) ? request.origin : guiOrigins[0]!;
       }
       if (request.origin === undefined) return '*';
-      return isTrusted(request) ? request.origin : null;
+      return token || isTrusted(request) ? request.origin : null;
     },
   };
 }

@@ -49,6 +49,7 @@ export function auditRoutes(store: Store, entities: EntityRegistry): readonly Ad
       tag: 'audit',
       operations: {
         GET: {
+          access: 'read',
           handle: (request) => listRecords(store, entities, request),
           notes: {
             summary: 'Who changed what, newest first',
@@ -68,6 +69,7 @@ export function auditRoutes(store: Store, entities: EntityRegistry): readonly Ad
       tag: 'audit',
       operations: {
         GET: {
+          access: 'read',
           handle: async (request) => {
             const record = await store.getAudit(request.params['audit_records'] ?? '');
             if (record === null) throw notFound();

@@ -34,6 +34,7 @@ export function certificateExtras(context: AdminContext): EntityExtras {
 /** Kong reports a missing id with code 6 here, unlike everywhere else. */
 export function certificateRead(context: AdminContext): Operation {
   return {
+    access: 'read',
     handle: async (request) => {
       const definition = context.entity('certificates');
       const segment = segmentOf(request, definition);
@@ -47,6 +48,7 @@ export function certificateRead(context: AdminContext): Operation {
 
 export function certificateReplace(context: AdminContext): Operation {
   return {
+    access: 'edit',
     handle: (request) => replaceCertificate(context, request),
     notes: replace('certificates'),
   };

@@ -8,6 +8,7 @@ import { plainError } from '../http/http-error.ts';
 /** `GET /consumers?custom_id=x` is a lookup; without that parameter it is the usual list. */
 export function consumersList(context: AdminContext): Operation {
   return {
+    access: 'read',
     handle: (request) => listConsumers(context, request),
     notes: {
       ...list('consumers'),

@@ -13,6 +13,7 @@ export function dnsStatusRoute({ dns }: AdminDependencies): AdminRoute {
     tag: 'node',
     operations: {
       GET: {
+        access: 'read',
         handle: async () => ok(describe(await dns())),
         notes: { summary: 'Names in use and their addresses', answer: 'object' },
       },

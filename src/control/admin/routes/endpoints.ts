@@ -7,6 +7,7 @@ export function endpointsRoute(routes: () => readonly AdminRoute[]): AdminRoute 
     tag: 'node',
     operations: {
       GET: {
+        access: 'read',
         handle: () => ok({ data: endpointPaths(routes()) }),
         notes: { summary: 'Paths of the Admin API', answer: 'object' },
       },

@@ -45,6 +45,7 @@ export function logLevelRoutes(control: LogLevelControl): readonly AdminRoute[] 
       tag: 'node',
       operations: {
         GET: {
+          access: 'read',
           handle: () => ok({ message: `log level: ${control.get()}` }),
           notes: { summary: 'Level of the error log', answer: 'object' },
         },
@@ -55,6 +56,7 @@ export function logLevelRoutes(control: LogLevelControl): readonly AdminRoute[] 
       tag: 'node',
       operations: {
         PUT: {
+          access: 'admin',
           handle: change,
           notes: {
             summary: 'Change the level of the error log for a while',

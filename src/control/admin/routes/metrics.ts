@@ -20,6 +20,7 @@ export function metricsRoute({ metrics }: AdminDependencies): AdminRoute {
     tag: 'node',
     operations: {
       GET: {
+        access: 'read',
         handle: (request) => scrape(metrics, request),
         notes: {
           summary: 'Metrics of the node as text for Prometheus, or as OpenMetrics when `Accept` asks for it',

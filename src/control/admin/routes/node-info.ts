@@ -15,6 +15,7 @@ export function nodeInfoRoute(context: AdminContext, deps: AdminDependencies, op
     tag: 'node',
     operations: {
       GET: {
+        access: 'read',
         handle: async () => ok(nodeInfo(deps, options, await enabledPlugins())),
         notes: { summary: 'Version, plugins and configuration of the node', answer: 'object' },
       },

@@ -9,6 +9,7 @@ export function openApiRoute(source: () => OpenApiSource): AdminRoute {
     tag: 'node',
     operations: {
       GET: {
+        access: 'read',
         handle: async () => {
           if (document === undefined) {
             const { buildOpenApi } = await import('../openapi/build-openapi.ts');

@@ -32,8 +32,17 @@ function adminRoute({ path, operations }: PluginAdminRoute): AdminRoute {
 }
 
 function operationOf(method: Method, operation: PluginAdminOperation): Operation {
-  const { summary, status = 200, queryParameters = [], otherStatuses = [], readOnly = false, handle } = operation;
+  const {
+    summary,
+    status = 200,
+    queryParameters = [],
+    otherStatuses = [],
+    readOnly = false,
+    access = 'admin',
+    handle,
+  } = operation;
   return {
+    access,
     readOnly,
     async handle(request: AdminRequest): Promise<Answer> {
       if (method === 'DELETE') refuseSlips(request, queryParameters);

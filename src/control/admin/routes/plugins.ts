@@ -18,6 +18,7 @@ export function pluginRoutes(catalog: PluginCatalog): readonly AdminRoute[] {
       tag: 'plugins',
       operations: {
         GET: {
+          access: 'read',
           handle: () => ok({ enabled_plugins: catalog.names() }),
           notes: { summary: 'Names of the plugins that are loaded', answer: 'object' },
         },
@@ -28,6 +29,7 @@ export function pluginRoutes(catalog: PluginCatalog): readonly AdminRoute[] {
       tag: 'plugins',
       operations: {
         GET: {
+          access: 'read',
           handle: (request) => {
             const plugin = catalog.describe(request.params['name'] ?? '');
             if (plugin === null) throw plainError(404, `No plugin named '${request.params['name']}'`);

@@ -30,7 +30,7 @@ export function schemaRoutes(context: AdminContext, catalog: PluginCatalog): rea
 function reading(path: string, read: (name: string) => ExportedSchema): AdminRoute {
   const notes: OperationNotes = { summary: 'Schema, its fields in order', answer: 'object' };
   const handle = (request: AdminRequest): Answer => ok(read(request.params['name'] ?? ''));
-  return { path, tag: 'schemas', operations: { GET: { handle, notes } } };
+  return { path, tag: 'schemas', operations: { GET: { access: 'read', handle, notes } } };
 }
 
 function validating(path: string, handle: (request: AdminRequest) => Answer): AdminRoute {
@@ -40,7 +40,7 @@ function validating(path: string, handle: (request: AdminRequest) => Answer): Ad
     takesBody: true,
     otherStatuses: [404],
   };
-  return { path, tag: 'schemas', operations: { POST: { handle, notes, readOnly: true } } };
+  return { path, tag: 'schemas', operations: { POST: { access: 'edit', handle, notes, readOnly: true } } };
 }
 
 /** Tags are no entity of their own, but have a schema. */

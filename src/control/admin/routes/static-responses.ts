@@ -9,7 +9,11 @@ export function staticResponseRoutes(): readonly AdminRoute[] {
       path: '/robots.txt',
       tag: 'node',
       operations: {
-        GET: { handle: () => ({ status: 200, text }), notes: { summary: 'Keeps crawlers out', answer: 'text' } },
+        GET: {
+          access: 'read',
+          handle: () => ({ status: 200, text }),
+          notes: { summary: 'Keeps crawlers out', answer: 'text' },
+        },
       },
     },
     ...['/filter-chains', '/filter-chains/{filter_chains}'].map((path) =>
@@ -37,6 +41,9 @@ function refusing(path: string, methods: readonly Method[], message: string): Ad
 
 function operations(methods: readonly Method[], summary: string, handle: Handler): Partial<Record<Method, Operation>> {
   const made: Partial<Record<Method, Operation>> = {};
-  for (const method of methods) made[method] = { handle, notes: { summary, answer: 'object', status: 400 } };
+  for (const method of methods) {
+    const access = method === 'GET' ? 'read' : 'admin';
+    made[method] = { access, handle, notes: { summary, answer: 'object', status: 400 } };
+  }
   return made;
 }

@@ -9,6 +9,7 @@ export function statusRoute(deps: AdminDependencies): AdminRoute {
     tag: 'node',
     operations: {
       GET: {
+        access: 'read',
         handle: (request) => readStatus(deps, request),
         notes: {
           summary: 'Connections, memory and the reach of the database',
@@ -38,6 +39,7 @@ export function readyRoute(deps: AdminDependencies): AdminRoute {
     tag: 'node',
     operations: {
       GET: {
+        access: 'read',
         handle: () => {
           const reason = deps.node.notReadyReason();
           return reason === null ? ok({ message: 'ready' }) : { status: 503, json: { message: reason } };

@@ -13,8 +13,9 @@ export function tagRoutes(context: AdminContext): readonly AdminRoute[] {
       path: '/tags',
       tag: 'tags',
       operations: {
-        GET: { handle: (request) => listTags(context, request, undefined), notes },
+        GET: { access: 'read', handle: (request) => listTags(context, request, undefined), notes },
         POST: {
+          access: 'edit',
           handle: () => {
             throw invalidInput({ tags: 'does not support insert/upsert/update/delete operations' });
           },
@@ -30,7 +31,7 @@ export function tagRoutes(context: AdminContext): readonly AdminRoute[] {
     {
       path: '/tags/{tags}',
       tag: 'tags',
-      operations: { GET: { handle: (request) => listTags(context, request, readTag(request)), notes } },
+      operations: { GET: { access: 'read', handle: (request) => listTags(context, request, readTag(request)), notes } },
     },
   ];
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { EntityDefinition, Row } from '../../../shared/entities/entity.ts';
 import type { FeedPosition, Store } from '../store.ts';
 import { deleteAudit, getAudit, listAudit } from './audit-records.ts';
@@ -5,7 +6,7 @@ import { createChangeFeed } from './change-feed.ts';
 import { readChanges, readHead } from './change-log.ts';
 import { GroupCommit } from './group-commit.ts';
 import { deleteExpiredCounters, leaseCounters, readCounters, resetCounters } from './limit-counters.ts';
-import { type EntityTables, tableOf, toEntityTable, toRow } from './rows/entity-table.ts';
+import { columnOf, type EntityTables, tableOf, toEntityTable, toRow } from './rows/entity-table.ts';
 import { listTags } from './rows/list-tags.ts';
 import { migrate } from './schema/migrate.ts';
 import type { SqlBackend, SqlTransaction, StoreLog } from './sql-backend.ts';
@@ -79,6 +80,12 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
     listAudit: (query) => listAudit(backend.read, query),
     getAudit: (id) => getAudit(backend.read, id),
     deleteAudit: (before) => deleteAudit(backend, before),
+    noteUse: async (entity, id, field, value) => {
+      const table = tableOf(tables, entity);
+      const column = sql.ref(columnOf(table, field));
+      await sql`update ${sql.table(table.name)} set ${column} = ${value}
+        where id = ${id} and (${column} is null or ${column} < ${value})`.execute(backend.counters);
+    },
     ...createUsageStore(backend),
     ping: () => backend.ping(),
     close: async () => {

@@ -67,8 +67,13 @@ export const general = {
   admin_token: own(
     bearerToken,
     '',
-    'If set, the Admin API requires `Authorization: Bearer <token>`. Set it if other machines can reach the Admin API.',
+    'Token of the Admin API that works without the database and has all rights. If set, every request needs it or the token of an admin user, as `Authorization: Bearer <token>` or `Kong-Admin-Token: <token>`.',
     { secret: true },
+  ),
+  admin_auth: own(
+    oneOf(['auto', 'on']),
+    'auto',
+    'Whether requests to the Admin API must sign in, those from loopback too. `auto`: when `admin_token` is set or an admin user exists. `on`: always.',
   ),
   hash_keys: own(
     boolean,

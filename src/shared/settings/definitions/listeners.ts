@@ -12,18 +12,38 @@ export const listeners = {
   admin_listen: kong(
     listen,
     '127.0.0.1:8001',
-    'Listeners of the Admin API. Anyone who reaches it controls the gateway: bind it to loopback, or set `admin_token`.',
+    'Listeners of the Admin API. Anyone who reaches it controls the gateway: bind it to loopback, or create admin users (docs/admin-users.md).',
   ),
   admin_gui_url: kong(
     originList,
     '',
-    'URLs of web pages that use the Admin API, such as `https://manager.example:8445`, separated by commas. Pages of their origins may read and write. Without `admin_token` all other origins are refused, except the Admin API itself.',
+    'URLs of web pages that use the Admin API, such as `https://manager.example:8445`, separated by commas. Pages of their origins may read and write. Requests of other origins need a token, except those of the Admin API itself.',
   ),
   admin_hosts: own(
     hostList,
     '',
-    'Host names under which the Admin API answers while `admin_token` is not set, such as `gateway.example, *.internal.example`. IP addresses, `localhost`, the host name of the machine and names without a dot are always accepted.',
+    'Host names under which the Admin API answers requests without a token, such as `gateway.example, *.internal.example`. IP addresses, `localhost`, the host name of the machine and names without a dot are always accepted.',
   ),
+  admin_ssl_cert: kong(
+    list,
+    '',
+    'Certificates of the listeners in `admin_listen`: files, PEM text or base64 of PEM; one for each type of key. Default: those of `ssl_cert`.',
+  ),
+  admin_ssl_cert_key: kong(list, '', 'Private keys of `admin_ssl_cert`, in the same order.', { secret: true }),
+  admin_ssl_client_ca: own(
+    list,
+    '',
+    'Authorities that sign certificates of clients of the Admin API: files, PEM text or base64 of PEM. If set, listeners with `ssl` request a certificate.',
+    { aliases: ['nginx_admin_ssl_client_certificate'] },
+  ),
+  admin_ssl_verify_client: own(
+    oneOf(['on', 'optional']),
+    'on',
+    'With `admin_ssl_client_ca`. `on`: a client without a valid certificate cannot connect. `optional`: it may sign in with a token instead, but an invalid certificate is refused.',
+    { aliases: ['nginx_admin_ssl_verify_client'] },
+  ),
+  status_ssl_cert: kong(list, '', 'Certificates of the listeners in `status_listen`. Default: those of `ssl_cert`.'),
+  status_ssl_cert_key: kong(list, '', 'Private keys of `status_ssl_cert`, in the same order.', { secret: true }),
   status_listen: kong(
     listen,
     '127.0.0.1:8100',

@@ -43,6 +43,11 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     adminListen: addresses('admin_listen'),
     statusListen: addresses('status_listen'),
     adminToken: values.admin_token,
+    adminAuth: values.admin_auth,
+    adminTls: { cert: values.admin_ssl_cert, key: values.admin_ssl_cert_key },
+    statusTls: { cert: values.status_ssl_cert, key: values.status_ssl_cert_key },
+    adminClientCa: values.admin_ssl_client_ca,
+    adminClientOptional: values.admin_ssl_verify_client === 'optional',
     adminGuiUrl: values.admin_gui_url,
     adminHosts: values.admin_hosts,
     hashKeys: values.hash_keys,
@@ -167,12 +172,11 @@ function clientCertificate(values: Values): Settings['clientCertificate'] {
 }
 
 function checkTogether(settings: Settings): void {
-  if (settings.sslCert.length > 0 && settings.sslCertKey.length === 0)
-    throw new SettingsError('ssl_cert_key must be specified');
-  if (settings.sslCertKey.length > 0 && settings.sslCert.length === 0)
-    throw new SettingsError('ssl_cert must be specified');
-  if (settings.sslCert.length !== settings.sslCertKey.length) {
-    throw new SettingsError('ssl_cert and ssl_cert_key must have the same number of entries');
+  checkPair('ssl_cert', settings.sslCert, settings.sslCertKey);
+  checkPair('admin_ssl_cert', settings.adminTls.cert, settings.adminTls.key);
+  checkPair('status_ssl_cert', settings.statusTls.cert, settings.statusTls.key);
+  if (settings.adminClientCa.length > 0 && !settings.adminListen.some(({ ssl }) => ssl)) {
+    throw new SettingsError('admin_ssl_client_ca needs a listener with the flag ssl in admin_listen');
   }
   if (settings.maxHeadSize < 1024) throw new SettingsError('max_head_size must be at least 1k');
   if (settings.workerTimeout > 0 && settings.workerTimeout < 1000)
@@ -180,6 +184,14 @@ function checkTogether(settings: Settings): void {
   if (settings.workerMaxHeapSize > 0 && settings.workerMaxHeapSize < 64 * 1024 ** 2)
     throw new SettingsError('worker_max_heap_size must be at least 64m, or 0');
   checkAddresses(settings);
+}
+
+function checkPair(name: string, certificates: readonly string[], keys: readonly string[]): void {
+  if (certificates.length > 0 && keys.length === 0) throw new SettingsError(`${name}_key must be specified`);
+  if (keys.length > 0 && certificates.length === 0) throw new SettingsError(`${name} must be specified`);
+  if (certificates.length !== keys.length) {
+    throw new SettingsError(`${name} and ${name}_key must have the same number of entries`);
+  }
 }
 
 /** With `reuseport` the system would let two listeners share an address and mix their traffic. */

@@ -26,8 +26,6 @@ const names: ReadonlySet<string> = new Set([
   'resolver_mem_cache_size',
   'ssl_dhparam',
   'ssl_session_cache_size',
-  'admin_ssl_cert',
-  'admin_ssl_cert_key',
   'opentelemetry_tracing',
   'proxy_stream_error_log',
   'pg_max_concurrent_queries',

@@ -18,11 +18,13 @@ function debugWarnings({ requestDebug, requestDebugToken: token }: Settings): re
 
 function adminWarnings(settings: Settings): readonly string[] {
   const wide = settings.adminListen.filter((address) => !isLoopback(address.ip));
-  if (wide.length === 0 || settings.adminToken !== null) return [];
+  if (wide.length === 0 || settings.adminToken !== null || settings.adminAuth === 'on') return [];
+  // A client without a certificate cannot connect.
+  if (settings.adminClientCa.length > 0 && !settings.adminClientOptional && wide.every(({ ssl }) => ssl)) return [];
   const places = wide.map((address) => `${address.ip.includes(':') ? `[${address.ip}]` : address.ip}:${address.port}`);
   return [
-    `the Admin API listens on ${places.join(', ')} without a token: anyone who can reach it controls the gateway; ` +
-      'set SLUICEGATE_ADMIN_TOKEN, or bind admin_listen to 127.0.0.1',
+    `the Admin API listens on ${places.join(', ')} without a token: unless there are admin users, anyone who can reach it controls the ` +
+      'gateway; set SLUICEGATE_ADMIN_TOKEN or SLUICEGATE_ADMIN_AUTH=on, or bind admin_listen to 127.0.0.1',
   ];
 }
 

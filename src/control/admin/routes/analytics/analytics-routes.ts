@@ -23,6 +23,7 @@ export function analyticsRoutes({ analytics, store }: AdminDependencies): readon
       tag: 'analytics',
       operations: {
         GET: {
+          access: 'read',
           handle: (request) => listUsage(needed(), request),
           notes: {
             summary: 'How the API was used, by time and what requests have in common; JSON or CSV',
@@ -52,6 +53,7 @@ export function analyticsRoutes({ analytics, store }: AdminDependencies): readon
       tag: 'analytics',
       operations: {
         GET: {
+          access: 'read',
           handle: (request) => readSummary(needed(), request),
           notes: {
             summary: 'Totals, their course over time, and the most used routes, services, consumers and versions',

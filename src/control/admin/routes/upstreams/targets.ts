@@ -17,23 +17,29 @@ export function targetRoutes(context: AdminContext): readonly AdminRoute[] {
       path: base,
       tag: 'targets',
       operations: {
-        GET: { handle: (request) => listTargets(context, request, 'desc'), notes: list('targets') },
-        POST: { handle: (request) => createTarget(context, request), notes: create('targets') },
+        GET: { access: 'read', handle: (request) => listTargets(context, request, 'desc'), notes: list('targets') },
+        POST: { access: 'edit', handle: (request) => createTarget(context, request), notes: create('targets') },
       },
     },
     {
       path: `${base}/all`,
       tag: 'targets',
-      operations: { GET: { handle: (request) => listTargets(context, request, 'asc'), notes: list('targets') } },
+      operations: {
+        GET: { access: 'read', handle: (request) => listTargets(context, request, 'asc'), notes: list('targets') },
+      },
     },
     {
       path: `${base}/{targets}`,
       tag: 'targets',
       operations: {
-        GET: { handle: (request) => readTarget(context, request), notes: one('Read one of the targets', 'targets') },
-        PUT: { handle: change, notes: update('targets') },
-        PATCH: { handle: change, notes: update('targets') },
-        DELETE: { handle: (request) => deleteTarget(context, request), notes: remove('targets') },
+        GET: {
+          access: 'read',
+          handle: (request) => readTarget(context, request),
+          notes: one('Read one of the targets', 'targets'),
+        },
+        PUT: { access: 'edit', handle: change, notes: update('targets') },
+        PATCH: { access: 'edit', handle: change, notes: update('targets') },
+        DELETE: { access: 'edit', handle: (request) => deleteTarget(context, request), notes: remove('targets') },
       },
     },
   ];

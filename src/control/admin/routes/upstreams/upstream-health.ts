@@ -1,5 +1,6 @@
 import type { Row } from '../../../../shared/entities/entity.ts';
 import { presentRow } from '../../../../shared/entities/rows.ts';
+import { requireOwn } from '../../access/require-access.ts';
 import type { AdminDependencies } from '../../contract.ts';
 import type { AdminContext } from '../../crud/admin-context.ts';
 import { list } from '../../crud/entity-routes.ts';
@@ -28,6 +29,7 @@ export function readHealthRoute(context: AdminContext, deps: AdminDependencies):
     tag: 'upstreams',
     operations: {
       GET: {
+        access: 'read',
         handle: (request) => readHealth(context, deps, request),
         notes: {
           ...list('targets'),
@@ -46,8 +48,12 @@ function setHealth(context: AdminContext, deps: AdminDependencies, path: string,
     tag: 'targets',
     operations: {
       PUT: {
+        access: 'edit',
         handle: async (request) => {
           const { upstream, target } = await needTarget(context, context.store, request);
+          // It is no change of a row, so nothing else checks it.
+          requireOwn(request.caller, 'upstreams', upstream);
+          requireOwn(request.caller, 'targets', target);
           const given = request.params['address'];
           const address = given === undefined ? null : normalAddress(given);
           const outcome = await deps.health.setHealth(upstream.id, target.id, address, healthy);
