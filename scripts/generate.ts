@@ -1,7 +1,9 @@
 // Writes every generated file; with --check, only tells which are out of date.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { generateChartReadme } from './generators/chart-readme.ts';
 import { generateEntityPage } from './generators/entity-page.ts';
+import { generateGrafanaDashboards } from './generators/grafana-dashboards.ts';
 import { generatePluginRegistry } from './generators/plugin-registry.ts';
 import { generatePluginTables } from './generators/plugin-tables.ts';
 import { generateSettingsPage } from './generators/settings-page.ts';
@@ -9,7 +11,14 @@ import { root } from './lib/files.ts';
 import type { GeneratedFile } from './lib/generated-file.ts';
 import { finish } from './lib/report.ts';
 
-const generators = [generatePluginRegistry, generatePluginTables, generateSettingsPage, generateEntityPage];
+const generators = [
+  generatePluginRegistry,
+  generatePluginTables,
+  generateSettingsPage,
+  generateEntityPage,
+  generateGrafanaDashboards,
+  generateChartReadme,
+];
 const files = (await Promise.all(generators.map((generate) => generate()))).flat();
 const stale = files.filter(isStale);
 

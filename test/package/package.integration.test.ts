@@ -168,7 +168,7 @@ describe('the package, packed and installed in an empty folder', () => {
       [],
     );
     const elsewhere = paths.filter((path) => !/^(?:bin|dist)\//.test(path));
-    assert.deepEqual(elsewhere.sort(), ['LICENSE', 'README.md', 'package.json']);
+    assert.deepEqual(elsewhere.sort(), ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
     assert.ok(paths.includes('dist/plugins/xml-json/convert-shared.js'), 'modules of threads are there');
     assert.ok(packed.size < 2_000_000 && packed.unpackedSize < 6_000_000, `${packed.size} / ${packed.unpackedSize}`);
   });

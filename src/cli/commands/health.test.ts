@@ -26,11 +26,13 @@ test('health fails with the reason while the node is not ready', async () => {
   await once(listener.listen(0, '127.0.0.1'), 'listening');
   const { port } = listener.address() as AddressInfo;
   try {
-    const address = { ip: '0.0.0.0', port, ssl: false, proxyProtocol: false };
-    writeFileSync(addressesFileOf(prefix), JSON.stringify({ status: [{ ...address, ssl: true, port: 1 }, address] }));
     const lines: string[] = [];
     const add = (text: string): void => void lines.push(text);
     const health = (): Promise<number> => run(['health', '-p', prefix], { env: {}, cwd: prefix, out: add, err: add });
+    assert.equal(await health(), 1, 'a node that does not listen yet');
+    assert.deepEqual(lines.splice(0), [`Error: Sluicegate is not ready at ${prefix}: it is still starting`]);
+    const address = { ip: '0.0.0.0', port, ssl: false, proxyProtocol: false };
+    writeFileSync(addressesFileOf(prefix), JSON.stringify({ status: [{ ...address, ssl: true, port: 1 }, address] }));
     assert.equal(await health(), 1);
     assert.deepEqual(lines.splice(0), [`Error: Sluicegate is not ready at ${prefix}: ${message}`]);
     [status, message] = [200, 'ready'];

@@ -29,8 +29,11 @@ interface StatusAddress {
 
 /** Queries the status listener; null: the node is ready, or has no status listener in plain HTTP. */
 async function notReadyReason(prefix: string): Promise<string | null> {
-  const address = statusAddress(prefix);
-  if (address === null) return null;
+  const addresses = readAddresses(prefix);
+  // They are written when the node listens.
+  if (addresses === null) return 'it is still starting';
+  const address = addresses.status?.find(({ ssl, proxyProtocol }) => !ssl && !proxyProtocol);
+  if (address === undefined) return null;
   try {
     const response = await fetch(`http://${hostOf(address.ip)}:${address.port}/status/ready`, {
       signal: AbortSignal.timeout(answerTimeout),
@@ -42,13 +45,9 @@ async function notReadyReason(prefix: string): Promise<string | null> {
   }
 }
 
-/** A node that is still starting has not written its addresses yet. */
-function statusAddress(prefix: string): StatusAddress | null {
+function readAddresses(prefix: string): { readonly status?: readonly StatusAddress[] } | null {
   try {
-    const { status } = JSON.parse(readFileSync(addressesFileOf(prefix), 'utf8')) as {
-      status?: readonly StatusAddress[];
-    };
-    return status?.find(({ ssl, proxyProtocol }) => !ssl && !proxyProtocol) ?? null;
+    return JSON.parse(readFileSync(addressesFileOf(prefix), 'utf8'));
   } catch {
     return null;
   }

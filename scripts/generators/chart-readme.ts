@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { chartFolder } from '../lib/deploy/chart.ts';
+import { readChartValues, valuesTable } from '../lib/deploy/values-table.ts';
+import { root } from '../lib/files.ts';
+import { type Generator, replaceGenerated } from '../lib/generated-file.ts';
+
+/** The table of values in the README of the chart. */
+export const generateChartReadme: Generator = async () => {
+  const read = (name: string): string => readFileSync(join(root, chartFolder, name), 'utf8');
+  const table = valuesTable(readChartValues(read('values.yaml')));
+  return [{ path: `${chartFolder}/README.md`, content: replaceGenerated(read('README.md'), table) }];
+};

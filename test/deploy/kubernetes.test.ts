@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { describe, it } from 'node:test';
+import { chartFolder, manifestHeader, renderings } from '../../scripts/lib/deploy/chart.ts';
+import { definitions, type SettingName } from '../../src/shared/settings/schema.ts';
+import { loadSettings } from '../../src/shared/settings/sources/load.ts';
+import { version } from '../../src/version.ts';
+import {
+  type Document,
+  readResources,
+  readText,
+  readYaml,
+  seconds,
+  settingOf,
+  skipWithoutDbLess,
+  variablesOf,
+  workloadOf,
+} from './deploy-files.fixture.ts';
+
+/** The settings of nodes without a database, until the gateway has them. */
+const dbLess = /^SLUICEGATE_DECLARATIVE_CONFIG$/;
+
+describe('the chart', () => {
+  it('has the version of the package', () => {
+    const { version: chart, appVersion } = readYaml(`${chartFolder}/Chart.yaml`);
+    assert.deepEqual([chart, appVersion], [version, version]);
+  });
+
+  it('has a schema with exactly the values of values.yaml', () => {
+    const keys = (value: Document, path: string): string[] =>
+      Object.entries(value ?? {}).flatMap(([key, inner]) => {
+        const schema = schemaAt(`${path}${key}`);
+        const nested = schema?.additionalProperties === false;
+        return [`${path}${key}`, ...(nested ? keys(inner, `${path}${key}.`) : [])];
+      });
+    const schema = JSON.parse(readText(`${chartFolder}/values.schema.json`));
+    const schemaAt = (path: string): Document =>
+      path.split('.').reduce((node: Document, key) => node?.properties?.[key], schema);
+    const described = (node: Document, path: string): string[] =>
+      Object.entries(node.properties ?? {}).flatMap(([key, inner]: [string, Document]) => [
+        `${path}${key}`,
+        ...described(inner, `${path}${key}.`),
+      ]);
+    const values = keys(readYaml(`${chartFolder}/values.yaml`), '');
+    // Helm itself adds `global`.
+    assert.deepEqual(
+      described(schema, '')
+        .filter((name) => name !== 'global')
+        .sort(),
+      values.sort(),
+    );
+  });
+
+  it('names settings that exist', { skip: skipWithoutDbLess() }, () => {
+    const names = [
+      ...readText(`${chartFolder}/templates/_helpers.tpl`).matchAll(/^\s+"(\w+)" |set \$settings "(\w+)"/gm),
+    ];
+    assert.ok(names.length > 15);
+    for (const [, first, second] of names) assert.ok(settingOf(`SLUICEGATE_${first ?? second}`), first ?? second);
+  });
+});
+
+for (const rendering of renderings()) {
+  describe(rendering.manifest, () => {
+    const resources = readResources(rendering.manifest);
+    const workload = workloadOf(resources);
+    const pod = workload.spec.template.spec;
+    const [container] = pod.containers;
+    const variables = variablesOf(workload);
+    const postgres = variables['SLUICEGATE_DATABASE'] === 'postgres';
+
+    it('was rendered from the chart as it is', () => {
+      assert.ok(readText(rendering.manifest).startsWith(manifestHeader(rendering)), 'run scripts/render-manifests.ts');
+      for (const { metadata } of resources) assert.equal(metadata.labels['helm.sh/chart'], `sluicegate-${version}`);
+      assert.equal(container.image, `sluicegate:${version}`);
+    });
+
+    it('names settings that exist', () => {
+      for (const name of Object.keys(variables).filter((one) => !dbLess.test(one))) assert.ok(settingOf(name), name);
+    });
+
+    it('has values that the gateway accepts', { skip: postgres ? false : skipWithoutDbLess() }, () => {
+      const env = Object.fromEntries(Object.entries(variables).filter(([name]) => !/_FILE$|_SSL_CERT/.test(name)));
+      loadSettings({ env, cwd: tmpdir() });
+    });
+
+    it('has the ports of the listeners', () => {
+      const ports = Object.fromEntries(
+        container.ports.map(({ name, containerPort }: Document) => [name, containerPort]),
+      );
+      assert.deepEqual([ports.http, ports.https], portsOf('proxy_listen', variables));
+      assert.deepEqual([ports.status], portsOf('status_listen', variables));
+      if (ports.admin !== undefined) assert.deepEqual([ports.admin], portsOf('admin_listen', variables));
+      for (const { spec } of resources.filter(({ kind }) => kind === 'Service')) {
+        for (const { targetPort } of spec.ports) assert.ok(ports[targetPort], targetPort);
+      }
+    });
+
+    it('gives the gateway time to end', () => {
+      const stop =
+        seconds(variables['SLUICEGATE_SHUTDOWN_DELAY'] ?? '') + seconds(variables['SLUICEGATE_DRAIN_TIMEOUT'] ?? '');
+      const sleep = container.lifecycle.preStop.sleep.seconds;
+      // 2 s for each of the steps that write data.
+      assert.ok(sleep + stop + 8 <= pod.terminationGracePeriodSeconds);
+    });
+
+    it('runs without rights', () => {
+      assert.equal(pod.securityContext.runAsNonRoot, true);
+      assert.notEqual(pod.securityContext.runAsUser, 0);
+      assert.equal(pod.securityContext.seccompProfile.type, 'RuntimeDefault');
+      assert.equal(pod.automountServiceAccountToken, false);
+      const { allowPrivilegeEscalation, readOnlyRootFilesystem, capabilities } = container.securityContext;
+      assert.deepEqual([allowPrivilegeEscalation, readOnlyRootFilesystem], [false, true]);
+      assert.deepEqual(capabilities, { drop: ['ALL'] });
+    });
+
+    it('writes only where a volume is mounted', () => {
+      const mounts = container.volumeMounts.map(
+        ({ mountPath, readOnly }: Document) => `${mountPath} ${readOnly ?? false}`,
+      );
+      assert.ok(mounts.includes(`${variables['SLUICEGATE_PREFIX']} false`));
+      const volumes = pod.volumes.map(({ name }: Document) => name);
+      for (const { name } of container.volumeMounts) assert.ok(volumes.includes(name), name);
+    });
+
+    it('reads each file from a volume', () => {
+      const mounts = container.volumeMounts.map(({ mountPath }: Document) => mountPath);
+      for (const [name, value] of Object.entries(variables)) {
+        if (!/_FILE$|_SSL_CERT|DECLARATIVE_CONFIG/.test(name)) continue;
+        assert.ok(
+          mounts.some((path: string) => value.startsWith(`${path}/`)),
+          `${name}=${value}`,
+        );
+      }
+    });
+
+    it('has no secret in it, and an Admin API without a token only on loopback', () => {
+      assert.equal(
+        resources.some(({ kind }) => kind === 'Secret'),
+        false,
+      );
+      for (const [name] of Object.entries(variables)) {
+        const setting = settingOf(name) as SettingName | null;
+        if (setting !== null && definitions[setting].secret) assert.match(name, /_FILE$|_SSL_CERT_KEY$/);
+      }
+      const open = !variables['SLUICEGATE_ADMIN_LISTEN']?.startsWith('127.0.0.1:');
+      assert.ok(!open || variables['SLUICEGATE_ADMIN_TOKEN_FILE'] !== undefined);
+    });
+
+    it('selects its pods', () => {
+      const { labels } = workload.spec.template.metadata;
+      const selectors = resources.flatMap(({ kind, spec }) => {
+        if (kind === 'Service') return [spec.selector];
+        if (kind === 'NetworkPolicy') return [spec.podSelector.matchLabels];
+        return kind === 'PodDisruptionBudget' || kind === workload.kind ? [spec.selector.matchLabels] : [];
+      });
+      assert.ok(selectors.length >= 4);
+      for (const selector of selectors) {
+        for (const [name, value] of Object.entries(selector)) assert.equal(labels[name], value);
+      }
+      const scaler = resources.find(({ kind }) => kind === 'HorizontalPodAutoscaler');
+      if (scaler !== undefined) assert.equal(scaler.spec.scaleTargetRef.name, workload.metadata.name);
+    });
+  });
+}
+
+it('the adapter serves the metric by which the autoscaler scales', () => {
+  const [rule] = readYaml('deploy/prometheus/adapter-values.yml').rules.custom;
+  assert.equal(rule.name.as, readYaml(`${chartFolder}/values.yaml`).autoscaling.requestsMetric);
+});
+
+/** The ports of a list of listeners: as the variables say, or the default. */
+function portsOf(
+  setting: 'proxy_listen' | 'status_listen' | 'admin_listen',
+  variables: Readonly<Record<string, string>>,
+): number[] {
+  const text = variables[`SLUICEGATE_${setting.toUpperCase()}`] ?? definitions[setting].default;
+  return text.split(',').map((one) => Number(/:(\d+)/.exec(one)?.[1]));
+}
