@@ -103,7 +103,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
   shutdown.add('the copy of the config', () => publisher.close());
   const analytics = await openAnalytics({ settings, nodeId, store, supervisor, memories: memory.usage, log });
   if (analytics !== null) shutdown.add('analytics', () => analytics.stop());
-  const expiry = new ExpiryJob(store, log, settings.audit.retention);
+  const expiry = new ExpiryJob(store, log, settings);
   shutdown.add('the control plane', () => expiry.stop());
 
   node.workerReports.handleWith({

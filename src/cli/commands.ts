@@ -89,7 +89,11 @@ export const commands: readonly CommandDescription[] = [
       conf,
       prefix,
       { name: 'role', short: 'r', value: 'role', description: 'create: read, edit or admin' },
-      { name: 'tags', value: 'a,b-*', description: 'create: patterns of the tags that a user with the role edit may write' },
+      {
+        name: 'tags',
+        value: 'a,b-*',
+        description: 'create: patterns of the tags that a user with the role edit may write',
+      },
       { name: 'certificate-name', value: 'name', description: 'create: name in a client certificate, such as CN:ops' },
       { name: 'no-token', description: 'create: without a token' },
       { name: 'label', value: 'name', description: 'token: what the token is for' },

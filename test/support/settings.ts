@@ -157,6 +157,7 @@ function baseSettings(prefix: string): Settings {
     sslCertKey: [],
     trustedCertificates: null,
     audit: { enabled: true, retention: 30 * 86_400_000 },
+    configHistory: { versions: 1000, retention: 0 },
     analytics: {
       enabled: true,
       maxSeries: 10_000,

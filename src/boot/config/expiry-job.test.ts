@@ -31,7 +31,8 @@ test('audit records are removed after the configured retention; 0 keeps them for
     [0, records],
     [2 * day, records.slice(1)],
   ] as const) {
-    const job = new ExpiryJob(store, log, retention);
+    const settings = { audit: { enabled: true, retention }, configHistory: { versions: 1, retention: 0 } };
+    const job = new ExpiryJob(store, log, settings);
     await job.run();
     job.stop();
     assert.deepEqual(await store.listAudit({ limit: 10 }), left);

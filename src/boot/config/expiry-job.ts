@@ -1,5 +1,6 @@
 import { type Store, StoreError } from '../../control/store/store.ts';
 import type { ErrorLog } from '../../shared/logs/error-log.ts';
+import type { Settings } from '../../shared/settings/settings.ts';
 
 /** Milliseconds between two searches for expired rows. */
 const interval = 5000;
@@ -10,19 +11,21 @@ const counterRounds = 200;
 /** Maximum rounds of removal of audit records in one run. */
 const auditRounds = 20;
 
-/** Removes expired rows, counters and audit records. */
+/** Maximum rounds of removal of versions of the config in one run. */
+const historyRounds = 20;
+
+/** Removes expired rows, counters, audit records and versions of the config. */
 export class ExpiryJob {
   readonly #store: Store;
   readonly #log: ErrorLog;
-  readonly #auditRetention: number;
+  readonly #settings: Pick<Settings, 'audit' | 'configHistory'>;
   readonly #timer: NodeJS.Timeout;
   #running = false;
 
-  /** `auditRetention`: milliseconds; 0 keeps records forever. */
-  constructor(store: Store, log: ErrorLog, auditRetention: number) {
+  constructor(store: Store, log: ErrorLog, settings: Pick<Settings, 'audit' | 'configHistory'>) {
     this.#store = store;
     this.#log = log;
-    this.#auditRetention = auditRetention;
+    this.#settings = settings;
     this.#timer = setInterval(() => void this.run(), interval).unref();
   }
 
@@ -41,6 +44,7 @@ export class ExpiryJob {
         if ((await this.#store.deleteExpiredCounters()) === 0) break;
       }
       await this.#trimAudit();
+      await this.#trimHistory();
     } catch (error) {
       const unavailable = error instanceof StoreError && error.detail.kind === 'unavailable';
       if (!unavailable) this.#log.error('expired rows cannot be removed', { err: error });
@@ -50,10 +54,19 @@ export class ExpiryJob {
   }
 
   async #trimAudit(): Promise<void> {
-    if (this.#auditRetention === 0) return;
-    const before = Date.now() - this.#auditRetention;
+    const { retention } = this.#settings.audit;
+    if (retention === 0) return;
+    const before = Date.now() - retention;
     for (let round = 0; round < auditRounds; round++) {
       if ((await this.#store.deleteAudit(before)) === 0) return;
+    }
+  }
+
+  async #trimHistory(): Promise<void> {
+    const { versions, retention } = this.#settings.configHistory;
+    const limits = { keep: versions, before: retention === 0 ? 0 : Date.now() - retention };
+    for (let round = 0; round < historyRounds; round++) {
+      if ((await this.#store.trimHistory(limits)) === 0) return;
     }
   }
 }

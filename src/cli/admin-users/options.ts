@@ -11,7 +11,9 @@ export function textOption(options: Options, name: string): string | null {
 
 /** `a,b`; null when it is missing. */
 export function listOption(options: Options, name: string): readonly string[] | null {
-  const parts = textOption(options, name)?.split(',').map((part) => part.trim());
+  const parts = textOption(options, name)
+    ?.split(',')
+    .map((part) => part.trim());
   return parts?.filter((part) => part !== '') ?? null;
 }
 
@@ -22,7 +24,8 @@ export function durationOption(options: Options, name: string): number | null {
   const text = textOption(options, name);
   if (text === null) return null;
   const [, number = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  if (number === '' || Number(number) === 0) throw new CliError(`--${name} must be a duration such as 90d, 12h or 30m: '${text}'`);
+  if (number === '' || Number(number) === 0)
+    throw new CliError(`--${name} must be a duration such as 90d, 12h or 30m: '${text}'`);
   return Number(number) * (units[unit] ?? 1);
 }
 

@@ -38,7 +38,10 @@ export async function storeDirectory(settings: Settings, command: string): Promi
   /** One transaction with its audit records. */
   async function write<T>(work: (writer: StoreWriter) => Promise<T>): Promise<T> {
     const origin = { actor: cliActor, peer: '', client: '', requestId: randomUUID() };
-    const trail = new AuditTrail({ origin, method: 'CLI', path: command, status: 0 }, settings.audit.enabled ? entities : null);
+    const trail = new AuditTrail(
+      { origin, method: 'CLI', path: command, status: 0 },
+      settings.audit.enabled ? entities : null,
+    );
     const { result } = await store.write(async (writer) => {
       const done = await work(writer);
       if (settings.adminToken === null) await requireAnotherAdmin(writer, (message) => new CliError(message));

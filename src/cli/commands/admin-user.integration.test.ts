@@ -68,7 +68,9 @@ test('users are created in the store of a stopped node, which then requires thei
   const label = await done(prefix, `token ci --label nightly --ttl 90d --token ${ada}`);
   assert.match(label, tokenShape);
   assert.equal(await statusFor(url, label), 200);
-  const users = JSON.parse(await done(prefix, `list --json --token ${ada}`)) as { tokens: { name: string; expires_at: number }[] }[];
+  const users = JSON.parse(await done(prefix, `list --json --token ${ada}`)) as {
+    tokens: { name: string; expires_at: number }[];
+  }[];
   const nightly = users.flatMap(({ tokens }) => tokens).find(({ name }) => name === 'nightly');
   assert.ok(Math.abs((nightly?.expires_at ?? 0) - Date.now() / 1000 - 90 * 86_400) < 600);
   await done(prefix, `revoke ci nightly --token ${ada}`);
@@ -82,7 +84,9 @@ test('users are created in the store of a stopped node, which then requires thei
   assert.equal(await statusFor(url, rescued), 200);
   await done(prefix, 'revoke ada ' + ada.slice(0, 10) + ' --store');
   assert.equal(await statusFor(url, ada), 401);
-  const audit = await (await fetch(`${url}/audit?actor=cli`, { headers: { authorization: `Bearer ${rescued}` } })).text();
+  const audit = await (
+    await fetch(`${url}/audit?actor=cli`, { headers: { authorization: `Bearer ${rescued}` } })
+  ).text();
   assert.match(audit, /"actor":\{"kind":"cli","name":"cli"\}/);
   for (const token of [ada, rescued]) assert.equal(audit.includes(token), false);
 });
@@ -107,7 +111,7 @@ test('mistakes are explained in one line', async () => {
     'create bob --role edit': /tag_patterns/,
     'create ada --role admin': /it exists already: ada/,
     'create me --role admin': /name/,
-    'create': /usage: sluicegate admin-user create/,
+    create: /usage: sluicegate admin-user create/,
     'token nobody': /there is no admin user 'nobody'/,
     'token ada --ttl soon': /--ttl must be a duration such as 90d/,
     'token ada --ttl 0d': /--ttl must be a duration/,

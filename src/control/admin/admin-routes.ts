@@ -1,3 +1,4 @@
+import { databaseConfigRoutes } from './config/config-routes.ts';
 import type { AdminDependencies, AdminOptions } from './contract.ts';
 import { type AdminContext, createAdminContext } from './crud/admin-context.ts';
 import { entityRoutes } from './crud/entity-routes.ts';
@@ -40,6 +41,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...adminUserRoutes(context, deps.settings),
     ...analyticsRoutes(deps),
     ...logLevelRoutes(options.logLevel),
+    ...databaseConfigRoutes(deps, options),
     ...upstreamHealthRoutes(context, deps),
     ...staticResponseRoutes(),
     ...pluginAdminRoutes(context, options),

@@ -126,8 +126,11 @@ export interface HealthFacts {
 
 /** Carries committed changes to the workers. */
 export interface ConfigPublisher {
-  /** Resolves when every worker of this node routes by the store's `version` or later, or after a bounded wait. */
-  published(version: number): Promise<void>;
+  /**
+   * Resolves when every worker of this node routes by the store's `version` or later, or after `timeout` milliseconds. Default: the
+   * wait of a write of the Admin API.
+   */
+  published(version: number, timeout?: number): Promise<void>;
   /** Errors of entities that could not be built into the snapshot, by `<entity>:<id>`. */
   readonly failures: ReadonlyMap<string, string>;
 }

@@ -14,12 +14,23 @@ export interface TextPosition {
   readonly column: number;
 }
 
+/** How a document is read. */
+export interface ReadOptions {
+  /**
+   * Accept what decK adds to the format: `_info` (with `select_tags` and `defaults`), `_workspace`, `_konnect`, and `_plugin_configs` with
+   * `_config` in plugins. Default false: these are unknown fields, as in Kong.
+   */
+  readonly deck?: boolean;
+}
+
 /** A document that was read, and not yet checked against the entities. */
 export interface ConfigDocument {
   readonly content: Readonly<Record<string, unknown>>;
   /** MD5 as 32 hex digits: of the text, or of a canonical encoding of a JSON document without text. */
   readonly hash: string;
-  /** Where a value begins; null when the document has no text. */
+  /** decK's `_info.select_tags`: the document declares only the entities with all of these tags. They are on its entities already. */
+  readonly selectTags?: readonly string[];
+  /** Where a value begins, or what contains it when there is no such value; null when the document has no text. */
   positionOf(path: DocumentPath): TextPosition | null;
 }
 
@@ -72,6 +83,19 @@ export interface ConfigProblem {
   readonly input: Readonly<Record<string, unknown>>;
   /** In Kong's form, as `fields` of an error of the Admin API. */
   readonly errors: ErrorTree;
+  /**
+   * `schema` (default): its own fields. `shape`: it is not an object, or not the list that it should be. `uniqueness`: another entity of
+   * the document has the same. `reference`: it refers to something that the document does not declare.
+   */
+  readonly kind?: 'schema' | 'shape' | 'uniqueness' | 'reference';
+  /** The id that the entity has, or would have. Null: it has none. */
+  readonly rowId?: string | null;
+  /** Ids that its foreign fields resolve to; null where it has none, or where the reference is unknown. */
+  readonly references?: Readonly<Record<string, string | null>>;
+  /** The foreign field of the entity around it, and the id that the document has for that. */
+  readonly parent?: { readonly field: string; readonly id: string | null };
+  /** Where a field of it begins. The path begins at the entity. */
+  positionIn?(path: DocumentPath): TextPosition | null;
 }
 
 /** One difference between two configs. */

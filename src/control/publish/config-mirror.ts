@@ -11,6 +11,9 @@ const known: ReadonlySet<string> = new Set(snapshotEntities);
 /** In the snapshot, and also looked up by plugins. */
 const askedFor: ReadonlySet<string> = new Set(['ca_certificates']);
 
+/** Milliseconds of work between two pauses. */
+const pieceTime = 5;
+
 /**
  * The control plane's copy of the config of the workers. A new worker receives it, and the last-good file is written from it,
  * without a query to the database.
@@ -26,13 +29,41 @@ export class ConfigMirror {
 
   /** Replaces everything, and returns the differences. */
   replace(dump: Dump): SnapshotDelta {
+    const steps = this.#replace(dump);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
+  }
+
+  /** The same for many rows: `pause` is awaited at intervals, and until the end nothing is replaced. */
+  async replaceInPieces(dump: Dump, pause: () => Promise<unknown>): Promise<SnapshotDelta> {
+    const steps = this.#replace(dump);
+    for (let end = performance.now() + pieceTime; ; ) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      if (performance.now() < end) continue;
+      await pause();
+      end = performance.now() + pieceTime;
+    }
+  }
+
+  *#replace(dump: Dump): Generator<void, SnapshotDelta> {
     const upserts: Upserts = {};
     const removes: Removes = {};
+    const replaced = new Map<SnapshotEntity, ReadonlyMap<string, Row>>();
     for (const entity of snapshotEntities) {
       const fresh = new Map((dump.entities[entity] ?? []).map((row) => [row.id, row]));
       const rows = this.#rows[entity];
-      for (const row of fresh.values()) if (!isDeepStrictEqual(rows.get(row.id), row)) push(upserts, entity, row);
+      for (const row of fresh.values()) {
+        if (!isDeepStrictEqual(rows.get(row.id), row)) push(upserts, entity, row);
+        yield;
+      }
       for (const id of rows.keys()) if (!fresh.has(id)) push(removes, entity, id);
+      replaced.set(entity, fresh);
+    }
+    for (const [entity, fresh] of replaced) {
+      const rows = this.#rows[entity];
       rows.clear();
       for (const [id, row] of fresh) rows.set(id, row);
     }

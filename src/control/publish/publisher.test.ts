@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,9 +14,14 @@ import type { Store } from '../store/store.ts';
 import { Publisher } from './publisher.ts';
 import type { DeltaReceivers, PublisherOptions, WorkerConfig } from './publisher-options.ts';
 
+function entitiesOf({ upserts, removes }: SnapshotDelta): readonly string[] {
+  return [...Object.values(upserts).flatMap((rows) => rows.map(({ id }) => id)), ...Object.values(removes).flat()];
+}
+
 /** A data plane that applies messages when the test says so. */
 class Receivers implements DeltaReceivers {
   readonly deltas: SnapshotDelta[] = [];
+  readonly messages: { readonly entities: number; readonly more: boolean }[] = [];
   config: SnapshotDelta | null = null;
   /** False: nothing is acknowledged. */
   quick = true;
@@ -26,7 +32,10 @@ class Receivers implements DeltaReceivers {
   }
 
   broadcast(message: ToWorker): void {
-    if (message.type === 'delta') this.deltas.push(JSON.parse(message.json) as SnapshotDelta);
+    if (message.type !== 'delta') return;
+    const delta = JSON.parse(message.json) as SnapshotDelta;
+    this.deltas.push(delta);
+    this.messages.push({ entities: entitiesOf(delta).length, more: message.more === true });
   }
 
   settled(_version: number, timeout: number): Promise<boolean> {
@@ -57,15 +66,17 @@ afterEach(async () => {
 
 const { definitions } = createEntityRegistry({ names: () => [], describe: () => null });
 
-async function openStore(): Promise<Store> {
-  return (await openFile()).store;
+async function openStore(options: { readonly keptChanges?: number } = {}): Promise<Store> {
+  return (await openFile(options)).store;
 }
 
-async function openFile(): Promise<{ readonly store: Store; readonly file: string }> {
+async function openFile(
+  options: { readonly keptChanges?: number } = {},
+): Promise<{ readonly store: Store; readonly file: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'sluicegate-publisher-'));
   opened.push({ close: () => rm(folder, { recursive: true, force: true }) });
   const file = join(folder, 'store.sqlite');
-  const store = await createStore({ kind: 'sqlite', file, definitions });
+  const store = await createStore({ kind: 'sqlite', file, definitions, ...options });
   opened.push(store);
   await store.migrate();
   return { store, file };
@@ -138,6 +149,25 @@ test('many simultaneous writes are sent in fewer deltas, in order, none lost', a
   const stored = await store.get('services', ids[0]);
   assert.equal(workers.deltas.at(-1)?.upserts.services?.[0]?.['port'], stored?.['port']);
 });
+
+for (const kept of ['kept', 'no longer kept'] as const) {
+  test(`the changes of one transaction take effect together, in messages of bounded size, when they are ${kept}`, async () => {
+    const store = await openStore(kept === 'kept' ? {} : { keptChanges: 100 });
+    const { workers, publisher } = await start(store);
+    const rows = Array.from({ length: 700 }, () => serviceRow(randomUUID())).map((row) => ({ ...row, name: row.id }));
+    const { version } = await store.write((writer) =>
+      writer.writeRows(rows.map((after) => ({ entity: 'services', before: null, after }))),
+    );
+    await publisher.published(version);
+    assert.equal(workers.messages.filter(({ more }) => !more).length, 1);
+    assert.equal(workers.messages.at(-1)?.more, false);
+    assert.ok(workers.messages.every(({ entities }) => entities <= 256));
+    assert.deepEqual(workers.deltas.flatMap(entitiesOf).sort(), rows.map(({ id }) => id).sort());
+    await insert(store, ids[0]);
+    await until(() => workers.messages.length > 3);
+    assert.deepEqual(workers.messages.at(-1), { entities: 1, more: false });
+  });
+}
 
 test('resolves only when every worker has applied the change', async () => {
   const store = await openStore();

@@ -3,14 +3,15 @@ import { type SnapshotDelta, type SnapshotFailure, snapshotEntities } from '../.
 import { awaitWithTimeout } from '../../shared/util/time/await-with-timeout.ts';
 import type { ZoneRegistry } from '../../shared/zones/zone-registry.ts';
 import type { ConfigPublisher } from '../admin/contract.ts';
-import type { Dump, FeedPosition, HistoryGap, Store } from '../store/store.ts';
+import type { Change, ChangeBatch, Dump, FeedPosition, HistoryGap, Store } from '../store/store.ts';
 import type { AddressBook } from './address-book.ts';
 import { ConfigMirror } from './config-mirror.ts';
+import { deltaPieces } from './delta-pieces.ts';
 import type { LastGoodWriter } from './last-good-writer.ts';
 import type { DeltaReceivers, PublisherLog, PublisherOptions } from './publisher-options.ts';
 
-/** Maximum changes in one delta: a worker serves requests between two of them. */
-const changesPerDelta = 256;
+/** Maximum changes that are read at once. */
+const changesPerRead = 256;
 const retryPause = 1000;
 const closeLimit = 1000;
 
@@ -113,10 +114,10 @@ export class Publisher implements ConfigPublisher {
     void this.#pump();
   }
 
-  async published(version: number): Promise<void> {
+  async published(version: number, timeout: number = this.#ackTimeout): Promise<void> {
     const began = performance.now();
-    if (!this.#carries(version)) await this.#followedTo(version);
-    const left = Math.max(0, began + this.#ackTimeout - performance.now());
+    if (!this.#carries(version)) await this.#followedTo(version, timeout);
+    const left = Math.max(0, began + timeout - performance.now());
     const sent = this.#sent;
     if (this.#carries(version) && (await this.#workers.settled(sent, left))) return;
     this.#log.log('warn', 'not every worker has applied a change in time; its write is answered anyway', {
@@ -153,7 +154,7 @@ export class Publisher implements ConfigPublisher {
     return !this.#unsent && !this.#resync && this.position.version >= version;
   }
 
-  #followedTo(version: number): Promise<void> {
+  #followedTo(version: number, timeout: number): Promise<void> {
     return new Promise((resolve) => {
       const finish = (): void => {
         clearTimeout(timer);
@@ -163,7 +164,7 @@ export class Publisher implements ConfigPublisher {
       const check = (): void => {
         if (this.#carries(version)) finish();
       };
-      const timer = setTimeout(finish, this.#ackTimeout);
+      const timer = setTimeout(finish, timeout);
       this.#waiters.add(check);
       // A commit is announced before it is awaited, so a running read already includes it.
       if (this.#pumping === null) void this.#pump();
@@ -194,14 +195,27 @@ export class Publisher implements ConfigPublisher {
   }
 
   async #catchUp(): Promise<void> {
+    const batch = await this.#readToHead();
+    if (typeof batch === 'string') return this.#compare(batch);
+    if (batch.changes.length === 0) return;
+    const delta = this.#mirror.apply(batch);
+    if (delta !== null) await this.#sendOrCompare(delta);
+    this.#wake();
+  }
+
+  /**
+   * All changes up to the last commit, however many: a delta that ends within a transaction would show workers half of it, and rows
+   * are read as they are now, also in a later transaction.
+   */
+  async #readToHead(): Promise<ChangeBatch | HistoryGap> {
+    const changes: Change[] = [];
+    let { position } = this;
     for (;;) {
-      const batch = await this.#store.changesSince(this.position, changesPerDelta);
-      if (typeof batch === 'string') return this.#compare(batch);
-      if (batch.changes.length === 0) return;
-      const delta = this.#mirror.apply(batch);
-      if (delta !== null) this.#sendOrCompare(delta);
-      this.#wake();
-      if (batch.changes.length < changesPerDelta) return;
+      const batch = await this.#store.changesSince(position, changesPerRead);
+      if (typeof batch === 'string') return batch;
+      changes.push(...batch.changes);
+      position = batch.position;
+      if (batch.changes.length < changesPerRead) return { changes, position };
       // SQLite reads synchronously, so lookups run here.
       await nextTurn();
     }
@@ -217,8 +231,8 @@ export class Publisher implements ConfigPublisher {
     const dump = await this.#store.dump(snapshotEntities);
     await this.#recheck();
     this.#resync = false;
-    const delta = this.#mirror.replace(dump);
-    this.#sendOrCompare(delta);
+    const delta = await this.#mirror.replaceInPieces(dump, nextTurn);
+    await this.#sendOrCompare(delta);
     const restored = this.#rewritten;
     this.#rewritten = false;
     if (restored) {
@@ -249,9 +263,9 @@ export class Publisher implements ConfigPublisher {
    * The mirror is ahead of the workers when a delta could not be sent. The next round then compares everything and sends the whole
    * config, since it is unknown how much of the delta took effect.
    */
-  #sendOrCompare(delta: SnapshotDelta): void {
+  async #sendOrCompare(delta: SnapshotDelta): Promise<void> {
     try {
-      this.#send(this.#unsent ? { ...this.#mirror.full(), invalidateAll: true } : delta);
+      await this.#send(this.#unsent ? { ...this.#mirror.full(), invalidateAll: true } : delta);
       this.#unsent = false;
     } catch (error) {
       this.#unsent = true;
@@ -260,15 +274,20 @@ export class Publisher implements ConfigPublisher {
     }
   }
 
-  #send(change: SnapshotDelta): void {
+  async #send(change: SnapshotDelta): Promise<void> {
     this.#sent = Math.max(this.#sent + 1, change.version);
     const delta = { ...change, version: this.#sent };
     this.#onDelta(delta);
     const zones = this.#zones?.change(delta) ?? null;
     const addresses = this.#addresses?.change(delta) ?? null;
+    const pieces = deltaPieces(delta);
+    for (const piece of pieces.slice(0, -1)) {
+      this.#workers.broadcast({ type: 'delta', json: JSON.stringify(piece), more: true });
+      await nextTurn();
+    }
     this.#workers.broadcast({
       type: 'delta',
-      json: JSON.stringify(delta),
+      json: JSON.stringify(pieces.at(-1)),
       ...(zones === null ? {} : { zones }),
       ...(addresses === null ? {} : { addresses }),
     });

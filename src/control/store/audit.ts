@@ -6,7 +6,7 @@ export interface RowChange {
   readonly entity: string;
   readonly id: string;
   readonly operation: 'upsert' | 'delete';
-  /** The row before; null for a new row, and for a cascaded deletion. */
+  /** The row before; null for a new row, and for a cascaded deletion of what is not config. */
   readonly before: Row | null;
   /** The row after; null when it was deleted. */
   readonly after: Row | null;

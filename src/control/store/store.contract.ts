@@ -4,7 +4,9 @@ import { registerAuditTests } from './contract/audit.contract.ts';
 import { registerChangeTests } from './contract/changes.contract.ts';
 import { registerConstraintTests } from './contract/constraints.contract.ts';
 import { registerCounterTests } from './contract/counters.contract.ts';
+import { registerHistoryTests } from './contract/history.contract.ts';
 import { registerListTests } from './contract/lists.contract.ts';
+import { registerManyRowsTests } from './contract/many-rows.contract.ts';
 import { registerMigrationTests } from './contract/migrations.contract.ts';
 import { registerRowTests } from './contract/rows.contract.ts';
 import type { Backup, BenchOptions, StoreBench } from './contract/store-bench.ts';
@@ -53,11 +55,13 @@ export function describeStore(
     };
     afterEach(() => Promise.all(opened.splice(0).map((store) => store.close())));
     describe('rows', () => registerRowTests(bench));
+    describe('many rows', () => registerManyRowsTests(bench));
     describe('constraints', () => registerConstraintTests(bench));
     describe('lists', () => registerListTests(bench));
     describe('changes', () => registerChangeTests(bench));
     describe('counters', () => registerCounterTests(bench));
     describe('audit', () => registerAuditTests(bench));
+    describe('history', () => registerHistoryTests(bench));
     describe('usage', () => registerUsageTests(bench));
     describe('migrations', () => registerMigrationTests(bench));
     it('answers a ping before and after it is migrated', async () => {

@@ -1,6 +1,7 @@
 import type { Row } from '../../shared/entities/entity.ts';
 import type { Lease, LeaseRequest } from '../../shared/limits/lease.ts';
 import type { AuditRecord, AuditStore, RowChange } from './audit.ts';
+import type { Attribution, HistoryStore, RowSince } from './history.ts';
 import type { Position } from './position.ts';
 import type { UsageStore } from './usage-store.ts';
 
@@ -98,10 +99,40 @@ export interface StoreWriter extends StoreReader {
   delete(entity: string, id: string): Promise<boolean>;
   /** Removes rows of all entities whose `expires_at` has passed, at most some thousands. Returns how many. */
   deleteExpired(): Promise<number>;
+  /**
+   * Many rows at once, far faster than one by one, in any order: rows may refer to each other and exchange unique values. The
+   * constraints are the database's own, so a violation rejects with its error, not with a `StoreError`. The caller that deletes a row
+   * names the rows of other entities that refer to it, too; a row that is not named is deleted by its on-delete rule, without its
+   * `before`.
+   */
+  writeRows(writes: readonly RowWrite[]): Promise<void>;
+  /**
+   * Rows that were changed after a position, by committed transactions or by earlier writes in this one. A gap as with
+   * `changesSince`, and for more than some thousands.
+   */
+  changedSince(position: FeedPosition): Promise<readonly RowId[] | HistoryGap>;
   /** What this transaction has changed so far, in order; cascaded rows come before the row that caused them. */
   readonly changes: readonly RowChange[];
+  /** Who makes the version of the config that this write becomes, and how. Default: a write of the gateway itself. */
+  attribute(to: Attribution): void;
+  /** Every row of config that was changed after a version, earlier writes of this transaction excluded. */
+  rowsSince(version: number): Promise<readonly RowSince[]>;
   /** Stores audit records: they are committed with the transaction or not at all. No line in `changes`. */
   audit(records: readonly AuditRecord[]): Promise<void>;
+}
+
+/** One row of `writeRows`. Without `before` it is inserted, without `after` deleted. */
+export interface RowWrite {
+  readonly entity: string;
+  /** The row as it is stored. */
+  readonly before: Row | null;
+  /** Stored with its own `created_at`; `updated_at` (if the entity has one) is `now`. */
+  readonly after: Row | null;
+}
+
+export interface RowId {
+  readonly entity: string;
+  readonly id: string;
 }
 
 export interface InsertOptions {
@@ -140,7 +171,7 @@ export interface CounterStore {
   deleteExpiredCounters(): Promise<number>;
 }
 
-export interface Store extends StoreReader, CounterStore, AuditStore, UsageStore {
+export interface Store extends StoreReader, CounterStore, AuditStore, HistoryStore, UsageStore {
   readonly kind: 'sqlite' | 'postgres';
   /** Creates or upgrades the tables; safe when several nodes do so at once. Throws `newer-store` on a store from a newer version. */
   migrate(): Promise<void>;

@@ -13,6 +13,18 @@ export class CertificateTable {
   readonly #stapled = new Set<string>();
   /** Ids of certificates with a second certificate (`cert_alt`). */
   readonly #paired = new Set<string>();
+  readonly #reusable: (row: Row) => LiveCertificate | null;
+
+  /** `reusable`: a certificate that was built from the same row, with what was computed for it. */
+  constructor(reusable: (row: Row) => LiveCertificate | null = () => null) {
+    this.#reusable = reusable;
+  }
+
+  /** The certificate that was built from this row. */
+  builtFrom(row: Row): LiveCertificate | null {
+    const certificate = this.#certificates.get(row.id);
+    return certificate?.stored === row ? certificate : null;
+  }
 
   get choosesByKeyType(): boolean {
     return this.#paired.size > 0;
@@ -20,7 +32,7 @@ export class CertificateTable {
 
   upsertCertificate(row: Row): void {
     this.removeCertificate(row.id);
-    this.#certificates.set(row.id, new LiveCertificate(row));
+    this.#certificates.set(row.id, this.#reusable(row) ?? new LiveCertificate(row));
     if (text(row, 'ocsp_response') !== null) this.#stapled.add(row.id);
     if (text(row, 'cert_alt') !== null) this.#paired.add(row.id);
   }
@@ -90,7 +102,7 @@ export class CertificateTable {
   }
 }
 
-class LiveCertificate implements RuntimeCertificate {
+export class LiveCertificate implements RuntimeCertificate {
   readonly id: string;
   readonly stored: Row;
   #first: SecureContext | null = null;

@@ -18,6 +18,11 @@ interface Entry {
   readonly broken: boolean;
 }
 
+interface Created {
+  readonly instance: PluginInstance;
+  readonly failure: Error | null;
+}
+
 /** The plugin instances of a snapshot. An instance lives, with all its state, until its row changes. */
 export class PluginSet implements PlanSource {
   readonly epoch: PlanEpoch = { value: 0 };
@@ -31,6 +36,8 @@ export class PluginSet implements PlanSource {
   readonly #certificateReaders = new Set<string>();
   readonly #tracers = new Map<string, TraceNeeds>();
   #tracing: TraceRule | null = null;
+  /** Instances that the next upserts of their rows use. */
+  readonly #prepared = new Map<Row, Created>();
 
   constructor(plugins: ReadonlyMap<string, Plugin>, host: PluginHost) {
     this.#plugins = plugins;
@@ -53,15 +60,31 @@ export class PluginSet implements PlanSource {
     return this.#entries.keys();
   }
 
+  /** Sets instances up, one in each step, for the upserts of these rows that follow. */
+  *prepare(rows: readonly Row[]): Generator<void> {
+    for (const row of rows) {
+      if (isEnabled(row) && !this.#isCurrent(row)) this.#prepared.set(row, this.#create(row));
+      yield;
+    }
+  }
+
+  /** The upserts do not follow. */
+  dropPrepared(): void {
+    for (const { instance, failure } of this.#prepared.values()) if (failure === null) retireInstance(instance);
+    this.#prepared.clear();
+  }
+
   /** Throws when the instance cannot be set up; requests in its scope are rejected until the row is fixed. */
   upsert(row: Row): void {
     const old = this.#entries.get(row.id);
-    if (old !== undefined && !old.broken && isDeepStrictEqual(old.row, row)) return;
+    const prepared = this.#prepared.get(row);
+    if (prepared === undefined && this.#isCurrent(row)) return;
     if (!isEnabled(row)) {
       this.remove(row.id);
       return;
     }
-    const { instance, failure } = this.#create(row);
+    const { instance, failure } = prepared ?? this.#create(row);
+    this.#prepared.delete(row);
     this.#entries.set(row.id, { row, instance, broken: failure !== null });
     if (instance.needs.clientCertificate === true) this.#certificateReaders.add(row.id);
     else this.#certificateReaders.delete(row.id);
@@ -110,7 +133,12 @@ export class PluginSet implements PlanSource {
     for (const id of [...this.#entries.keys()]) this.remove(id);
   }
 
-  #create(row: Row): { readonly instance: PluginInstance; readonly failure: Error | null } {
+  #isCurrent(row: Row): boolean {
+    const entry = this.#entries.get(row.id);
+    return entry !== undefined && !entry.broken && isDeepStrictEqual(entry.row, row);
+  }
+
+  #create(row: Row): Created {
     const name = text(row, 'name') ?? '';
     const config = (row['config'] ?? {}) as Readonly<Record<string, unknown>>;
     try {

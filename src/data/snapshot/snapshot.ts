@@ -1,27 +1,19 @@
 import type { Plugin, PluginScope } from '../../plugin-sdk/define-plugin.ts';
-import type { Row } from '../../shared/entities/entity.ts';
-import { text, texts } from '../../shared/entities/row-fields.ts';
-import type { SnapshotDelta, SnapshotEntity, SnapshotFailure } from '../../shared/messages/messages.ts';
+import type { SnapshotDelta, SnapshotFailure } from '../../shared/messages/messages.ts';
 import type { AddressChanges } from '../../shared/messages/upstream-addresses.ts';
-import { splitHostPort } from '../../shared/util/net/host-port.ts';
 import type { AddressZone } from '../../shared/zones/address-zone.ts';
 import type { PluginHost } from '../plugin-runner/instances.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { TraceRule } from '../plugin-runner/trace-rule.ts';
 import { wouldMatch } from '../router/explain-match.ts';
-import { createRouter, type IndexedRouter } from '../router/indexed-router.ts';
+import type { IndexedRouter } from '../router/indexed-router.ts';
 import type { RouteQuery } from '../router/router.ts';
-import { StreamRouter } from '../router/stream-router.ts';
-import { isHttpRoute, LiveRoute } from './build-route.ts';
-import { appliesToStreams, LiveStreamRoute } from './build-stream-route.ts';
+import type { StreamRouter } from '../router/stream-router.ts';
 import type { UpstreamTlsDefaults } from './build-tls.ts';
-import { CertificateTable } from './certificate-table.ts';
 import { PluginSet } from './plugin-set.ts';
-import { RouteTable } from './route-table.ts';
 import type { RouteExplanation, RuntimeCertificate, RuntimeRoute, RuntimeService, RuntimeUpstream } from './runtime.ts';
 import type { RuntimeStreamRoute, StreamSnapshot } from './runtime-stream.ts';
-import { ServiceTable } from './service-table.ts';
-import { UpstreamTable } from './upstream-table.ts';
+import { SnapshotTables, type TablesOptions } from './snapshot-tables.ts';
 
 export interface SnapshotOptions {
   /** The shared state of backend addresses, common to all workers. */
@@ -32,63 +24,32 @@ export interface SnapshotOptions {
   readonly host: PluginHost;
 }
 
-/** The common interface of the tables. `upsert` may throw: the entity is then recorded as failed. */
-interface Table {
-  ids(): Iterable<string>;
-  upsert(row: Row): void;
-  remove(id: string): void;
-}
-
-/** Entities in the order in which they depend on each other. */
-const order: readonly SnapshotEntity[] = [
-  'certificates',
-  'ca_certificates',
-  'snis',
-  'upstreams',
-  'targets',
-  'services',
-  'routes',
-  'plugins',
-];
-
 /**
- * The snapshot of one worker. `apply` is synchronous, so that a request sees the config before a delta or after it, and
- * it rebuilds only what the delta affects.
+ * The snapshot of one worker. A change takes effect in one turn of the event loop, so that a request sees the config before it or
+ * after it: a small one is applied in place and rebuilds only what it affects (`apply`); for a large one new tables are built between
+ * requests, and replace the old ones at the end (`applyInPieces`).
  */
 export class LiveSnapshot implements StreamSnapshot {
   version = 0;
-  readonly router: IndexedRouter<RuntimeRoute>;
-  readonly streams = new StreamRouter<RuntimeStreamRoute>();
-  readonly #certificates = new CertificateTable();
-  readonly #authorities = new Map<string, Row>();
+  /** Replaced together with the tables. */
+  router: IndexedRouter<RuntimeRoute>;
+  streams: StreamRouter<RuntimeStreamRoute>;
+  readonly #options: TablesOptions;
   readonly #plugins: PluginSet;
-  readonly #upstreams: UpstreamTable;
-  readonly #targets = new Set<string>();
-  /** Routes with `snis`. */
-  readonly #namedRoutes = new Set<string>();
-  readonly #services: ServiceTable;
-  readonly #routes: RouteTable<LiveRoute>;
-  readonly #streamRoutes: RouteTable<LiveStreamRoute>;
-  readonly #tables: Readonly<Record<SnapshotEntity, Table>>;
-  readonly #failures = new Map<string, SnapshotFailure>();
+  readonly #pluginFailures = new Map<string, SnapshotFailure>();
+  #tables: SnapshotTables;
+  #closed = false;
 
   constructor(options: SnapshotOptions) {
-    this.router = createRouter<RuntimeRoute>();
-    this.#upstreams = new UpstreamTable(options.zone);
     this.#plugins = new PluginSet(options.plugins, options.host);
-    this.#services = new ServiceTable({
-      defaults: options.upstreamTls ?? { authorities: null, clientCertificate: null },
-      upstream: (name) => this.#upstreams.byName(name),
-      certificate: (id) => this.#certificates.certificateRow(id),
-      authority: (id) => this.#authorities.get(id),
-    });
-    this.#routes = new RouteTable<LiveRoute>(this.router, this.#services, (row) =>
-      isHttpRoute(row) ? new LiveRoute(row, this.#plugins) : null,
-    );
-    this.#streamRoutes = new RouteTable<LiveStreamRoute>(this.streams, this.#services, (row) =>
-      appliesToStreams(row) ? new LiveStreamRoute(row, this.#plugins.streams) : null,
-    );
-    this.#tables = this.#makeTables();
+    this.#options = {
+      zone: options.zone,
+      upstreamTls: options.upstreamTls ?? { authorities: null, clientCertificate: null },
+      plugins: this.#plugins,
+    };
+    this.#tables = new SnapshotTables(this.#options);
+    this.router = this.#tables.router;
+    this.streams = this.#tables.streams;
   }
 
   get globalPlan(): PluginPlan {
@@ -105,27 +66,27 @@ export class LiveSnapshot implements StreamSnapshot {
   }
 
   certificateFor(serverName: string): RuntimeCertificate | null {
-    return this.#certificates.find(serverName);
+    return this.#tables.certificates.find(serverName);
   }
 
   upstream(name: string): RuntimeUpstream | null {
-    return this.#upstreams.byName(name);
+    return this.#tables.upstreams.byName(name);
   }
 
   service(idOrName: string): RuntimeService | null {
-    return this.#services.find(idOrName);
+    return this.#tables.services.find(idOrName);
   }
 
   get choosesByKeyType(): boolean {
-    return this.#certificates.choosesByKeyType;
+    return this.#tables.certificates.choosesByKeyType;
   }
 
   ocspResponse(certificate: Uint8Array): Uint8Array | null {
-    return this.#certificates.ocspResponse(certificate);
+    return this.#tables.certificates.ocspResponse(certificate);
   }
 
   get routesByServerName(): boolean {
-    return this.#namedRoutes.size > 0;
+    return this.#tables.namedRoutes.size > 0;
   }
 
   get wantsClientCertificates(): boolean {
@@ -134,7 +95,7 @@ export class LiveSnapshot implements StreamSnapshot {
 
   explainRoute(query: RouteQuery, most: number): RouteExplanation {
     const disabled: RuntimeRoute[] = [];
-    for (const route of this.#routes.resting()) {
+    for (const route of this.#tables.routes.resting()) {
       if (disabled.length === most) break;
       if (!route.refused && wouldMatch(route, query)) disabled.push(route);
     }
@@ -150,26 +111,45 @@ export class LiveSnapshot implements StreamSnapshot {
    * resulting addresses of upstreams.
    */
   apply(delta: SnapshotDelta, addresses: AddressChanges | null = null): readonly SnapshotFailure[] {
-    if (addresses !== null) this.#upstreams.setAddresses(addresses);
-    if (delta.full) this.#removeAbsent(delta);
-    for (const entity of order.toReversed()) {
-      for (const id of delta.removes[entity] ?? []) this.#remove(entity, id);
-    }
-    for (const entity of order) {
-      for (const row of delta.upserts[entity] ?? [])
-        this.#attempt(entity, row.id, () => this.#tables[entity].upsert(row));
-      if (entity === 'targets') this.#rebuildUpstreams();
-      if (entity === 'services') this.#rebuildServices();
-    }
+    if (addresses !== null) this.#tables.upstreams.setAddresses(addresses);
+    if (delta.full) this.#removeAbsentPlugins(delta);
+    for (const id of delta.removes.plugins ?? []) this.#removePlugin(id);
+    for (const _ of this.#tables.apply(delta));
+    this.#upsertPlugins(delta);
     this.version = delta.version;
-    return [...this.#failures.values()];
+    return this.#failures();
+  }
+
+  /**
+   * The same for a large change: `pause` is awaited whenever it has worked for some milliseconds, and until the promise resolves the
+   * config from before is in effect. No other change may be applied meanwhile.
+   */
+  async applyInPieces(
+    delta: SnapshotDelta,
+    addresses: AddressChanges | null,
+    pause: () => Promise<void>,
+  ): Promise<readonly SnapshotFailure[]> {
+    const next = new SnapshotTables(this.#options);
+    await inPieces(next.fill(this.#tables, delta, addresses), pause);
+    await inPieces(this.#plugins.prepare(delta.upserts.plugins ?? []), pause);
+    // From here to the end nothing waits.
+    if (this.#closed) {
+      this.#plugins.dropPrepared();
+      return [];
+    }
+    this.#tables = next;
+    this.router = next.router;
+    this.streams = next.streams;
+    if (delta.full) this.#removeAbsentPlugins(delta);
+    for (const id of delta.removes.plugins ?? []) this.#removePlugin(id);
+    this.#upsertPlugins(delta);
+    this.version = delta.version;
+    return this.#failures();
   }
 
   /** The addresses of upstreams have changed, but not the config. */
   updateAddresses(addresses: AddressChanges): void {
-    this.#upstreams.setAddresses(addresses);
-    this.#rebuildUpstreams();
-    this.#rebuildServices();
+    this.#tables.updateAddresses(addresses);
   }
 
   /** Resolves when all plugin instances have delivered their queued data, or after so many milliseconds. */
@@ -179,127 +159,46 @@ export class LiveSnapshot implements StreamSnapshot {
 
   /** Disposes of the plugin instances. */
   close(): void {
+    this.#closed = true;
     this.#plugins.close();
   }
 
-  #removeAbsent(delta: SnapshotDelta): void {
-    for (const entity of order.toReversed()) {
-      const present = new Set((delta.upserts[entity] ?? []).map((row) => row.id));
-      for (const id of [...this.#tables[entity].ids()]) {
-        if (!present.has(id)) this.#remove(entity, id);
+  #removeAbsentPlugins(delta: SnapshotDelta): void {
+    const present = new Set((delta.upserts.plugins ?? []).map((row) => row.id));
+    for (const id of [...this.#plugins.ids()]) if (!present.has(id)) this.#removePlugin(id);
+    for (const id of [...this.#pluginFailures.keys()]) if (!present.has(id)) this.#pluginFailures.delete(id);
+  }
+
+  #removePlugin(id: string): void {
+    this.#pluginFailures.delete(id);
+    this.#plugins.remove(id);
+  }
+
+  #upsertPlugins(delta: SnapshotDelta): void {
+    for (const row of delta.upserts.plugins ?? []) {
+      try {
+        this.#plugins.upsert(row);
+        this.#pluginFailures.delete(row.id);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        this.#pluginFailures.set(row.id, { entity: 'plugins', id: row.id, reason });
       }
     }
-    for (const [key, failure] of this.#failures) {
-      if (!delta.upserts[failure.entity]?.some((row) => row.id === failure.id)) this.#failures.delete(key);
-    }
   }
 
-  #remove(entity: SnapshotEntity, id: string): void {
-    this.#attempt(entity, id, () => this.#tables[entity].remove(id));
+  #failures(): readonly SnapshotFailure[] {
+    return [...this.#tables.failures.values(), ...this.#pluginFailures.values()];
   }
+}
 
-  /** Upstreams are built once, however many of their targets a delta contains. */
-  #rebuildUpstreams(): void {
-    for (const id of this.#upstreams.takeDirty()) {
-      this.#attempt('upstreams', id, () => {
-        for (const name of this.#upstreams.rebuild(id)) this.#services.touch(name);
-      });
-    }
-  }
+/** Milliseconds of work between two pauses: a request waits no longer for it. */
+const piece = 2;
 
-  #rebuildServices(): void {
-    for (const id of this.#services.takeDirty()) {
-      this.#attempt('services', id, () => {
-        try {
-          this.#services.rebuild(id);
-        } finally {
-          const attempt = (routeId: string, work: () => void): void => this.#attempt('routes', routeId, work);
-          this.#routes.rebind(id, attempt);
-          this.#streamRoutes.rebind(id, attempt);
-        }
-      });
-    }
-  }
-
-  #attempt(entity: SnapshotEntity, id: string, work: () => void): void {
-    const key = `${entity}:${id}`;
-    try {
-      work();
-      if (this.#failures.size > 0) this.#failures.delete(key);
-    } catch (error) {
-      this.#failures.set(key, { entity, id, reason: error instanceof Error ? error.message : String(error) });
-    }
-  }
-
-  #makeTables(): Readonly<Record<SnapshotEntity, Table>> {
-    const certificates = this.#certificates;
-    const authorities = this.#authorities;
-    const services = this.#services;
-    const upstreams = this.#upstreams;
-    const targets = this.#targets;
-    const touchUsersOf = (certificate: string): void => {
-      upstreams.touchUsersOf(certificate);
-      services.touch(certificate);
-    };
-    return {
-      certificates: {
-        ids: () => certificates.certificateIds(),
-        upsert: (row) => {
-          certificates.upsertCertificate(row);
-          touchUsersOf(row.id);
-        },
-        remove: (id) => {
-          certificates.removeCertificate(id);
-          touchUsersOf(id);
-        },
-      },
-      ca_certificates: {
-        ids: () => authorities.keys(),
-        upsert: (row) => {
-          if (text(row, 'cert') === null) throw new Error('it has no certificate');
-          authorities.set(row.id, row);
-          services.touch(row.id);
-        },
-        remove: (id) => {
-          authorities.delete(id);
-          services.touch(id);
-        },
-      },
-      snis: {
-        ids: () => certificates.sniIds(),
-        upsert: (row) => certificates.upsertSni(row),
-        remove: (id) => certificates.removeSni(id),
-      },
-      upstreams,
-      // Their addresses come from the control plane; here they are only validated.
-      targets: {
-        ids: () => targets,
-        upsert: (row) => {
-          targets.add(row.id);
-          splitHostPort(text(row, 'target') ?? '');
-        },
-        remove: (id) => targets.delete(id),
-      },
-      services,
-      routes: {
-        ids: () => [...this.#routes.ids(), ...this.#streamRoutes.ids()],
-        upsert: (row) => {
-          if ((texts(row, 'snis') ?? []).length > 0) this.#namedRoutes.add(row.id);
-          else this.#namedRoutes.delete(row.id);
-          // A route may have had the other kind before.
-          try {
-            this.#routes.upsert(row);
-          } finally {
-            this.#streamRoutes.upsert(row);
-          }
-        },
-        remove: (id) => {
-          this.#namedRoutes.delete(id);
-          this.#routes.remove(id);
-          this.#streamRoutes.remove(id);
-        },
-      },
-      plugins: this.#plugins,
-    };
+async function inPieces(steps: Generator<void>, pause: () => Promise<void>): Promise<void> {
+  let end = performance.now() + piece;
+  for (const _ of steps) {
+    if (performance.now() < end) continue;
+    await pause();
+    end = performance.now() + piece;
   }
 }

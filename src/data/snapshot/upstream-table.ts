@@ -4,6 +4,8 @@ import type { AddressChanges, UpstreamAddresses } from '../../shared/messages/up
 import type { AddressZone } from '../../shared/zones/address-zone.ts';
 import { type BuiltUpstream, buildUpstream } from './build-upstream.ts';
 
+type Reusable = (row: Row, addresses: UpstreamAddresses | null) => BuiltUpstream | null;
+
 /** Upstreams and the addresses of their targets. Changes are collected, then each affected upstream is rebuilt once. */
 export class UpstreamTable {
   readonly #zone: AddressZone;
@@ -14,8 +16,24 @@ export class UpstreamTable {
   readonly #nameOf = new Map<string, string>();
   #dirty = new Set<string>();
 
-  constructor(zone: AddressZone) {
+  readonly #reusable: Reusable;
+
+  /** `reusable`: an upstream that was built from the same row and addresses. */
+  constructor(zone: AddressZone, reusable: Reusable = () => null) {
     this.#zone = zone;
+    this.#reusable = reusable;
+  }
+
+  /** The upstream that was built from this row and these addresses. */
+  builtFrom(row: Row, addresses: UpstreamAddresses | null): BuiltUpstream | null {
+    if (this.#rows.get(row.id) !== row || (this.#addresses.get(row.id) ?? null) !== addresses) return null;
+    const built = this.byName(text(row, 'name') ?? '');
+    return built?.id === row.id ? built : null;
+  }
+
+  /** Starts with the addresses of another table. */
+  copyAddresses(from: UpstreamTable): void {
+    for (const [id, addresses] of from.#addresses) this.#addresses.set(id, addresses);
   }
 
   byName(name: string): BuiltUpstream | null {
@@ -66,7 +84,8 @@ export class UpstreamTable {
     const row = this.#rows.get(id);
     if (row === undefined) return touched;
     const name = text(row, 'name') ?? '';
-    this.#byName.set(name, buildUpstream(row, this.#addresses.get(id) ?? null, this.#zone));
+    const addresses = this.#addresses.get(id) ?? null;
+    this.#byName.set(name, this.#reusable(row, addresses) ?? buildUpstream(row, addresses, this.#zone));
     this.#nameOf.set(id, name);
     return [...touched, name];
   }

@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { reopenFiles } from '../../shared/logs/reopening.ts';
-import type { FromWorker, SnapshotDelta, ToWorker, WorkerBoot, ZoneChanges } from '../../shared/messages/messages.ts';
+import type {
+  FromWorker,
+  SnapshotDelta,
+  SnapshotFailure,
+  ToWorker,
+  WorkerBoot,
+  ZoneChanges,
+} from '../../shared/messages/messages.ts';
 import { pluginDrainTimeout } from '../../shared/messages/plugin-settings.ts';
 import type { AddressChanges } from '../../shared/messages/upstream-addresses.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
@@ -15,8 +22,15 @@ import { LiveSnapshot } from '../snapshot/snapshot.ts';
 import type { StreamPlane } from '../stream/stream-plane.ts';
 import { WorkerResolver } from '../upstream/worker-resolver.ts';
 import { UsageRecorder } from '../usage/usage-recorder.ts';
+import { DeltaPieces, sizeOf } from './delta-pieces.ts';
 import { WorkerPluginHost } from './plugin-host.ts';
 import { WorkerLog } from './worker-log.ts';
+
+/**
+ * Maximum entities of a change that is applied in place: 1000 take some 10 ms, in which requests wait. For a larger one new tables
+ * are built in pieces, which takes longer in all.
+ */
+const maxInPlace = 1000;
 
 /** Handles the messages of the control plane in a worker thread. */
 export class DataPlaneWorker {
@@ -29,7 +43,8 @@ export class DataPlaneWorker {
   readonly #zone: AddressZone;
   readonly #names: WorkerResolver;
   readonly #usage: UsageRecorder | null;
-  /** A delta waits for the code of its plugins; later ones wait for it. */
+  readonly #pieces = new DeltaPieces();
+  /** A delta waits for the code of its plugins, or is applied in pieces; later ones wait for it. */
   #loading: Promise<void> | null = null;
   #plane: Promise<DataPlane | null> | null = null;
   #streams: StreamPlane | null = null;
@@ -78,9 +93,11 @@ export class DataPlaneWorker {
       case 'config':
         this.#receiveDelta(JSON.parse(message.json) as SnapshotDelta, message.zones, message.addresses);
         break;
-      case 'delta':
-        this.#receiveDelta(JSON.parse(message.json) as SnapshotDelta, message.zones, message.addresses);
+      case 'delta': {
+        const delta = this.#pieces.join(JSON.parse(message.json) as SnapshotDelta, message.more === true);
+        if (delta !== null) this.#receiveDelta(delta, message.zones, message.addresses);
         break;
+      }
       case 'addresses':
         this.#applyAddresses(message.addresses);
         break;
@@ -119,12 +136,15 @@ export class DataPlaneWorker {
   #receiveDelta(delta: SnapshotDelta, zones: ZoneChanges | undefined, addresses: AddressChanges | undefined): void {
     const rows = (delta.upserts.plugins ?? []).filter((row) => row['enabled'] !== false);
     const loading = this.#plugins.load(rows.map((row) => String(row['name'])));
-    if (this.#loading === null && loading === null) {
+    // The first config need not make requests wait: there are none.
+    const large = this.#plane !== null && sizeOf(delta) > maxInPlace;
+    if (this.#loading === null && loading === null && !large) {
       this.#apply(delta, zones, addresses);
       return;
     }
-    const applied = this.#load(loading, this.#loading).then(() => {
-      this.#apply(delta, zones, addresses);
+    const applied = this.#load(loading, this.#loading).then(async () => {
+      if (large) await this.#applyInPieces(delta, zones, addresses);
+      else this.#apply(delta, zones, addresses);
       if (this.#loading === applied) this.#loading = null;
     });
     this.#loading = applied;
@@ -148,11 +168,23 @@ export class DataPlaneWorker {
 
   #apply(delta: SnapshotDelta, zones: ZoneChanges | undefined, addresses: AddressChanges | undefined): void {
     this.#host.addZones(zones);
-    const failures = this.#snapshot.apply(delta, addresses ?? null);
-    this.#host.applied(delta, zones);
-    this.#post({ type: 'ack', version: delta.version, failures });
+    this.#applied(delta, zones, this.#snapshot.apply(delta, addresses ?? null));
     // No request is accepted before there is a config.
     this.#plane ??= this.#listen();
+  }
+
+  async #applyInPieces(
+    delta: SnapshotDelta,
+    zones: ZoneChanges | undefined,
+    addresses: AddressChanges | undefined,
+  ): Promise<void> {
+    this.#host.addZones(zones);
+    this.#applied(delta, zones, await this.#snapshot.applyInPieces(delta, addresses ?? null, nextTurn));
+  }
+
+  #applied(delta: SnapshotDelta, zones: ZoneChanges | undefined, failures: readonly SnapshotFailure[]): void {
+    this.#host.applied(delta, zones);
+    this.#post({ type: 'ack', version: delta.version, failures });
   }
 
   async #listen(): Promise<DataPlane | null> {

@@ -92,6 +92,9 @@ export type ToWorker =
       readonly type: 'delta';
       /** A `SnapshotDelta`, serialised once for all workers. */
       readonly json: string;
+      /** It is a piece of a large change, and more follow: nothing of it takes effect before the last piece. */
+      readonly more?: true;
+      /** With the last piece. */
       readonly zones?: ZoneChanges;
       readonly addresses?: AddressChanges;
     }

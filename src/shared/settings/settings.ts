@@ -186,6 +186,8 @@ export interface Settings {
   readonly trustedCertificates: string | null;
   /** The audit log: whether it is on, and how long records are kept (0: for ever). */
   readonly audit: { readonly enabled: boolean; readonly retention: number };
+  /** Versions of the config: how many are kept, and for how many milliseconds (0: for ever). */
+  readonly configHistory: { readonly versions: number; readonly retention: number };
   /** Usage analytics: whether it is on, the maximum series of a node, and how long they are kept (milliseconds). */
   readonly analytics: {
     readonly enabled: boolean;

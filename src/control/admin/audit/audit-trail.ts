@@ -1,12 +1,12 @@
 import type { EntityDefinition, Row } from '../../../shared/entities/entity.ts';
 import type { EntityRegistry } from '../../../shared/entities/registry.ts';
-import { schemaOf, toSeconds } from '../../../shared/entities/rows.ts';
 import { uuidV7 } from '../../../shared/util/time/uuid-v7.ts';
 import type { AuditRecord, RowChange } from '../../store/audit.ts';
+import type { Attribution } from '../../store/history.ts';
 import type { StoreWriter } from '../../store/store.ts';
-import { bounded, differenceOf } from './difference.ts';
 import type { Origin } from './origin.ts';
-import { looksSecret, redacted, redactFields } from './redact.ts';
+import { looksSecret, redacted } from './redact.ts';
+import { shownDifference } from './shown-difference.ts';
 
 /** The request, for its records. */
 export interface AuditedRequest {
@@ -24,6 +24,9 @@ export interface ActionDetails {
   /** Names of the body's fields, without values, as any of them may be a secret. */
   readonly fields: readonly string[];
 }
+
+/** Records that are made in one turn of the event loop. */
+const recordsAtOnce = 100;
 
 /** Follows one request that writes, and creates its records: one for each changed row, or one for an action that changes no row. */
 export class AuditTrail {
@@ -44,15 +47,22 @@ export class AuditTrail {
     return `${origin.actor.name} at ${origin.peer} sent ${method} ${path} (request ${origin.requestId})`;
   }
 
-  /** Stores records of everything that the transaction has changed. The last step of the transaction. */
-  async record(writer: StoreWriter): Promise<void> {
+  /**
+   * Stores records of everything that the transaction has changed, and names the actor of the version that it makes. The last step of
+   * the transaction.
+   */
+  async record(writer: StoreWriter, made: Omit<Attribution, 'actor'> = { action: 'write' }): Promise<void> {
     this.settled = true;
+    writer.attribute({ ...made, actor: this.#request.origin.actor.name });
     const entities = this.#entities;
     if (entities === null || writer.changes.length === 0) return;
-    const records = writer.changes
-      .filter(({ cause }) => cause === 'asked')
-      .map((change, index) => this.#recordOf(entities, change, writer, index));
-    await writer.audit(records);
+    const cascades = cascadesOf(writer.changes);
+    const asked = writer.changes.filter(({ cause }) => cause === 'asked');
+    for (let from = 0; from < asked.length; from += recordsAtOnce) {
+      const some = asked.slice(from, from + recordsAtOnce);
+      // A large config is recorded in pieces: the store lets other work run in between.
+      await writer.audit(some.map((change, i) => this.#recordOf(entities, change, writer.now, from + i, cascades)));
+    }
   }
 
   /** Stores a record of an action that changes no entity. */
@@ -69,7 +79,13 @@ export class AuditTrail {
     ]);
   }
 
-  #recordOf(entities: EntityRegistry, change: RowChange, { now, changes }: StoreWriter, index: number): AuditRecord {
+  #recordOf(
+    entities: EntityRegistry,
+    change: RowChange,
+    now: number,
+    index: number,
+    cascades: ReadonlyMap<string, Readonly<Record<string, number>>>,
+  ): AuditRecord {
     const definition = entities.byName(change.entity);
     if (definition === undefined) throw new Error(`there is no entity '${change.entity}'`);
     const row = change.after ?? change.before;
@@ -77,12 +93,10 @@ export class AuditTrail {
       ...this.#body(),
       operation: change.operation === 'delete' ? 'delete' : change.before === null ? 'create' : 'update',
       name: row === null ? null : nameOf(definition, row),
-      ...difference(definition, change),
+      ...shownDifference(definition, change),
     };
-    if (change.operation === 'delete') {
-      const cascade = countsOf(changes.filter(({ cause, root }) => cause === 'cascade' && root === change.id));
-      if (Object.keys(cascade).length > 0) body['cascade'] = cascade;
-    }
+    const cascade = change.operation === 'delete' ? cascades.get(change.id) : undefined;
+    if (cascade !== undefined) body['cascade'] = cascade;
     return { ...this.#common(now, index), entity: change.entity, entityId: change.id, body };
   }
 
@@ -97,34 +111,6 @@ export class AuditTrail {
   }
 }
 
-function difference(definition: EntityDefinition, { before, after }: RowChange): Record<string, unknown> {
-  if (before === null || after === null) {
-    const { truncated, ...sides } = bounded(shown(definition, before, before), shown(definition, after, after));
-    return { ...sides, ...(truncated && { truncated }) };
-  }
-  const changed = differenceOf(before, after);
-  const { truncated, ...sides } = bounded(
-    shown(definition, before, changed.before),
-    shown(definition, after, changed.after),
-  );
-  return { ...sides, ...(truncated && { truncated }) };
-}
-
-/** Some fields of a row, with times as the Admin API shows them. `redact` needs the whole row. */
-function shown(
-  definition: EntityDefinition,
-  row: Row | null,
-  fields: Readonly<Record<string, unknown>> | null,
-): Record<string, unknown> | null {
-  if (row === null || fields === null) return null;
-  const seen = redactFields(schemaOf(definition, row), fields);
-  for (const [name, value] of Object.entries(seen)) {
-    const isTime = name === 'expires_at' ? definition.expires : definition.schema.fields.get(name)?.meta.timestamp;
-    if (isTime === true) seen[name] = toSeconds(definition, value);
-  }
-  return seen;
-}
-
 /** The name for people: the field that identifies it in paths, or its name. Never a secret. */
 function nameOf({ endpointKey, schema }: EntityDefinition, row: Row): string | null {
   const key = endpointKey !== null && schema.fields.get(endpointKey)?.meta.encrypted !== true ? row[endpointKey] : null;
@@ -132,10 +118,16 @@ function nameOf({ endpointKey, schema }: EntityDefinition, row: Row): string | n
   return typeof name === 'string' ? name.slice(0, maxTextLength) : null;
 }
 
-function countsOf(changes: readonly RowChange[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { entity } of changes) counts[entity] = (counts[entity] ?? 0) + 1;
-  return counts;
+/** Numbers of rows by entity that were deleted with a row, by its id. */
+function cascadesOf(changes: readonly RowChange[]): ReadonlyMap<string, Readonly<Record<string, number>>> {
+  const cascades = new Map<string, Record<string, number>>();
+  for (const { cause, root, entity } of changes) {
+    if (cause !== 'cascade' || root === '') continue;
+    const counts = cascades.get(root) ?? {};
+    cascades.set(root, counts);
+    counts[entity] = (counts[entity] ?? 0) + 1;
+  }
+  return cascades;
 }
 
 const maxTextLength = 1024;

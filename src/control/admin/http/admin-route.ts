@@ -15,12 +15,20 @@ export interface AdminRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: RequestBody;
+  /** The body as it was sent, of an operation with `rawBody`; `body` is then empty. */
+  readonly raw: RawBody | null;
   /** The client, and the audit records of the request. */
   readonly trail: AuditTrail;
   /** Who sends the request, and what it may do. */
   readonly caller: Caller;
   /** The `Accept` header; null when there is none. */
   readonly accept: string | null;
+}
+
+export interface RawBody {
+  /** The `Content-Type` header. */
+  readonly type: string | undefined;
+  readonly bytes: Uint8Array;
 }
 
 export interface Answer {
@@ -72,6 +80,8 @@ export interface Operation {
   readonly handle: Handler;
   /** Changes nothing, whatever the method, so it has no audit record. Default: true for GET only. */
   readonly readOnly?: boolean;
+  /** The handler decodes the body itself. Default: false. */
+  readonly rawBody?: boolean;
   readonly notes: OperationNotes;
 }
 
@@ -83,6 +93,13 @@ export interface AdminRoute {
   readonly tag: string;
   /** Names of `{name}` segments whose values no log may show, unless they are ids. Default: none. */
   readonly secretParams?: readonly string[];
+  /** Largest body in bytes. Default: `nginx_admin_client_max_body_size`. */
+  readonly maxBodySize?: number;
+  /**
+   * Called for a request with a body before the body is read; `length` is null when the client did not say it. Returns what to call
+   * when the request has ended. Throws the error that refuses it.
+   */
+  readonly admit?: (length: number | null) => () => void;
 }
 
 /** The path's methods in alphabetical order with HEAD and OPTIONS, for `Allow`. */

@@ -31,13 +31,15 @@ import {
   allowedMethods,
   type Method,
   type Operation,
+  type RawBody,
 } from './admin-route.ts';
+import { admitBodies } from './admit-bodies.ts';
 import { answerClientError } from './client-error.ts';
 import { methodNotAllowed, notFound, withHint } from './http-error.ts';
 import { noRouteError } from './no-route-error.ts';
 import { createOriginPolicy, type RequestOrigin } from './origin-policy.ts';
 import { parseQuery } from './query.ts';
-import { decodeBody, noBody } from './request-body.ts';
+import { decodeBody, methodsWithBody, noBody } from './request-body.ts';
 
 /** Protocols of the server; plain HTTP/1.1 when empty. */
 export interface ServerOptions {
@@ -69,7 +71,6 @@ export interface AppOptions {
 
 const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
 const routedMethods: ReadonlySet<string> = new Set(everyMethod);
-const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 /** Clients of Kong's official SDK put the workspace before every path. */
 const workspaceAlias = '/default';
 
@@ -246,6 +247,8 @@ function register(app: FastifyInstance, route: AdminRoute, options: AppOptions):
       if (operation !== undefined) requireAccess(callerOf(request), operation, request.method, route.path);
       next();
     },
+    ...(route.maxBodySize === undefined ? {} : { bodyLimit: route.maxBodySize }),
+    ...(route.admit === undefined ? {} : { preParsing: admitBodies(route.admit) }),
     handler: async (request, reply) => send(reply, await answer(route, allow, request, options)),
   });
 }
@@ -260,18 +263,34 @@ async function answer(route: AdminRoute, allow: string, request: FastifyRequest,
   const operation = operationOf(route, method);
   if (operation === undefined) throw methodNotAllowed(allow);
   const query = parseQuery(request.url);
-  const body = methodsWithBody.has(method)
-    ? await decodeBody(request.headers['content-type'], (request.body as Uint8Array | undefined) ?? new Uint8Array())
-    : noBody;
+  const raw = methodsWithBody.has(method) ? rawBodyOf(request) : null;
+  const takesRaw = operation.rawBody === true;
+  const body = raw === null || takesRaw ? noBody : await decodeBody(raw.type, raw.bytes);
   const path = request.url.replace(/\?.*$/s, '').replace(/(.)\/$/, '$1');
   const trail = trailOf(request, path, operation, options);
   const params = request.params as Readonly<Record<string, string>>;
   const caller = callerOf(request);
-  const adminRequest = { path, params, query, body, trail, caller, accept: request.headers.accept ?? null };
+  const adminRequest = {
+    path,
+    params,
+    query,
+    body,
+    raw: takesRaw ? raw : null,
+    trail,
+    caller,
+    accept: request.headers.accept ?? null,
+  };
   const result = await handled(operation, adminRequest, options.hints);
   if (method === 'GET' || method === 'HEAD' || operation.readOnly === true || result.status >= 400) return result;
   await options.audit.afterwards(trail, query, body);
   return options.hints.accepted(result, operation.notes, body, path);
+}
+
+function rawBodyOf(request: FastifyRequest): RawBody {
+  return {
+    type: request.headers['content-type'],
+    bytes: (request.body as Uint8Array | undefined) ?? new Uint8Array(),
+  };
 }
 
 async function handled(operation: Operation, request: AdminRequest, hints: Hints): Promise<Answer> {

@@ -18,6 +18,9 @@ export interface RequestBody {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
+/** Other methods have no body, whatever is sent. */
+export const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
 export const noBody: RequestBody = { form: false, value: {} };
 
 /** Bytes from which a body is large. Large bodies are decoded one at a time, so that many delay other work no longer than one does. */
@@ -44,12 +47,23 @@ async function decode(contentType: string | undefined, bytes: Uint8Array): Promi
     throw withHint(unsupportedMediaType(), acceptedTypes);
   }
   if (type.startsWith('application/json')) return { form: false, value: await decodeJson(bytes) };
-  if (type.startsWith('application/x-www-form-urlencoded')) return formBody(parseUrlencoded(decodeText(bytes)));
-  if (type.startsWith('multipart/form-data')) return formBody(readMultipart(bytes, contentType ?? ''));
+  if (isForm(type)) return decodeFormBody(contentType ?? '', bytes);
   throw withHint(unsupportedMediaType(), acceptedTypes);
 }
 
+/** `type`: in lower case. */
+export function isForm(type: string): boolean {
+  return type.startsWith('application/x-www-form-urlencoded') || type.startsWith('multipart/form-data');
+}
+
 const acceptedTypes = 'send Content-Type: application/json, application/x-www-form-urlencoded or multipart/form-data';
+
+/** The text fields of a form. */
+export function decodeFormBody(contentType: string, bytes: Uint8Array): RequestBody {
+  return contentType.trimStart().toLowerCase().startsWith('multipart/form-data')
+    ? formBody(readMultipart(bytes, contentType))
+    : formBody(parseUrlencoded(decodeText(bytes)));
+}
 
 function formBody(pairs: ReturnType<typeof parseUrlencoded>): RequestBody {
   if (pairs === null) throw tooManyArguments();

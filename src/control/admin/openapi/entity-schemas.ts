@@ -1,7 +1,7 @@
 import type { EntityDefinition } from '../../../shared/entities/entity.ts';
 import { exportJsonSchema } from '../../../shared/schema/export/export-json-schema.ts';
 import type { JsonObject } from './json-object.ts';
-import { auditSchema, rangeProperties, summarySchema, usageSchema } from './report-schemas.ts';
+import { auditSchema, configVersionSchema, rangeProperties, summarySchema, usageSchema } from './report-schemas.ts';
 
 /** For each entity: its schema, the schema of a PATCH, and that of a page of its list. */
 export function entitySchemas(entities: readonly EntityDefinition[]): JsonObject {
@@ -10,6 +10,8 @@ export function entitySchemas(entities: readonly EntityDefinition[]): JsonObject
     tags_list: listOf('tags'),
     audit_records: auditSchema,
     audit_records_list: listOf('audit_records'),
+    config_versions: configVersionSchema,
+    config_versions_list: listOf('config_versions'),
     usage: usageSchema,
     usage_list: listOf('usage', rangeProperties),
     usage_summary: summarySchema,

@@ -33,6 +33,23 @@ export const auditSchema: JsonObject = {
   },
 };
 
+export const configVersionSchema: JsonObject = {
+  type: 'object',
+  required: ['version', 'at', 'actor', 'action', 'note', 'created', 'updated', 'deleted'],
+  properties: {
+    version: { type: 'integer', description: 'Ascends, with gaps.' },
+    at: { type: 'string', format: 'date-time', description: 'When: ISO 8601 in UTC, with milliseconds.' },
+    actor: { type: ['string', 'null'], description: 'Who made it; null for the gateway itself.' },
+    action: { enum: ['write', 'apply', 'rollback', 'start'], description: '`start`: the history begins with it.' },
+    note: { type: ['string', 'null'] },
+    created: { type: 'integer', description: 'Number of entities.' },
+    updated: { type: 'integer' },
+    deleted: { type: 'integer' },
+    changes: { type: 'array', items: { type: 'object' }, description: 'What changed, without secrets; not in lists.' },
+    truncated: { type: 'boolean', description: 'There are more changes; continue with `after`.' },
+  },
+};
+
 const latencySchema: JsonObject = {
   type: ['object', 'null'],
   description: 'Milliseconds; null when there was none. Quantiles are off by 4 % at most.',

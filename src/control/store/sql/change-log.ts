@@ -76,7 +76,8 @@ export async function appendChanges(
     at: change.at,
     previous: i === 0 ? head.stamp : stamp,
   }));
-  for (const some of chunks(lines)) {
+  // A reader that missed more than is kept compares all rows.
+  for (const some of chunks(lines.slice(-keep))) {
     await breathe();
     await transaction.insertInto('changes').values(some).execute();
   }
@@ -100,6 +101,27 @@ export async function readChanges(
   since: FeedPosition,
   limit: number,
 ): Promise<ChangeBatch | HistoryGap> {
+  const lines = await readChangeLines(transaction, since, limit);
+  if (typeof lines === 'string') return lines;
+  const rows = await readRows(transaction, tables, lines.changes);
+  return {
+    changes: lines.changes.map((change) => ({ ...change, row: rows.get(`${change.entity}/${change.id}`) ?? null })),
+    position: lines.position,
+  };
+}
+
+/** Lines of the log without the rows. */
+export interface ChangeLines {
+  readonly changes: readonly (PendingChange & { readonly version: number })[];
+  /** Where the lines end. */
+  readonly position: FeedPosition;
+}
+
+export async function readChangeLines(
+  transaction: SqlTransaction,
+  since: FeedPosition,
+  limit: number,
+): Promise<ChangeLines | HistoryGap> {
   const head = await readHead(transaction);
   if (head.store !== since.store || since.version > head.version) return 'rewritten';
   if (since.version === head.version) {
@@ -127,9 +149,8 @@ export async function readChanges(
     id: String(line['entity_id']),
     operation: line['operation'] === 'delete' ? ('delete' as const) : ('upsert' as const),
   }));
-  const rows = await readRows(transaction, tables, changes);
   return {
-    changes: changes.map((change) => ({ ...change, row: rows.get(`${change.entity}/${change.id}`) ?? null })),
+    changes,
     position: {
       store: head.store,
       version: changes.at(-1)?.version ?? since.version,

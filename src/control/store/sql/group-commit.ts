@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { FeedPosition, StoreWriter } from '../store.ts';
 import { appendChanges, moveTimestamp, type StampedChange, versionBase } from './change-log.ts';
+import { recordVersion } from './config-history.ts';
 import { nextTimestamp } from './next-timestamp.ts';
 import type { EntityTables } from './rows/entity-table.ts';
 import type { SqlBackend, SqlTransaction, StoreHead } from './sql-backend.ts';
@@ -138,14 +139,23 @@ class TransactionUnit {
   /** Returns the function that resolves the write once the transaction has committed. Rejects with the write's error. */
   async write({ work, resolve }: Waiting): Promise<() => void> {
     const now = nextTimestamp(this.timestamp, Date.now());
-    const writer = createWriter(this.#transaction, this.#tables, now, () => this.breathe());
+    const writer = createWriter(this.#transaction, {
+      tables: this.#tables,
+      now,
+      breathe: () => this.breathe(),
+      earlier: [...this.changes],
+    });
     try {
       const result = await work(writer);
       const pending = await writer.finish();
       this.timestamp = now;
       this.audited ||= writer.audited;
-      for (const change of pending) this.changes.push({ ...change, at: now });
+      for (const { entity, id, operation } of pending) this.changes.push({ entity, id, operation, at: now });
       const version = this.changes.length === 0 ? this.#head.version : this.#base + this.changes.length;
+      if (pending.length > 0) {
+        const recorded = { version, now, attribution: writer.attribution };
+        await recordVersion(this.#transaction, this.#tables, pending, recorded, () => this.breathe());
+      }
       return () => resolve({ result, version });
     } catch (error) {
       // Its operations in progress must not become part of another write.

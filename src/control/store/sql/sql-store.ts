@@ -1,9 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { EntityDefinition, Row } from '../../../shared/entities/entity.ts';
 import type { FeedPosition, Store } from '../store.ts';
 import { deleteAudit, getAudit, listAudit } from './audit-records.ts';
 import { createChangeFeed } from './change-feed.ts';
 import { readChanges, readHead } from './change-log.ts';
+import { getVersion, listVersionChanges, listVersions, trimHistory } from './config-history.ts';
 import { GroupCommit } from './group-commit.ts';
 import { deleteExpiredCounters, leaseCounters, readCounters, resetCounters } from './limit-counters.ts';
 import { columnOf, type EntityTables, tableOf, toEntityTable, toRow } from './rows/entity-table.ts';
@@ -18,6 +20,9 @@ export interface SqlStoreOptions {
   readonly log: StoreLog;
   readonly keptChanges: number;
 }
+
+/** Rows that are read in one turn of the event loop. */
+const dumpedAtOnce = 1000;
 
 export function createSqlStore(backend: SqlBackend, { definitions, log, keptChanges }: SqlStoreOptions): Store {
   const tables: EntityTables = new Map(definitions.map((definition) => [definition.name, toEntityTable(definition)]));
@@ -46,10 +51,26 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
     return backend.snapshot.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read);
   }
 
+  /** In pages: SQLite reads synchronously, and other work must not wait for a large table. */
   async function dumpEntity(transaction: SqlTransaction, entity: string): Promise<readonly Row[]> {
     const table = tableOf(tables, entity);
-    const rows = await transaction.selectFrom(table.name).selectAll().orderBy('created_at').orderBy('id').execute();
-    return rows.map((columns) => toRow(table, columns));
+    const rows: Row[] = [];
+    for (;;) {
+      const last = rows.at(-1);
+      const first = transaction
+        .selectFrom(table.name)
+        .selectAll()
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(dumpedAtOnce);
+      const page = await (last === undefined
+        ? first
+        : first.where(sql<boolean>`(created_at, id) > (${last.created_at}, ${last.id})`)
+      ).execute();
+      for (const columns of page) rows.push(toRow(table, columns));
+      if (page.length < dumpedAtOnce) return rows;
+      await nextTurn();
+    }
   }
 
   return {
@@ -86,6 +107,10 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
       await sql`update ${sql.table(table.name)} set ${column} = ${value}
         where id = ${id} and (${column} is null or ${column} < ${value})`.execute(backend.counters);
     },
+    listVersions: (query) => listVersions(backend.read, query),
+    getVersion: (version) => getVersion(backend.read, version),
+    listVersionChanges: (version, page) => listVersionChanges(backend.read, tables, version, page),
+    trimHistory: (limits) => trimHistory(backend, backend.read, limits),
     ...createUsageStore(backend),
     ping: () => backend.ping(),
     close: async () => {

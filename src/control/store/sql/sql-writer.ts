@@ -1,18 +1,23 @@
 import type { Row } from '../../../shared/entities/entity.ts';
 import { createSerialQueue } from '../../../shared/util/time/serial-queue.ts';
 import type { RowChange } from '../audit.ts';
-import { StoreError, type StoreWriter } from '../store.ts';
+import type { Attribution } from '../history.ts';
+import { type FeedPosition, type HistoryGap, type RowId, StoreError, type StoreWriter } from '../store.ts';
 import { insertAudit } from './audit-records.ts';
+import { readChangeLines } from './change-log.ts';
 import { chunks } from './chunks.ts';
+import { rowsSince } from './config-history.ts';
 import { checkConstraints } from './rows/check-constraints.ts';
 import { type DeletedRow, deleteRows } from './rows/delete-rows.ts';
 import { type EntityTable, type EntityTables, tableOf, tagsOf, toColumns, toRow } from './rows/entity-table.ts';
+import { tagLines, writeRows } from './rows/write-rows.ts';
 import type { SqlTransaction } from './sql-backend.ts';
 import { createReader } from './sql-reader.ts';
 
 export interface SqlWriter extends StoreWriter {
   /** Audit records were stored. */
   readonly audited: boolean;
+  readonly attribution: Attribution;
   /** Waits for operations still running. Throws the first error of any operation: nothing may be committed then. */
   finish(): Promise<readonly RowChange[]>;
 }
@@ -20,16 +25,23 @@ export interface SqlWriter extends StoreWriter {
 /** Maximum expired rows that one transaction removes, so that it stays short. */
 const expiredAtOnce = 1000;
 
-/** `breathe` is awaited before each operation. */
-export function createWriter(
-  transaction: SqlTransaction,
-  tables: EntityTables,
-  now: number,
-  breathe: () => Promise<void>,
-): SqlWriter {
+/** Maximum rows that `changedSince` names. */
+const changedAtOnce = 5000;
+
+export interface WriterOptions {
+  readonly tables: EntityTables;
+  readonly now: number;
+  /** Awaited before each operation. */
+  readonly breathe: () => Promise<void>;
+  /** Rows that earlier writes of the transaction have changed. */
+  readonly earlier: readonly RowId[];
+}
+
+export function createWriter(transaction: SqlTransaction, { tables, now, breathe, earlier }: WriterOptions): SqlWriter {
   const reader = createReader(transaction, tables);
   const pending: RowChange[] = [];
   let audited = false;
+  let attribution: Attribution = { actor: '', action: 'write' };
   let failure: { readonly error: unknown } | null = null;
   // One after another, so that each check sees what the operations before it wrote.
   const inTurn = createSerialQueue();
@@ -49,6 +61,12 @@ export function createWriter(
   function stamp(table: EntityTable, row: Row, createdAt: number): Row {
     const { updated_at: _, ...rest } = row;
     return { ...rest, id: row.id, created_at: createdAt, ...(table.hasUpdatedAt ? { updated_at: now } : {}) };
+  }
+
+  async function changedSince(position: FeedPosition): Promise<readonly RowId[] | HistoryGap> {
+    const lines = await readChangeLines(transaction, position, changedAtOnce);
+    if (typeof lines === 'string') return lines;
+    return lines.changes.length === changedAtOnce ? 'trimmed' : [...lines.changes, ...earlier];
   }
 
   async function deleteExpired(table: EntityTable, limit: number): Promise<number> {
@@ -135,14 +153,31 @@ export function createWriter(
         for (const table of tables.values()) if (table.expires) deleted += await deleteExpired(table, expiredAtOnce);
         return deleted;
       }),
+    writeRows: (writes) =>
+      attempt(async () => {
+        for (const entity of new Set(writes.map((write) => write.entity))) {
+          const table = tableOf(tables, entity);
+          while (table.expires && (await deleteExpired(table, expiredAtOnce)) === expiredAtOnce) await breathe();
+        }
+        const changes = await writeRows(transaction, tables, writes, { now, breathe });
+        for (const change of changes) pending.push(change);
+      }),
+    changedSince: (position) => attempt(() => changedSince(position)),
     changes: pending,
     audit: (records) =>
       attempt(async () => {
         await insertAudit(transaction, records, breathe);
         audited ||= records.length > 0;
       }),
+    attribute: (to) => {
+      attribution = to;
+    },
+    rowsSince: (version) => attempt(() => rowsSince(transaction, tables, version, breathe)),
     get audited() {
       return audited;
+    },
+    get attribution() {
+      return attribution;
     },
     finish: async () => {
       await inTurn(async () => undefined);
@@ -152,8 +187,8 @@ export function createWriter(
   };
 }
 
-function gone({ entity, id }: DeletedRow): RowChange {
-  return { entity, id, operation: 'delete', before: null, after: null, cause: 'asked', root: '' };
+function gone({ entity, id, row }: DeletedRow): RowChange {
+  return { entity, id, operation: 'delete', before: row, after: null, cause: 'asked', root: '' };
 }
 
 function sameTags(a: Row, b: Row): boolean {
@@ -161,11 +196,5 @@ function sameTags(a: Row, b: Row): boolean {
 }
 
 async function insertTags(transaction: SqlTransaction, table: EntityTable, row: Row): Promise<void> {
-  const lines = tagsOf(row).map((tag) => ({
-    entity: table.name,
-    entity_id: row.id,
-    tag,
-    created_at: row.created_at,
-  }));
-  for (const some of chunks(lines)) await transaction.insertInto('entity_tags').values(some).execute();
+  for (const some of chunks(tagLines(table, row))) await transaction.insertInto('entity_tags').values(some).execute();
 }

@@ -22,6 +22,12 @@ export const observability = {
   ),
   audit_log: own(boolean, 'on', 'Keep a record of each write of the Admin API: `GET /audit`.'),
   audit_retention: own(duration('s'), '30d', 'How long audit records are kept. 0: forever.'),
+  config_history: own(
+    integer(1, 100_000),
+    '1000',
+    'Maximum number of versions of the config that are kept: `GET /config/versions`, `sluicegate config rollback`. Each write of config is a version.',
+  ),
+  config_history_retention: own(duration('s'), '90d', 'How long versions of the config are kept. 0: forever.'),
   tracing_instrumentations: kong(
     instrumentations,
     'all',

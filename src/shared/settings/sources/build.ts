@@ -118,6 +118,7 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     sslCertKey: values.ssl_cert_key,
     trustedCertificates: trustedCertificates(values.lua_ssl_trusted_certificate, cwd),
     audit: { enabled: values.audit_log, retention: values.audit_retention },
+    configHistory: { versions: values.config_history, retention: values.config_history_retention },
     analytics: {
       enabled: values.analytics,
       maxSeries: values.analytics_max_series,

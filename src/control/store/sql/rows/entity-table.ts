@@ -13,6 +13,8 @@ export interface ForeignColumn {
 export interface EntityTable {
   readonly name: string;
   readonly hasUpdatedAt: boolean;
+  /** Its changes are versions of the config. */
+  readonly inConfig: boolean;
   /** It has the column `expires_at`. */
   readonly expires: boolean;
   /** Plain fields with a column of the same name. */
@@ -45,6 +47,7 @@ export function toEntityTable(definition: EntityDefinition): EntityTable {
   return {
     name: definition.name,
     hasUpdatedAt: definition.hasUpdatedAt,
+    inConfig: definition.inConfig,
     expires: definition.expires,
     plainColumns,
     foreignColumns,

@@ -2,12 +2,20 @@ import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { nullAsEmpty } from '../rows/check-constraints.ts';
 import type { EntityTable, EntityTables } from '../rows/entity-table.ts';
+import { parentsFirst } from '../rows/parents-first.ts';
 import type { SqlBackend, SqlTransaction } from '../sql-backend.ts';
 import { moveIntoColumns } from './move-into-columns.ts';
 import { newerStoreError } from './newer-store-error.ts';
 import { addedIn, firstOf, shapeOf, type TableShape } from './table-shape.ts';
 
-const bookkeepingTables = ['schema_migrations', 'entity_tables', 'entity_tags', 'changes', 'store_version'];
+const bookkeepingTables = [
+  'schema_migrations',
+  'entity_tables',
+  'entity_tags',
+  'changes',
+  'store_version',
+  'config_history',
+];
 
 /**
  * Creates missing tables, and adds columns and indexes for fields that a definition has gained (unique or foreign fields). Tables
@@ -20,6 +28,9 @@ export async function syncEntityTables(
 ): Promise<void> {
   const rows = await transaction.selectFrom('entity_tables').select(['entity', 'shape']).execute();
   const recorded = new Map(rows.map((row) => [row['entity'], JSON.parse(String(row['shape'])) as TableShape]));
+  for (const table of tables.values()) {
+    if (bookkeepingTables.includes(table.name)) throw new Error(`an entity cannot be named '${table.name}'`);
+  }
   for (const table of parentsFirst(tables)) {
     const shape = shapeOf(table);
     const found = recorded.get(table.name);
@@ -114,24 +125,4 @@ async function createIndex(
 function shortened(name: string): string {
   if (name.length <= 63) return name;
   return `${name.slice(0, 50)}_${createHash('sha256').update(name).digest('hex').slice(0, 12)}`;
-}
-
-/** A foreign key can be created only after the table that it refers to. */
-function parentsFirst(tables: EntityTables): readonly EntityTable[] {
-  const done = new Set<EntityTable>();
-  function visit(table: EntityTable, path: readonly string[]): void {
-    if (done.has(table)) return;
-    if (path.includes(table.name)) throw new Error(`entities refer to each other in a circle: ${path.join(', ')}`);
-    for (const { references, field } of table.foreignColumns) {
-      const parent = tables.get(references);
-      if (parent === undefined) throw new Error(`${table.name}.${field} refers to an unknown entity '${references}'`);
-      if (parent !== table) visit(parent, [...path, table.name]);
-    }
-    done.add(table);
-  }
-  for (const table of tables.values()) {
-    if (bookkeepingTables.includes(table.name)) throw new Error(`an entity cannot be named '${table.name}'`);
-    visit(table, []);
-  }
-  return [...done];
 }

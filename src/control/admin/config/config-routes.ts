@@ -1,0 +1,180 @@
+import { Readable } from 'node:stream';
+import { declarativeConfigInvalid } from '../../../shared/schema/errors.ts';
+import { type AppliedConfig, type ApplyContext, applyConfig } from '../../declarative/apply/apply-config.ts';
+import type { PlanOptions } from '../../declarative/apply/plan-config.ts';
+import type { ConfigDocument, ConfigProblem } from '../../declarative/contract.ts';
+import { declareConfig } from '../../declarative/declare/declare-config.ts';
+import { flattenErrors } from '../../declarative/problems/flatten-errors.ts';
+import { kongFields } from '../../declarative/problems/kong-fields.ts';
+import { placedMessages, placeText } from '../../declarative/problems/problem-lines.ts';
+import type { AdminDependencies, AdminOptions } from '../contract.ts';
+import type { AdminRequest, AdminRoute, Answer, Operation } from '../http/admin-route.ts';
+import { HttpError } from '../http/http-error.ts';
+import type { Query } from '../http/query.ts';
+import { refuseUnknown } from '../lists/known-parameters.ts';
+import { invalidOptions } from '../lists/list-errors.ts';
+import { ApplyGate } from './apply-gate.ts';
+import { readDocumentBody } from './document-body.ts';
+import { countsOf, shownChange, textOfChanges } from './shown-plan.ts';
+import { versionRoutes } from './version-routes.ts';
+
+/** Maximum size of a document in bytes. */
+const maxDocument = 256 * 2 ** 20;
+
+const planParameters = [
+  {
+    name: 'mode',
+    description: '`replace` (default): what the document does not contain is deleted. `merge`: nothing is deleted.',
+    schema: { type: 'string', enum: ['replace', 'merge'] },
+  },
+  {
+    name: 'select_tag',
+    description:
+      'Only entities with this tag are replaced or deleted, and all of the document receive it. Repeated: with all of these tags.',
+  },
+  {
+    name: 'changes',
+    description: 'Maximum number of changes in the answer. Default 1000.',
+    schema: { type: 'integer', minimum: 0, maximum: 1_000_000 },
+  },
+  {
+    name: 'flatten_errors',
+    description: '1: report errors by entity too, in `flattened_errors`.',
+    schema: { type: 'string', enum: ['1'] },
+  },
+];
+
+const dryRun = {
+  name: 'dry_run',
+  description: '1: change nothing; answer with what would change.',
+  schema: { type: 'string', enum: ['0', '1'] },
+};
+
+/** `/config/*` of a node with a database: a whole config at once, and its versions. */
+export function databaseConfigRoutes(deps: AdminDependencies, options: AdminOptions): readonly AdminRoute[] {
+  const { store, publisher, settings } = deps;
+  const { entities } = options;
+  const context: ApplyContext = { store, publisher, entities };
+  const gate = new ApplyGate();
+  const common = { tag: 'config', maxBodySize: maxDocument, admit: gate.admit };
+  const notes = {
+    answer: 'object' as const,
+    takesBody: true,
+    otherStatuses: [413, 415, 429],
+    queryParameters: planParameters,
+  };
+
+  const answer = (request: AdminRequest, isDryRun: boolean): Promise<Answer> =>
+    gate.run(async () => {
+      const document = readDocumentBody(request.raw);
+      const plan = planOptions(request.query, document);
+      const limit = changesLimit(request.query);
+      const applied = await applyConfig(context, {
+        declare: (current, now) => declareConfig(document, { entities, hashKeys: settings.hashKeys, current, now }),
+        plan,
+        dryRun: isDryRun,
+        record: (writer) => request.trail.record(writer, { action: 'apply', note: noteOf(plan) }),
+      });
+      if (applied.version === null) request.trail.settled = true;
+      if (applied.problems.length > 0) throw invalid(applied.problems, request.query.first('flatten_errors') === '1');
+      return shown(applied, isDryRun, limit, options);
+    });
+
+  const apply: Operation = {
+    handle: (request) => {
+      refuseUnknown(
+        request.query,
+        [...planParameters, dryRun].map(({ name }) => name),
+      );
+      return answer(request, readSwitch(request.query, 'dry_run'));
+    },
+    rawBody: true,
+    notes: {
+      ...notes,
+      summary: 'Make the config that of a declarative document, in one transaction',
+      queryParameters: [dryRun, ...planParameters],
+    },
+  };
+  const diff: Operation = {
+    handle: (request) => {
+      refuseUnknown(
+        request.query,
+        planParameters.map(({ name }) => name),
+      );
+      return answer(request, true);
+    },
+    rawBody: true,
+    readOnly: true,
+    notes: { ...notes, summary: 'What a declarative document would change' },
+  };
+  return [
+    { path: '/config/apply', ...common, operations: { POST: apply } },
+    { path: '/config/diff', ...common, operations: { POST: diff } },
+    ...versionRoutes(context),
+  ];
+}
+
+function planOptions({ first, all }: Query, { selectTags }: ConfigDocument): PlanOptions {
+  const mode = first('mode') ?? 'replace';
+  if (mode !== 'replace' && mode !== 'merge') throw invalidOptions({ mode: "must be 'replace' or 'merge'" });
+  return { mode, selectTags: [...new Set([...(selectTags ?? []), ...all('select_tag')])] };
+}
+
+function readSwitch({ first }: Query, name: string): boolean {
+  const value = first(name) ?? '0';
+  if (value !== '0' && value !== '1') throw invalidOptions({ [name]: 'must be 0 or 1' });
+  return value === '1';
+}
+
+const defaultChanges = 1000;
+const maxChanges = 1_000_000;
+
+export function changesLimit({ first }: Query): number {
+  const value = first('changes');
+  if (value === undefined) return defaultChanges;
+  if (!/^\d{1,7}$/.test(value) || Number(value) > maxChanges) {
+    throw invalidOptions({ changes: `must be an integer between 0 and ${maxChanges}` });
+  }
+  return Number(value);
+}
+
+const maxNote = 1024;
+
+function noteOf({ mode, selectTags }: PlanOptions): string {
+  return `${mode}${selectTags.length === 0 ? '' : ` of ${selectTags.join(', ')}`}`.slice(0, maxNote);
+}
+
+/** Maximum problems in an answer. */
+const maxProblems = 1000;
+
+function invalid(problems: readonly ConfigProblem[], flatten: boolean): HttpError {
+  const { status, body } = declarativeConfigInvalid(kongFields(problems));
+  const listed = placedMessages(problems)
+    .slice(0, maxProblems)
+    .map(({ path, position, message }) => ({ place: placeText(path), path, ...position, message }));
+  return new HttpError(status, { ...body, ...(flatten ? flattenErrors(problems) : {}), problems: listed });
+}
+
+function shown(
+  { plan, version, hash }: AppliedConfig,
+  isDryRun: boolean,
+  limit: number,
+  options: AdminOptions,
+): Answer {
+  const { changes, unchanged } = plan;
+  const head = {
+    version,
+    dry_run: isDryRun,
+    hash,
+    ...countsOf(changes),
+    unchanged,
+    truncated: changes.length > limit,
+  };
+  function* listed(): Generator<Readonly<Record<string, unknown>>> {
+    for (const change of changes.slice(0, limit)) yield shownChange(options.entities, change);
+  }
+  return {
+    status: 200,
+    stream: { type: 'application/json; charset=utf-8', body: Readable.from(textOfChanges(head, listed())) },
+  };
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  createProbe,
+  createSnapshot,
+  delta,
+  pluginRow,
+  routeAt,
+  routeRow,
+  serviceRow,
+  upstreamRow,
+} from './snapshot.fixture.ts';
+
+const many = Array.from({ length: 4000 }, (_, i) => i);
+
+test('a large change takes effect at its end, in one moment', async () => {
+  const snapshot = createSnapshot();
+  snapshot.apply(delta({ services: [serviceRow('old')], routes: [routeRow('gone', 'old'), routeRow('kept', 'old')] }));
+  const change = delta(
+    {
+      services: many.map((i) => serviceRow(`s${i}`)),
+      routes: many.map((i) => routeRow(`r${i}`, `s${i}`)),
+    },
+    { routes: ['gone'] },
+  );
+  let pauses = 0;
+  const failures = await snapshot.applyInPieces(change, null, async () => {
+    pauses++;
+    assert.equal(routeAt(snapshot, '/r0'), null);
+    assert.equal(routeAt(snapshot, '/gone')?.id, 'gone');
+    assert.notEqual(snapshot.version, change.version);
+    await nextTurn();
+  });
+  assert.ok(pauses > 0);
+  assert.deepEqual(failures, []);
+  assert.equal(routeAt(snapshot, '/gone'), null);
+  assert.equal(routeAt(snapshot, '/kept')?.service?.id, 'old');
+  assert.equal(routeAt(snapshot, '/r3999')?.service?.id, 's3999');
+  assert.equal(snapshot.version, change.version);
+});
+
+test('a change in pieces leads to the same snapshot as one in place', async () => {
+  const changes = [
+    delta({
+      upstreams: [upstreamRow('u', 'pool')],
+      services: [serviceRow('a', { host: 'pool' }), serviceRow('b', { enabled: false }), serviceRow('c')],
+      routes: [routeRow('ra', 'a'), routeRow('rb', 'b'), routeRow('bad', 'c', { paths: ['~/('] })],
+      plugins: [pluginRow('p', 'bad')],
+    }),
+    delta({ services: [serviceRow('b')], routes: [routeRow('bad', 'c')] }, { upstreams: ['u'] }),
+    delta({ services: [serviceRow('c')], plugins: [pluginRow('p', 'good')] }, {}, true),
+    delta({ routes: [routeRow('rc', 'c'), routeRow('rd', 'missing')] }),
+  ];
+  const [inPlace, inPieces] = [createSnapshot(), createSnapshot()];
+  for (const change of changes) {
+    const expected = inPlace.apply(change);
+    const failures = await inPieces.applyInPieces(change, null, nextTurn);
+    const sorted = (list: typeof failures) => list.toSorted((x, y) => x.id.localeCompare(y.id));
+    assert.deepEqual(sorted(failures), sorted(expected));
+    for (const path of ['/ra', '/rb', '/bad', '/rc', '/rd']) {
+      const [x, y] = [routeAt(inPlace, path), routeAt(inPieces, path)];
+      assert.deepEqual(
+        [y?.id, y?.service?.id, y?.service?.host, y?.service?.upstream?.id, y?.plan.access.length],
+        [x?.id, x?.service?.id, x?.service?.host, x?.service?.upstream?.id, x?.plan.access.length],
+      );
+    }
+  }
+});
+
+test('instances of plugins are set up before a change in pieces takes effect, and keep their state', async () => {
+  const probe = createProbe();
+  const snapshot = createSnapshot(probe);
+  snapshot.apply(delta({ plugins: [pluginRow('a', 'a'), pluginRow('b', 'b')] }));
+  assert.deepEqual(probe.events, ['setup a', 'setup b']);
+  const services = many.map((i) => serviceRow(`s${i}`));
+  await snapshot.applyInPieces(
+    delta({ services, plugins: [pluginRow('a', 'a'), pluginRow('b', 'c')] }),
+    null,
+    nextTurn,
+  );
+  assert.deepEqual(probe.events, ['setup a', 'setup b', 'setup c', 'dispose b']);
+  const closed = snapshot.applyInPieces(delta({ services, plugins: [pluginRow('a', 'd')] }), null, nextTurn);
+  snapshot.close();
+  await closed;
+  assert.deepEqual(probe.events.slice(4).sort(), ['dispose a', 'dispose c', 'dispose d', 'setup d']);
+});
