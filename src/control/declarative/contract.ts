@@ -28,6 +28,8 @@ export interface ConfigDocument {
   readonly content: Readonly<Record<string, unknown>>;
   /** MD5 as 32 hex digits: of the text, or of a canonical encoding of a JSON document without text. */
   readonly hash: string;
+  /** It is a file of decK, in which a nested entity may refer to others. Default false. */
+  readonly deck?: boolean;
   /** decK's `_info.select_tags`: the document declares only the entities with all of these tags. They are on its entities already. */
   readonly selectTags?: readonly string[];
   /** Where a value begins, or what contains it when there is no such value; null when the document has no text. */

@@ -125,10 +125,16 @@ function complete(
 }
 
 function refusedNulls(schema: RecordSchema, input: Fields): readonly string[] {
-  return [...schema.fields]
-    .filter(([name, { meta }]) => meta.refuses_null === true && input[name] === null)
-    .map(([name]) => name);
+  let refused: string[] | null = null;
+  for (const [name, { meta }] of schema.fields) {
+    if (meta.refuses_null !== true || input[name] !== null) continue;
+    refused ??= [];
+    refused.push(name);
+  }
+  return refused ?? none;
 }
+
+const none: readonly string[] = [];
 
 function finish(
   definition: EntityDefinition,

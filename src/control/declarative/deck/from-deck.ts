@@ -4,7 +4,7 @@
  * - `_info.select_tags`: added to the tags of every entity; the file declares only entities with all of them.
  * - `_info.defaults`: values for the services, routes, upstreams and targets of the file that do not set them.
  * - `_plugin_configs`: configurations by name; a plugin with `_config` begins with one of them.
- * - references as objects: `service: {name: users}`; names of SNIs as strings.
+ * - references as objects: `service: {name: users}`, in nested entities too; names of SNIs as strings.
  * - `_workspace` and `_konnect` say where decK sends the file. They mean nothing here.
  *
  * decK replaces `${{ env "DECK_X" }}` before it reads a file. Such text is refused: as a password it would be accepted literally.
@@ -74,6 +74,7 @@ export function fromDeck(document: ConfigDocument): ConfigDocument {
   return {
     content: converted,
     hash: document.hash,
+    deck: true,
     positionOf: (path) => document.positionOf(path),
     ...(rules.tags.length > 0 && { selectTags: rules.tags }),
   };

@@ -3,6 +3,7 @@ import type { EntityDefinition } from '../../../shared/entities/entity.ts';
 import type { CurrentRows } from './current-rows.ts';
 import { deterministicId, idName } from './deterministic-id.ts';
 import type { Entry } from './entry.ts';
+import type { Pace } from './pace.ts';
 
 export interface Duplicate {
   readonly entry: Entry;
@@ -13,11 +14,12 @@ export interface Duplicate {
  * Gives every entry its id: the one in the document; or that of the row with the same unique fields; or the deterministic one, unless
  * it belongs to another entity by now; or a random one. The references of the entries are resolved already.
  */
-export function assignIds(
+export async function assignIds(
   definition: EntityDefinition,
   entries: readonly Entry[],
   current: CurrentRows,
-): readonly Duplicate[] {
+  pace: Pace,
+): Promise<readonly Duplicate[]> {
   const duplicates: Duplicate[] = [];
   const derived = new Set<string>();
   for (const entry of entries) {
@@ -28,10 +30,14 @@ export function assignIds(
   }
   for (const entry of entries) {
     if (entry.givenId === null || entry.before !== null) continue;
+    const wait = pace();
+    if (wait !== null) await wait;
     entry.before = current.findByKeys(keyValues(entry));
   }
   for (const entry of entries) {
     if (entry.givenId !== null) continue;
+    const wait = pace();
+    if (wait !== null) await wait;
     const row = current.findByKeys(keyValues(entry));
     if (row === null || !current.claim(row.id)) continue;
     entry.id = row.id;
@@ -39,6 +45,8 @@ export function assignIds(
   }
   for (const entry of entries) {
     if (entry.id !== '') continue;
+    const wait = pace();
+    if (wait !== null) await wait;
     const name = idName(namedOf(entry));
     const id = name === null ? null : deterministicId(definition.name, name);
     if (id !== null && current.claim(id)) {

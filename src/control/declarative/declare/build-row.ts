@@ -1,5 +1,5 @@
-import type { EntityDefinition, Row } from '../../../shared/entities/entity.ts';
-import { applyPut } from '../../../shared/entities/rows.ts';
+import type { Concealed, EntityDefinition, Row } from '../../../shared/entities/entity.ts';
+import { applyPut, type RowResult } from '../../../shared/entities/rows.ts';
 import { withSlowChecksOffThread } from '../../../shared/schema/slow-check.ts';
 import type { ErrorTree } from '../../../shared/schema/validate.ts';
 import type { CurrentRows } from './current-rows.ts';
@@ -19,55 +19,80 @@ export interface RowContext {
 /** Stands in for a reference that is unknown, so that the other fields are validated. */
 const unknownId = '00000000-0000-4000-8000-000000000000';
 
-/** Validates the entry, and sets its row when it is valid. Returns what is wrong with it, or null. */
-export async function buildRow(entry: Entry, current: CurrentRows, context: RowContext): Promise<ErrorTree | null> {
-  const built = await buildFrom(entry, context);
-  if (!built.ok) return built.errors;
-  if (entry.before === null && entry.givenId === null) {
-    // Fields that were derived, or a row without any unique value.
-    const row = current.findByKeys(built.row) ?? current.findSame(built.row);
-    if (row !== null && current.claim(row.id)) {
-      entry.id = row.id;
-      entry.before = row;
-      return buildRow(entry, current, context);
+/** What is wrong with an entry, or null. At once where nothing takes long. */
+type Outcome = ErrorTree | null | Promise<ErrorTree | null>;
+
+/** Validates the entry, and sets its row when it is valid. */
+export function buildRow(entry: Entry, current: CurrentRows, context: RowContext): Outcome {
+  const built = buildFrom(entry, context);
+  return built instanceof Promise ? built.then((one) => accept(one)) : accept(built);
+
+  function accept(one: Built): Outcome {
+    if (!one.ok) return one.errors;
+    if (entry.before === null && entry.givenId === null) {
+      // Fields that were derived, or a row without any unique value.
+      const row = current.findByKeys(one.row) ?? current.findSame(one.row);
+      if (row !== null && current.claim(row.id)) {
+        entry.id = row.id;
+        entry.before = row;
+        return buildRow(entry, current, context);
+      }
     }
+    entry.row = kept(entry, one.row, context.now);
+    return null;
   }
-  entry.row = kept(entry, built.row, context.now);
-  return null;
 }
 
 type Built = { readonly ok: true; readonly row: Row } | { readonly ok: false; readonly errors: ErrorTree };
 
-async function buildFrom(entry: Entry, { now, hashKeys, transform }: RowContext): Promise<Built> {
+function buildFrom(entry: Entry, { now, hashKeys, transform }: RowContext): Built | Promise<Built> {
   const { definition } = entry;
   const fields = transform ? entry.input : withMarkedHashes(definition.name, entry.input);
   const before = hasOtherSecrets(definition, fields, entry.before) ? null : entry.before;
   const given = withReferences(entry, before === null ? fields : withoutComputed(definition, fields));
-  const idProblem = idProblemOf(entry);
-  // A slow check runs in another thread.
-  const result = await validated(definition, () => applyPut(definition, given, { now, id: entry.id, before }));
-  if (!result.ok || idProblem !== null) {
-    return { ok: false, errors: { ...(result.ok ? {} : result.error.fields), ...idProblem } };
-  }
-  const concealed = await definition.conceal?.(result.row, { hashKeys, given, before });
-  const row = concealed?.stored ?? result.row;
-  const wrong = transform ? null : notHashes(given, row);
-  return wrong === null ? { ok: true, row } : { ok: false, errors: wrong };
-}
+  const put = (): RowResult => applyPut(definition, given, { now, id: entry.id, before });
+  // A slow check of a plugin runs in another thread.
+  if (definition.name !== 'plugins') return conceal(put());
+  return withSlowChecksOffThread(async () => put()).then(conceal);
 
-async function validated<T>({ name }: EntityDefinition, work: () => T): Promise<T> {
-  return name === 'plugins' ? withSlowChecksOffThread(async () => work()) : work();
+  function conceal(result: RowResult): Built | Promise<Built> {
+    const idProblem = idProblemOf(entry);
+    if (!result.ok || idProblem !== null) {
+      return { ok: false, errors: { ...(result.ok ? {} : result.error.fields), ...idProblem } };
+    }
+    const concealed = definition.conceal?.(result.row, { hashKeys, given, before });
+    if (concealed === undefined) return { ok: true, row: result.row };
+    return concealed instanceof Promise ? concealed.then(stored) : stored(concealed);
+  }
+
+  function stored({ stored: row }: Concealed): Built {
+    const wrong = transform ? null : notHashes(given, row);
+    return wrong === null ? { ok: true, row } : { ok: false, errors: wrong };
+  }
 }
 
 function withReferences({ definition, references }: Entry, input: Fields): Fields {
+  const fields = foreignFields(definition);
+  if (fields.length === 0) return input;
   const output: Record<string, unknown> = { ...input };
-  for (const field of Object.keys(definition.foreign)) {
+  for (const field of fields) {
     const id = references[field];
     if (id !== undefined) output[field] = { id };
     else if (output[field] != null) output[field] = { id: unknownId };
   }
   return output;
 }
+
+function foreignFields(definition: EntityDefinition): readonly string[] {
+  let fields = foreignNames.get(definition);
+  if (fields === undefined) {
+    fields = Object.keys(definition.foreign);
+    foreignNames.set(definition, fields);
+  }
+  return fields;
+}
+
+const foreignNames = new WeakMap<EntityDefinition, readonly string[]>();
 
 function idProblemOf({ input, givenId }: Entry): ErrorTree | null {
   const { id } = input;

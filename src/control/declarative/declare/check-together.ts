@@ -4,6 +4,7 @@ import { foreignId, texts } from '../../../shared/entities/row-fields.ts';
 import type { ErrorTree } from '../../../shared/schema/validate.ts';
 import type { ConfigRows } from '../contract.ts';
 import type { Entry } from './entry.ts';
+import type { Pace } from './pace.ts';
 
 /*
  * Rules over several entities, as the Admin API has them in its extras of entities: protocols of plugins and routes; authorities that
@@ -18,16 +19,18 @@ export interface Misfit {
 }
 
 /** The entries whose rows do not fit the others. */
-export function findMisfits(entries: Entries, current: ConfigRows): readonly Misfit[] {
-  return [...misfitPlugins(entries), ...lostAuthorities(entries, current)];
+export async function findMisfits(entries: Entries, current: ConfigRows, pace: Pace): Promise<readonly Misfit[]> {
+  return [...(await misfitPlugins(entries, pace)), ...(await lostAuthorities(entries, current, pace))];
 }
 
-function misfitPlugins(entries: Entries): readonly Misfit[] {
+async function misfitPlugins(entries: Entries, pace: Pace): Promise<readonly Misfit[]> {
   const plugins = entries.get('plugins') ?? [];
   if (plugins.length === 0) return [];
   const byId = new Map<string, Row>();
   const byService = new Map<string, Row[]>();
   for (const { row } of entries.get('routes') ?? []) {
+    const wait = pace();
+    if (wait !== null) await wait;
     if (row === null) continue;
     byId.set(row.id, row);
     const service = foreignId(row, 'service');
@@ -38,6 +41,8 @@ function misfitPlugins(entries: Entries): readonly Misfit[] {
   }
   const found: Misfit[] = [];
   for (const entry of plugins) {
+    const wait = pace();
+    if (wait !== null) await wait;
     if (entry.row === null) continue;
     const route = foreignId(entry.row, 'route');
     const service = foreignId(entry.row, 'service');
@@ -54,13 +59,19 @@ function protocolsOf(row: Row): readonly string[] {
 }
 
 /** A service must not name an authority that the document removes; one that never existed is accepted, as in Kong. */
-function lostAuthorities(entries: Entries, { ca_certificates: current = [] }: ConfigRows): readonly Misfit[] {
+async function lostAuthorities(
+  entries: Entries,
+  { ca_certificates: current = [] }: ConfigRows,
+  pace: Pace,
+): Promise<readonly Misfit[]> {
   if (current.length === 0) return [];
   const lost = new Set(current.map(({ id }) => id));
   for (const { id } of entries.get('ca_certificates') ?? []) lost.delete(id);
   if (lost.size === 0) return [];
   const found: Misfit[] = [];
   for (const entry of entries.get('services') ?? []) {
+    const wait = pace();
+    if (wait !== null) await wait;
     const id = entry.row === null ? undefined : texts(entry.row, 'ca_certificates')?.find((one) => lost.has(one));
     if (id === undefined) continue;
     const message = `ca certificate ${id} is still referenced by services (id = ${entry.id})`;

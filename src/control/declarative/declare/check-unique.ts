@@ -2,13 +2,20 @@ import type { EntityDefinition } from '../../../shared/entities/entity.ts';
 import type { Duplicate } from './assign-ids.ts';
 import { keyOf } from './current-rows.ts';
 import type { Entry } from './entry.ts';
+import type { Pace } from './pace.ts';
 
 /** The entries that have a unique value, or a combination of values, which an earlier one has. An entry is reported once. */
-export function findDuplicates(definition: EntityDefinition, entries: readonly Entry[]): readonly Duplicate[] {
+export async function findDuplicates(
+  definition: EntityDefinition,
+  entries: readonly Entry[],
+  pace: Pace,
+): Promise<readonly Duplicate[]> {
   const rules = [...definition.unique.map((field) => [field]), ...definition.uniqueTogether];
   const seen = rules.map(() => new Set<string>());
   const duplicates: Duplicate[] = [];
   for (const entry of entries) {
+    const wait = pace();
+    if (wait !== null) await wait;
     const values = entry.row ?? (definition.uniqueTogether.length === 0 ? entry.input : null);
     if (values === null) continue;
     let message: string | null = null;

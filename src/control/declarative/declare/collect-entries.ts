@@ -2,7 +2,7 @@ import { isUuid } from '../../../shared/schema/attributes.ts';
 import type { ConfigDocument, ConfigProblem, DocumentPath } from '../contract.ts';
 import { type Entry, pathOf, problemOf } from './entry.ts';
 import type { NestedList, Nesting } from './nesting.ts';
-import type { createPace } from './pace.ts';
+import type { Pace } from './pace.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -15,11 +15,7 @@ export interface Collected {
 const versions = ['1.1', '2.1', '3.0'];
 
 /** Finds the entities of a document, at every level, and what is wrong with the document itself. */
-export async function collectEntries(
-  document: ConfigDocument,
-  nesting: Nesting,
-  pace: ReturnType<typeof createPace>,
-): Promise<Collected> {
+export async function collectEntries(document: ConfigDocument, nesting: Nesting, pace: Pace): Promise<Collected> {
   const problems: ConfigProblem[] = [];
   const entries = new Map<string, Entry[]>(nesting.definitions.map(({ name }) => [name, []]));
   const oldPaths = hasOldPaths(document.content);

@@ -1,4 +1,5 @@
 import type { EntityDefinition, Row } from '../../../shared/entities/entity.ts';
+import type { Pace } from './pace.ts';
 import { canonicalText } from './same-value.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -17,10 +18,15 @@ export interface CurrentRows {
 /** Fields that identify an entity well enough, although two may have the same. */
 const natural: Readonly<Record<string, readonly string[]>> = { certificates: ['cert'] };
 
-export function createCurrentRows(definition: EntityDefinition, rows: readonly Row[]): CurrentRows {
+export async function createCurrentRows(
+  definition: EntityDefinition,
+  rows: readonly Row[],
+  pace: Pace,
+): Promise<CurrentRows> {
   const ids = new Map(rows.map((row) => [row.id, row]));
   const claimed = new Set<string>();
-  const indexes = keysOf(definition).map((fields) => ({ fields, rows: indexBy(fields, rows) }));
+  const indexes: { readonly fields: readonly string[]; readonly rows: ReadonlyMap<string, Row> }[] = [];
+  for (const fields of keysOf(definition)) indexes.push({ fields, rows: await indexBy(fields, rows, pace) });
   let same: Map<string, Row[]> | null = null;
 
   function free(row: Row | undefined): Row | null {
@@ -60,9 +66,11 @@ function keysOf({ name, unique, uniqueTogether }: EntityDefinition): readonly (r
   return [...unique.map((field) => [field]), ...uniqueTogether, ...(natural[name] ?? []).map((field) => [field])];
 }
 
-function indexBy(fields: readonly string[], rows: readonly Row[]): ReadonlyMap<string, Row> {
+async function indexBy(fields: readonly string[], rows: readonly Row[], pace: Pace): Promise<ReadonlyMap<string, Row>> {
   const index = new Map<string, Row>();
   for (const row of rows) {
+    const wait = pace();
+    if (wait !== null) await wait;
     const key = keyOf(fields, row);
     if (key !== null && !index.has(key)) index.set(key, row);
   }

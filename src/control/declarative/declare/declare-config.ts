@@ -38,36 +38,40 @@ export async function declareConfig(document: ConfigDocument, options: DeclareOp
 
   for (const definition of nesting.definitions) {
     const list = entries.get(definition.name) ?? [];
-    const before = createCurrentRows(definition, current[definition.name] ?? []);
+    const before = await createCurrentRows(definition, current[definition.name] ?? [], pace);
     const unresolved = new Map<Entry, UnresolvedFields>();
     for (const entry of list) {
-      const found = resolveReferences(entry, index);
+      const wait = pace();
+      if (wait !== null) await wait;
+      const found = resolveReferences(entry, index, document.deck === true);
       if (found !== null) unresolved.set(entry, found);
     }
-    const repeated = assignIds(definition, list, before);
+    const repeated = await assignIds(definition, list, before, pace);
     let pending: Promise<void>[] = [];
     for (const entry of list) {
-      pending.push(build(entry, unresolved.get(entry)));
+      const errors = buildRow(entry, before, context);
+      if (errors instanceof Promise) pending.push(errors.then((found) => finish(entry, found)));
+      else finish(entry, errors);
       if (pending.length === maxPending) {
         await Promise.all(pending);
         pending = [];
-        const wait = pace();
-        if (wait !== null) await wait;
       }
+      const wait = pace();
+      if (wait !== null) await wait;
     }
     await Promise.all(pending);
-    reportDuplicates(repeated, findDuplicates(definition, list));
-    index.add(definition.name, list);
+    reportDuplicates(repeated, await findDuplicates(definition, list, pace));
+    await index.add(definition.name, list, pace);
 
-    async function build(entry: Entry, found: UnresolvedFields | undefined): Promise<void> {
-      const errors = await buildRow(entry, before, context);
-      const wrong: ErrorTree = { ...errors, ...found?.wrong };
-      if (Object.keys(wrong).length > 0) fail(entry, 'schema', wrong);
+    function finish(entry: Entry, errors: ErrorTree | null): void {
+      const found = unresolved.get(entry);
+      const wrong: ErrorTree | null = found === undefined ? errors : { ...errors, ...found.wrong };
+      if (wrong !== null && Object.keys(wrong).length > 0) fail(entry, 'schema', wrong);
       if (found !== undefined && Object.keys(found.missing).length > 0) fail(entry, 'reference', found.missing);
       if (entry.failed) entry.row = null;
     }
   }
-  for (const { entry, errors } of findMisfits(entries, current)) fail(entry, 'schema', errors);
+  for (const { entry, errors } of await findMisfits(entries, current, pace)) fail(entry, 'schema', errors);
   return { hash: document.hash, rows: rowsOf(entries), problems };
 
   function fail(entry: Entry, kind: NonNullable<ConfigProblem['kind']>, errors: ErrorTree): void {

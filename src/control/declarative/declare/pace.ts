@@ -4,7 +4,9 @@ import { setImmediate } from 'node:timers/promises';
 const slice = 10;
 
 /** Lets other work run. It is called for each entity; null: nothing to wait for. */
-export function createPace(): () => Promise<void> | null {
+export type Pace = () => Promise<void> | null;
+
+export function createPace(): Pace {
   let begin = performance.now();
   let calls = 0;
   return () => {

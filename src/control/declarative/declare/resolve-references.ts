@@ -1,11 +1,12 @@
 import type { Entry } from './entry.ts';
+import type { Pace } from './pace.ts';
 
 /** Finds the entities of a document that references mean. */
 export interface DeclaredIndex {
   /** By the value of the endpoint key, where that is unique, or by id. */
   find(entity: string, reference: string): Entry | null;
   /** Once the entries have ids. */
-  add(entity: string, entries: readonly Entry[]): void;
+  add(entity: string, entries: readonly Entry[], pace: Pace): Promise<void>;
 }
 
 export function createDeclaredIndex(): DeclaredIndex {
@@ -14,10 +15,12 @@ export function createDeclaredIndex(): DeclaredIndex {
   return {
     find: (entity, reference) =>
       keys.get(entity)?.get(reference) ?? ids.get(entity)?.get(reference.toLowerCase()) ?? null,
-    add(entity, entries) {
+    async add(entity, entries, pace) {
       const byKey = new Map<string, Entry>();
       const byId = new Map<string, Entry>();
       for (const entry of entries) {
+        const wait = pace();
+        if (wait !== null) await wait;
         const { endpointKey, unique } = entry.definition;
         const key = endpointKey !== null && unique.includes(endpointKey) ? entry.input[endpointKey] : null;
         if (typeof key === 'string' && !byKey.has(key)) byKey.set(key, entry);
@@ -37,8 +40,8 @@ export interface UnresolvedFields {
   readonly missing: Record<string, string>;
 }
 
-/** Sets the `references` of the entry. Null: nothing is wrong. */
-export function resolveReferences(entry: Entry, index: DeclaredIndex): UnresolvedFields | null {
+/** Sets the `references` of the entry. Null: nothing is wrong. `deck`: the document is a file of decK. */
+export function resolveReferences(entry: Entry, index: DeclaredIndex, deck: boolean): UnresolvedFields | null {
   const { definition, input, parent, parentField, references } = entry;
   const wrong: Record<string, string> = {};
   const missing: Record<string, string> = {};
@@ -46,7 +49,7 @@ export function resolveReferences(entry: Entry, index: DeclaredIndex): Unresolve
     const value = input[field];
     if (parent !== null && parentField === field) references[field] = parent.id;
     if (value === undefined || value === null) continue;
-    if (parent !== null) wrong[field] = 'value must be null';
+    if (parent !== null && (!deck || parentField === field)) wrong[field] = 'value must be null';
     else if (typeof value !== 'string') wrong[field] = 'expected a string';
     else {
       const referenced = index.find(entity, value);
