@@ -32,8 +32,9 @@ async function dispatch(argv: readonly string[], options: RunOptions & Pick<Comm
     out(commandHelp(command));
     return 0;
   }
-  const maxPositionals = command.argument?.split(' ').length ?? 0;
-  const extra = parsed.positionals[maxPositionals];
+  const words = command.argument?.split(' ') ?? [];
+  const takesMore = words.at(-1)?.includes('...') === true;
+  const extra = takesMore ? undefined : parsed.positionals[words.length];
   if (extra !== undefined) throw new CliError(`unexpected argument '${extra}' (see sluicegate ${command.name} --help)`);
   const execute = await command.load();
   return execute({

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createStore } from '../../control/store/create-store.ts';
+import { createStore, type StoreLog } from '../../control/store/create-store.ts';
 import type { Store } from '../../control/store/store.ts';
 import type { PluginAdminRoutes } from '../../plugin-sdk/admin-routes.ts';
 import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
 import type { PluginCatalog } from '../../shared/entities/plugin-catalog.ts';
 import { createEntityRegistry, type EntityRegistry } from '../../shared/entities/registry.ts';
-import type { ErrorLog } from '../../shared/logs/error-log.ts';
+
 import { createPluginCatalog } from '../../shared/plugin-loader/catalog.ts';
 import { loadPlugins } from '../../shared/plugin-loader/load-plugins.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
@@ -22,7 +22,7 @@ export interface OpenedStore {
 }
 
 /** Opens the store; `store.migrate()` creates its tables. */
-export async function openStore(settings: Settings, baseDirectory: string, log: ErrorLog): Promise<OpenedStore> {
+export async function openStore(settings: Settings, baseDirectory: string, log: StoreLog): Promise<OpenedStore> {
   const plugins = await loadPlugins(settings.plugins, baseDirectory);
   const catalog = await createPluginCatalog(plugins);
   const ofPlugins = await Promise.all([...plugins.values()].map((plugin) => plugin.loadEntities()));
