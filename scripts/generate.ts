@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { generateChartReadme } from './generators/chart-readme.ts';
+import { generateDifferenceRows } from './generators/difference-rows.ts';
 import { generateEntityPage } from './generators/entity-page.ts';
 import { generateGrafanaDashboards } from './generators/grafana-dashboards.ts';
 import { generatePluginRegistry } from './generators/plugin-registry.ts';
@@ -18,6 +19,7 @@ const generators = [
   generateEntityPage,
   generateGrafanaDashboards,
   generateChartReadme,
+  generateDifferenceRows,
 ];
 const files = (await Promise.all(generators.map((generate) => generate()))).flat();
 const stale = files.filter(isStale);

@@ -59,14 +59,35 @@ export const commands: readonly CommandDescription[] = [
   },
   {
     name: 'import',
-    summary: 'Create the services and routes of an OpenAPI document in a running gateway',
-    argument: 'openapi <file>',
+    summary: 'Take over the config of a Kong, or create the services and routes of an OpenAPI document',
+    argument: 'openapi <file> | kong [file]...',
     options: [
       conf,
       prefix,
       { name: 'admin', value: 'url', description: 'URL of the Admin API (that of the node in the prefix)' },
       { name: 'token', value: 'token', description: 'token of the Admin API (SLUICEGATE_ADMIN_TOKEN)' },
-      { name: 'dry-run', description: 'change nothing; print the entities in the declarative format' },
+      {
+        name: 'dry-run',
+        description: 'change nothing; print the entities in the declarative format (openapi) or the report (kong)',
+      },
+      { name: 'admin-url', value: 'url', description: 'kong: URL of the Admin API of the Kong to read' },
+      {
+        name: 'header',
+        short: 'H',
+        value: 'line',
+        repeatable: true,
+        description: "kong: header for it: 'Kong-Admin-Token: <token>', or @file with such lines",
+      },
+      { name: 'insecure', short: 'k', description: 'kong: do not check the certificate of --admin-url' },
+      { name: 'output', short: 'o', value: 'file', description: 'kong: write a declarative file instead' },
+      { name: 'replace', description: 'kong: remove everything else from the gateway' },
+      {
+        name: 'without',
+        value: 'name',
+        repeatable: true,
+        description: 'kong: accept the loss of a plugin, a collection, an entity or a field, as the report names it',
+      },
+      { name: 'json', description: 'kong: print the report as JSON' },
       { name: 'name', short: 'n', value: 'name', description: 'name of the service (title of the document)' },
       {
         name: 'server',
@@ -79,7 +100,7 @@ export const commands: readonly CommandDescription[] = [
       { name: 'validate', description: 'add the openapi plugin with the document to the service' },
     ],
     takesSettings: true,
-    load: async () => (await import('./commands/import-api.ts')).importApi,
+    load: async () => (await import('./commands/import.ts')).importConfig,
   },
   {
     name: 'admin-user',

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/json.ts';
 import { pointerStep, SchemaError } from '../../plugin-kit/json-schema/schema-error.ts';
 import { apiProblem } from '../../plugins/openapi/api.ts';
 import { type OperationSource, readOperations, serverPath, serverUrl } from '../../plugins/openapi/read-operations.ts';
+import { derivedId } from './derived-id.ts';
 import { routePath, routePriority } from './route-path.ts';
 
 export interface PlanOptions {
@@ -56,7 +56,7 @@ export function planOf(document: JsonObject, text: string, options: PlanOptions)
   const own = pluginsOf(document, '', `service ${service}`, tags);
   if (options.validate) {
     own.push({
-      id: idOf(`service ${service} openapi`),
+      id: derivedId(`service ${service} openapi`),
       fields: { name: 'openapi', config: { document: text }, ...tagged(tags) },
     });
   }
@@ -145,7 +145,7 @@ function pluginsOf(owner: JsonObject, pointer: string, of: string, tags: readonl
     if (!isJsonObject(value)) throw new SchemaError(pointer + pointerStep(key), 'must be an object');
     const fields: JsonObject = { ...tagged(tags), ...value };
     fields['name'] ??= name;
-    return [{ id: idOf(`${of} ${name}`), fields }];
+    return [{ id: derivedId(`${of} ${name}`), fields }];
   });
 }
 
@@ -185,17 +185,4 @@ function objectAt(object: JsonObject, ...path: readonly string[]): JsonObject {
   let value: JsonValue | undefined = object;
   for (const name of path) value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
   return isJsonObject(value) ? value : {};
-}
-
-/** A UUID derived from a text (RFC 9562, version 8). */
-function idOf(text: string): string {
-  const digits = createHash('sha256').update(`sluicegate import ${text}`).digest('hex');
-  const variant = (8 + (Number.parseInt(digits[16] as string, 16) & 3)).toString(16);
-  return [
-    digits.slice(0, 8),
-    digits.slice(8, 12),
-    `8${digits.slice(13, 16)}`,
-    variant + digits.slice(17, 20),
-    digits.slice(20, 32),
-  ].join('-');
 }

@@ -113,3 +113,22 @@ test('these keys are unknown in a document of Kong, and wrong ones are refused',
   assert.throws(() => parseDocument('_info: 5', { deck: true }), /_info: expected an object/);
   assert.throws(() => parseDocument('_info: {select_tags: x}', { deck: true }), /expected a list of strings/);
 });
+
+test('the SNIs of a route are names, those of a certificate entities', () => {
+  const { content } = parseDocument(
+    JSON.stringify({
+      services: [{ name: 'a', routes: [{ name: 'b', snis: ['a.test'] }] }],
+      certificates: [{ cert: 'c', key: 'k', snis: ['a.test', { name: 'b.test' }] }],
+    }),
+    { deck: true },
+  );
+  assert.deepEqual(content, {
+    services: [{ name: 'a', routes: [{ name: 'b', snis: ['a.test'] }] }],
+    certificates: [{ cert: 'c', key: 'k', snis: [{ name: 'a.test' }, { name: 'b.test' }] }],
+  });
+});
+
+test('a variable of decK in a list of names is refused', () => {
+  const text = JSON.stringify({ routes: [{ snis: [variable('DECK_SNI')] }] });
+  assert.throws(() => parseDocument(text, { deck: true }), /has a variable of decK/);
+});

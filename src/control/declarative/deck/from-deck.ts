@@ -36,8 +36,8 @@ const nested: ReadonlySet<string> = new Set([
   'acls',
 ]);
 
-/** Lists of ids in a service, which have the name of an entity. */
-const lists: ReadonlySet<string> = new Set(['ca_certificates']);
+/** Lists of ids and names that have the name of an entity, by the entity that they are fields of. */
+const plainLists: Readonly<Record<string, string>> = { services: 'ca_certificates', routes: 'snis' };
 
 /** Foreign fields that a file may write as an object. */
 const references = ['service', 'route', 'consumer', 'upstream', 'certificate', 'client_certificate', 'ca_certificate'];
@@ -92,8 +92,9 @@ function entityOf(rules: Rules, name: string, entity: Fields, path: DocumentPath
   const defaults = section(rules.document, rules.defaults[singular[name] ?? ''], ['_info', 'defaults']);
   const output: Record<string, unknown> = { ...withDefaults(defaults, entity) };
   for (const [key, value] of Object.entries(entity)) {
-    refuseTemplates(rules, value, [...path, key]);
-    if (nested.has(key) && !lists.has(key)) output[key] = entitiesOf(rules, key, value, [...path, key]);
+    const hasEntities = nested.has(key) && plainLists[name] !== key;
+    if (!hasEntities) refuseTemplates(rules, value, [...path, key]);
+    if (hasEntities) output[key] = entitiesOf(rules, key, value, [...path, key]);
     else if (references.includes(key)) output[key] = nameOf(value);
   }
   if (name === 'plugins') addConfig(rules, output, path);
@@ -144,7 +145,7 @@ function refuseTemplates(rules: Rules, value: unknown, path: DocumentPath): void
       rules.document.positionOf(path),
     );
   }
-  if (typeof value !== 'object' || value === null || nested.has(String(path.at(-1)))) return;
+  if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
     refuseTemplates(rules, inner, [...path, Array.isArray(value) ? Number(key) : key]);
   }
