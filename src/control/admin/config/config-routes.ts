@@ -81,6 +81,7 @@ export function databaseConfigRoutes(deps: AdminDependencies, options: AdminOpti
     });
 
   const apply: Operation = {
+    access: 'admin',
     handle: (request) => {
       refuseUnknown(
         request.query,
@@ -96,6 +97,7 @@ export function databaseConfigRoutes(deps: AdminDependencies, options: AdminOpti
     },
   };
   const diff: Operation = {
+    access: 'admin',
     handle: (request) => {
       refuseUnknown(
         request.query,

@@ -21,6 +21,7 @@ export function versionRoutes(context: ApplyContext): readonly AdminRoute[] {
       tag: 'config',
       operations: {
         GET: {
+          access: 'read',
           handle: (request) => list(context, request),
           notes: { summary: 'The versions of the config, newest first', answer: 'list', entity: 'config_versions' },
         },
@@ -31,6 +32,7 @@ export function versionRoutes(context: ApplyContext): readonly AdminRoute[] {
       tag: 'config',
       operations: {
         GET: {
+          access: 'read',
           handle: (request) => read(context, request),
           notes: {
             summary: 'What a version of the config changed, without secrets',
@@ -57,6 +59,7 @@ export function versionRoutes(context: ApplyContext): readonly AdminRoute[] {
       tag: 'config',
       operations: {
         POST: {
+          access: 'admin',
           handle: (request) => rollback(context, request),
           notes: {
             summary: 'Make the config what it was after a version',
