@@ -81,4 +81,42 @@ describe('a browser at the Admin API', () => {
     assert.equal(preflight.headers['access-control-allow-origin'], manager);
     assert.match(String(preflight.headers['access-control-allow-methods']), /POST/);
   });
+
+  // The last one: from here on requests must sign in.
+  it('reaches nothing without a token once there are admin users', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const foreign = { ...headers, origin: 'http://evil.example' };
+    const first = JSON.stringify({ name: 'ada', role: 'admin' });
+    assert.equal(
+      (await send('POST', '/admin-users', foreign, first)).status,
+      403,
+      'a page cannot create the first user',
+    );
+    const created = await send('POST', '/admin-users', headers, first);
+    assert.equal(created.status, 201, created.text);
+    const { token } = JSON.parse(created.text) as { token: string };
+    for (const origin of ['http://evil.example', manager, gateway.adminUrl]) {
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        assert.equal((await send(method, '/services', { origin }, '')).status, 401, `${method} ${origin}`);
+      }
+    }
+    assert.equal((await send('GET', '/services', { host: 'rebound.example' })).status, 401);
+    for (const name of ['authorization', 'kong-admin-token']) {
+      const asked = { 'access-control-request-method': 'PUT', 'access-control-request-headers': name };
+      const preflight = await send('OPTIONS', '/services/a', { origin: manager, ...asked });
+      assert.equal(preflight.status, 204);
+      assert.equal(preflight.headers['access-control-allow-origin'], manager);
+      assert.equal(preflight.headers['access-control-allow-headers'], name);
+      const value = name === 'authorization' ? `Bearer ${token}` : token;
+      const read = await send('GET', '/services', { origin: manager, 'sec-fetch-site': 'cross-site', [name]: value });
+      assert.equal(read.status, 200);
+      assert.equal(read.headers['access-control-allow-origin'], manager);
+      const other = await send('GET', '/services', { origin: 'http://evil.example', [name]: value });
+      assert.equal(
+        other.headers['access-control-allow-origin'],
+        manager,
+        'the browser hides the answer from that page',
+      );
+    }
+  });
 });

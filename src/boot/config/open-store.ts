@@ -6,9 +6,9 @@ import type { PluginAdminRoutes } from '../../plugin-sdk/admin-routes.ts';
 import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
 import type { PluginCatalog } from '../../shared/entities/plugin-catalog.ts';
 import { createEntityRegistry, type EntityRegistry } from '../../shared/entities/registry.ts';
-
 import { createPluginCatalog } from '../../shared/plugin-loader/catalog.ts';
 import { loadPlugins } from '../../shared/plugin-loader/load-plugins.ts';
+import { storeFileOf } from '../../shared/settings/kinds/prefix.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
 
 /** The store, and the definitions of everything in it. */
@@ -34,7 +34,7 @@ export async function openStore(settings: Settings, baseDirectory: string, log: 
   const pluginAdminRoutes = new Map(routes.flatMap(([name, one]) => (one === null ? [] : [[name, one] as const])));
   const known = { entities, catalog, plugins, pluginAdminRoutes };
   if (settings.database === 'sqlite') {
-    const file = join(settings.prefix, 'store.sqlite');
+    const file = storeFileOf(settings.prefix, settings.database);
     return { store: await createStore({ kind: 'sqlite', file, definitions, log }), ...known };
   }
   const ca = settings.trustedCertificates === null ? {} : { ca: await readFile(settings.trustedCertificates, 'utf8') };

@@ -35,7 +35,7 @@ export function apiDirectory(client: AdminClient): UserDirectory {
       if ((await client.find(pathOf(user))) === null) throw new CliError(`there is no admin user '${user}'`);
       await client.send('DELETE', pathOf(user));
     },
-    async [Symbol.asyncDispose]() {},
+    async close() {},
   };
 }
 

@@ -31,7 +31,7 @@ export interface NewToken {
 }
 
 /** Where admin users are: behind the Admin API of a node, or in its store. Methods reject with an error of one line. */
-export interface UserDirectory extends AsyncDisposable {
+export interface UserDirectory {
   list(): Promise<readonly ShownUser[]>;
   /** Creates the user, and returns its token. Null: without one, unless it is the first user. */
   create(user: NewUser, withToken: boolean): Promise<string | null>;
@@ -40,4 +40,5 @@ export interface UserDirectory extends AsyncDisposable {
   /** `token`: its name or id. */
   revoke(user: string, token: string): Promise<void>;
   delete(user: string): Promise<void>;
+  close(): Promise<void>;
 }

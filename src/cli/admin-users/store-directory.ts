@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { AuditTrail } from '../../control/admin/audit/audit-trail.ts';
 import { cliActor } from '../../control/admin/audit/origin.ts';
 import { createStore } from '../../control/store/create-store.ts';
@@ -15,6 +14,7 @@ import { foreignId, text, texts } from '../../shared/entities/row-fields.ts';
 import { buildRow } from '../../shared/entities/rows.ts';
 import type { ErrorTree } from '../../shared/schema/validate.ts';
 import { violationMessage } from '../../shared/schema/violation-message.ts';
+import { storeFileOf } from '../../shared/settings/kinds/prefix.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
 import { CliError } from '../cli-error.ts';
 import type { NewToken, ShownToken, ShownUser, UserDirectory } from './directory.ts';
@@ -80,7 +80,7 @@ export async function storeDirectory(settings: Settings, command: string): Promi
       write(async (writer) => {
         await writer.delete('admin_users', (await needUser(writer, name)).id);
       }),
-    [Symbol.asyncDispose]: () => store.close(),
+    close: () => store.close(),
   };
 }
 
@@ -104,7 +104,7 @@ async function placeOf({ database, prefix, pg, trustedCertificates }: Settings) 
   }
   // A misspelt prefix would otherwise get a new store, and its users would sign in nowhere.
   if (!existsSync(prefix)) throw new CliError(`there is no node in ${prefix}: pass its directory with --prefix`);
-  return { kind: 'sqlite', file: join(prefix, 'store.sqlite') } as const;
+  return { kind: 'sqlite', file: storeFileOf(prefix, database) } as const;
 }
 
 async function needUser(writer: StoreWriter, name: string): Promise<Row> {

@@ -82,7 +82,7 @@ test('users are created in the store of a stopped node, which then requires thei
   // All tokens are lost: who can write the store can create one, and the running node accepts it.
   const rescued = await done(prefix, 'token ada --store');
   assert.equal(await statusFor(url, rescued), 200);
-  await done(prefix, 'revoke ada ' + ada.slice(0, 10) + ' --store');
+  await done(prefix, `revoke ada ${ada.slice(0, 10)} --store`);
   assert.equal(await statusFor(url, ada), 401);
   const audit = await (
     await fetch(`${url}/audit?actor=cli`, { headers: { authorization: `Bearer ${rescued}` } })

@@ -27,8 +27,12 @@ export async function adminUser(context: CommandContext): Promise<number> {
   const words = action.usage.split(' ').filter((word) => word.startsWith('<') && word.endsWith('>'));
   const needed = name === 'create' || name === 'token' ? 1 : words.length;
   for (let index = 1; index <= needed; index++) needArgument(context, index, action.usage);
-  await using users = await openDirectory(context, `sluicegate admin-user ${name}`);
-  await action.run(context, users);
+  const users = await openDirectory(context, `sluicegate admin-user ${name}`);
+  try {
+    await action.run(context, users);
+  } finally {
+    await users.close();
+  }
   return 0;
 }
 

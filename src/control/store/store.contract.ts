@@ -11,6 +11,7 @@ import { registerMigrationTests } from './contract/migrations.contract.ts';
 import { registerRowTests } from './contract/rows.contract.ts';
 import type { Backup, BenchOptions, StoreBench } from './contract/store-bench.ts';
 import { registerUsageTests } from './contract/usage.contract.ts';
+import { registerUseTests } from './contract/uses.contract.ts';
 import { testDefinitions } from './store.fixture.ts';
 import type { Store } from './store.ts';
 
@@ -63,6 +64,7 @@ export function describeStore(
     describe('audit', () => registerAuditTests(bench));
     describe('history', () => registerHistoryTests(bench));
     describe('usage', () => registerUsageTests(bench));
+    describe('uses', () => registerUseTests(bench));
     describe('migrations', () => registerMigrationTests(bench));
     it('answers a ping before and after it is migrated', async () => {
       const store = await bench.open(await places.newPlace());

@@ -42,7 +42,7 @@ export const adminUsers = defineEntity({
       certificate_name: string({
         unique: true,
         len_max: 512,
-        match: /^(?:CN|DNS|URI|email):.+$/,
+        match: /^(?:CN|DNS|URI|email):./,
         description:
           'Name in a client certificate that signs this user in without a token: `CN:ops`, `DNS:ci.example`, `URI:spiffe://example/ci`, `email:ops@example`. Needs `admin_ssl_client_ca`.',
       }),

@@ -16,6 +16,7 @@ import { anonymousCaller, type Caller, tokenCaller } from './caller.ts';
 import type { ClientCertificate } from './client-certificate.ts';
 import { KnownUsers } from './known-users.ts';
 import { SignInLimiter } from './sign-in-limiter.ts';
+import { unauthorized } from './unauthorized.ts';
 
 /** What a request shows of its sender. */
 export interface SignInRequest {
@@ -160,10 +161,6 @@ function roleOf(user: Row): AdminRole {
 
 function isSame(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
-}
-
-function unauthorized(): HttpError {
-  return new HttpError(401, { message: 'Unauthorized' }, { 'www-authenticate': 'Bearer realm="admin"' });
 }
 
 function tooManyAttempts(seconds: number): HttpError {

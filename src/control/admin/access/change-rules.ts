@@ -40,7 +40,16 @@ export function changeProblem(caller: Scope, { entity, before, after }: Proposed
     const problem = reachProblem(caller, entity, row);
     if (problem !== null) return problem;
   }
-  return null;
+  return tagProblem(caller, before, after);
+}
+
+/** A tag gives rights: to other editors, to consumers that a plugin lets in, and to clients that synchronise by tags. */
+function tagProblem({ tagPatterns }: Scope, before: Row | null, after: Row | null): string | null {
+  if (after === null) return null;
+  const [old, fresh] = [before, after].map((row) => new Set(row === null ? [] : texts(row, 'tags')));
+  const changed = old!.symmetricDifference(fresh!);
+  const foreign = [...changed].find((tag) => !matchesTags(tagPatterns, [tag]));
+  return foreign === undefined ? null : `the tag '${foreign}' matches none of ${tagPatterns.join(', ')}`;
 }
 
 /** What reaches entities of others although its own tags match. */

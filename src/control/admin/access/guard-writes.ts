@@ -108,7 +108,8 @@ export async function checkReferences(
     }
     const known = new Set(before === null ? [] : namesIn(entity, before).map(({ name }) => name));
     for (const reference of namesIn(entity, after)) {
-      if (!known.has(reference.name)) referred.push([reference.entity, await findNamed(reader, reference)]);
+      if (reference.uses && !known.has(reference.name))
+        referred.push([reference.entity, await findNamed(reader, reference)]);
     }
   }
   for (const [target, row] of referred) {

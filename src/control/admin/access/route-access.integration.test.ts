@@ -63,7 +63,8 @@ const decisions: Readonly<Record<string, Access>> = {
   'POST /admin-users/{admin_users}/tokens': 'admin',
   'GET /admin-users/{admin_users}/tokens/{admin_tokens}': 'admin',
   'DELETE /admin-users/{admin_users}/tokens/{admin_tokens}': 'admin',
-  'GET /config': 'read',
+  // The whole config, with its secrets.
+  'GET /config': 'admin',
   'POST /config': 'admin',
   'POST /config/apply': 'admin',
   'POST /config/diff': 'admin',

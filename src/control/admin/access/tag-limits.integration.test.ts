@@ -41,7 +41,7 @@ before(async () => {
   await make(admin, others, 'certificate', '/certificates', { cert, key, tags: b });
   await make(admin, others, 'sni', '/snis', { name: 'b.test', certificate: { id: others['certificate'] }, tags: b });
   await make(alice, own, 'service', '/services', { name: 'a', host: 'a.test', tags: a });
-  await make(alice, own, 'route', '/services/a/routes', { name: 'a', paths: ['/a'], tags: ['team-a-x', 'more'] });
+  await make(alice, own, 'route', '/services/a/routes', { name: 'a', paths: ['/a'], tags: ['team-a-x'] });
   await make(alice, own, 'plugin', '/routes/a/plugins', { name: 'key-auth', tags: a });
   await make(alice, own, 'consumer', '/consumers', { username: 'a', tags: a });
   await make(alice, own, 'key', '/consumers/a/key-auth', { key: 'key-of-a', tags: a });
@@ -120,6 +120,14 @@ test('tags can neither be given away nor taken', async () => {
   await refused('PUT', '/services/a', { host: 'a.test' });
   await refused('PATCH', '/services/b', { tags: a });
   await refused('PATCH', '/services/b', { tags: [...b, ...a] });
+  // A tag is a right, too: of other editors, of consumers, and of what is synchronised by tags.
+  await refused('PATCH', '/services/a', { tags: [...a, ...b] }, /the tag 'team-b'/);
+  await refused('PATCH', '/consumers/a', { tags: [...a, 'gold'] });
+  await refused('POST', '/consumers', { username: 'n', tags: [...a, 'gold'] });
+  await users.admin('PATCH', '/services/a', { tags: [...a, ...b] });
+  await refused('PATCH', '/services/a', { tags: a }, /the tag 'team-b'/);
+  await allowed('PATCH', '/services/a', { tags: ['team-a-y', ...b], retries: 3 });
+  await users.admin('PATCH', '/services/a', { tags: a });
 });
 
 test('children do not inherit the tags of their parent', async () => {
@@ -224,6 +232,14 @@ test('a new name takes over no traffic of others', async () => {
   await refused('PATCH', '/services/a', { name: 'b-next' });
   await admin('PATCH', `/plugins/${others['plugin']}`, { config: { anonymous: 'guest' } });
   await refused('POST', '/consumers', { username: 'guest', tags: a });
+  const list = await admin('POST', '/services/b/plugins', {
+    name: 'authorization',
+    config: { rules: [{ name: 'partners', consumers: ['partner'], custom_ids: ['partner-7'] }] },
+    tags: b,
+  });
+  assert.equal(list.status, 201, list.text);
+  await refused('POST', '/consumers', { username: 'partner', tags: a }, /authorization/);
+  await refused('PATCH', '/consumers/a', { custom_id: 'partner-7' });
 });
 
 test('a consumer joins only groups that its editor owns', async () => {

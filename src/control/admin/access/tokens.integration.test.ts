@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startTestGateway } from '../../../../test/support/gateway.ts';
@@ -134,6 +135,39 @@ test('several tokens rotate; an expired, revoked or demoted one loses its rights
   assert.equal((await next('GET', '/services')).status, 401);
 });
 
+test('a token that is revoked while its request arrives changes nothing', async () => {
+  await using users = await startGuardedGateway();
+  const { admin, gateway } = users;
+  const lose: Readonly<Record<string, () => Promise<{ status: number }>>> = {
+    revoked: () => admin('DELETE', '/admin-users/alice/tokens/revoked'),
+    demoted: () => admin('PATCH', '/admin-users/alice', { role: 'read' }),
+    narrowed: () => admin('PATCH', '/admin-users/alice', { role: 'edit', tag_patterns: ['team-c'] }),
+    deleted: () => admin('DELETE', '/admin-users/alice'),
+  };
+  for (const [name, loseRights] of Object.entries(lose)) {
+    await admin('PATCH', '/admin-users/alice', { role: 'edit', tag_patterns: ['team-a'] });
+    const { json } = await admin('POST', '/admin-users/alice/tokens', { name });
+    const body = JSON.stringify({ name, host: 'a.test', tags: ['team-a'] });
+    const head = [
+      'POST /services HTTP/1.1',
+      'Host: localhost',
+      `Authorization: Bearer ${String(json['token'])}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      'Connection: close',
+    ];
+    const socket = connect(Number(new URL(gateway.adminUrl).port), '127.0.0.1');
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    // It has signed in when its use is noted.
+    await until(async () => (await admin('GET', `/admin-users/alice/tokens/${name}`)).json['last_used_at'] !== null);
+    assert.ok((await loseRights()).status < 300);
+    socket.end(body);
+    const answer = Buffer.concat(await socket.toArray()).toString();
+    assert.match(answer, /^HTTP\/1\.1 401 /, name);
+    assert.equal((await admin('GET', `/services/${name}`)).status, 404);
+  }
+});
+
 test('the last use is shown to the minute, and is no change of the config', async () => {
   await using users = await startGuardedGateway();
   const { admin, alice } = users;
@@ -197,6 +231,7 @@ test('no token reaches a log', async () => {
   const { gateway, tokens, admin } = users;
   await withToken(gateway.adminUrl, `${tokens.admin}x`)('GET', '/services');
   await admin('GET', `/services?token=${tokens.admin}`);
+  await admin('DELETE', `/admin-users/alice/tokens/${tokens.alice}`);
   const logs = () =>
     ['error.log', 'admin-access.log'].map((file) => readFileSync(join(gateway.prefix, file), 'utf8')).join('\n');
   await until(async () => logs().includes('without a valid token') && logs().includes('/services?token='));

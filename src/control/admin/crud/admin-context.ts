@@ -3,6 +3,7 @@ import type { EntityRegistry } from '../../../shared/entities/registry.ts';
 import type { Store, StoreReader, StoreWriter } from '../../store/store.ts';
 import { runFor } from '../access/current-caller.ts';
 import { guardWrites } from '../access/guard-writes.ts';
+import { requireStillSignedIn } from '../access/still-signed-in.ts';
 import type { ConfigPublisher } from '../contract.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
 
@@ -53,6 +54,7 @@ export function createAdminContext(parts: AdminContextParts): AdminContext {
     hashKeys,
     async commit({ trail, caller }, work) {
       const { result, version } = await store.write(async (writer) => {
+        await requireStillSignedIn(writer, caller);
         const guarded = guardWrites(writer, caller, entities);
         // The transaction may have been begun for another request, with another caller.
         const done = await runFor(caller, () => work(guarded.writer));

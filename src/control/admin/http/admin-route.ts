@@ -51,6 +51,8 @@ export interface OperationNotes {
   readonly answer: 'entity' | 'list' | 'object' | 'text' | 'none';
   /** Schema name of the entity answered with, and read from the body of POST, PUT and PATCH. */
   readonly entity?: string;
+  /** Schema name of the body, when it is another one. */
+  readonly bodyEntity?: string;
   /** Further media types of the answer, by `Accept`. */
   readonly otherTypes?: readonly string[];
   /** Success status; default: 200. */

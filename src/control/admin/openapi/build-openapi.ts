@@ -80,7 +80,7 @@ function describeOperation(route: AdminRoute, method: Method, { notes }: Operati
     summary: notes.summary,
     tags: [route.tag],
     ...(parameters.length > 0 && { parameters }),
-    ...(notes.takesBody === true && { requestBody: requestBody(method, notes.entity) }),
+    ...(notes.takesBody === true && { requestBody: requestBody(method, notes.bodyEntity ?? notes.entity) }),
     responses: { ...success(notes), ...otherSuccesses(notes), ...failures(route, method, notes) },
   };
 }
@@ -119,7 +119,7 @@ function answerSchema(notes: Operation['notes']): JsonObject {
 }
 
 function failures(route: AdminRoute, method: Method, notes: Operation['notes']): JsonObject {
-  const statuses = new Set(['401', '403', '500']);
+  const statuses = new Set(['401', '403', '429', '500']);
   if (notes.takesBody === true) for (const status of ['400', '413', '415']) statuses.add(status);
   if (notes.answer === 'list' || notes.queryParameters !== undefined || method === 'DELETE') statuses.add('400');
   if (route.path.includes('{')) for (const status of ['400', '404']) statuses.add(status);

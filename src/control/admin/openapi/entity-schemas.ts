@@ -1,5 +1,6 @@
 import type { EntityDefinition } from '../../../shared/entities/entity.ts';
 import { exportJsonSchema } from '../../../shared/schema/export/export-json-schema.ts';
+import { adminUserSchemas } from './admin-user-schemas.ts';
 import type { JsonObject } from './json-object.ts';
 import { auditSchema, configVersionSchema, rangeProperties, summarySchema, usageSchema } from './report-schemas.ts';
 
@@ -23,7 +24,9 @@ export function entitySchemas(entities: readonly EntityDefinition[]): JsonObject
     schemas[`${name}_change`] = change;
     schemas[`${name}_list`] = listOf(name);
   }
-  return schemas;
+  const { admin_users: users } = schemas;
+  if (users === undefined) return schemas;
+  return { ...schemas, ...adminUserSchemas(users), issued_admin_token_list: listOf('issued_admin_token') };
 }
 
 const tagSchema: JsonObject = {

@@ -21,12 +21,16 @@ export const errorSchemas: JsonObject = {
 
 const descriptions: Readonly<Record<string, { readonly description: string; readonly schema: string }>> = {
   400: { description: 'The request is wrong; the body says in which field and why.', schema: 'coded_error' },
-  401: { description: 'The token is missing or wrong.', schema: 'plain_error' },
-  403: { description: 'A web page of a foreign origin may not do this.', schema: 'plain_error' },
+  401: { description: 'The token is missing, wrong, expired or revoked.', schema: 'plain_error' },
+  403: {
+    description: 'The role of the admin user, or the origin of the web page, may not do this.',
+    schema: 'plain_error',
+  },
   404: { description: 'There is no such entity or path.', schema: 'coded_error' },
   409: { description: 'Another entity has this unique value.', schema: 'coded_error' },
   413: { description: 'The body is larger than the limit.', schema: 'plain_error' },
   415: { description: 'The content type is neither JSON nor a form.', schema: 'plain_error' },
+  429: { description: 'Too many wrong tokens from this address; retry after `Retry-After`.', schema: 'plain_error' },
   503: { description: 'Temporarily unavailable; retry after `Retry-After`, if present.', schema: 'plain_error' },
   500: { description: 'A fault of the gateway or its database; the error log has the cause.', schema: 'plain_error' },
 };

@@ -9,7 +9,15 @@ export const auditSchema: JsonObject = {
     actor: {
       type: 'object',
       description: 'Who: the name is stable and no secret.',
-      properties: { kind: { enum: ['token', 'anonymous'] }, name: { type: 'string' } },
+      properties: {
+        kind: {
+          enum: ['token', 'anonymous', 'user', 'cli'],
+          description: '`token`: the setting `admin_token`. `cli`: a command that opened the store.',
+        },
+        name: { type: 'string' },
+        user: { type: 'string', description: 'Id of the admin user.' },
+        token: { type: 'string', description: 'Id of its token.' },
+      },
     },
     operation: { enum: ['create', 'update', 'delete', 'action'], description: '`action`: what is no entity.' },
     method: { type: 'string' },

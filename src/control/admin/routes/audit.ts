@@ -24,7 +24,10 @@ const parameters = [
   },
   { name: 'id', description: 'Only changes of the entity of this id.' },
   { name: 'method', description: 'Only requests with this method.' },
-  { name: 'actor', description: 'Only what this actor did: `admin-token`, `anonymous`.' },
+  {
+    name: 'actor',
+    description: 'Only what this actor did: the name of an admin user, `admin-token`, `anonymous`, `cli`.',
+  },
   { name: 'request_id', description: 'Only what the request with this id did.' },
   {
     name: 'since',

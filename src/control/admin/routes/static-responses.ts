@@ -1,4 +1,4 @@
-import type { AdminRoute, Answer, Handler, Method, Operation } from '../http/admin-route.ts';
+import type { Access, AdminRoute, Answer, Handler, Method, Operation } from '../http/admin-route.ts';
 
 const text = 'User-agent: *\nDisallow: /';
 
@@ -23,6 +23,7 @@ export function staticResponseRoutes(): readonly AdminRoute[] {
       '/config',
       ['GET', 'POST'],
       'this endpoint is only available when Kong is configured to not use a database',
+      'admin',
     ),
     ...['/clustering/data-planes', '/clustering/status'].map((path) =>
       refusing(
@@ -34,15 +35,20 @@ export function staticResponseRoutes(): readonly AdminRoute[] {
   ];
 }
 
-function refusing(path: string, methods: readonly Method[], message: string): AdminRoute {
+function refusing(path: string, methods: readonly Method[], message: string, reading: Access = 'read'): AdminRoute {
   const answer: Answer = { status: 400, json: { message } };
-  return { path, tag: 'not offered', operations: operations(methods, 'Not offered', () => answer) };
+  return { path, tag: 'not offered', operations: operations(methods, 'Not offered', () => answer, reading) };
 }
 
-function operations(methods: readonly Method[], summary: string, handle: Handler): Partial<Record<Method, Operation>> {
+function operations(
+  methods: readonly Method[],
+  summary: string,
+  handle: Handler,
+  reading: Access,
+): Partial<Record<Method, Operation>> {
   const made: Partial<Record<Method, Operation>> = {};
   for (const method of methods) {
-    const access = method === 'GET' ? 'read' : 'admin';
+    const access = method === 'GET' ? reading : 'admin';
     made[method] = { access, handle, notes: { summary, answer: 'object', status: 400 } };
   }
   return made;

@@ -37,9 +37,9 @@ export const listeners = {
     { aliases: ['nginx_admin_ssl_client_certificate'] },
   ),
   admin_ssl_verify_client: own(
-    oneOf(['on', 'optional']),
+    oneOf(['on', 'optional', 'off']),
     'on',
-    'With `admin_ssl_client_ca`. `on`: a client without a valid certificate cannot connect. `optional`: it may sign in with a token instead, but an invalid certificate is refused.',
+    'With `admin_ssl_client_ca`. `on`: a client without a valid certificate cannot connect. `optional`: it may sign in with a token instead, but an invalid certificate is refused. `off`: no certificate is requested.',
     { aliases: ['nginx_admin_ssl_verify_client'] },
   ),
   status_ssl_cert: kong(list, '', 'Certificates of the listeners in `status_listen`. Default: those of `ssl_cert`.'),

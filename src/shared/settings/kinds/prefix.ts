@@ -13,6 +13,11 @@ export function prefixLockOf(prefix: string): string {
   return join(prefix, 'pids', 'sluicegate.lock');
 }
 
+/** The SQLite file of that node. Without a database (`off`) it holds only state, such as admin users. */
+export function storeFileOf(prefix: string, database: string): string {
+  return join(prefix, database === 'off' ? 'dbless.sqlite' : 'store.sqlite');
+}
+
 /** The debug token of that node, when it has generated one. */
 export function debugTokenFileOf(prefix: string): string {
   return join(prefix, 'request_debug_token');

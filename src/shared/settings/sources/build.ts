@@ -46,7 +46,7 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     adminAuth: values.admin_auth,
     adminTls: { cert: values.admin_ssl_cert, key: values.admin_ssl_cert_key },
     statusTls: { cert: values.status_ssl_cert, key: values.status_ssl_cert_key },
-    adminClientCa: values.admin_ssl_client_ca,
+    adminClientCa: values.admin_ssl_verify_client === 'off' ? [] : values.admin_ssl_client_ca,
     adminClientOptional: values.admin_ssl_verify_client === 'optional',
     adminGuiUrl: values.admin_gui_url,
     adminHosts: values.admin_hosts,

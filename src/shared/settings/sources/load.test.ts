@@ -244,6 +244,30 @@ describe('warnings', () => {
     assert.equal(warnings.length, 1);
     assert.match(warnings[0] ?? '', /0\.0\.0\.0:8001, \[::\]:8001 without a token/);
     assert.deepEqual(load({ env: { KONG_ADMIN_LISTEN: '0.0.0.0:8001', SLUICEGATE_ADMIN_TOKEN: 'x' } }).warnings, []);
+    assert.deepEqual(load({ env: { KONG_ADMIN_LISTEN: '0.0.0.0:8001', SLUICEGATE_ADMIN_AUTH: 'on' } }).warnings, []);
+    const certificates = { KONG_ADMIN_LISTEN: '0.0.0.0:8444 ssl', SLUICEGATE_ADMIN_SSL_CLIENT_CA: '/ca.pem' };
+    assert.deepEqual(load({ env: certificates }).warnings, []);
+    for (const verify of ['optional', 'off']) {
+      const env = { ...certificates, SLUICEGATE_ADMIN_SSL_VERIFY_CLIENT: verify };
+      assert.equal(load({ env }).warnings.length, 1, verify);
+    }
+  });
+
+  test("certificates of the Admin API's clients, with the names of Kong, too", () => {
+    const env = {
+      KONG_ADMIN_LISTEN: '127.0.0.1:8444 ssl',
+      KONG_NGINX_ADMIN_SSL_CLIENT_CERTIFICATE: '/ca.pem',
+      KONG_NGINX_ADMIN_SSL_VERIFY_CLIENT: 'optional',
+    };
+    const { settings } = load({ env });
+    assert.deepEqual([settings.adminClientCa, settings.adminClientOptional], [['/ca.pem'], true]);
+    assert.deepEqual(load({ env: { ...env, KONG_NGINX_ADMIN_SSL_VERIFY_CLIENT: 'off' } }).settings.adminClientCa, []);
+    assert.match(
+      refusal({ env: { ...env, KONG_ADMIN_LISTEN: '127.0.0.1:8001' } }),
+      /needs a listener with the flag ssl/,
+    );
+    assert.match(refusal({ env: { KONG_ADMIN_SSL_CERT: '/a.crt' } }), /^admin_ssl_cert_key must be specified/);
+    assert.match(refusal({ env: { KONG_STATUS_SSL_CERT_KEY: '/a.key' } }), /^status_ssl_cert must be specified/);
   });
 });
 

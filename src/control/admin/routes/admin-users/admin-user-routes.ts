@@ -34,7 +34,8 @@ export function adminUserRoutes(context: AdminContext, settings: Settings): read
           access: 'admin',
           handle: (request) => createUser(context, settings, request),
           notes: {
-            ...create('admin_users'),
+            ...create('created_admin_user'),
+            bodyEntity: 'admin_users',
             summary: 'Create an admin user. The answer to the first one contains a token, which is shown once',
           },
         },
@@ -102,8 +103,8 @@ async function createUser(context: AdminContext, settings: Settings, request: Ad
     const first = (await writer.list('admin_users', { limit: 1 })).length === 0;
     const created = await insertEntity(context, writer, users, input);
     if (settings.adminToken === null) await requireAnotherAdmin(writer, (message) => plainError(409, message));
-    if (!first) return created;
     // From now on requests must sign in, also those of the client that sends this one.
+    if (!first || request.caller.actor.kind !== 'anonymous') return created;
     const issued = await issueToken(writer, context.entity('admin_tokens'), String(created['id']), {});
     return 'token' in issued ? { ...created, token: issued.token } : created;
   });
@@ -141,13 +142,14 @@ function tokenRoutes(context: AdminContext): readonly AdminRoute[] {
             const { id } = await needUser(context, context.store, request);
             return listEntities(context, tokens, request, { parent: { field: 'user', id }, show });
           },
-          notes: list('admin_tokens'),
+          notes: list('issued_admin_token'),
         },
         POST: {
           access: 'admin',
           handle: (request) => createToken(context, request),
           notes: {
-            ...create('admin_tokens'),
+            ...create('issued_admin_token'),
+            bodyEntity: 'new_admin_token',
             summary: 'Create a token of an admin user. The answer contains it, and nothing shows it again',
           },
         },
@@ -156,11 +158,13 @@ function tokenRoutes(context: AdminContext): readonly AdminRoute[] {
     {
       path: `${base}/{admin_tokens}`,
       tag: 'admin_users',
+      // Somebody may put the token itself there.
+      secretParams: ['admin_tokens'],
       operations: {
         GET: {
           access: 'admin',
           handle: async (request) => ok(presentToken(tokens, await needToken(context, context.store, request))),
-          notes: one('Read one of the tokens of an admin user', 'admin_tokens'),
+          notes: one('Read one of the tokens of an admin user', 'issued_admin_token'),
         },
         DELETE: {
           access: 'admin',
