@@ -7,7 +7,7 @@ import { finish } from './lib/report.ts';
 
 const places = [
   '*.md',
-  ...['docs', 'src', 'test', 'examples', 'benchmarks', 'scripts'].map((place) => `${place}/**/*.md`),
+  ...['docs', 'src', 'test', 'examples', 'benchmarks', 'scripts', 'deploy'].map((place) => `${place}/**/*.md`),
 ];
 const pages = findFiles(...places);
 const links = pages.flatMap((page) => scanLinks(read(page)).map((link) => ({ page, link })));

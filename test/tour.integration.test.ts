@@ -8,17 +8,11 @@ import type { ExampleBackend } from '../examples/backends/json-backend.ts';
 import { startOrders } from '../examples/backends/orders.ts';
 import { startUsers } from '../examples/backends/users.ts';
 import { startTestGateway, type TestGateway } from './support/gateway.ts';
+import { readTourComment, squeeze, type TourComment, tourPattern, withStatus } from './support/tour-comment.ts';
 
-/**
- * Runs the README's tour as written: every block fenced as ```sh tour has lines that begin with `curl`. A comment
- * after a line states the result: a status (`# 201`), a status and part of the answer (`# 200 {"id":42`), or only
- * a part of it (`# {"data":[...`); `...` means anything.
- */
-interface Step {
+/** Runs the README's tour as written: every block fenced as ```sh tour has lines that begin with `curl`. */
+interface Step extends TourComment {
   readonly line: number;
-  readonly command: string;
-  readonly status: number | null;
-  readonly expected: string;
 }
 
 const readme = join(import.meta.dirname, '..', 'README.md');
@@ -48,7 +42,7 @@ describe("the README's tour", () => {
       const status = Number(/\nstatus (\d{3})\n$/.exec(output)?.[1]);
       if (step.status !== null) assert.equal(status, step.status, output);
       else assert.ok(status < 400, output);
-      assert.match(squeeze(output), toPattern(withPorts(step.expected, gateway, backends)));
+      assert.match(squeeze(output), tourPattern(withPorts(step.expected, gateway, backends)));
       outputs.push(output);
     });
   }
@@ -77,9 +71,7 @@ function readSteps(text: string): readonly Step[] {
   for (const [index, line] of text.split('\n').entries()) {
     if (line.startsWith('```')) inside = /^```sh tour\b/.test(line);
     else if (inside && line.startsWith('curl ')) {
-      const [, command = line, comment = ''] = /^(.*?)(?:\s+#\s*(.*))?$/.exec(line) ?? [];
-      const [, status, expected = ''] = /^(\d{3}\b)?\s*(.*)$/.exec(comment) ?? [];
-      steps.push({ line: index + 1, command, status: status === undefined ? null : Number(status), expected });
+      steps.push({ line: index + 1, ...readTourComment(line) });
     }
   }
   return steps;
@@ -100,18 +92,8 @@ function withPorts(text: string, gateway: TestGateway, backends: readonly Exampl
     .replaceAll('localhost:', '127.0.0.1:');
 }
 
-function toPattern(expected: string): RegExp {
-  const parts = squeeze(expected).split('...');
-  return new RegExp(parts.map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^]*'));
-}
-
-/** Blanks do not count. */
-function squeeze(text: string): string {
-  return text.replace(/\s+/g, '');
-}
-
 async function runShell(command: string): Promise<string> {
-  const child = spawn('sh', ['-c', command.replace(/^curl /, "curl --max-time 10 -w '\\nstatus %{http_code}\\n' ")], {
+  const child = spawn('sh', ['-c', withStatus(command)], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -12,6 +12,7 @@ import {
   startContainer,
 } from '../support/namespace-container.ts';
 import { until } from '../support/until.ts';
+import { readResources, workloadOf } from './deploy-files.fixture.ts';
 import {
   copyStage,
   type ImageConfig,
@@ -78,6 +79,16 @@ describe('the container image', { skip }, () => {
     }, 40_000).catch(() => assert.fail(`${last}\n${container.output()}`));
   }
 
+  /** Those of the manifests for Kubernetes. */
+  function probePaths(): readonly string[] {
+    const [container] = workloadOf(readResources('deploy/kubernetes/db-less.yaml')).spec.template.spec.containers;
+    const probes = [container.startupProbe, container.readinessProbe, container.livenessProbe];
+    return probes.map(({ httpGet }) => {
+      assert.equal(httpGet.port, 'status');
+      return httpGet.path;
+    });
+  }
+
   const own = { uid: 10001, gid: 10001, mode: 0o770 };
 
   it('runs as process 1 without rights, on a read-only root, and reports its health', { timeout: 60_000 }, async () => {
@@ -89,8 +100,10 @@ describe('the container image', { skip }, () => {
     assert.match(status.output, /^CapEff:\s+0+$/m);
     assert.match(status.output, /^NoNewPrivs:\s+1$/m);
     assert.notEqual((await container.exec(['touch', '/opt/sluicegate/x'])).code, 0);
-    const ready = await container.exec(['curl', '-sf', '-m', '5', 'http://127.0.0.1:8100/status/ready']);
-    assert.equal(ready.code, 0, ready.output);
+    for (const path of probePaths()) {
+      const { code, output } = await container.exec(['curl', '-sf', '-m', '5', `http://127.0.0.1:8100${path}`]);
+      assert.equal(code, 0, `${path}: ${output}`);
+    }
   });
 
   it('logs requests to its output, and no log file fills the volume', { timeout: 60_000 }, async () => {

@@ -134,6 +134,17 @@ describe('the dashboards and alerts', { skip }, () => {
     }
   });
 
+  it('serve the metric by which Kubernetes scales', async () => {
+    const adapter = parse(readFileSync(join(root, 'deploy/prometheus/adapter-values.yml'), 'utf8'));
+    const [{ seriesQuery, metricsQuery }] = adapter.rules.custom;
+    const query = metricsQuery
+      .replace('<<.Series>>', seriesQuery.slice(0, seriesQuery.indexOf('{')))
+      .replace('<<.LabelMatchers>>', 'job="sluicegate"')
+      .replace('<<.GroupBy>>', 'instance');
+    const [sample] = await prometheus.query(query);
+    assert.ok((sample?.value ?? 0) > 0, query);
+  });
+
   it('alert as their tests say, and the scrape config is valid', () => {
     const folder = join(root, 'deploy/prometheus');
     for (const argv of [

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -115,7 +115,16 @@ exec chroot "$root" sh -c 'cd "$1" && shift && exec "$@"' sh "$workdir" "$@"
 `;
 
 export async function startContainer(options: ContainerOptions): Promise<NamespaceContainer> {
-  const { command, env = {}, layers = [], changes = '', user = 0, readOnly = false, volumes = {} } = options;
+  const {
+    command,
+    env = {},
+    layers = [],
+    changes = '',
+    user = 0,
+    readOnly = false,
+    volumes = {},
+    workdir = '/',
+  } = options;
   const work = mkdtempSync(join(tmpdir(), 'sluicegate-container-'));
   const mounts = Object.entries(volumes).map(([to, from]) => `${from}\t${to}\n`);
   const child = spawn(
@@ -132,7 +141,7 @@ export async function startContainer(options: ContainerOptions): Promise<Namespa
         layers.map((layer) => `${layer}:`).join(''),
         readOnly ? 'ro' : 'rw',
       ],
-      ...[options.workdir ?? '/', mounts.join(''), ...asUser(user), ...withEnv(env), ...command],
+      ...[workdir, mounts.join(''), ...asUser(user), ...withEnv(env), ...command],
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
@@ -143,7 +152,7 @@ export async function startContainer(options: ContainerOptions): Promise<Namespa
     return child.exitCode;
   });
   const first = (): number | undefined => processesBelow(child.pid ?? 0)[0]?.pid;
-  await until(async () => ended || first() !== undefined, 10_000);
+  await until(() => ended || hasOwnRoot(first()), 10_000);
   const pid = first() ?? 0;
   return {
     pid,
@@ -154,7 +163,7 @@ export async function startContainer(options: ContainerOptions): Promise<Namespa
     exec: (argv, { user: as = user, timeout = 60_000 } = {}) =>
       execute(
         ['--target', `${pid}`, '--mount', '--pid', '--net', '--root', `--wd=/proc/${pid}/root`],
-        [...asUser(as), ...withEnv(env), ...argv],
+        [...asUser(as), ...withEnv(env), 'sh', '-c', 'cd "$1" && shift && exec "$@"', 'sh', workdir, ...argv],
         timeout,
       ),
     async [Symbol.asyncDispose]() {
@@ -164,6 +173,15 @@ export async function startContainer(options: ContainerOptions): Promise<Namespa
       rmSync(work, { recursive: true, force: true });
     },
   };
+}
+
+/** Whether the preparations are done: their last step gives the process its root. */
+function hasOwnRoot(pid: number | undefined): boolean {
+  try {
+    return pid !== undefined && readlinkSync(`/proc/${pid}/root`) !== '/';
+  } catch {
+    return false;
+  }
 }
 
 /** Without capabilities, and without a way to get any. */

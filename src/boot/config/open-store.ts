@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createStore, type StoreLog } from '../../control/store/create-store.ts';
 import type { Store } from '../../control/store/store.ts';
 import type { PluginAdminRoutes } from '../../plugin-sdk/admin-routes.ts';
