@@ -153,6 +153,20 @@ describe('a plugin that is left out opens nothing', () => {
     );
   });
 
+  it('while one for all requests becomes weaker: that one stays as it was', async () => {
+    const routes = [route('r', '/r')];
+    const before = {
+      plugins: [{ ...keyAuth, config: { hide_credentials: true } }],
+      services: [service('s', { routes })],
+    };
+    const config = {
+      plugins: [keyAuth],
+      services: [service('s', { plugins: [{ name: 'jwt', config: { nope: 1 } }], routes })],
+    };
+    const result = await live(config, before);
+    assert.equal((result.rows['plugins']?.[0]?.['config'] as { hide_credentials: boolean }).hide_credentials, true);
+  });
+
   it('moved from one service to another: nothing of both changes', async () => {
     const before = { services: [service('a', { plugins: [keyAuth] }), service('b')] };
     const config = { services: [service('a'), service('b', { plugins: [broken], routes: [route('new', '/new')] })] };
@@ -225,6 +239,30 @@ describe('other things that are left out open nothing', () => {
       services: [service('s', { routes: [route('all', '/')] }), service('t', { routes: [route('t', '/t')] })],
     };
     assert.deepEqual(names(await live(config), 'routes'), ['t']);
+  });
+
+  it('a route with an invalid path: what may receive its requests is not there', async () => {
+    const others = ['/', '/admin', '/admin/users', '/adm', '/other', '~/admin/.*', '~/o[a-z]'];
+    const expected: Readonly<Record<string, readonly string[]>> = {
+      '~/admin/(': ['/other', '~/o[a-z]'],
+      'admin/x': ['/other', '~/o[a-z]'],
+      '~/a|/b(': [],
+      '/admin//x': ['/other', '~/o[a-z]'],
+    };
+    for (const [path, paths] of Object.entries(expected)) {
+      const config = {
+        services: [
+          service('s', { routes: [route('bad', path)] }),
+          ...others.map((other, index) => service(`s${index}`, { routes: [route(`r${index}`, other)] })),
+        ],
+      };
+      const { rows } = await live(config);
+      assert.deepEqual(
+        rows['routes']?.map((row) => (row['paths'] as string[])[0]),
+        paths,
+        path,
+      );
+    }
   });
 
   it('a route that replaces one: the old one stays', async () => {

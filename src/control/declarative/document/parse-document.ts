@@ -17,9 +17,10 @@ const byteOrderMark = '\ufeff';
 export function parseDocument(text: string, options: ReadOptions = {}): ConfigDocument {
   const plain = text.startsWith(byteOrderMark) ? text.slice(1) : text;
   const json = readJson(plain);
-  const content = json === undefined ? readYaml(plain) : json;
-  const positionOf = textPositions(plain, json === undefined ? 'yaml' : 'json');
-  return documentOf(checked(content, positionOf([])), hashText(text), positionOf, options);
+  const yaml = json === undefined ? readYaml(plain) : null;
+  const content = yaml === null ? json : yaml.value;
+  const positionOf = textPositions(plain, yaml === null ? { format: 'json' } : { format: 'yaml', pieces: yaml.pieces });
+  return documentOf(checked(content, { line: 1, column: 1 }), hashText(text), positionOf, options);
 }
 
 /** The document of a body that was parsed already. Throws a `DocumentError` when it is not an object or is too deep. */

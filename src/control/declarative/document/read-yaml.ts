@@ -16,6 +16,7 @@ import {
 import { DocumentError, type TextPosition } from '../contract.ts';
 import { maxAliasedValues, maxAliases, maxDepth, maxMergedKeys } from './limits.ts';
 import { positionAt } from './text-lines.ts';
+import { piecesOf, type YamlPiece } from './yaml-pieces.ts';
 
 /*
  * YAML 1.2 with what the parsers of Kong and decK read differently from it: `yes`, `no`, `on` and `off` are booleans (YAML 1.1), and `<<`
@@ -72,22 +73,61 @@ const objectTag = defineMappingTag<Record<string, unknown>>(mapTag.tagName, {
   identify: mapTag.identify,
 });
 
-export const yamlSchema = CORE_SCHEMA.withTags(boolTag, intTag, mergeTag, objectTag);
+const schema = CORE_SCHEMA.withTags(boolTag, intTag, mergeTag, objectTag);
+const loadOptions = { schema, maxDepth, maxAliases, maxTotalMergeKeys: maxMergedKeys };
 
-/** The value of a YAML text with one document; null for an empty text. Throws a `DocumentError`. */
-export function readYaml(text: string): unknown {
-  let value: unknown;
-  try {
-    value = load(text, { schema: yamlSchema, maxDepth, maxAliases, maxTotalMergeKeys: maxMergedKeys });
-  } catch (error) {
-    throw documentError(text, error);
-  }
-  // Without an anchor there is no alias.
-  if (text.includes('&')) checkExpansion(value);
-  return value;
+/** What a text contains, and how it was read. */
+export interface YamlContent {
+  readonly value: unknown;
+  /** Null: it was read as a whole. */
+  readonly pieces: readonly YamlPiece[] | null;
 }
 
-function documentError(text: string, error: unknown): DocumentError {
+/** The value of a YAML text with one document; null for an empty text. Throws a `DocumentError`. */
+export function readYaml(text: string): YamlContent {
+  const pieces = piecesOf(text);
+  const joined = pieces === null ? null : readPieces(text, pieces);
+  const value = joined ?? loaded(text);
+  // Without an anchor there is no alias.
+  if (text.includes('&')) checkExpansion(value);
+  return { value, pieces: joined === null ? null : pieces };
+}
+
+/** Null: the text has to be read as a whole. */
+function readPieces(text: string, pieces: readonly YamlPiece[]): Readonly<Record<string, unknown>> | null {
+  const content: Record<string, unknown> = {};
+  for (const { key, start, end, elements } of pieces) {
+    let value: unknown;
+    try {
+      value = load(text.slice(start, end), loadOptions);
+    } catch (error) {
+      // An alias may refer to an anchor of another piece.
+      if (!(error instanceof YAMLException) || /alias|anchor/.test(error.reason)) return null;
+      throw documentError(text, error, start);
+    }
+    if (elements === null) {
+      if (typeof value !== 'object' || value === null || Object.keys(value).join() !== key) return null;
+      content[key] = (value as Record<string, unknown>)[key];
+      continue;
+    }
+    if (!Array.isArray(value) || value.length !== elements.count) return null;
+    const before = content[key];
+    if (Array.isArray(before)) for (const item of value) before.push(item);
+    else content[key] = value;
+  }
+  return content;
+}
+
+function loaded(text: string): unknown {
+  try {
+    return load(text, loadOptions);
+  } catch (error) {
+    throw documentError(text, error, 0);
+  }
+}
+
+/** `start`: offset of the piece in which the error is. */
+function documentError(text: string, error: unknown, start: number): DocumentError {
   if (error instanceof AmbiguousNumber) return new DocumentError(error.message, plainPosition(text, error.source));
   if (!(error instanceof YAMLException)) {
     return new DocumentError(error instanceof Error ? oneLine(error.message) : 'cannot be read');
@@ -96,7 +136,8 @@ function documentError(text: string, error: unknown): DocumentError {
     return new DocumentError('expected a declarative configuration', { line: 1, column: 1 });
   }
   const { mark, reason } = error;
-  const position = mark === undefined ? null : { line: mark.line + 1, column: mark.column + 1 };
+  const begin = positionAt(text, start);
+  const position = mark === undefined ? null : { line: mark.line + begin.line, column: mark.column + 1 };
   return new DocumentError(/maxDepth/.test(reason) ? `more than ${maxDepth} levels` : oneLine(reason), position);
 }
 

@@ -16,26 +16,27 @@ type Fields = Readonly<Record<string, unknown>>;
 const conditions = ['hosts', 'paths', 'methods', 'headers', 'snis', 'sources', 'destinations'];
 const anything = { hosts: null, paths: null, conditions: conditions.length, comesFirst: true };
 
-/** The match of a route, of which some fields may be invalid. It may be wider than the route, never narrower. */
+/**
+ * The match of a route, of which some fields may be invalid. It may be wider than what the route means, never narrower: of a regex counts the
+ * text before its first operator.
+ */
 export function matchOf(route: Fields, invalid: ReadonlySet<string> = new Set()): readonly RouteMatch[] {
-  const { protocols, expression, hosts, headers, regex_priority: priority } = route;
-  if (expression != null || conditions.some((name) => invalid.has(name)) || invalid.has('protocols')) {
-    return [
-      { ...anything, kind: 'http' },
-      { ...anything, kind: 'stream' },
-    ];
-  }
+  const { protocols, expression, headers, regex_priority: priority } = route;
   const names = listOf(protocols)?.map(String) ?? ['http'];
-  const kinds = new Set(
-    names.map((name) => (/^(?:https?|grpcs?)$/.test(name) ? ('http' as const) : ('stream' as const))),
-  );
-  const plain = plainPaths(route['paths']);
+  const kinds = invalid.has('protocols')
+    ? (['http', 'stream'] as const)
+    : new Set(names.map((name) => (/^(?:https?|grpcs?)$/.test(name) ? ('http' as const) : ('stream' as const))));
+  const prefixes = prefixesOf(route['paths']);
+  if (expression != null || prefixes === null) return [...kinds].map((kind) => ({ ...anything, kind }));
+  const isOdd = ['methods', 'headers', 'snis', 'sources', 'destinations'].some((name) => invalid.has(name));
+  const first =
+    headers != null || (typeof priority === 'number' && priority > 0) || prefixes.some(({ exact }) => !exact);
   return [...kinds].map((kind) => ({
     kind,
-    hosts: plainHosts(hosts),
-    paths: plain,
+    hosts: invalid.has('hosts') ? null : plainHosts(route['hosts']),
+    paths: prefixes.map(({ prefix }) => prefix),
     conditions: conditions.filter((name) => route[name] != null).length,
-    comesFirst: headers != null || (typeof priority === 'number' && priority > 0) || plain === null,
+    comesFirst: isOdd || first,
   }));
 }
 
@@ -141,12 +142,35 @@ function plainHosts(value: unknown): readonly string[] | null {
   return hosts.length === 0 || hosts.some((host) => host.includes('*')) ? null : hosts;
 }
 
-/** Null for a regex, and for a path that is compared in another form than it is written. */
-function plainPaths(value: unknown): readonly string[] | null {
-  const paths = listOf(value)?.map(String) ?? [];
-  return paths.length === 0 || paths.some((path) => !/^\/[\w./~-]*$/.test(path) || /\/\.|\/\//.test(path))
-    ? null
-    : paths;
+interface Prefix {
+  readonly prefix: string;
+  /** The prefix is the path. */
+  readonly exact: boolean;
+}
+
+/** Null: any path. */
+function prefixesOf(value: unknown): readonly Prefix[] | null {
+  const paths = listOf(value);
+  if (paths === null || paths.some((path) => typeof path !== 'string')) return null;
+  return paths.map((path) =>
+    String(path).startsWith('~') ? regexPrefix(String(path).slice(1)) : pathPrefix(String(path)),
+  );
+}
+
+/** What is compared in another form than it is written begins at an escape, or at an empty or dotted segment. */
+function pathPrefix(path: string): Prefix {
+  const whole = path.startsWith('/') ? path : `/${path}`;
+  const end = whole.search(/[^\w./~-]|\/\/|\/\./);
+  return end < 0 ? { prefix: whole, exact: true } : { prefix: whole.slice(0, Math.max(end, 1)), exact: false };
+}
+
+function regexPrefix(source: string): Prefix {
+  const body = source.replace(/^\^/, '');
+  const end = body.includes('|') ? 0 : body.search(/[^\w/~-]/);
+  // A quantifier is about the character before it.
+  const length = end > 0 && /[*?{]/.test(body[end] ?? '') ? end - 1 : end;
+  const prefix = length < 0 ? body : body.slice(0, length);
+  return { prefix: prefix.startsWith('/') ? pathPrefix(prefix).prefix : '/', exact: false };
 }
 
 function listOf(value: unknown): readonly unknown[] | null {
