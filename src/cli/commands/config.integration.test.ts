@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
@@ -108,6 +108,22 @@ test('joins the files of a folder, and names file and line of each problem', asy
   assert.match(broken.err, /^Error: config\/team\/b\.yaml:\d+:\d+: /);
   write('config/team/b.yaml', '_format_version: "1.1"');
   assert.match((await onNode(['apply', 'config'])).err, /_format_version differs from that in config\/a\.yaml/);
+});
+
+test('exports what it applied, readable only by its user', async () => {
+  write('kong.yaml', withServices('a', 'b'));
+  await onNode(['apply', 'kong.yaml']);
+  for (const words of [[], ['--style', 'deck'], ['--format', 'json']]) {
+    const exported = await onNode(['export', ...words]);
+    assert.equal(exported.code, 0, exported.err);
+    assert.equal((await onNode(['diff', '-'], exported.out)).code, 0);
+  }
+  const dumped = await onNode(['db_export', 'dump.yml']);
+  assert.equal(dumped.code, 0, dumped.err);
+  assert.equal(statSync(join(files, 'dump.yml')).mode & 0o777, 0o600);
+  assert.equal((await onNode(['diff', 'dump.yml'])).code, 0);
+  assert.deepEqual((await onNode(['db_export', 'dump.yml'])).err, 'Error: dump.yml exists\n');
+  assert.match((await onNode(['export', '--style', 'xml'])).err, /--style must be kong or deck/);
 });
 
 test('adds without deleting, and limits itself to tags', async () => {

@@ -1,11 +1,12 @@
 import { openStore } from '../../boot/config/open-store.ts';
 import { AuditTrail } from '../../control/admin/audit/audit-trail.ts';
 import { countsOf, shownChange } from '../../control/admin/config/shown-plan.ts';
-import { type ApplyContext, applyConfig } from '../../control/declarative/apply/apply-config.ts';
+import { type ApplyContext, applyConfig, readConfig } from '../../control/declarative/apply/apply-config.ts';
 import type { PlanOptions } from '../../control/declarative/apply/plan-config.ts';
 import { rollbackConfig } from '../../control/declarative/apply/rollback-config.ts';
 import type { ConfigDocument } from '../../control/declarative/contract.ts';
 import { declareConfig } from '../../control/declarative/declare/declare-config.ts';
+import { exportConfig } from '../../control/declarative/export/export-config.ts';
 import { placedMessages, placeText } from '../../control/declarative/problems/problem-lines.ts';
 import { type Store, StoreError } from '../../control/store/store.ts';
 import { preparePrefix } from '../../shared/settings/kinds/prefix.ts';
@@ -73,8 +74,9 @@ class StoreTarget implements ConfigTarget {
     };
   }
 
-  async export({ style, format }: ExportOptions): Promise<string> {
-    throw new CliError(`EXPORT ${style} ${format}`);
+  async export(options: ExportOptions): Promise<string> {
+    const { rows } = await readConfig(this.#context);
+    return exportConfig(rows, { ...options, entities: this.#context.entities, now: Date.now() });
   }
 
   async versions(limit: number): Promise<readonly ShownVersion[]> {

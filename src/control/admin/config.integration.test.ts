@@ -227,3 +227,21 @@ test('writes during an apply are neither lost nor half replaced', () =>
     );
     assert.equal(await admin.store.count('services'), 2020);
   }));
+
+test('an export is a document that changes nothing', () =>
+  withAdmin({}, async (admin) => {
+    const a = { name: 'a', host: 'a', tags: ['x'], routes: [{ name: 'ra', paths: ['/a'] }] };
+    await apply(admin, document([a, { name: 'b', host: 'b' }], { certificates }));
+    for (const query of ['style=kong&format=yaml', 'style=kong&format=json', 'style=deck&format=yaml', '']) {
+      const exported = await admin.call('GET', `/config/export?${query}`);
+      assert.equal(exported.status, 200, exported.text);
+      const type = query.includes('json') ? 'application/json' : 'application/yaml';
+      assert.ok(exported.headers['content-type']?.startsWith(type));
+      const diff = await admin.call('POST', '/config/diff', exported.text, { 'content-type': type });
+      assert.deepEqual([diff.status, diff.json['changes'], diff.json['unchanged']], [200, [], 5], query);
+    }
+    const tagged = await admin.call('GET', '/config/export?style=deck&select_tag=x');
+    assert.match(tagged.text, /name: "?a"?/);
+    assert.doesNotMatch(tagged.text, /name: "?b"?/);
+    assert.equal((await admin.call('GET', '/config/export?style=html')).status, 400);
+  }));

@@ -15,6 +15,7 @@ import { refuseUnknown } from '../lists/known-parameters.ts';
 import { invalidOptions } from '../lists/list-errors.ts';
 import { ApplyGate } from './apply-gate.ts';
 import { readDocumentBody } from './document-body.ts';
+import { exportRoute } from './export-route.ts';
 import { countsOf, shownChange, textOfChanges } from './shown-plan.ts';
 import { versionRoutes } from './version-routes.ts';
 
@@ -112,6 +113,7 @@ export function databaseConfigRoutes(deps: AdminDependencies, options: AdminOpti
   return [
     { path: '/config/apply', ...common, operations: { POST: apply } },
     { path: '/config/diff', ...common, operations: { POST: diff } },
+    exportRoute(context),
     ...versionRoutes(context),
   ];
 }
