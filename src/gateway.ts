@@ -25,6 +25,8 @@ export interface Gateway {
   stop(graceful: boolean, shutdownDelay?: number): Promise<void>;
   /** Opens the log files again, after they were moved away. */
   reopenLogs(): void;
+  /** Reads the declarative config again, on a node without a database. Never rejects: the outcome is logged. */
+  reloadConfig(): Promise<void>;
 }
 
 export interface StartOptions {
@@ -93,6 +95,7 @@ export async function startGateway(
     addresses: bindings,
     stop: (graceful, shutdownDelay = settings.shutdownDelay) => shutdown.stop(graceful, shutdownDelay),
     reopenLogs: () => reopenLogs(node),
+    reloadConfig: async () => node.declarative?.source.reload(),
   };
 }
 

@@ -8,6 +8,7 @@ import { ZoneRegistry } from '../shared/zones/zone-registry.ts';
 import { type NodeAddresses, openAddresses } from './addresses/node-addresses.ts';
 import { BackgroundParts } from './config/background-parts.ts';
 import { backgroundStore } from './config/background-store.ts';
+import { createDeclarativeParts, type DeclarativeParts } from './config/declarative-parts.ts';
 import { ExpiryJob } from './config/expiry-job.ts';
 import { loadConfig } from './config/load-config.ts';
 import { type OpenedStore, openStore } from './config/open-store.ts';
@@ -24,6 +25,8 @@ export interface ConfiguredNode extends OpenedNode {
   readonly publisher: Publisher;
   readonly metrics: NodeMetrics;
   readonly background: BackgroundParts;
+  /** Null: there is a database. */
+  readonly declarative: DeclarativeParts | null;
   /** Null: the settings switch it off. */
   readonly analytics: Analytics | null;
 }
@@ -117,7 +120,9 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
       analytics?.ended(worker);
     },
   });
+  const declarative = settings.database === 'off' ? createDeclarativeParts(node, data, publisher) : null;
+  if (declarative !== null) shutdown.add('the control plane', () => declarative.source.close());
   const restoreLookups = () => calls.restore();
-  await loadConfig({ settings, store, publisher, log, signal: shutdown.begun, restoreLookups });
-  return { ...node, data, zones, addresses, publisher, metrics, background, analytics };
+  await loadConfig({ settings, store, publisher, declarative, log, signal: shutdown.begun, restoreLookups });
+  return { ...node, data, zones, addresses, publisher, metrics, background, declarative, analytics };
 }

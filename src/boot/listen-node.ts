@@ -1,5 +1,11 @@
 import { resolve } from 'node:path';
-import type { AdminOptions, ReadinessThreadOptions, RunningListener, ZoneFacts } from '../control/admin/contract.ts';
+import type {
+  AdminDependencies,
+  AdminOptions,
+  ReadinessThreadOptions,
+  RunningListener,
+  ZoneFacts,
+} from '../control/admin/contract.ts';
 import { startAdmin, startStatus } from '../control/admin/start-admin.ts';
 import { createNodeFacts } from '../control/supervisor/node-facts.ts';
 import { zoneFill } from '../shared/zones/zone-kinds.ts';
@@ -50,7 +56,18 @@ export async function listenNode(node: ConfiguredNode): Promise<ListeningNode> {
     config: () => ({ version: publisher.position.version, failures: publisher.failures.size }),
     analytics: () => analytics?.ledger ?? null,
   });
-  const dependencies = { settings, store, publisher, node: facts, dns: () => dns.facts(), health, metrics, analytics };
+  const declarative = node.declarative?.loader ?? null;
+  const dependencies: AdminDependencies = {
+    settings,
+    store,
+    publisher,
+    node: facts,
+    dns: () => dns.facts(),
+    health,
+    metrics,
+    declarative,
+    analytics,
+  };
   const readinessThread = readinessThreadOptions(node);
   const admin: AdminOptions = {
     entities: data.entities,

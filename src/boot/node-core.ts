@@ -103,12 +103,13 @@ export function createNodeCore(options: NodeOptions): NodeCore {
 
 /** Secrets that the data plane does not need stay in the control plane. */
 function forWorkers(settings: Settings): Settings {
-  const { adminTls, statusTls } = settings;
+  const { adminTls, statusTls, pg, declarative } = settings;
   return {
     ...settings,
     adminToken: null,
     adminTls: { ...adminTls, key: [] },
     statusTls: { ...statusTls, key: [] },
-    pg: { ...settings.pg, password: null },
+    pg: { ...pg, password: null },
+    declarative: { ...declarative, text: null },
   };
 }

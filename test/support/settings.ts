@@ -78,6 +78,7 @@ function baseSettings(prefix: string): Settings {
     hashKeys: false,
     workers: 1,
     database: 'sqlite',
+    declarative: { file: null, text: null, watch: false },
     pg: {
       host: '127.0.0.1',
       port: 5432,

@@ -5,6 +5,7 @@ import type { Publisher } from '../../control/publish/publisher.ts';
 import { type Store, StoreError } from '../../control/store/store.ts';
 import type { ErrorLog } from '../../shared/logs/error-log.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
+import type { DeclarativeParts } from './declarative-parts.ts';
 
 const firstPause = 500;
 const maxPause = 10_000;
@@ -13,6 +14,8 @@ export interface ConfigSource {
   readonly settings: Settings;
   readonly store: Store;
   readonly publisher: Publisher;
+  /** Null: there is a database. */
+  readonly declarative: DeclarativeParts | null;
   readonly log: ErrorLog;
   /** Reads the copy of the consumers and credentials that were looked up while the database was available. */
   readonly restoreLookups: () => Promise<void>;
@@ -35,6 +38,8 @@ export async function loadConfig(source: ConfigSource): Promise<void> {
     await loadCopy(source, error);
     return;
   }
+  await source.declarative?.loader.restore();
+  await source.declarative?.source.start();
   await publisher.load();
   publisher.follow();
 }

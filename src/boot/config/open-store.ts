@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { loadedConfigs } from '../../control/declarative/db-less/loaded-configs.ts';
 import { createStore, type StoreLog } from '../../control/store/create-store.ts';
 import type { Store } from '../../control/store/store.ts';
 import type { PluginAdminRoutes } from '../../plugin-sdk/admin-routes.ts';
@@ -23,16 +24,18 @@ export interface OpenedStore {
 /** Opens the store; `store.migrate()` creates its tables. */
 export async function openStore(settings: Settings, baseDirectory: string, log: StoreLog): Promise<OpenedStore> {
   const plugins = await loadPlugins(settings.plugins, baseDirectory);
-  const catalog = await createPluginCatalog(plugins);
+  const withDatabase = settings.database !== 'off';
+  const catalog = await createPluginCatalog(plugins, { sharedStore: withDatabase });
   const ofPlugins = await Promise.all([...plugins.values()].map((plugin) => plugin.loadEntities()));
-  const entities = createEntityRegistry(catalog, ofPlugins.flat());
+  const ofNode = withDatabase ? [] : [loadedConfigs];
+  const entities = createEntityRegistry(catalog, [...ofPlugins.flat(), ...ofNode]);
   const { definitions } = entities;
   const routes = await Promise.all(
     [...plugins.values()].map(async (plugin) => [plugin.name, await plugin.loadAdminRoutes()] as const),
   );
   const pluginAdminRoutes = new Map(routes.flatMap(([name, one]) => (one === null ? [] : [[name, one] as const])));
   const known = { entities, catalog, plugins, pluginAdminRoutes };
-  if (settings.database === 'sqlite') {
+  if (settings.database !== 'postgres') {
     const file = storeFileOf(settings.prefix, settings.database);
     return { store: await createStore({ kind: 'sqlite', file, definitions, log }), ...known };
   }

@@ -24,8 +24,9 @@ export async function start(context: CommandContext): Promise<number> {
   const say = (message: string): void => context.err(lineOf(settings, message));
   const signals = listenForSignals((signal) => {
     gateway?.reopenLogs();
-    if (signal === 'SIGHUP')
-      say('reopened the log files; settings are read only at start, restart to apply changed settings');
+    if (signal !== 'SIGHUP') return;
+    say('reopened the log files; settings are read only at start, restart to apply changed settings');
+    void gateway?.reloadConfig();
   });
   try {
     const started = await startUnlessSignalled(context, settings, warnings, signals, say);

@@ -13,12 +13,13 @@ export function startedMessage(settings: Settings, addresses: GatewayAddresses):
   }
   if (addresses.stream.length > 0) lines.splice(2, 0, `  stream  ${addresses.stream.map(streamText).join('  ')}`);
   const [admin] = addresses.admin;
-  if (admin !== undefined) lines.push('Try:', `  ${firstCommand(admin, settings.adminToken !== null)}`);
+  if (admin !== undefined) lines.push('Try:', `  ${firstCommand(settings, admin)}`);
   return lines;
 }
 
-function firstCommand(admin: BoundAddress, needsToken: boolean): string {
-  const token = needsToken ? '-H "Authorization: Bearer $SLUICEGATE_ADMIN_TOKEN" ' : '';
+function firstCommand({ adminToken, database }: Settings, admin: BoundAddress): string {
+  const token = adminToken === null ? '' : '-H "Authorization: Bearer $SLUICEGATE_ADMIN_TOKEN" ';
+  if (database === 'off') return `curl -i ${token}${urlOf(admin)}/config -F config=@kong.yml`;
   return `curl -i -X POST ${token}${urlOf(admin)}/services -d name=example -d url=http://127.0.0.1:9001`;
 }
 

@@ -20,6 +20,7 @@ async function startGateway(settings: Settings): Promise<Gateway> {
         if (!graceful) server.closeAllConnections();
       }),
     reopenLogs: () => process.stderr.write('logs reopened\n'),
+    reloadConfig: async () => void process.stderr.write('config reloaded\n'),
   };
 }
 

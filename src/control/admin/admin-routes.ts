@@ -1,7 +1,10 @@
+import type { EntityDefinition } from '../../shared/entities/entity.ts';
 import { databaseConfigRoutes } from './config/config-routes.ts';
 import type { AdminDependencies, AdminOptions } from './contract.ts';
 import { type AdminContext, createAdminContext } from './crud/admin-context.ts';
 import { entityRoutes } from './crud/entity-routes.ts';
+import { configRoutes } from './db-less/config-routes.ts';
+import { explainRefusals, refusingContext } from './db-less/refused-writes.ts';
 import type { AdminRoute, Method, Operation } from './http/admin-route.ts';
 import { adminUserRoutes } from './routes/admin-users/admin-user-routes.ts';
 import { analyticsRoutes } from './routes/analytics/analytics-routes.ts';
@@ -27,6 +30,12 @@ import { readHealthRoute, upstreamHealthRoutes } from './routes/upstreams/upstre
 /** The route table of the Admin API: the routes of all entities, their exceptions, and routes without an entity. */
 export function adminRoutes(deps: AdminDependencies, options: AdminOptions): readonly AdminRoute[] {
   const context = contextOf(deps, options);
+  const writes = deps.declarative === null ? context : refusingContext(context);
+  /** State, such as sessions and tokens, is written without a database, too. */
+  const contextFor = ({ inConfig }: EntityDefinition): AdminContext => (inConfig ? writes : context);
+  const entities = replacing(entityRoutes(context, contextFor), targetRoutes(writes)).map((route) =>
+    withExceptions(writes, route),
+  );
   const routes: AdminRoute[] = [
     nodeInfoRoute(context, deps, options),
     statusRoute(deps),
@@ -40,12 +49,13 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...auditRoutes(deps.store, options.entities),
     ...adminUserRoutes(context, deps.settings),
     ...analyticsRoutes(deps),
-    ...logLevelRoutes(options.logLevel),
-    ...databaseConfigRoutes(deps, options),
+    ...logLevelRoutes(options.logLevel, deps.declarative === null),
+    ...configRoutes(deps, options),
+    ...(deps.declarative === null ? databaseConfigRoutes(deps, options) : []),
     ...upstreamHealthRoutes(context, deps),
     ...staticResponseRoutes(),
     ...pluginAdminRoutes(context, options),
-    ...replacing(entityRoutes(context), targetRoutes(context)).map((route) => withExceptions(context, route)),
+    ...(deps.declarative === null ? entities : entities.map((route) => explainRefusals(context, route))),
   ];
   return routes;
 }

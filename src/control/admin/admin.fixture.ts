@@ -125,6 +125,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
       notReadyReason: () => null,
     },
     metrics: { enabled: () => false, collect: async () => [], failed: () => {} },
+    declarative: null,
     analytics: null,
     health: health ?? { stateOf: () => null, setHealth: async () => 'off' },
     dns: async () => ({

@@ -3,6 +3,7 @@ import type { MetricFamily } from '../../plugin-sdk/metrics.ts';
 import type { PluginCatalog } from '../../shared/entities/plugin-catalog.ts';
 import type { EntityRegistry } from '../../shared/entities/registry.ts';
 import type { LogLevel, Settings } from '../../shared/settings/settings.ts';
+import type { DeclarativeConfig } from '../declarative/db-less/declarative-config.ts';
 import type { NameState } from '../dns/types.ts';
 import type { Store } from '../store/store.ts';
 import type { Analytics } from '../usage/analytics.ts';
@@ -143,6 +144,8 @@ export interface AdminDependencies {
   readonly node: NodeFacts;
   readonly dns: () => Promise<DnsFacts>;
   readonly health: HealthFacts;
+  /** Null: there is a database, which the Admin API writes to. */
+  readonly declarative: DeclarativeConfig | null;
   /** Null: the API's usage is not counted. */
   readonly analytics: Analytics | null;
   readonly metrics: MetricsFacts;

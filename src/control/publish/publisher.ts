@@ -116,16 +116,21 @@ export class Publisher implements ConfigPublisher {
 
   async published(version: number, timeout: number = this.#ackTimeout): Promise<void> {
     const began = performance.now();
-    if (!this.#carries(version)) await this.#followedTo(version, timeout);
-    const left = Math.max(0, began + timeout - performance.now());
-    const sent = this.#sent;
-    if (this.#carries(version) && (await this.#workers.settled(sent, left))) return;
+    if (await this.reached(version, timeout)) return;
     this.#log.log('warn', 'not every worker has applied a change in time; its write is answered anyway', {
       version,
       followed: this.position.version,
-      workers: this.#workers.lagging(sent),
+      workers: this.#workers.lagging(this.#sent),
       waited_ms: Math.round(performance.now() - began),
     });
+  }
+
+  /** Resolves to true when every worker has that version of the store, or to false after `timeout` milliseconds. */
+  async reached(version: number, timeout: number): Promise<boolean> {
+    const end = performance.now() + timeout;
+    if (!this.#carries(version)) await this.#followedTo(version, timeout);
+    const left = Math.max(0, end - performance.now());
+    return this.#carries(version) && (await this.#workers.settled(this.#sent, left));
   }
 
   /** Records all entities that some worker could not apply. */

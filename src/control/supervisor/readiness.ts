@@ -6,6 +6,7 @@ export const suspectAfter = 2000;
 /** Null: the node serves, every worker listens and its event loop is not blocked. Otherwise the reason, in one line. */
 export function notReadyReason(vitals: NodeVitals, now: number): string | null {
   if (vitals.stopping) return 'the node is stopping';
+  if (vitals.emptyConfig) return 'no configuration available (empty configuration present)';
   let listening = 0;
   let silent = 0;
   for (let worker = 0; worker < vitals.workers; worker++) {

@@ -28,6 +28,7 @@ export const config = record(
       default: 'local',
       len_min: 0,
       one_of: ['local', 'cluster', 'redis'],
+      shared_store_values: ['cluster'],
       description: "Where counters are kept: on each node, in the gateway's store, or in Redis.",
     }),
     fault_tolerant: boolean({

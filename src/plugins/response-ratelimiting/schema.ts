@@ -29,6 +29,7 @@ export const config = record(
     policy: string({
       default: 'local',
       one_of: ['local', 'cluster', 'redis'],
+      shared_store_values: ['cluster'],
       description: "Where counters are kept: on each node, in the gateway's store, or in Redis.",
     }),
     fault_tolerant: boolean({

@@ -1,6 +1,8 @@
 import type { Plugin, PluginProtocol, PluginScope } from '../../plugin-sdk/define-plugin.ts';
 import type { EntityCheck } from '../schema/entity-checks.ts';
-import type { RecordSchema } from '../schema/fields.ts';
+import type { Field } from '../schema/field-meta.ts';
+import { type RecordSchema, string } from '../schema/fields.ts';
+import { extendRecord } from '../schema/record.ts';
 
 /** What the control plane needs to know about a plugin. */
 export interface CatalogEntry {
@@ -22,16 +24,36 @@ export interface PluginCatalog {
   describe(name: string): CatalogEntry | null;
 }
 
+export interface CatalogOptions {
+  /** Several nodes may share the store. Default: true. */
+  readonly sharedStore?: boolean;
+}
+
 /** Loads the schemas of all plugins. For the control plane only: it loads the validation library. */
-export async function createPluginCatalog(plugins: ReadonlyMap<string, Plugin>): Promise<PluginCatalog> {
-  const entries = await Promise.all([...plugins.values()].map(describePlugin));
+export async function createPluginCatalog(
+  plugins: ReadonlyMap<string, Plugin>,
+  { sharedStore = true }: CatalogOptions = {},
+): Promise<PluginCatalog> {
+  const entries = await Promise.all([...plugins.values()].map((plugin) => describePlugin(plugin, sharedStore)));
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
   const names = Object.freeze([...byName.keys()].sort());
   return Object.freeze({ names: () => names, describe: (name: string) => byName.get(name) ?? null });
 }
 
-async function describePlugin(plugin: Plugin): Promise<CatalogEntry> {
+async function describePlugin(plugin: Plugin, sharedStore: boolean): Promise<CatalogEntry> {
   const { name, version, priority, protocols, defaultProtocols, scopes } = plugin;
-  const { config, checks = [] } = await plugin.loadSchema();
+  const { config: whole, checks = [] } = await plugin.loadSchema();
+  const config = sharedStore ? whole : forOneNode(whole);
   return Object.freeze({ name, version, priority, config, checks, protocols, defaultProtocols, scopes });
+}
+
+/** The same configuration without the values that need a store which several nodes share. */
+function forOneNode(config: RecordSchema): RecordSchema {
+  const fields: Record<string, Field> = {};
+  for (const [name, { meta }] of config.fields) {
+    const { shared_store_values: refused } = meta;
+    if (refused === undefined) continue;
+    fields[name] = string({ ...meta, one_of: (meta.one_of ?? []).filter((value) => !refused.includes(String(value))) });
+  }
+  return Object.keys(fields).length === 0 ? config : extendRecord(config, { fields });
 }

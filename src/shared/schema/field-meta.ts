@@ -63,6 +63,8 @@ export interface FieldOptions extends Attributes {
    * default.
    */
   readonly refuses_null?: boolean;
+  /** Values of `one_of` that need a store which several nodes share: a node without a database refuses them. */
+  readonly shared_store_values?: readonly string[];
   readonly description?: string;
   /** JSON Schema `pattern` of valid values, for documentation only; code validates them. */
   readonly pattern?: string;

@@ -23,7 +23,7 @@ without a start.
 
 Names in *italics* are our own. All others are Kong's, with Kong's meaning. In \`GET /\` of the Admin
 API, \`database\` is \`postgres\` for every store that can be written, because clients know no other
-word for it; \`database_engine\` names the actual store.
+word for it, and \`off\` without a database; \`database_engine\` names the actual store.
 `;
 
 /** The page `docs/settings.md`. */

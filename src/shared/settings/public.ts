@@ -19,7 +19,7 @@ export function publicSettings(
     if (name.endsWith('_listen')) shown[`${name}ers`] = listenersOf(value);
   }
   // Clients accept two words here: `postgres` for "the Admin API can write", `off` for "it cannot".
-  shown['database'] = 'postgres';
+  shown['database'] = values['database'] === 'off' ? 'off' : 'postgres';
   shown['database_engine'] = values['database'];
   shown['admin_gui_listen'] = ['off'];
   shown['admin_gui_listeners'] = [];

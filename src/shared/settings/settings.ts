@@ -94,7 +94,16 @@ export interface Settings {
   /** `hash_keys`: API keys are stored as hashes. */
   readonly hashKeys: boolean;
   readonly workers: number;
-  readonly database: 'sqlite' | 'postgres';
+  readonly database: 'sqlite' | 'postgres' | 'off';
+  /** Where the config comes from at start and on reload, when `database` is `off`. Both null: from `POST /config` only. */
+  readonly declarative: {
+    /** Absolute path. */
+    readonly file: string | null;
+    /** The document itself. It may contain secrets. */
+    readonly text: string | null;
+    /** Read the file again when it changes. */
+    readonly watch: boolean;
+  };
   readonly pg: {
     readonly host: string;
     readonly port: number;

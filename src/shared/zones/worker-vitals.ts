@@ -24,7 +24,7 @@ export const Vital = Object.freeze({
 });
 
 /** Positions in the node's row. */
-const NodeVital = Object.freeze({ beat: 0, stopping: 1 });
+const NodeVital = Object.freeze({ beat: 0, stopping: 1, emptyConfig: 2 });
 
 export const WorkerState = Object.freeze({ absent: 0, starting: 1, listening: 2 });
 
@@ -109,6 +109,15 @@ export class NodeVitals {
 
   set stopping(value: boolean) {
     this.#node[NodeVital.stopping] = value ? 1 : 0;
+  }
+
+  /** Whether a node without a database has no config: it has received no document, or an empty one. */
+  get emptyConfig(): boolean {
+    return this.#node[NodeVital.emptyConfig] === 1;
+  }
+
+  set emptyConfig(value: boolean) {
+    this.#node[NodeVital.emptyConfig] = value ? 1 : 0;
   }
 
   beat(worker: number): number {

@@ -53,7 +53,7 @@ export class AuditTrail {
    */
   async record(writer: StoreWriter, made: Omit<Attribution, 'actor'> = { action: 'write' }): Promise<void> {
     this.settled = true;
-    writer.attribute({ ...made, actor: this.#request.origin.actor.name });
+    this.attribute(writer, made);
     const entities = this.#entities;
     if (entities === null || writer.changes.length === 0) return;
     const cascades = cascadesOf(writer.changes);
@@ -65,7 +65,12 @@ export class AuditTrail {
     }
   }
 
-  /** Stores a record of an action that changes no entity. */
+  /** Names the actor of the version of the config that the transaction makes. */
+  attribute(writer: StoreWriter, made: Omit<Attribution, 'actor'>): void {
+    writer.attribute({ ...made, actor: this.#request.origin.actor.name });
+  }
+
+  /** Stores a record of an action as a whole, instead of records of its changes. */
   async recordAction(writer: StoreWriter, details: ActionDetails): Promise<void> {
     this.settled = true;
     if (this.#entities === null) return;

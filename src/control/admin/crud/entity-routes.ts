@@ -9,11 +9,14 @@ import * as referenced from './referenced-handlers.ts';
 /** Entities whose references have no path of their own in Kong. */
 const withoutReferencePaths: ReadonlySet<string> = new Set(['snis', 'targets']);
 
-/** Every path of every entity: collections, single entities, the entities that they refer to and that refer to them. */
-export function entityRoutes(context: AdminContext): readonly AdminRoute[] {
+/**
+ * Every path of every entity: collections, single entities, the entities that they refer to and that refer to them.
+ * `contextFor`: the context in which an entity is written.
+ */
+export function entityRoutes(context: AdminContext, contextFor: ContextFor): readonly AdminRoute[] {
   const routes = context.entities.definitions.flatMap((definition) => [
-    ...(definition.path === null ? [] : flatRoutes(context, definition, definition.path)),
-    ...nestedRoutes(context, definition),
+    ...(definition.path === null ? [] : flatRoutes(contextFor, definition, definition.path)),
+    ...nestedRoutes(contextFor(definition), definition),
   ]);
   const secret = context.entities.definitions.filter(isNamedBySecret).map(({ name }) => name);
   return routes.map((route) => {
@@ -27,8 +30,11 @@ function isNamedBySecret({ endpointKey, schema }: EntityDefinition): boolean {
   return endpointKey !== null && schema.fields.get(endpointKey)?.meta.encrypted === true;
 }
 
-function flatRoutes(context: AdminContext, definition: EntityDefinition, path: string): readonly AdminRoute[] {
+type ContextFor = (definition: EntityDefinition) => AdminContext;
+
+function flatRoutes(contextFor: ContextFor, definition: EntityDefinition, path: string): readonly AdminRoute[] {
   const { name } = definition;
+  const context = contextFor(definition);
   const collection: AdminRoute = {
     path: `/${path}`,
     tag: name,
@@ -51,13 +57,15 @@ function flatRoutes(context: AdminContext, definition: EntityDefinition, path: s
       DELETE: operation('edit', (request) => flat.deleteHandler(context, definition, request), remove(name)),
     },
   };
-  return [collection, single, ...referenceRoutes(context, definition, path)];
+  return [collection, single, ...referenceRoutes(contextFor, definition, path)];
 }
 
-function referenceRoutes(context: AdminContext, owner: EntityDefinition, path: string): readonly AdminRoute[] {
+function referenceRoutes(contextFor: ContextFor, owner: EntityDefinition, path: string): readonly AdminRoute[] {
   if (withoutReferencePaths.has(owner.name)) return [];
   return Object.entries(owner.foreign).map(([field, { entity: name }]): AdminRoute => {
-    const place = { owner, field, entity: context.entity(name) };
+    const entity = contextFor(owner).entity(name);
+    const context = contextFor(entity);
+    const place = { owner, field, entity };
     return {
       path: `/${path}/{${owner.name}}/${field}`,
       tag: owner.name,

@@ -18,13 +18,15 @@ const levels: ReadonlySet<string> = new Set<LogLevel>([
 const defaultTimeout = 60;
 const maxTimeout = 86_400 * 20;
 
-/** `/debug/node/log-level`: reads the level, or changes it temporarily. */
-export function logLevelRoutes(control: LogLevelControl): readonly AdminRoute[] {
+/** `/debug/node/log-level`: reads the level, or, on a node with a database, changes it temporarily. */
+export function logLevelRoutes(control: LogLevelControl, withDatabase: boolean): readonly AdminRoute[] {
   /** The level after a temporary change. */
   let lasting = control.get();
   let timer: NodeJS.Timeout | undefined;
 
   function change(request: AdminRequest): Answer {
+    // As in Kong: clients that change the config of a node without a database do not expect to change anything else either.
+    if (!withDatabase) throw plainError(405, 'cannot change log level when not using a database');
     const level = request.params['log_level'] ?? '';
     if (!isLogLevel(level)) throw plainError(400, `unknown log level: ${level}`);
     const timeout = readTimeout(request);

@@ -19,12 +19,6 @@ export function staticResponseRoutes(): readonly AdminRoute[] {
     ...['/filter-chains', '/filter-chains/{filter_chains}'].map((path) =>
       refusing(path, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], 'this endpoint is only available when wasm is enabled'),
     ),
-    refusing(
-      '/config',
-      ['GET', 'POST'],
-      'this endpoint is only available when Kong is configured to not use a database',
-      'admin',
-    ),
     ...['/clustering/data-planes', '/clustering/status'].map((path) =>
       refusing(
         path,
@@ -35,7 +29,8 @@ export function staticResponseRoutes(): readonly AdminRoute[] {
   ];
 }
 
-function refusing(path: string, methods: readonly Method[], message: string, reading: Access = 'read'): AdminRoute {
+/** A path that answers 400 with this message. `reading`: who may use GET. */
+export function refusing(path: string, methods: readonly Method[], message: string, reading: Access = 'read'): AdminRoute {
   const answer: Answer = { status: 400, json: { message } };
   return { path, tag: 'not offered', operations: operations(methods, 'Not offered', () => answer, reading) };
 }

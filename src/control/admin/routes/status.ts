@@ -52,7 +52,7 @@ export function readyRoute(deps: AdminDependencies): AdminRoute {
 
 async function readStatus(deps: AdminDependencies, request: AdminRequest): Promise<Answer> {
   const size = sizeFormat(request);
-  const [memory, reachable] = await Promise.all([deps.node.memory(), isReachable(deps)]);
+  const [memory, source] = await Promise.all([deps.node.memory(), configSource(deps)]);
   const connections = deps.node.connections();
   return ok({
     memory: {
@@ -74,8 +74,15 @@ async function readStatus(deps: AdminDependencies, request: AdminRequest): Promi
       total_requests: connections.totalRequests,
       shed_requests: connections.shed,
     },
-    database: { reachable },
+    ...source,
   });
+}
+
+/** Clients tell the two kinds of node apart by these members. */
+async function configSource(deps: AdminDependencies): Promise<Readonly<Record<string, unknown>>> {
+  const { declarative } = deps;
+  if (declarative !== null) return { configuration_hash: declarative.hash };
+  return { database: { reachable: await isReachable(deps) } };
 }
 
 async function isReachable({ store }: AdminDependencies): Promise<boolean> {

@@ -1,15 +1,21 @@
 import { boolean, duration, integer, oneOf, optionalString, string } from '../kinds/kinds.ts';
-import { kong } from './definition.ts';
+import { kong, own } from './definition.ts';
 
 export const database = {
   database: kong(
-    oneOf(['sqlite', 'postgres'], {
-      off: 'running without a database is not supported; sqlite needs no other program',
-      cassandra: 'Cassandra is not supported',
-    }),
+    oneOf(['sqlite', 'postgres', 'off'], { cassandra: 'Cassandra is not supported' }),
     'sqlite',
-    'Where the configuration is stored: `sqlite` is a file in the prefix, `postgres` is a server that several nodes share.',
+    'Where the configuration is stored: `sqlite` is a file in the prefix, `postgres` is a server that several nodes share. With `off` it comes from a declarative document, and the Admin API refuses all other writes.',
   ),
+  declarative_config: kong(
+    optionalString,
+    '',
+    'File with the declarative configuration, for `database = off`. It is read at start and on reload.',
+  ),
+  declarative_config_string: kong(optionalString, '', 'The declarative configuration itself, instead of a file.', {
+    secret: true,
+  }),
+  declarative_config_watch: own(boolean, 'off', 'Read the file of `declarative_config` again whenever it changes.'),
   pg_host: kong(string, '127.0.0.1', 'Host of the PostgreSQL server.'),
   pg_port: kong(integer(1, 65535), '5432', 'Port of the PostgreSQL server.'),
   pg_user: kong(string, 'kong', 'User that the gateway logs in as.'),

@@ -53,6 +53,11 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     hashKeys: values.hash_keys,
     workers: values.nginx_worker_processes,
     database: values.database,
+    declarative: {
+      file: values.declarative_config === null ? null : resolve(cwd, expandHome(values.declarative_config)),
+      text: values.declarative_config_string,
+      watch: values.declarative_config_watch,
+    },
     pg: {
       host: values.pg_host,
       port: values.pg_port,
@@ -179,6 +184,7 @@ function checkTogether(settings: Settings): void {
   if (settings.adminClientCa.length > 0 && !settings.adminListen.some(({ ssl }) => ssl)) {
     throw new SettingsError('admin_ssl_client_ca needs a listener with the flag ssl in admin_listen');
   }
+  checkDeclarative(settings);
   if (settings.maxHeadSize < 1024) throw new SettingsError('max_head_size must be at least 1k');
   if (settings.workerTimeout > 0 && settings.workerTimeout < 1000)
     throw new SettingsError('worker_timeout must be at least 1s, or 0');
@@ -193,6 +199,12 @@ function checkPair(name: string, certificates: readonly string[], keys: readonly
   if (certificates.length !== keys.length) {
     throw new SettingsError(`${name} and ${name}_key must have the same number of entries`);
   }
+}
+
+function checkDeclarative({ declarative: { file, text, watch } }: Settings): void {
+  if (file !== null && text !== null)
+    throw new SettingsError('declarative_config and declarative_config_string are both set; keep one of them');
+  if (watch && file === null) throw new SettingsError('declarative_config_watch needs declarative_config');
 }
 
 /** With `reuseport` the system would let two listeners share an address and mix their traffic. */

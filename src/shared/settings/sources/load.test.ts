@@ -147,9 +147,19 @@ describe('wrong input', () => {
       "headers has an invalid value: 'x-foo' (off, server_tokens, latency_tokens, Server, Via, X-Kong-Proxy-Latency, X-Kong-Upstream-Latency, X-Kong-Response-Latency, X-Kong-Admin-Latency, X-Kong-Upstream-Status, X-Kong-Request-Id, Server-Timing) (set by KONG_HEADERS)",
     ],
     [
-      'running without a database',
-      { env: { KONG_DATABASE: 'off' } },
-      "database has an invalid value: 'off' (sqlite, postgres): running without a database is not supported; sqlite needs no other program (set by KONG_DATABASE)",
+      'Cassandra',
+      { env: { KONG_DATABASE: 'cassandra' } },
+      "database has an invalid value: 'cassandra' (sqlite, postgres, off): Cassandra is not supported (set by KONG_DATABASE)",
+    ],
+    [
+      'a declarative configuration twice',
+      { env: { KONG_DATABASE: 'off', KONG_DECLARATIVE_CONFIG: 'kong.yml', KONG_DECLARATIVE_CONFIG_STRING: '{}' } },
+      'declarative_config and declarative_config_string are both set; keep one of them',
+    ],
+    [
+      'a watched file without a file',
+      { env: { KONG_DATABASE: 'off', SLUICEGATE_DECLARATIVE_CONFIG_WATCH: 'on' } },
+      'declarative_config_watch needs declarative_config',
     ],
     [
       'an unknown flag',
@@ -341,6 +351,23 @@ describe('what GET / shows', () => {
     assert.equal(shown['admin_token'], '******');
     assert.deepEqual(shown['ssl_cert_key'], ['******', '******']);
     assert.deepEqual(shown['ssl_cert'], ['c', 'd']);
+  });
+
+  test('a declarative configuration is masked', () => {
+    const document =
+      '{"_format_version":"3.0","consumers":[{"username":"a","keyauth_credentials":[{"key":"secret"}]}]}';
+    const loaded = load({ env: { KONG_DATABASE: 'off', KONG_DECLARATIVE_CONFIG_STRING: document } });
+    assert.equal(loaded.settings.declarative.text, document);
+    assert.equal(loaded.settings.public['database'], 'off');
+    assert.equal(loaded.settings.public['declarative_config_string'], '******');
+    assert.ok(!JSON.stringify([loaded.settings.public, loaded.warnings]).includes('secret'));
+  });
+
+  test('a declarative configuration that no node reads is a warning', () => {
+    const { warnings } = load({ env: { KONG_DECLARATIVE_CONFIG: 'kong.yml' } });
+    assert.deepEqual(warnings, [
+      'declarative_config has no effect with database = sqlite; set database = off to use it',
+    ]);
   });
 
   test('the fields that clients read have the form that they expect', () => {

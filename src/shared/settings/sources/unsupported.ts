@@ -19,8 +19,6 @@ const names: ReadonlySet<string> = new Set([
   'untrusted_lua_sandbox_requires',
   'untrusted_lua_sandbox_environment',
   'dedicated_config_processing',
-  'declarative_config',
-  'declarative_config_string',
   'pluginserver_names',
   'vault_env_prefix',
   'resolver_mem_cache_size',

@@ -3,7 +3,7 @@ import type { Settings } from '../settings.ts';
 
 /** Settings that are valid but deserve a warning at start. */
 export function settingsWarnings(settings: Settings): readonly string[] {
-  return [...adminWarnings(settings), ...debugWarnings(settings)];
+  return [...adminWarnings(settings), ...debugWarnings(settings), ...declarativeWarnings(settings)];
 }
 
 /** Minimum length of a token that cannot be guessed. */
@@ -14,6 +14,12 @@ function debugWarnings({ requestDebug, requestDebugToken: token }: Settings): re
   return [
     `request_debug_token is shorter than ${minTokenLength} characters: anyone who guesses it can see how requests are handled`,
   ];
+}
+
+function declarativeWarnings({ database, declarative: { file, text } }: Settings): readonly string[] {
+  if (database === 'off' || (file === null && text === null)) return [];
+  const name = file !== null ? 'declarative_config' : 'declarative_config_string';
+  return [`${name} has no effect with database = ${database}; set database = off to use it`];
 }
 
 function adminWarnings(settings: Settings): readonly string[] {
