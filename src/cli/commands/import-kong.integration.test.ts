@@ -192,6 +192,36 @@ test('a plugin that the node does not have is missing, whatever is bundled', asy
   const { code, errors } = await importInto(small, '--admin-url', kong.url);
   assert.equal(code, 1);
   assert.match(errors, /with --without acl --without rate-limiting$/);
+  const dry = await importInto(small, '--admin-url', kong.url, '--dry-run');
+  assert.match(
+    dry.output,
+    /^Nothing is written until you accept these losses: --without acl --without rate-limiting$/m,
+  );
+});
+
+test('what no Lua can do here is refused with the way to do it, and what can be done is carried over', async () => {
+  const log = (number: number, lua: string) =>
+    plugin(
+      number,
+      'http-log',
+      { http_endpoint: 'http://127.0.0.1:9/', custom_fields_by_lua: { tenant: lua } },
+      { route: { id: id(2, number === 40 ? 3 : 4) } },
+    );
+  const transformer = plugin(42, 'request-transformer', { add: { headers: ["x-who:$(headers['who'] or 'none')"] } });
+  const fine = withRows(rows, { '/plugins': [log(40, "return kong.request.get_header('x-tenant')"), transformer] });
+  const { code, output } = await importRows(fine, '--dry-run');
+  assert.equal(code, 0);
+  assert.match(output, /any Lua\. Here: strings, numbers.*\n +plugin http-log of route tokens$/m);
+  assert.match(output, / - templates\. .*\n +plugin request-transformer$/m);
+  const loop = 'local n = 0 while true do n = n + 1 end return n';
+  const stopped = await importRows(withRows(rows, { '/plugins': [log(41, loop)] }));
+  assert.equal(stopped.code, 1);
+  assert.match(stopped.output, /- plugin http-log of route orders: config\.custom_fields_by_lua\.tenant: /);
+  const similar = withRows(rows, { '/plugins': [plugin(43, 'rate-limiting-advanced', { limit: [5] })] });
+  assert.match(
+    (await importRows(similar)).output,
+    /replace it by rate-limiting or throttling, which does much the same/,
+  );
 });
 
 test('a dry run and a file write nothing into the gateway; the file is what the import would have written', async () => {

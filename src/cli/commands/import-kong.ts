@@ -4,17 +4,24 @@ import { stringify } from 'yaml';
 import { bundledPlugins } from '../../plugins/registry.ts';
 import { CliError } from '../cli-error.ts';
 import type { CommandContext } from '../command.ts';
-import type { AdminClient } from '../import/admin-client.ts';
-import { findAdmin } from '../import/find-admin.ts';
+import { AdminTarget } from '../config/admin-target.ts';
+import { loadEntities } from '../config/load-entities.ts';
+import { AdminClient } from '../import/admin-client.ts';
+import { type AdminAddress, findAdminAddress } from '../import/find-admin.ts';
 import { applyDocument } from '../import/kong/apply-document.ts';
-import { bundledEntities } from '../import/kong/convert/bundled-entities.ts';
 import { convertKong } from '../import/kong/convert/convert-kong.ts';
 import { withoutSecrets } from '../import/kong/convert/find-problems.ts';
-import { kongDocument } from '../import/kong/convert/kong-document.ts';
+import { type KongDocument, kongDocument } from '../import/kong/convert/kong-document.ts';
 import { WithoutList } from '../import/kong/convert/without-list.ts';
 import { differencesOf } from '../import/kong/differences/differences-of.ts';
 import type { Fields, KongSource } from '../import/kong/kong-entity.ts';
-import { countsOf, type ImportReport, unaccepted, type WrittenTo } from '../import/kong/report/import-report.ts';
+import {
+  type ChangeCounts,
+  countsOf,
+  type ImportReport,
+  unaccepted,
+  type WrittenTo,
+} from '../import/kong/report/import-report.ts';
 import { acceptAll, printReport } from '../import/kong/report/print-report.ts';
 import { readHeaders } from '../import/kong/source/header-options.ts';
 import { KongClient } from '../import/kong/source/kong-client.ts';
@@ -30,11 +37,12 @@ export async function importKong(context: CommandContext): Promise<number> {
   const { options, lists } = context.arguments;
   const writes = options['dry-run'] !== true;
   const file = typeof options['output'] === 'string' ? options['output'] : null;
-  // Found first, so that a node that does not run is reported before a long read.
-  const admin = writes && file === null ? findAdmin(context) : null;
+  // Found first, so that a node that does not run is reported before a long read. A dry run needs none, but can use one.
+  const needsNode = writes ? file === null : typeof options['admin'] === 'string';
+  const admin = needsNode ? findAdminAddress(context) : null;
   const plugins = admin === null ? new Set(bundledPlugins.keys()) : await pluginsOf(admin);
   const { source, title } = await readSource(context);
-  const registry = await bundledEntities();
+  const registry = await loadEntities({ plugins: ['bundled'] }, context.cwd);
   const without = new WithoutList(lists['without'] ?? []);
   const { entities, leftOut } = await convertKong(source, { entities: registry, plugins, without });
   for (const name of without.unused()) context.err(`Warning: --without ${name}: nothing has that name`);
@@ -55,12 +63,16 @@ export async function importKong(context: CommandContext): Promise<number> {
   const written =
     admin === null
       ? writeFile(resolve(context.cwd, file ?? ''), file ?? '', document.content)
-      : await applyDocument(admin, document, {
-          mode: options['replace'] === true ? 'replace' : 'merge',
-          withoutSecrets: (text, entity) => withoutSecrets(text, entity, registry),
-        });
+      : { to: admin.address, changes: await write(admin, document) };
   show(context, { ...report, written });
   return leftOut.length > 0 ? 2 : 0;
+
+  function write({ address, token }: AdminAddress, whole: KongDocument): Promise<ChangeCounts> {
+    return applyDocument(new AdminTarget(address, token), whole, {
+      mode: options['replace'] === true ? 'replace' : 'merge',
+      withoutSecrets: (text, entity) => withoutSecrets(text, entity, registry),
+    });
+  }
 }
 
 async function readSource(context: CommandContext): Promise<{ readonly source: KongSource; readonly title: string }> {
@@ -81,8 +93,8 @@ async function readSource(context: CommandContext): Promise<{ readonly source: K
 }
 
 /** A gateway need not have all bundled plugins, and may have others. */
-async function pluginsOf(admin: AdminClient): Promise<ReadonlySet<string>> {
-  const node = await admin.find('/');
+async function pluginsOf({ address, token }: AdminAddress): Promise<ReadonlySet<string>> {
+  const node = await new AdminClient(address, token).find('/');
   const plugins = node?.['plugins'];
   const available = plugins !== null && typeof plugins === 'object' && 'available_on_server' in plugins;
   const names = available ? plugins['available_on_server'] : null;

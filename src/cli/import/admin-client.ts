@@ -3,22 +3,16 @@ import { CliError } from '../cli-error.ts';
 
 const deadline = 30_000;
 
-export interface AdminAnswer {
-  readonly status: number;
-  readonly body: JsonValue;
-}
-
 /** The Admin API of a running gateway. */
 export class AdminClient {
-  /** Without a slash at the end. */
-  readonly address: string;
+  readonly #address: string;
   readonly #token: string | null;
 
   constructor(address: string, token: string | null) {
     if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
       throw new CliError(`--admin is not an http or https URL: '${address}'`);
     }
-    this.address = address.replace(/\/+$/, '');
+    this.#address = address.replace(/\/+$/, '');
     this.#token = token;
   }
 
@@ -41,27 +35,25 @@ export class AdminClient {
     return this.#entity(method, path, status, body);
   }
 
-  /** The answer, whatever its status. `timeout` in milliseconds. */
-  async post(path: string, fields: JsonObject, timeout: number): Promise<AdminAnswer> {
-    const answer = await this.#request('POST', path, fields, timeout);
-    if (answer.status === 401) throw missingToken();
-    return answer;
-  }
-
   #entity(method: string, path: string, status: number, body: JsonValue): JsonObject {
     const object = isJsonObject(body) ? body : {};
     if (status >= 200 && status < 300) return object;
-    if (status === 401) throw missingToken();
+    if (status === 401)
+      throw new CliError('the Admin API requires a token: pass it with --token or SLUICEGATE_ADMIN_TOKEN');
     const { message } = object;
     throw new CliError(`${method} ${path}: ${status} ${typeof message === 'string' ? message : ''}`.trim());
   }
 
-  async #request(method: string, path: string, fields?: JsonObject, timeout: number = deadline): Promise<AdminAnswer> {
+  async #request(
+    method: string,
+    path: string,
+    fields?: JsonObject,
+  ): Promise<{ readonly status: number; readonly body: JsonValue }> {
     try {
-      const response = await fetch(this.address + path, {
+      const response = await fetch(this.#address + path, {
         method,
         redirect: 'error',
-        signal: AbortSignal.timeout(timeout),
+        signal: AbortSignal.timeout(deadline),
         headers: {
           ...(fields !== undefined && { 'Content-Type': 'application/json' }),
           ...(this.#token !== null && { Authorization: `Bearer ${this.#token}` }),
@@ -73,11 +65,7 @@ export class AdminClient {
     } catch (error) {
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
       const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
-      throw new CliError(`no answer from the Admin API at ${this.address}: ${reason}`);
+      throw new CliError(`no answer from the Admin API at ${this.#address}: ${reason}`);
     }
   }
-}
-
-function missingToken(): CliError {
-  return new CliError('the Admin API requires a token: pass it with --token or SLUICEGATE_ADMIN_TOKEN');
 }

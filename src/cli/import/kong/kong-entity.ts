@@ -32,6 +32,8 @@ export interface UnreadPart {
   readonly what: string;
   readonly why: string;
   readonly todo: string;
+  /** The collection, if only a part of the entities was not read. */
+  readonly collection: string | null;
 }
 
 /** The entity that a field refers to, by the field's name. The same names mean the same in all of Kong's entities. */

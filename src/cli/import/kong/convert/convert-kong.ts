@@ -1,9 +1,9 @@
 import type { EntityRegistry } from '../../../../shared/entities/registry.ts';
-import { type KongEntity, type KongSource, references, referencesTo } from '../kong-entity.ts';
+import { type KongEntity, type KongSource, references, referencesTo, type UnreadPart } from '../kong-entity.ts';
 import { convertEntity } from './convert-entity.ts';
 import { findProblems } from './find-problems.ts';
 import { choicesOf, type LeftOut } from './left-out.ts';
-import { unsupported } from './unsupported.ts';
+import { isHarmless, unsupported } from './unsupported.ts';
 import { vaultReferences } from './vault-references.ts';
 import type { WithoutList } from './without-list.ts';
 
@@ -32,7 +32,7 @@ export async function convertKong(source: KongSource, options: ConvertOptions): 
     hashedPasswords: source.hashedPasswords,
     hasKongId: (consumer: string) => withIds.has(consumer),
   };
-  const leftOut: LeftOut[] = source.unread.map((part) => ({ ...part, choices: [], accepted: true }));
+  const leftOut: LeftOut[] = source.unread.map((part) => unreadLoss(part, without));
   const lost: KongEntity[] = [];
   let kept: KongEntity[] = [];
   for (const entity of source.entities) {
@@ -56,6 +56,12 @@ export async function convertKong(source: KongSource, options: ConvertOptions): 
   } while (problems.size > 0);
   leftOut.push(...kept.flatMap(vaultReferences));
   return { entities: kept, leftOut };
+}
+
+/** Without its memberships, a consumer that a group denies would pass. */
+function unreadLoss({ what, why, todo, collection }: UnreadPart, without: WithoutList): LeftOut {
+  const choices = collection === null || isHarmless(collection) ? [] : [collection];
+  return { what, why, todo, choices, accepted: choices.every((choice) => without.has(choice)) };
 }
 
 /** In a file an id is also made for a consumer that has none, so only those of the source count. */

@@ -1,5 +1,6 @@
 import type { KongEntity } from '../kong-entity.ts';
 import { choicesOf, type LeftOut, leftOut } from './left-out.ts';
+import { similarPlugins } from './similar-plugins.ts';
 import type { WithoutList } from './without-list.ts';
 
 interface Collection {
@@ -31,6 +32,11 @@ const missingCollections: Readonly<Record<string, Collection>> = {
     todo: 'use acl groups, or plugins of the consumers: the plugins of a group do not run',
   },
 };
+
+/** Nothing that a request meets depends on entities of the collection. */
+export function isHarmless(collection: string): boolean {
+  return missingCollections[collection]?.harmless === true;
+}
 
 /** Why the gateway cannot have the entity; null: it can. `plugins`: those of the gateway. */
 export function unsupported(
@@ -73,6 +79,11 @@ function unsupportedPlugin(entity: KongEntity, plugins: ReadonlySet<string>, wit
   if (fields['enabled'] === false) {
     return leftOut(entity, { why, todo: 'nothing: it is disabled', choices: [] }, without);
   }
-  const todo = 'replace it by another plugin, or write one (docs/plugins.md)';
-  return leftOut(entity, { why, todo, choices: [name] }, without);
+  return leftOut(entity, { why, todo: replacementOf(name), choices: [name] }, without);
+}
+
+function replacementOf(name: string): string {
+  const similar = Object.hasOwn(similarPlugins, name) ? similarPlugins[name] : undefined;
+  const other = similar === undefined ? 'another plugin' : `${similar.join(' or ')}, which does much the same`;
+  return `replace it by ${other}, or write one (docs/plugins.md)`;
 }

@@ -184,4 +184,6 @@ test('collections of Enterprise may be missing, forbidden or there', async () =>
   assert.match(open.output, /workspace team b: .*\n.*--admin-url \S+\/team%20b/);
   assert.match(open.output, /consumer group gold: there are no consumer groups/);
   assert.match(open.output, /vaults: Kong refuses to show it \(403\)/);
+  const closed = await dryRun({ statuses: { '/acls': 403, '/vaults': 403 } });
+  assert.match(closed.output, /^Nothing is written until you accept these losses: --without acls$/m);
 });

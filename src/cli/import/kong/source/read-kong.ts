@@ -67,6 +67,7 @@ class Reading {
       this.unread.push({
         what: `workspace ${shown(name)}`,
         why: 'only one workspace is read, and this gateway has none',
+        collection: null,
         todo: `to import it as well: --admin-url ${new URL(this.#client.address).origin}/${encodeURIComponent(String(name))}`,
       });
     }
@@ -81,7 +82,7 @@ class Reading {
       if (offset === null && absent.includes(status)) return;
       if (offset === null && status === 403 && absent.length > 0) {
         const todo = 'use a token with the right to read it, or leave it out';
-        this.unread.push({ what: name, why: 'Kong refuses to show it (403)', todo });
+        this.unread.push({ what: name, why: 'Kong refuses to show it (403)', todo, collection: name });
         return;
       }
       const page = this.#pageOf(path, status, body);

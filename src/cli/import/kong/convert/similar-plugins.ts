@@ -1,0 +1,21 @@
+/** Bundled plugins that do what a plugin of Kong does that the gateway does not have, or most of it. */
+export const similarPlugins: Readonly<Record<string, readonly string[]>> = {
+  canary: ['traffic-split'],
+  'exit-transformer': ['response-transformer'],
+  'json-threat-protection': ['body-validator'],
+  'key-auth-enc': ['key-auth'],
+  'ldap-auth-advanced': ['ldap-auth'],
+  loggly: ['syslog', 'http-log'],
+  mocking: ['request-termination'],
+  'oas-validation': ['openapi'],
+  opa: ['authorization'],
+  'proxy-cache-advanced': ['proxy-cache'],
+  'rate-limiting-advanced': ['rate-limiting', 'throttling'],
+  'request-transformer-advanced': ['request-transformer'],
+  'response-transformer-advanced': ['response-transformer'],
+  'route-transformer-advanced': ['request-transformer'],
+  'statsd-advanced': ['statsd'],
+  'tls-handshake-modifier': ['mtls-auth'],
+  'tls-metadata-headers': ['mtls-auth'],
+  'upstream-timeout': ['timeouts'],
+};
