@@ -47,7 +47,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...pluginRoutes(options.catalog),
     ...tagRoutes(context),
     ...auditRoutes(deps.store, options.entities),
-    ...adminUserRoutes(context, deps.settings),
+    ...adminUserRoutes(context, deps),
     ...analyticsRoutes(deps),
     ...logLevelRoutes(options.logLevel, deps.declarative === null),
     ...configRoutes(deps, options),

@@ -17,7 +17,7 @@ export function startAdmin(deps: AdminDependencies, options: AdminOptions): Prom
   // Apps of several addresses share them.
   const shared = {
     routes: adminRoutes(deps, options),
-    authenticator: createAuthenticator({ settings, store, log: options.log }),
+    authenticator: createAuthenticator({ settings: () => deps.settings, store, log: options.log }),
   };
   const create: CreateApp = (server) => createAdminApp(deps, options, server, shared);
   return listenAll(settings.adminListen, adminServerTls(settings), create);

@@ -38,7 +38,8 @@ export interface Authenticator {
 }
 
 export interface AuthenticatorOptions {
-  readonly settings: Settings;
+  /** Read for each request: a reload can change the token. */
+  readonly settings: () => Settings;
   readonly store: Store;
   readonly log: AdminLog;
 }
@@ -53,9 +54,8 @@ const minute = 60_000;
  * next request on every other, and while the store is unavailable only the token of the setting works.
  */
 export function createAuthenticator({ settings, store, log }: AuthenticatorOptions): Authenticator {
-  const { adminToken, adminAuth, prefix } = settings;
   const warn = (message: string): void => log.warn(message, {});
-  const users = new KnownUsers({ store, path: join(prefix, 'admin-users.json'), warn });
+  const users = new KnownUsers({ store, path: join(settings().prefix, 'admin-users.json'), warn });
   const limiter = new SignInLimiter();
   const uses = new BoundedCache<string, number>(10_000);
   const refused = throttledLog(refusalInterval, (peer, suppressed) =>
@@ -63,12 +63,14 @@ export function createAuthenticator({ settings, store, log }: AuthenticatorOptio
   );
 
   async function isRequired(): Promise<boolean> {
+    const { adminToken, adminAuth } = settings();
     return adminToken !== null || adminAuth === 'on' || (await users.exist());
   }
 
   async function byToken(tokens: readonly string[], { headers, address }: SignInRequest): Promise<Caller> {
     const attempt = limiter.begin(address, createHash('sha256').update(tokens.join('\n')).digest('base64'));
     if (typeof attempt === 'number') throw tooManyAttempts(attempt);
+    const { adminToken } = settings();
     let accepted: boolean | null = null;
     try {
       const caller =

@@ -16,10 +16,15 @@ import { invalidInput } from '../../errors.ts';
 import { type AdminRequest, type AdminRoute, type Answer, noContent, ok } from '../../http/admin-route.ts';
 import { notFound, plainError } from '../../http/http-error.ts';
 
+/** Its settings may change with a reload. */
+interface Configured {
+  readonly settings: Settings;
+}
+
 /** `/admin-users`: who may use the Admin API, and with which tokens. */
-export function adminUserRoutes(context: AdminContext, settings: Settings): readonly AdminRoute[] {
+export function adminUserRoutes(context: AdminContext, deps: Configured): readonly AdminRoute[] {
   const users = context.entity('admin_users');
-  const guarded = withLastAdmin(context, settings);
+  const guarded = withLastAdmin(context, deps);
   return [
     {
       path: '/admin-users',
@@ -32,7 +37,7 @@ export function adminUserRoutes(context: AdminContext, settings: Settings): read
         },
         POST: {
           access: 'admin',
-          handle: (request) => createUser(context, settings, request),
+          handle: (request) => createUser(context, deps, request),
           notes: {
             ...create('created_admin_user'),
             bodyEntity: 'admin_users',
@@ -82,27 +87,30 @@ export function adminUserRoutes(context: AdminContext, settings: Settings): read
 }
 
 /** Every write of users ends with a check that somebody can still administer the gateway. */
-function withLastAdmin(context: AdminContext, { adminToken }: Settings): AdminContext {
-  // The token of the setting is an admin that cannot be deleted.
-  if (adminToken !== null) return context;
+function withLastAdmin(context: AdminContext, deps: Configured): AdminContext {
   return {
     ...context,
     commit: (request, work) =>
       context.commit(request, async (writer) => {
         const done = await work(writer);
-        await requireAnotherAdmin(writer, (message) => plainError(409, message));
+        await requireAdmin(writer, deps);
         return done;
       }),
   };
 }
 
-async function createUser(context: AdminContext, settings: Settings, request: AdminRequest): Promise<Answer> {
+/** The token of the setting is an admin that cannot be deleted. */
+async function requireAdmin(writer: StoreReader, { settings }: Configured): Promise<void> {
+  if (settings.adminToken === null) await requireAnotherAdmin(writer, (message) => plainError(409, message));
+}
+
+async function createUser(context: AdminContext, deps: Configured, request: AdminRequest): Promise<Answer> {
   const users = context.entity('admin_users');
   const input = readInput(users, request.body);
   const json = await context.commit(request, async (writer) => {
     const first = (await writer.list('admin_users', { limit: 1 })).length === 0;
     const created = await insertEntity(context, writer, users, input);
-    if (settings.adminToken === null) await requireAnotherAdmin(writer, (message) => plainError(409, message));
+    await requireAdmin(writer, deps);
     // From now on requests must sign in, also those of the client that sends this one.
     if (!first || request.caller.actor.kind !== 'anonymous') return created;
     const issued = await issueToken(writer, context.entity('admin_tokens'), String(created['id']), {});
