@@ -11,6 +11,10 @@ export function runNode(node, args, variables = {}) {
     ...process.env,
     PATH: `${dirname(node)}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH ?? ''}`,
   };
+  // Passed descriptors (socket activation) survive neither `execve`, which closes them, nor a child with another pid.
+  if (process.env.LISTEN_PID === String(process.pid)) {
+    say('sockets of systemd are ignored by this launcher; let the unit run node with dist/main.js itself');
+  }
   // No launcher stays behind, with 45 MB and signals to pass on. Not on Windows, and not before Node 22.15.
   if (process.platform !== 'win32' && typeof process.execve === 'function') {
     process.execve(node, [node, ...nodeArgs], env);

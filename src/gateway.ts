@@ -1,14 +1,19 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { estateOf } from './boot/handover/estate.ts';
+import type { Predecessor } from './boot/handover/predecessor.ts';
+import type { Estate } from './boot/handover/successor.ts';
 import type { ListeningNode } from './boot/listen-node.ts';
+import type { ActivatedSocket } from './boot/listeners/activated-sockets.ts';
 import { adminCertificates } from './boot/listeners/admin-certificates.ts';
-import { claimPorts } from './boot/listeners/claim-ports.ts';
 import type { BoundAddress, GatewayAddresses } from './boot/listeners/gateway-addresses.ts';
 import { clientCertificate, listenerCertificates } from './boot/listeners/listener-certificates.ts';
+import { openSockets } from './boot/listeners/open-sockets.ts';
 import { createNodeCore } from './boot/node-core.ts';
 import { reopenLogs } from './boot/open-node.ts';
 import { debugTokenOf, writeAddresses } from './boot/process/node-files.ts';
 import { nodeIdOf } from './boot/process/node-id.ts';
+import { Reloading, type ReloadResult } from './boot/reload/reloading.ts';
 import { startNode } from './boot/start-node.ts';
 import { preparePrefix } from './shared/settings/kinds/prefix.ts';
 import type { ListenAddress, Settings } from './shared/settings/settings.ts';
@@ -25,13 +30,37 @@ export interface Gateway {
   stop(graceful: boolean, shutdownDelay?: number): Promise<void>;
   /** Opens the log files again, after they were moved away. */
   reopenLogs(): void;
-  /** Reads the declarative config again, on a node without a database. Never rejects: the outcome is logged. */
-  reloadConfig(): Promise<void>;
+  /**
+   * Applies settings that were read again, as far as a running node can. Rejects with one line when one of them cannot be
+   * used; then nothing is changed.
+   */
+  reload(settings: Settings): Promise<ReloadResult>;
+  /** What a process that replaces this one receives; it stays valid while the node runs. */
+  estate(): Estate;
+  /**
+   * Ends the node like a graceful stop, while another process accepts on the same sockets. `released` is called when its Admin API is
+   * closed.
+   */
+  handOver(released: () => void): Promise<void>;
+  /** Whether some worker listens and responds. */
+  isAlive(): boolean;
+  /** The error log of the control plane. */
+  readonly log: GatewayLog;
+}
+
+export interface GatewayLog {
+  log(level: 'notice' | 'error', message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
 export interface StartOptions {
   /** False in tests, where an uncaught exception must fail the test. Default true: it is logged, and the node continues. */
   readonly ownsProcess?: boolean;
+  /** Sockets that systemd has opened (socket activation). */
+  readonly activated?: readonly ActivatedSocket[];
+  /** The running node that this one replaces. */
+  readonly predecessor?: Predecessor | null;
+  /** Called when every listener accepts, before the addresses are written to the prefix. */
+  readonly takeOver?: () => Promise<void>;
   /** Cancels the start: what was started is stopped, and the promise rejects. */
   readonly signal?: AbortSignal;
 }
@@ -43,7 +72,7 @@ export interface StartOptions {
 export async function startGateway(
   settings: Settings,
   warnings: readonly string[],
-  { ownsProcess = true, signal }: StartOptions = {},
+  { ownsProcess = true, signal, activated = [], predecessor = null, takeOver }: StartOptions = {},
 ): Promise<Gateway> {
   setEngineFlags();
   preparePrefix(settings.prefix);
@@ -54,21 +83,21 @@ export async function startGateway(
     ...adminCertificates(settings),
     clientCertificate: clientCertificate(settings),
   };
-  const { proxyListen, streamListen, adminListen, statusListen } = settings;
-  const wanted = [...proxyListen, ...streamListen, ...adminListen, ...statusListen];
-  const claimed = await claimPorts(wanted, settings.portSharing);
-  const addresses = [...claimed.addresses];
-  const listeners = {
-    proxyListen: addresses.splice(0, proxyListen.length),
-    streamListen: addresses.splice(0, streamListen.length),
-    adminListen: addresses.splice(0, adminListen.length),
-    statusListen: addresses,
-  };
-  const requestDebugToken = debugTokenOf(settings);
-  const bound: Settings = { ...settings, ...certificates, ...listeners, requestDebugToken };
+  const handedOver = predecessor?.welcome.sockets ?? null;
+  const { listeners, wanted, release, ...sockets } = await openSockets(settings, { handedOver, activated });
+  const requestDebugToken = debugTokenOf(settings, predecessor?.welcome.debugToken ?? null);
+  const bound = { ...settings, ...certificates, ...listeners, requestDebugToken } satisfies Settings;
   const nodeId = nodeIdOf(settings.prefix, settings.nodeId);
   const baseDirectory = process.cwd();
-  const core = createNodeCore({ settings: bound, nodeId, compileCache, baseDirectory, ownsProcess });
+  const core = createNodeCore({
+    settings: bound,
+    nodeId,
+    compileCache,
+    baseDirectory,
+    ownsProcess,
+    ...sockets,
+    predecessor,
+  });
   const { shutdown } = core;
   const abandon = (): void => void shutdown.stop(false, 0);
   let node: ListeningNode;
@@ -77,12 +106,14 @@ export async function startGateway(
     signal?.throwIfAborted();
     node = await startNode(core, warnings);
     signal?.throwIfAborted();
+    await takeOver?.();
+    signal?.throwIfAborted();
   } catch (error) {
     await shutdown.stop(false, 0);
     throw error;
   } finally {
     signal?.removeEventListener('abort', abandon);
-    claimed.release();
+    release();
   }
   const bindings: GatewayAddresses = {
     proxy: boundTo(bound.proxyListen),
@@ -91,12 +122,32 @@ export async function startGateway(
     status: boundTo(bound.statusListen),
   };
   writeAddresses(bound, bindings);
+  const reloading = new Reloading(settings, bound, node.reload);
+  // What the old process wrote last is not announced to this one.
+  void predecessor?.released.then(() => node.publisher.catchUp());
   return {
     addresses: bindings,
     stop: (graceful, shutdownDelay = settings.shutdownDelay) => shutdown.stop(graceful, shutdownDelay),
     reopenLogs: () => reopenLogs(node),
-    reloadConfig: async () => node.declarative?.source.reload(),
+    reload: (next) => reloading.run(next),
+    estate: () => estateOf(node, wanted),
+    handOver: (released) => handOver(node, released),
+    isAlive: () => node.supervisor.running().length > 0,
+    log: node.logs.node,
   };
+}
+
+/** Milliseconds between two looks for changes that the new process has written. */
+const followInterval = 500;
+
+/** Requests in flight see changes of the config that the new process writes: a revoked credential is revoked here, too. */
+async function handOver({ publisher, shutdown }: ListeningNode, released: () => void): Promise<void> {
+  const follow = setInterval(() => publisher.catchUp(), followInterval);
+  try {
+    await shutdown.handOver(released);
+  } finally {
+    clearInterval(follow);
+  }
 }
 
 function boundTo(addresses: readonly ListenAddress[]): readonly BoundAddress[] {

@@ -44,7 +44,8 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
   }
   shutdown.add('the store', () => store.close());
 
-  const zones = new ZoneRegistry(plugins, settings.workers);
+  const { predecessor } = options;
+  const zones = new ZoneRegistry(plugins, settings.workers, (zone) => predecessor?.restore(zone, log));
   const zone = (instance: string, name: string) => zones.find(instance, name);
   const broadcast = (message: ToWorker) => supervisor.broadcast(message);
   const addresses = openAddresses({ settings, nodeId, memory: memory.addresses, store, log, broadcast });
@@ -105,6 +106,9 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
   });
   shutdown.add('the copy of the config', () => publisher.close());
   const analytics = await openAnalytics({ settings, nodeId, store, supervisor, memories: memory.usage, log });
+  // Two processes must not write the same rows.
+  if (predecessor === null) analytics?.start();
+  else void predecessor.released.then(() => analytics?.start());
   if (analytics !== null) shutdown.add('analytics', () => analytics.stop());
   const expiry = new ExpiryJob(store, log, settings);
   shutdown.add('the control plane', () => expiry.stop());
@@ -123,6 +127,10 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
   const declarative = settings.database === 'off' ? createDeclarativeParts(node, data, publisher) : null;
   if (declarative !== null) shutdown.add('the control plane', () => declarative.source.close());
   const restoreLookups = () => calls.restore();
+  if (predecessor !== null) {
+    await predecessor.fetchCounters(log);
+    health.monitor.restore(predecessor.unhealthy);
+  }
   await loadConfig({ settings, store, publisher, declarative, log, signal: shutdown.begun, restoreLookups });
   return { ...node, data, zones, addresses, publisher, metrics, background, declarative, analytics };
 }

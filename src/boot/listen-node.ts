@@ -78,6 +78,7 @@ export async function listenNode(node: ConfiguredNode): Promise<ListeningNode> {
     pluginBackground: (plugin, message) => background.handle(plugin, message),
     pluginZone: (instance, name) => zones.find(instance, name),
     ...(readinessThread === null ? {} : { readinessThread }),
+    inherited: options.inherited,
     logLevel: logs.level((level) => supervisor.broadcast({ type: 'log-level', level })),
   };
   const adminListener = await startAdmin(dependencies, admin);
@@ -90,7 +91,7 @@ export async function listenNode(node: ConfiguredNode): Promise<ListeningNode> {
 /** Null: the control plane serves the status API itself. */
 function readinessThreadOptions({ options, memory, priority }: ConfiguredNode): ReadinessThreadOptions | null {
   const { settings, compileCache } = options;
-  const socketPath = resolve(settings.prefix, 'status.sock');
+  const socketPath = resolve(settings.prefix, `status-${process.pid}.sock`);
   // Logged requests are served by the control plane, which writes the log.
   if (settings.statusAccessLog !== 'off') return null;
   if (process.platform === 'win32' || Buffer.byteLength(socketPath) > maxSocketPath) return null;

@@ -1,13 +1,18 @@
 import { PluginCounts } from '../control/metrics/plugin-counts.ts';
 import { Supervisor } from '../control/supervisor/supervisor.ts';
 import type { Settings } from '../shared/settings/settings.ts';
+import type { InheritedDescriptors } from '../shared/sockets/listening-sockets.ts';
 import { TicketKeys } from '../shared/tls/ticket-keys.ts';
 import { type AddressZoneMemory, clearInFlight, createAddressZone } from '../shared/zones/address-zone.ts';
 import { createCounters } from '../shared/zones/counters.ts';
 import { createVitals } from '../shared/zones/worker-vitals.ts';
+import type { Predecessor } from './handover/predecessor.ts';
+import type { DescriptorSupply } from './listeners/descriptor-supply.ts';
+import { distributeDescriptors } from './listeners/inherited-sockets.ts';
 import { NodeShutdown } from './node-shutdown.ts';
 import { usageMemories } from './observability/node-analytics.ts';
 import { ControlPlanePriority } from './process/control-plane-priority.ts';
+import { ReloadSteps } from './reload/reload-steps.ts';
 import { WorkerReports } from './worker-reports.ts';
 
 export interface NodeOptions {
@@ -18,6 +23,14 @@ export interface NodeOptions {
   readonly baseDirectory: string;
   /** Uncaught exceptions are logged rather than ending the process. */
   readonly ownsProcess: boolean;
+  /** Descriptors of sockets that listen already on addresses of the settings. */
+  readonly inherited: InheritedDescriptors;
+  /** Keys of inherited sockets to which no others can be added. */
+  readonly exclusive: ReadonlySet<string>;
+  /** Descriptors of those for workers; null: there are none. */
+  readonly supply: DescriptorSupply | null;
+  /** The running node that this one replaces; null: none. */
+  readonly predecessor: Predecessor | null;
 }
 
 /** Memory that the workers share with the control plane. */
@@ -41,6 +54,7 @@ export interface NodeCore {
   /** Workers that ended and were replaced. */
   readonly restarts: () => number;
   readonly shutdown: NodeShutdown;
+  readonly reload: ReloadSteps;
 }
 
 /** Nothing runs yet, so there is nothing to stop. */
@@ -55,7 +69,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
   };
   const workerReports = new WorkerReports();
   const pluginCounts = new PluginCounts();
-  const ticketKeys = new TicketKeys();
+  const ticketKeys = new TicketKeys(options.predecessor?.welcome.ticketKeys);
   const priority = new ControlPlanePriority();
   let restarts = 0;
   const supervisor = new Supervisor({
@@ -71,6 +85,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
       usage: memory.usage,
     },
     workers,
+    inherited: inheritedBy(distributeDescriptors(options.inherited, settings), options.supply),
     log: workerReports.log((logs) => logs.node),
     workerLog: workerReports.log((logs) => logs.proxy),
     nameCall: workerReports.nameCall,
@@ -98,6 +113,17 @@ export function createNodeCore(options: NodeOptions): NodeCore {
     priority,
     restarts: () => restarts,
     shutdown,
+    reload: new ReloadSteps(),
+  };
+}
+
+/** The descriptors of a worker that starts: of the first of each number, and for ever of sockets that workers share. */
+function inheritedBy(first: readonly InheritedDescriptors[], supply: DescriptorSupply | null) {
+  const left = new Map(first.entries());
+  return (worker: number): InheritedDescriptors => {
+    const own = left.get(worker) ?? {};
+    left.delete(worker);
+    return supply === null ? own : { ...own, ...supply.take(worker) };
   };
 }
 

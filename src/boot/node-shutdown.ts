@@ -85,6 +85,33 @@ export class NodeShutdown {
     await this.#stopped;
   }
 
+  /**
+   * Another process accepts on the same sockets: stops like a graceful stop, except that the node does not report that it is not
+   * ready. `released` is called when nothing is written to the store any more except by requests in flight.
+   */
+  async handOver(released: () => void): Promise<void> {
+    this.#begun.abort();
+    this.#stopped ??= this.#handOver(released);
+    await this.#stopped;
+  }
+
+  async #handOver(released: () => void): Promise<void> {
+    const { supervisor, drainTimeout } = this.#options;
+    this.#closing.abort();
+    const draining = supervisor.handOver(drainTimeout);
+    await runStopSteps([this.#stepOf('analytics')], this.#log);
+    const closed = Promise.all(this.#listeners.map((listener) => listener.handOver()));
+    const inTime = await awaitWithTimeout(closed, drainTimeout);
+    if (!inTime) await this.#closeListeners(false);
+    released();
+    await draining;
+    await runStopSteps(
+      stopOrder.filter((part) => part !== 'analytics').map((part) => this.#stepOf(part)),
+      this.#log,
+    );
+    await this.#closeLogs();
+  }
+
   async #stopAll(graceful: boolean, shutdownDelay: number): Promise<void> {
     const { supervisor, drainTimeout } = this.#options;
     const draining = graceful ? supervisor.drain(drainTimeout, shutdownDelay) : null;

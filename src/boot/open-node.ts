@@ -16,6 +16,7 @@ export async function openNode(node: NodeCore, warnings: readonly string[]): Pro
   const { openNodeLogs } = await import('./observability/node-logs.ts');
   const logs = openNodeLogs(options.settings);
   shutdown.logTo(logs);
+  options.supply?.logTo(logs.node);
   workerReports.logTo(logs);
   for (const warning of warnings) logs.node.warn(warning);
   const descriptors = new DescriptorWatch(logs.node);

@@ -18,6 +18,7 @@ import { Counter, sumCounter } from '../shared/zones/counters.ts';
 import type { ListeningNode } from './listen-node.ts';
 import type { NodeCore } from './node-core.ts';
 import { openNode } from './open-node.ts';
+import { addReloadSteps } from './reload/node-reload-steps.ts';
 
 /** Rejects when a stage fails; the caller then stops the node by its `shutdown`. `warnings` about the settings are logged. */
 export async function startNode(core: NodeCore, warnings: readonly string[]): Promise<ListeningNode> {
@@ -27,6 +28,7 @@ export async function startNode(core: NodeCore, warnings: readonly string[]): Pr
   const { listenNode } = await import('./listen-node.ts');
   const listening = await listenNode(configured);
   rotateTicketKeys(listening);
+  addReloadSteps(listening);
   flushCompileCache();
   if (core.options.ownsProcess) {
     await core.priority.lower();

@@ -37,10 +37,17 @@ export const commands: readonly CommandDescription[] = [
   },
   {
     name: 'reload',
-    summary: 'Make a running gateway reopen its log files',
+    summary: 'Make a running gateway read its settings again',
     options: [conf, prefix],
     takesSettings: true,
     load: async () => (await import('./commands/reload.ts')).reload,
+  },
+  {
+    name: 'upgrade',
+    summary: 'Replace a running gateway by a new process, without losing a request',
+    options: [conf, prefix],
+    takesSettings: true,
+    load: async () => (await import('./commands/upgrade.ts')).upgrade,
   },
   {
     name: 'health',

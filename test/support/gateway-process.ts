@@ -18,9 +18,13 @@ export interface GatewayProcess extends ProcessOutput, AsyncDisposable {
 }
 
 /** Starts a gateway; defaults that `env` can replace: one worker, every port 0. Disposing of it kills it. */
-export function startGatewayProcess(prefix: string, env: Readonly<Record<string, string>> = {}): GatewayProcess {
+export function startGatewayProcess(
+  prefix: string,
+  env: Readonly<Record<string, string | undefined>> = {},
+  options: readonly string[] = [],
+): GatewayProcess {
   const anywhere = '127.0.0.1:0';
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, 'start'], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, 'start', ...options], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       NODE_COMPILE_CACHE: cache,

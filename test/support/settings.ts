@@ -121,6 +121,7 @@ function baseSettings(prefix: string): Settings {
     shutdownDelay: 0,
     portSharing: false,
     drainTimeout: 10_000,
+    upgradeTimeout: 60_000,
     overloadLag: 300,
     overloadHeap: 92,
     bodyMemory: 128 * 1024 * 1024,

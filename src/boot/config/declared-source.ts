@@ -19,7 +19,7 @@ const maxLines = 100;
 
 /** The document of `declarative_config` or `declarative_config_string`, which a node without a database loads at start and on reload. */
 export class DeclaredSource {
-  readonly #settings: Settings['declarative'];
+  #settings: Settings['declarative'];
   readonly #loader: ConfigLoader;
   readonly #log: ErrorLog;
   #stopWatching: () => void = () => {};
@@ -49,14 +49,36 @@ export class DeclaredSource {
     }
   }
 
-  /** Loads the document again. Whatever is wrong with it is logged; a document that cannot be used leaves the config as it was. */
-  async reload(): Promise<void> {
-    if (!this.exists) return;
+  /**
+   * Loads the document that these settings name, and uses the settings from now on. Rejects with one line when the document cannot be
+   * used; then the config and the settings stay as they were.
+   */
+  async reload(settings: Settings['declarative']): Promise<void> {
+    const before = this.#settings;
+    this.#settings = settings;
     try {
-      this.#report(await this.#loader.loadInTurn(await this.#read(), this.#record));
+      await this.#loadAgain();
+    } catch (error) {
+      const reason = this.#failure(error);
+      this.#settings = before;
+      throw new Error(reason, { cause: error });
+    }
+    if (settings.file === before.file && settings.watch === before.watch) return;
+    this.#stopWatching();
+    this.#watch();
+  }
+
+  /** The file has changed. Whatever is wrong with it is logged. */
+  async #changed(): Promise<void> {
+    try {
+      await this.#loadAgain();
     } catch (error) {
       this.#log.error(`${this.#failure(error)}; the config stays as it was`);
     }
+  }
+
+  async #loadAgain(): Promise<void> {
+    if (this.exists) this.#report(await this.#loader.loadInTurn(await this.#read(), this.#record));
   }
 
   close(): void {
@@ -69,7 +91,8 @@ export class DeclaredSource {
 
   #watch(): void {
     const { file, watch } = this.#settings;
-    if (watch && file !== null) this.#stopWatching = watchFile({ path: file, changed: () => this.reload() });
+    this.#stopWatching = () => {};
+    if (watch && file !== null) this.#stopWatching = watchFile({ path: file, changed: () => this.#changed() });
   }
 
   async #read(): Promise<string> {

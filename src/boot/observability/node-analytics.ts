@@ -19,7 +19,7 @@ export interface NodeAnalyticsOptions {
   readonly log: AnalyticsOptions['log'];
 }
 
-/** Starts to store what the workers count; null: analytics are off. */
+/** Stores what the workers count, once it is started; null: analytics are off. */
 export async function openAnalytics(options: NodeAnalyticsOptions): Promise<Analytics | null> {
   const { settings, nodeId, store, supervisor, memories, log } = options;
   if (!settings.analytics.enabled) return null;
@@ -37,6 +37,5 @@ export async function openAnalytics(options: NodeAnalyticsOptions): Promise<Anal
         ?.post(message),
     log,
   });
-  analytics.start();
   return analytics;
 }

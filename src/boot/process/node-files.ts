@@ -7,14 +7,17 @@ import type { GatewayAddresses } from '../listeners/gateway-addresses.ts';
 
 /**
  * The debug token of the node: the setting, or a random one that is written to the prefix, where only the owner can read it; null
- * while `request_debug` is off. Removes the file of an earlier start.
+ * while `request_debug` is off. Removes the file of an earlier start. `before`: that of a process that this one replaces.
  */
-export function debugTokenOf({ prefix, requestDebug, requestDebugToken }: Settings): string | null {
+export function debugTokenOf(
+  { prefix, requestDebug, requestDebugToken }: Settings,
+  before: string | null = null,
+): string | null {
   const path = debugTokenFileOf(prefix);
   rmSync(path, { force: true });
   if (!requestDebug) return null;
   if (requestDebugToken !== null) return requestDebugToken;
-  const token = randomBytes(32).toString('base64url');
+  const token = before ?? randomBytes(32).toString('base64url');
   writeOwned(path, `${token}\n`);
   return token;
 }

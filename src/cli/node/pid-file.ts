@@ -13,9 +13,9 @@ export interface NodeProcessId {
 
 /**
  * Makes this process the node of the prefix and writes its pid file. Throws when another node runs there; a stale pid
- * file is replaced. Returns a function that releases the prefix.
+ * file is replaced. The result releases the prefix.
  */
-export function claimPrefix(prefix: string): () => void {
+export function claimPrefix(prefix: string): { release(removePidFile: boolean): void } {
   const lock = lockPrefix(prefix);
   if (lock === null) throw new CliError(`Sluicegate is already running in ${prefix}`);
   const path = pidFileOf(prefix);
@@ -27,9 +27,11 @@ export function claimPrefix(prefix: string): () => void {
     lock.release();
     throw new CliError(fileError('cannot write the pid file', path, error).message);
   }
-  return () => {
-    rmSync(path, { force: true });
-    lock.release();
+  return {
+    release(removePidFile) {
+      if (removePidFile) rmSync(path, { force: true });
+      lock.release();
+    },
   };
 }
 
@@ -38,6 +40,35 @@ export function claimPrefix(prefix: string): () => void {
  * another program or to a thread. A running node holds the lock of its prefix.
  */
 export function runningNode(prefix: string): NodeProcessId | null {
+  const end = performance.now() + handoverTime;
+  for (;;) {
+    const node = lockHolder(prefix);
+    // While a new process takes over, there is a pid file but no lock for a moment.
+    if (node !== null || performance.now() >= end || !isHandedOver(prefix)) return node;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause);
+  }
+}
+
+/** Milliseconds that a hand-over of the prefix may take, and between two looks. */
+const handoverTime = 2000;
+const pause = 10;
+
+/** Whether the process of the pid file runs, without the lock. */
+function isHandedOver(prefix: string): boolean {
+  const pid = readPid(pidFileOf(prefix));
+  return pid !== null && pid !== process.pid && isGateway(pid);
+}
+
+/** After a crash the pid may belong to any other program, which is not waited for. */
+function isGateway(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0').includes('start');
+  } catch {
+    return false;
+  }
+}
+
+function lockHolder(prefix: string): NodeProcessId | null {
   if (!isLocked(prefix)) return null;
   const pid = readPid(pidFileOf(prefix));
   if (pid === null || pid === process.pid) return null;

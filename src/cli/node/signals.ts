@@ -8,12 +8,18 @@ export interface Signals {
   dispose(): void;
 }
 
+export interface SignalActions {
+  /** SIGUSR1: reopen the log files, as in nginx. Because we listen for it, Node starts no inspector. */
+  reopen(): void;
+  /** SIGHUP */
+  reload(): void;
+  /** SIGUSR2 */
+  upgrade(): void;
+}
+
 const ending: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGQUIT'];
 
-/** SIGUSR1 as in nginx: because we listen for it, Node starts no inspector. SIGUSR2 and SIGHUP do the same. */
-const reopening: readonly NodeJS.Signals[] = ['SIGUSR1', 'SIGUSR2', 'SIGHUP'];
-
-export function listenForSignals(onReopen: (signal: NodeJS.Signals) => void): Signals {
+export function listenForSignals(actions: SignalActions): Signals {
   const first = Promise.withResolvers<NodeJS.Signals>();
   const second = Promise.withResolvers<NodeJS.Signals>();
   let stopping = false;
@@ -21,14 +27,19 @@ export function listenForSignals(onReopen: (signal: NodeJS.Signals) => void): Si
     (stopping ? second : first).resolve(signal);
     stopping = true;
   };
+  const others: readonly (readonly [NodeJS.Signals, () => void])[] = [
+    ['SIGUSR1', () => actions.reopen()],
+    ['SIGHUP', () => actions.reload()],
+    ['SIGUSR2', () => actions.upgrade()],
+  ];
   for (const signal of ending) process.on(signal, onEnd);
-  for (const signal of reopening) process.on(signal, onReopen);
+  for (const [signal, act] of others) process.on(signal, act);
   return {
     end: first.promise,
     endNow: second.promise,
     dispose() {
       for (const signal of ending) process.off(signal, onEnd);
-      for (const signal of reopening) process.off(signal, onReopen);
+      for (const [signal, act] of others) process.off(signal, act);
     },
   };
 }

@@ -20,7 +20,16 @@ async function startGateway(settings: Settings): Promise<Gateway> {
         if (!graceful) server.closeAllConnections();
       }),
     reopenLogs: () => process.stderr.write('logs reopened\n'),
-    reloadConfig: async () => void process.stderr.write('config reloaded\n'),
+    reload: async () => {
+      process.stderr.write('logs reopened\n');
+      return { applied: ['log_level'], byNewProcess: [], restart: ['drain_timeout'] };
+    },
+    estate: () => {
+      throw new Error('not supported');
+    },
+    handOver: () => Promise.reject(new Error('not supported')),
+    isAlive: () => true,
+    log: { log: () => {} },
   };
 }
 

@@ -157,6 +157,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
       error: (message, cause) => void errors.push({ message, cause }),
       warn: (message, fields) => void warnings.push({ message, fields }),
     },
+    inherited: {},
     pluginAdminRoutes: new Map(),
     pluginBackground: async () => null,
     pluginZone: () => null,

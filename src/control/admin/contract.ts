@@ -3,6 +3,7 @@ import type { MetricFamily } from '../../plugin-sdk/metrics.ts';
 import type { PluginCatalog } from '../../shared/entities/plugin-catalog.ts';
 import type { EntityRegistry } from '../../shared/entities/registry.ts';
 import type { LogLevel, Settings } from '../../shared/settings/settings.ts';
+import type { InheritedDescriptors, ListeningSocket } from '../../shared/sockets/listening-sockets.ts';
 import type { DeclarativeConfig } from '../declarative/db-less/declarative-config.ts';
 import type { NameState } from '../dns/types.ts';
 import type { Store } from '../store/store.ts';
@@ -190,11 +191,19 @@ export interface AdminOptions {
   readonly pluginZone: (instanceId: string, name: string) => SharedArrayBuffer | null;
   /** Absent: the control plane serves the status API itself. */
   readonly readinessThread?: ReadinessThreadOptions;
+  /** Descriptors of sockets that listen already. */
+  readonly inherited: InheritedDescriptors;
 }
 
 /** Where a listener listens, and how to end it. */
 export interface RunningListener {
   readonly addresses: readonly { readonly ip: string; readonly port: number; readonly ssl: boolean }[];
+  /** What it listens on, for a process that takes over. */
+  readonly sockets: readonly ListeningSocket[];
   /** Graceful: requests in flight are answered first. */
   close(graceful: boolean): Promise<void>;
+  /** Another process accepts on the same sockets: accepts no more, answers what is in flight and ends. */
+  handOver(): Promise<void>;
+  /** From now on uses the certificates of these settings, PEM texts. Whether clients must show one does not change. */
+  setTls(settings: Settings): void;
 }

@@ -1,7 +1,14 @@
-import type { TlsOptions } from 'node:tls';
+import type { TlsOptions, Server as TlsServer } from 'node:tls';
 import type { FastifyInstance, FastifyListenOptions } from 'fastify';
 import { expectProxyHeader, type WaitingConnections } from '../../shared/proxy-protocol/expect-proxy-header.ts';
-import type { ListenAddress } from '../../shared/settings/settings.ts';
+import type { ListenAddress, Settings } from '../../shared/settings/settings.ts';
+import {
+  descriptorOf,
+  descriptorsFor,
+  type InheritedDescriptors,
+  type ListeningSocket,
+  socketKey,
+} from '../../shared/sockets/listening-sockets.ts';
 import { createAuthenticator } from './access/authenticator.ts';
 import { adminRoutes } from './admin-routes.ts';
 import type { AdminDependencies, AdminOptions, RunningListener } from './contract.ts';
@@ -20,27 +27,37 @@ export function startAdmin(deps: AdminDependencies, options: AdminOptions): Prom
     authenticator: createAuthenticator({ settings: () => deps.settings, store, log: options.log }),
   };
   const create: CreateApp = (server) => createAdminApp(deps, options, server, shared);
-  return listenAll(settings.adminListen, adminServerTls(settings), create);
+  return listenAll(settings.adminListen, { settings, inherited: options.inherited, tlsOf: adminServerTls }, create);
 }
 
 /** Starts the status API on every address of `status_listen`. */
 export async function startStatus(deps: AdminDependencies, options: AdminOptions): Promise<RunningListener> {
-  const { statusListen, headers } = deps.settings;
+  const { settings } = deps;
+  const { statusListen, headers } = settings;
   const create: CreateApp = (server) => createStatusApp(deps, options, server);
-  const tls = statusServerTls(deps.settings);
-  const { readinessThread } = options;
+  const { readinessThread, inherited } = options;
+  const listening: ListenOptions = { settings, inherited, tlsOf: statusServerTls };
   // The readiness thread reads the first bytes of a connection itself, and supports neither TLS nor the PROXY protocol.
   const threadAddresses =
     readinessThread === undefined ? [] : statusListen.filter(({ ssl, proxyProtocol }) => !ssl && !proxyProtocol);
-  if (readinessThread === undefined || threadAddresses.length === 0) return listenAll(statusListen, tls, create);
+  if (readinessThread === undefined || threadAddresses.length === 0) {
+    return listenAll(statusListen, listening, create);
+  }
   const rest = statusListen.filter((address) => !threadAddresses.includes(address));
-  const listeners = [await listenAll(rest, tls, create)];
+  const listeners = [await listenAll(rest, listening, create)];
   try {
     const serverHeader = statusServerHeader(headers);
     const latencyHeader = headers.has('x-kong-admin-latency');
     listeners.push(
       await listenBehindReadinessThread(
-        { ...readinessThread, addresses: threadAddresses, serverHeader, latencyHeader, log: options.log },
+        {
+          ...readinessThread,
+          addresses: threadAddresses,
+          inherited,
+          serverHeader,
+          latencyHeader,
+          log: options.log,
+        },
         create({}),
       ),
     );
@@ -50,6 +67,13 @@ export async function startStatus(deps: AdminDependencies, options: AdminOptions
   }
   return {
     addresses: listeners.flatMap(({ addresses }) => addresses),
+    sockets: listeners.flatMap(({ sockets }) => sockets),
+    handOver: async () => {
+      await Promise.all(listeners.map((listener) => listener.handOver()));
+    },
+    setTls: (next) => {
+      for (const listener of listeners) listener.setTls(next);
+    },
     close: async (graceful) => {
       await Promise.all(listeners.map((listener) => listener.close(graceful)));
     },
@@ -58,14 +82,23 @@ export async function startStatus(deps: AdminDependencies, options: AdminOptions
 
 type CreateApp = (server: ServerOptions) => FastifyInstance;
 
+interface ListenOptions {
+  readonly settings: Settings;
+  readonly inherited: InheritedDescriptors;
+  readonly tlsOf: (settings: Settings) => TlsOptions | null;
+}
+
 /** One app for each address: an app listens in plain text or with TLS, never both. */
 async function listenAll(
   addresses: readonly ListenAddress[],
-  tls: TlsOptions | null,
+  { settings, inherited, tlsOf }: ListenOptions,
   create: CreateApp,
 ): Promise<RunningListener> {
+  const tls = tlsOf(settings);
   const closeApps: CloseApp[] = [];
   const waiting: WaitingConnections[] = [];
+  const sockets: ListeningSocket[] = [];
+  const servers: TlsServer[] = [];
   const bound: { readonly ip: string; readonly port: number; readonly ssl: boolean }[] = [];
   const close = async (graceful: boolean): Promise<void> => {
     for (const { close: closeWaiting } of waiting) closeWaiting();
@@ -77,14 +110,24 @@ async function listenAll(
       const app = create(address.ssl && tls !== null ? { https: { ...tls, http2: address.http2 } } : {});
       closeApps.push(trackConnections(app));
       if (address.proxyProtocol) waiting.push(expectProxyHeader(app.server, proxyHeader));
-      await app.listen(listenOptions(address));
-      bound.push({ ip: address.ip, port: portOf(app, address), ssl: address.ssl });
+      const [descriptor = null] = descriptorsFor(inherited, address);
+      await app.listen({ ...listenOptions(address), ...(descriptor === null ? {} : { fd: descriptor }) });
+      if (address.ssl) servers.push(app.server as unknown as TlsServer);
+      const port = portOf(app, address);
+      bound.push({ ip: address.ip, port, ssl: address.ssl });
+      const own = descriptorOf(app.server);
+      if (own === null) continue;
+      sockets.push({ key: socketKey({ ...address, port }), descriptor: own, reuseport: address.reuseport });
     }
   } catch (error) {
     await close(false);
     throw error;
   }
-  return { addresses: bound, close };
+  const setTls = (next: Settings): void => {
+    const context = tlsOf(next);
+    if (context !== null) for (const server of servers) server.setSecureContext(context);
+  };
+  return { addresses: bound, sockets, close, handOver: () => close(true), setTls };
 }
 
 /** The header is read and ignored: the Admin API uses the address of the connection itself. */

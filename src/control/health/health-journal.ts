@@ -2,7 +2,7 @@ import type { UpstreamAddresses } from '../../shared/messages/upstream-addresses
 import { monotonic } from '../../shared/util/time/clock.ts';
 
 /** The source of a change of health. */
-export type HealthSource = 'active' | 'passive' | 'manual' | 'config';
+export type HealthSource = 'active' | 'passive' | 'manual' | 'config' | 'upgrade';
 
 export interface HealthTransition {
   /** Milliseconds since the epoch. */

@@ -82,6 +82,7 @@ export class HealthMonitor {
   readonly #entries = new Map<string, Entry>();
   readonly #journal: HealthJournal;
   #closed = false;
+  readonly #restored = new Map<string, Set<string>>();
 
   constructor(options: HealthMonitorOptions) {
     this.#options = options;
@@ -101,6 +102,24 @@ export class HealthMonitor {
       this.#entries.delete(id);
       this.#journal.remove(id);
     }
+  }
+
+  /** Addresses that the process before this one did not use, by upstream and name: excluded as soon as they are known. */
+  restore(unhealthy: readonly { readonly upstreamId: string; readonly address: string }[]): void {
+    for (const { upstreamId, address } of unhealthy) {
+      const names = this.#restored.get(upstreamId) ?? new Set<string>();
+      this.#restored.set(upstreamId, names.add(address));
+    }
+  }
+
+  /** The addresses that are not used now. */
+  unhealthy(): readonly { readonly upstreamId: string; readonly address: string }[] {
+    const { zone } = this.#options;
+    return [...this.#entries].flatMap(([upstreamId, { upstream }]) =>
+      upstream.addresses
+        .filter(({ slot }) => !zone.isHealthy(slot))
+        .map((address) => ({ upstreamId, address: nameOf(address) })),
+    );
   }
 
   workerFlipped({ upstreamId, slot, healthy, reason }: WorkerFlip): void {
@@ -184,7 +203,17 @@ export class HealthMonitor {
     if (entry.config === null) {
       for (const address of upstream.addresses) this.#set(entry, address, true, 'config', 'checks are off');
     }
+    this.#restore(entry);
     this.#probe(entry);
+  }
+
+  #restore(entry: Entry): void {
+    const names = this.#restored.get(entry.upstream.upstreamId);
+    if (names === undefined || entry.config === null) return;
+    for (const address of entry.upstream.addresses) {
+      const excluded = names.delete(nameOf(address));
+      if (excluded) this.#set(entry, address, false, 'upgrade', 'unhealthy before the upgrade');
+    }
   }
 
   #probe(entry: Entry): void {

@@ -114,6 +114,11 @@ export class Publisher implements ConfigPublisher {
     void this.#pump();
   }
 
+  /** Reads changes that another process has written. */
+  catchUp(): void {
+    if (!this.#closed) void this.#pump();
+  }
+
   async published(version: number, timeout: number = this.#ackTimeout): Promise<void> {
     const began = performance.now();
     if (await this.reached(version, timeout)) return;

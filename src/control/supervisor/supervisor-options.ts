@@ -6,6 +6,7 @@ import type {
   WorkerBoot,
 } from '../../shared/messages/messages.ts';
 import type { LogLevel } from '../../shared/settings/settings.ts';
+import type { InheritedDescriptors } from '../../shared/sockets/listening-sockets.ts';
 import type { PluginCall } from '../../shared/zones/worker-vitals.ts';
 
 export interface SupervisorLog {
@@ -13,8 +14,10 @@ export interface SupervisorLog {
 }
 
 export interface SupervisorOptions {
-  readonly boot: Omit<WorkerBoot, 'worker' | 'quarantine' | 'heapLimit'>;
+  readonly boot: Omit<WorkerBoot, 'worker' | 'quarantine' | 'heapLimit' | 'inherited'>;
   readonly workers: number;
+  /** The descriptors for a worker that starts. */
+  readonly inherited: (worker: number) => InheritedDescriptors;
   /** Receives the starts and ends of workers. */
   readonly log: SupervisorLog;
   /** Receives the log lines of workers. */

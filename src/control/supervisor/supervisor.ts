@@ -1,7 +1,8 @@
-import type { FromWorker, SnapshotFailure, ToWorker } from '../../shared/messages/messages.ts';
+import type { FromWorker, SettingsChange, SnapshotFailure, ToWorker } from '../../shared/messages/messages.ts';
 import { pluginDrainTimeout } from '../../shared/messages/plugin-settings.ts';
 import { heapCeiling, workerHeapLimit } from '../../shared/settings/heap-limit.ts';
 import type { LogLevel } from '../../shared/settings/settings.ts';
+import type { ListeningSocket } from '../../shared/sockets/listening-sockets.ts';
 import { sharedClock } from '../../shared/util/time/clock.ts';
 import { Counter, resetGauges, workerCounters } from '../../shared/zones/counters.ts';
 import { NodeVitals, WorkerState } from '../../shared/zones/worker-vitals.ts';
@@ -28,6 +29,7 @@ export class Supervisor {
   readonly #started = Promise.withResolvers<void>();
   #config: (() => WorkerConfig) | null = null;
   #logLevel: LogLevel;
+  #changed: SettingsChange = {};
   #stopping = false;
   #allReady = false;
   #stuck = 0;
@@ -79,6 +81,7 @@ export class Supervisor {
   broadcast(message: ToWorker): void {
     if (message.type === 'delta') this.#quarantine.release(message.json);
     if (message.type === 'log-level') this.#logLevel = message.level;
+    if (message.type === 'settings') this.#changed = { ...this.#changed, ...message.settings };
     if (message.type === 'ticket-keys') this.#ticketKeys = message.keys;
     for (const worker of this.#live()) if (worker.configured) worker.post(message);
   }
@@ -106,12 +109,16 @@ export class Supervisor {
 
   /** Ends all workers, after `delay`: those still busy after `timeout` milliseconds are cut off. */
   async drain(timeout: number, delay = 0): Promise<void> {
+    await this.#endAll({ type: 'drain', delay, timeout }, delay + timeout);
+  }
+
+  async #endAll(message: ToWorker, limit: number): Promise<void> {
     this.#stop();
-    const late = AbortSignal.timeout(delay + timeout + exitGrace);
+    const late = AbortSignal.timeout(limit + exitGrace);
     await Promise.all(
       this.#live().map(async (worker) => {
         if (!worker.configured) return worker.terminate();
-        worker.post({ type: 'drain', delay, timeout });
+        worker.post(message);
         await Promise.race([worker.exited(), aborted(late)]);
         if (late.aborted) {
           this.#options.log.log('warn', 'worker did not end in time and is cut off', { worker: worker.number });
@@ -120,6 +127,16 @@ export class Supervisor {
       }),
     );
     this.#watchdog.stop();
+  }
+
+  /** What the workers listen on. */
+  sockets(): readonly ListeningSocket[] {
+    return this.#live().flatMap((worker) => worker.sockets);
+  }
+
+  /** Another process accepts on the same sockets: the workers stop accepting, finish within `timeout` milliseconds and end. */
+  async handOver(timeout: number): Promise<void> {
+    await this.#endAll({ type: 'hand-over', timeout }, timeout);
   }
 
   /** Ends all workers at once. */
@@ -142,7 +159,7 @@ export class Supervisor {
     const row = workerCounters(boot.zones, number);
     row[Counter.logTaken] = row[Counter.logPosted]!;
     this.#vitals.setState(number, WorkerState.starting);
-    const settings = { ...boot.settings, logLevel: this.#logLevel };
+    const settings = { ...boot.settings, ...this.#changed, logLevel: this.#logLevel };
     const worker = this.#options.startThread(
       () =>
         new WorkerHandle(
@@ -153,6 +170,7 @@ export class Supervisor {
             heapLimit: this.#heapLimit,
             quarantine: this.#quarantine.list(),
             ticketKeys: this.#ticketKeys ?? boot.ticketKeys,
+            inherited: this.#options.inherited(number),
           },
           {
             message: (from, message) => this.#receive(from, message),
@@ -182,6 +200,7 @@ export class Supervisor {
         break;
       case 'ready':
         worker.ready = true;
+        worker.sockets = message.sockets;
         this.#vitals.setState(worker.number, WorkerState.listening);
         this.#markReady(worker);
         break;

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { FromWorker, SnapshotFailure, ToWorker, WorkerBoot } from '../../shared/messages/messages.ts';
 import { engineHeapLimit } from '../../shared/settings/heap-limit.ts';
+import type { ListeningSocket } from '../../shared/sockets/listening-sockets.ts';
 import { bootstrapCode } from '../../shared/util/process/bootstrap-code.ts';
 import { sampleStack } from './sample-stack.ts';
 
@@ -25,6 +26,8 @@ export class WorkerHandle {
   /** Version of the config in effect. */
   version = -1;
   failures: readonly SnapshotFailure[] = [];
+  /** What it listens on. */
+  sockets: readonly ListeningSocket[] = [];
   /** It is being terminated, and the reason is logged. */
   condemned = false;
   readonly #thread: Worker;

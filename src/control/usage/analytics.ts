@@ -51,6 +51,7 @@ export class Analytics {
   #unavailable = false;
   #reportedDropped = 0;
   #ticking = false;
+  #stopped = false;
 
   constructor(options: AnalyticsOptions) {
     this.#options = options;
@@ -64,6 +65,7 @@ export class Analytics {
 
   /** Starts to collect at intervals. */
   start(): void {
+    if (this.#stopped) return;
     this.#timer ??= setInterval(() => void this.#tickInTime(), this.#options.interval ?? defaultInterval).unref();
   }
 
@@ -108,8 +110,9 @@ export class Analytics {
     });
   }
 
-  /** Call it when the workers have ended: writes the rest. */
+  /** Writes the rest. Call it when the workers have ended, or when another process begins to write for this node. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
     await this.#inTurn(() => this.#flush());

@@ -210,6 +210,9 @@ export class DownstreamConnection extends DownstreamReader implements Downstream
   /** Sends nothing: while the node drains, the next answer carries `Connection: close`. */
   announceEnd(): void {}
 
+  /** A request may be on its way: only the client knows whether an idle connection can be closed. */
+  closeAnnounced(): void {}
+
   /** Closes at once when no request is in flight, else after the answer. */
   drain(): void {
     this.#keepAlive = false;

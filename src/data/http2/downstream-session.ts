@@ -89,6 +89,10 @@ export class DownstreamSession implements ClientConnection, StreamOwner {
     if (this.#open && !this.#session.closed && !this.#session.destroyed) this.#session.goaway(noError, maxStreamId);
   }
 
+  closeAnnounced(): void {
+    if (!this.#draining) this.drain();
+  }
+
   #suppressResets(): void {
     for (const downstream of this.#streams) downstream.suppressReset();
   }

@@ -86,6 +86,10 @@ export class PrefaceConnection implements SocketOwner, ClientConnection {
     this.#http2?.announceEnd();
   }
 
+  closeAnnounced(): void {
+    this.#http2?.closeAnnounced();
+  }
+
   drain(): void {
     if (this.#http1 !== null) this.#http1.drain();
     else if (this.#http2 !== null) this.#http2.drain();

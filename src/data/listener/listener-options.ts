@@ -9,6 +9,8 @@ export interface ListenerOptions {
   readonly address: ListenAddress;
   /** Shared with other workers: the kernel distributes connections among all that listen. */
   readonly reusePort: boolean;
+  /** A descriptor of a socket that listens on the address already; null: a new socket. */
+  readonly descriptor: number | null;
   /** Maximum open connections. A connection above it is closed, and `refused` is called. */
   readonly maxConnections: number;
   readonly refused: () => void;

@@ -20,12 +20,15 @@ export interface Listener {
   closePending(): void;
   /** Issues sessions with other ticket keys from now on. */
   setTicketKeys(keys: Uint8Array): void;
+  /** Shows other certificates from now on; PEM texts. Ignored by a listener without TLS. */
+  setCertificates(cert: readonly string[], key: readonly string[]): void;
 }
 
 /** Listens on one address. Rejects with one clear line when that fails. */
 export function listen(options: ListenerOptions): Promise<Listener> {
   const { address } = options;
-  const server = address.ssl ? tlsServer(options) : plainServer(options);
+  const own = ownCertificates(options);
+  const server = address.ssl ? tlsServer(options, own) : plainServer(options);
   server.maxConnections = options.maxConnections;
   server.on('drop', options.refused);
   const handshakes = address.ssl ? new PendingHandshakes(server) : null;
@@ -35,34 +38,40 @@ export function listen(options: ListenerOptions): Promise<Listener> {
       const where = `${address.ip.includes(':') ? `[${address.ip}]` : address.ip}:${address.port}`;
       reject(new Error(`cannot listen on ${where}: ${reasons[error.code ?? ''] ?? error.message}`));
     });
-    server.listen(
-      {
-        host: address.ip,
-        port: address.port,
-        backlog: address.backlog,
-        ipv6Only: address.ipv6only,
-        reusePort: options.reusePort,
-      },
-      () => {
-        // A connection that could not be accepted (out of memory, rejected by a filter) affects no other connection.
-        server.on('error', () => {});
-        const bound = server.address();
-        const port = bound !== null && typeof bound === 'object' ? bound.port : address.port;
-        resolve({
-          port,
-          server,
-          stop: () => void server.close(),
-          get pending() {
-            return (handshakes?.count ?? 0) + (headers?.count ?? 0);
-          },
-          closePending() {
-            handshakes?.close();
-            headers?.close();
-          },
-          setTicketKeys: (keys) => replaceTicketKeys(server, keys),
-        });
-      },
-    );
+    const opened = (): void => {
+      // A connection that could not be accepted (out of memory, rejected by a filter) affects no other connection.
+      server.on('error', () => {});
+      const bound = server.address();
+      const port = bound !== null && typeof bound === 'object' ? bound.port : address.port;
+      resolve({
+        port,
+        server,
+        stop: () => void server.close(),
+        get pending() {
+          return (handshakes?.count ?? 0) + (headers?.count ?? 0);
+        },
+        closePending() {
+          handshakes?.close();
+          headers?.close();
+        },
+        setTicketKeys: (keys) => replaceTicketKeys(server, keys),
+        setCertificates: (cert, key) => own.replace(server, cert, key),
+      });
+    };
+    // With a descriptor, the length of the queue is an argument of its own.
+    if (options.descriptor !== null) server.listen({ fd: options.descriptor }, address.backlog, opened);
+    else {
+      server.listen(
+        {
+          host: address.ip,
+          port: address.port,
+          backlog: address.backlog,
+          ipv6Only: address.ipv6only,
+          reusePort: options.reusePort,
+        },
+        opened,
+      );
+    }
   });
 }
 
@@ -83,15 +92,43 @@ function plainServer(options: ListenerOptions): Server {
   return server;
 }
 
-function tlsServer(options: ListenerOptions): Server {
+/** The TLS options of a listener; its certificates can be replaced. */
+interface OwnCertificates {
+  readonly current: TlsOptions;
+  /** Sets the options on the server again; `tickets`: whether it issues session tickets. */
+  apply(server: TlsServer, tickets: boolean): void;
+  replace(server: Server, cert: readonly string[], key: readonly string[]): void;
+}
+
+function ownCertificates({ policy, cert, key }: ListenerOptions): OwnCertificates {
+  let current: TlsOptions = { ...policyOptions(policy), cert: cert.map(pem), key: key.map(pem) };
+  let issuesTickets = true;
+  const apply = (server: TlsServer, tickets: boolean): void => {
+    issuesTickets = tickets;
+    const keys = server.getTicketKeys();
+    server.setSecureContext(tickets ? current : { ...current, secureOptions: secureOptions(false) });
+    server.setTicketKeys(keys);
+  };
+  return {
+    get current() {
+      return current;
+    },
+    apply,
+    replace(server, newCert, newKey) {
+      if (!('setSecureContext' in server)) return;
+      current = { ...current, cert: [...newCert], key: [...newKey] };
+      apply(server as TlsServer, issuesTickets);
+    },
+  };
+}
+
+function tlsServer(options: ListenerOptions, own: OwnCertificates): Server {
   if (options.cert.length === 0 || options.key.length === 0) {
     throw new Error(`${options.address.listener}: a listener with ssl needs ssl_cert and ssl_cert_key`);
   }
-  const { policy } = options;
-  const own: TlsOptions = { ...policyOptions(policy), cert: options.cert.map(pem), key: options.key.map(pem) };
   const server = createTlsServer(
     {
-      ...own,
+      ...own.current,
       requestCert: false,
       // The plugin that needs a certificate verifies it.
       rejectUnauthorized: false,
@@ -137,7 +174,7 @@ const handshakeTimeout = 30_000;
  */
 function adaptCertificateRequests(
   server: TlsServer & { requestCert: boolean },
-  own: TlsOptions,
+  own: OwnCertificates,
   { wantsClientCertificates, needsServerNames }: ListenerOptions,
 ): void {
   let tickets = true;
@@ -147,9 +184,7 @@ function adaptCertificateRequests(
     server.requestCert = request;
     if (issueTickets === tickets) return;
     tickets = issueTickets;
-    const keys = server.getTicketKeys();
-    server.setSecureContext(issueTickets ? own : { ...own, secureOptions: secureOptions(false) });
-    server.setTicketKeys(keys);
+    own.apply(server, issueTickets);
   });
 }
 

@@ -4,8 +4,9 @@ import type { TLSSocket } from 'node:tls';
 import type { PluginLogger } from '../../plugin-sdk/tools.ts';
 import type { ErrorEntry } from '../../shared/errors.ts';
 import { maskedRequestLine } from '../../shared/logs/masked-arguments.ts';
-import type { FromWorker, WorkerBoot } from '../../shared/messages/messages.ts';
+import type { FromWorker, SettingsChange, WorkerBoot } from '../../shared/messages/messages.ts';
 import type { ListenAddress } from '../../shared/settings/settings.ts';
+import { descriptorOf, type ListeningSocket, sharesPort, socketKey } from '../../shared/sockets/listening-sockets.ts';
 import { TrustedPeers } from '../../shared/util/net/trusted-peers.ts';
 import { requestId } from '../../shared/util/request-ids.ts';
 import type { AddressZone } from '../../shared/zones/address-zone.ts';
@@ -57,12 +58,20 @@ export interface DataPlaneOptions {
 /** One worker's proxy listeners and everything that serves them. */
 export interface DataPlane {
   readonly ports: readonly number[];
+  readonly sockets: readonly ListeningSocket[];
   /** Asks clients to use another connection. They and new clients are still served. */
   announceEnd(): void;
   /** Stops accepting, waits `timeout` milliseconds for requests in flight, then closes the rest. */
   drain(timeout: number): Promise<void>;
+  /**
+   * Another process accepts on the same sockets. Clients are asked to use another connection; those that do not wait, at most
+   * `timeout` milliseconds. An idle HTTP/1.1 connection stays open for its next request, so that none meets a closed connection.
+   */
+  handOver(timeout: number): Promise<void>;
   reopenLogs(): void;
   setTicketKeys(keys: Uint8Array): void;
+  /** Applies settings that a reload has changed. */
+  change(settings: SettingsChange): void;
   /** Ends at once. */
   close(): Promise<void>;
 }
@@ -80,6 +89,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
   readonly handler: RequestHandler;
   readonly snapshots: { readonly current: RuntimeSnapshot };
   readonly ports: number[] = [];
+  readonly sockets: ListeningSocket[] = [];
   draining = false;
   /** The listeners are closed or about to be. */
   #closing = false;
@@ -169,9 +179,13 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
       snapshots: this.snapshots,
       accept: (socket, address) => this.#accept(socket, address),
       refused: () => this.#counters[Counter.connectionsAccepted]!++,
-      opened: (listener) => {
+      opened: (listener, address) => {
         this.#listeners.push(listener);
         this.ports.push(listener.port);
+        const descriptor = descriptorOf(listener.server);
+        const { settings } = this.#boot;
+        if (descriptor === null) return;
+        this.sockets.push({ key: socketKey(address), descriptor, reuseport: sharesPort(settings, address) });
       },
     });
   }
@@ -269,6 +283,19 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
     });
   }
 
+  async handOver(timeout: number): Promise<void> {
+    for (const listener of this.#listeners) listener.stop();
+    this.announceEnd();
+    const announced = setInterval(() => {
+      for (const connection of this.#connections) connection.closeAnnounced();
+    }, firstRequestGrace);
+    const end = performance.now() + timeout;
+    const pending = (): boolean => this.#connections.size > 0 || this.#listeners.some((each) => each.pending > 0);
+    while (pending() && performance.now() < end) await wait(Math.min(100, Math.max(1, end - performance.now())));
+    clearInterval(announced);
+    await this.close();
+  }
+
   async #handshakesDone(): Promise<void> {
     const end = performance.now() + firstRequestGrace;
     while (this.#listeners.some(({ pending }) => pending > 0) && performance.now() < end) await wait(10);
@@ -277,6 +304,12 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
 
   setTicketKeys(keys: Uint8Array): void {
     for (const listener of this.#listeners) listener.setTicketKeys(keys);
+  }
+
+  change({ trustedIps, sslCert, sslCertKey }: SettingsChange): void {
+    if (trustedIps !== undefined) this.#trusted.replace(trustedIps);
+    if (sslCert === undefined || sslCertKey === undefined) return;
+    for (const listener of this.#listeners) listener.setCertificates(sslCert, sslCertKey);
   }
 
   reopenLogs(): void {

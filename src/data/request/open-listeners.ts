@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { PluginLogger } from '../../plugin-sdk/tools.ts';
 import type { WorkerBoot } from '../../shared/messages/messages.ts';
 import type { ListenAddress } from '../../shared/settings/settings.ts';
+import { descriptorsFor, sharesPort } from '../../shared/sockets/listening-sockets.ts';
 import { throttledLog } from '../../shared/util/time/throttled-log.ts';
 import type { SocketOwner } from '../listener/accept.ts';
 import { type Listener, listen } from '../listener/listener.ts';
@@ -16,7 +17,7 @@ export interface ListenersParts {
   readonly accept: (socket: Socket, address: ListenAddress) => SocketOwner | null;
   /** A connection was closed because the worker has too many. */
   readonly refused: () => void;
-  readonly opened: (listener: Listener) => void;
+  readonly opened: (listener: Listener, address: ListenAddress) => void;
 }
 
 /** Listens on every proxy address, one after the other. Rejects with one clear line when it cannot. */
@@ -29,10 +30,14 @@ export async function openListeners({ boot, log, snapshots, accept, refused, ope
     log.debug('a TLS handshake failed', { reason, suppressed }),
   );
   const warn = throttledLog(10_000, (text, suppressed) => log.warn(text, { suppressed }));
-  for (const address of settings.proxyListen) {
+  const wanted = settings.proxyListen.flatMap((address) =>
+    descriptorsFor(boot.inherited, address).map((descriptor) => ({ address, descriptor })),
+  );
+  for (const { address, descriptor } of wanted) {
     const listener = await listen({
       address,
-      reusePort: settings.workers > 1 || address.reuseport,
+      reusePort: sharesPort(settings, address),
+      descriptor,
       maxConnections: settings.workerConnections,
       refused: () => {
         refused();
@@ -56,6 +61,6 @@ export async function openListeners({ boot, log, snapshots, accept, refused, ope
       },
       accept,
     });
-    opened(listener);
+    opened(listener, address);
   }
 }

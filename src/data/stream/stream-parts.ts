@@ -1,5 +1,6 @@
 import type { PluginLogger } from '../../plugin-sdk/tools.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
+import type { InheritedDescriptors } from '../../shared/sockets/listening-sockets.ts';
 import type { AddressZone } from '../../shared/zones/address-zone.ts';
 import type { RuntimeTarget } from '../balancer/runtime-target.ts';
 import type { RuntimeUpstream } from '../snapshot/runtime.ts';
@@ -18,6 +19,8 @@ export interface StreamParts {
   readonly zone: AddressZone;
   /** Keys of session tickets, shared with the other workers. */
   readonly ticketKeys: Uint8Array;
+  /** Descriptors of sockets that listen already. */
+  readonly inherited: InheritedDescriptors;
   /** Receives the outcome of attempts, for the health of addresses. */
   readonly reports: {
     connected(upstream: RuntimeUpstream, target: RuntimeTarget): void;

@@ -1,7 +1,15 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { type LogSink, openLogSink } from '../../shared/logs/log-sink.ts';
+import type { SettingsChange } from '../../shared/messages/messages.ts';
 import { expectProxyHeader } from '../../shared/proxy-protocol/expect-proxy-header.ts';
 import type { ListenAddress } from '../../shared/settings/settings.ts';
+import {
+  descriptorOf,
+  descriptorsFor,
+  type ListeningSocket,
+  sharesPort,
+  socketKey,
+} from '../../shared/sockets/listening-sockets.ts';
 import { TrustedPeers } from '../../shared/util/net/trusted-peers.ts';
 import { throttledLog } from '../../shared/util/time/throttled-log.ts';
 import { Counter } from '../../shared/zones/counters.ts';
@@ -17,6 +25,7 @@ import { UdpListener } from './udp-listener.ts';
 
 /** The stream listeners of one worker. */
 export class StreamPlane {
+  readonly sockets: ListeningSocket[] = [];
   readonly #parts: StreamParts;
   readonly #streams = new Set<{ destroy(): void }>();
   readonly #stops: (() => void)[] = [];
@@ -34,7 +43,9 @@ export class StreamPlane {
     const plane = new StreamPlane(parts);
     try {
       for (const address of parts.settings.streamListen) {
-        await (address.udp ? plane.#listenForDatagrams(address) : plane.#listen(address));
+        for (const descriptor of descriptorsFor(parts.inherited, address)) {
+          await (address.udp ? plane.#listenForDatagrams(address, descriptor) : plane.#listen(address, descriptor));
+        }
       }
     } catch (error) {
       await plane.close();
@@ -59,7 +70,7 @@ export class StreamPlane {
     this.#refused = throttledLog(10_000, (text, suppressed) => log.warn(text, { suppressed }));
   }
 
-  async #listen(address: ListenAddress): Promise<void> {
+  async #listen(address: ListenAddress, descriptor: number | null): Promise<void> {
     const { settings } = this.#parts;
     const terminator = address.ssl ? this.#tls() : null;
     const server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, (socket) =>
@@ -73,7 +84,9 @@ export class StreamPlane {
           refused: (peer, reason) => this.#refused(`${address.listener}: connection of ${peer} closed: ${reason}`),
         })
       : null;
-    await listening(server, address, settings.workers > 1 || address.reuseport);
+    const reusePort = sharesPort(settings, address);
+    await listening(server, address, reusePort, descriptor);
+    this.#opened(address, descriptorOf(server));
     this.#servers.push(server);
     this.#stops.push(() => {
       server.close();
@@ -81,16 +94,24 @@ export class StreamPlane {
     });
   }
 
-  async #listenForDatagrams(address: ListenAddress): Promise<void> {
+  async #listenForDatagrams(address: ListenAddress, descriptor: number | null): Promise<void> {
     const listener = await UdpListener.listen({
       parts: this.#parts,
       address,
-      reusePort: this.#parts.settings.workers > 1 || address.reuseport,
+      reusePort: sharesPort(this.#parts.settings, address),
+      descriptor,
       began: (session) => this.#began(session),
       ended: (session, facts) => this.#ended(session, facts),
     });
     this.#udp.push(listener);
     this.#stops.push(() => listener.drain());
+    this.#opened(address, listener.descriptor);
+  }
+
+  #opened(address: ListenAddress, descriptor: number | null): void {
+    if (descriptor === null) return;
+    const reuseport = sharesPort(this.#parts.settings, address);
+    this.sockets.push({ key: socketKey(address), descriptor, reuseport });
   }
 
   #tls(): TlsTerminator {
@@ -154,6 +175,17 @@ export class StreamPlane {
   async drain(timeout: number): Promise<void> {
     await closeWhenIdle(this.#servers);
     for (const stop of this.#stops.splice(0)) stop();
+    await this.#finish(timeout);
+  }
+
+  /** Another process accepts on the same sockets: lets the open streams continue for so many milliseconds, then closes the rest. */
+  async handOver(timeout: number): Promise<void> {
+    for (const listener of this.#udp) listener.stopReceiving();
+    for (const stop of this.#stops.splice(0)) stop();
+    await this.#finish(timeout);
+  }
+
+  async #finish(timeout: number): Promise<void> {
     if (this.#streams.size > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, timeout);
@@ -166,6 +198,12 @@ export class StreamPlane {
 
   setTicketKeys(keys: Uint8Array): void {
     this.#terminator?.setTicketKeys(keys);
+  }
+
+  change({ trustedIps, sslCert, sslCertKey }: SettingsChange): void {
+    if (trustedIps !== undefined) this.#trusted?.replace(trustedIps);
+    if (sslCert === undefined || sslCertKey === undefined) return;
+    if (this.#terminator !== null) this.#terminator.setCertificates(sslCert, sslCertKey);
   }
 
   reopenLogs(): void {
@@ -182,16 +220,23 @@ export class StreamPlane {
   }
 }
 
-function listening(server: Server, address: ListenAddress, reusePort: boolean): Promise<void> {
+function listening(
+  server: Server,
+  address: ListenAddress,
+  reusePort: boolean,
+  descriptor: number | null,
+): Promise<void> {
   const { ip, port, backlog, ipv6only } = address;
   return new Promise((resolve, reject) => {
     server.once('error', (error) => {
       reject(new Error(`cannot listen on ${ip.includes(':') ? `[${ip}]` : ip}:${port}: ${error.message}`));
     });
-    server.listen({ host: ip, port, backlog, ipv6Only: ipv6only, reusePort }, () => {
+    const opened = (): void => {
       // A connection that could not be accepted affects no other connection.
       server.on('error', () => {});
       resolve();
-    });
+    };
+    if (descriptor !== null) server.listen({ fd: descriptor }, backlog, opened);
+    else server.listen({ host: ip, port, backlog, ipv6Only: ipv6only, reusePort }, opened);
   });
 }

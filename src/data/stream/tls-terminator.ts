@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { createServer, type SecureContext, type Server, type TLSSocket } from 'node:tls';
+import type { Settings } from '../../shared/settings/settings.ts';
 import { acceptsEcdsa } from '../../shared/tls/accepts-ecdsa.ts';
 import { policyOptions } from '../../shared/tls/policy-options.ts';
 import { handshakeContext } from '../request/handshake-context.ts';
@@ -17,8 +18,10 @@ interface Waiting {
 export class TlsTerminator {
   readonly #server: Server;
   readonly #waiting = new Map<Socket, Waiting>();
+  readonly #settings: Settings;
 
   constructor({ settings, snapshot, ticketKeys }: Pick<StreamParts, 'settings' | 'snapshot' | 'ticketKeys'>) {
+    this.#settings = settings;
     // It never listens: sockets are handed to it after their first bytes were inspected.
     this.#server = createServer({
       cert: [...settings.sslCert],
@@ -55,6 +58,13 @@ export class TlsTerminator {
   /** Issues sessions with other ticket keys from now on. */
   setTicketKeys(keys: Uint8Array): void {
     this.#server.setTicketKeys(Buffer.from(keys));
+  }
+
+  /** Shows other certificates from now on; PEM texts. */
+  setCertificates(cert: readonly string[], key: readonly string[]): void {
+    const keys = this.#server.getTicketKeys();
+    this.#server.setSecureContext({ ...policyOptions(this.#settings.tlsPolicy), cert: [...cert], key: [...key] });
+    this.#server.setTicketKeys(keys);
   }
 
   /** Takes over the socket. Calls exactly one of the callbacks, unless the caller closes the socket. */

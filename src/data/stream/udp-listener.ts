@@ -1,6 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { ListenAddress } from '../../shared/settings/settings.ts';
+import { validDescriptor } from '../../shared/sockets/listening-sockets.ts';
 import { plainIp } from '../listener/client-address.ts';
 import { Session } from './session.ts';
 import type { StreamParts } from './stream-parts.ts';
@@ -17,6 +18,8 @@ export interface UdpListenerOptions {
   readonly parts: StreamParts;
   readonly address: ListenAddress;
   readonly reusePort: boolean;
+  /** A descriptor of a socket that is bound to the address already; null: a new socket. */
+  readonly descriptor: number | null;
   readonly began: (session: UdpSession) => void;
   readonly ended: (session: UdpSession, facts: Session) => void;
 }
@@ -48,10 +51,12 @@ export class UdpListener {
   }
 
   #bind(): Promise<void> {
-    const { ip, port } = this.#options.address;
+    const { address, descriptor } = this.#options;
+    const { ip, port } = address;
+    const bound = descriptor === null ? { address: ip, port, exclusive: true } : { fd: descriptor };
     return new Promise((resolve, reject) => {
       this.#socket.once('error', (error) => reject(new Error(`cannot listen on ${ip}:${port}: ${error.message}`)));
-      this.#socket.bind({ address: ip, port, exclusive: true }, () => {
+      this.#socket.bind(bound, () => {
         // A datagram that cannot be sent is lost, as any datagram may be.
         this.#socket.on('error', () => {});
         resolve();
@@ -96,6 +101,19 @@ export class UdpListener {
     if (this.#socket.getSendQueueSize() < maxQueued) this.#socket.send(datagram, to.port, to.address, ignore);
   }
 
+  /** Null: not available. */
+  get descriptor(): number | null {
+    return validDescriptor(handleOf(this.#socket)?.fd);
+  }
+
+  /**
+   * Another process receives from the same socket: this one only sends the answers of its sessions. Without this, it would take
+   * datagrams of clients that it does not serve any more.
+   */
+  stopReceiving(): void {
+    handleOf(this.#socket)?.recvStop?.();
+  }
+
   /** Accepts no new clients; open sessions continue until they are idle. */
   drain(): void {
     this.#draining = true;
@@ -106,6 +124,20 @@ export class UdpListener {
   close(): void {
     this.#socket.close();
   }
+}
+
+interface UdpHandle {
+  readonly fd?: number;
+  recvStop?(): void;
+}
+
+/** `dgram` has no method for either; it keeps its handle under a symbol. */
+function handleOf(socket: Socket): UdpHandle | null {
+  const symbol = Object.getOwnPropertySymbols(socket).find(({ description }) => description === 'state symbol');
+  if (symbol === undefined) return null;
+  return (
+    (socket as unknown as Record<symbol, { readonly handle?: UdpHandle | null } | undefined>)[symbol]?.handle ?? null
+  );
 }
 
 function ignore(): void {}

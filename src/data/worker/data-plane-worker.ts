@@ -117,10 +117,17 @@ export class DataPlaneWorker {
       case 'drain':
         await this.#drain(message.delay, message.timeout);
         break;
+      case 'hand-over':
+        await this.#handOver(message.timeout);
+        break;
       case 'ticket-keys':
         // A plane that starts now may have received the old keys.
         (await this.#plane)?.setTicketKeys(message.keys);
         this.#streams?.setTicketKeys(message.keys);
+        break;
+      case 'settings':
+        (await this.#plane)?.change(message.settings);
+        this.#streams?.change(message.settings);
         break;
       case 'reopen-logs':
         (await this.#plane)?.reopenLogs();
@@ -202,7 +209,8 @@ export class DataPlaneWorker {
         usage: this.#usage,
         post: this.#post,
       });
-      this.#post({ type: 'ready', ports: plane.ports });
+      const sockets = [...plane.sockets, ...(this.#streams?.sockets ?? [])];
+      this.#post({ type: 'ready', ports: plane.ports, sockets });
       this.#ready();
       return plane;
     } catch (error) {
@@ -218,11 +226,11 @@ export class DataPlaneWorker {
     snapshot: { readonly current: LiveSnapshot },
     counters: Float64Array,
   ): Promise<StreamPlane | null> {
-    const { settings, ticketKeys } = this.#boot;
+    const { settings, ticketKeys, inherited } = this.#boot;
     if (settings.streamListen.length === 0) return null;
     const { startStreams } = await import('../stream/start-streams.ts');
-    const common = { settings, ticketKeys, snapshot, counters, log: this.#log, names: this.#names, zone: this.#zone };
-    return await startStreams(common, this.#post);
+    const shared = { settings, ticketKeys, inherited, snapshot, counters };
+    return await startStreams({ ...shared, log: this.#log, names: this.#names, zone: this.#zone }, this.#post);
   }
 
   async #drain(delay: number, timeout: number): Promise<void> {
@@ -233,6 +241,17 @@ export class DataPlaneWorker {
       await wait(delay);
     }
     await Promise.all([plane?.drain(timeout), this.#streams?.drain(timeout)]);
+    await this.#finish();
+  }
+
+  async #handOver(timeout: number): Promise<void> {
+    await this.#loading;
+    const plane = await this.#plane;
+    await Promise.all([plane?.handOver(timeout), this.#streams?.handOver(timeout)]);
+    await this.#finish();
+  }
+
+  async #finish(): Promise<void> {
     await this.#snapshot.drain(pluginDrainTimeout);
     if (this.#usage !== null) this.#post({ type: 'usage-switched', serial: 0, names: this.#usage.switchTo(0) });
     this.#snapshot.close();

@@ -1,12 +1,14 @@
 import type { BucketLimiter, BucketLimiterOptions } from '../../plugin-sdk/limits.ts';
 import type { KeyHash } from '../zones/key-hash.ts';
-import { Field } from '../zones/zone-layout.ts';
+import { Content, Field } from '../zones/zone-layout.ts';
 import type { ZoneTable } from '../zones/zone-table.ts';
 
 const { lastUsed, expiresAt } = Field;
 /** Requests above the rate, with a fraction; and the time of that value. */
 const excess = Field.first;
 const since = Field.second;
+/** Requests that were let through, for a process that hands its counters over. */
+const admitted = Field.third;
 const tag = 16;
 
 /**
@@ -23,6 +25,7 @@ export class LeakyBucket implements BucketLimiter {
 
   constructor(table: ZoneTable, { namespace, rate, burst, now = Date.now }: BucketLimiterOptions) {
     this.#table = table;
+    table.holds(Content.buckets);
     this.#hash = table.hasher(namespace);
     this.#rate = rate / 1000;
     this.#burst = burst;
@@ -49,6 +52,7 @@ export class LeakyBucket implements BucketLimiter {
     }
     values[slot + excess] = level;
     values[slot + since] = now;
+    values[slot + admitted]!++;
     values[slot + expiresAt] = now + (level + 1) / this.#rate;
     table.unlock();
     return level / this.#rate;

@@ -6,7 +6,7 @@ import type {
   WindowVerdict,
 } from '../../plugin-sdk/limits.ts';
 import type { KeyHash } from '../zones/key-hash.ts';
-import { Field } from '../zones/zone-layout.ts';
+import { Content, Field } from '../zones/zone-layout.ts';
 import type { ZoneTable } from '../zones/zone-table.ts';
 import { shareOfPrevious, verdictOf, type WindowCount, windowAt } from './window-counts.ts';
 
@@ -47,6 +47,7 @@ export class LocalWindows implements WindowLimiter {
 
   constructor(table: ZoneTable, options: WindowLimiterOptions) {
     this.#table = table;
+    table.holds(Content.windows);
     this.#hash = table.hasher(options.namespace);
     this.#limits = options.limits;
     this.#sliding = options.windowType === 'sliding';

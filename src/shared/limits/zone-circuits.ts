@@ -8,7 +8,7 @@ import type {
 } from '../../plugin-sdk/circuits.ts';
 import { sharedClock } from '../util/time/clock.ts';
 import type { KeyHash } from '../zones/key-hash.ts';
-import { Field } from '../zones/zone-layout.ts';
+import { Content, Field } from '../zones/zone-layout.ts';
 import type { ZoneTable } from '../zones/zone-table.ts';
 
 /** Slots of a key. */
@@ -48,6 +48,7 @@ export class ZoneCircuits implements Circuits {
 
   constructor(table: ZoneTable, options: CircuitOptions) {
     this.#table = table;
+    table.holds(Content.circuits);
     this.#hash = table.hasher(options.namespace);
     this.#options = options;
     this.#now = options.now ?? sharedClock();

@@ -1,6 +1,7 @@
 import type { Row } from '../entities/entity.ts';
 import type { Call, CallResult, TouchedRow } from '../lookup/calls.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
+import type { InheritedDescriptors, ListeningSocket } from '../sockets/listening-sockets.ts';
 import type { UsageName } from '../usage/usage-name.ts';
 import type { AddressZoneMemory } from '../zones/address-zone.ts';
 import type { NameChanges } from './name-changes.ts';
@@ -78,7 +79,12 @@ export interface WorkerBoot {
   readonly ticketKeys: Uint8Array;
   /** Memory in which workers count requests for analytics, by worker number; empty: disabled. */
   readonly usage: readonly SharedArrayBuffer[];
+  /** Descriptors of sockets that listen already, for this worker to accept on. */
+  readonly inherited: InheritedDescriptors;
 }
+
+/** Settings that a worker applies while it runs. */
+export type SettingsChange = Partial<Pick<Settings, 'trustedIps' | 'sslCert' | 'sslCertKey'>>;
 
 export type ToWorker =
   /** The whole config as JSON of a `SnapshotDelta`; the first message. A string is copied far faster than objects. */
@@ -109,9 +115,12 @@ export type ToWorker =
    * `timeout` milliseconds, closes and exits.
    */
   | { readonly type: 'drain'; readonly delay: number; readonly timeout: number }
+  /** Another process accepts on the same sockets: stop accepting at once, finish within `timeout` milliseconds and exit. */
+  | { readonly type: 'hand-over'; readonly timeout: number }
   /** Count requests in this half of the memory from now on. */
   | { readonly type: 'usage-switch'; readonly serial: number; readonly half: 0 | 1 }
   | { readonly type: 'reopen-logs' }
+  | { readonly type: 'settings'; readonly settings: SettingsChange }
   | { readonly type: 'ticket-keys'; readonly keys: Uint8Array }
   | { readonly type: 'log-level'; readonly level: LogLevel };
 
@@ -134,7 +143,7 @@ export interface UsageSwitchedMessage {
 
 export type FromWorker =
   /** Listens on these ports and has applied the first snapshot. */
-  | { readonly type: 'ready'; readonly ports: readonly number[] }
+  | { readonly type: 'ready'; readonly ports: readonly number[]; readonly sockets: readonly ListeningSocket[] }
   /** The config of this version is in effect. `failures` are all entities that are invalid now. */
   | { readonly type: 'ack'; readonly version: number; readonly failures: readonly SnapshotFailure[] }
   | {

@@ -164,6 +164,8 @@ export interface Settings {
   readonly portSharing: boolean;
   /** How long a graceful stop waits for requests in flight. */
   readonly drainTimeout: number;
+  /** How long an upgrade waits until the new process is ready. */
+  readonly upgradeTimeout: number;
   /** `overload_lag`, milliseconds; `overload_heap`, percent; 0 is off. */
   readonly overloadLag: number;
   readonly overloadHeap: number;

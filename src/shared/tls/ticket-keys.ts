@@ -8,8 +8,13 @@ const keyBytes = 48;
  * They are random, are never stored, and change: a later leak does not expose what was sent under earlier keys.
  */
 export class TicketKeys {
-  #current: Uint8Array = randomBytes(keyBytes);
+  #current: Uint8Array;
   #timer: NodeJS.Timeout | null = null;
+
+  /** `first`: the keys of a process that this one replaces. */
+  constructor(first: Uint8Array = randomBytes(keyBytes)) {
+    this.#current = first;
+  }
 
   get current(): Uint8Array {
     return this.#current;

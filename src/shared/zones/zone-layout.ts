@@ -22,7 +22,12 @@ export const Header = Object.freeze({
   used: 3,
   /** Slots that were taken from a key that had not expired. */
   evictions: 4,
+  /** A `Content`. */
+  content: 5,
 });
+
+/** What the slots of a table mean: which limiter wrote them. `mixed`: several kinds, which cannot be transferred. */
+export const Content = Object.freeze({ windows: 1, buckets: 2, circuits: 3, mixed: 255 });
 
 /** Doubles of a slot; `values[slot + Field.x]`. Times are milliseconds since the epoch. */
 export const Field = Object.freeze({

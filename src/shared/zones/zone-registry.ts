@@ -12,6 +12,7 @@ interface Zone {
 }
 
 export interface NamedZone {
+  readonly key: string;
   readonly plugin: string;
   readonly name: string;
   readonly kind: ZoneKind;
@@ -34,14 +35,20 @@ export function zoneKey(plugin: string, { name, bytes, perWorker = 0 }: ZoneRequ
 export class ZoneRegistry {
   readonly #plugins: ReadonlyMap<string, Plugin>;
   readonly #workers: number;
+  readonly #created: (zone: Pick<NamedZone, 'key' | 'kind' | 'memory'>) => void;
   readonly #zones = new Map<string, Zone>();
   /** Keys by plugin instance. */
   readonly #keysByInstance = new Map<string, readonly string[]>();
 
-  /** `workers`: how many share each zone. */
-  constructor(plugins: ReadonlyMap<string, Plugin>, workers = 1) {
+  /** `workers`: how many share each zone. `created` may fill a new zone; nothing uses it yet. */
+  constructor(
+    plugins: ReadonlyMap<string, Plugin>,
+    workers = 1,
+    created: (zone: Pick<NamedZone, 'key' | 'kind' | 'memory'>) => void = () => {},
+  ) {
     this.#plugins = plugins;
     this.#workers = workers;
+    this.#created = created;
   }
 
   /** Creates the tables that the delta's plugin instances need and releases unused ones; null: nothing changed. */
@@ -77,7 +84,7 @@ export class ZoneRegistry {
   list(): readonly NamedZone[] {
     return [...this.#zones].map(([key, { kind, memory }]) => {
       const [plugin = '', ...rest] = key.split('/');
-      return { plugin, name: rest.slice(0, -1).join('/'), kind, memory };
+      return { key, plugin, name: rest.slice(0, -1).join('/'), kind, memory };
     });
   }
 
@@ -91,6 +98,7 @@ export class ZoneRegistry {
     const memory = allocate(Math.min(request.bytes + (request.perWorker ?? 0) * (this.#workers - 1), maxBytes));
     if (memory === null) return null;
     const zone: Zone = { kind: request.kind ?? 'table', memory, users: new Set<string>() };
+    this.#created({ key, kind: zone.kind, memory });
     this.#zones.set(key, zone);
     added[key] = zone.memory;
     return zone;

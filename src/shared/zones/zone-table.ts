@@ -36,6 +36,12 @@ export class ZoneTable {
     this.#seed = zoneSeed(this.#words);
   }
 
+  /** Records which kind of limiter uses the table (`Content`); for processes that hand it over. */
+  holds(content: number): void {
+    const before = Atomics.compareExchange(this.#words, layout.Header.content, 0, content);
+    if (before !== 0 && before !== content) Atomics.store(this.#words, layout.Header.content, layout.Content.mixed);
+  }
+
   /** Identifies this memory: the same for all workers that share it, another one after a restart of the node. */
   get identity(): string {
     return createHash('sha256').update(this.#seed.join(':')).digest('base64url').slice(0, 16);

@@ -5,6 +5,8 @@ export interface ReadinessThreadAddress {
   readonly backlog: number;
   readonly ipv6only: boolean;
   readonly reuseport: boolean;
+  /** A descriptor of a socket that listens on the address already; null: a new socket. */
+  readonly descriptor: number | null;
 }
 
 /** `workerData` of the thread. */
@@ -20,9 +22,19 @@ export interface ReadinessThreadBoot {
   readonly latencyHeader: boolean;
 }
 
+/** What the thread listens on. */
+export interface ThreadSocket {
+  readonly port: number;
+  /** Null: not available. */
+  readonly descriptor: number | null;
+}
+
 export type FromReadinessThread =
-  | { readonly type: 'listening'; readonly ports: readonly number[] }
+  | { readonly type: 'listening'; readonly sockets: readonly ThreadSocket[] }
   | { readonly type: 'failed'; readonly message: string };
 
-/** Stop accepting. Forwarded connections continue. */
-export type ToReadinessThread = 'stop';
+/**
+ * Stop accepting; forwarded connections continue. `hand-over`: another process accepts on the same sockets, so the node is ready for
+ * as long as this process runs.
+ */
+export type ToReadinessThread = 'stop' | 'hand-over';

@@ -2,6 +2,7 @@ import { flushCompileCache } from 'node:module';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 import { readFirstBytes } from '../../../shared/proxy-protocol/first-bytes.ts';
+import { descriptorOf } from '../../../shared/sockets/listening-sockets.ts';
 import { collectWhenIdle, hideGarbageCollector } from '../../../shared/util/process/collect-when-idle.ts';
 import { sharedClock } from '../../../shared/util/time/clock.ts';
 import { NodeVitals } from '../../../shared/zones/worker-vitals.ts';
@@ -27,6 +28,8 @@ const clock = sharedClock();
 const connections = new ReadinessConnections();
 const post = (message: FromReadinessThread): void => parentPort?.postMessage(message);
 
+let handedOver = false;
+
 function accept(socket: Socket): void {
   connections.accept(socket);
   serve(socket);
@@ -51,8 +54,9 @@ function serve(socket: Socket): void {
   });
 }
 
-function answer(socket: Socket, { withBody, keepAlive }: ReadyRequest): void {
-  const reason = notReadyReason(vitals, clock());
+function answer(socket: Socket, { withBody, keepAlive: wanted }: ReadyRequest): void {
+  const reason = handedOver ? null : notReadyReason(vitals, clock());
+  const keepAlive = wanted && !handedOver;
   const body = JSON.stringify({ message: reason ?? 'ready' });
   const head = [
     reason === null ? 'HTTP/1.1 200 OK' : 'HTTP/1.1 503 Service Unavailable',
@@ -94,26 +98,29 @@ function listen(address: ReadinessThreadAddress): Promise<Server> {
   const server = createServer({ allowHalfOpen: true, noDelay: true }, accept);
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    const { ip: host, port, backlog, ipv6only: ipv6Only, reuseport: reusePort } = address;
-    server.listen({ host, port, backlog, ipv6Only, reusePort }, () => {
+    const { ip: host, port, backlog, ipv6only: ipv6Only, reuseport: reusePort, descriptor } = address;
+    const opened = (): void => {
       server.off('error', reject);
       // A connection that could not be accepted does not affect others.
       server.on('error', () => {});
       resolve(server);
-    });
+    };
+    if (descriptor !== null) server.listen({ fd: descriptor }, backlog, opened);
+    else server.listen({ host, port, backlog, ipv6Only, reusePort }, opened);
   });
 }
 
 try {
   const servers = await Promise.all(boot.addresses.map(listen));
   parentPort?.on('message', (message: ToReadinessThread) => {
-    if (message === 'stop') for (const server of servers) server.close();
+    handedOver ||= message === 'hand-over';
+    for (const server of servers) server.close();
   });
-  const ports = servers.map((server) => {
+  const sockets = servers.map((server) => {
     const bound = server.address();
-    return bound !== null && typeof bound === 'object' ? bound.port : 0;
+    return { port: bound !== null && typeof bound === 'object' ? bound.port : 0, descriptor: descriptorOf(server) };
   });
-  post({ type: 'listening', ports });
+  post({ type: 'listening', sockets });
   // Saves stripping types and compiling at the next start, which takes longer than everything else.
   flushCompileCache();
   hideGarbageCollector();

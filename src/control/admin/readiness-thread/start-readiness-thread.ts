@@ -2,14 +2,16 @@ import type { Server, Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { readFirstBytes } from '../../../shared/proxy-protocol/first-bytes.ts';
 import { bootstrapCode } from '../../../shared/util/process/bootstrap-code.ts';
-import type { FromReadinessThread, ReadinessThreadBoot } from './messages.ts';
+import type { FromReadinessThread, ReadinessThreadBoot, ThreadSocket, ToReadinessThread } from './messages.ts';
 import { inspectPreface, maxPrefaceLength } from './preface.ts';
 
 export interface ReadinessThread {
   /** In the order of the addresses. */
-  readonly ports: readonly number[];
+  readonly sockets: readonly ThreadSocket[];
   /** Stops accepting connections. */
   stop(): void;
+  /** The same, because another process accepts on the same sockets. */
+  handOver(): void;
   close(): Promise<void>;
 }
 
@@ -46,9 +48,9 @@ export async function startReadinessThread(options: StartReadinessThreadOptions)
   thread.on('error', (error) => {
     failure = error instanceof Error ? error : new Error(String(error));
   });
-  const started = Promise.withResolvers<readonly number[]>();
+  const started = Promise.withResolvers<readonly ThreadSocket[]>();
   thread.on('message', (message: FromReadinessThread) => {
-    if (message.type === 'listening') started.resolve(message.ports);
+    if (message.type === 'listening') started.resolve(message.sockets);
     else started.reject(new Error(message.message));
   });
   thread.on('exit', () => {
@@ -60,8 +62,9 @@ export async function startReadinessThread(options: StartReadinessThreadOptions)
     await thread.terminate();
   };
   try {
-    const ports = await started.promise;
-    return { ports, stop: () => thread.postMessage('stop'), close: end };
+    const sockets = await started.promise;
+    const tell = (message: ToReadinessThread): void => thread.postMessage(message);
+    return { sockets, stop: () => tell('stop'), handOver: () => tell('hand-over'), close: end };
   } catch (error) {
     await end();
     throw error;

@@ -30,7 +30,12 @@ export function staticResponseRoutes(): readonly AdminRoute[] {
 }
 
 /** A path that answers 400 with this message. `reading`: who may use GET. */
-export function refusing(path: string, methods: readonly Method[], message: string, reading: Access = 'read'): AdminRoute {
+export function refusing(
+  path: string,
+  methods: readonly Method[],
+  message: string,
+  reading: Access = 'read',
+): AdminRoute {
   const answer: Answer = { status: 400, json: { message } };
   return { path, tag: 'not offered', operations: operations(methods, 'Not offered', () => answer, reading) };
 }

@@ -187,4 +187,9 @@ export const listeners = {
     '30s',
     'How long a graceful stop waits for requests in flight before it closes their connections.',
   ),
+  upgrade_timeout: own(
+    duration('s'),
+    '60s',
+    'How long `sluicegate upgrade` waits until the new process is ready. After that the new process is ended, and the old one continues.',
+  ),
 } as const;

@@ -96,6 +96,7 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     shutdownDelay: values.shutdown_delay,
     portSharing: values.port_sharing,
     drainTimeout: values.drain_timeout,
+    upgradeTimeout: values.upgrade_timeout,
     overloadLag: values.overload_lag,
     overloadHeap: values.overload_heap,
     bodyMemory: values.body_memory,

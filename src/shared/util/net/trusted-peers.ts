@@ -9,10 +9,15 @@ const maxHops = 100;
 
 /** The addresses and ranges of `trusted_ips`. */
 export class TrustedPeers {
-  readonly #set: IpSet;
+  #set: IpSet;
 
   constructor(entries: readonly string[]) {
-    this.#set = ipSet(entries.filter((entry) => !entry.startsWith('unix:')));
+    this.#set = setOf(entries);
+  }
+
+  /** Applies to connections that are accepted from now on. */
+  replace(entries: readonly string[]): void {
+    this.#set = setOf(entries);
   }
 
   has(ip: string): boolean {
@@ -34,4 +39,9 @@ export class TrustedPeers {
     }
     return client;
   }
+}
+
+/** A client has an address: `unix:` never matches. */
+function setOf(entries: readonly string[]): IpSet {
+  return ipSet(entries.filter((entry) => !entry.startsWith('unix:')));
 }
