@@ -61,7 +61,7 @@ export class DeclaredSource {
     } catch (error) {
       const reason = this.#failure(error);
       this.#settings = before;
-      throw new Error(reason, { cause: error });
+      throw new Error(`${reason}; the config stays as it was`, { cause: error });
     }
     if (settings.file === before.file && settings.watch === before.watch) return;
     this.#stopWatching();

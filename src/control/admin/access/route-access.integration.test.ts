@@ -68,6 +68,7 @@ const decisions: Readonly<Record<string, Access>> = {
   'POST /config': 'admin',
   'POST /config/apply': 'admin',
   'POST /config/diff': 'admin',
+  'GET /config/export': 'admin',
   'GET /config/versions': 'read',
   'GET /config/versions/{config_versions}': 'read',
   'POST /config/versions/{config_versions}/rollback': 'admin',
