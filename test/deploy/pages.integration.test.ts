@@ -7,8 +7,9 @@ import { after, before, describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { chartFolder } from '../../scripts/lib/deploy/chart.ts';
 import { findFiles, root } from '../../scripts/lib/files.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { packPackage } from '../package/installed-package.ts';
-import { nodeLayer, skipWithoutNamespaces } from '../support/namespace-container.ts';
+import { nodeLayer, skipWithoutNamespaces, startContainer } from '../support/namespace-container.ts';
 import { runTour, type TourOptions } from './page-tour.fixture.ts';
 
 /* The pages of docs/deploy are followed as written, by root on a copy of this machine. */
@@ -62,7 +63,18 @@ describe('the pages of docs/deploy', { skip: skipWithoutNamespaces() }, () => {
   });
   after(() => rm(home, { recursive: true, force: true }));
 
-  it('one-machine.md: installs globally, runs as its own user, and stops', { timeout: 240_000 }, async () => {
+  it('the package installs globally in an empty prefix, and its command helps', { timeout: 240_000 }, async () => {
+    const { changes: _, ...fresh } = options;
+    const install =
+      'npm install --global --prefix /opt/empty ./sluicegate-0.1.0.tgz && /opt/empty/bin/sluicegate --help';
+    await using machine = await startContainer({ ...fresh, network: true, command: ['sh', '-ec', install] });
+    assert.equal(await machine.exit, 0, machine.output());
+    assert.match(machine.output(), /^Usage: sluicegate COMMAND \[OPTIONS\]$/m);
+    for (const { name, summary } of commands)
+      assert.ok(machine.output().includes(`${name} `) && machine.output().includes(summary), name);
+  });
+
+  it('one-machine.md: installs the package, runs as its own user, and stops', { timeout: 240_000 }, async () => {
     await runTour('docs/deploy/one-machine.md', options);
   });
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { root } from '../../scripts/lib/files.ts';
 import { installedPackages } from '../../scripts/lib/release/artifacts.ts';
 import { shell } from '../package/installed-package.ts';
+import { copySource } from '../package/source-copy.ts';
 
 const run = promisify(execFile);
 
@@ -23,20 +23,7 @@ describe('the release script', () => {
   let copy = '';
   before(async () => {
     copy = await mkdtemp(join(tmpdir(), 'sluicegate-release-'));
-    const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-      cwd: root,
-      encoding: 'utf8',
-    });
-    for (const file of list.split('\0').filter((one) => one !== '' && existsSync(join(root, one)))) {
-      if (/^(?:docs|benchmarks|test)\//.test(file)) continue;
-      await mkdir(join(copy, dirname(file)), { recursive: true });
-      await cp(join(root, file), join(copy, file), { preserveTimestamps: true });
-    }
-    // Each package by a link of its own: whatever npm does with the folder stays in the copy.
-    await mkdir(join(copy, 'node_modules'));
-    for (const name of await readdir(join(root, 'node_modules'))) {
-      await symlink(join(root, 'node_modules', name), join(copy, 'node_modules', name));
-    }
+    await copySource(copy);
     const manifest = JSON.parse(await readFile(join(copy, 'package.json'), 'utf8'));
     manifest.repository ??= { type: 'git', url: 'git+https://git.example/sluicegate.git' };
     await writeFile(join(copy, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { copySource } from './source-copy.ts';
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -28,13 +29,16 @@ export interface PackedPackage {
   readonly unpackedSize: number;
 }
 
-/** Runs `npm pack`, which compiles first. */
+/** Runs `npm pack`, which compiles first, in a copy of the working tree. */
 export async function packPackage(folder: string): Promise<PackedPackage> {
+  const source = join(folder, 'source');
+  await copySource(source);
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], {
-    cwd: root,
+    cwd: source,
     env: shell,
-    timeout: 90_000,
+    timeout: 180_000,
   });
+  await rm(source, { recursive: true, force: true });
   const [packed] = JSON.parse(stdout.slice(stdout.search(/^\[/m))) as (Omit<PackedPackage, 'path'> & {
     readonly filename: string;
   })[];
