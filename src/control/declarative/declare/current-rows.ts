@@ -45,9 +45,8 @@ export async function createCurrentRows(
       return null;
     },
     findSame(row) {
-      if (rows.length === 0 || indexes.some(({ fields }) => keyOf(fields, row) !== null && !isNatural(fields)))
-        return null;
-      same ??= Map.groupBy(rows, (one) => contentOf(definition, one));
+      if (rows.length === 0 || !isNameless(row)) return null;
+      same ??= Map.groupBy(rows.filter(isNameless), (one) => contentOf(definition, one));
       return same.get(contentOf(definition, row))?.find(({ id }) => !claimed.has(id)) ?? null;
     },
     claim(id) {
@@ -57,9 +56,14 @@ export async function createCurrentRows(
     },
   };
 
-  function isNatural(fields: readonly string[]): boolean {
-    return natural[definition.name]?.includes(fields[0] ?? '') === true;
+  /** No field of it is unique. */
+  function isNameless(row: Row): boolean {
+    return indexes.every(({ fields }) => keyOf(fields, row) === null || isNatural(definition, fields));
   }
+}
+
+function isNatural({ name }: EntityDefinition, [field = '']: readonly string[]): boolean {
+  return natural[name]?.includes(field) === true;
 }
 
 function keysOf({ name, unique, uniqueTogether }: EntityDefinition): readonly (readonly string[])[] {

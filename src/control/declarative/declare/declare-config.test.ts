@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import {
+  authority,
+  ecCertificate,
+  ecKey,
+  rsaCertificate,
+  rsaKey,
+} from '../../../shared/entities/certificates.fixture.ts';
 import type { Row } from '../../../shared/entities/entity.ts';
 import type { ConfigRows, DeclaredConfig } from '../contract.ts';
 import { bundledRegistry, declare, now } from '../declarative.fixture.ts';
+import { flattenErrors } from '../problems/flatten-errors.ts';
+import { parseErrorText } from '../problems/parse-error-text.ts';
 import { problemLines } from '../problems/problem-lines.ts';
+import { keepLastGood } from './keep-last-good.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -420,6 +430,143 @@ describe('older versions and hashes', () => {
   });
 });
 
+describe('documents of other programs', () => {
+  const id = (last: number) => `aaaaaaaa-bbbb-4ccc-8ddd-00000000000${last}`;
+  const tags = ['k8s-name:web', 'k8s-namespace:default', 'k8s-kind:Ingress', 'managed-by-ingress-controller'];
+
+  it('an ingress controller: ids, tags, certificates with SNIs, references by id', async () => {
+    const rows = await rowsOf({
+      certificates: [
+        { id: id(1), cert: rsaCertificate, key: rsaKey, tags, snis: [{ name: 'web.test' }, { name: '*.web.test' }] },
+      ],
+      ca_certificates: [{ id: id(2), cert: authority }],
+      upstreams: [
+        {
+          id: id(3),
+          name: 'web.default.80.svc',
+          algorithm: 'round-robin',
+          tags,
+          targets: [{ target: '10.0.0.1:80', weight: 1 }],
+        },
+      ],
+      services: [
+        {
+          id: id(4),
+          name: 'default.web.80',
+          host: 'web.default.80.svc',
+          protocol: 'https',
+          client_certificate: id(1),
+          ca_certificates: [id(2)],
+          tags,
+          routes: [
+            {
+              id: id(5),
+              name: 'default.web.web.test.80',
+              paths: ['/', '~/$'],
+              hosts: ['web.test'],
+              regex_priority: 0,
+              request_buffering: true,
+              tags,
+            },
+          ],
+          plugins: null,
+        },
+      ],
+      consumers: [
+        { id: id(6), username: 'ann', tags, keyauth_credentials: [{ key: 'k', tags }], acls: [{ group: 'g' }] },
+      ],
+      plugins: [
+        { id: id(7), name: 'rate-limiting', config: { minute: 5 }, route: id(5), consumer: id(6), tags },
+        { name: 'key-auth', service: id(4), protocols: ['http', 'https'], enabled: true },
+      ],
+    });
+    assert.deepEqual(
+      rows['snis']?.map((row) => [row['name'], row['certificate']]),
+      [
+        ['web.test', { id: id(1) }],
+        ['*.web.test', { id: id(1) }],
+      ],
+    );
+    assert.deepEqual(only(rows, 'services')['client_certificate'], { id: id(1) });
+    assert.deepEqual(rows['plugins']?.[0]?.['consumer'], { id: id(6) });
+    // What it sends for an empty cluster.
+    await rowsOf({ upstreams: [{ name: 'kong', algorithm: 'round-robin' }] });
+  });
+
+  it('SNIs are objects, and belong to one certificate', async () => {
+    const certificate = { cert: rsaCertificate, key: rsaKey };
+    assert.deepEqual(await linesOf({ certificates: [{ ...certificate, snis: ['web.test'] }] }), [
+      'certificates[0].snis[0]: expected a record',
+    ]);
+    const snis = [{ name: 'web.test' }];
+    assert.deepEqual(
+      await linesOf({
+        certificates: [
+          { ...certificate, snis },
+          { cert: ecCertificate, key: ecKey, snis },
+        ],
+      }),
+      ["certificates[1].snis[0]: uniqueness violation: 'snis' entity with name set to 'web.test' already declared"],
+    );
+    assert.deepEqual(await linesOf({ certificates: [{ cert: rsaCertificate, key: ecKey }] }), [
+      'certificates[0]: certificate does not match key',
+    ]);
+  });
+
+  it('certificates without ids are found again, as are nameless routes', async () => {
+    const config = {
+      certificates: [{ cert: rsaCertificate, key: rsaKey, snis: [{ name: 'a.test' }] }],
+      ca_certificates: [{ cert: authority }],
+      routes: [{ paths: ['/a'] }, { paths: ['/b'], plugins: [{ name: 'cors' }] }],
+    };
+    const first = await rowsOf(config);
+    const second = await rowsOf({ ...config, routes: config.routes.toReversed() }, { current: first, now: now + 1000 });
+    for (const [entity, rows] of Object.entries(first)) {
+      assert.ok(
+        rows.every((row) => second[entity]?.includes(row)),
+        entity,
+      );
+    }
+    const tagged = { ...config, certificates: [{ ...config.certificates[0], tags: ['t'] }] };
+    assert.equal(only(await rowsOf(tagged, { current: first }), 'certificates').id, only(first, 'certificates').id);
+  });
+
+  it('an authority that a service names must stay', async () => {
+    const authorities = [{ id: id(2), cert: authority }];
+    const services = [{ name: 's', host: 'h', protocol: 'https', ca_certificates: [id(2)] }];
+    const current = await rowsOf({ ca_certificates: authorities, services });
+    const lines = await linesOf({ services }, { current });
+    assert.equal(lines.length, 1);
+    assert.match(lines[0] ?? '', /^services\[0\]\.ca_certificates: ca certificate .* is still referenced by services/);
+  });
+});
+
+describe('a long document', () => {
+  it('lets other work run', async () => {
+    const services = Array.from({ length: 5000 }, (_, index) => ({
+      name: `s${index}`,
+      host: 'h',
+      routes: [{ paths: [`/${index}`] }],
+    }));
+    const current = await rowsOf({ services });
+    let turns = 0;
+    let done = false;
+    const count = (): void => {
+      turns++;
+      if (!done) setImmediate(count);
+    };
+    setImmediate(count);
+    const rows = await rowsOf({ services }, { current });
+    done = true;
+    assert.ok(turns > 5, `${turns} turns`);
+    assert.equal(rows['routes']?.length, 5000);
+    assert.ok(
+      rows['routes']?.every((row, index) => row === current['routes']?.[index]),
+      'nameless routes are found again',
+    );
+  });
+});
+
 describe('hostile values', () => {
   it('names such as __proto__ and constructor are only names', async () => {
     assert.deepEqual(await linesOf({ constructor: [], toString: [] }), [
@@ -437,5 +584,39 @@ describe('hostile values', () => {
     assert.deepEqual(await linesOf({ routes: [{ name: 'r', paths: ['/'], service: '__proto__' }] }), [
       "routes[0].service: invalid reference 'service: __proto__' (no such entry in 'services')",
     ]);
+  });
+
+  it('a value of any type in any field is a problem at most', async () => {
+    const values = [
+      null,
+      true,
+      -1,
+      1e308,
+      Number.NaN,
+      '',
+      'x',
+      '\0',
+      [],
+      [null],
+      [[]],
+      ['x', 5],
+      {},
+      { id: 5 },
+      { id: null },
+      { a: { b: [] } },
+    ];
+    const { definitions } = await bundledRegistry();
+    for (const { name, inConfig, schema } of definitions) {
+      if (!inConfig) continue;
+      const list = [...schema.fields.keys(), 'url', 'routes', 'plugins', 'unknown'].flatMap((field) =>
+        values.map((value) => ({ name: 'key-auth', host: 'h', [field]: value })),
+      );
+      const { problems } = await declare({ [name]: list });
+      assert.ok(problems.length > 0, name);
+      assert.ok(problemLines(problems).every((line) => line.length < 10_000));
+      flattenErrors(problems);
+      parseErrorText(problems);
+      keepLastGood(await declare({ [name]: list }), {}, await bundledRegistry());
+    }
   });
 });

@@ -27,6 +27,7 @@ import type { ConfigProblem, ConfigRows, DeclaredConfig } from '../contract.ts';
 import { placeText } from '../problems/problem-lines.ts';
 import { keyOf as uniqueKeyOf } from './current-rows.ts';
 import { type ConfigIndex, createConfigIndex, keyOf } from './last-good/config-index.ts';
+import { isSameScope, isScopeUnknown, problemScope, type Scope, scopeOf } from './last-good/plugin-scope.ts';
 import { createMissingRoutes, matchOf } from './last-good/route-overlap.ts';
 
 /** An entity of the document that did not go live. */
@@ -54,12 +55,6 @@ const maxRounds = 100;
 export function keepLastGood(declared: DeclaredConfig, current: ConfigRows, entities: EntityRegistry): LastGood {
   if (declared.problems.length === 0) return { rows: declared.rows, leftOut: [] };
   return new Selection(declared, current, entities).select();
-}
-
-interface Scope {
-  readonly route: string | null;
-  readonly service: string | null;
-  readonly consumer: string | null;
 }
 
 class Selection {
@@ -397,33 +392,6 @@ class Selection {
     if (this.#rejected.has(keyOf(entity, id)) || this.#next.get(entity, id) === now) return;
     this.#leftOut.push({ entity, id, label, kept: now !== null, reason });
   }
-}
-
-function scopeOf(row: Row): Scope {
-  return {
-    route: foreignId(row, 'route'),
-    service: foreignId(row, 'service'),
-    consumer: foreignId(row, 'consumer'),
-  };
-}
-
-function problemScope({ references }: ConfigProblem): Scope {
-  return {
-    route: references?.['route'] ?? null,
-    service: references?.['service'] ?? null,
-    consumer: references?.['consumer'] ?? null,
-  };
-}
-
-/** The document has a reference that leads nowhere. */
-function isScopeUnknown({ input, references, parent }: ConfigProblem): boolean {
-  return ['route', 'service', 'consumer'].some(
-    (field) => input[field] != null && (references?.[field] == null || parent !== undefined),
-  );
-}
-
-function isSameScope(a: Scope, b: Scope): boolean {
-  return a.route === b.route && a.service === b.service && a.consumer === b.consumer;
 }
 
 /** Without such an entity, less is possible. */

@@ -10,7 +10,7 @@ import { isRecordSchema } from '../../../shared/schema/export/export.ts';
 import type { Field } from '../../../shared/schema/field-meta.ts';
 import type { ConfigRows } from '../contract.ts';
 import type { ExportOptions } from './export-options.ts';
-import { shownFields } from './row-fields.ts';
+import { shownFields } from './shown-fields.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -31,7 +31,6 @@ const names: Readonly<Record<string, string>> = {
 const alwaysWithId: ReadonlySet<string> = new Set(['certificates', 'ca_certificates', 'mtls_auth_credentials']);
 
 interface Tree {
-  readonly rows: ConfigRows;
   readonly options: ExportOptions;
   readonly withIds: boolean;
   /** Rows that are written in another one, by the entity and id of that. */
@@ -61,7 +60,7 @@ export function deckContent(rows: ConfigRows, options: ExportOptions): Fields {
     }
   }
   const withIds = options.withIds === true || (rows['basicauth_credentials'] ?? []).length > 0;
-  const tree: Tree = { rows, options, withIds, nested, byId };
+  const tree: Tree = { options, withIds, nested, byId };
   const content: Record<string, unknown> = { _format_version: '3.0' };
   if (selectTags.length > 0) content['_info'] = { select_tags: selectTags };
   for (const name of [...top.keys()].sort()) {

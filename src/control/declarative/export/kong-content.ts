@@ -1,7 +1,7 @@
 import { foreignId } from '../../../shared/entities/row-fields.ts';
 import type { ConfigRows } from '../contract.ts';
 import type { ExportOptions } from './export-options.ts';
-import { shownFields } from './row-fields.ts';
+import { shownFields } from './shown-fields.ts';
 
 /** Flat: lists of complete entities in the order in which they may be created; references are ids. */
 export function kongContent(rows: ConfigRows, { entities, now }: ExportOptions): Readonly<Record<string, unknown>> {

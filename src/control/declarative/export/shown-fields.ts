@@ -1,7 +1,7 @@
 import type { EntityDefinition, Row } from '../../../shared/entities/entity.ts';
 import { toSeconds } from '../../../shared/entities/rows.ts';
 
-/** Fields that are not columns: those of other entities, and the expiry, which the document has as `ttl`. */
+/** `ttl` of a row that expires; null: it does not. */
 export function secondsLeft(row: Row, now: number): number | null {
   const expiresAt = row['expires_at'];
   // 0 would mean never.
