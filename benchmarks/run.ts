@@ -20,6 +20,7 @@ import { tls } from './scenarios/tls.ts';
 import { transfer } from './scenarios/transfer.ts';
 import { tenTargets } from './scenarios/upstreams.ts';
 import { websocket } from './scenarios/websocket.ts';
+import { wholeConfig } from './scenarios/whole-config.ts';
 import type { Scenario } from './support/context.ts';
 import type { Figure } from './support/figures.ts';
 import { describeMachine } from './support/machine.ts';
@@ -46,6 +47,7 @@ const scenarios: readonly Scenario[] = [
   http2,
   idleConnections,
   edits,
+  wholeConfig,
   start,
 ];
 

@@ -4,4 +4,7 @@ import { run } from './cli/run.ts';
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 
-process.exit(await run(process.argv.slice(2)));
+const code = await run(process.argv.slice(2));
+// Of a long output, much is still in memory when the reader is slow.
+await new Promise((resolve) => process.stdout.write('', resolve));
+process.exit(code);

@@ -11,7 +11,7 @@ interface CommonOptions {
   readonly definitions: readonly EntityDefinition[];
   /** Receives events that no caller waits for, such as a lost change feed. Default: they are dropped. */
   readonly log?: StoreLog;
-  /** Maximum changes that are kept for nodes that catch up; a node that missed more reads everything. Default 10,000. */
+  /** Maximum changes that are kept for nodes that catch up; a node that missed more reads everything. Default 50,000. */
   readonly keptChanges?: number;
 }
 
@@ -30,7 +30,7 @@ interface PostgresOptions {
 
 export type { StoreLog };
 
-const defaultKeptChanges = 10_000;
+const defaultKeptChanges = 50_000;
 
 const silent: StoreLog = { info: () => undefined, warn: () => undefined };
 

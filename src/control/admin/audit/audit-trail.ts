@@ -25,6 +25,9 @@ export interface ActionDetails {
   readonly fields: readonly string[];
 }
 
+/** Maximum records of one request. */
+const maxRecords = 1000;
+
 /** Records that are made in one turn of the event loop. */
 const recordsAtOnce = 100;
 
@@ -48,7 +51,7 @@ export class AuditTrail {
   }
 
   /**
-   * Stores records of everything that the transaction has changed, and names the actor of the version that it makes. The last step of
+   * Stores records of everything that the transaction has changed, or one of how much when that is very much, and names the actor of the version that it makes. The last step of
    * the transaction.
    */
   async record(writer: StoreWriter, made: Omit<Attribution, 'actor'> = { action: 'write' }): Promise<void> {
@@ -58,6 +61,7 @@ export class AuditTrail {
     if (entities === null || writer.changes.length === 0) return;
     const cascades = cascadesOf(writer.changes);
     const asked = writer.changes.filter(({ cause }) => cause === 'asked');
+    if (asked.length > maxRecords) return await this.#recordMany(writer, asked);
     for (let from = 0; from < asked.length; from += recordsAtOnce) {
       const some = asked.slice(from, from + recordsAtOnce);
       // A large config is recorded in pieces: the store lets other work run in between.
@@ -82,6 +86,14 @@ export class AuditTrail {
         body: { ...this.#body(), operation: 'action', details: shownDetails(details) },
       },
     ]);
+  }
+
+  /** One record for a large config; the version that it makes shows each entity. */
+  async #recordMany(writer: StoreWriter, changes: readonly RowChange[]): Promise<void> {
+    const counts: Record<string, number> = {};
+    for (const { entity } of changes) counts[entity] = (counts[entity] ?? 0) + 1;
+    const body = { ...this.#body(), operation: 'action', details: { changed: counts } };
+    await writer.audit([{ ...this.#common(writer.now, 0), entity: null, entityId: null, body }]);
   }
 
   #recordOf(

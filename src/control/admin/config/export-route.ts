@@ -29,8 +29,8 @@ export function exportRoute(context: ApplyContext): AdminRoute {
         handle: (request) => exported(context, request),
         notes: {
           summary: 'The whole config as a declarative document',
-          answer: 'text',
-          otherTypes: ['application/yaml', 'application/json'],
+          answer: 'object',
+          otherTypes: ['application/yaml'],
           queryParameters: parameters,
         },
       },

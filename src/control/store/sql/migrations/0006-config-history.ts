@@ -30,12 +30,15 @@ async function up(transaction: SqlTransaction, types: SqlBackend['types']): Prom
     .execute();
   await schema.createIndex('config_history_row_idx').on('config_history').columns(['row_id', 'version']).execute();
   const head = await transaction.selectFrom('store_version').selectAll().executeTakeFirstOrThrow();
+  const now = Math.max(Number(head['last_timestamp']) + 1, Date.now());
+  // The versions that follow have a later time.
+  await transaction.updateTable('store_version').set({ last_timestamp: now }).execute();
   await transaction
     .insertInto('config_history')
     .values({
       version: head['version'] ?? 0,
       seq: 0,
-      created_at: head['last_timestamp'] ?? 0,
+      created_at: now,
       actor: '',
       action: 'start',
       created: 0,
