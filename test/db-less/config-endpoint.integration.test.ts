@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { startBackend, type TestBackend } from '../support/backend.ts';
@@ -377,6 +378,13 @@ test('with a database /config is not available', async () => {
     const { status, body } = await node.admin(method, '/config', method === 'POST' ? {} : undefined);
     assert.deepEqual([status, body], [400, { message }]);
   }
+});
+
+test('the example is valid as a whole', async () => {
+  await using node = await startDbLess();
+  const text = await readFile(new URL('../../examples/kong.yml', import.meta.url), 'utf8');
+  const { status, body } = await node.load(text, { type: 'text/yaml' });
+  assert.equal(status, 201, JSON.stringify(body));
 });
 
 test('a load is in the audit', async () => {

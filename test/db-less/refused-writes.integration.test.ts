@@ -81,6 +81,19 @@ for (const [method, path, body, what] of refused) {
   });
 }
 
+test('a whole config is read and compared, and changed only by POST /config', async () => {
+  const document = { _format_version: '3.0', services: [] };
+  for (const path of ['/config/apply', '/config/versions/1/rollback']) {
+    const { status, body } = await node.admin('POST', path, document);
+    const message = 'this endpoint needs a database; without one, load a document by POST /config';
+    assert.deepEqual([status, body], [400, { message }], path);
+  }
+  assert.equal((await node.admin('POST', '/config/diff', document)).status, 200);
+  const { body: versions } = await node.admin('GET', '/config/versions');
+  const [version] = versions['data'] as readonly Record<string, unknown>[];
+  assert.deepEqual([version?.['action'], version?.['note']], ['apply', 'POST /config']);
+});
+
 test('checks a write before it is refused, as with a database', async () => {
   const invalid = await node.admin('POST', '/services', { name: 'x' });
   assert.equal(invalid.status, 400);
@@ -104,6 +117,17 @@ test('nothing was changed', async () => {
 test('the methods of a path stay as they are', async () => {
   const { headers } = await node.admin('OPTIONS', '/services/s');
   assert.equal(headers.get('allow'), 'DELETE, GET, HEAD, OPTIONS, PATCH, PUT');
+});
+
+test('the OpenAPI description has /config, and every reference in it leads somewhere', async () => {
+  const { body } = await node.admin('GET', '/openapi.json');
+  const text = JSON.stringify(body);
+  const { responses, schemas, parameters } = body['components'] as Record<string, Record<string, unknown>>;
+  const known: Record<string, Record<string, unknown> | undefined> = { responses, schemas, parameters };
+  for (const [, kind = '', name = ''] of text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g)) {
+    assert.ok(known[kind]?.[name] !== undefined, `${kind} ${name}`);
+  }
+  assert.ok('/config' in (body['paths'] as object));
 });
 
 test('schemas check a body without a database', async () => {

@@ -16,8 +16,13 @@ export async function findTarget(context: CommandContext): Promise<ConfigTarget>
   // The local node's token is sent to that node only.
   if (typeof url === 'string') return new AdminTarget(url, token);
   const { settings } = settingsOf(context);
-  const { prefix, adminListen, adminToken } = settings;
+  const { prefix, adminListen, adminToken, database } = settings;
   if (runningNode(prefix) === null) {
+    if (database === 'off') {
+      throw new CliError(
+        'this command needs a database or a running node; with database = off, the config is the document of declarative_config',
+      );
+    }
     const { openStoreTarget } = await import('./store-target.ts');
     return openStoreTarget(settings, context.cwd);
   }

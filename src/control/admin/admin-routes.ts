@@ -3,7 +3,7 @@ import { databaseConfigRoutes } from './config/config-routes.ts';
 import type { AdminDependencies, AdminOptions } from './contract.ts';
 import { type AdminContext, createAdminContext } from './crud/admin-context.ts';
 import { entityRoutes } from './crud/entity-routes.ts';
-import { configRoutes } from './db-less/config-routes.ts';
+import { configRoutes, withoutChanges } from './db-less/config-routes.ts';
 import { explainRefusals, refusingContext } from './db-less/refused-writes.ts';
 import type { AdminRoute, Method, Operation } from './http/admin-route.ts';
 import { adminUserRoutes } from './routes/admin-users/admin-user-routes.ts';
@@ -36,6 +36,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
   const entities = replacing(entityRoutes(context, contextFor), targetRoutes(writes)).map((route) =>
     withExceptions(writes, route),
   );
+  const wholeConfig = databaseConfigRoutes(deps, options);
   const routes: AdminRoute[] = [
     nodeInfoRoute(context, deps, options),
     statusRoute(deps),
@@ -51,7 +52,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...analyticsRoutes(deps),
     ...logLevelRoutes(options.logLevel, deps.declarative === null),
     ...configRoutes(deps, options),
-    ...(deps.declarative === null ? databaseConfigRoutes(deps, options) : []),
+    ...(deps.declarative === null ? wholeConfig : withoutChanges(wholeConfig)),
     ...upstreamHealthRoutes(context, deps),
     ...staticResponseRoutes(),
     ...pluginAdminRoutes(context, options),

@@ -25,9 +25,12 @@ export function unreadableDocument(error: unknown): unknown {
   return new HttpError(status, { ...body });
 }
 
+/** Maximum characters of the message, which repeats all errors. */
+const maxMessage = 16_384;
+
 function bodyOf(problems: readonly ConfigProblem[], flatten: boolean): Readonly<Record<string, unknown>> {
-  const fields = kongFields(problems);
-  const { body } = declarativeConfigInvalid(fields);
-  if (!flatten) return { ...body };
-  return { ...body, ...flattenErrors(problems) };
+  const { body } = declarativeConfigInvalid(kongFields(problems));
+  const { message } = body;
+  const short = message.length <= maxMessage ? body : { ...body, message: `${message.slice(0, maxMessage)}...` };
+  return flatten ? { ...short, ...flattenErrors(problems) } : { ...short };
 }

@@ -1,7 +1,7 @@
 import type { EntityRegistry } from '../../../shared/entities/registry.ts';
 import { type DeclarativeConfig, LoadError } from '../../declarative/db-less/declarative-config.ts';
 import type { AdminDependencies, AdminOptions } from '../contract.ts';
-import { type AdminRequest, type AdminRoute, type Answer, ok } from '../http/admin-route.ts';
+import { type AdminRequest, type AdminRoute, type Answer, type Method, ok } from '../http/admin-route.ts';
 import { HttpError, plainError } from '../http/http-error.ts';
 import { refusing } from '../routes/static-responses.ts';
 import { readConfigBody } from './config-body.ts';
@@ -42,7 +42,7 @@ export function configRoutes({ declarative }: AdminDependencies, { entities }: A
             answer: 'object',
             status: 201,
             takesBody: true,
-            otherStatuses: [304, 413, 429, 504],
+            otherStatuses: [413, 415, 429, 504],
             queryParameters: [
               {
                 name: 'check_hash',
@@ -61,6 +61,15 @@ export function configRoutes({ declarative }: AdminDependencies, { entities }: A
       },
     },
   ];
+}
+
+/** Of the routes of a node with a database those that read the config; the others are refused. */
+export function withoutChanges(routes: readonly AdminRoute[]): readonly AdminRoute[] {
+  const message = 'this endpoint needs a database; without one, load a document by POST /config';
+  return routes.map((route) => {
+    const changes = Object.entries(route.operations).some(([method, { readOnly }]) => method !== 'GET' && !readOnly);
+    return changes ? refusing(route.path, Object.keys(route.operations) as Method[], message) : route;
+  });
 }
 
 /** Refuses a document that would have to wait, before it is received; of large documents only one is received at a time. */
