@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { parse } from 'yaml';
 import { type CommandResult, runCommand } from '../../src/cli/testing/run-command.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { deckReset, deckSync } from './deck-calls.ts';
@@ -41,6 +42,21 @@ test('there are twenty files, with every bundled plugin', async () => {
     Object.keys(available ?? {}).filter((name) => !used.has(name)),
     [],
   );
+});
+
+test('an export by tags does not repeat them at each entity; in which order tags are does not matter', async () => {
+  await apply(join(folder, 'select-tags.yaml'));
+  await apply(join(folder, 'nested.yaml'), '--merge');
+  const query = 'style=deck&select_tag=managed&select_tag=team-search';
+  const text = await (await fetch(`${gateway.adminUrl}/config/export?${query}`)).text();
+  const path = join(scratch, 'selected.yaml');
+  writeFileSync(path, text);
+  const document = parse(text);
+  assert.deepEqual(document['_info'], { defaults: {}, select_tags: ['managed', 'team-search'] });
+  assert.deepEqual(document['services'][0]['tags'], ['beta']);
+  assert.equal(document['upstreams'][0]['targets'][0]['tags'], undefined);
+  assert.equal(document['services'].length, 1);
+  assert.deepEqual({ ...(await diff(path)), unchanged: 0 }, unchanged(0));
 });
 
 for (const file of files) {
@@ -108,8 +124,9 @@ function command(...argv: readonly string[]): Promise<CommandResult> {
   return runCommand(scratch, ...argv);
 }
 
-async function apply(path: string) {
-  const { code, output, errors } = await command('config', 'apply', path, '--admin-url', gateway.adminUrl, '--json');
+async function apply(path: string, ...more: readonly string[]) {
+  const options = ['--admin-url', gateway.adminUrl, '--json', ...more];
+  const { code, output, errors } = await command('config', 'apply', path, ...options);
   assert.equal(code, 0, errors);
   return countsIn(output);
 }

@@ -30,7 +30,11 @@ const descriptions: Readonly<Record<string, { readonly description: string; read
   409: { description: 'Another entity has this unique value.', schema: 'coded_error' },
   413: { description: 'The body is larger than the limit.', schema: 'plain_error' },
   415: { description: 'The content type is neither JSON nor a form.', schema: 'plain_error' },
-  429: { description: 'Too many wrong tokens from this address, or busy with another request of this kind; retry after `Retry-After`.', schema: 'plain_error' },
+  429: {
+    description:
+      'Too many wrong tokens from this address, or busy with another request of this kind; retry after `Retry-After`.',
+    schema: 'plain_error',
+  },
   504: { description: 'The change is stored, and not every worker has applied it in time.', schema: 'plain_error' },
   503: { description: 'Temporarily unavailable; retry after `Retry-After`, if present.', schema: 'plain_error' },
   500: { description: 'A fault of the gateway or its database; the error log has the cause.', schema: 'plain_error' },

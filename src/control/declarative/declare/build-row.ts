@@ -126,11 +126,17 @@ function kept(entry: Entry, row: Row, now: number): Row {
   const { definition, before, input } = entry;
   if (before === null) return row;
   const output: Record<string, unknown> = { ...row, created_at: createdAt(row, before, input) };
+  if (hasSameTags(row, before)) output['tags'] = before['tags'];
   if (definition.expires) output['expires_at'] = expiresAt(row, before);
   if (definition.hasUpdatedAt) output['updated_at'] = before['updated_at'];
   if (isSameValue(output, before)) return before;
   if (definition.hasUpdatedAt) output['updated_at'] = now;
   return output as Row;
+}
+
+/** Tools sort tags. */
+function hasSameTags({ tags }: Row, { tags: old }: Row): boolean {
+  return Array.isArray(tags) && Array.isArray(old) && isSameValue(tags.toSorted(), old.toSorted());
 }
 
 /** A document has whole seconds. */

@@ -62,7 +62,7 @@ export function deckContent(rows: ConfigRows, options: ExportOptions): Fields {
   const withIds = options.withIds === true || (rows['basicauth_credentials'] ?? []).length > 0;
   const tree: Tree = { options, withIds, nested, byId };
   const content: Record<string, unknown> = { _format_version: '3.0' };
-  if (selectTags.length > 0) content['_info'] = { select_tags: selectTags };
+  if (selectTags.length > 0) content['_info'] = { defaults: {}, select_tags: selectTags };
   for (const name of [...top.keys()].sort()) {
     const definition = entities.byName(name);
     if (definition !== undefined) {
@@ -96,6 +96,9 @@ function entityOf(tree: Tree, definition: EntityDefinition, row: Row, parentFiel
       if (!isNamed && value !== null) output[name] = value;
     } else if (Object.hasOwn(definition.foreign, name)) {
       if (value !== null) output[name] = referenceOf(tree, definition, row, name);
+    } else if (name === 'tags') {
+      const own = ownTags(value, options.selectTags ?? []);
+      if (own !== null) output[name] = own;
     } else if (definition.name === 'plugins' && name === 'config') output[name] = sortedKeys(value);
     else {
       const kept = withoutNulls(field, value);
@@ -109,6 +112,13 @@ function entityOf(tree: Tree, definition: EntityDefinition, row: Row, parentFiel
     output[child.name] = sorted(child, tree, rows, field).map((one) => entityOf(tree, child, one, field));
   }
   return sortedKeys(output) as Fields;
+}
+
+/** Without those that `_info` adds to every entity; null when none is left. An empty list is not the same as none. */
+function ownTags(value: unknown, selectTags: readonly string[]): readonly unknown[] | null {
+  if (!Array.isArray(value)) return null;
+  const own = value.filter((tag) => !selectTags.includes(tag));
+  return own.length === 0 && value.length > 0 ? null : own;
 }
 
 function referenceOf({ options, byId }: Tree, definition: EntityDefinition, row: Row, field: string): unknown {

@@ -8,5 +8,5 @@ import { jsonText, yamlText } from './write-text.ts';
 export function exportConfig(rows: ConfigRows, options: ExportOptions): string {
   const content = options.style === 'kong' ? kongContent(rows, options) : deckContent(rows, options);
   if (options.format === 'json') return jsonText(content);
-  return yamlText(content, options.style === 'kong' ? 'single' : 'double');
+  return yamlText(content, options.style === 'kong' ? 'single' : 'deck');
 }

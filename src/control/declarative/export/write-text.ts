@@ -1,9 +1,10 @@
+import { deckScalar } from './deck-scalar.ts';
 import { yamlScalar } from './yaml-scalar.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Quotes around texts that would be something else without them. */
-export type QuoteStyle = 'single' | 'double';
+/** Quotes around texts that would be something else without them: single ones, or what decK writes. */
+export type QuoteStyle = 'single' | 'deck';
 
 export function jsonText(content: Fields): string {
   return `${JSON.stringify(content, null, 2)}\n`;
@@ -23,7 +24,7 @@ export function yamlText(content: Fields, quoteStyle: QuoteStyle): string {
 function writeFields(fields: Fields, indent: string, first: string, style: QuoteStyle, pieces: string[]): void {
   let lead = first;
   for (const key of Object.keys(fields)) {
-    pieces.push(lead === '' ? indent : lead, yamlScalar(key, '', style), ':');
+    pieces.push(lead === '' ? indent : lead, scalar(key, '', style), ':');
     writeValue(fields[key], indent, style, pieces);
     lead = '';
   }
@@ -52,8 +53,12 @@ function writeItem(item: unknown, indent: string, first: string, style: QuoteSty
   } else pieces.push(first, flatText(item, inner, style), '\n');
 }
 
+function scalar(text: string, indent: string, style: QuoteStyle): string {
+  return style === 'deck' ? deckScalar(text, indent) : yamlScalar(text, indent);
+}
+
 function flatText(value: unknown, indent: string, style: QuoteStyle): string {
-  if (typeof value === 'string') return yamlScalar(value, indent, style);
+  if (typeof value === 'string') return scalar(value, indent, style);
   if (Array.isArray(value)) return '[]';
   if (isFields(value)) return '{}';
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : 'null';

@@ -34,7 +34,7 @@ const pieces = [
 ];
 
 function check(value: unknown): void {
-  for (const style of ['single', 'double'] as const) {
+  for (const style of ['single', 'deck'] as const) {
     const text = yamlText({ value }, style);
     assert.deepEqual(parseDocument(text).content, { value }, text);
   }
@@ -71,7 +71,7 @@ test('a plain text stays readable', () => {
     yes: 'yes',
   };
   assert.equal(
-    yamlText(value, 'double'),
+    yamlText(value, 'deck'),
     'host: a.test:80\npaths:\n- /a\n- ~/b$\nkey: |\n  line\n  line\nversion: "3.0"\nnone: null\nlist: []\n"yes": "yes"\n',
   );
 });

@@ -9,11 +9,11 @@ const special = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\uff
 const specials = new RegExp(special, 'g');
 
 /** The text as a scalar. `indent`: of the lines of a text with several; empty where it must be one line. */
-export function yamlScalar(text: string, indent: string, style: 'single' | 'double'): string {
+export function yamlScalar(text: string, indent: string): string {
   if (plain.test(text) && !needsQuotes(text)) return text;
   if (special.test(text.replace(/[\ud800-\udbff][\udc00-\udfff]/g, ''))) return doubleQuoted(text);
   if (text.includes('\n')) return indent !== '' && fitsBlock(text) ? block(text, indent) : doubleQuoted(text);
-  return style === 'single' && !text.includes('\t') ? `'${text.replaceAll("'", "''")}'` : doubleQuoted(text);
+  return !text.includes('\t') ? `'${text.replaceAll("'", "''")}'` : doubleQuoted(text);
 }
 
 function needsQuotes(text: string): boolean {
