@@ -1,20 +1,27 @@
-/** A map from a key to a set of values; keys without values are removed. */
+/**
+ * A map from a key to a set of values; keys without values are removed. Most keys have one value, which is stored without a set: that
+ * saves most of the memory of a large config. A value is never a `Set`.
+ */
 export class MultiMap<K, V> {
-  readonly #sets = new Map<K, Set<V>>();
+  readonly #values = new Map<K, V | Set<V>>();
 
   get(key: K): Iterable<V> {
-    return this.#sets.get(key) ?? none;
+    const found = this.#values.get(key);
+    if (found === undefined) return none;
+    return found instanceof Set ? found : [found];
   }
 
   add(key: K, value: V): void {
-    const set = this.#sets.get(key);
-    if (set === undefined) this.#sets.set(key, new Set([value]));
-    else set.add(value);
+    const found = this.#values.get(key);
+    if (found === undefined) this.#values.set(key, value);
+    else if (found instanceof Set) found.add(value);
+    else if (found !== value) this.#values.set(key, new Set([found, value]));
   }
 
   delete(key: K, value: V): void {
-    const set = this.#sets.get(key);
-    if (set?.delete(value) && set.size === 0) this.#sets.delete(key);
+    const found = this.#values.get(key);
+    if (found === value) this.#values.delete(key);
+    else if (found instanceof Set && found.delete(value) && found.size === 0) this.#values.delete(key);
   }
 }
 

@@ -4,7 +4,7 @@ import type { RowChange } from '../audit.ts';
 import type { Attribution, ConfigVersion, RowSince, VersionAction, VersionChange, VersionQuery } from '../history.ts';
 import { chunks } from './chunks.ts';
 import { type EntityTable, type EntityTables, toRow } from './rows/entity-table.ts';
-import type { ColumnRow, ColumnValue, Database, SqlBackend, SqlTransaction } from './sql-backend.ts';
+import type { ColumnRow, Database, SqlBackend, SqlTransaction } from './sql-backend.ts';
 
 const table = 'config_history';
 
@@ -54,28 +54,34 @@ export async function recordVersion(
       };
     });
     // After a restore without this table, versions can be assigned again.
-    await transaction
-      .insertInto(table)
-      .values(lines)
-      .onConflict((conflict) => conflict.columns(['version', 'seq']).doUpdateSet(replaced))
-      .execute();
+    const rows = lines.map((line) => sql`(${sql.join(columns.map((column) => line[column]))})`);
+    await sql`insert into config_history (${columnList}) values ${sql.join(rows)} ${onConflict}`.execute(transaction);
   }
 }
 
-const replaced: Record<string, RawBuilder<ColumnValue>> = Object.fromEntries(
-  [
-    'created_at',
-    'actor',
-    'action',
-    'note',
-    'created',
-    'updated',
-    'deleted',
-    'entity',
-    'row_id',
-    'operation',
-    'before',
-  ].map((name) => [name, sql.ref<ColumnValue>(`excluded.${name}`)]),
+const columns = [
+  'version',
+  'seq',
+  'created_at',
+  'actor',
+  'action',
+  'note',
+  'created',
+  'updated',
+  'deleted',
+  'entity',
+  'row_id',
+  'operation',
+  'before',
+] as const;
+
+// As text, because it is part of every write of config.
+const columnList = sql.raw(columns.map((name) => `"${name}"`).join(', '));
+const onConflict = sql.raw(
+  `on conflict (version, seq) do update set ${columns
+    .slice(2)
+    .map((name) => `"${name}" = excluded."${name}"`)
+    .join(', ')}`,
 );
 
 type Folded = Pick<VersionChange, 'operation' | 'entity' | 'id' | 'before'>;
