@@ -206,3 +206,42 @@ test('no request fails while documents replace each other', async () => {
   await Promise.all(clients);
   assert.deepEqual([...statuses.keys()], [200]);
 });
+
+test('a session is kept on the node, survives a load, and can be deleted', async () => {
+  const document = {
+    _format_version: '3.0',
+    services: [
+      {
+        name: 's',
+        url: backend.url,
+        routes: [
+          {
+            name: 'r',
+            paths: ['/'],
+            plugins: [
+              { name: 'key-auth', config: { anonymous: 'guest' } },
+              { name: 'session', config: { storage: 'kong', cookie_secure: false, secret: 'a'.repeat(44) } },
+              { name: 'acl', config: { allow: ['staff'] } },
+            ],
+          },
+        ],
+      },
+    ],
+    consumers: [
+      { username: 'guest' },
+      { username: 'ann', keyauth_credentials: [{ key: 'key-of-ann' }], acls: [{ group: 'staff' }] },
+    ],
+  };
+  assert.equal((await node.load(document)).status, 201);
+  assert.equal((await send('/')).status, 401);
+  const login = await send('/', { apikey: 'key-of-ann' });
+  const cookie = login.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  assert.deepEqual([login.status, cookie === ''], [200, false]);
+  assert.equal((await send('/', { cookie })).status, 200);
+  assert.equal((await node.load(document)).status, 201);
+  assert.equal((await send('/', { cookie })).status, 200);
+  const { body } = await node.admin('GET', '/sessions');
+  const [session] = body['data'] as readonly { readonly id: string }[];
+  assert.equal((await node.admin('DELETE', `/sessions/${session?.id}`)).status, 204);
+  assert.equal((await send('/', { cookie })).status, 401);
+});

@@ -48,8 +48,10 @@ export function createDeclarativeParts(
     empty: (empty) => {
       vitals.emptyConfig = empty;
     },
-    loaded: (entities) => {
-      if (options.ownsProcess && entities >= largeConfig) collector.refresh();
+    stored: (entities) => {
+      if (!options.ownsProcess || entities < largeConfig) return;
+      collectGarbage('regular');
+      collector.refresh();
     },
   });
   return { loader, source: new DeclaredSource({ settings: settings.declarative, loader, log: logs.node }) };

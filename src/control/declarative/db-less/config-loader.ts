@@ -25,8 +25,8 @@ export interface ConfigLoaderOptions {
   readonly reached: (version: number, timeout: number) => Promise<boolean>;
   /** Called when the config becomes empty, or is no longer. */
   readonly empty: (empty: boolean) => void;
-  /** Called after each load, with the number of entities that were looked at. */
-  readonly loaded: (entities: number) => void;
+  /** Called when a document is in the store, with the number of entities that were looked at. */
+  readonly stored: (entities: number) => void;
 }
 
 /** Maximum time in milliseconds until every worker has a new config. */
@@ -89,24 +89,43 @@ export class ConfigLoader implements DeclarativeConfig {
   }
 
   async #load(source: string | ConfigDocument, record: RecordLoad, publish: boolean): Promise<LoadedConfig> {
+    const { version, loaded } = await this.#store(source, record);
+    const { created, updated, deleted, unchanged } = loaded.changes;
+    // The document and the plan are garbage now, before the publisher reads the config.
+    this.#options.stored(created + updated + deleted + unchanged);
+    if (version !== null && publish && !(await this.#options.reached(version, publishTimeout))) {
+      throw new LoadError('timeout', 'not every worker has applied the config in time');
+    }
+    return loaded;
+  }
+
+  /** `version`: of the store; null when no entity has changed. */
+  async #store(
+    source: string | ConfigDocument,
+    record: RecordLoad,
+  ): Promise<{ readonly version: number | null; readonly loaded: LoadedConfig }> {
     const { store, entities } = this.#options;
     const document = typeof source === 'string' ? parseDocument(source) : source;
-    let declared: Declared | null = null;
+    let last: Declared | null = null;
     const applied = await applyConfig(
       { store, entities, publisher: null },
       {
         declare: async (current, now) => {
-          declared = await this.#declare(document, current, now);
-          return { hash: declared.hash, rows: declared.rows, problems: [] };
+          last = await this.#declare(document, current, now);
+          return { hash: last.hash, rows: last.rows, problems: [] };
         },
         record: async (writer) => {
           await record(writer);
-          await writeLoadedHash(writer, (declared as Declared).hash);
+          await writeLoadedHash(writer, (last as Declared).hash);
         },
       },
     );
     if (applied.problems.length > 0) throw new LoadError('invalid', 'the config cannot be stored', applied.problems);
-    return this.#finish(declared as unknown as Declared, applied, publish);
+    const declared = last as unknown as Declared;
+    // Nothing was written when the entities are the same, and the document may differ all the same.
+    if (applied.version === null) await store.write((writer) => writeLoadedHash(writer, declared.hash));
+    this.#loaded(declared.hash);
+    return { version: applied.version, loaded: outcomeOf(declared, applied) };
   }
 
   async #declare(document: ConfigDocument, current: ConfigRows, now: number): Promise<Declared> {
@@ -116,31 +135,6 @@ export class ConfigLoader implements DeclarativeConfig {
     if (ofDocument.length > 0) throw new LoadError('invalid', 'the document is invalid', declared.problems);
     const { rows, leftOut } = keepLastGood(declared, current, entities);
     return { rows, leftOut, problems: declared.problems, hash: hashOf(declared, rows) };
-  }
-
-  async #finish(declared: Declared, { plan, version }: AppliedConfig, publish: boolean): Promise<LoadedConfig> {
-    const { store, reached } = this.#options;
-    // Nothing was written when the entities are the same, and the document may differ all the same.
-    if (version === null) await store.write((writer) => writeLoadedHash(writer, declared.hash));
-    this.#loaded(declared.hash);
-    this.#options.loaded(plan.changes.length + plan.unchanged);
-    if (version !== null && publish && !(await reached(version, publishTimeout))) {
-      throw new LoadError('timeout', 'not every worker has applied the config in time');
-    }
-    const count = (wanted: EntityChange['operation']): number =>
-      plan.changes.filter(({ operation }) => operation === wanted).length;
-    return {
-      hash: declared.hash,
-      rows: declared.rows,
-      problems: declared.problems,
-      changes: {
-        created: count('create'),
-        updated: count('update'),
-        deleted: count('delete'),
-        unchanged: plan.unchanged,
-        leftOut: declared.leftOut,
-      },
-    };
   }
 
   #loaded(hash: string): void {
@@ -155,6 +149,19 @@ interface Declared {
   readonly problems: readonly ConfigProblem[];
   /** See `DeclarativeConfig.hash`. */
   readonly hash: string;
+}
+
+function outcomeOf({ hash, rows, problems, leftOut }: Declared, { plan }: AppliedConfig): LoadedConfig {
+  const count = (wanted: EntityChange['operation']): number =>
+    plan.changes.filter(({ operation }) => operation === wanted).length;
+  const changes = {
+    created: count('create'),
+    updated: count('update'),
+    deleted: count('delete'),
+    unchanged: plan.unchanged,
+    leftOut,
+  };
+  return { hash, rows, problems, changes };
 }
 
 /**
