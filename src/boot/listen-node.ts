@@ -1,3 +1,4 @@
+import { readdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type {
   AdminDependencies,
@@ -91,12 +92,21 @@ export async function listenNode(node: ConfiguredNode): Promise<ListeningNode> {
 /** Null: the control plane serves the status API itself. */
 function readinessThreadOptions({ options, memory, priority }: ConfiguredNode): ReadinessThreadOptions | null {
   const { settings, compileCache } = options;
+  // The process that this one replaces has its own.
   const socketPath = resolve(settings.prefix, `status-${process.pid}.sock`);
+  if (options.predecessor === null) removeSockets(settings.prefix);
   // Logged requests are served by the control plane, which writes the log.
   if (settings.statusAccessLog !== 'off') return null;
   if (process.platform === 'win32' || Buffer.byteLength(socketPath) > maxSocketPath) return null;
   const startThread = <T>(start: () => T): T => priority.startThread(start);
   return { socketPath, vitals: memory.vitals, compileCache, startThread };
+}
+
+/** Those of processes that were killed. */
+function removeSockets(prefix: string): void {
+  for (const name of readdirSync(prefix)) {
+    if (/^status(?:-\d+)?\.sock$/.test(name)) rmSync(resolve(prefix, name), { force: true });
+  }
 }
 
 function zoneFacts(zones: ZoneRegistry): readonly ZoneFacts[] {

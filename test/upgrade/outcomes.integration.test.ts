@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { startBackend, type TestBackend } from '../support/backend.ts';
 import { isAlive, type NodeInPrefix, startNodeInPrefix } from '../support/node-in-prefix.ts';
 import { until } from '../support/until.ts';
@@ -12,6 +14,14 @@ async function status(port: number, headers: Readonly<Record<string, string>> = 
   const response = await fetch(`http://127.0.0.1:${port}/`, { headers, signal: AbortSignal.timeout(10_000) });
   await response.arrayBuffer();
   return response.status;
+}
+
+async function limited(port: number, who: string, agent: Agent | false): Promise<number> {
+  const sent = get({ port, host: '127.0.0.1', path: '/', agent, headers: { who } });
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.resume();
+  await once(response, 'end');
+  return response.statusCode ?? 0;
 }
 
 describe('an upgrade', { skip, timeout: 300_000 }, () => {
@@ -45,6 +55,30 @@ describe('an upgrade', { skip, timeout: 300_000 }, () => {
     assert.deepEqual(answers, [200, 200, 200, 429, 429]);
     const about = await node.admin('GET', '/');
     assert.equal((about['pids'] as { workers: readonly number[] }).workers.length, 3);
+  });
+
+  test('counts in both processes: no key passes more than its limit, except for requests of the same moment', async () => {
+    const agent = new Agent({ keepAlive: true });
+    const passed = new Map<string, number>();
+    const failures: string[] = [];
+    let running = true;
+    const send = async (client: number): Promise<void> => {
+      for (let at = 0; running; at++) {
+        const who = `both ${(at * 7 + client) % 60}`;
+        const found = await limited(proxy, who, at % 2 === 0 ? agent : false).catch((error: Error) => error.message);
+        if (found === 200) passed.set(who, (passed.get(who) ?? 0) + 1);
+        else if (found !== 429) failures.push(String(found));
+        await wait(5);
+      }
+    };
+    const clients = [0, 1, 2].map(send);
+    const { code, output } = await node.run('upgrade');
+    running = false;
+    await Promise.all(clients);
+    agent.destroy();
+    assert.equal(code, 0, output);
+    assert.deepEqual(failures, []);
+    assert.ok(Math.max(...passed.values()) <= 11, JSON.stringify([...passed]));
   });
 
   test('keeps all sockets with fewer workers', async () => {

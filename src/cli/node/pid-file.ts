@@ -53,19 +53,10 @@ export function runningNode(prefix: string): NodeProcessId | null {
 const handoverTime = 2000;
 const pause = 10;
 
-/** Whether the process of the pid file runs, without the lock. */
+/** Whether the process of the pid file has the lock file open, without the lock. */
 function isHandedOver(prefix: string): boolean {
   const pid = readPid(pidFileOf(prefix));
-  return pid !== null && pid !== process.pid && isGateway(pid);
-}
-
-/** After a crash the pid may belong to any other program, which is not waited for. */
-function isGateway(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0').includes('start');
-  } catch {
-    return false;
-  }
+  return pid !== null && pid !== process.pid && hasOpen(pid, prefixLockOf(prefix));
 }
 
 function lockHolder(prefix: string): NodeProcessId | null {

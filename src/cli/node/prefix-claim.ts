@@ -1,8 +1,11 @@
+import { closeSync, openSync } from 'node:fs';
+import { prefixLockOf } from '../../shared/settings/kinds/prefix.ts';
 import { claimPrefix } from './pid-file.ts';
 
 /** This process as the node of its prefix: it can give the prefix to another process, and take it again. */
 export class PrefixClaim {
   readonly #prefix: string;
+  #lockFile: number | null = null;
   #held: { release(removePidFile: boolean): void } | null = null;
 
   constructor(prefix: string) {
@@ -16,6 +19,8 @@ export class PrefixClaim {
   /** Throws when another node has the prefix. */
   take(): void {
     this.#held ??= claimPrefix(this.#prefix);
+    // Commands recognise a node that is handing over by it. It stays open: to close it would release the lock of this process.
+    this.#lockFile ??= openSync(prefixLockOf(this.#prefix), 'r');
   }
 
   /** For the process that takes over: it writes its own pid file. */
@@ -37,5 +42,7 @@ export class PrefixClaim {
   end(): void {
     this.#held?.release(true);
     this.#held = null;
+    if (this.#lockFile !== null) closeSync(this.#lockFile);
+    this.#lockFile = null;
   }
 }

@@ -20,6 +20,8 @@ const noError = 0;
 const maxStreamId = 2 ** 31 - 1;
 /** Milliseconds that a session has after its final GOAWAY to send what was written. */
 const lingerTimeout = 2_000;
+/** Calls of `closeAnnounced` without a new stream, each a second after the other, before the final GOAWAY. */
+const quietCallsToClose = 3;
 /** Milliseconds that a client has to answer a PING when its session may be dead. */
 const pingTimeout = 3_000;
 /** Requests that a client resets, and malformed ones: burst, and rate per second. The former cost work at backends. */
@@ -48,6 +50,9 @@ export class DownstreamSession implements ClientConnection, StreamOwner {
   #brokenStreams = 0;
   #open = true;
   #draining = false;
+  /** See `closeAnnounced`. */
+  #requestsSeen = 0;
+  #quietCalls = 0;
 
   constructor(socket: Socket, peer: DownstreamPeer, host: DownstreamHost) {
     const now = monotonic();
@@ -89,8 +94,16 @@ export class DownstreamSession implements ClientConnection, StreamOwner {
     if (this.#open && !this.#session.closed && !this.#session.destroyed) this.#session.goaway(noError, maxStreamId);
   }
 
+  /**
+   * Called at intervals: the final GOAWAY follows when the client has opened no stream for some of them. A stream that is on its way
+   * would be refused. A PING would not help: clients on nghttp2 answer none once they have read a GOAWAY.
+   */
   closeAnnounced(): void {
-    if (!this.#draining) this.drain();
+    const { requests } = this.peer;
+    const quiet = this.#streams.size === 0 && requests === this.#requestsSeen;
+    this.#requestsSeen = requests;
+    this.#quietCalls = quiet ? this.#quietCalls + 1 : 0;
+    if (this.#quietCalls >= quietCallsToClose && !this.#draining) this.drain();
   }
 
   #suppressResets(): void {

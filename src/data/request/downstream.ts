@@ -11,7 +11,7 @@ export interface ClientConnection {
   drain(): void;
   /** Asks the client, where its protocol can, to send further requests on another connection. */
   announceEnd(): void;
-  /** The second step after `announceEnd`, once it has arrived: a protocol that has announced its end closes when it is idle. */
+  /** Called each second after `announceEnd`: a protocol that has announced its end closes when the client has read it. */
   closeAnnounced(): void;
 }
 
