@@ -141,7 +141,7 @@ export const commands: readonly CommandDescription[] = [
     options: [
       conf,
       prefix,
-      { name: 'admin-url', value: 'url', description: 'URL of the Admin API (that of the node in the prefix)' },
+      { name: 'admin', value: 'url', description: 'URL of the Admin API (that of the node in the prefix)' },
       {
         name: 'token-file',
         value: 'file',

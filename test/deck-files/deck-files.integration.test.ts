@@ -125,14 +125,14 @@ function command(...argv: readonly string[]): Promise<CommandResult> {
 }
 
 async function apply(path: string, ...more: readonly string[]) {
-  const options = ['--admin-url', gateway.adminUrl, '--json', ...more];
+  const options = ['--admin', gateway.adminUrl, '--json', ...more];
   const { code, output, errors } = await command('config', 'apply', path, ...options);
   assert.equal(code, 0, errors);
   return countsIn(output);
 }
 
 async function diff(path: string) {
-  const { code, output, errors } = await command('config', 'diff', path, '--admin-url', gateway.adminUrl, '--json');
+  const { code, output, errors } = await command('config', 'diff', path, '--admin', gateway.adminUrl, '--json');
   assert.equal(code, 0, errors + output);
   return countsIn(output);
 }
@@ -144,7 +144,7 @@ function countsIn(json: string) {
 
 /** The path of the file. */
 async function exportDeck(name: string): Promise<string> {
-  const options = ['--style', 'deck', '--admin-url', gateway.adminUrl];
+  const options = ['--style', 'deck', '--admin', gateway.adminUrl];
   const { code, errors } = await command('config', 'export', name, ...options);
   assert.equal(code, 0, errors);
   return join(scratch, name);

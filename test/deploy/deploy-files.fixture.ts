@@ -48,8 +48,3 @@ export function seconds(text: string): number {
   if (found === undefined) throw new Error(`not a number of seconds: ${text}`);
   return Number(found);
 }
-
-/** For the `skip` option of tests of nodes without a database. */
-export function skipWithoutDbLess(): string | false {
-  return findSetting('declarative_config') === null && 'the gateway has no setting declarative_config';
-}

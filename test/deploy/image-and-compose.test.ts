@@ -8,12 +8,11 @@ import { findCommand } from '../../src/cli/commands.ts';
 import { definitions, type SettingName } from '../../src/shared/settings/schema.ts';
 import { loadSettings } from '../../src/shared/settings/sources/load.ts';
 import { version } from '../../src/version.ts';
-import { type Document, readText, readYaml, seconds, settingOf, skipWithoutDbLess } from './deploy-files.fixture.ts';
+import { type Document, readText, readYaml, seconds, settingOf } from './deploy-files.fixture.ts';
 import { contextFiles, imageConfig, readStages, type Stage } from './dockerfile.fixture.ts';
 
 const composeFiles = findFiles('deploy/compose/compose*.yaml');
 /** The settings of nodes without a database, until the gateway has them. */
-const dbLess = /^SLUICEGATE_DECLARATIVE_CONFIG$/;
 
 describe('the Dockerfile', () => {
   const stages = readStages(readText('deploy/docker/Dockerfile')) as [Stage, Stage];
@@ -78,13 +77,12 @@ for (const path of composeFiles) {
     const entries = Object.entries(services) as [string, Document][];
 
     it('names settings that exist, and the version of the package', () => {
-      for (const name of Object.keys(gateway.environment).filter((one) => !dbLess.test(one)))
-        assert.ok(settingOf(name), name);
+      for (const name of Object.keys(gateway.environment)) assert.ok(settingOf(name), name);
       assert.equal(gateway.image, `sluicegate:${version}`);
       assert.ok(existsSync(join(root, 'deploy/compose', gateway.build.context, gateway.build.dockerfile)));
     });
 
-    it('has values that the gateway accepts', { skip: /db-less/.test(path) ? skipWithoutDbLess() : false }, () => {
+    it('has values that the gateway accepts', () => {
       const env = Object.fromEntries(
         Object.entries<string>(gateway.environment).filter(([name]) => !/_FILE$/.test(name)),
       );

@@ -12,13 +12,11 @@ import {
   readYaml,
   seconds,
   settingOf,
-  skipWithoutDbLess,
   variablesOf,
   workloadOf,
 } from './deploy-files.fixture.ts';
 
 /** The settings of nodes without a database, until the gateway has them. */
-const dbLess = /^SLUICEGATE_DECLARATIVE_CONFIG$/;
 
 describe('the chart', () => {
   it('has the version of the package', () => {
@@ -51,7 +49,7 @@ describe('the chart', () => {
     );
   });
 
-  it('names settings that exist', { skip: skipWithoutDbLess() }, () => {
+  it('names settings that exist', () => {
     const names = [
       ...readText(`${chartFolder}/templates/_helpers.tpl`).matchAll(/^\s+"(\w+)" |set \$settings "(\w+)"/gm),
     ];
@@ -67,7 +65,6 @@ for (const rendering of renderings()) {
     const pod = workload.spec.template.spec;
     const [container] = pod.containers;
     const variables = variablesOf(workload);
-    const postgres = variables['SLUICEGATE_DATABASE'] === 'postgres';
 
     it('was rendered from the chart as it is', () => {
       assert.ok(readText(rendering.manifest).startsWith(manifestHeader(rendering)), 'run scripts/render-manifests.ts');
@@ -76,10 +73,10 @@ for (const rendering of renderings()) {
     });
 
     it('names settings that exist', () => {
-      for (const name of Object.keys(variables).filter((one) => !dbLess.test(one))) assert.ok(settingOf(name), name);
+      for (const name of Object.keys(variables)) assert.ok(settingOf(name), name);
     });
 
-    it('has values that the gateway accepts', { skip: postgres ? false : skipWithoutDbLess() }, () => {
+    it('has values that the gateway accepts', () => {
       const env = Object.fromEntries(Object.entries(variables).filter(([name]) => !/_FILE$|_SSL_CERT/.test(name)));
       loadSettings({ env, cwd: tmpdir() });
     });

@@ -111,12 +111,10 @@ describe('the commands of the pages', () => {
   it('name files of deploy/ that exist', () => {
     for (const { page, text } of pages) {
       for (const [path] of text.matchAll(/\bdeploy\/[\w./-]*\w/g)) {
-        // systemd's unit is a part of its own.
-        if (path !== 'deploy/systemd')
-          assert.ok(
-            existsSync(join(root, path)) || /secrets|docs\/deploy/.test(path) || existsSync(join(root, 'docs', path)),
-            `${page}: ${path}`,
-          );
+        assert.ok(
+          existsSync(join(root, path)) || /secrets|docs\/deploy/.test(path) || existsSync(join(root, 'docs', path)),
+          `${page}: ${path}`,
+        );
       }
     }
   });

@@ -46,7 +46,7 @@ function cli(words: readonly string[], input = '', env: Readonly<Record<string, 
 }
 
 const onNode = (words: readonly string[], input = ''): Promise<Ended> =>
-  cli([...words, '--admin-url', gateway.adminUrl], input, { SLUICEGATE_ADMIN_TOKEN: token });
+  cli([...words, '--admin', gateway.adminUrl], input, { SLUICEGATE_ADMIN_TOKEN: token });
 
 const write = (name: string, text: string): void => writeFileSync(join(files, name), text);
 
@@ -139,7 +139,7 @@ test('adds without deleting, and limits itself to tags', async () => {
 
 test('applies again when a file changes; a bad file leaves the config as it was', async () => {
   write('kong.yaml', withServices('watched'));
-  const words = [...flags, 'apply', 'kong.yaml', '--watch', '--admin-url', gateway.adminUrl];
+  const words = [...flags, 'apply', 'kong.yaml', '--watch', '--admin', gateway.adminUrl];
   const child = spawn(process.execPath, words, { cwd: files, env: { SLUICEGATE_ADMIN_TOKEN: token } });
   try {
     const seen = collect(child);
@@ -176,9 +176,9 @@ async function serviceNames(): Promise<readonly string[]> {
 
 test('asks for a token, which may be in a file', async () => {
   write('token', `${token}\n`);
-  const refused = await cli(['history', '--admin-url', gateway.adminUrl]);
+  const refused = await cli(['history', '--admin', gateway.adminUrl]);
   assert.match(refused.err, /^Error: the Admin API requires a token/);
-  const accepted = await cli(['history', '--admin-url', gateway.adminUrl, '--token-file', 'token']);
+  const accepted = await cli(['history', '--admin', gateway.adminUrl, '--token-file', 'token']);
   assert.equal(accepted.code, 0, accepted.err);
 });
 

@@ -11,9 +11,10 @@ import { planOf } from '../import/plan.ts';
 
 /** `import openapi <file>`: creates the services and routes of an OpenAPI document in a running gateway. */
 export async function importApi(context: CommandContext): Promise<number> {
-  const [kind, file] = context.arguments.positionals;
+  const [kind, file, extra] = context.arguments.positionals;
   if (kind !== 'openapi' || file === undefined)
     throw new CliError('usage: sluicegate import openapi <file> (see sluicegate import --help)');
+  if (extra !== undefined) throw new CliError(`unexpected argument '${extra}'`);
   const { options } = context.arguments;
   const text = contentOf(resolve(context.cwd, file), file);
   const plan = refusable(file, () =>

@@ -35,7 +35,7 @@ export class AdminTarget implements ConfigTarget {
 
   constructor(address: string, token: string | null) {
     if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
-      throw new CliError(`--admin-url is not an http or https URL: '${address}'`);
+      throw new CliError(`--admin is not an http or https URL: '${address}'`);
     }
     this.#address = address.replace(/\/+$/, '');
     this.#token = token;

@@ -8,10 +8,10 @@ import { settingsOf } from '../settings-of.ts';
 import { AdminTarget } from './admin-target.ts';
 import type { ConfigTarget } from './config-target.ts';
 
-/** The node at `--admin-url`, else the node that runs in the prefix, else the store of the settings. */
+/** The node at `--admin`, else the node that runs in the prefix, else the store of the settings. */
 export async function findTarget(context: CommandContext): Promise<ConfigTarget> {
   const { options } = context.arguments;
-  const url = options['admin-url'];
+  const url = options['admin'];
   const token = givenToken(context);
   // The local node's token is sent to that node only.
   if (typeof url === 'string') return new AdminTarget(url, token);
@@ -29,7 +29,7 @@ export async function findTarget(context: CommandContext): Promise<ConfigTarget>
   const listeners = boundListeners(prefix, 'admin') ?? adminListen;
   const listener = listeners.find(({ ssl }) => !ssl) ?? listeners[0];
   if (listener === undefined) {
-    throw new CliError(`the node in ${prefix} has no Admin API; pass the URL of another with --admin-url`);
+    throw new CliError(`the node in ${prefix} has no Admin API; pass the URL of another with --admin`);
   }
   return new AdminTarget(urlOfListener(listener), token ?? adminToken);
 }

@@ -7,6 +7,7 @@ import { declareConfig } from '../../declarative/declare/declare-config.ts';
 import { flattenErrors } from '../../declarative/problems/flatten-errors.ts';
 import { kongFields } from '../../declarative/problems/kong-fields.ts';
 import { placedMessages, placeText } from '../../declarative/problems/problem-lines.ts';
+import { requireStillSignedIn } from '../access/still-signed-in.ts';
 import type { AdminDependencies, AdminOptions } from '../contract.ts';
 import type { AdminRequest, AdminRoute, Answer, Operation } from '../http/admin-route.ts';
 import { HttpError } from '../http/http-error.ts';
@@ -74,7 +75,10 @@ export function databaseConfigRoutes(deps: AdminDependencies, options: AdminOpti
         declare: (current, now) => declareConfig(document, { entities, hashKeys: settings.hashKeys, current, now }),
         plan,
         dryRun: isDryRun,
-        record: (writer) => request.trail.record(writer, { action: 'apply', note: noteOf(plan) }),
+        record: async (writer) => {
+          await requireStillSignedIn(writer, request.caller);
+          await request.trail.record(writer, { action: 'apply', note: noteOf(plan) });
+        },
       });
       if (applied.version === null) request.trail.settled = true;
       if (applied.problems.length > 0) throw invalid(applied.problems, request.query.first('flatten_errors') === '1');

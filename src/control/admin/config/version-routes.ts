@@ -1,6 +1,7 @@
 import type { ApplyContext } from '../../declarative/apply/apply-config.ts';
 import { rollbackConfig } from '../../declarative/apply/rollback-config.ts';
 import type { ConfigVersion } from '../../store/history.ts';
+import { requireStillSignedIn } from '../access/still-signed-in.ts';
 import { type AdminRequest, type AdminRoute, type Answer, ok } from '../http/admin-route.ts';
 import { notFound, plainError } from '../http/http-error.ts';
 import { pagingNames, refuseUnknown } from '../lists/known-parameters.ts';
@@ -103,9 +104,10 @@ async function read({ store, entities }: ApplyContext, request: AdminRequest): P
 
 async function rollback(context: ApplyContext, request: AdminRequest): Promise<Answer> {
   const version = versionOf(request);
-  const done = await rollbackConfig(context, version, (writer) =>
-    request.trail.record(writer, { action: 'rollback', note: `to version ${version}` }),
-  );
+  const done = await rollbackConfig(context, version, async (writer) => {
+    await requireStillSignedIn(writer, request.caller);
+    await request.trail.record(writer, { action: 'rollback', note: `to version ${version}` });
+  });
   if (done === null) throw plainError(404, `version ${version} of the config is not kept`);
   if (done.version === null) request.trail.settled = true;
   return ok({ version: done.version, to: version, ...countsOf(done.plan.changes) });

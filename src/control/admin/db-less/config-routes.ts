@@ -1,5 +1,6 @@
 import type { EntityRegistry } from '../../../shared/entities/registry.ts';
 import { type DeclarativeConfig, LoadError } from '../../declarative/db-less/declarative-config.ts';
+import { requireStillSignedIn } from '../access/still-signed-in.ts';
 import type { AdminDependencies, AdminOptions } from '../contract.ts';
 import { type AdminRequest, type AdminRoute, type Answer, type Method, ok } from '../http/admin-route.ts';
 import { HttpError, plainError } from '../http/http-error.ts';
@@ -99,6 +100,7 @@ async function loadConfig(
       return { status: 304 };
     }
     const loaded = await declarative.load('text' in sent ? sent.text : sent.document, async (writer) => {
+      await requireStillSignedIn(writer, request.caller);
       request.trail.attribute(writer, { action: 'apply', note: 'POST /config' });
       // Also for a document of which a part is left out, which is answered as an error.
       await request.trail.recordAction(writer, { query: {}, fields: [] });
