@@ -1,5 +1,15 @@
 import type { CommandDescription, CommandOption } from './command.ts';
 
+/** How a command reaches the Admin API. */
+const adminOptions: readonly CommandOption[] = [
+  { name: 'admin', value: 'url', description: 'URL of the Admin API (that of the node in the prefix)' },
+  { name: 'token', value: 'token', description: 'token of the Admin API (SLUICEGATE_ADMIN_TOKEN)' },
+  {
+    name: 'token-file',
+    value: 'file',
+    description: 'file with the token, which other users cannot see in a list of processes',
+  },
+];
 const conf: CommandOption = { name: 'conf', short: 'c', value: 'file', description: 'settings file to read' };
 const prefix: CommandOption = { name: 'prefix', short: 'p', value: 'directory', description: "the node's directory" };
 
@@ -71,8 +81,7 @@ export const commands: readonly CommandDescription[] = [
     options: [
       conf,
       prefix,
-      { name: 'admin', value: 'url', description: 'URL of the Admin API (that of the node in the prefix)' },
-      { name: 'token', value: 'token', description: 'token of the Admin API (SLUICEGATE_ADMIN_TOKEN)' },
+      ...adminOptions,
       {
         name: 'dry-run',
         description: 'change nothing; print the entities in the declarative format (openapi) or the report (kong)',
@@ -128,8 +137,7 @@ export const commands: readonly CommandDescription[] = [
       { name: 'ttl', value: 'duration', description: 'token: when it expires, such as 90d or 12h (never)' },
       { name: 'json', description: 'list: print JSON' },
       { name: 'store', description: 'open the store although a node runs; this needs no token' },
-      { name: 'admin', value: 'url', description: 'URL of the Admin API (that of the node in the prefix)' },
-      { name: 'token', value: 'token', description: 'token of the Admin API (SLUICEGATE_ADMIN_TOKEN)' },
+      ...adminOptions,
     ],
     takesSettings: true,
     load: async () => (await import('./commands/admin-user.ts')).adminUser,
@@ -141,12 +149,7 @@ export const commands: readonly CommandDescription[] = [
     options: [
       conf,
       prefix,
-      { name: 'admin', value: 'url', description: 'URL of the Admin API (that of the node in the prefix)' },
-      {
-        name: 'token-file',
-        value: 'file',
-        description: 'file with the token of the Admin API (SLUICEGATE_ADMIN_TOKEN)',
-      },
+      ...adminOptions,
       { name: 'merge', description: 'diff, apply: delete nothing' },
       {
         name: 'select-tag',

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../plugin-kit/json/json.ts';
+import type { AdminClient } from '../admin-api/admin-client.ts';
 import { CliError } from '../cli-error.ts';
-import type { AdminClient } from '../import/admin-client.ts';
 import type { NewToken, ShownToken, ShownUser, UserDirectory } from './directory.ts';
 
 /** Admin users behind the Admin API of a running node. */

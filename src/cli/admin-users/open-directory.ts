@@ -1,6 +1,7 @@
+import { AdminClient } from '../admin-api/admin-client.ts';
+import { findAdmin } from '../admin-api/find-admin.ts';
 import { CliError } from '../cli-error.ts';
 import type { CommandContext } from '../command.ts';
-import { findAdmin } from '../import/find-admin.ts';
 import { runningNode } from '../node/pid-file.ts';
 import { settingsOf } from '../settings-of.ts';
 import { apiDirectory } from './api-directory.ts';
@@ -10,9 +11,10 @@ import type { UserDirectory } from './directory.ts';
 export async function openDirectory(context: CommandContext, command: string): Promise<UserDirectory> {
   const { admin, store } = context.arguments.options;
   if (admin !== undefined && store !== undefined) throw new CliError('--admin and --store exclude each other');
-  if (admin !== undefined) return apiDirectory(findAdmin(context));
+  if (admin !== undefined) return apiDirectory(new AdminClient(findAdmin(context)));
   const { settings } = settingsOf(context);
-  if (store === undefined && runningNode(settings.prefix) !== null) return apiDirectory(findAdmin(context));
+  if (store === undefined && runningNode(settings.prefix) !== null)
+    return apiDirectory(new AdminClient(findAdmin(context)));
   const { storeDirectory } = await import('./store-directory.ts');
   return storeDirectory(settings, command);
 }

@@ -60,7 +60,7 @@ test('users are created in the store of a stopped node, which then requires thei
   // The node runs now, so the command uses its Admin API, which needs a token.
   const without = await cli(prefix, 'list');
   assert.equal(without.code, 1);
-  assert.match(without.err, /requires a token: pass it with --token or SLUICEGATE_ADMIN_TOKEN/);
+  assert.match(without.err, /requires a token: set SLUICEGATE_ADMIN_TOKEN, or pass --token-file or --token/);
   const list = await done(prefix, 'list', { SLUICEGATE_ADMIN_TOKEN: ada });
   assert.match(list, /^ada {2}admin\n {2}sgadm_\w{4} {2}sgadm_\w{4}\.\.\. {2}last used \d{4}-\d\d-\d\dT\d\d:\d\dZ$/m);
   assert.match(list, /^bob {2}edit team-a,team-a-\*$/m);

@@ -116,7 +116,7 @@ test('a token is sent, and requested when it is missing', async () => {
   const missing = await cli(document(), '--admin', guarded.adminUrl);
   assert.deepEqual(missing, {
     code: 1,
-    output: 'Error: the Admin API requires a token: pass it with --token or SLUICEGATE_ADMIN_TOKEN\n',
+    output: 'Error: the Admin API requires a token: set SLUICEGATE_ADMIN_TOKEN, or pass --token-file or --token\n',
   });
   const { code, output } = await cli(document(), '--admin', guarded.adminUrl, '--token', 'secret-token');
   assert.equal(code, 0, output);

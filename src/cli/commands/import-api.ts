@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SchemaError } from '../../plugin-kit/json-schema/schema-error.ts';
 import { readDocument } from '../../plugins/openapi/read-document.ts';
+import { AdminClient } from '../admin-api/admin-client.ts';
+import { findAdmin } from '../admin-api/find-admin.ts';
 import { CliError } from '../cli-error.ts';
 import type { CommandContext } from '../command.ts';
 import { applyPlan } from '../import/apply-plan.ts';
 import { declarativeText } from '../import/declarative-text.ts';
-import { findAdmin } from '../import/find-admin.ts';
 import { planOf } from '../import/plan.ts';
 
 /** `import openapi <file>`: creates the services and routes of an OpenAPI document in a running gateway. */
@@ -30,7 +31,7 @@ export async function importApi(context: CommandContext): Promise<number> {
     context.out(declarativeText(plan));
     return 0;
   }
-  await applyPlan(plan, findAdmin(context), context.out);
+  await applyPlan(plan, new AdminClient(findAdmin(context)), context.out);
   return 0;
 }
 

@@ -2,12 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { bundledPlugins } from '../../plugins/registry.ts';
+import type { AdminApi } from '../admin-api/admin-api.ts';
+import { AdminClient } from '../admin-api/admin-client.ts';
+import { findAdmin } from '../admin-api/find-admin.ts';
 import { CliError } from '../cli-error.ts';
 import type { CommandContext } from '../command.ts';
 import { AdminTarget } from '../config/admin-target.ts';
 import { loadEntities } from '../config/load-entities.ts';
-import { AdminClient } from '../import/admin-client.ts';
-import { type AdminAddress, findAdminAddress } from '../import/find-admin.ts';
 import { applyDocument } from '../import/kong/apply-document.ts';
 import { convertKong } from '../import/kong/convert/convert-kong.ts';
 import { withoutSecrets } from '../import/kong/convert/find-problems.ts';
@@ -39,7 +40,7 @@ export async function importKong(context: CommandContext): Promise<number> {
   const file = typeof options['output'] === 'string' ? options['output'] : null;
   // Found first, so that a node that does not run is reported before a long read. A dry run needs none, but can use one.
   const needsNode = writes ? file === null : typeof options['admin'] === 'string';
-  const admin = needsNode ? findAdminAddress(context) : null;
+  const admin = needsNode ? findAdmin(context) : null;
   const plugins = admin === null ? new Set(bundledPlugins.keys()) : await pluginsOf(admin);
   const { source, title } = await readSource(context);
   const registry = await loadEntities({ plugins: ['bundled'] }, context.cwd);
@@ -67,8 +68,8 @@ export async function importKong(context: CommandContext): Promise<number> {
   show(context, { ...report, written });
   return leftOut.length > 0 ? 2 : 0;
 
-  function write({ address, token }: AdminAddress, whole: KongDocument): Promise<ChangeCounts> {
-    return applyDocument(new AdminTarget(address, token), whole, {
+  function write(api: AdminApi, whole: KongDocument): Promise<ChangeCounts> {
+    return applyDocument(new AdminTarget(api), whole, {
       mode: options['replace'] === true ? 'replace' : 'merge',
       withoutSecrets: (text, entity) => withoutSecrets(text, entity, registry),
     });
@@ -93,8 +94,8 @@ async function readSource(context: CommandContext): Promise<{ readonly source: K
 }
 
 /** A gateway need not have all bundled plugins, and may have others. */
-async function pluginsOf({ address, token }: AdminAddress): Promise<ReadonlySet<string>> {
-  const node = await new AdminClient(address, token).find('/');
+async function pluginsOf(api: AdminApi): Promise<ReadonlySet<string>> {
+  const node = await new AdminClient(api).find('/');
   const plugins = node?.['plugins'];
   const available = plugins !== null && typeof plugins === 'object' && 'available_on_server' in plugins;
   const names = available ? plugins['available_on_server'] : null;

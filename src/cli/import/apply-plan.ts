@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/json.ts';
+import type { AdminClient } from '../admin-api/admin-client.ts';
 import { CliError } from '../cli-error.ts';
-import type { AdminClient } from './admin-client.ts';
 import type { Plan } from './plan.ts';
 
 type Outcome = 'created' | 'updated' | 'unchanged';

@@ -2,6 +2,7 @@
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { writeAddresses } from '../../boot/process/node-files.ts';
 import type { Gateway } from '../../gateway.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
 import { run } from '../run.ts';
@@ -12,8 +13,16 @@ async function startGateway(settings: Settings): Promise<Gateway> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(address?.port, address?.ip, () => resolve());
   });
+  const addresses = {
+    proxy: [{ ip: '127.0.0.1', port: portOf(server), ssl: false }],
+    stream: [],
+    admin: [],
+    status: [],
+  };
+  // Other commands read there that the node listens.
+  writeAddresses({ ...settings, statusListen: [] }, addresses);
   return {
-    addresses: { proxy: [{ ip: '127.0.0.1', port: portOf(server), ssl: false }], stream: [], admin: [], status: [] },
+    addresses,
     stop: (graceful) =>
       new Promise((resolve) => {
         server.close(() => resolve());

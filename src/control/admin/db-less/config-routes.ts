@@ -94,7 +94,7 @@ async function loadConfig(
 ): Promise<Answer> {
   const flatten = truthy.has(request.query.first('flatten_errors') ?? '');
   try {
-    const sent = readConfigBody(request.raw ?? { type: undefined, bytes: new Uint8Array() });
+    const sent = readConfigBody(request.raw);
     if ('hash' in sent && sent.hash === declarative.hash && request.query.first('check_hash') === '1') {
       request.trail.settled = true;
       return { status: 304 };
