@@ -118,7 +118,7 @@ async function config(gateway: GatewaySubject, words: readonly string[], expecte
   const begun = performance.now();
   const child = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', main, 'config', ...words, '--admin-url', gateway.adminUrl],
+    ['--disable-warning=ExperimentalWarning', main, 'config', ...words, '--admin', gateway.adminUrl],
     { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env['PATH'] } },
   );
   let tail = '';
