@@ -25,8 +25,10 @@ export function remoteAdmin(context: CommandContext): AdminApi | null {
 }
 
 /** The Admin API of the node that runs in the prefix of the settings. */
-export function localAdmin(context: CommandContext, { prefix, adminListen, adminToken }: Settings): AdminApi {
-  const listeners = boundListeners(prefix, 'admin') ?? adminListen;
+export function localAdmin(context: CommandContext, { prefix, adminToken }: Settings): AdminApi {
+  const listeners = boundListeners(prefix, 'admin');
+  // The addresses are written when the node listens. Those of the settings could be another node's.
+  if (listeners === null) throw new CliError(`the node in ${prefix} is still starting`);
   const listener = listeners.find(({ ssl }) => !ssl) ?? listeners[0];
   if (listener === undefined) {
     throw new CliError(`the node in ${prefix} has no Admin API; pass the URL of another with --admin`);
