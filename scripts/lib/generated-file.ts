@@ -1,4 +1,4 @@
-/** A file of which all or a part is made from the code. */
+/** A file that is made from the code, whole or in part. */
 export interface GeneratedFile {
   /** Relative to the project. */
   readonly path: string;

@@ -50,8 +50,10 @@ describe('an upgrade', { skip, timeout: 300_000 }, () => {
     node.configure({ nginx_worker_processes: '3' });
     const { code, output } = await node.run('upgrade');
     assert.equal(code, 0, output);
+    // New connections: one kept from before still has its next response from the old process, which may have counted a
+    // request that the new one has not received yet.
     const answers: number[] = [];
-    for (let at = 0; at < 5; at++) answers.push(await status(proxy, { who: 'a' }));
+    for (let at = 0; at < 5; at++) answers.push(await limited(proxy, 'a', false));
     assert.deepEqual(answers, [200, 200, 200, 429, 429]);
     const about = await node.admin('GET', '/');
     assert.equal((about['pids'] as { workers: readonly number[] }).workers.length, 3);

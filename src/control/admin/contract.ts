@@ -34,7 +34,7 @@ export interface ZoneFacts {
   readonly name: string;
   /**
    * `table`: counters of limits and circuits. `store`: entries of a cache. `counts`: counts with labels. `series`: labelled numbers of
-   * metrics. `raw`: the plugin's own, of which only the size is known.
+   * metrics. `raw`: the plugin's own; only its size is known.
    */
   readonly kind: 'table' | 'store' | 'counts' | 'series' | 'raw';
   readonly bytes: number;

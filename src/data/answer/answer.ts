@@ -184,7 +184,7 @@ export class Answers {
     x.downstream.sendEnd(x, kept ? '' : trailers);
   }
 
-  /** The backend's answer, of which the client has received nothing, is discarded. */
+  /** The backend's answer is discarded; the client has received nothing of it. */
   abandonBuffered(x: Exchange): void {
     x.buffered = null;
     x.replacement = null;

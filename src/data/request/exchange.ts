@@ -193,7 +193,7 @@ export interface UpstreamAttempt {
   readonly failed: number;
 }
 
-/** Plugins of which one has to authenticate the client. */
+/** Plugins; one of them has to authenticate the client. */
 export interface Alternatives {
   readonly names: ReadonlySet<string>;
   readonly otherwise: NoneAuthenticated;
@@ -257,7 +257,7 @@ export class Exchange {
   moreHeldPlans: PluginPlan[] | null = null;
   /** Place in the plan of the plugin whose access phase runs or ran last. By `run-access.ts`. */
   accessAt = 0;
-  /** Plugins of which one is enough. By `request-context.ts` and `run-access.ts`; null unless a plugin said so. */
+  /** Plugins; one of them is enough. By `request-context.ts` and `run-access.ts`; null unless a plugin said so. */
   alternatives: Alternatives | null = null;
   /** Who the client is. By `request-context.ts` when a plugin authenticates it. */
   consumer: ConsumerView | null = null;

@@ -89,7 +89,7 @@ export class UsageRecorder {
       return;
     }
     const { upstreamStartedMono: upstreamStarted, firstByteMono: answered } = x;
-    const upstream = upstreamStarted === 0 ? -1 : (answered > 0 ? answered : now) - upstreamStarted;
+    const upstream = upstreamStarted === 0 ? -1 : (answered === 0 ? now : answered) - upstreamStarted;
     this.#half.add(place, bytesIn, bytesOut, latency, bucketOf(latency), upstream, bucketOf(upstream));
   }
 

@@ -16,7 +16,7 @@ export interface QueueOptions<T> {
   readonly send: (batch: readonly T[], signal: AbortSignal) => Promise<void>;
   /** Bytes of an entry. Default: the size of a text or byte array, 256 for anything else. */
   readonly size?: (entry: T) => number;
-  /** Holds the entries that wait; `TextQueueBuffer` for texts of which there may be many. Default: an array. */
+  /** Holds the entries that wait; `TextQueueBuffer` for many texts. Default: an array. */
   readonly buffer?: QueueBuffer<T>;
   /** Counts `entries_sent`, `entries_dropped` and `delivery_failures`. */
   readonly tools: Pick<PluginTools, 'log' | 'count'>;

@@ -1,7 +1,7 @@
 import { array, boolean, type Field, integer, number, string } from '../../plugin-sdk/schema.ts';
 
 /*
- * Fields of Kong's plugin of which this plugin supports only one value: it is accepted, any other is refused. And names that
+ * Fields of Kong's plugin that have only one value here: it is accepted, any other is refused. And names that
  * Kong has deprecated, or for which this plugin uses other names.
  */
 

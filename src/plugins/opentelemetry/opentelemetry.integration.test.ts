@@ -421,7 +421,7 @@ test('keeps traffic unaffected and memory bounded with an unavailable receiver, 
     traced({ traces_endpoint: 'http://127.0.0.1:1/v1/traces', queue: { ...quick, max_entries: 50 } }),
   );
   for (let at = 0; at < 40; at++) assert.equal(parentOf(await ask(path))[3], '01');
-  // Each request has four spans or more, of which 50 are kept.
+  // Each request has four spans or more; 50 are kept.
   await until(async () => (await counted('entries_dropped')) >= dropped + 100);
   assert.ok((await counted('delivery_failures')) > 0);
 });

@@ -21,7 +21,7 @@ export function owns({ role, tagPatterns }: Scope, row: Row): boolean {
 
 /**
  * Whether the caller may make this change, by the row alone: it must own the row before and after. `checkReferences` checks what the row
- * refers to. False for a change of which neither side is known.
+ * refers to. False for a change where neither side is known.
  */
 export function mayChange(caller: Scope, change: ProposedChange): boolean {
   return changeProblem(caller, change) === null;

@@ -121,7 +121,7 @@ function nestedRoutes(context: AdminContext, child: EntityDefinition): readonly 
   });
 }
 
-/** Reads the caller may make of any entity, and writes of which `commit` checks the rows. */
+/** Reads the caller may make of any entity, and writes whose rows `commit` checks. */
 function operation(
   access: Access,
   handle: (request: AdminRequest) => Promise<Answer>,

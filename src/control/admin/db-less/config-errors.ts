@@ -5,12 +5,12 @@ import { flattenErrors } from '../../declarative/problems/flatten-errors.ts';
 import { kongFields } from '../../declarative/problems/kong-fields.ts';
 import { HttpError } from '../http/http-error.ts';
 
-/** A document of which no part was loaded. */
+/** A document that was not loaded at all. */
 export function invalidDocument(problems: readonly ConfigProblem[], flatten: boolean): HttpError {
   return new HttpError(400, bodyOf(problems, flatten));
 }
 
-/** A document of which the invalid entities were left out. `applied` says what was loaded; Kong would load nothing. */
+/** A document whose invalid entities were left out. `applied` says what was loaded; Kong would load nothing. */
 export function partlyLoaded({ problems, changes }: LoadedConfig, flatten: boolean): HttpError {
   const { leftOut, ...counts } = changes;
   return new HttpError(400, { ...bodyOf(problems, flatten), applied: { ...counts, left_out: leftOut } });

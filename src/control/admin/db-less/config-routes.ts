@@ -102,7 +102,7 @@ async function loadConfig(
     const loaded = await declarative.load('text' in sent ? sent.text : sent.document, async (writer) => {
       await requireStillSignedIn(writer, request.caller);
       request.trail.attribute(writer, { action: 'apply', note: 'POST /config' });
-      // Also for a document of which a part is left out, which is answered as an error.
+      // Also for a document that is loaded in part, which is answered as an error.
       await request.trail.recordAction(writer, { query: {}, fields: [] });
     });
     if (loaded.problems.length > 0) throw partlyLoaded(loaded, flatten);

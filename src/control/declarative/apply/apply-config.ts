@@ -18,7 +18,7 @@ import { planProblems } from './plan-problems.ts';
  *     );
  *     if (applied.problems.length > 0) ...; // nothing was written
  *
- * To accept a document of which some entities are invalid, `declare` returns rows that are valid together, and no problems.
+ * To accept a document with some invalid entities, `declare` returns rows that are valid together, and no problems.
  */
 export interface ApplyContext {
   readonly store: Store;
@@ -30,7 +30,7 @@ export interface ApplyContext {
 export interface ApplyRequest {
   /**
    * The rows that should be there, given those that are. Runs outside of the transaction, and again when somebody else changed the
-   * config meanwhile; the last time inside of it. `now`: milliseconds since the epoch; a row of which `created_at` is `now` is
+   * config meanwhile; the last time inside of it. `now`: milliseconds since the epoch; a row whose `created_at` is `now` is
    * stored with the time of the transaction.
    */
   readonly declare: (current: ConfigRows, now: number) => Promise<DeclaredConfig>;

@@ -121,7 +121,7 @@ export function registerHistoryTests(bench: StoreBench): void {
     assert.deepEqual([of(fresh[7]?.id ?? '')?.was, of(fresh[7]?.id ?? '')?.now?.['name']], [null, 's7']);
   });
 
-  it('is trimmed to a number of versions, of which the oldest remains as a state without rows', async () => {
+  it('is trimmed to a number of versions; the oldest remains as a state without rows', async () => {
     const store = await bench.fresh();
     let row = await insertRow(store, 'services', testRow({ name: 'a' }));
     for (let retries = 1; retries <= 4; retries++) {

@@ -13,7 +13,7 @@ export interface LeftOut {
   readonly accepted: boolean;
 }
 
-/** `choices`: the values of `--without` of which each accepts it. */
+/** `choices`: the values of `--without`; each of them accepts it. */
 export function leftOut(
   entity: KongEntity,
   { why, todo, choices }: { readonly why: string; readonly todo: string; readonly choices: readonly string[] },

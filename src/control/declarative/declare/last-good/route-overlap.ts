@@ -17,7 +17,7 @@ const conditions = ['hosts', 'paths', 'methods', 'headers', 'snis', 'sources', '
 const anything = { hosts: null, paths: null, conditions: conditions.length, comesFirst: true };
 
 /**
- * The match of a route, of which some fields may be invalid. It may be wider than what the route means, never narrower: of a regex counts the
+ * The match of a route that may have invalid fields. It may be wider than what the route means, never narrower: of a regex counts the
  * text before its first operator.
  */
 export function matchOf(route: Fields, invalid: ReadonlySet<string> = new Set()): readonly RouteMatch[] {
