@@ -8,6 +8,7 @@ import { registerHistoryTests } from './contract/history.contract.ts';
 import { registerListTests } from './contract/lists.contract.ts';
 import { registerManyRowsTests } from './contract/many-rows.contract.ts';
 import { registerMigrationTests } from './contract/migrations.contract.ts';
+import { registerNodeTests } from './contract/nodes.contract.ts';
 import { registerRowTests } from './contract/rows.contract.ts';
 import type { Backup, BenchOptions, StoreBench } from './contract/store-bench.ts';
 import { registerUsageTests } from './contract/usage.contract.ts';
@@ -64,6 +65,7 @@ export function describeStore(
     describe('audit', () => registerAuditTests(bench));
     describe('history', () => registerHistoryTests(bench));
     describe('usage', () => registerUsageTests(bench));
+    describe('nodes', () => registerNodeTests(bench));
     describe('uses', () => registerUseTests(bench));
     describe('migrations', () => registerMigrationTests(bench));
     it('answers a ping before and after it is migrated', async () => {

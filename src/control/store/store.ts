@@ -2,6 +2,7 @@ import type { Row } from '../../shared/entities/entity.ts';
 import type { Lease, LeaseRequest } from '../../shared/limits/lease.ts';
 import type { AuditRecord, AuditStore, RowChange } from './audit.ts';
 import type { Attribution, HistoryStore, RowSince } from './history.ts';
+import type { NodesStore } from './nodes.ts';
 import type { Position } from './position.ts';
 import type { UsageStore } from './usage-store.ts';
 
@@ -171,8 +172,9 @@ export interface CounterStore {
   deleteExpiredCounters(): Promise<number>;
 }
 
-export interface Store extends StoreReader, CounterStore, AuditStore, HistoryStore, UsageStore {
-  readonly kind: 'sqlite' | 'postgres';
+export interface Store extends StoreReader, CounterStore, AuditStore, HistoryStore, UsageStore, NodesStore {
+  /** `control_plane`: the store of a data plane. */
+  readonly kind: 'sqlite' | 'postgres' | 'control_plane';
   /** Creates or upgrades the tables; safe when several nodes do so at once. Throws `newer-store` on a store from a newer version. */
   migrate(): Promise<void>;
   /**

@@ -8,6 +8,7 @@ import { readChanges, readHead } from './change-log.ts';
 import { getVersion, listVersionChanges, listVersions, trimHistory } from './config-history.ts';
 import { GroupCommit } from './group-commit.ts';
 import { deleteExpiredCounters, leaseCounters, readCounters, resetCounters } from './limit-counters.ts';
+import { createNodesStore } from './node-rows.ts';
 import { columnOf, type EntityTables, tableOf, toEntityTable, toRow } from './rows/entity-table.ts';
 import { listTags } from './rows/list-tags.ts';
 import { migrate } from './schema/migrate.ts';
@@ -112,6 +113,7 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
     listVersionChanges: (version, page) => listVersionChanges(backend.read, tables, version, page),
     trimHistory: (limits) => trimHistory(backend, backend.read, limits),
     ...createUsageStore(backend),
+    ...createNodesStore(backend),
     ping: () => backend.ping(),
     close: async () => {
       await feed.close();

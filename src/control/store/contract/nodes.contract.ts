@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { StoreBench } from './store-bench.ts';
+
+export function registerNodeTests(bench: StoreBench): void {
+  it('returns the last report of each node, with the time of the database', async () => {
+    const store = await bench.fresh();
+    const before = (await store.readNodes()).now;
+    assert.deepEqual((await store.readNodes()).nodes, []);
+    await store.putNodes([
+      { id: 'b', data: '{"at":1}' },
+      { id: 'a', data: `{"name":"o'neil \\" ü😀"}` },
+    ]);
+    await store.putNodes([{ id: 'b', data: '{"at":2}' }]);
+    const { now, nodes } = await store.readNodes();
+    assert.deepEqual(
+      nodes.map(({ id, data }) => [id, JSON.parse(data)]),
+      [
+        ['a', { name: `o'neil " ü😀` }],
+        ['b', { at: 2 }],
+      ],
+    );
+    for (const { seenAt } of nodes) assert.ok(seenAt >= before && seenAt <= now, `${before} ${seenAt} ${now}`);
+  });
+
+  it('removes nodes that have been silent for long', async () => {
+    const store = await bench.fresh();
+    await store.putNodes([{ id: 'a', data: '{}' }]);
+    assert.equal(await store.deleteNodes(60_000), 0);
+    assert.equal(await store.deleteNodes(0), 1);
+    assert.deepEqual((await store.readNodes()).nodes, []);
+  });
+
+  it('a report is no change of the config', async () => {
+    const store = await bench.fresh();
+    const before = await store.position();
+    await store.putNodes([{ id: 'a', data: '{}' }]);
+    assert.deepEqual(await store.position(), before);
+  });
+}
