@@ -17,14 +17,18 @@ export interface GatewayProcess extends ProcessOutput, AsyncDisposable {
   readonly url: (listener: 'proxy' | 'admin' | 'status') => string;
 }
 
-/** Starts a gateway; defaults that `env` can replace: one worker, every port 0. Disposing of it kills it. */
+/**
+ * Starts a gateway; defaults that `env` can replace: one worker, every port 0. Disposing of it kills it. `entry`: the command line of
+ * another version (`previous-version.ts`).
+ */
 export function startGatewayProcess(
   prefix: string,
   env: Readonly<Record<string, string | undefined>> = {},
   options: readonly string[] = [],
+  entry = main,
 ): GatewayProcess {
   const anywhere = '127.0.0.1:0';
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, 'start', ...options], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry, 'start', ...options], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       NODE_COMPILE_CACHE: cache,
