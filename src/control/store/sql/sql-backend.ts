@@ -39,11 +39,8 @@ export interface SqlBackend {
   notify(transaction: SqlTransaction, version: number): Promise<void>;
   /** Resolves when the database answers, before or after a migration. */
   ping(): Promise<void>;
-  /**
-   * Calls `onCommit` when another node has committed, or the database was restored. `readPosition` is read at intervals: it
-   * covers lost notifications, and is the only sign of a restore. Returns the function that stops it.
-   */
-  watch(onCommit: (seen: SeenCommit) => void, readPosition: () => Promise<FeedPosition>): () => Promise<void>;
+  /** Calls `onCommit` when another node has committed, or the database was restored. Returns the function that stops it. */
+  watch(onCommit: (seen: SeenCommit) => void): () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -53,8 +50,5 @@ export interface StoreHead extends FeedPosition {
   readonly lastTimestamp: number;
 }
 
-/** A version of the store, with its stamp unless a notification named the version only. */
-export interface SeenCommit {
-  readonly version: number;
-  readonly stamp: string | null;
-}
+/** A position of the store, or its version when a notification named no more. */
+export type SeenCommit = FeedPosition | { readonly version: number; readonly stamp: null };

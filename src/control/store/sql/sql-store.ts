@@ -36,7 +36,10 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
     const { store, version, stamp } = see(await readHead(backend.read));
     return { store, version, stamp };
   };
-  const feed = createChangeFeed(() => backend.watch((seen) => feed.announce(seen), position), log);
+  const feed = createChangeFeed(
+    () => backend.watch((seen) => feed.announce(seen.stamp === null ? seen : see(seen))),
+    log,
+  );
 
   // Only one transaction of this node waits for those of others, so that they do not use up its connections.
   const commits = new GroupCommit({

@@ -1,12 +1,14 @@
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely';
 import pg from 'pg';
 import type { Settings } from '../../../../shared/settings/settings.ts';
 import { awaitWithTimeout } from '../../../../shared/util/time/await-with-timeout.ts';
 import { toHead } from '../change-log.ts';
 import type { ColumnRow, SqlBackend, SqlTransaction, StoreHead, StoreLog, Tables } from '../sql-backend.ts';
+import type { ConnectionSettings } from './connection-settings.ts';
+import { changesChannel } from './notification-listener.ts';
 import { OpenSockets } from './open-sockets.ts';
 import { createPool } from './postgres-pool.ts';
-import { changesChannel, watchPostgres } from './postgres-watch.ts';
+import { watchPostgres } from './postgres-watch.ts';
 
 export interface PostgresBackendOptions {
   readonly pg: Settings['pg'];
@@ -37,22 +39,28 @@ export function createPostgresBackend({ pg: settings, ca, log }: PostgresBackend
   const sockets = new OpenSockets();
   const connection = { ...toClientConfig(settings, ca), stream: () => sockets.create() };
   const address = `${settings.user}@${settings.host}:${settings.port}/${settings.database}`;
-  const common = { address, schema: settings.schema, log, setUpTimeout: settings.timeout };
-  const short = createPool({
-    ...common,
-    connection: withTimeout(connection, settings.timeout),
-    size: settings.poolSize,
+  const patient = (timeout: number): pg.ClientConfig => ({ ...connection, query_timeout: timeout + 1000 });
+  const settingsWith = (timeout: number, durable = true): ConnectionSettings => ({
+    schema: settings.schema,
+    statementTimeout: timeout,
+    idleTimeout: timeout + 10_000,
+    durable,
   });
-  const long = createPool({ ...common, connection: withTimeout(connection, longTimeout), size: longPoolSize });
-  const regular = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: short }) });
-  const snapshot = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: long }) });
-  const counting = createPool({
-    ...common,
-    connection: withTimeout(connection, settings.timeout),
-    size: countersPoolSize,
-    setUp: 'set synchronous_commit to off',
-  });
-  const counters = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: counting }) });
+  const poolOf = (size: number, timeout: number, durable = true): PostgresPool =>
+    createPool({
+      address,
+      log,
+      size,
+      connection: patient(timeout),
+      settings: settingsWith(timeout, durable),
+      setUpTimeout: settings.timeout,
+    });
+  const short = poolOf(settings.poolSize, settings.timeout);
+  const long = poolOf(longPoolSize, longTimeout);
+  const counting = poolOf(countersPoolSize, settings.timeout, false);
+  const [regular, snapshot, counters] = [short, long, counting].map(
+    (pool) => new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }),
+  ) as [Kysely<Tables>, Kysely<Tables>, Kysely<Tables>];
   return {
     kind: 'postgres',
     write: regular,
@@ -77,8 +85,13 @@ export function createPostgresBackend({ pg: settings, ca, log }: PostgresBackend
     ping: async () => {
       await sql<ColumnRow>`select 1`.execute(regular);
     },
-    watch: (onCommit, readPosition) =>
-      watchPostgres({ connection: withTimeout(connection, settings.timeout), onCommit, readPosition, log }),
+    watch: (onCommit) =>
+      watchPostgres({
+        connection: patient(settings.timeout),
+        settings: settingsWith(settings.timeout),
+        onCommit,
+        log,
+      }),
     close: async () => {
       // Kysely never calls a pool that it has not used.
       const pools = [short, long, counting].map((pool) => pool.end());
@@ -106,19 +119,6 @@ function toClientConfig(settings: Settings['pg'], ca: string | null): pg.ClientC
     keepAlive: true,
     application_name: 'sluicegate',
     types: { getTypeParser },
-  };
-}
-
-/**
- * The server stops a statement that takes too long, and a transaction whose node is silent (it would block all writers). The
- * client has a slightly longer timeout, for a server that no longer answers at all.
- */
-function withTimeout(connection: pg.ClientConfig, timeout: number): pg.ClientConfig {
-  return {
-    ...connection,
-    statement_timeout: timeout,
-    idle_in_transaction_session_timeout: timeout + 10_000,
-    query_timeout: timeout + 1000,
   };
 }
 

@@ -42,3 +42,8 @@ function codeOf(error: Error): string {
 function isSqlState(code: string): boolean {
   return /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]{4}$/.test(code);
 }
+
+/** True when the server does not accept writes, such as a standby. */
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof Error && codeOf(error) === '25006';
+}

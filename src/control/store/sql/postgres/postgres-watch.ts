@@ -1,92 +1,90 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { awaitWithTimeout } from '../../../../shared/util/time/await-with-timeout.ts';
-import type { FeedPosition } from '../../store.ts';
 import type { SeenCommit, StoreLog } from '../sql-backend.ts';
+import type { ConnectionSettings } from './connection-settings.ts';
+import { HeadPoller } from './head-poller.ts';
+import { NotificationListener } from './notification-listener.ts';
 
-export const changesChannel = 'sluicegate_changes';
+/** Milliseconds between two polls while notifications arrive: the bound of a commit whose notification is lost. */
+const slowInterval = 500;
 
-/** How often the position is read, so that a lost notification delays a change by no more. In milliseconds. */
-const pollInterval = 500;
+/** Milliseconds between two polls while they do not. */
+const fastInterval = 75;
 
-const firstRetryDelay = 200;
-const maxRetryDelay = 5000;
+/** Milliseconds that a notification may be later than the poll that has seen its commit. */
+const grace = 250;
+
+/** Notified versions that are remembered. */
+const maxNotified = 1000;
 
 /** Maximum wait for the server at close. In milliseconds. */
 const closeLimit = 1000;
 
 export interface WatchOptions {
   readonly connection: pg.ClientConfig;
+  readonly settings: ConnectionSettings;
   readonly onCommit: (seen: SeenCommit) => void;
-  readonly readPosition: () => Promise<FeedPosition>;
   readonly log: StoreLog;
 }
 
 /**
- * Detects commits of other nodes: with LISTEN on a connection of its own, which is opened again when it is lost, and by reading the
- * position at intervals. That covers lost notifications, poolers that do not forward them, and a database that was restored from a
- * backup.
+ * Detects commits of other nodes by notifications, and by polls of the store's head: slowly while notifications arrive, because one may
+ * be lost and a restored database sends none, and fast while they do not. A poll that sees a commit without its notification makes
+ * the polls fast until a round trip has shown that notifications arrive.
  */
-export function watchPostgres(options: WatchOptions): () => Promise<void> {
+export function watchPostgres({ connection, settings, onCommit, log }: WatchOptions): () => Promise<void> {
   let closed = false;
-  let client: pg.Client | null = null;
-  let retryDelay = firstRetryDelay;
-  let retryTimer: NodeJS.Timeout | undefined;
-  let pollTimer: NodeJS.Timeout | undefined;
-  let polling: Promise<void> = Promise.resolve();
+  let interval = fastInterval;
+  let polled = -1;
+  const notified = new Set<number>();
+  const timers = new Set<NodeJS.Timeout>();
 
-  async function listen(): Promise<void> {
-    const fresh = new pg.Client(options.connection);
-    client = fresh;
-    fresh.on('notification', (message) => {
-      const version = Number(message.payload);
-      if (Number.isSafeInteger(version) && !closed) options.onCommit({ version, stamp: null });
-    });
-    fresh.on('error', (error) => lost(fresh, error));
-    fresh.on('end', () => lost(fresh, new Error('the connection was closed')));
-    try {
-      await fresh.connect();
-      await fresh.query(`listen ${changesChannel}`);
-      if (retryDelay !== firstRetryDelay) options.log.info('the change feed is connected again');
-      retryDelay = firstRetryDelay;
-    } catch (error) {
-      lost(fresh, error instanceof Error ? error : new Error(String(error)));
-    }
+  const poller = new HeadPoller({
+    connection,
+    settings,
+    interval: () => interval,
+    onHead: (head) => {
+      onCommit(head);
+      if (head.version === polled) return;
+      const first = polled === -1;
+      polled = head.version;
+      if (!first) expectNotification(head.version);
+    },
+  });
+  const listener = new NotificationListener({
+    connection,
+    log,
+    notify: (channel, payload) => poller.notify(channel, payload),
+    onVersion: (version) => {
+      notified.add(version);
+      for (const oldest of notified) {
+        if (notified.size <= maxNotified) break;
+        notified.delete(oldest);
+      }
+      onCommit({ version, stamp: null });
+    },
+    onProven: (proven) => {
+      if (closed) return;
+      interval = proven ? slowInterval : fastInterval;
+      if (!proven) poller.wake();
+    },
+  });
+
+  function expectNotification(version: number): void {
+    if (interval === fastInterval || notified.has(version)) return;
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      if (!notified.has(version)) listener.suspect();
+    }, grace).unref();
+    timers.add(timer);
   }
 
-  function lost(which: pg.Client, error: Error): void {
-    if (closed || client !== which) return;
-    client = null;
-    which.end().catch(() => undefined);
-    if (retryDelay === firstRetryDelay) {
-      options.log.warn(
-        `the change feed lost its connection; polling for changes until it is connected again: ${error.message}`,
-      );
-    }
-    retryTimer = setTimeout(() => void listen(), retryDelay).unref();
-    retryDelay = Math.min(retryDelay * 2, maxRetryDelay);
-  }
-
-  async function poll(): Promise<void> {
-    try {
-      const position = await options.readPosition();
-      if (!closed) options.onCommit(position);
-    } catch {
-      // The database is unavailable: the listening connection has reported it, and the next round tries again.
-    }
-    if (!closed) pollTimer = setTimeout(startPolling, pollInterval).unref();
-  }
-
-  function startPolling(): void {
-    polling = poll();
-  }
-
-  void listen();
-  startPolling();
+  poller.start();
+  listener.start();
   return async () => {
     closed = true;
-    clearTimeout(retryTimer);
-    clearTimeout(pollTimer);
+    for (const timer of timers) clearTimeout(timer);
     // A server that hangs answers neither; the backend cuts the connections afterwards.
-    await awaitWithTimeout(Promise.all([polling, client?.end()]), closeLimit);
+    await awaitWithTimeout(Promise.all([listener.close(), poller.close()]), closeLimit);
   };
 }

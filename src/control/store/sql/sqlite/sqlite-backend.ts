@@ -51,7 +51,7 @@ export function openSqliteBackend(
     lockHead: (transaction) => readHead(transaction),
     // One node owns the file, so there is no other node to notify.
     notify: async () => undefined,
-    watch: (onCommit, readPosition) => watchSqlite({ file: replaced, onCommit, readPosition }),
+    watch: (onCommit) => watchSqlite({ file: replaced, onCommit, readPosition: () => readHead(read.queries) }),
     ping: async () => {
       await sql<ColumnRow>`select 1`.execute(read.queries);
     },
