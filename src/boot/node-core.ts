@@ -137,5 +137,6 @@ function forWorkers(settings: Settings): Settings {
     statusTls: { ...statusTls, key: [] },
     pg: { ...pg, password: null },
     declarative: { ...declarative, text: null },
+    hybrid: null,
   };
 }

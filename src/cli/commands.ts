@@ -167,6 +167,14 @@ export const commands: readonly CommandDescription[] = [
     load: async () => (await import('./commands/config.ts')).config,
   },
   {
+    name: 'hybrid',
+    summary: 'Generate the certificate that control planes and data planes share',
+    argument: 'gen_cert [certificate] [key]',
+    options: [{ name: 'days', short: 'd', value: 'days', description: 'how long it is valid (1095)' }],
+    takesSettings: false,
+    load: async () => (await import('./commands/hybrid.ts')).hybrid,
+  },
+  {
     name: 'explain',
     summary: 'Send a request through a running gateway and show what happened to it, and why',
     argument: '[method] <path>',

@@ -48,6 +48,10 @@ function loadedSettings(prefix: string, env: Readonly<Record<string, string>>): 
 
 function baseSettings(prefix: string): Settings {
   return {
+    role: 'traditional',
+    hybrid: null,
+    clusterListen: [],
+    dataPlanePurgeDelay: 1_209_600_000,
     logLevel: 'notice',
     logFormat: 'json',
     proxyAccessLog: join(prefix, 'access.log'),

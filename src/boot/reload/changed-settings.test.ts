@@ -20,6 +20,7 @@ test('names what has changed, and nothing else', () => {
 test('notices a secret that has changed, although it is masked', () => {
   for (const name of settingNames.filter((each) => definitions[each].secret)) {
     const other: Record<string, string> = name.startsWith('client_ssl') ? { client_ssl: 'on' } : {};
+    if (name === 'cluster_cert_key') Object.assign(other, { role: 'data_plane', cluster_cert: '/a.pem' });
     // A key needs its certificate.
     if (name.endsWith('_ssl_cert_key') || name === 'ssl_cert_key') other[name.slice(0, -'_key'.length)] = '/a.pem';
     const [before, after] = ['one-secret-text-of-some-length', 'another-secret-text-of-length'].map((value) =>

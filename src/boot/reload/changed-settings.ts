@@ -10,6 +10,7 @@ const secrets: Readonly<Record<string, (settings: Settings) => unknown>> = {
   admin_ssl_cert_key: ({ adminTls }) => adminTls.key,
   status_ssl_cert_key: ({ statusTls }) => statusTls.key,
   declarative_config_string: ({ declarative }) => declarative.text,
+  cluster_cert_key: ({ hybrid }) => hybrid?.key,
   client_ssl_cert_key: ({ clientCertificate }) => clientCertificate?.key,
 };
 

@@ -1,4 +1,12 @@
-import type { Store } from '../store/store.ts';
+import type { EntityRegistry } from '../../shared/entities/registry.ts';
+import type { HybridSettings } from '../../shared/settings/hybrid-settings.ts';
+import type { InheritedDescriptors, ListeningSocket } from '../../shared/sockets/listening-sockets.ts';
+import type { CachedRows } from '../lookup/cached-rows.ts';
+import type { Publisher } from '../publish/publisher.ts';
+import type { PublisherLog } from '../publish/publisher-options.ts';
+import type { FeedPosition, Store } from '../store/store.ts';
+
+export type { HybridSettings };
 
 /**
  * The connection between control planes and data planes.
@@ -7,26 +15,6 @@ import type { Store } from '../store/store.ts';
  * through it: `DataPlaneStore` is a `Store`, so everything that works with a store works there. Changes come without a request: the
  * control plane sends each batch of its change feed once to all data planes that are in the position before it.
  */
-
-/** Settings of both ends: Kong's `cluster_*`. */
-export interface HybridSettings {
-  /** `shared`: both ends have the same certificate, which is pinned. `pki`: certificates are signed by `caCert`. */
-  readonly mtls: 'shared' | 'pki';
-  /** PEM texts. */
-  readonly cert: string;
-  readonly key: string;
-  /** PEM text of the authorities, for `pki`; null with `shared`. */
-  readonly ca: string | null;
-  /** Name in the certificate of control planes, for `pki`; null: that of the address. */
-  readonly serverName: string | null;
-  /** Control planes in the order of preference: `cp.internal:8005`. */
-  readonly controlPlanes: readonly string[];
-  /** Maximum bytes of a message. */
-  readonly maxPayload: number;
-  /** Milliseconds for a call, and for a connection. */
-  readonly timeout: number;
-  readonly labels: Readonly<Record<string, string>>;
-}
 
 /** A data plane as a control plane sees it. */
 export interface ConnectedDataPlane {
@@ -46,18 +34,95 @@ export interface ConnectedDataPlane {
   readonly refused: string | null;
 }
 
+/** One end of the connection, as the other end and the logs name it. */
+export interface HybridNode {
+  /** UUID. */
+  readonly nodeId: string;
+  readonly hostname: string;
+  /** Of Sluicegate. */
+  readonly version: string;
+}
+
+/** Times in milliseconds. */
+export interface HybridTimes {
+  /** Between two pings. Default 5,000. */
+  readonly pingInterval: number;
+  /** Without anything from the other end, the connection is closed after that. Default 15,000. */
+  readonly silence: number;
+  /** Maximum pause before the first attempt to reconnect. It is random, and doubles up to `maxPause`. Default 1,000. */
+  readonly firstPause: number;
+  /** Default 10,000. */
+  readonly maxPause: number;
+}
+
+/** Options of `startControlPlaneServer` in `server/start-control-plane-server.ts`. */
+export interface ControlPlaneServerOptions extends HybridNode {
+  /** Addresses to listen on; port 0 lets the system choose. */
+  readonly listen: readonly HybridListenAddress[];
+  readonly settings: HybridSettings;
+  /** The store of the control plane. Data planes read and write it as `data-plane-rights.ts` allows. */
+  readonly store: Store;
+  readonly entities: EntityRegistry;
+  /** Source of the config: the server listens to `publisher.onStored`, and sends its copy while the database is unavailable. */
+  readonly publisher: Publisher;
+  /** Recently looked-up rows, which answer lookups while the database is unavailable; null: the store is always queried. */
+  readonly cached: CachedRows | null;
+  readonly log: PublisherLog;
+  /** Sockets of the predecessor, by `socketKey`. Default: none. */
+  readonly inherited?: InheritedDescriptors;
+  /** Maximum connected data planes. Default 10,000. */
+  readonly maxDataPlanes?: number;
+  readonly times?: Partial<HybridTimes>;
+}
+
+export interface HybridListenAddress {
+  /** IP without brackets. */
+  readonly ip: string;
+  readonly port: number;
+  /** Length of the accept queue. Default 511. */
+  readonly backlog?: number;
+  readonly reuseport?: boolean;
+  readonly ipv6only?: boolean;
+}
+
 /** The listener of a control plane. */
 export interface ControlPlaneServer {
   readonly addresses: readonly { readonly ip: string; readonly port: number }[];
+  /** For a successor. */
+  readonly sockets: readonly ListeningSocket[];
+  /** Connected ones, and those of the last ten minutes that were refused because of their version. */
   dataPlanes(): readonly ConnectedDataPlane[];
-  /** New certificates from now on; connections continue. */
+  /** New certificates from now on; connections continue. Throws when they cannot be used; nothing has changed then. */
   setTls(settings: Pick<HybridSettings, 'cert' | 'key' | 'ca'>): void;
+  /** Asks data planes to connect again, spread over some seconds, and closes everything. */
   close(): Promise<void>;
 }
 
-/** The store of a data plane: `kind` is `control_plane`. Every function rejects with a `StoreError` `unavailable` without a connection. */
+/** Options of `openDataPlaneStore` in `client/open-data-plane-store.ts`. */
+export interface DataPlaneStoreOptions extends HybridNode {
+  readonly settings: HybridSettings;
+  readonly entities: EntityRegistry;
+  readonly log: PublisherLog;
+  /**
+   * Position of the config that the node starts with (`Publisher.resume`): it receives only what has changed since. Null: it has none,
+   * and receives everything.
+   */
+  readonly position: FeedPosition | null;
+  readonly times?: Partial<HybridTimes>;
+}
+
+/**
+ * The store of a data plane: `kind` is `control_plane`. It connects when it is opened, and stays connected until it is closed. Every
+ * function rejects with a `StoreError` `unavailable` without a connection, except that pushed changes can still be read. Functions
+ * that no data plane needs (audit, history, `writeRows`) reject with a `TypeError`.
+ */
 export interface DataPlaneStore extends Store {
   /** The control plane that it is connected to: `cp.internal:8005`; null: none. */
   readonly connectedTo: string | null;
+  /** When it last knew that it has every change, milliseconds since the epoch; 0: never. */
+  readonly currentAt: number;
+  /** Reports the version that all workers have, which `ControlPlaneServer.dataPlanes` shows. */
+  acknowledge(version: number): void;
+  /** New certificates for the next connection. Throws when they cannot be used; nothing has changed then. */
   setTls(settings: Pick<HybridSettings, 'cert' | 'key' | 'ca'>): void;
 }

@@ -1,7 +1,7 @@
 import type { SnapshotDelta, ToWorker, ZoneChanges } from '../../shared/messages/messages.ts';
 import type { AddressChanges } from '../../shared/messages/upstream-addresses.ts';
 import type { ZoneRegistry } from '../../shared/zones/zone-registry.ts';
-import type { Store } from '../store/store.ts';
+import type { ChangeBatch, FeedPosition, Store } from '../store/store.ts';
 import type { AddressBook } from './address-book.ts';
 
 /** The first config of a worker. */
@@ -24,6 +24,13 @@ export interface DeltaReceivers {
 export interface PublisherLog {
   log(level: 'notice' | 'warn' | 'error', message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
+
+/** What the publisher has read from the store. */
+export type StoredEvent =
+  /** In the order of the store, without gaps; never a part of a transaction. */
+  | { readonly kind: 'changes'; readonly batch: ChangeBatch }
+  /** All of it. `changed`: rows differ from those before. */
+  | { readonly kind: 'config'; readonly position: FeedPosition; readonly changed: boolean };
 
 export interface PublisherOptions {
   readonly store: Store;

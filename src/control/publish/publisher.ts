@@ -8,7 +8,7 @@ import type { AddressBook } from './address-book.ts';
 import { ConfigMirror } from './config-mirror.ts';
 import { deltaPieces } from './delta-pieces.ts';
 import type { LastGoodWriter } from './last-good-writer.ts';
-import type { DeltaReceivers, PublisherLog, PublisherOptions } from './publisher-options.ts';
+import type { DeltaReceivers, PublisherLog, PublisherOptions, StoredEvent } from './publisher-options.ts';
 
 /** Maximum changes that are read at once. */
 const changesPerRead = 256;
@@ -29,6 +29,7 @@ export class Publisher implements ConfigPublisher {
   readonly #recheck: () => Promise<void>;
   readonly #onDelta: (delta: SnapshotDelta) => void;
   readonly #waiters = new Set<() => void>();
+  readonly #storedListeners = new Set<(event: StoredEvent) => void>();
   #lastGood: LastGoodWriter | null = null;
   /**
    * Version of the last delta that was sent; later changes did not concern workers. It is that of the store, except that
@@ -77,6 +78,16 @@ export class Publisher implements ConfigPublisher {
     return { ...this.#mirror.full(), version: this.#sent };
   }
 
+  /**
+   * Calls back after each batch of changes that was read from the store, and after each comparison with all of it, when `position` and
+   * `config` have it and cached lookups have been evicted. Returns the function that ends it. The listener must not throw.
+   */
+  onStored(listener: (event: StoredEvent) => void): () => void {
+    const entry = (event: StoredEvent): void => listener(event);
+    this.#storedListeners.add(entry);
+    return () => this.#storedListeners.delete(entry);
+  }
+
   /** From now on every change is written to the last-good file, too. */
   keepLastGood(writer: LastGoodWriter): void {
     this.#lastGood = writer;
@@ -95,12 +106,18 @@ export class Publisher implements ConfigPublisher {
       zones: { added: this.#zones?.all() ?? {}, dropped: [] },
       addresses: this.#addresses?.all() ?? { changed: [], dropped: [] },
     }));
+    this.#stored({ kind: 'config', position: this.position, changed: true });
+  }
+
+  /** Like `begin`, with a config that needs no comparison: it was read from the store that is followed, in that position. */
+  resume(dump: Dump): void {
+    this.begin(dump);
+    this.#resync = false;
   }
 
   /** Reads the config from the store and sends it to the workers. */
   async load(): Promise<void> {
-    this.begin(await this.#store.dump(snapshotEntities));
-    this.#resync = false;
+    this.resume(await this.#store.dump(snapshotEntities));
     this.#lastGood?.changed();
   }
 
@@ -209,7 +226,10 @@ export class Publisher implements ConfigPublisher {
     if (typeof batch === 'string') return this.#compare(batch);
     if (batch.changes.length === 0) return;
     const delta = this.#mirror.apply(batch);
-    if (delta !== null) await this.#sendOrCompare(delta);
+    // Reported before workers of this node have it: other nodes need not wait for them.
+    const sent = delta === null ? null : this.#sendOrCompare(delta);
+    this.#stored({ kind: 'changes', batch });
+    await sent;
     this.#wake();
   }
 
@@ -242,7 +262,9 @@ export class Publisher implements ConfigPublisher {
     await this.#recheck();
     this.#resync = false;
     const delta = await this.#mirror.replaceInPieces(dump, nextTurn);
-    await this.#sendOrCompare(delta);
+    const sent = this.#sendOrCompare(delta);
+    this.#stored({ kind: 'config', position: this.position, changed: !isEmpty(delta) });
+    await sent;
     const restored = this.#rewritten;
     this.#rewritten = false;
     if (restored) {
@@ -302,6 +324,10 @@ export class Publisher implements ConfigPublisher {
       ...(addresses === null ? {} : { addresses }),
     });
     this.#lastGood?.changed();
+  }
+
+  #stored(event: StoredEvent): void {
+    for (const listener of this.#storedListeners) listener(event);
   }
 
   #wake(): void {

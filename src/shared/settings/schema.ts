@@ -2,6 +2,7 @@ import { database } from './definitions/database.ts';
 import type { SettingDefinition } from './definitions/definition.ts';
 import { dns } from './definitions/dns.ts';
 import { general } from './definitions/general.ts';
+import { hybrid } from './definitions/hybrid.ts';
 import { listeners } from './definitions/listeners.ts';
 import { observability } from './definitions/observability.ts';
 import { proxy } from './definitions/proxy.ts';
@@ -14,9 +15,10 @@ export const settingGroups = [
   { title: 'Logs, metrics, traces', settings: observability },
   { title: 'Name resolution', settings: dns },
   { title: 'Database', settings: database },
+  { title: 'Control planes and data planes', settings: hybrid },
 ] as const;
 
-const all = { ...general, ...listeners, ...proxy, ...observability, ...dns, ...database } as const;
+const all = { ...general, ...listeners, ...proxy, ...observability, ...dns, ...database, ...hybrid } as const;
 
 export type SettingName = keyof typeof all;
 

@@ -1,3 +1,4 @@
+import type { HybridSettings, Role } from './hybrid-settings.ts';
 import type { LogFormat } from './kinds/log-format.ts';
 import type { ServerPolicy } from './kinds/tls-policy.ts';
 
@@ -43,14 +44,21 @@ export interface DnsSettings {
   readonly noSync: boolean;
 }
 
-/** Everything that is fixed at boot. Durations are milliseconds, sizes are bytes. */
 /** Certificates and their keys, in the same order: files, PEM texts or base64 of PEM. */
 export interface ListenerTls {
   readonly cert: readonly string[];
   readonly key: readonly string[];
 }
 
+/** Everything that is fixed at boot. Durations are milliseconds, sizes are bytes. */
 export interface Settings {
+  readonly role: Role;
+  /** Null: the node is `traditional`. */
+  readonly hybrid: HybridSettings | null;
+  /** Where a control plane waits for data planes. */
+  readonly clusterListen: readonly ListenAddress[];
+  /** How long a data plane that no longer reports is known. */
+  readonly dataPlanePurgeDelay: number;
   /** The directory where the node keeps its store, certificates, logs and pid. */
   readonly prefix: string;
   readonly logLevel: LogLevel;
@@ -93,7 +101,9 @@ export interface Settings {
   readonly adminHosts: readonly string[];
   /** `hash_keys`: API keys are stored as hashes. */
   readonly hashKeys: boolean;
+  /** 0 on a control plane. */
   readonly workers: number;
+  /** A data plane has `off`. */
   readonly database: 'sqlite' | 'postgres' | 'off';
   /** Where the config comes from at start and on reload, when `database` is `off`. Both null: from `POST /config` only. */
   readonly declarative: {

@@ -23,12 +23,9 @@ export const general = {
   ),
   node_id: kong(uuid, '', 'Fixed id of this node. Without it, the node generates one at its first start and keeps it.'),
   role: kong(
-    oneOf(['traditional'], {
-      control_plane: 'hybrid mode is not supported',
-      data_plane: 'hybrid mode is not supported',
-    }),
+    oneOf(['traditional', 'control_plane', 'data_plane']),
     'traditional',
-    'Every node is both control plane and data plane.',
+    'What the node does. `traditional`: everything. `control_plane`: it has the database and the Admin API, and no traffic. `data_plane`: it has the traffic, and everything else comes from a control plane (docs/deploy/hybrid.md).',
   ),
   router_flavor: kong(
     oneOf(['traditional_compatible', 'traditional']),

@@ -6,6 +6,7 @@ import { serverPolicy } from '../kinds/tls-policy.ts';
 import type { Values } from '../schema.ts';
 import type { DnsSettings, ListenAddress, Settings } from '../settings.ts';
 import { SettingsError } from '../settings-error.ts';
+import { checkRole, forRole, hybridSettings } from './hybrid.ts';
 
 /** Converts parsed values to the settings of the gateway, and validates combinations of settings. */
 export function buildSettings(values: Values, shown: Settings['public'], cwd: string): Settings {
@@ -17,6 +18,7 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     name: 'proxy_listen' | 'stream_listen' | 'admin_listen' | 'status_listen',
   ): readonly ListenAddress[] => values[name].map((entry) => entry.address);
   const settings: Settings = {
+    ...hybridSettings(values),
     prefix,
     logLevel: values.log_level,
     logFormat: values.log_format,
@@ -137,8 +139,10 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     tracing: { instrumentations: values.tracing_instrumentations, samplingRate: values.tracing_sampling_rate },
     public: { ...shown, prefix },
   };
-  checkTogether(settings);
-  return settings;
+  checkRole(settings);
+  const effective = forRole(settings);
+  checkTogether(effective);
+  return effective;
 }
 
 function dnsSettings(values: Values): DnsSettings {
@@ -216,6 +220,7 @@ function checkAddresses(settings: Settings): void {
     stream_listen: settings.streamListen,
     admin_listen: settings.adminListen,
     status_listen: settings.statusListen,
+    cluster_listen: settings.clusterListen,
   };
   for (const [name, addresses] of Object.entries(listeners)) {
     for (const { ip, port, udp, listener, ssl, proxyProtocol } of addresses) {

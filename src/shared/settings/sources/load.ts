@@ -61,6 +61,8 @@ export function loadSettings(sources: SettingSources = {}): LoadedSettings {
   }
   const [first, ...others] = invalid;
   if (first !== undefined) throw others.length === 0 ? first : severalInvalid(invalid);
+  // A data plane has no other database, so its default is not that of other nodes.
+  if (values['role'] === 'data_plane' && effective('database', layers) === null) values['database'] = 'off';
   const settings = buildSettings(values as Values, publicSettings(values, texts), cwd);
   warnings.push(...settingsWarnings(settings));
   return { settings, warnings, file };

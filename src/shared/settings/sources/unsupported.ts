@@ -1,5 +1,5 @@
 /**
- * Settings of Kong that have no effect here: they tune nginx, Lua, hybrid mode or parts that work differently. They are
+ * Settings of Kong that have no effect here: they tune nginx, Lua or parts that work differently. They are
  * accepted, with a warning, so that an existing deployment starts unchanged.
  */
 const names: ReadonlySet<string> = new Set([
