@@ -141,9 +141,10 @@ export async function startGateway(
 const followInterval = 500;
 
 /** Requests in flight see changes of the config that the new process writes: a revoked credential is revoked here, too. */
-async function handOver({ publisher, shutdown }: ListeningNode, released: () => void): Promise<void> {
+async function handOver({ publisher, reports, shutdown }: ListeningNode, released: () => void): Promise<void> {
   const follow = setInterval(() => publisher.catchUp(), followInterval);
   try {
+    await reports.handOver();
     await shutdown.handOver(released);
   } finally {
     clearInterval(follow);

@@ -9,16 +9,19 @@ import type {
 } from '../control/admin/contract.ts';
 import { startAdmin, startStatus } from '../control/admin/start-admin.ts';
 import { createNodeFacts } from '../control/supervisor/node-facts.ts';
+import { NodeVitals } from '../shared/zones/worker-vitals.ts';
 import { zoneFill } from '../shared/zones/zone-kinds.ts';
 import type { ZoneRegistry } from '../shared/zones/zone-registry.ts';
 import type { ConfiguredNode } from './configure-node.ts';
 import { openDescriptors } from './observability/descriptor-watch.ts';
+import { NodeReports } from './observability/node-reports.ts';
 
 /** Bytes that fit into a socket path on every system. */
 const maxSocketPath = 100;
 
 /** The workers, the Admin API and the status API listen. */
 export interface ListeningNode extends ConfiguredNode {
+  readonly reports: NodeReports;
   readonly listeners: readonly RunningListener[];
 }
 
@@ -37,14 +40,20 @@ export async function listenNode(node: ConfiguredNode): Promise<ListeningNode> {
     zones: () => zoneFacts(zones),
     pluginCounts: () => node.pluginCounts.totals(),
   });
+  const reports = new NodeReports(node);
+  shutdown.add('the control plane', () => reports.stop());
+  const vitals = new NodeVitals(memory.vitals);
   metrics.addCore({
     node: facts,
     counters: memory.counters,
     linesLost: () => logs.dropped,
     workers: () => ({
       wanted: settings.workers,
-      running: supervisor.running().map(({ number, loop }) => ({ worker: number, ...loop })),
+      running: supervisor.running().map(({ number, loop: { idle, active } }) => {
+        return { worker: number, idle, active, delay: vitals.loopDelay(number) };
+      }),
     }),
+    inFlight: () => reports.load().inFlight,
     restarts: node.restarts,
     descriptors: () => ({
       open: openDescriptors(),
@@ -54,7 +63,11 @@ export async function listenNode(node: ConfiguredNode): Promise<ListeningNode> {
     stuck: () => supervisor.stuck,
     ping: () => store.ping(),
     dns: () => dns.facts(),
-    config: () => ({ version: publisher.position.version, failures: publisher.failures.size }),
+    config: () => ({
+      version: publisher.position.version,
+      failures: publisher.failures.size,
+      age: reports.configAge(),
+    }),
     analytics: () => analytics?.ledger ?? null,
   });
   const declarative = node.declarative?.loader ?? null;
@@ -63,6 +76,7 @@ export async function listenNode(node: ConfiguredNode): Promise<ListeningNode> {
     store,
     publisher,
     node: facts,
+    nodes: reports,
     dns: () => dns.facts(),
     health,
     metrics,
@@ -86,7 +100,11 @@ export async function listenNode(node: ConfiguredNode): Promise<ListeningNode> {
   shutdown.addListener(adminListener);
   const statusListener = await startStatus(dependencies, admin);
   shutdown.addListener(statusListener);
-  return { ...node, listeners: [adminListener, statusListener] };
+  // The process that this one replaces reports until then, with the same id.
+  const { predecessor } = options;
+  if (predecessor === null) reports.start();
+  else void predecessor.released.then(() => reports.start());
+  return { ...node, reports, listeners: [adminListener, statusListener] };
 }
 
 /** Null: the control plane serves the status API itself. */

@@ -1,3 +1,4 @@
+import type { CircuitState } from './circuits.ts';
 import type { EntityRow } from './entity-access.ts';
 import type { MetricFamily } from './metrics.ts';
 import type { ConfiguredInstance, PluginLogger, PluginSettings } from './tools.ts';
@@ -55,6 +56,13 @@ export interface BackgroundTools {
   readonly signal: AbortSignal;
 }
 
+/** A circuit that is not closed. */
+export interface OpenCircuit {
+  /** What it protects, for people: the name of a service, an address. */
+  readonly key: string;
+  readonly state: Exclude<CircuitState, 'closed'>;
+}
+
 /**
  * What a plugin does outside of requests: jobs, calls to other servers, writes to the store. It runs on the control plane,
  * once in each node, while an instance of the plugin is enabled. With several nodes each has one: use the store to agree on
@@ -65,6 +73,8 @@ export interface PluginBackground {
   configured(instances: readonly ConfiguredInstance[]): void;
   /** Answers a message from a worker or from `adminRoutes` (`tools.background`). Must not keep workers waiting. */
   handle(message: unknown): Promise<unknown>;
+  /** Circuits of the plugin on this node that are not closed, for `GET /nodes`; the first 100 are shown. Default: none. */
+  circuits?(): readonly OpenCircuit[];
   /** Called after the last instance was removed, or when the node ends and no request is left. The signal is aborted. */
   stop(): void | Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { BackgroundStore, BackgroundTools, PluginBackground } from '../../plugin-sdk/background.ts';
+import type { BackgroundStore, BackgroundTools, OpenCircuit, PluginBackground } from '../../plugin-sdk/background.ts';
 import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
 import type { ConfiguredInstance, PluginLogger, PluginSettings } from '../../plugin-sdk/tools.ts';
 import type { Row } from '../../shared/entities/entity.ts';
@@ -60,6 +60,11 @@ export class BackgroundParts {
     return (await this.#parts.get(plugin)?.handle(message)) ?? null;
   }
 
+  /** Circuits of all plugins that are not closed. */
+  circuits(): readonly { readonly plugin: string; readonly key: string; readonly state: string }[] {
+    return [...this.#parts].flatMap(([plugin, part]) => part.circuits().map((circuit) => ({ plugin, ...circuit })));
+  }
+
   /** The node begins to stop: running work is aborted, and no further part starts. `stop` follows when no request is left. */
   abort(): void {
     for (const part of this.#parts.values()) part.abort();
@@ -114,6 +119,15 @@ class BackgroundPart {
   async handle(message: unknown): Promise<unknown> {
     await this.#queue;
     return this.#running?.part.handle(message);
+  }
+
+  circuits(): readonly OpenCircuit[] {
+    try {
+      return this.#running?.part.circuits?.() ?? [];
+    } catch (error) {
+      this.#log.error('plugin failed', { err: error });
+      return [];
+    }
   }
 
   abort(): void {

@@ -17,6 +17,7 @@ import { endpointsRoute } from './routes/endpoints.ts';
 import { logLevelRoutes } from './routes/log-level.ts';
 import { metricsRoute } from './routes/metrics.ts';
 import { nodeInfoRoute } from './routes/node-info.ts';
+import { nodeRoutes } from './routes/nodes.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { pluginAdminRoutes } from './routes/plugin-admin-routes.ts';
 import { pluginExtras, pluginRoutes } from './routes/plugins.ts';
@@ -41,6 +42,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     nodeInfoRoute(context, deps, options),
     statusRoute(deps),
     dnsStatusRoute(deps),
+    ...nodeRoutes(deps),
     metricsRoute(deps),
     endpointsRoute(() => routes),
     openApiRoute(() => ({ routes, entities: options.entities.definitions, version: deps.node.version })),

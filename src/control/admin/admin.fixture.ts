@@ -124,6 +124,11 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
       pluginCounts: () => ({}),
       notReadyReason: () => null,
     },
+    nodes: {
+      list: async () => ({ nodes: [], total: 0, version: 0, staleFor: null }),
+      load: () => ({ requests: 9, inFlight: 2, loopDelay: 1.5, shed: 1, workers: 1 }),
+      configAge: () => 2500,
+    },
     metrics: { enabled: () => false, collect: async () => [], failed: () => {} },
     declarative: null,
     analytics: null,

@@ -6,6 +6,8 @@ import type { LogLevel, Settings } from '../../shared/settings/settings.ts';
 import type { InheritedDescriptors, ListeningSocket } from '../../shared/sockets/listening-sockets.ts';
 import type { DeclarativeConfig } from '../declarative/db-less/declarative-config.ts';
 import type { NameState } from '../dns/types.ts';
+import type { NodeListing } from '../nodes/node-list.ts';
+import type { NodeLoadReport } from '../nodes/node-report.ts';
 import type { Store } from '../store/store.ts';
 import type { Analytics } from '../usage/analytics.ts';
 import type { AdminLog } from './admin-log.ts';
@@ -126,6 +128,14 @@ export interface HealthFacts {
   ): Promise<'done' | 'off' | 'unknown'>;
 }
 
+/** The nodes that share the store, and how loaded this one is. */
+export interface ClusterFacts {
+  list(): Promise<NodeListing>;
+  load(): NodeLoadReport;
+  /** Milliseconds since the node last knew that it has the whole config; null: it has none yet. */
+  configAge(): number | null;
+}
+
 /** Carries committed changes to the workers. */
 export interface ConfigPublisher {
   /**
@@ -143,6 +153,7 @@ export interface AdminDependencies {
   readonly store: Store;
   readonly publisher: ConfigPublisher;
   readonly node: NodeFacts;
+  readonly nodes: ClusterFacts;
   readonly dns: () => Promise<DnsFacts>;
   readonly health: HealthFacts;
   /** Null: there is a database, which the Admin API writes to. */

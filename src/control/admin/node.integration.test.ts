@@ -64,6 +64,7 @@ test('the status is the same on both listeners', async () => {
         total_requests: 9,
         shed_requests: 1,
       },
+      load: { requests_in_flight: 2, event_loop_delay: 0.002, shed_requests: 1, config_age: 2.5 },
       database: { reachable: true },
     });
   }

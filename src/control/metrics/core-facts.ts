@@ -9,6 +9,8 @@ export interface CoreFacts {
   readonly linesLost: () => number;
   /** Workers that should run, and those that do. */
   readonly workers: () => { readonly wanted: number; readonly running: readonly WorkerLoop[] };
+  /** Requests in flight in all workers. */
+  readonly inFlight: () => number;
   /** How often a worker has died and was replaced. */
   readonly restarts: () => number;
   /** Of these, workers that did not respond, or whose heap stayed full. */
@@ -23,7 +25,12 @@ export interface CoreFacts {
   readonly ping: () => Promise<void>;
   readonly dns: () => Promise<DnsFacts>;
   /** Version of the config that was sent to the workers, and entities that could not be built. */
-  readonly config: () => { readonly version: number; readonly failures: number };
+  readonly config: () => {
+    readonly version: number;
+    readonly failures: number;
+    /** Milliseconds since the node last knew that it has the whole config; null: it has none yet. */
+    readonly age: number | null;
+  };
   /** Requests that analytics has lost, and series that wait for the store; null: there is no analytics. */
   readonly analytics: () => { readonly dropped: number; readonly waiting: number } | null;
 }
@@ -33,4 +40,6 @@ export interface WorkerLoop {
   readonly worker: number;
   readonly idle: number;
   readonly active: number;
+  /** How late its timers run, 99th percentile of the last 5 s, in milliseconds. */
+  readonly delay: number;
 }

@@ -40,7 +40,8 @@ const facts: CoreFacts = {
   descriptors: () => ({ open: 10, limit: 100, exhaustions: 0 }),
   ping: async () => {},
   dns: async () => ({ servers: [], counts: {}, names: [], size: 0 }),
-  config: () => ({ version: 1, failures: 0 }),
+  inFlight: () => 0,
+  config: () => ({ version: 1, failures: 0, age: 0 }),
   analytics: () => null,
 };
 

@@ -28,10 +28,13 @@ const trafficCounters: readonly (readonly [name: string, counter: CounterName, h
   ['sluicegate_log_lines_dropped_total', 'logDropped', 'Lines of logs that could not be written'],
 ];
 
-function trafficFamilies({ counters, linesLost }: CoreFacts): readonly MetricFamily[] {
-  return trafficCounters.map(([name, which, help]) =>
-    counter(name, help, [], [[sumCounter(counters, Counter[which]) + (which === 'logDropped' ? linesLost() : 0)]]),
-  );
+function trafficFamilies({ counters, linesLost, inFlight }: CoreFacts): readonly MetricFamily[] {
+  return [
+    ...trafficCounters.map(([name, which, help]) =>
+      counter(name, help, [], [[sumCounter(counters, Counter[which]) + (which === 'logDropped' ? linesLost() : 0)]]),
+    ),
+    gauge('sluicegate_requests_in_flight', 'Requests that have begun and are not answered yet', [], [[inFlight()]]),
+  ];
 }
 
 function workerFamilies({ workers, restarts, stuck }: CoreFacts): readonly MetricFamily[] {
@@ -61,16 +64,28 @@ function workerFamilies({ workers, restarts, stuck }: CoreFacts): readonly Metri
       ['worker', 'state'],
       [...loop('active', ({ active }) => active), ...loop('idle', ({ idle }) => idle)],
     ),
+    gauge(
+      'sluicegate_worker_loop_delay_seconds',
+      'How late the timers of a worker run, 99th percentile of the last 5 s',
+      ['worker'],
+      running.map(({ worker, delay }): Point => [String(worker), delay / 1000]),
+    ),
   ];
 }
 
 function configFamilies({ config, node }: CoreFacts): readonly MetricFamily[] {
-  const { version, failures } = config();
+  const { version, failures, age } = config();
   const events = Object.entries(node.pluginCounts()).flatMap(([plugin, counts]) =>
     Object.entries(counts).map(([event, count]): Point => [plugin, event, count]),
   );
   return [
     gauge('sluicegate_config_version', 'Version of the config that the workers have been sent', [], [[version]]),
+    gauge(
+      'sluicegate_config_age_seconds',
+      'Time since the node last knew that it has the whole config',
+      [],
+      age === null ? [] : [[age / 1000]],
+    ),
     gauge('sluicegate_config_failures', 'Entities that could not be built into the config', [], [[failures]]),
     counter(
       'sluicegate_plugin_events_total',

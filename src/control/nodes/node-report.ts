@@ -15,6 +15,8 @@ export interface NodeReport {
   readonly version: string;
   /** Milliseconds since the epoch, by the clock of the node. */
   readonly startedAt: number;
+  /** When the report was made, by the same clock. */
+  readonly reportedAt?: number;
   /** Null: it has none yet. */
   readonly config: NodeConfigReport | null;
   readonly load: NodeLoadReport;

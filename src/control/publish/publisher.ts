@@ -73,6 +73,11 @@ export class Publisher implements ConfigPublisher {
     return this.#sent;
   }
 
+  /** False: the last changes have not been sent, or a comparison with the store is due. */
+  get isComplete(): boolean {
+    return !this.#unsent && !this.#resync;
+  }
+
   /** The whole config as it was last sent. */
   config(): SnapshotDelta {
     return { ...this.#mirror.full(), version: this.#sent };

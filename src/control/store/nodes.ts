@@ -19,6 +19,8 @@ export interface NodesStore {
   putNodes(nodes: readonly StoredNode[]): Promise<void>;
   /** All nodes by id, and the time of now by the same clock. */
   readNodes(): Promise<{ readonly now: number; readonly nodes: readonly SeenNode[] }>;
+  /** Removes a node: it has stopped. */
+  removeNode(id: string): Promise<void>;
   /** Removes nodes that have not reported for that long (milliseconds). Returns how many. */
   deleteNodes(silentFor: number): Promise<number>;
 }

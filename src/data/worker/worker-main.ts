@@ -4,10 +4,11 @@ import type { FromWorker, WorkerBoot } from '../../shared/messages/messages.ts';
 import { collectWhenIdle, hideGarbageCollector } from '../../shared/util/process/collect-when-idle.ts';
 import { sharedClock } from '../../shared/util/time/clock.ts';
 import { Counter, workerCounters } from '../../shared/zones/counters.ts';
-import { beatInterval, Vital, workerVitals } from '../../shared/zones/worker-vitals.ts';
+import { beatInterval, loopDelayBeats, Vital, workerVitals } from '../../shared/zones/worker-vitals.ts';
 import { showPluginCalls } from '../plugin-runner/current-request.ts';
 import { DataPlaneWorker } from './data-plane-worker.ts';
 import { HeapGauge } from './heap-gauge.ts';
+import { LoopDelay } from './loop-delay.ts';
 
 if (parentPort === null) throw new Error('this module runs in a worker thread');
 const port = parentPort;
@@ -18,8 +19,11 @@ function startHeartbeat({ vitals, worker, heapLimit }: WorkerBoot): void {
   const row = workerVitals(vitals, worker);
   const heap = new HeapGauge(heapLimit);
   const clock = sharedClock();
+  const loopDelay = new LoopDelay();
+  let beats = 0;
   const beat = (): void => {
     row[Vital.heapUsed] = heap.read();
+    if (++beats % loopDelayBeats === 0) row[Vital.loopDelay] = loopDelay.take();
     row[Vital.beat] = clock();
   };
   beat();

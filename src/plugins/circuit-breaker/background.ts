@@ -46,6 +46,8 @@ export function background(_tools: BackgroundTools): PluginBackground {
       take(circuits, message as ChangeMessage);
       return null;
     },
+    circuits: () =>
+      [...circuits.values()].flatMap(({ name, state }) => (state === 'closed' ? [] : [{ key: name, state }])),
     stop: () => circuits.clear(),
   };
 }

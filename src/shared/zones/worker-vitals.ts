@@ -21,6 +21,8 @@ export const Vital = Object.freeze({
   route: 4,
   /** Bytes of heap in use at the last heartbeat. */
   heapUsed: 5,
+  /** Delay of the event loop in the last interval of `loopDelayBeats`, 99th percentile, in milliseconds. */
+  loopDelay: 6,
 });
 
 /** Positions in the node's row. */
@@ -50,6 +52,9 @@ export type PluginPhaseName = keyof typeof PluginPhase;
 
 /** Milliseconds between two heartbeats of a worker. */
 export const beatInterval = 200;
+
+/** Heartbeats between two values of the delay of the event loop. */
+export const loopDelayBeats = 25;
 
 /** The last known plugin call of a worker. */
 export interface PluginCall {
@@ -126,6 +131,11 @@ export class NodeVitals {
 
   heapUsed(worker: number): number {
     return this.#workers[worker]![Vital.heapUsed]!;
+  }
+
+  /** Milliseconds, 99th percentile. */
+  loopDelay(worker: number): number {
+    return this.#workers[worker]![Vital.loopDelay]!;
   }
 
   state(worker: number): number {

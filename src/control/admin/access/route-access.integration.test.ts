@@ -31,6 +31,8 @@ const decisions: Readonly<Record<string, Access>> = {
   'GET /': 'read',
   'GET /status': 'read',
   'GET /status/dns': 'read',
+  'GET /nodes': 'read',
+  'GET /nodes/{nodes}': 'read',
   'GET /metrics': 'read',
   'GET /endpoints': 'read',
   'GET /openapi.json': 'read',

@@ -2,6 +2,7 @@ import type { EntityDefinition } from '../../../shared/entities/entity.ts';
 import { exportJsonSchema } from '../../../shared/schema/export/export-json-schema.ts';
 import { adminUserSchemas } from './admin-user-schemas.ts';
 import type { JsonObject } from './json-object.ts';
+import { nodeListProperties, nodeSchema } from './node-schemas.ts';
 import { auditSchema, configVersionSchema, rangeProperties, summarySchema, usageSchema } from './report-schemas.ts';
 
 /** For each entity: its schema, the schema of a PATCH, and that of a page of its list. */
@@ -13,6 +14,8 @@ export function entitySchemas(entities: readonly EntityDefinition[]): JsonObject
     audit_records_list: listOf('audit_records'),
     config_versions: configVersionSchema,
     config_versions_list: listOf('config_versions'),
+    nodes: nodeSchema,
+    nodes_report: { type: 'object', required: ['data', 'next'], properties: nodeListProperties },
     usage: usageSchema,
     usage_list: listOf('usage', rangeProperties),
     usage_summary: summarySchema,

@@ -12,7 +12,7 @@ export function statusRoute(deps: AdminDependencies): AdminRoute {
         access: 'read',
         handle: (request) => readStatus(deps, request),
         notes: {
-          summary: 'Connections, memory and the reach of the database',
+          summary: 'Connections, memory, load and the reach of the database',
           answer: 'object',
           queryParameters: [
             {
@@ -74,8 +74,21 @@ async function readStatus(deps: AdminDependencies, request: AdminRequest): Promi
       total_requests: connections.totalRequests,
       shed_requests: connections.shed,
     },
+    load: loadOf(deps),
     ...source,
   });
+}
+
+/** What to scale by; seconds. */
+function loadOf({ nodes }: AdminDependencies): Readonly<Record<string, unknown>> {
+  const { inFlight, loopDelay, shed } = nodes.load();
+  const age = nodes.configAge();
+  return {
+    requests_in_flight: inFlight,
+    event_loop_delay: Math.round(loopDelay) / 1000,
+    shed_requests: shed,
+    config_age: age === null ? null : Math.round(age) / 1000,
+  };
 }
 
 /** Clients tell the two kinds of node apart by these members. */

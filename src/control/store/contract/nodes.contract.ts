@@ -23,6 +23,20 @@ export function registerNodeTests(bench: StoreBench): void {
     for (const { seenAt } of nodes) assert.ok(seenAt >= before && seenAt <= now, `${before} ${seenAt} ${now}`);
   });
 
+  it('removes a node that has stopped, and no other', async () => {
+    const store = await bench.fresh();
+    await store.putNodes([
+      { id: 'a', data: '{}' },
+      { id: 'b', data: '{}' },
+    ]);
+    await store.removeNode('a');
+    await store.removeNode('c');
+    assert.deepEqual(
+      (await store.readNodes()).nodes.map(({ id }) => id),
+      ['b'],
+    );
+  });
+
   it('removes nodes that have been silent for long', async () => {
     const store = await bench.fresh();
     await store.putNodes([{ id: 'a', data: '{}' }]);

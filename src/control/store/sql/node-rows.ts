@@ -22,6 +22,9 @@ export function createNodesStore({ counters: database, types }: SqlBackend): Nod
       );
       return { now: Number(rows[0]?.['now']), nodes };
     },
+    removeNode: async (id) => {
+      await sql`delete from cluster_nodes where id = ${id}`.execute(database);
+    },
     deleteNodes: async (silentFor) => {
       const { rows } = await sql`delete from cluster_nodes where seen_at <= ${now} - ${silentFor} returning id`.execute(
         database,
