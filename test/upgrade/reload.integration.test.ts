@@ -7,9 +7,9 @@ import { after, before, describe, test } from 'node:test';
 import { connect } from 'node:tls';
 import { selfSignedCertificate } from '../../src/shared/tls/self-signed.ts';
 import { startBackend, type TestBackend } from '../support/backend.ts';
+import { Clients, http1 } from '../support/load-clients.ts';
 import { type NodeInPrefix, startNodeInPrefix } from '../support/node-in-prefix.ts';
 import { until } from '../support/until.ts';
-import { Clients, http1 } from './clients.fixture.ts';
 
 /** Fingerprint of the certificate that a listener shows. */
 async function shownBy(port: number): Promise<string> {

@@ -7,9 +7,9 @@ import { test } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
 import { startBackend } from '../support/backend.ts';
 import { startGrpcBackend } from '../support/grpc.ts';
+import { Clients, grpcCalls, http1, http2Client, slowUpload, tcpStream, udpExchange } from '../support/load-clients.ts';
 import { isAlive, startNodeInPrefix } from '../support/node-in-prefix.ts';
 import { until } from '../support/until.ts';
-import { Clients, grpcCalls, http1, http2Client, slowUpload, tcpStream, udpExchange } from './clients.fixture.ts';
 
 const skip = process.platform === 'linux' ? false : 'needs file descriptors of Linux';
 

@@ -1,10 +1,11 @@
 import type { Reply } from '../../plugin-sdk/reply.ts';
 import { type ErrorEntry, errors } from '../../shared/errors.ts';
-import { headerMap, withoutFields } from '../../shared/http/header-block.ts';
+import { headerMap, headerValue, withoutFields } from '../../shared/http/header-block.ts';
 import { asBuffer } from '../../shared/util/bytes/as-buffer.ts';
 import { isBodyless } from '../http1/body-reader.ts';
 import type { ParsedResponse } from '../http1/parse-response.ts';
 import { webSocketAccept } from '../http1/websocket-handshake.ts';
+import { WebSocketTunnel } from '../http1/websocket-tunnel.ts';
 import {
   bodyReaders,
   runBackendAnswer,
@@ -40,6 +41,7 @@ export interface AnsweringAttempt {
  * | `error` | an error of `shared/errors.ts`, in a format that the client accepts (`gateway-answer.ts`) |
  * | `grpcStatus` | the status of a gRPC call that does not reach a backend |
  * | `broken` | an answer that has begun and cannot be completed |
+ * | `endStream` | the end of an answer that could go on for ever, when the node stops |
  * | `refusal` | to a request that could not be parsed: the connection writes it and closes |
  *
  * A complete body is sent by `sendWhole` (`whole-body.ts`), a head is composed in `response-head.ts`. `x.downstream` writes
@@ -93,6 +95,25 @@ export class Answers {
     } else x.downstream.abort(x);
   }
 
+  /**
+   * The node stops and waits no longer: ends an answer that could go on for ever, if the client can see that the end is orderly and
+   * comes again. A WebSocket gets a close frame, an event stream its end, a gRPC call a status. Any other answer would look complete.
+   */
+  endStream(x: Exchange, attempt: AnsweringAttempt): void {
+    if (x.finished || !x.headSent || x.upstream === null) return;
+    let trailers = '';
+    if (x.tunnel !== null) {
+      const frame = x.tunnel.close();
+      if (frame === null) return;
+      x.downstream.sendBody(x, frame, 0, frame.byteLength);
+    } else if (x.route?.grpc === true && x.transform === null) trailers = grpcLines(grpcCode(503), null);
+    else if (!isEventStream(x)) return;
+    abandonLink(x);
+    attempt.release(x);
+    endTap(x, false);
+    this.backendEnd(x, trailers);
+  }
+
   // The backend's answer
 
   /** Begins the answer to the client with the head of the backend's. */
@@ -143,6 +164,7 @@ export class Answers {
   /** Passes on bytes of the backend's body; they are valid only during the call. */
   backendBody(x: Exchange, bytes: Uint8Array, start: number, end: number, attempt: AnsweringAttempt): void {
     if (x.tap !== null) x.tap.chunk(bytes.subarray(start, end));
+    if (x.tunnel !== null) x.tunnel.received(bytes, start, end);
     if (x.buffered !== null) {
       const error = x.buffered.push(x, bytes, start, end);
       if (error !== null) {
@@ -219,7 +241,8 @@ export class Answers {
     const accept = webSocketAccept(x.handshakeKey);
     x.responseBlock += `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${accept}\r\n`;
     x.downstream.sendHead(x, 0);
-    x.downstream.startTunnel(x, x.upstream as UpstreamLink);
+    x.tunnel = new WebSocketTunnel(x.upstream as UpstreamLink);
+    x.downstream.startTunnel(x, x.tunnel);
   }
 
   /** Undefined: a filter failed and the transfer is broken. */
@@ -232,6 +255,12 @@ export class Answers {
       return undefined;
     }
   }
+}
+
+/** Readers of event streams drop an event that is not complete. */
+function isEventStream(x: Exchange): boolean {
+  const type = headerValue(x.responseBlock, 'content-type') ?? '';
+  return x.responseLength < 0 && /^text\/event-stream\b/i.test(type);
 }
 
 const acceptField: ReadonlySet<string> = new Set(['sec-websocket-accept']);

@@ -213,6 +213,10 @@ export class DownstreamConnection extends DownstreamReader implements Downstream
   /** A request may be on its way: only the client knows whether an idle connection can be closed. */
   closeAnnounced(): void {}
 
+  endStreams(): void {
+    if (this.exchange !== null) this.host.handler.endStream(this.exchange);
+  }
+
   /** Closes at once when no request is in flight, else after the answer. */
   drain(): void {
     this.#keepAlive = false;

@@ -106,6 +106,10 @@ export class DownstreamSession implements ClientConnection, StreamOwner {
     if (this.#quietCalls >= quietCallsToClose && !this.#draining) this.drain();
   }
 
+  endStreams(): void {
+    for (const downstream of this.#streams) downstream.endStream();
+  }
+
   #suppressResets(): void {
     for (const downstream of this.#streams) downstream.suppressReset();
   }

@@ -138,6 +138,11 @@ export class DownstreamStream implements Downstream, BodyOwner {
     else this.refuse(error, exchange);
   }
 
+  /** The node stops: ends an answer that could go on for ever. */
+  endStream(): void {
+    if (this.#exchange !== null) this.#session.host.handler.endStream(this.#exchange);
+  }
+
   // Answering
 
   sendHead(exchange: Exchange, bodyLength: number): void {

@@ -90,6 +90,11 @@ export class PrefaceConnection implements SocketOwner, ClientConnection {
     this.#http2?.closeAnnounced();
   }
 
+  endStreams(): void {
+    this.#http1?.endStreams();
+    this.#http2?.endStreams();
+  }
+
   drain(): void {
     if (this.#http1 !== null) this.#http1.drain();
     else if (this.#http2 !== null) this.#http2.drain();

@@ -55,13 +55,21 @@ export interface DataPlaneOptions {
   readonly post: (message: FromWorker) => void;
 }
 
+/** Milliseconds before the end of a drain in which WebSockets and event streams are ended, if they are not half of it. */
+const streamEndTime = 1_000;
+/** Milliseconds between two attempts to end those that could not be ended yet. */
+const streamEndInterval = 50;
+
 /** One worker's proxy listeners and everything that serves them. */
 export interface DataPlane {
   readonly ports: readonly number[];
   readonly sockets: readonly ListeningSocket[];
   /** Asks clients to use another connection. They and new clients are still served. */
   announceEnd(): void;
-  /** Stops accepting, waits `timeout` milliseconds for requests in flight, then closes the rest. */
+  /**
+   * Stops accepting, waits `timeout` milliseconds for requests in flight, then closes the rest. WebSockets, event streams and gRPC
+   * streams are ended in an orderly way in the last second of it.
+   */
   drain(timeout: number): Promise<void>;
   /**
    * Another process accepts on the same sockets. Clients are asked to use another connection; those that do not wait, at most
@@ -273,11 +281,13 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
     await this.#handshakesDone();
     return new Promise((resolve) => {
       const timer = setTimeout(finish, timeout);
+      const cancelEnd = this.#endStreamsBefore(timeout);
       const close = (): Promise<void> => this.close();
       this.#drained = finish;
       if (this.#connections.size === 0) finish();
       function finish(): void {
         clearTimeout(timer);
+        cancelEnd();
         close().then(resolve, () => resolve());
       }
     });
@@ -290,10 +300,31 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
       for (const connection of this.#connections) connection.closeAnnounced();
     }, firstRequestGrace);
     const end = performance.now() + timeout;
+    const cancelEnd = this.#endStreamsBefore(timeout);
     const pending = (): boolean => this.#connections.size > 0 || this.#listeners.some((each) => each.pending > 0);
     while (pending() && performance.now() < end) await wait(Math.min(100, Math.max(1, end - performance.now())));
     clearInterval(announced);
+    cancelEnd();
     await this.close();
+  }
+
+  /** Ends streams shortly before `timeout` milliseconds have passed. Returns a function that cancels it. */
+  #endStreamsBefore(timeout: number): () => void {
+    const end = (): void => {
+      for (const connection of this.#connections) connection.endStreams();
+    };
+    let interval: NodeJS.Timeout | undefined;
+    const timer = setTimeout(
+      () => {
+        end();
+        interval = setInterval(end, streamEndInterval);
+      },
+      Math.max(timeout - streamEndTime, timeout / 2),
+    );
+    return () => {
+      clearTimeout(timer);
+      clearInterval(interval);
+    };
   }
 
   async #handshakesDone(): Promise<void> {

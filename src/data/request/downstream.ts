@@ -13,6 +13,8 @@ export interface ClientConnection {
   announceEnd(): void;
   /** Called each second after `announceEnd`: a protocol that has announced its end closes when the client has read it. */
   closeAnnounced(): void;
+  /** The node waits no longer: ends answers that could go on for ever, where the client can see that the end is orderly. */
+  endStreams(): void;
 }
 
 /** Receives the events of client connections. */
@@ -25,6 +27,8 @@ export interface DownstreamHandler {
   downstreamAborted(exchange: Exchange): void;
   /** The request body is longer than allowed, and the answer has not begun: the request must be refused. */
   requestBodyTooLarge(exchange: Exchange): void;
+  /** The node stops: ends the answer if it could go on for ever, as `Answers.endStream` does. */
+  endStream(exchange: Exchange): void;
   /** The answer is complete or aborted; the exchange is over. */
   finished(exchange: Exchange): void;
 }

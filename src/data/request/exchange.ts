@@ -28,6 +28,7 @@ import type { UpstreamPolicy } from '../attempt/upstream-policy.ts';
 import type { RuntimeTarget } from '../balancer/runtime-target.ts';
 import type { RequestBodySink } from '../http1/body-sink.ts';
 import type { ParsedRequest } from '../http1/parsed-request.ts';
+import type { WebSocketTunnel } from '../http1/websocket-tunnel.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { RuntimeRoute, RuntimeService, RuntimeSnapshot, RuntimeUpstream } from '../snapshot/runtime.ts';
 
@@ -348,6 +349,8 @@ export class Exchange {
   transform: BodyTransform | null = null;
   /** A body in memory that waits for the client to take more. By `whole-body.ts`. */
   wholeBody: { resume(): void } | null = null;
+  /** What carries a WebSocket; null: it is none. */
+  tunnel: WebSocketTunnel | null = null;
   /** Sees the body of the backend's answer as it arrives. By `backend-answer.ts`, for a plugin. */
   tap: AnswerTap | null = null;
   /** A plugin's reply that replaces a backend's answer without body. */

@@ -247,6 +247,14 @@ export class RequestHandler implements DownstreamHandler {
     if (x.calls !== null) cancelCalls(x.calls);
   }
 
+  endStream(x: Exchange): void {
+    try {
+      this.#answers.endStream(x, this.#attempts);
+    } catch (error) {
+      this.unexpected(x, error);
+    }
+  }
+
   requestBodyTooLarge(x: Exchange): void {
     this.downstreamAborted(x);
     x.buffered = null;

@@ -185,7 +185,7 @@ export const listeners = {
   drain_timeout: own(
     duration('s'),
     '30s',
-    'How long a graceful stop waits for requests in flight before it closes their connections.',
+    'How long a graceful stop waits for requests in flight before it closes their connections. In the last second it ends WebSockets (close code 1001), event streams and gRPC streams (status `UNAVAILABLE`) that are still open, so that their clients connect again.',
   ),
   upgrade_timeout: own(
     duration('s'),

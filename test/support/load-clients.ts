@@ -4,7 +4,7 @@ import { type Agent, get, type IncomingMessage, request } from 'node:http';
 import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { encodeMessage, grpcClient, unary } from '../support/grpc.ts';
+import { encodeMessage, grpcClient, unary } from './grpc.ts';
 
 /** What the clients of one kind have done. */
 export interface ClientLoad {
@@ -69,8 +69,8 @@ async function read(response: IncomingMessage): Promise<string> {
 }
 
 /** HTTP/1.1, with the agent's connections or a new one for each request. */
-export async function http1(port: number, agent: Agent | false, path = '/echo'): Promise<void> {
-  const sent = get({ port, host: '127.0.0.1', path, agent });
+export async function http1(port: number, agent: Agent | false, path = '/echo', host = '127.0.0.1'): Promise<void> {
+  const sent = get({ port, host, path, agent });
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   await read(response);
   if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);
@@ -80,10 +80,13 @@ export async function http1(port: number, agent: Agent | false, path = '/echo'):
  * One session, replaced when the gateway sends GOAWAY, as clients do. Node's client refuses a stream by itself that it has queued and not
  * sent when the GOAWAY arrives, so a refused stream of such a session is sent again (RFC 9113, 8.7). Any other refusal is a failure.
  */
-export function http2Client(port: number): { readonly step: () => Promise<void>; readonly close: () => void } {
+export function http2Client(
+  port: number,
+  { origin = `http://127.0.0.1:${port}`, path = '/echo' }: { readonly origin?: string; readonly path?: string } = {},
+): { readonly step: () => Promise<void>; readonly close: () => void } {
   let session = open();
   function open(): ClientHttp2Session {
-    const opened = connectHttp2(`http://127.0.0.1:${port}`);
+    const opened = connectHttp2(origin, { rejectUnauthorized: false });
     opened.on('error', () => {});
     opened.on('goaway', () => {
       if (session === opened) session = open();
@@ -98,7 +101,7 @@ export function http2Client(port: number): { readonly step: () => Promise<void>;
     const used = session;
     // Node closes the session at the GOAWAY, and announces it afterwards.
     if (used.closed) return again();
-    const stream = used.request({ ':path': '/echo' });
+    const stream = used.request({ ':path': path });
     let status: number | undefined;
     stream.on('response', (headers) => {
       status = headers[':status'];
