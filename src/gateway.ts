@@ -6,6 +6,7 @@ import type { Estate } from './boot/handover/successor.ts';
 import type { ListeningNode } from './boot/listen-node.ts';
 import type { ActivatedSocket } from './boot/listeners/activated-sockets.ts';
 import { adminCertificates } from './boot/listeners/admin-certificates.ts';
+import { clusterCertificates } from './boot/listeners/cluster-certificates.ts';
 import type { BoundAddress, GatewayAddresses } from './boot/listeners/gateway-addresses.ts';
 import { clientCertificate, listenerCertificates } from './boot/listeners/listener-certificates.ts';
 import { openSockets } from './boot/listeners/open-sockets.ts';
@@ -82,6 +83,7 @@ export async function startGateway(
     ...listenerCertificates(settings),
     ...adminCertificates(settings),
     clientCertificate: clientCertificate(settings),
+    hybrid: clusterCertificates(settings),
   };
   const handedOver = predecessor?.welcome.sockets ?? null;
   const { listeners, wanted, release, ...sockets } = await openSockets(settings, { handedOver, activated });
@@ -120,6 +122,7 @@ export async function startGateway(
     stream: bound.streamListen.map(({ ip, port, ssl, udp }) => ({ ip, port, ssl, udp })),
     admin: boundTo(bound.adminListen),
     status: boundTo(bound.statusListen),
+    cluster: boundTo(bound.clusterListen),
   };
   writeAddresses(bound, bindings);
   const reloading = new Reloading(settings, bound, node.reload);
@@ -132,7 +135,8 @@ export async function startGateway(
     reload: (next) => reloading.run(next),
     estate: () => estateOf(node, wanted),
     handOver: (released) => handOver(node, released),
-    isAlive: () => node.supervisor.running().length > 0,
+    // A control plane has no workers.
+    isAlive: () => settings.workers === 0 || node.supervisor.running().length > 0,
     log: node.logs.node,
   };
 }

@@ -1,3 +1,4 @@
+import type { DataPlaneStore } from '../control/hybrid/contract.ts';
 import { Publisher } from '../control/publish/publisher.ts';
 import { pluginCallFields } from '../control/supervisor/plugin-call-fields.ts';
 import type { Analytics } from '../control/usage/analytics.ts';
@@ -8,16 +9,18 @@ import { ZoneRegistry } from '../shared/zones/zone-registry.ts';
 import { type NodeAddresses, openAddresses } from './addresses/node-addresses.ts';
 import { BackgroundParts } from './config/background-parts.ts';
 import { backgroundStore } from './config/background-store.ts';
+import { ConfigCopy, positionOf } from './config/config-copy.ts';
 import { createDeclarativeParts, type DeclarativeParts } from './config/declarative-parts.ts';
 import { ExpiryJob } from './config/expiry-job.ts';
 import { loadConfig } from './config/load-config.ts';
+import { loadDataPlaneConfig } from './config/load-data-plane-config.ts';
 import { type OpenedStore, openStore } from './config/open-store.ts';
 import { WorkerCalls } from './config/worker-calls.ts';
 import { openAnalytics } from './observability/node-analytics.ts';
 import { NodeMetrics } from './observability/node-metrics.ts';
 import type { OpenedNode } from './open-node.ts';
 
-/** The workers have their config, and follow its changes. */
+/** Everything that a config needs is there; `loadConfig` sends the workers theirs. */
 export interface ConfiguredNode extends OpenedNode {
   readonly data: OpenedStore;
   readonly zones: ZoneRegistry;
@@ -29,15 +32,27 @@ export interface ConfiguredNode extends OpenedNode {
   readonly declarative: DeclarativeParts | null;
   /** Null: the settings switch it off. */
   readonly analytics: Analytics | null;
+  readonly calls: WorkerCalls;
+  /**
+   * From then on the workers follow the changes of the config. `waiting`: a data plane without any config waits for its control plane,
+   * or no longer. Rejects when there is no usable config.
+   */
+  readonly loadConfig: (waiting: (isWaiting: boolean) => Promise<void>) => Promise<void>;
 }
 
-/** Rejects when there is no usable config, or when the node begins to stop while the store is opened. */
+/** Rejects when the node begins to stop while the store is opened. */
 export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
   const { options, memory, supervisor, shutdown } = node;
   const { settings, nodeId } = options;
   const log = node.logs.node;
-  const data = await openStore(settings, options.baseDirectory, log);
-  const { store, entities, plugins } = data;
+  const copy = new ConfigCopy(settings.prefix, log);
+  const isDataPlane = settings.role === 'data_plane';
+  const saved = isDataPlane ? await copy.read() : null;
+  const { baseDirectory } = options;
+  const position = saved === null ? null : positionOf(saved);
+  const data = await openStore({ settings, baseDirectory, nodeId, position, log });
+  const { store, link, entities, plugins } = data;
+  const carriesTraffic = settings.role !== 'control_plane';
   if (shutdown.begun.aborted) {
     await store.close();
     throw new Error('the node is stopping');
@@ -93,14 +108,14 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     store,
     workers: supervisor,
     log,
-    zones,
-    addresses: book,
+    ...(carriesTraffic ? { zones, addresses: book } : {}),
     recheck: () => calls.recheck(),
     onDelta(delta) {
       calls.changed(delta);
-      names.configChanged(delta);
       background.configChanged(delta);
       metrics.configChanged(delta);
+      if (!carriesTraffic) return;
+      names.configChanged(delta);
       health.configChanged(delta);
     },
   });
@@ -110,8 +125,12 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
   if (predecessor === null) analytics?.start();
   else void predecessor.released.then(() => analytics?.start());
   if (analytics !== null) shutdown.add('analytics', () => analytics.stop());
-  const expiry = new ExpiryJob(store, log, settings);
-  shutdown.add('the control plane', () => expiry.stop());
+  // A data plane leaves that to its control plane.
+  if (!isDataPlane) {
+    const expiry = new ExpiryJob(store, log, settings);
+    shutdown.add('the control plane', () => expiry.stop());
+  }
+  if (link !== null) acknowledge(publisher, link);
 
   node.workerReports.handleWith({
     nameCall: (call) => pluginCallFields(call, publisher.config()),
@@ -124,13 +143,32 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
       analytics?.ended(worker);
     },
   });
-  const declarative = settings.database === 'off' ? createDeclarativeParts(node, data, publisher) : null;
+  const declarative =
+    settings.database === 'off' && !isDataPlane ? createDeclarativeParts(node, data, publisher) : null;
   if (declarative !== null) shutdown.add('the control plane', () => declarative.source.close());
   const restoreLookups = () => calls.restore();
   if (predecessor !== null) {
     await predecessor.fetchCounters(log);
     health.monitor.restore(predecessor.unhealthy);
   }
-  await loadConfig({ settings, store, publisher, declarative, log, signal: shutdown.begun, restoreLookups });
-  return { ...node, data, zones, addresses, publisher, metrics, background, declarative, analytics };
+  const common = { store, publisher, log, copy, restoreLookups, signal: shutdown.begun };
+  return {
+    ...node,
+    ...{ data, zones, addresses, publisher, metrics, background, declarative, analytics, calls },
+    loadConfig: (waiting) =>
+      saved === null ? loadConfig({ ...common, declarative }) : loadDataPlaneConfig({ ...common, saved, waiting }),
+  };
+}
+
+/** Milliseconds for the workers to apply a change; later it is not reported, and the next one is. */
+const acknowledgeLimit = 10_000;
+
+/** Reports to the control plane which version all workers have. */
+function acknowledge(publisher: Publisher, link: DataPlaneStore): void {
+  publisher.onStored((event) => {
+    const { version } = event.kind === 'changes' ? event.batch.position : event.position;
+    void publisher.reached(version, acknowledgeLimit).then((reached) => {
+      if (reached) link.acknowledge(version);
+    });
+  });
 }

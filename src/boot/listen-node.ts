@@ -1,4 +1,6 @@
+import { X509Certificate } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type {
   AdminDependencies,
@@ -8,10 +10,17 @@ import type {
   ZoneFacts,
 } from '../control/admin/contract.ts';
 import { startAdmin, startStatus } from '../control/admin/start-admin.ts';
+import { configHash } from '../control/hybrid/config-hash.ts';
+import type { ControlPlaneServer } from '../control/hybrid/contract.ts';
+import { knownDataPlanes } from '../control/hybrid/known-data-planes.ts';
+import type { HybridFacts } from '../control/metrics/hybrid-families.ts';
+import type { Store } from '../control/store/store.ts';
 import { createNodeFacts } from '../control/supervisor/node-facts.ts';
+import type { Settings } from '../shared/settings/settings.ts';
 import { NodeVitals } from '../shared/zones/worker-vitals.ts';
 import { zoneFill } from '../shared/zones/zone-kinds.ts';
 import type { ZoneRegistry } from '../shared/zones/zone-registry.ts';
+import { version } from '../version.ts';
 import type { ConfiguredNode } from './configure-node.ts';
 import { openDescriptors } from './observability/descriptor-watch.ts';
 import { NodeReports } from './observability/node-reports.ts';
@@ -23,12 +32,66 @@ const maxSocketPath = 100;
 export interface ListeningNode extends ConfiguredNode {
   readonly reports: NodeReports;
   readonly listeners: readonly RunningListener[];
+  /** The listener for data planes; null: the node is no control plane. */
+  readonly dataPlanes: ControlPlaneServer | null;
 }
 
-/** Call it when the workers listen. Rejects when an address cannot be listened on. */
-export async function listenNode(node: ConfiguredNode): Promise<ListeningNode> {
-  const { options, memory, supervisor, shutdown, logs, descriptors } = node;
-  const { data, zones, addresses, publisher, metrics, analytics, background } = node;
+/**
+ * Call it when the workers listen. `listeners`: what was started before. Rejects when an address cannot be listened on.
+ */
+export async function listenNode(node: ConfiguredNode, listeners: NodeListeners | null): Promise<ListeningNode> {
+  const dataPlanes = await startDataPlaneListener(node);
+  const started = listeners ?? new NodeListeners(node, dataPlanes);
+  // A data plane has no Admin API.
+  const admin = node.options.settings.role === 'data_plane' ? [] : [await started.startAdmin()];
+  const status = await started.startStatus();
+  const { reports } = started;
+  // The process that this one replaces reports until then, with the same id.
+  const { predecessor } = node.options;
+  if (predecessor === null) reports.start();
+  else void predecessor.released.then(() => reports.start());
+  return { ...node, reports, listeners: [...admin, status], dataPlanes };
+}
+
+/** The listeners of the main thread. */
+export class NodeListeners {
+  readonly reports: NodeReports;
+  readonly #node: ConfiguredNode;
+  readonly #dependencies: AdminDependencies;
+  readonly #options: AdminOptions;
+  #status: Promise<RunningListener> | null = null;
+
+  constructor(node: ConfiguredNode, dataPlanes: ControlPlaneServer | null = null) {
+    this.#node = node;
+    this.reports = new NodeReports(node);
+    node.shutdown.add('the control plane', () => this.reports.stop());
+    this.#dependencies = dependenciesOf(node, this.reports, dataPlanes);
+    this.#options = adminOptionsOf(node);
+  }
+
+  async startAdmin(): Promise<RunningListener> {
+    const listener = await startAdmin(this.#dependencies, this.#options);
+    this.#node.shutdown.addListener(listener);
+    return listener;
+  }
+
+  /** The second call returns the listener of the first. */
+  startStatus(): Promise<RunningListener> {
+    this.#status ??= startStatus(this.#dependencies, this.#options).then((listener) => {
+      this.#node.shutdown.addListener(listener);
+      return listener;
+    });
+    return this.#status;
+  }
+}
+
+function dependenciesOf(
+  node: ConfiguredNode,
+  reports: NodeReports,
+  dataPlanes: ControlPlaneServer | null,
+): AdminDependencies {
+  const { options, memory, supervisor, logs, descriptors } = node;
+  const { data, zones, addresses, publisher, metrics, analytics } = node;
   const { settings, nodeId } = options;
   const { dns, health } = addresses;
   const { store } = data;
@@ -40,10 +103,10 @@ export async function listenNode(node: ConfiguredNode): Promise<ListeningNode> {
     zones: () => zoneFacts(zones),
     pluginCounts: () => node.pluginCounts.totals(),
   });
-  const reports = new NodeReports(node);
-  shutdown.add('the control plane', () => reports.stop());
   const vitals = new NodeVitals(memory.vitals);
+  const known = dataPlanes === null ? null : knownBy(dataPlanes, store, settings);
   metrics.addCore({
+    ...hybridFacts(settings, known),
     node: facts,
     counters: memory.counters,
     linesLost: () => logs.dropped,
@@ -70,8 +133,7 @@ export async function listenNode(node: ConfiguredNode): Promise<ListeningNode> {
     }),
     analytics: () => analytics?.ledger ?? null,
   });
-  const declarative = node.declarative?.loader ?? null;
-  const dependencies: AdminDependencies = {
+  return {
     settings,
     store,
     publisher,
@@ -80,11 +142,27 @@ export async function listenNode(node: ConfiguredNode): Promise<ListeningNode> {
     dns: () => dns.facts(),
     health,
     metrics,
-    declarative,
+    declarative: node.declarative?.loader ?? null,
     analytics,
+    configHash: settings.role === 'data_plane' ? () => configHash(publisher.position) : null,
+    dataPlanes: known,
   };
+}
+
+function knownBy(server: ControlPlaneServer, store: Store, { dataPlanePurgeDelay: purgeDelay }: Settings) {
+  return () => knownDataPlanes({ store, connected: () => server.dataPlanes(), purgeDelay });
+}
+
+function hybridFacts({ role, hybrid }: Settings, dataPlanes: AdminDependencies['dataPlanes']): HybridFacts {
+  if (dataPlanes !== null) return { dataPlanes };
+  if (role !== 'data_plane' || hybrid === null) return {};
+  return { clusterCertificateExpiry: new X509Certificate(hybrid.cert).validToDate.getTime() };
+}
+
+function adminOptionsOf(node: ConfiguredNode): AdminOptions {
+  const { options, supervisor, logs, data, background, zones } = node;
   const readinessThread = readinessThreadOptions(node);
-  const admin: AdminOptions = {
+  return {
     entities: data.entities,
     catalog: data.catalog,
     plugins: data.plugins,
@@ -96,15 +174,23 @@ export async function listenNode(node: ConfiguredNode): Promise<ListeningNode> {
     inherited: options.inherited,
     logLevel: logs.level((level) => supervisor.broadcast({ type: 'log-level', level })),
   };
-  const adminListener = await startAdmin(dependencies, admin);
-  shutdown.addListener(adminListener);
-  const statusListener = await startStatus(dependencies, admin);
-  shutdown.addListener(statusListener);
-  // The process that this one replaces reports until then, with the same id.
-  const { predecessor } = options;
-  if (predecessor === null) reports.start();
-  else void predecessor.released.then(() => reports.start());
-  return { ...node, reports, listeners: [adminListener, statusListener] };
+}
+
+/** Null: the node is no control plane. */
+async function startDataPlaneListener(node: ConfiguredNode): Promise<ControlPlaneServer | null> {
+  const { options, data, publisher, calls, logs, shutdown } = node;
+  const { settings, nodeId, inherited } = options;
+  const { role, hybrid, clusterListen: listen } = settings;
+  if (role !== 'control_plane' || hybrid === null) return null;
+  const { startControlPlaneServer } = await import('../control/hybrid/server/start-control-plane-server.ts');
+  const { store, entities } = data;
+  const server = await startControlPlaneServer({
+    ...{ nodeId, hostname: hostname(), version },
+    ...{ listen, inherited, settings: hybrid },
+    ...{ store, entities, publisher, cached: calls.cached, log: logs.node },
+  });
+  shutdown.add('the control plane', () => server.close());
+  return server;
 }
 
 /** Null: the control plane serves the status API itself. */

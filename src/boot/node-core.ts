@@ -64,7 +64,8 @@ export function createNodeCore(options: NodeOptions): NodeCore {
   const memory: NodeMemory = {
     counters: createCounters(workers),
     vitals: createVitals(workers),
-    addresses: createAddressZone(workers),
+    // A control plane reads it as if it had a worker.
+    addresses: createAddressZone(Math.max(1, workers)),
     usage: usageMemories(settings),
   };
   const workerReports = new WorkerReports();

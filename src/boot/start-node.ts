@@ -5,9 +5,11 @@
  *         |
  *   openNode         OpenedNode       workers load their code; logs
  *         |
- *   configureNode    ConfiguredNode   store, names and addresses, health checks, publisher, background tasks; workers have their config
+ *   configureNode    ConfiguredNode   store, names and addresses, health checks, publisher, background tasks
  *         |
- *   listenNode       ListeningNode    workers listen, then the Admin API and the status API
+ *   loadConfig                        workers have their config, and listen; a data plane without any config waits for one
+ *         |
+ *   listenNode       ListeningNode    the listener for data planes, the Admin API, the status API
  *
  * The order is made for speed: workers load their code while the store is opened, the config is sent as soon as it is read, and only
  * the Admin API waits for the modules of the Admin API. `NodeShutdown` stops a node at any stage, and in the middle of one.
@@ -15,7 +17,9 @@
 import { flushCompileCache } from 'node:module';
 import { collectWhenIdle } from '../shared/util/process/collect-when-idle.ts';
 import { Counter, sumCounter } from '../shared/zones/counters.ts';
-import type { ListeningNode } from './listen-node.ts';
+import { NodeVitals } from '../shared/zones/worker-vitals.ts';
+import type { ConfiguredNode } from './configure-node.ts';
+import type { ListeningNode, NodeListeners } from './listen-node.ts';
 import type { NodeCore } from './node-core.ts';
 import { openNode } from './open-node.ts';
 import { addReloadSteps } from './reload/node-reload-steps.ts';
@@ -24,9 +28,11 @@ import { addReloadSteps } from './reload/node-reload-steps.ts';
 export async function startNode(core: NodeCore, warnings: readonly string[]): Promise<ListeningNode> {
   const opened = await openNode(core, warnings);
   const { configureNode } = await import('./configure-node.ts');
-  const [configured] = await Promise.all([configureNode(opened), core.supervisor.ready()]);
+  const configuring = configureNode(opened);
+  const [listeners] = await Promise.all([configuring.then(loadConfig), core.supervisor.ready()]);
+  const configured = await configuring;
   const { listenNode } = await import('./listen-node.ts');
-  const listening = await listenNode(configured);
+  const listening = await listenNode(configured, listeners);
   rotateTicketKeys(listening);
   addReloadSteps(listening);
   flushCompileCache();
@@ -35,6 +41,21 @@ export async function startNode(core: NodeCore, warnings: readonly string[]): Pr
     collectWhenIdle(() => sumCounter(core.memory.counters, Counter.requests));
   }
   return listening;
+}
+
+/** Resolves to the listeners that had to be started before; null: none. */
+async function loadConfig(node: ConfiguredNode): Promise<NodeListeners | null> {
+  const vitals = new NodeVitals(node.memory.vitals);
+  let listeners: NodeListeners | null = null;
+  await node.loadConfig(async (isWaiting) => {
+    vitals.withoutConfig = isWaiting;
+    // The status listeners of a process that this one replaces are still in use, and say that the node is ready.
+    if (!isWaiting || node.options.predecessor !== null || listeners !== null) return;
+    const { NodeListeners: Listeners } = await import('./listen-node.ts');
+    listeners = new Listeners(node);
+    await listeners.startStatus();
+  });
+  return listeners;
 }
 
 function rotateTicketKeys({ options, ticketKeys, supervisor, shutdown }: ListeningNode): void {

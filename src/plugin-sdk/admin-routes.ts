@@ -73,6 +73,8 @@ export interface PluginAdminTools {
   background(message: unknown): Promise<unknown>;
   /** The memory of a zone that the instance declares; null: it declares no such zone. */
   zone(instanceId: string, name: string): SharedArrayBuffer | null;
+  /** False: the node is a control plane. Zones and requests are on its data planes, and `zone` is always null. */
+  readonly carriesTraffic: boolean;
 }
 
 /**

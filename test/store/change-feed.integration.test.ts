@@ -73,8 +73,17 @@ async function assertFollows(t: TestContext, place: Place, schema: string): Prom
     for (let round = 1; round <= rounds; round++) measured.push(await measureRound(nodes, round));
     // The median of rounds: the machine may be busy during one of them.
     const worst = measured.map(({ routed }) => percentile(routed, 0.99));
-    const [p50, p99] = [percentile(measured.flatMap(({ routed }) => routed), 0.5), percentile(worst, 0.5)];
-    const write = percentile(measured.flatMap(({ written }) => written), 0.5);
+    const [p50, p99] = [
+      percentile(
+        measured.flatMap(({ routed }) => routed),
+        0.5,
+      ),
+      percentile(worst, 0.5),
+    ];
+    const write = percentile(
+      measured.flatMap(({ written }) => written),
+      0.5,
+    );
     t.diagnostic(`p50 ${Math.round(p50)} ms, p99 ${Math.round(p99)} ms; a write takes ${Math.round(write)} ms`);
     assert.ok(p99 <= bound * Math.max(1, write / usualWrite), `p99 ${p99} ms, a write takes ${write} ms`);
   } finally {

@@ -14,7 +14,7 @@ export interface GatewayProcess extends ProcessOutput, AsyncDisposable {
   /** The exit code; null if a signal ended it. */
   readonly exit: Promise<number | null>;
   /** Base URL of a listener, once the node has started. */
-  readonly url: (listener: 'proxy' | 'admin' | 'status') => string;
+  readonly url: (listener: 'proxy' | 'admin' | 'status' | 'cluster') => string;
 }
 
 /**
@@ -50,7 +50,7 @@ export function startGatewayProcess(
     started: () => printed(/^ {2}status .*\n/m),
     exit,
     url: (listener) => {
-      const found = new RegExp(`^ {2}${listener} +(http://\\S+)`, 'm').exec(output())?.[1];
+      const found = new RegExp(`^ {2}${listener} +((?:http|wss)://\\S+)`, 'm').exec(output())?.[1];
       if (found === undefined) throw new Error(`the node has not said where its ${listener} listener is:\n${output()}`);
       return found;
     },

@@ -4,6 +4,7 @@ import type { HealthFacts, UpstreamHealthFacts } from '../../control/admin/contr
 import { HealthMonitor } from '../../control/health/health-monitor.ts';
 import type { Store } from '../../control/store/store.ts';
 import { healthMarks } from '../../shared/entities/health-marks.ts';
+import { healthConfigOf } from '../../shared/health/health-config.ts';
 import type { ErrorLog } from '../../shared/logs/error-log.ts';
 import type { SnapshotDelta } from '../../shared/messages/messages.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
@@ -46,9 +47,12 @@ export class NodeHealth implements HealthFacts {
     address: string | null,
     healthy: boolean,
   ): Promise<'done' | 'off' | 'unknown'> {
-    const outcome = this.monitor.setHealth(upstreamId, targetId, address, healthy);
-    const { store, nodeId, log } = this.#options;
-    if (outcome !== 'done' || store.kind !== 'postgres') return outcome;
+    const { store, nodeId, log, settings } = this.#options;
+    const onlyOthers = settings.role === 'control_plane';
+    const outcome = onlyOthers
+      ? await this.#checksOf(upstreamId)
+      : this.monitor.setHealth(upstreamId, targetId, address, healthy);
+    if (outcome !== 'done' || (store.kind === 'sqlite' && !onlyOthers)) return outcome;
     const health = healthy ? 'healthy' : 'unhealthy';
     const mark = { node: nodeId, upstream: upstreamId, target: targetId, address, health };
     try {
@@ -56,10 +60,17 @@ export class NodeHealth implements HealthFacts {
         insert(healthMarks.name, { id: randomUUID(), created_at: now, expires_at: now + markLifetime, ...mark }),
       );
     } catch (error) {
+      if (onlyOthers) throw error;
       // The change is in effect on this node; other nodes have checks of their own.
       log.warn('health that was set by hand could not be sent to other nodes', { err: error });
     }
     return outcome;
+  }
+
+  /** A control plane has no backends of its own, so it only knows whether data planes check their health. */
+  async #checksOf(upstreamId: string): Promise<'done' | 'off'> {
+    const upstream = await this.#options.store.get('upstreams', upstreamId);
+    return healthConfigOf(upstream?.['healthchecks']) === null ? 'off' : 'done';
   }
 
   /** Applies the health that was set by hand on other nodes. */

@@ -35,7 +35,7 @@ export function backgroundStore({ store, entities, hashKeys, published }: Backgr
   });
   return {
     ...readerOf(store),
-    spread: store.kind === 'postgres' ? spreadBetweenNodes : 0,
+    spread: store.kind === 'sqlite' ? 0 : spreadBetweenNodes,
     async write(work) {
       const { result, version } = await translated(store.write((writer) => work(writerOf(writer))));
       await published(version);

@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { loadedConfigs } from '../../control/declarative/db-less/loaded-configs.ts';
+import type { DataPlaneStore } from '../../control/hybrid/contract.ts';
+import type { PublisherLog } from '../../control/publish/publisher-options.ts';
 import { createStore, type StoreLog } from '../../control/store/create-store.ts';
-import type { Store } from '../../control/store/store.ts';
+import type { FeedPosition, Store } from '../../control/store/store.ts';
 import type { PluginAdminRoutes } from '../../plugin-sdk/admin-routes.ts';
 import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
 import type { PluginCatalog } from '../../shared/entities/plugin-catalog.ts';
@@ -10,10 +13,13 @@ import { createPluginCatalog } from '../../shared/plugin-loader/catalog.ts';
 import { loadPlugins } from '../../shared/plugin-loader/load-plugins.ts';
 import { storeFileOf } from '../../shared/settings/kinds/prefix.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
+import { version } from '../../version.ts';
 
 /** The store, and the definitions of everything in it. */
 export interface OpenedStore {
   readonly store: Store;
+  /** The same store, on a data plane; null elsewhere. */
+  readonly link: DataPlaneStore | null;
   readonly entities: EntityRegistry;
   readonly catalog: PluginCatalog;
   readonly plugins: ReadonlyMap<string, Plugin>;
@@ -21,10 +27,21 @@ export interface OpenedStore {
   readonly pluginAdminRoutes: ReadonlyMap<string, PluginAdminRoutes['adminRoutes']>;
 }
 
+export interface StoreOptions {
+  readonly settings: Settings;
+  readonly baseDirectory: string;
+  readonly nodeId: string;
+  /** Of a data plane: the position of the config that it has; null: it has none. */
+  readonly position: FeedPosition | null;
+  readonly log: StoreLog & PublisherLog;
+}
+
 /** Opens the store; `store.migrate()` creates its tables. */
-export async function openStore(settings: Settings, baseDirectory: string, log: StoreLog): Promise<OpenedStore> {
+export async function openStore(options: StoreOptions): Promise<OpenedStore> {
+  const { settings, baseDirectory, log } = options;
   const plugins = await loadPlugins(settings.plugins, baseDirectory);
-  const withDatabase = settings.database !== 'off';
+  // That of a data plane is the database of its control plane.
+  const withDatabase = settings.database !== 'off' || settings.role === 'data_plane';
   const catalog = await createPluginCatalog(plugins, { sharedStore: withDatabase });
   const ofPlugins = await Promise.all([...plugins.values()].map((plugin) => plugin.loadEntities()));
   const ofNode = withDatabase ? [] : [loadedConfigs];
@@ -34,7 +51,11 @@ export async function openStore(settings: Settings, baseDirectory: string, log: 
     [...plugins.values()].map(async (plugin) => [plugin.name, await plugin.loadAdminRoutes()] as const),
   );
   const pluginAdminRoutes = new Map(routes.flatMap(([name, one]) => (one === null ? [] : [[name, one] as const])));
-  const known = { entities, catalog, plugins, pluginAdminRoutes };
+  const known = { entities, catalog, plugins, pluginAdminRoutes, link: null };
+  if (settings.role === 'data_plane') {
+    const link = await openLink(options, entities);
+    return { ...known, store: link, link };
+  }
   if (settings.database !== 'postgres') {
     const file = storeFileOf(settings.prefix, settings.database);
     return { store: await createStore({ kind: 'sqlite', file, definitions, log }), ...known };
@@ -42,4 +63,13 @@ export async function openStore(settings: Settings, baseDirectory: string, log: 
   const ca = settings.trustedCertificates === null ? {} : { ca: await readFile(settings.trustedCertificates, 'utf8') };
   const store = await createStore({ kind: 'postgres', pg: settings.pg, ...ca, definitions, log });
   return { store, ...known };
+}
+
+async function openLink(
+  { settings: { hybrid }, nodeId, position, log }: StoreOptions,
+  entities: EntityRegistry,
+): Promise<DataPlaneStore> {
+  if (hybrid === null) throw new TypeError('a data plane has settings of its connection');
+  const { openDataPlaneStore } = await import('../../control/hybrid/client/open-data-plane-store.ts');
+  return openDataPlaneStore({ nodeId, hostname: hostname(), version, settings: hybrid, entities, position, log });
 }

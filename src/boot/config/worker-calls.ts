@@ -23,10 +23,11 @@ export interface WorkerCallsOptions {
   readonly background: (plugin: string, message: unknown) => Promise<unknown>;
 }
 
-/** Answers the calls of workers, and keeps a copy of the answers where the database is on another host. */
+/** Answers the calls of workers, and keeps a copy of the answers where the store is on another host. */
 export class WorkerCalls {
   readonly handler: CallHandler;
-  readonly #cached: CachedRows | null = null;
+  /** Null: the store is on this host. */
+  readonly cached: CachedRows | null = null;
   readonly #writer: LastGoodWriter | null = null;
   readonly #log: ErrorLog;
   readonly #path: string;
@@ -37,14 +38,14 @@ export class WorkerCalls {
     this.#log = log;
     this.#path = join(settings.prefix, 'last-good-lookups.json');
     // A SQLite file is as local as a copy of it would be.
-    if (store.kind === 'postgres') {
+    if (store.kind !== 'sqlite') {
       const cached = new CachedRows({
         path: this.#path,
         query: async (question) => ({ version: followed(), rows: await readRows(store, question) }),
         queryMany: (batch) => readManyRows(store, batch),
         changed: () => this.#writer?.changed(),
       });
-      this.#cached = cached;
+      this.cached = cached;
       this.#writer = new LastGoodWriter({
         write: () => cached.write(),
         onError: (error) => log.error('the copy of consumers and credentials cannot be written', { err: error }),
@@ -55,7 +56,7 @@ export class WorkerCalls {
       store,
       entities,
       hashKeys: settings.hashKeys,
-      cached: this.#cached,
+      cached: this.cached,
       followed,
       published: (version) => publisher().published(version),
       lease,
@@ -66,19 +67,19 @@ export class WorkerCalls {
 
   /** Call it before the workers receive the change. */
   changed({ touched = [], invalidateAll = false, version }: SnapshotDelta): void {
-    if (invalidateAll) this.#cached?.discardUnchecked(version);
-    else if (touched.length > 0) this.#cached?.touch(touched, version);
+    if (invalidateAll) this.cached?.discardUnchecked(version);
+    else if (touched.length > 0) this.cached?.touch(touched, version);
   }
 
   /** Compares the cached rows with the store. Rejects while the store is unavailable. */
   async recheck(): Promise<void> {
-    await this.#cached?.recheck();
+    await this.cached?.recheck();
   }
 
-  /** The database is unavailable: reads the copy that was written while it was available. */
+  /** The store is unavailable: reads the copy that was written while it was available. */
   async restore(): Promise<void> {
     try {
-      await this.#cached?.read();
+      await this.cached?.read();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#log.warn(`the copy of consumers and credentials is not used: ${reason}`, { path: this.#path });

@@ -4,7 +4,7 @@ import type { ListeningNode } from '../listen-node.ts';
 import type { Estate } from './successor.ts';
 import { ZoneExchange } from './zone-exchange.ts';
 
-const names = ['proxy', 'stream', 'admin', 'status'] as const;
+const names = ['proxy', 'stream', 'admin', 'status', 'cluster'] as const;
 
 /** What a running node gives to the process that replaces it. `wanted`: the addresses as they were configured, with ports 0. */
 export function estateOf(node: ListeningNode, wanted: readonly ListenAddress[]): Estate {
@@ -13,7 +13,8 @@ export function estateOf(node: ListeningNode, wanted: readonly ListenAddress[]):
   const byKey = new Map(
     bound.map(({ name, address }, at) => [socketKey(address), { name, address, chosen: wanted[at]?.port === 0 }]),
   );
-  const listening = [...node.supervisor.sockets(), ...node.listeners.flatMap(({ sockets }) => sockets)];
+  const ofNode = [...node.listeners, ...(node.dataPlanes === null ? [] : [node.dataPlanes])];
+  const listening = [...node.supervisor.sockets(), ...ofNode.flatMap(({ sockets }) => sockets)];
   return {
     sockets: listening.flatMap(({ key, descriptor, reuseport: shared }) => {
       const found = byKey.get(key);

@@ -44,6 +44,7 @@ const listenersByName = {
   stream: 'streamListen',
   admin: 'adminListen',
   status: 'statusListen',
+  cluster: 'clusterListen',
 } as const;
 
 type Listeners = Pick<Settings, (typeof listenersByName)[keyof typeof listenersByName]>;
@@ -58,6 +59,7 @@ export function assignNamed(settings: Listeners, sockets: readonly InheritedSock
     streamListen: settings.streamListen,
     adminListen: settings.adminListen,
     statusListen: settings.statusListen,
+    clusterListen: settings.clusterListen,
   };
   const keys = new Set(Object.values(result).flatMap((addresses) => addresses.map(socketKey)));
   const given = new Set(sockets.map(socketKey));

@@ -3,6 +3,8 @@ export interface GatewayAddresses {
   readonly stream: readonly BoundStreamAddress[];
   readonly admin: readonly BoundAddress[];
   readonly status: readonly BoundAddress[];
+  /** Of a control plane, for its data planes. */
+  readonly cluster: readonly BoundAddress[];
 }
 
 /** An address that the node listens on. */

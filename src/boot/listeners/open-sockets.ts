@@ -5,7 +5,10 @@ import { claimPorts } from './claim-ports.ts';
 import { DescriptorSupply } from './descriptor-supply.ts';
 import { closeDescriptors, type InheritedSocket, matchSockets } from './inherited-sockets.ts';
 
-export type Listeners = Pick<Settings, 'proxyListen' | 'streamListen' | 'adminListen' | 'statusListen'>;
+export type Listeners = Pick<
+  Settings,
+  'proxyListen' | 'streamListen' | 'adminListen' | 'statusListen' | 'clusterListen'
+>;
 
 /** The addresses of a node, free to listen on or listening already. */
 export interface OpenSockets {
@@ -31,8 +34,8 @@ export interface SocketSources {
 /** Finds or reserves every address. Rejects with one line when one of them cannot be listened on. */
 export async function openSockets(settings: Settings, { handedOver, activated }: SocketSources): Promise<OpenSockets> {
   const sockets = handedOver ?? activated;
-  const { proxyListen, streamListen, adminListen, statusListen } = assignNamed(settings, sockets);
-  const wanted = [...proxyListen, ...streamListen, ...adminListen, ...statusListen];
+  const { proxyListen, streamListen, adminListen, statusListen, clusterListen } = assignNamed(settings, sockets);
+  const wanted = [...proxyListen, ...streamListen, ...adminListen, ...statusListen, ...clusterListen];
   const { descriptors: inherited, exclusive, missing, unused, addresses: matched } = matchSockets(wanted, sockets);
   const [stray] = unused;
   if (handedOver === null && stray !== undefined) {
@@ -46,12 +49,12 @@ export async function openSockets(settings: Settings, { handedOver, activated }:
     proxyListen: addresses.splice(0, proxyListen.length),
     streamListen: addresses.splice(0, streamListen.length),
     adminListen: addresses.splice(0, adminListen.length),
-    statusListen: addresses,
+    statusListen: addresses.splice(0, statusListen.length),
+    clusterListen: addresses,
   };
   // A listener of the control plane accepts on one socket.
-  const surplus = [...listeners.adminListen, ...listeners.statusListen].flatMap((address) =>
-    (inherited[socketKey(address)] ?? []).slice(1),
-  );
+  const ofControlPlane = [...listeners.adminListen, ...listeners.statusListen, ...listeners.clusterListen];
+  const surplus = ofControlPlane.flatMap((address) => (inherited[socketKey(address)] ?? []).slice(1));
   closeDescriptors([...unused, ...surplus.map((descriptor) => ({ descriptor }))]);
   const shared = [...listeners.proxyListen, ...listeners.streamListen]
     .map((address) => ({ key: socketKey(address), udp: address.udp }))

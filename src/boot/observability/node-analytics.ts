@@ -29,6 +29,7 @@ export async function openAnalytics(options: NodeAnalyticsOptions): Promise<Anal
     store,
     node: nodeId,
     memories,
+    removesOld: settings.role !== 'data_plane',
     running: () => supervisor.running().map(({ number }) => number),
     post: (worker, message) =>
       supervisor

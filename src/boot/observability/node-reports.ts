@@ -36,12 +36,20 @@ export class NodeReports implements ClusterFacts {
       applied: () => publisher.isComplete && supervisor.lagging(publisher.sent).length === 0,
       failures: () => publisher.failures.size,
     });
+    // A store in a file is of one node, unless data planes use it, too.
+    const alone = store.kind === 'sqlite' && node.options.settings.role !== 'control_plane';
     const report = (): NodeReport => this.#report();
-    this.#reporter =
-      store.kind === 'sqlite'
-        ? null
-        : new NodeReporter({ store, config: this.#config, report, notReady: () => this.#notReady(), log: logs.node });
-    this.#list = new NodeList({ store, own: report });
+    this.#reporter = alone
+      ? null
+      : new NodeReporter({
+          removeAfter: node.options.settings.dataPlanePurgeDelay,
+          store,
+          config: this.#config,
+          report,
+          notReady: () => this.#notReady(),
+          log: logs.node,
+        });
+    this.#list = new NodeList({ store, alone, own: report });
   }
 
   start(): void {
@@ -83,13 +91,14 @@ export class NodeReports implements ClusterFacts {
   }
 
   #report(): NodeReport {
-    const { options, background, addresses } = this.#node;
+    const { options, background, addresses, data } = this.#node;
+    const { link } = data;
     const { settings, nodeId } = options;
     const { book, health } = addresses;
     const names = new Map([...book.list()].map(({ upstreamId, upstreamName }) => [upstreamId, upstreamName]));
     return {
       id: nodeId,
-      role: 'traditional',
+      role: settings.role,
       hostname: hostname(),
       address: addressOf(settings.proxyListen) ?? addressOf(settings.adminListen) ?? '',
       version,
@@ -103,6 +112,8 @@ export class NodeReports implements ClusterFacts {
         .slice(0, maxNamed)
         .map(({ upstreamId, address }) => ({ upstream: names.get(upstreamId) ?? upstreamId, address })),
       circuits: background.circuits().slice(0, maxNamed),
+      ...(link?.connectedTo == null ? {} : { controlPlane: link.connectedTo }),
+      ...(settings.hybrid === null ? {} : { labels: settings.hybrid.labels }),
     };
   }
 }

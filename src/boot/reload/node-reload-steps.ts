@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ListenerTls, Settings } from '../../shared/settings/settings.ts';
 import type { ListeningNode } from '../listen-node.ts';
 import { adminCertificates } from '../listeners/admin-certificates.ts';
+import { clusterCertificates } from '../listeners/cluster-certificates.ts';
 import { listenerCertificates } from '../listeners/listener-certificates.ts';
 import { reopenLogs } from '../open-node.ts';
 
@@ -43,6 +44,24 @@ export function addReloadSteps(node: ListeningNode): void {
         supervisor.broadcast({ type: 'settings', settings: { sslCert, sslCertKey } });
         for (const listener of listeners) listener.setTls({ ...options.settings, ...certificates });
         logs.node.notice('the certificates of the listeners were replaced');
+      };
+    },
+  });
+
+  let connection = options.settings.hybrid;
+  reload.add({
+    settings: ['cluster_cert', 'cluster_cert_key', 'cluster_ca_cert'],
+    prepare(next) {
+      const read = clusterCertificates(next);
+      const { dataPlanes, data } = node;
+      const end = dataPlanes ?? data.link;
+      if (end === null || read === null || connection === null) return null;
+      const { cert, key, ca } = connection;
+      if (isDeepStrictEqual([cert, key, ca], [read.cert, read.key, read.ca])) return null;
+      return () => {
+        connection = read;
+        end.setTls(read);
+        logs.node.notice('the certificate of the connection between control plane and data planes was replaced');
       };
     },
   });

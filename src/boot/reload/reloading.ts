@@ -14,7 +14,7 @@ export interface ReloadResult {
 
 /** What a reload applies by a new process. The other settings would need it too, but move a node or its data. */
 const newProcess =
-  /^(?:plugins|nginx_worker_processes|lua_ssl_trusted_certificate|log_format|dns_\w+|resolver_\w+|\w+_(?:access|error)_log)$/;
+  /^(?:plugins|nginx_worker_processes|cluster_(?:control_plane|dp_labels|server_name|timeout|max_payload)|lua_ssl_trusted_certificate|log_format|dns_\w+|resolver_\w+|\w+_(?:access|error)_log)$/;
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -59,7 +59,7 @@ export class Reloading {
     const shown = { ...this.#bound.public };
     for (const name of applied) shown[name] = next.public[name];
     this.#bound.public = Object.freeze(shown);
-    const { logLevel, adminToken, trustedIps, sslCert, sslCertKey, adminTls, statusTls, declarative } = next;
+    const { logLevel, adminToken, trustedIps, sslCert, sslCertKey, adminTls, statusTls, declarative, hybrid } = next;
     const certificates = { sslCert, sslCertKey, adminTls, statusTls };
     this.#settings = {
       ...before,
@@ -67,6 +67,7 @@ export class Reloading {
       adminToken,
       trustedIps,
       declarative,
+      hybrid,
       ...certificates,
       public: this.#bound.public,
     };

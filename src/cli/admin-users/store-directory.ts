@@ -97,7 +97,8 @@ async function openStore(settings: Settings): Promise<Store> {
   }
 }
 
-async function placeOf({ database, prefix, pg, trustedCertificates }: Settings) {
+async function placeOf({ role, database, prefix, pg, trustedCertificates }: Settings) {
+  if (role === 'data_plane') throw new CliError('a data plane has no admin users: run this command on a control plane');
   if (database === 'postgres') {
     const ca = trustedCertificates === null ? {} : { ca: readFileSync(trustedCertificates, 'utf8') };
     return { kind: 'postgres', pg, ...ca } as const;

@@ -5,16 +5,40 @@ import { version } from '../../version.ts';
 
 /** The lines that are printed when the node is up: the addresses, and a first command to try. */
 export function startedMessage(settings: Settings, addresses: GatewayAddresses): readonly string[] {
-  const threads = `${settings.workers} ${settings.workers === 1 ? 'worker' : 'workers'}`;
-  const lines = [`Sluicegate ${version} started (${threads}, ${settings.database}, prefix ${settings.prefix})`];
-  for (const name of ['proxy', 'admin', 'status'] as const) {
-    const urls = addresses[name].map(urlOf);
-    lines.push(`  ${name.padEnd(6)}  ${urls.length === 0 ? 'off' : urls.join('  ')}`);
+  const lines = [`Sluicegate ${version} started (${kindOf(settings).join(', ')}, prefix ${settings.prefix})`];
+  const names = listenersOf(settings);
+  const width = Math.max(...names.map(({ length }) => length), 'status'.length);
+  for (const name of names) {
+    const urls = addresses[name].map(name === 'cluster' ? linkOf : urlOf);
+    lines.push(`  ${name.padEnd(width)}  ${urls.length === 0 ? 'off' : urls.join('  ')}`);
   }
   if (addresses.stream.length > 0) lines.splice(2, 0, `  stream  ${addresses.stream.map(streamText).join('  ')}`);
   const [admin] = addresses.admin;
   if (admin !== undefined) lines.push('Try:', `  ${firstCommand(settings, admin)}`);
   return lines;
+}
+
+function kindOf({ role, workers, database }: Settings): readonly string[] {
+  const threads = `${workers} ${workers === 1 ? 'worker' : 'workers'}`;
+  switch (role) {
+    case 'traditional':
+      return [threads, database];
+    case 'control_plane':
+      return ['control plane', database];
+    case 'data_plane':
+      return ['data plane', threads];
+  }
+}
+
+function listenersOf({ role }: Settings): readonly Exclude<keyof GatewayAddresses, 'stream'>[] {
+  switch (role) {
+    case 'traditional':
+      return ['proxy', 'admin', 'status'];
+    case 'control_plane':
+      return ['cluster', 'admin', 'status'];
+    case 'data_plane':
+      return ['proxy', 'status'];
+  }
 }
 
 function firstCommand({ adminToken, database }: Settings, admin: BoundAddress): string {
@@ -25,6 +49,11 @@ function firstCommand({ adminToken, database }: Settings, admin: BoundAddress): 
 
 function urlOf(address: BoundAddress): string {
   return `${address.ssl ? 'https' : 'http'}://${hostAndPort(address)}`;
+}
+
+/** WebSocket over TLS. */
+function linkOf(address: BoundAddress): string {
+  return `wss://${hostAndPort(address)}`;
 }
 
 function streamText(address: BoundStreamAddress): string {

@@ -11,7 +11,11 @@ export async function findTarget(context: CommandContext): Promise<ConfigTarget>
   const remote = remoteAdmin(context);
   if (remote !== null) return new AdminTarget(remote);
   const { settings } = settingsOf(context);
-  if (runningNode(settings.prefix) !== null) return new AdminTarget(localAdmin(context, settings));
+  if (settings.role !== 'data_plane' && runningNode(settings.prefix) !== null)
+    return new AdminTarget(localAdmin(context, settings));
+  if (settings.role === 'data_plane') {
+    throw new CliError('a data plane has no config of its own: run this command on a control plane, or pass --admin');
+  }
   if (settings.database === 'off') {
     throw new CliError(
       'this command needs a database or a running node; with database = off, the config is the document of declarative_config',

@@ -27,7 +27,8 @@ const actor = { kind: 'anonymous', name: 'command-line' } as const;
 /** Opens the store of a node that does not run, and creates or upgrades its tables. */
 export async function openStoreTarget(settings: Settings, baseDirectory: string): Promise<ConfigTarget> {
   preparePrefix(settings.prefix);
-  const opened = await openStore(settings, baseDirectory, { info: () => {}, warn: () => {} });
+  const log = { info: () => {}, warn: () => {}, log: () => {} };
+  const opened = await openStore({ settings, baseDirectory, nodeId: '', position: null, log });
   try {
     await opened.store.ping();
     await opened.store.migrate();

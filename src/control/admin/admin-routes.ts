@@ -12,6 +12,7 @@ import { auditRoutes } from './routes/audit.ts';
 import { caCertificateExtras } from './routes/ca-certificates.ts';
 import { certificateExtras, certificateRead, certificateReplace } from './routes/certificates.ts';
 import { consumersList } from './routes/consumers.ts';
+import { dataPlaneRoutes } from './routes/data-planes.ts';
 import { dnsStatusRoute } from './routes/dns-status.ts';
 import { endpointsRoute } from './routes/endpoints.ts';
 import { logLevelRoutes } from './routes/log-level.ts';
@@ -56,8 +57,9 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...configRoutes(deps, options),
     ...(deps.declarative === null ? wholeConfig : withoutChanges(wholeConfig)),
     ...upstreamHealthRoutes(context, deps),
+    ...dataPlaneRoutes(deps),
     ...staticResponseRoutes(),
-    ...pluginAdminRoutes(context, options),
+    ...pluginAdminRoutes(context, options, deps.settings.role !== 'control_plane'),
     ...(deps.declarative === null ? entities : entities.map((route) => explainRefusals(context, route))),
   ];
   return routes;

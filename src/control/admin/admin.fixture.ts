@@ -98,6 +98,8 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
       settings: { ...(tls === undefined ? {} : { sslCert: [tls.cert], sslCertKey: [tls.key] }), ...settings },
     }),
     store,
+    configHash: null,
+    dataPlanes: null,
     publisher: {
       failures: new Map(),
       async published(version) {

@@ -6,6 +6,7 @@ import type { LogLevel, Settings } from '../../shared/settings/settings.ts';
 import type { InheritedDescriptors, ListeningSocket } from '../../shared/sockets/listening-sockets.ts';
 import type { DeclarativeConfig } from '../declarative/db-less/declarative-config.ts';
 import type { NameState } from '../dns/types.ts';
+import type { KnownDataPlane } from '../hybrid/known-data-plane.ts';
 import type { NodeListing } from '../nodes/node-list.ts';
 import type { NodeLoadReport } from '../nodes/node-report.ts';
 import type { Store } from '../store/store.ts';
@@ -161,6 +162,10 @@ export interface AdminDependencies {
   /** Null: the API's usage is not counted. */
   readonly analytics: Analytics | null;
   readonly metrics: MetricsFacts;
+  /** Of a data plane: stands for its config; null elsewhere. */
+  readonly configHash: (() => string) | null;
+  /** All data planes, by id; null: the node is no control plane. Rejects while the store is unavailable. */
+  readonly dataPlanes: (() => Promise<readonly KnownDataPlane[]>) | null;
 }
 
 /** All metrics of the node. */

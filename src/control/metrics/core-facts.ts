@@ -1,4 +1,5 @@
 import type { DnsFacts, NodeFacts } from '../admin/contract.ts';
+import type { KnownDataPlane } from '../hybrid/known-data-plane.ts';
 
 /** The sources of the node's own metrics. */
 export interface CoreFacts {
@@ -33,6 +34,10 @@ export interface CoreFacts {
   };
   /** Requests that analytics has lost, and series that wait for the store; null: there is no analytics. */
   readonly analytics: () => { readonly dropped: number; readonly waiting: number } | null;
+  /** Of a control plane. Rejects while the store is unavailable. */
+  readonly dataPlanes?: () => Promise<readonly KnownDataPlane[]>;
+  /** Of a data plane: milliseconds since the epoch. */
+  readonly clusterCertificateExpiry?: number;
 }
 
 /** Idle and active time of a worker's event loop since its start, in milliseconds. */

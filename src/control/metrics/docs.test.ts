@@ -8,6 +8,7 @@ import { requestFamilies } from '../../plugins/prometheus/request-families.ts';
 import { createCounters } from '../../shared/zones/counters.ts';
 import type { CoreFacts } from './core-facts.ts';
 import { counter } from './families.ts';
+import { hybridFamilies } from './hybrid-families.ts';
 import { kongFamilies } from './kong-families.ts';
 import { nodeFamilies } from './node-families.ts';
 
@@ -51,6 +52,7 @@ async function everyFamily(): Promise<readonly MetricFamily[]> {
   return [
     ...(await kongFamilies(facts)),
     ...(await nodeFamilies(facts)),
+    ...(await hybridFamilies({ dataPlanes: async () => [], clusterCertificateExpiry: 0 })),
     ...requestFamilies({ requests: none, times: none, bytes: none }),
     healthFamily(tools),
     ...(await circuits(tools)),

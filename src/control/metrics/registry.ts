@@ -4,6 +4,7 @@ import type { SnapshotDelta } from '../../shared/messages/messages.ts';
 import { throttledLog } from '../../shared/util/time/throttled-log.ts';
 import type { CoreFacts } from './core-facts.ts';
 import { counter, familyProblem } from './families.ts';
+import { hybridFamilies } from './hybrid-families.ts';
 import { kongFamilies } from './kong-families.ts';
 import { nodeFamilies } from './node-families.ts';
 import { PluginInstances } from './plugin-instances.ts';
@@ -89,7 +90,8 @@ export class MetricsRegistry {
 
   async #coreFamilies(): Promise<readonly MetricFamily[]> {
     if (this.#core === null) return [];
-    return (await Promise.all([kongFamilies(this.#core), nodeFamilies(this.#core)])).flat();
+    const core = this.#core;
+    return (await Promise.all([kongFamilies(core), nodeFamilies(core), hybridFamilies(core)])).flat();
   }
 
   async #pluginFamilies(name: string): Promise<readonly MetricFamily[]> {

@@ -26,7 +26,8 @@ function reportOf(id: string, more: Partial<NodeReport> = {}): NodeReport {
 
 function listOf(now: number, nodes: readonly SeenNode[]): NodeList {
   return new NodeList({
-    store: { kind: 'postgres', position: async () => position, readNodes: async () => ({ now, nodes }) },
+    alone: false,
+    store: { position: async () => position, readNodes: async () => ({ now, nodes }) },
     own: () => reportOf('own'),
   });
 }
@@ -86,8 +87,8 @@ describe('the list of nodes', () => {
     let available = true;
     let requests = 0;
     const list = new NodeList({
+      alone: false,
       store: {
-        kind: 'postgres',
         position: async () => position,
         readNodes: async () => {
           if (!available) throw new Error('unavailable');

@@ -39,7 +39,9 @@ export interface NodeListing {
 }
 
 export interface NodeListOptions {
-  readonly store: Pick<Store, 'kind' | 'readNodes' | 'position'>;
+  readonly store: Pick<Store, 'readNodes' | 'position'>;
+  /** No other node uses the store, and this one does not report to it. */
+  readonly alone: boolean;
   /** This node as it is now. */
   readonly own: () => NodeReport;
 }
@@ -90,10 +92,9 @@ export class NodeList {
   }
 
   async #read(): Promise<ReadNodes> {
-    const { store } = this.#options;
+    const { store, alone } = this.#options;
     const at = performance.now();
-    // A store in a file is of one node, which does not report to itself.
-    if (store.kind === 'sqlite') return { at, now: Date.now(), head: await store.position(), seen: [] };
+    if (alone) return { at, now: Date.now(), head: await store.position(), seen: [] };
     const [{ now, nodes }, head] = await Promise.all([store.readNodes(), store.position()]);
     return { at, now, head, seen: nodes.flatMap((node) => seenNode(node)) };
   }

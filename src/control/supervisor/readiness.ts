@@ -7,6 +7,11 @@ export const suspectAfter = 2000;
 export function notReadyReason(vitals: NodeVitals, now: number): string | null {
   if (vitals.stopping) return 'the node is stopping';
   if (vitals.emptyConfig) return 'no configuration available (empty configuration present)';
+  if (vitals.withoutConfig) {
+    return 'no configuration available (no control plane has answered, and there is no copy of an earlier configuration)';
+  }
+  // A control plane carries no traffic.
+  if (vitals.workers === 0) return null;
   let listening = 0;
   let silent = 0;
   for (let worker = 0; worker < vitals.workers; worker++) {

@@ -63,6 +63,11 @@ export class Supervisor {
   /** Starts every worker. They load their code and wait for `configure`. */
   start(): void {
     for (const number of this.#workers.keys()) this.#spawn(number);
+    // A control plane has none.
+    if (this.#workers.length === 0) {
+      this.#allReady = true;
+      this.#started.resolve();
+    }
   }
 
   /** Sends every worker, and each that replaces one later, the whole config. `config` returns the current one. */

@@ -21,6 +21,8 @@ export interface AnalyticsOptions {
     warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
     error(message: string, fields?: Readonly<Record<string, unknown>>): void;
   };
+  /** Remove rows that are too old. Default true; a data plane leaves that to its control plane. */
+  readonly removesOld?: boolean;
   /** Milliseconds since the epoch; given by tests. */
   readonly now?: () => number;
   /** Time between two collections, in milliseconds. Default 10 seconds. */
@@ -97,7 +99,8 @@ export class Analytics {
       const minute = startOf('minute', this.#now());
       // A clock can be set back.
       if (minute === this.#flushedMinute) return;
-      if (await this.#flush()) await this.#removeOld();
+      const written = await this.#flush();
+      if (written && this.#options.removesOld !== false) await this.#removeOld();
       this.#flushedMinute = minute;
     });
   }

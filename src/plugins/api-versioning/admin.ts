@@ -60,7 +60,15 @@ export const adminRoutes: PluginAdminRoutes['adminRoutes'] = (tools): readonly P
   },
 ];
 
+const countedElsewhere: PluginAdminAnswer = {
+  status: 400,
+  json: {
+    message: 'a control plane counts no requests: GET /analytics/usage?group_by=version has those of its data planes',
+  },
+};
+
 async function list(request: PluginAdminRequest, tools: PluginAdminTools): Promise<PluginAdminAnswer> {
+  if (!tools.carriesTraffic) return countedElsewhere;
   const size = sizeOf(request.query('size'));
   if (size === null) return { status: 400, json: { message: `size must be a whole number from 1 to ${maxSize}` } };
   const after = startOf(request.query('offset'));

@@ -1,7 +1,12 @@
-import type { PluginAdminRoute, PluginAdminTools } from '../../plugin-sdk/index.ts';
+import type { PluginAdminAnswer, PluginAdminRoute, PluginAdminTools } from '../../plugin-sdk/index.ts';
 import type { ShownCircuit } from './background.ts';
 
 const states = ['closed', 'open', 'half-open', 'ramp'];
+
+const onDataPlanes: PluginAdminAnswer = {
+  status: 400,
+  json: { message: 'a control plane has no circuits: GET /nodes lists those of its data planes that are not closed' },
+};
 
 export function adminRoutes(tools: PluginAdminTools): readonly PluginAdminRoute[] {
   const list = async (): Promise<readonly ShownCircuit[]> =>
@@ -17,6 +22,7 @@ export function adminRoutes(tools: PluginAdminTools): readonly PluginAdminRoute[
             { name: 'state', description: 'Only circuits in this state.', schema: { type: 'string', enum: states } },
           ],
           async handle(request) {
+            if (!tools.carriesTraffic) return onDataPlanes;
             const state = request.query('state');
             if (state !== null && !states.includes(state)) {
               return { status: 400, json: { message: `state must be one of: ${states.join(', ')}` } };

@@ -123,7 +123,14 @@ async function show(
     const json = entry === null ? null : entryJson(entry, Date.now());
     if (json !== null) return { status: 200, json };
   }
+  if (!tools.carriesTraffic && rows.some(isInMemory)) {
+    return refused('a control plane has no responses in memory: they are on its data planes');
+  }
   return null;
+}
+
+function isInMemory(row: EntityRow): boolean {
+  return (row['config'] as ProxyCacheConfig).strategy === 'memory';
 }
 
 async function remove(

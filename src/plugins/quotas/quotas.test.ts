@@ -175,6 +175,7 @@ describe('GET /consumers/{consumers}/quotas', () => {
       counters: async (keys) => counters.filter((counter) => keys.includes(counter.key)),
       resetCounters: async (ids) => void reset.push(...ids.map(({ key, windowStart }) => `${key}@${windowStart}`)),
       zone: () => null,
+      carriesTraffic: true,
       background: async () => null,
     };
     const operations = adminRoutes(tools)[0]?.operations;

@@ -26,7 +26,7 @@ export const Vital = Object.freeze({
 });
 
 /** Positions in the node's row. */
-const NodeVital = Object.freeze({ beat: 0, stopping: 1, emptyConfig: 2 });
+const NodeVital = Object.freeze({ beat: 0, stopping: 1, emptyConfig: 2, withoutConfig: 3 });
 
 export const WorkerState = Object.freeze({ absent: 0, starting: 1, listening: 2 });
 
@@ -123,6 +123,15 @@ export class NodeVitals {
 
   set emptyConfig(value: boolean) {
     this.#node[NodeVital.emptyConfig] = value ? 1 : 0;
+  }
+
+  /** Whether a data plane waits for its first config. */
+  get withoutConfig(): boolean {
+    return this.#node[NodeVital.withoutConfig] === 1;
+  }
+
+  set withoutConfig(value: boolean) {
+    this.#node[NodeVital.withoutConfig] = value ? 1 : 0;
   }
 
   beat(worker: number): number {

@@ -14,10 +14,15 @@ const maxRows = 10_000;
 export function pluginAdminRoutes(
   context: AdminContext,
   options: Pick<AdminOptions, 'pluginAdminRoutes' | 'pluginBackground' | 'pluginZone'>,
+  carriesTraffic: boolean,
 ): readonly AdminRoute[] {
   const { pluginAdminRoutes: factories, pluginBackground, pluginZone: zone } = options;
   return [...factories].flatMap(([plugin, factory]) => {
-    const tools = toolsFor(context, { background: (message) => pluginBackground(plugin, message), zone });
+    const tools = toolsFor(context, {
+      background: (message) => pluginBackground(plugin, message),
+      zone,
+      carriesTraffic,
+    });
     return factory(tools).map(adminRoute);
   });
 }
@@ -71,7 +76,10 @@ function refuseSlips({ query }: AdminRequest, known: readonly { readonly name: s
   if (unknown !== undefined) throw plainError(400, `unknown query argument '${unknown}'`);
 }
 
-function toolsFor(context: AdminContext, node: Pick<PluginAdminTools, 'background' | 'zone'>): PluginAdminTools {
+function toolsFor(
+  context: AdminContext,
+  node: Pick<PluginAdminTools, 'background' | 'zone' | 'carriesTraffic'>,
+): PluginAdminTools {
   const { store } = context;
   return {
     find: (entity, idOrName) => findEntity(context, store, context.entity(entity), idOrName),

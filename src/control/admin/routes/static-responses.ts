@@ -19,13 +19,6 @@ export function staticResponseRoutes(): readonly AdminRoute[] {
     ...['/filter-chains', '/filter-chains/{filter_chains}'].map((path) =>
       refusing(path, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], 'this endpoint is only available when wasm is enabled'),
     ),
-    ...['/clustering/data-planes', '/clustering/status'].map((path) =>
-      refusing(
-        path,
-        ['GET'],
-        'this endpoint is only available when Kong is configured to run as Control Plane for the cluster',
-      ),
-    ),
   ];
 }
 

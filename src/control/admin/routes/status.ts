@@ -91,9 +91,10 @@ function loadOf({ nodes }: AdminDependencies): Readonly<Record<string, unknown>>
   };
 }
 
-/** Clients tell the two kinds of node apart by these members. */
+/** Clients tell nodes with and without a database apart by these members. */
 async function configSource(deps: AdminDependencies): Promise<Readonly<Record<string, unknown>>> {
-  const { declarative } = deps;
+  const { declarative, configHash } = deps;
+  if (configHash !== null) return { configuration_hash: configHash() };
   if (declarative !== null) return { configuration_hash: declarative.hash };
   return { database: { reachable: await isReachable(deps) } };
 }

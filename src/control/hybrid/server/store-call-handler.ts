@@ -97,6 +97,11 @@ export class StoreCallHandler {
         await store.putNodes(nodes);
         return null;
       },
+      removeNode: async (args, node) => {
+        if (value(args['id'], 'id') !== node) throw new TypeError('a data plane can only remove itself');
+        await store.removeNode(node);
+        return null;
+      },
       noteUse: async (args) => {
         const entity = word(args['entity'], 'entity');
         this.#writable(entity);

@@ -1,6 +1,6 @@
 import type { ListenAddress, Settings } from '../settings.ts';
 
-const names = ['proxy', 'stream', 'admin', 'status'] as const;
+const names = ['proxy', 'stream', 'admin', 'status', 'cluster'] as const;
 
 /**
  * The `*_listen` and `*_listeners` of `GET /` with the actual ports of the node: where a setting says port 0, the
@@ -13,6 +13,7 @@ export function boundListeners(settings: Settings): Readonly<Record<string, unkn
     stream: settings.streamListen,
     admin: settings.adminListen,
     status: settings.statusListen,
+    cluster: settings.clusterListen,
   };
   for (const name of names) {
     const texts = settings.public[`${name}_listen`];

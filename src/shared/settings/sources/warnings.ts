@@ -16,9 +16,12 @@ function debugWarnings({ requestDebug, requestDebugToken: token }: Settings): re
   ];
 }
 
-function declarativeWarnings({ database, declarative: { file, text } }: Settings): readonly string[] {
-  if (database === 'off' || (file === null && text === null)) return [];
+function declarativeWarnings({ role, database, declarative: { file, text } }: Settings): readonly string[] {
+  if (file === null && text === null) return [];
   const name = file !== null ? 'declarative_config' : 'declarative_config_string';
+  if (role === 'data_plane')
+    return [`${name} has no effect on a data plane, which has its config from a control plane`];
+  if (database === 'off') return [];
   return [`${name} has no effect with database = ${database}; set database = off to use it`];
 }
 

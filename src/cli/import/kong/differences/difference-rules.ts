@@ -157,7 +157,7 @@ export const differenceRules: Readonly<Partial<Record<DifferenceName, Rule>>> = 
 
   // Metrics and traces
   'Metrics: prometheus: `GET /metrics` without an instance': never,
-  'Metrics: prometheus: `ai_metrics` and metrics of hybrid mode': (entity) =>
+  'Metrics: prometheus: `ai_metrics`': (entity) =>
     isPlugin(entity, 'prometheus') && configOf(entity)['ai_metrics'] === true,
   'Metrics: statsd: `allow_status_codes` with an empty range (`300-200`)': never,
   'Metrics: statsd: `status_count_per_workspace`': (entity) =>

@@ -22,6 +22,9 @@ export function upstreamHealthRoutes(context: AdminContext, deps: AdminDependenc
   ];
 }
 
+const checkedByDataPlanes =
+  'a control plane checks no backends: GET /nodes lists those that each data plane does not use, and its status listener has this path';
+
 /** `GET /upstreams/{upstream}/health`. */
 export function readHealthRoute(context: AdminContext, deps: AdminDependencies): AdminRoute {
   return {
@@ -69,6 +72,7 @@ function setHealth(context: AdminContext, deps: AdminDependencies, path: string,
 }
 
 async function readHealth(context: AdminContext, deps: AdminDependencies, request: AdminRequest): Promise<Answer> {
+  if (deps.settings.role === 'control_plane') throw plainError(400, checkedByDataPlanes);
   const upstream = await needUpstream(context, context.store, request);
   if (request.query.first('balancer_health') === '1') return balancerHealth(context, deps, upstream);
   const targets = context.entity('targets');
