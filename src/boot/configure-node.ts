@@ -1,9 +1,11 @@
 import type { DataPlaneStore } from '../control/hybrid/contract.ts';
+import { LeaseDesk } from '../control/limits/lease-desk.ts';
 import { Publisher } from '../control/publish/publisher.ts';
 import { pluginCallFields } from '../control/supervisor/plugin-call-fields.ts';
 import type { Analytics } from '../control/usage/analytics.ts';
 import type { ToWorker } from '../shared/messages/messages.ts';
 import { pluginSettings } from '../shared/messages/plugin-settings.ts';
+import { awaitWithTimeout } from '../shared/util/time/await-with-timeout.ts';
 import { recoverMemory } from '../shared/zones/zone-kinds.ts';
 import { ZoneRegistry } from '../shared/zones/zone-registry.ts';
 import { type NodeAddresses, openAddresses } from './addresses/node-addresses.ts';
@@ -19,6 +21,9 @@ import { WorkerCalls } from './config/worker-calls.ts';
 import { openAnalytics } from './observability/node-analytics.ts';
 import { NodeMetrics } from './observability/node-metrics.ts';
 import type { OpenedNode } from './open-node.ts';
+
+/** Milliseconds for leases that workers have given back. */
+const returnTimeout = 1000;
 
 /** Everything that a config needs is there; `loadConfig` sends the workers theirs. */
 export interface ConfiguredNode extends OpenedNode {
@@ -57,7 +62,11 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     await store.close();
     throw new Error('the node is stopping');
   }
-  shutdown.add('the store', () => store.close());
+  const leases = new LeaseDesk(store);
+  shutdown.add('the store', async () => {
+    await awaitWithTimeout(leases.settled(), returnTimeout);
+    await store.close();
+  });
 
   const { predecessor } = options;
   const zones = new ZoneRegistry(plugins, settings.workers, (zone) => predecessor?.restore(zone, log));
@@ -82,7 +91,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     opened: data,
     log,
     publisher: () => publisher,
-    lease: (requests) => store.leaseCounters(requests),
+    lease: (requests) => leases.lease(requests),
     resolve: (name) => names.resolve(name),
     background: (plugin, message) => background.handle(plugin, message),
   });

@@ -54,7 +54,7 @@ export interface WindowLimiterOptions {
   readonly limits: readonly WindowLimit[];
   /**
    * - `local`: exact over all workers of this node
-   * - `cluster`: exact over all nodes, by quotas that nodes lease from the store
+   * - `cluster`: exact over all nodes, by units that nodes lease from the store
    * - `redis`: exact over all nodes, with one script per request
    */
   readonly policy: 'local' | 'cluster' | 'redis';
@@ -65,8 +65,14 @@ export interface WindowLimiterOptions {
   /** Required by the policy `redis`. */
   readonly redis?: RedisOptions;
   /**
-   * For the policy `cluster` while the store is unavailable. `reject`: calls reject with a `LimiterUnavailable`. `local`: this
-   * node decides by what it has accepted itself, at most `limit`, and reports to the store afterwards. Default: `reject`.
+   * For the policy `cluster`. True: nothing is leased ahead, so that the counters in the store are what was accepted, and each request
+   * waits for the store. Default: false, which makes requests of a key wait only while they are few.
+   */
+  readonly exact?: boolean;
+  /**
+   * For the policy `cluster` while the store is unavailable and what this node has leased is used up. `reject`: calls reject with a
+   * `LimiterUnavailable`. `local`: this node accepts its share, which is what was left of each window when the store last answered,
+   * divided by the number of nodes, and at least 1; it reports to the store afterwards. Default: `reject`.
    */
   readonly whenUnavailable?: 'reject' | 'local';
   /** Called for each request that is decided without the server instead of being rejected, and for each failed exchange. */

@@ -1,6 +1,7 @@
 import type { PluginHost } from '../data/plugin-runner/instances.ts';
 import type { PluginLogger, PluginNode, PluginSettings } from '../plugin-sdk/tools.ts';
 import type { EntityDefinition } from '../shared/entities/entity.ts';
+import { grantLease } from '../shared/limits/cluster/grant-lease.ts';
 import type { Lease, LeaseRequest } from '../shared/limits/limit-tools.ts';
 import { type TestEntities, testEntities } from './test-entities.ts';
 
@@ -61,16 +62,13 @@ export function testHost(options: TestHostOptions, logLines: TestLogLine[], coun
 function testLeases(): (request: LeaseRequest) => Lease {
   const counters = new Map<string, number>();
   const usedOf = (key: string, windowStart: number): number => counters.get(`${key}@${windowStart}`) ?? 0;
-  return ({ windows, wanted, unit, force }) => {
+  return (request) => {
+    const { windows } = request;
     const before = windows.map(({ key, previous }) => (previous === null ? 0 : usedOf(key, previous.windowStart)));
-    const rooms = windows.map(
-      ({ key, windowStart, limit, previous }, at) =>
-        limit - usedOf(key, windowStart) - (before[at] ?? 0) * (previous?.share ?? 0),
-    );
-    const granted = force ? wanted : Math.max(0, Math.floor(Math.min(wanted, ...rooms) / unit) * unit);
-    const used = windows.map(({ key, windowStart }) => usedOf(key, windowStart) + granted);
-    windows.forEach(({ key, windowStart }, at) => void counters.set(`${key}@${windowStart}`, used[at] ?? 0));
-    return { granted, used, before };
+    const used = windows.map(({ key, windowStart }) => usedOf(key, windowStart));
+    const lease = grantLease(request, used, before);
+    windows.forEach(({ key, windowStart }, at) => void counters.set(`${key}@${windowStart}`, lease.used[at] ?? 0));
+    return lease;
   };
 }
 

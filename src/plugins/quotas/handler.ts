@@ -21,6 +21,8 @@ export function enforceQuotas(config: QuotasConfig, tools: PluginTools): PluginP
     namespace: namespaceOf(tools.instanceId),
     limits,
     policy: 'cluster',
+    // What `/consumers/{consumer}/quotas` shows is what was accepted, and a reset leaves no leases on the nodes.
+    exact: true,
     zone: countersZone,
     whenUnavailable: config.fault_tolerant ? 'local' : 'reject',
     onUnavailable: guard.report,

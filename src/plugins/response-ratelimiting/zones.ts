@@ -6,8 +6,7 @@ export const countersZone = 'counters';
 /** Room for about ten thousand clients; all instances of the node share it. */
 const countersBytes = 4 * 1024 * 1024;
 
-/** Counters of this node: always for `local`, and for `cluster` while the store is unavailable. */
-export function zones({ policy, fault_tolerant: tolerant }: ResponseRatelimitingConfig): readonly ZoneRequest[] {
-  const countsHere = (policy ?? 'local') === 'local' || (policy === 'cluster' && tolerant);
-  return countsHere ? [{ name: countersZone, bytes: countersBytes }] : [];
+/** Counters of this node for `local`, its leases for `cluster`. */
+export function zones({ policy }: ResponseRatelimitingConfig): readonly ZoneRequest[] {
+  return policy === 'redis' ? [] : [{ name: countersZone, bytes: countersBytes }];
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it, mock } from 'node:test';
 import { LimiterUnavailable, type WindowLimiter, type WindowLimiterOptions } from '../../plugin-sdk/limits.ts';
+import { ZoneTable } from '../zones/zone-table.ts';
 import { FakeCounterStore } from './cluster/fake-counter-store.fixture.ts';
 import { createClusterWindows } from './cluster-windows.ts';
 
@@ -15,11 +16,10 @@ function optionsOf(fields: Partial<WindowLimiterOptions>): WindowLimiterOptions 
   return { namespace: 'test', limits, policy: 'cluster', zone: 'unused', now: () => time, ...fields };
 }
 
+/** A node with one worker. */
 function node(store: FakeCounterStore, fields: Partial<WindowLimiterOptions> = {}, tolerant = false): WindowLimiter {
-  const options = optionsOf(fields);
-  // Counters of a single node behave like an unshared store.
-  const local = tolerant ? createClusterWindows(options, new FakeCounterStore()) : null;
-  const limiter = createClusterWindows(options, store, local);
+  const options = optionsOf({ ...fields, ...(tolerant ? { whenUnavailable: 'local' } : {}) });
+  const limiter = createClusterWindows(options, store, new ZoneTable(new SharedArrayBuffer(1 << 20), 0));
   opened.push(limiter);
   return limiter;
 }

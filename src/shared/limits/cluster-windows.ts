@@ -6,7 +6,10 @@ import {
   type WindowVerdict,
 } from '../../plugin-sdk/limits.ts';
 import { BoundedCache } from '../util/bounded-cache.ts';
-import { LeaseQueue, type Share } from './cluster/lease-queue.ts';
+import type { ZoneTable } from '../zones/zone-table.ts';
+import { CounterLink } from './cluster/counter-link.ts';
+import { type JobHost, KeyJob, type Waiter } from './cluster/key-job.ts';
+import { LeaseTable, type SeenWindow, type Surplus } from './cluster/lease-table.ts';
 import { storedCounterKey } from './counter-key.ts';
 import type { LeaseWindow, LimitHost } from './lease.ts';
 import { firstFull, shareOfPrevious, verdictOf, type WindowCount, windowAt } from './window-counts.ts';
@@ -17,116 +20,228 @@ const slack = 60_000;
 /** Maximum keys that are cached as full; they are rejected without a request to the store. */
 const maxFullKeys = 10_000;
 
-/** Milliseconds after which the store is queried again all the same: an operator may have reset the counter. */
-const fullLifetime = 1000;
+/** Milliseconds after which the store is queried again all the same: a node may have given back what it did not use. */
+const fullLifetime = 250;
+/** The same where nothing is leased ahead: only a reset by an operator makes room. */
+const exactFullLifetime = 1000;
+
+/** Maximum keys with leases that a worker follows. Further keys get exact grants only. */
+const maxLeasedKeys = 10_000;
+
+/** Milliseconds between looks for leases that are not used, and how many are looked at each time. */
+const sweepInterval = 100;
+const sweptAtOnce = 1000;
+
+interface Answer {
+  readonly served: boolean;
+  readonly windows: readonly SeenWindow[];
+  readonly now: number;
+}
 
 interface FullWindow {
   readonly counts: readonly WindowCount[];
   readonly until: number;
 }
 
-/** The windows of one key at one instant. */
-interface Asked {
-  readonly now: number;
-  readonly spans: readonly { readonly start: number; readonly end: number }[];
-  readonly windows: readonly LeaseWindow[];
-}
-
 /**
- * Windows counted in the relational store, exact over all nodes: every accepted request was granted by the store. The
- * windows are those of the node's clock. With `whenUnavailable: 'local'` a node continues with local counters while the
- * store is unavailable, starting from what it accepted in the window before, and reports to the store afterwards: at
- * most `limit` pass on each node then.
+ * Windows counted in the relational store, and by leases on each node: the store grants a node units of a window, and the workers of
+ * the node take them from a zone, without a promise. All nodes together accept no more than the store has granted, and it grants no
+ * more than the limit. The windows are those of the node's clock.
+ *
+ * While the store is unavailable, a node uses what it holds. Beyond that it rejects with a `LimiterUnavailable`, or, with
+ * `whenUnavailable: 'local'`, accepts its emergency share (see `LeaseTable.takeEmergency`), which it reports to the store afterwards.
  */
 export function createClusterWindows(
   options: WindowLimiterOptions,
   host: Pick<LimitHost, 'lease'>,
-  /** Counts on this node only, while the store is unavailable; null: rejects with a `LimiterUnavailable` instead. */
-  local: WindowLimiter | null = null,
+  table: ZoneTable,
 ): WindowLimiter {
-  const queue = new LeaseQueue((requests) => host.lease(requests));
-  return new ClusterWindows(options, queue, local);
+  return new ClusterWindows(options, new CounterLink((requests) => host.lease(requests)), table);
 }
 
 class ClusterWindows implements WindowLimiter {
   readonly #options: WindowLimiterOptions;
   readonly #sliding: boolean;
-  readonly #now: () => number;
-  readonly #queue: LeaseQueue;
-  readonly #local: WindowLimiter | null;
+  readonly #exact: boolean;
+  readonly #link: CounterLink;
+  readonly #table: LeaseTable;
+  readonly #host: JobHost;
+  /** Jobs that are not sent yet, by their keys. */
+  readonly #jobs = new Map<string, KeyJob>();
   readonly #full = new BoundedCache<string, FullWindow>(maxFullKeys);
+  /** Keys of which this worker has received a lease. */
+  readonly #leased = new Set<string>();
+  #sweep: NodeJS.Timeout | null = null;
+  #closed = false;
 
-  constructor(options: WindowLimiterOptions, queue: LeaseQueue, local: WindowLimiter | null) {
+  constructor(options: WindowLimiterOptions, link: CounterLink, table: ZoneTable) {
     this.#options = options;
     this.#sliding = options.windowType === 'sliding';
-    this.#now = options.now ?? Date.now;
-    this.#queue = queue;
-    this.#local = local;
+    this.#exact = options.exact ?? false;
+    this.#link = link;
+    this.#table = new LeaseTable(table, options);
+    this.#host = {
+      table: this.#table,
+      nodes: () => link.nodes,
+      exact: () => this.#exact || this.#leased.size >= maxLeasedKeys,
+      windowOf: (at, key, window) => this.#windowOf(at, key, window),
+      sent: (job) => this.#jobs.delete(job.key),
+      settle: (key, surplus, holds) => this.#settle(key, surplus, holds),
+      again: (key, waiters) => this.#again(key, waiters),
+    };
   }
 
   take(key: string, cost = 1): WindowVerdict | Promise<WindowVerdict> {
-    const now = this.#now();
-    return this.#refusal(key, cost, now) ?? this.#take(key, cost, this.#windowsOf(key, now));
-  }
-
-  add(key: string, cost: number): Promise<WindowVerdict> {
-    return this.#add(key, cost, this.#windowsOf(key, this.#now()));
-  }
-
-  async peek(key: string): Promise<WindowVerdict> {
-    const asked = this.#windowsOf(key, this.#now());
-    try {
-      const share = await this.#queue.ask(asked.windows, 0, false);
-      return this.#verdict(asked, share, firstFull(this.#options.limits, countsOf(asked.spans, share), asked.now, 1));
-    } catch (error) {
-      return await this.#localInstead(error).peek(key);
+    const table = this.#table;
+    if (table.take(key, cost)) {
+      if (table.isLow && this.#link.failure === null) this.#job(key);
+      return this.#verdict(table.windows, table.takenAt, -1);
     }
+    return this.#refusal(key, cost, table.takenAt) ?? this.#take(key, cost);
+  }
+
+  add(key: string, cost: number): WindowVerdict | Promise<WindowVerdict> {
+    const table = this.#table;
+    const missing = table.drawUpTo(key, cost);
+    if (missing.every((units) => units === 0)) {
+      if (table.isLow && this.#link.failure === null) this.#job(key);
+      return this.#verdict(table.windows, table.takenAt, -1);
+    }
+    return this.#add(key, cost, missing);
+  }
+
+  peek(key: string): WindowVerdict | Promise<WindowVerdict> {
+    const table = this.#table;
+    if (table.peek(key, 1)) return this.#verdict(table.windows, table.takenAt, -1);
+    return this.#peek(key);
   }
 
   close(): void {
-    this.#queue.close();
-    this.#local?.close();
+    if (this.#sweep !== null) clearTimeout(this.#sweep);
+    this.#sweep = null;
+    for (const key of this.#leased) this.#giveBack(key, this.#table.takeSurplus(key, true).surplus);
+    this.#leased.clear();
+    this.#closed = true;
+    this.#link.close();
   }
 
-  async #take(key: string, cost: number, asked: Asked): Promise<WindowVerdict> {
-    let share: Share;
+  #take(key: string, cost: number): WindowVerdict | Promise<WindowVerdict> {
+    const costs = this.#options.limits.map(() => cost);
+    const error = this.#link.failure;
+    if (error !== null && this.#isTolerant) return this.#decideAlone(error, key, costs, 'take');
+    return this.#ask(cost, (waiter) => this.#job(key).takers.push(waiter)).then(
+      ({ served, windows, now }) => {
+        if (served) return this.#verdict(windows, now, -1);
+        this.#full.set(key, { counts: windows, until: now + (this.#exact ? exactFullLifetime : fullLifetime) });
+        // A sliding window may have room again since the batch was built, but the rejection stands.
+        return this.#verdict(windows, now, Math.max(0, firstFull(this.#options.limits, windows, now, cost)));
+      },
+      (failure: unknown) => this.#decideAlone(failure, key, costs, 'take'),
+    );
+  }
+
+  async #add(key: string, cost: number, missing: readonly number[]): Promise<WindowVerdict> {
     try {
-      share = await this.#queue.ask(asked.windows, cost, false);
+      const { windows, now } = await this.#ask(cost, (waiter) => this.#job(key).adders.push({ missing, waiter }));
+      return this.#verdict(windows, now, -1);
     } catch (error) {
-      const verdict = await this.#localInstead(error).take(key, cost);
-      if (verdict.allowed) this.#queue.owe(asked.windows, cost);
-      return verdict;
+      return this.#decideAlone(error, key, missing, 'add');
     }
-    if (share.granted) {
-      await this.#local?.add(key, cost);
-      return this.#verdict(asked, share, -1);
-    }
-    const counts = countsOf(asked.spans, share);
-    this.#full.set(key, { counts, until: asked.now + fullLifetime });
-    // A sliding window may have room again since the batch was built, but the rejection stands.
-    return this.#verdict(asked, share, Math.max(0, firstFull(this.#options.limits, counts, asked.now, cost)));
   }
 
-  async #add(key: string, cost: number, asked: Asked): Promise<WindowVerdict> {
-    const local = await this.#local?.add(key, cost);
+  async #peek(key: string): Promise<WindowVerdict> {
     try {
-      return this.#verdict(asked, await this.#queue.ask(asked.windows, cost, true), -1);
+      const { windows, now } = await this.#ask(0, (waiter) => this.#job(key).lookers.push(waiter));
+      return this.#verdict(windows, now, firstFull(this.#options.limits, windows, now, 1));
     } catch (error) {
-      this.#localInstead(error);
-      if (local === undefined) throw error;
-      this.#queue.owe(asked.windows, cost);
-      return local;
+      return this.#decideAlone(
+        error,
+        key,
+        this.#options.limits.map(() => 1),
+        'peek',
+      );
     }
   }
 
-  #localInstead(error: unknown): WindowLimiter {
-    if (this.#local === null || !(error instanceof LimiterUnavailable)) throw error;
+  #ask(cost: number, join: (waiter: Waiter) => void): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      join({ cost, resolve: (served, windows, now) => resolve({ served, windows, now }), reject });
+    });
+  }
+
+  /** The job of a key that is not sent yet. */
+  #job(key: string): KeyJob {
+    const waiting = this.#jobs.get(key);
+    if (waiting !== undefined) return waiting;
+    const job = new KeyJob(key, this.#host);
+    this.#jobs.set(key, job);
+    // After the caller has joined it: a job fails at once while the store is unavailable.
+    queueMicrotask(() => this.#link.submit(job));
+    return job;
+  }
+
+  #again(key: string, waiters: readonly Waiter[]): void {
+    const job = this.#job(key);
+    job.ignoresHeld = true;
+    job.takers.push(...waiters);
+  }
+
+  get #isTolerant(): boolean {
+    return this.#options.whenUnavailable === 'local';
+  }
+
+  /** The store is unavailable. */
+  #decideAlone(error: unknown, key: string, costs: readonly number[], what: 'take' | 'add' | 'peek'): WindowVerdict {
+    if (!this.#isTolerant || !(error instanceof LimiterUnavailable)) throw error;
     this.#options.onUnavailable?.(error);
-    return this.#local;
+    const table = this.#table;
+    const { violated, owed } = table.takeEmergency(key, costs, what, this.#link.nodes);
+    for (const [at, units] of owed.entries()) {
+      if (units > 0) this.#link.owe(this.#windowOf(at, key, table.windows[at]!), units);
+    }
+    return this.#verdict(table.windows, table.takenAt, violated);
   }
 
-  #verdict({ spans, now }: Asked, share: Share, violated: number): WindowVerdict {
-    return verdictOf(this.#options.limits, countsOf(spans, share), now, violated);
+  #settle(key: string, surplus: readonly Surplus[], holds: boolean): void {
+    this.#giveBack(key, surplus);
+    if (!holds) return;
+    if (this.#closed) {
+      // The answer came after the end of the limiter.
+      this.#giveBack(key, this.#table.takeSurplus(key, true).surplus);
+      return;
+    }
+    this.#leased.add(key);
+    this.#sweep ??= this.#later();
+  }
+
+  #later(): NodeJS.Timeout {
+    return setTimeout(() => this.#giveBackUnused(), sweepInterval).unref();
+  }
+
+  #giveBackUnused(): void {
+    this.#sweep = null;
+    let looked = 0;
+    for (const key of this.#leased) {
+      // While the store is unavailable, what the node holds is all it has.
+      if (++looked > sweptAtOnce || this.#link.failure !== null) break;
+      const { surplus, holds } = this.#table.takeSurplus(key, false);
+      this.#giveBack(key, surplus);
+      // To the end: the others have their turn.
+      this.#leased.delete(key);
+      if (holds) this.#leased.add(key);
+    }
+    if (this.#leased.size > 0) this.#sweep = this.#later();
+  }
+
+  #giveBack(key: string, surplus: readonly Surplus[]): void {
+    for (const { at, start, amount } of surplus) {
+      const { period } = this.#options.limits[at]!;
+      this.#link.giveBack(this.#windowOf(at, key, windowAt(period, start)), amount);
+    }
+  }
+
+  #verdict(windows: readonly WindowCount[], now: number, violated: number): WindowVerdict {
+    return verdictOf(this.#options.limits, windows, now, violated);
   }
 
   #refusal(key: string, cost: number, now: number): WindowVerdict | null {
@@ -140,26 +255,19 @@ class ClusterWindows implements WindowLimiter {
     return null;
   }
 
-  #windowsOf(key: string, now: number): Asked {
-    const spans = this.#options.limits.map(({ period }) => windowAt(period, now));
-    const windows = this.#options.limits.map(({ period, limit }, at): LeaseWindow => {
-      const { start, end } = spans[at] ?? { start: 0, end: 0 };
-      return {
-        key: storedCounterKey(this.#options.namespace, period, key),
-        windowStart: start,
-        keepFor: end - now + slack + (this.#sliding ? end - start : 0),
-        limit,
-        previous: this.#sliding ? this.#previous(period, start, end, now) : null,
-      };
-    });
-    return { now, spans, windows };
-  }
-
-  #previous(period: WindowPeriod, start: number, end: number, now: number): LeaseWindow['previous'] {
-    return { windowStart: windowAt(period, start - 1).start, share: shareOfPrevious(start, end, now) };
+  #windowOf(at: number, key: string, { start, end }: { readonly start: number; readonly end: number }): LeaseWindow {
+    const { period, limit } = this.#options.limits[at]!;
+    const { takenAt } = this.#table;
+    return {
+      key: storedCounterKey(this.#options.namespace, period, key),
+      windowStart: start,
+      keepFor: Math.max(0, end - takenAt) + slack + (this.#sliding ? end - start : 0),
+      limit,
+      previous: this.#sliding ? previousOf(period, start, end, takenAt) : null,
+    };
   }
 }
 
-function countsOf(spans: Asked['spans'], { used, before }: Share): readonly WindowCount[] {
-  return spans.map(({ start, end }, at) => ({ start, end, used: used[at] ?? 0, before: before[at] ?? 0 }));
+function previousOf(period: WindowPeriod, start: number, end: number, now: number): LeaseWindow['previous'] {
+  return { windowStart: windowAt(period, start - 1).start, share: shareOfPrevious(start, end, now) };
 }

@@ -22,11 +22,10 @@ export function createLimitTools(host: LimitHost): LimitTools {
   };
   return {
     windows(options) {
-      const { policy, whenUnavailable, syncRate = -1 } = options;
+      const { policy, syncRate = -1 } = options;
       const local = () => new LocalWindows(tableOf(options.zone), options);
       if (policy === 'local') return local();
-      if (policy === 'cluster')
-        return createClusterWindows(options, host, whenUnavailable === 'local' ? local() : null);
+      if (policy === 'cluster') return createClusterWindows(options, host, tableOf(options.zone));
       if (syncRate > 0) return createSyncedWindows(options, local(), tableOf(options.zone).identity);
       return createRedisWindows(options);
     },

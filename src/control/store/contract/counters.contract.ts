@@ -21,9 +21,9 @@ export function registerCounterTests(bench: StoreBench): void {
       request([window('a', 10)], { wanted: 6 }),
       request([window('a', 10)], { wanted: 6 }),
     ]);
-    assert.deepEqual(whole, { granted: 6, used: [6], before: [0] });
-    assert.deepEqual(part, { granted: 4, used: [10], before: [0] });
-    assert.deepEqual(none, { granted: 0, used: [10], before: [0] });
+    assert.deepEqual(whole, { granted: 6, used: [6], before: [0], taken: [6] });
+    assert.deepEqual(part, { granted: 4, used: [10], before: [0], taken: [4] });
+    assert.deepEqual(none, { granted: 0, used: [10], before: [0], taken: [0] });
   });
 
   it('takes from all windows alike, or from none', async () => {
@@ -44,13 +44,13 @@ export function registerCounterTests(bench: StoreBench): void {
   it('counts past events beyond the limit', async () => {
     const store = await bench.fresh();
     const [lease] = await store.leaseCounters([request([window('a', 2)], { wanted: 5, force: true })]);
-    assert.deepEqual(lease, { granted: 5, used: [5], before: [0] });
+    assert.deepEqual(lease, { granted: 5, used: [5], before: [0], taken: [5] });
   });
 
   it('reports the state without creating a counter', async () => {
     const store = await bench.fresh();
     const [lease] = await store.leaseCounters([request([window('a', 2)], { wanted: 0 })]);
-    assert.deepEqual(lease, { granted: 0, used: [0], before: [0] });
+    assert.deepEqual(lease, { granted: 0, used: [0], before: [0], taken: [0] });
     assert.deepEqual(await store.readCounters(['a']), []);
   });
 
@@ -59,7 +59,41 @@ export function registerCounterTests(bench: StoreBench): void {
     await store.leaseCounters([request([window('a', 10, { windowStart: 0 })], { wanted: 8 })]);
     const sliding = window('a', 10, { previous: { windowStart: 0, share: 0.5 } });
     const [lease] = await store.leaseCounters([request([sliding], { wanted: 10 })]);
-    assert.deepEqual(lease, { granted: 6, used: [6], before: [8] });
+    assert.deepEqual(lease, { granted: 6, used: [6], before: [8], taken: [6] });
+  });
+
+  it('takes only what the node does not hold, and a share of what is left ahead', async () => {
+    const store = await bench.fresh();
+    const windows = [
+      window('a/minute', 100, { held: 0, ahead: 50 }),
+      window('a/hour', 1000, { windowStart: 0, held: 3, ahead: 20 }),
+    ];
+    await store.leaseCounters([request([window('a/hour', 1000, { windowStart: 0 })], { wanted: 3 })]);
+    const [lease] = await store.leaseCounters([request(windows, { wanted: 4, share: 0.25 })]);
+    // 4, and a quarter of 96; 1 more than is held, and 20.
+    assert.deepEqual(lease, { granted: 4, used: [28, 24], before: [0, 0], taken: [28, 21] });
+    const [only] = await store.leaseCounters([request(windows, { wanted: 0, share: 0.25 })]);
+    assert.deepEqual(only, { granted: 0, used: [46, 44], before: [0, 0], taken: [18, 20] });
+  });
+
+  it('grants what a node holds even if nothing else is left, and nothing ahead then', async () => {
+    const store = await bench.fresh();
+    await store.leaseCounters([request([window('a', 5)], { wanted: 5 })]);
+    const [lease] = await store.leaseCounters([
+      request([window('a', 5, { held: 2, ahead: 100 })], { wanted: 4, share: 1 }),
+    ]);
+    assert.deepEqual(lease, { granted: 2, used: [5], before: [0], taken: [0] });
+  });
+
+  it('takes back what was not used, never more than was counted', async () => {
+    const store = await bench.fresh();
+    const back = (wanted: number) => request([window('a', 10)], { wanted, force: true });
+    await store.leaseCounters([request([window('a', 10)], { wanted: 10 })]);
+    const [some, next] = await store.leaseCounters([back(-4), request([window('a', 10)], { wanted: 9 })]);
+    assert.deepEqual([some?.used, next?.granted, next?.used], [[6], 4, [10]]);
+    const [all] = await store.leaseCounters([back(-25)]);
+    assert.deepEqual([all?.taken, all?.used], [[-10], [0]]);
+    assert.deepEqual(await store.readCounters(['a']), [{ key: 'a', windowStart: 60_000, used: 0 }]);
   });
 
   it('keeps windows, keys and limits apart, and survives the end of the store', async () => {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { Lease, LeaseRequest, LeaseWindow } from '../../../shared/limits/lease.ts';
+import { grantLease, onlyReads } from '../../../shared/limits/cluster/grant-lease.ts';
+import type { Lease, LeaseRequest } from '../../../shared/limits/lease.ts';
 import type { CounterId, StoredCounter } from '../store.ts';
 import { chunks } from './chunks.ts';
 import type { ColumnRow, Database, SqlBackend } from './sql-backend.ts';
@@ -28,7 +29,7 @@ const tries = 3;
  */
 export async function leaseCounters(backend: SqlBackend, requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
   const wanted = countersOf(requests);
-  if (requests.every((request) => request.wanted === 0)) {
+  if (requests.every(onlyReads)) {
     fill(wanted, await selectRows(backend.counters, wanted, false));
     return requests.map((request) => grant(request, wanted));
   }
@@ -136,25 +137,22 @@ function fill(counters: Counters, rows: readonly ColumnRow[]): readonly Counter[
   return [...missing];
 }
 
-function grant({ windows, wanted, unit, force }: LeaseRequest, counters: Counters): Lease {
-  const used = windows.map((window) => counterAt(counters, window.key, window.windowStart));
-  const before = windows.map(({ key, previous }) =>
+function grant(request: LeaseRequest, counters: Counters): Lease {
+  const used = request.windows.map((window) => counterAt(counters, window.key, window.windowStart));
+  const before = request.windows.map(({ key, previous }) =>
     previous === null ? 0 : counterAt(counters, key, previous.windowStart).used,
   );
-  let granted = wanted;
-  if (!force) {
-    const room = Math.min(...windows.map((window, at) => roomIn(window, used[at]?.used ?? 0, before[at] ?? 0)));
-    granted = Math.max(0, Math.floor(Math.min(wanted, room) / unit) * unit);
+  const lease = grantLease(
+    request,
+    used.map((counter) => counter.used),
+    before,
+  );
+  for (const [at, counter] of used.entries()) {
+    const units = lease.taken[at] ?? 0;
+    counter.used += units;
+    counter.changed ||= units !== 0;
   }
-  for (const counter of used) {
-    counter.used += granted;
-    counter.changed ||= granted > 0;
-  }
-  return { granted, used: used.map((counter) => counter.used), before };
-}
-
-function roomIn({ limit, previous }: LeaseWindow, used: number, before: number): number {
-  return limit - used - before * (previous?.share ?? 0);
+  return lease;
 }
 
 /** The rows are there, and locked. */

@@ -1,9 +1,12 @@
 import type { Lease, LeaseRequest } from '../lease.ts';
+import { grantLease } from './grant-lease.ts';
 
 /** A fake of the relational store, whose own suite is `store/contract/counters.contract.ts`. */
 export class FakeCounterStore {
   state: 'answers' | 'refuses' | 'hangs' = 'answers';
   batches = 0;
+  /** Reported with each lease; 0: it is not. */
+  nodes = 0;
   readonly #counters = new Map<string, number>();
 
   async lease(requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
@@ -26,19 +29,15 @@ export class FakeCounterStore {
     this.#counters.clear();
   }
 
-  #grant({ windows, wanted, unit, force }: LeaseRequest): Lease {
+  #grant(request: LeaseRequest): Lease {
+    const { windows } = request;
     const before = windows.map(({ key, previous }) => (previous === null ? 0 : this.#used(key, previous.windowStart)));
-    const rooms = windows.map(
-      ({ key, windowStart, limit, previous }, at) =>
-        limit - this.#used(key, windowStart) - (before[at] ?? 0) * (previous?.share ?? 0),
-    );
-    const granted = force ? wanted : Math.max(0, Math.floor(Math.min(wanted, ...rooms) / unit) * unit);
-    const used = windows.map(({ key, windowStart }) => {
-      const now = this.#used(key, windowStart) + granted;
-      if (granted > 0) this.#counters.set(`${key}@${windowStart}`, now);
-      return now;
-    });
-    return { granted, used, before };
+    const used = windows.map(({ key, windowStart }) => this.#used(key, windowStart));
+    const lease = grantLease(request, used, before);
+    for (const [at, { key, windowStart }] of windows.entries()) {
+      if (lease.taken[at] !== 0) this.#counters.set(`${key}@${windowStart}`, lease.used[at] ?? 0);
+    }
+    return this.nodes === 0 ? lease : { ...lease, nodes: this.nodes };
   }
 
   #used(key: string, windowStart: number): number {

@@ -1,0 +1,59 @@
+import type { Lease, LeaseRequest } from '../../shared/limits/lease.ts';
+import type { NodeReport } from '../nodes/node-report.ts';
+import type { Store } from '../store/store.ts';
+
+/** Milliseconds between two counts of the nodes, while leases are requested. */
+const countInterval = 5000;
+
+/** Milliseconds without a report after which a node is not counted: three reports. */
+const silence = 15_000;
+
+/** Requests leases for the workers of this node, and tells them how many nodes share a limit. */
+export class LeaseDesk {
+  readonly #store: Pick<Store, 'leaseCounters' | 'readNodes'>;
+  readonly #pending = new Set<Promise<readonly Lease[]>>();
+  #nodes = 1;
+  #countedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(store: Pick<Store, 'leaseCounters' | 'readNodes'>) {
+    this.#store = store;
+  }
+
+  async lease(requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
+    this.#count();
+    const leases = this.#store.leaseCounters(requests);
+    this.#pending.add(leases);
+    try {
+      return (await leases).map((lease) => ({ ...lease, nodes: this.#nodes }));
+    } finally {
+      this.#pending.delete(leases);
+    }
+  }
+
+  /** Resolves when the store has everything that workers have given back. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#pending);
+  }
+
+  /** In the background: while the store does not say, the number stays. */
+  #count(): void {
+    const now = performance.now();
+    if (now - this.#countedAt < countInterval) return;
+    this.#countedAt = now;
+    this.#store.readNodes().then(
+      ({ now: readAt, nodes }) => {
+        const living = nodes.filter(({ seenAt, data }) => readAt - seenAt < silence && carriesRequests(data));
+        this.#nodes = Math.max(1, living.length);
+      },
+      () => undefined,
+    );
+  }
+}
+
+function carriesRequests(data: string): boolean {
+  try {
+    return (JSON.parse(data) as Partial<NodeReport>).role !== 'control_plane';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,500 @@
+import type { WindowLimiterOptions, WindowPeriod } from '../../../plugin-sdk/limits.ts';
+import type { KeyHash } from '../../zones/key-hash.ts';
+import { Field } from '../../zones/zone-layout.ts';
+import type { ZoneTable } from '../../zones/zone-table.ts';
+import { shareOfPrevious, windowAt } from '../window-counts.ts';
+
+const { lastUsed, expiresAt } = Field;
+
+/** Fields of the slot of a window: when it began, what the node holds, and the last counts from the store. */
+const windowStart = Field.first;
+const held = Field.second;
+const usedByAll = Field.third;
+const usedBefore = Field.fourth;
+
+/** Fields of the slot of the window's emergency share: what was accepted without the store, in this window and the previous one. */
+const accepted = Field.second;
+const acceptedBefore = Field.third;
+
+/** Fields of the slot of a key: no new request ahead until then, accepted units since then, and what was held after the last lease. */
+const quietUntil = Field.first;
+const units = Field.second;
+const since = Field.third;
+const size = Field.fourth;
+
+const periods: readonly WindowPeriod[] = ['second', 'minute', 'hour', 'day', 'month', 'year'];
+
+/** Leases are not handed over to a successor, which could not return them: tags that `ZoneTransfer` leaves out. */
+const firstTag = 0x10000;
+const keyTag = firstTag + 2 * periods.length;
+
+/** Milliseconds that a lease is meant to last, at the current rate of the key on this node. */
+const horizon = 200;
+
+/** A lease for fewer units would save nothing: each request asks for itself. */
+const smallestLease = 4;
+
+/** Milliseconds without a request after which a lease is given back. */
+const idleTime = 150;
+
+/** Minimum milliseconds between leases in the background. */
+const quietTime = 20;
+
+/** Milliseconds over which the rate is measured: from the first unit, and at most about. */
+const shortestMeasure = 100;
+const longestMeasure = 400;
+
+/** Milliseconds that a clock correction may set it back by: the current window continues meanwhile. */
+const correction = 1000;
+
+/** A window as it was when something was requested for it, and what the node holds of it. */
+export interface HeldWindow {
+  readonly start: number;
+  readonly end: number;
+  readonly held: number;
+  /** Wanted in addition, for requests that are expected. */
+  readonly ahead: number;
+}
+
+/** Units that were taken out of a window of the node. */
+export interface Surplus {
+  /** Index of the limit. */
+  readonly at: number;
+  readonly start: number;
+  readonly amount: number;
+}
+
+/** One window, and the counts of all nodes without what this node holds. */
+export interface SeenWindow {
+  start: number;
+  end: number;
+  used: number;
+  before: number;
+}
+
+export interface Waiting {
+  readonly cost: number;
+  /** With the counts after it. */
+  readonly serve: (windows: readonly SeenWindow[], now: number) => void;
+}
+
+/** The outcome of a lease. */
+export interface Credited {
+  readonly unserved: readonly Waiting[];
+  readonly surplus: readonly Surplus[];
+  /** The node has units of the key now. */
+  readonly holds: boolean;
+  /** The counts after it. */
+  readonly windows: readonly SeenWindow[];
+  readonly now: number;
+}
+
+/**
+ * What a node has leased from the store, in a zone that its workers share. A unit is in the zone from the answer of the store until a
+ * request takes it or it is given back, both under the lock of its key. A worker that ends in between loses units, and never uses
+ * one twice.
+ */
+export class LeaseTable {
+  readonly windows: readonly SeenWindow[];
+  /** After `take` and `drawUpTo`: less than half of the last lease is left. */
+  isLow = false;
+  /** The time of the last step, milliseconds since the epoch. */
+  takenAt = 0;
+  readonly #table: ZoneTable;
+  readonly #hash: KeyHash;
+  readonly #limits: WindowLimiterOptions['limits'];
+  readonly #sliding: boolean;
+  readonly #now: () => number;
+  readonly #tags: readonly number[];
+  readonly #slots: number[];
+  /** The last computed window of each limit: most requests are in the same one. */
+  readonly #current: { start: number; end: number }[];
+
+  constructor(table: ZoneTable, { namespace, limits, windowType, now = Date.now }: WindowLimiterOptions) {
+    this.#table = table;
+    this.#limits = limits;
+    this.#sliding = windowType === 'sliding';
+    this.#now = now;
+    // What was leased for another limit is not used for this one.
+    const rules = limits.map(({ period, limit }) => `${period}=${limit}`).join(',');
+    this.#hash = table.hasher(`lease:${rules}${this.#sliding ? '~' : ''}:${namespace}:`);
+    this.#tags = limits.map(({ period }) => firstTag + 2 * periods.indexOf(period));
+    this.#slots = limits.map(() => -1);
+    this.#current = limits.map(() => ({ start: 0, end: 0 }));
+    this.windows = limits.map(() => ({ start: 0, end: 0, used: 0, before: 0 }));
+  }
+
+  /** Takes from all windows what the node holds, or nothing. True: taken; `windows` has the counts after it. */
+  take(key: string, cost: number): boolean {
+    const table = this.#table;
+    const { values } = table;
+    table.lock(this.#hash, key);
+    const now = this.#begin();
+    const enough = this.#holds(now, cost);
+    if (enough) {
+      let least = Number.POSITIVE_INFINITY;
+      for (let at = 0; at < this.#slots.length; at++) {
+        const slot = this.#slots[at]!;
+        const left = values[slot + held]! - cost;
+        values[slot + held] = left;
+        values[slot + lastUsed] = now;
+        if (left < least) least = left;
+        this.#see(at, slot);
+      }
+      this.isLow = this.#count(now, cost, least);
+    }
+    table.unlock();
+    return enough;
+  }
+
+  /** True: the node holds that much of all windows; `windows` has the counts. */
+  peek(key: string, cost: number): boolean {
+    this.#table.lock(this.#hash, key);
+    const enough = this.#holds(this.#begin(), cost);
+    for (let at = 0; at < this.#slots.length && enough; at++) this.#see(at, this.#slots[at]!);
+    this.#table.unlock();
+    return enough;
+  }
+
+  /** Takes what the node holds, up to `cost`. Returns for each window what is missing; `windows` has the counts. */
+  drawUpTo(key: string, cost: number): readonly number[] {
+    const table = this.#table;
+    const { values } = table;
+    table.lock(this.#hash, key);
+    const now = this.#begin();
+    const missing = this.#limits.map((_, at) => {
+      const slot = this.#find(at, now);
+      if (slot < 0) return cost;
+      const drawn = Math.min(cost, values[slot + held]!);
+      values[slot + held]! -= drawn;
+      values[slot + lastUsed] = now;
+      this.#see(at, slot);
+      return cost - drawn;
+    });
+    this.isLow = this.#count(now, cost, 0);
+    table.unlock();
+    return missing;
+  }
+
+  /**
+   * What to request for `wanted` units: the windows of now, what the node holds of each, and how much more the key is expected to need.
+   * Nothing ahead while another worker waits for a lease of the key. `timeout`: milliseconds that the answer may take; null: nothing
+   * is requested ahead.
+   */
+  plan(key: string, wanted: number, timeout: number | null): readonly HeldWindow[] {
+    const table = this.#table;
+    const { values } = table;
+    table.lock(this.#hash, key);
+    const now = this.#begin();
+    const slot = table.claim(keyTag, now);
+    const quiet = timeout === null || slot < 0 || values[slot + quietUntil]! > now;
+    const rate = slot < 0 ? 0 : this.#rate(slot, now, wanted);
+    let leases = false;
+    const planned = this.#limits.map((_, at): HeldWindow => {
+      const found = this.#find(at, now);
+      const has = found < 0 ? 0 : values[found + held]!;
+      const { start, end } = this.windows[at]!;
+      const target = Math.floor(rate * Math.min(horizon, end - now));
+      const ahead = quiet || target < smallestLease ? 0 : Math.max(0, target - Math.max(0, has - wanted));
+      if (ahead > 0) leases = true;
+      return { start, end, held: has, ahead };
+    });
+    if (slot >= 0) {
+      if (leases) values[slot + quietUntil] = now + (timeout ?? 0);
+      this.#stampKey(slot, now);
+    }
+    table.unlock();
+    return planned;
+  }
+
+  /**
+   * Adds a lease and serves those who wait, in their order, as one step. Returns who got nothing, and what is to be given back:
+   * nothing stays in the zone of a window that has no slot, or of the previous one.
+   */
+  credit(
+    key: string,
+    planned: readonly HeldWindow[],
+    taken: readonly number[],
+    counts: { readonly used: readonly number[]; readonly before: readonly number[] },
+    waiting: readonly Waiting[],
+  ): Credited {
+    const table = this.#table;
+    const { values } = table;
+    table.lock(this.#hash, key);
+    const now = this.#begin();
+    const surplus: Surplus[] = [];
+    const pools = planned.map((window, at) => {
+      const slot = this.#claimFor(at, window, now, surplus);
+      this.#slots[at] = slot;
+      const units = taken[at] ?? 0;
+      if (slot < 0) return units;
+      values[slot + usedByAll] = counts.used[at] ?? 0;
+      values[slot + usedBefore] = counts.before[at] ?? 0;
+      return values[slot + held]! + units;
+    });
+    const served: { readonly one: Waiting; readonly pools: readonly number[] }[] = [];
+    const unserved: Waiting[] = [];
+    let spent = 0;
+    for (const one of waiting) {
+      if (pools.some((pool) => pool < one.cost)) {
+        unserved.push(one);
+        continue;
+      }
+      for (let at = 0; at < pools.length; at++) pools[at]! -= one.cost;
+      spent += one.cost;
+      served.push({ one, pools: [...pools] });
+    }
+    let least = Number.POSITIVE_INFINITY;
+    for (const [at, pool] of pools.entries()) {
+      const slot = this.#slots[at]!;
+      if (slot >= 0) values[slot + held] = pool;
+      else if (pool > 0) surplus.push({ at, start: planned[at]!.start, amount: pool });
+      least = Math.min(least, slot < 0 ? 0 : pool);
+    }
+    const own = table.claim(keyTag, now);
+    if (own >= 0) {
+      values[own + units]! += spent;
+      if (spent > 0) this.#stampKey(own, now);
+      values[own + size] = least < smallestLease ? 0 : least;
+      if (planned.some(({ ahead }) => ahead > 0)) values[own + quietUntil] = now + quietTime;
+    }
+    table.unlock();
+    for (const { one, pools: left } of served) one.serve(seen(planned, counts, left), now);
+    const windows = seen(planned, counts, pools);
+    return { unserved, surplus, holds: pools.some((pool) => pool > 0), windows, now };
+  }
+
+  /** The lease that was planned has failed: the next may be requested. */
+  failed(key: string): void {
+    this.#table.lock(this.#hash, key);
+    const slot = this.#table.find(keyTag);
+    if (slot >= 0) this.#table.values[slot + quietUntil] = 0;
+    this.#table.unlock();
+  }
+
+  /** Takes out what the key does not need, or everything. `holds`: some is left. */
+  takeSurplus(key: string, everything: boolean): { readonly surplus: readonly Surplus[]; readonly holds: boolean } {
+    const table = this.#table;
+    const { values } = table;
+    table.lock(this.#hash, key);
+    const now = this.#begin();
+    const own = table.find(keyTag);
+    const idle = everything || own < 0 || now - values[own + lastUsed]! >= idleTime;
+    const rate = own < 0 ? 0 : this.#rate(own, now, 0);
+    const surplus: Surplus[] = [];
+    let holds = false;
+    for (let at = 0; at < this.#limits.length; at++) {
+      const slot = table.find(this.#tags[at]!);
+      if (slot < 0) continue;
+      const has = values[slot + held]!;
+      const start = values[slot + windowStart]!;
+      const { end } = windowAt(this.#limits[at]!.period, start);
+      const over = now >= end;
+      const keep = idle || over ? 0 : Math.ceil(rate * horizon);
+      if (has - 2 * keep < (keep === 0 ? 1 : smallestLease)) {
+        if (has > 0) holds = true;
+        continue;
+      }
+      values[slot + held] = keep;
+      if (keep > 0) holds = true;
+      // Of a fixed window that is over, nobody can use it.
+      if (!over || this.#sliding) surplus.push({ at, start, amount: has - keep });
+    }
+    if (surplus.length > 0 && own >= 0) values[own + size] = Math.min(values[own + size]!, Math.ceil(rate * horizon));
+    table.unlock();
+    return { surplus, holds };
+  }
+
+  /**
+   * Decides without the store: by what the node holds, and beyond that by its emergency share of each window, which is what was left
+   * when the store was last heard of, divided by the number of nodes; at least 1 if anything was left. `windows` has the counts by
+   * which it was decided. `take` counts unless it is rejected, `add` always, `peek` never.
+   *
+   * @param costs For each window.
+   * @param nodes 0: unknown, which counts as one.
+   * @returns For each window what was taken of the share, and the index of the first that has too little left, or -1.
+   */
+  takeEmergency(
+    key: string,
+    costs: readonly number[],
+    what: 'take' | 'add' | 'peek',
+    nodes: number,
+  ): { readonly violated: number; readonly owed: readonly number[] } {
+    const table = this.#table;
+    const { values } = table;
+    table.lock(this.#hash, key);
+    const now = this.#begin();
+    const states = this.#limits.map((_, at) => this.#emergencyOf(at, now, costs[at] ?? 0, nodes));
+    const violated = states.findIndex(({ isHeld, room }, at) => !isHeld && room < (costs[at] ?? 0));
+    const counts = what === 'add' || (what === 'take' && violated < 0);
+    const owed = states.map(({ slot, share, isHeld, room }, at) => {
+      const cost = counts ? (costs[at] ?? 0) : 0;
+      if (isHeld) {
+        values[slot + held]! -= cost;
+        this.#see(at, slot);
+        return 0;
+      }
+      if (share >= 0) values[share + accepted]! += cost;
+      const window = this.windows[at]!;
+      window.used = this.#limits[at]!.limit - Math.max(0, room - cost);
+      window.before = 0;
+      return cost;
+    });
+    table.unlock();
+    return { violated, owed };
+  }
+
+  /** The clock is read under the lock, so that no worker counts into the previous window at its edge. */
+  #begin(): number {
+    this.takenAt = this.#now();
+    return this.takenAt;
+  }
+
+  /** Finds the slots of all windows of now; false: one of them has less than `cost`. */
+  #holds(now: number, cost: number): boolean {
+    for (let at = 0; at < this.#slots.length; at++) {
+      const slot = this.#find(at, now);
+      if (slot < 0 || this.#table.values[slot + held]! < cost) return false;
+      this.#slots[at] = slot;
+    }
+    return true;
+  }
+
+  /** The slot of the window of now, or -1. Afterwards `windows[at]` has the window's start and end. */
+  #find(at: number, now: number): number {
+    const current = this.#current[at]!;
+    if (now < current.start || now >= current.end) Object.assign(current, windowAt(this.#limits[at]!.period, now));
+    const window = this.windows[at]!;
+    window.start = current.start;
+    window.end = current.end;
+    const slot = this.#table.find(this.#tags[at]!);
+    if (slot < 0) return -1;
+    const start = this.#table.values[slot + windowStart]!;
+    if (start === current.start) return slot;
+    if (start <= now || start - now > correction) return -1;
+    // If the clock was set back a little, the window ahead continues.
+    Object.assign(window, windowAt(this.#limits[at]!.period, start));
+    return slot;
+  }
+
+  #see(at: number, slot: number): void {
+    const { values } = this.#table;
+    const window = this.windows[at]!;
+    window.used = values[slot + usedByAll]! - values[slot + held]!;
+    window.before = values[slot + usedBefore]!;
+  }
+
+  /** Counts accepted units. True: a lease should be requested in the background. */
+  #count(now: number, cost: number, least: number): boolean {
+    const { values } = this.#table;
+    const slot = this.#table.find(keyTag);
+    if (slot < 0) return false;
+    values[slot + units]! += cost;
+    values[slot + lastUsed] = now;
+    return least * 2 < values[slot + size]! && values[slot + quietUntil]! <= now;
+  }
+
+  /** Accepted units per millisecond, with those that wait. Called at least once per lease, so it also forgets. */
+  #rate(slot: number, now: number, waiting: number): number {
+    const { values } = this.#table;
+    const begun = values[slot + since]!;
+    const elapsed = now - begun;
+    const counted = values[slot + units]!;
+    if (begun === 0 || elapsed < 0 || elapsed > 5 * longestMeasure) {
+      values[slot + since] = now;
+      values[slot + units] = 0;
+    } else if (elapsed > longestMeasure) {
+      values[slot + since] = now - elapsed / 2;
+      values[slot + units] = counted / 2;
+    }
+    // A key that was not used for a while begins with exact grants.
+    if (begun === 0 || elapsed > 5 * longestMeasure) return 0;
+    return (counted + waiting) / Math.max(shortestMeasure, elapsed);
+  }
+
+  #stampKey(slot: number, now: number): void {
+    const { values } = this.#table;
+    values[slot + lastUsed] = now;
+    // An idle slot can be reused: only the rate is lost.
+    values[slot + expiresAt] = now + 60_000;
+  }
+
+  /** The slot for what was leased of a window; -1: there is none, or the node is in a later window already. */
+  #claimFor(at: number, { start, end }: HeldWindow, now: number, surplus: Surplus[]): number {
+    const table = this.#table;
+    const { values } = table;
+    const slot = table.claim(this.#tags[at]!, now);
+    if (slot < 0) return -1;
+    const before = values[slot + windowStart]!;
+    if (before > start) return -1;
+    if (before < start) {
+      const left = values[slot + held]!;
+      if (left > 0 && this.#sliding) surplus.push({ at, start: before, amount: left });
+      values[slot + held] = 0;
+      values[slot + windowStart] = start;
+    }
+    values[slot + lastUsed] = now;
+    // Later than now also when the answer came late: the slot of the next window must not take its place meanwhile.
+    values[slot + expiresAt] = Math.max(now + 1, this.#sliding ? end + (end - start) : end);
+    return slot;
+  }
+
+  #emergencyOf(
+    at: number,
+    now: number,
+    cost: number,
+    nodes: number,
+  ): { readonly slot: number; readonly share: number; readonly isHeld: boolean; readonly room: number } {
+    const table = this.#table;
+    const { values } = table;
+    const { limit } = this.#limits[at]!;
+    const slot = this.#find(at, now);
+    const { start, end } = this.windows[at]!;
+    if (slot >= 0) {
+      values[slot + lastUsed] = now;
+      if (values[slot + held]! >= cost) return { slot, share: -1, isHeld: true, room: 0 };
+    }
+    const share = table.claim(this.#tags[at]! + 1, now);
+    const weight = this.#sliding ? shareOfPrevious(start, end, now) : 0;
+    if (share >= 0) this.#beginShare(share, at, start, end, now);
+    const own = share < 0 ? 0 : values[share + accepted]! + values[share + acceptedBefore]! * weight;
+    const left = limit - this.#lastKnown(at, slot, start, weight);
+    const room = (left < 1 ? 0 : Math.max(1, Math.floor(left / Math.max(1, nodes)))) - own;
+    return { slot, share, isHeld: false, room };
+  }
+
+  #beginShare(share: number, at: number, start: number, end: number, now: number): void {
+    const { values } = this.#table;
+    const begun = values[share + windowStart]!;
+    if (begun !== start) {
+      const follows = begun !== 0 && windowAt(this.#limits[at]!.period, start - 1).start === begun;
+      values[share + acceptedBefore] = follows ? values[share + accepted]! : 0;
+      values[share + accepted] = 0;
+      values[share + windowStart] = start;
+    }
+    values[share + lastUsed] = now;
+    values[share + expiresAt] = this.#sliding ? end + (end - start) : end;
+  }
+
+  /** What all nodes had used of a window when the store was last heard of. */
+  #lastKnown(at: number, slot: number, start: number, weight: number): number {
+    const { values } = this.#table;
+    if (slot >= 0) return values[slot + usedByAll]! + values[slot + usedBefore]! * weight;
+    const stale = this.#sliding ? this.#table.find(this.#tags[at]!) : -1;
+    if (stale < 0 || windowAt(this.#limits[at]!.period, start - 1).start !== values[stale + windowStart]!) return 0;
+    return values[stale + usedByAll]! * weight;
+  }
+}
+
+function seen(
+  planned: readonly HeldWindow[],
+  { used, before }: { readonly used: readonly number[]; readonly before: readonly number[] },
+  pools: readonly number[],
+): readonly SeenWindow[] {
+  return planned.map(({ start, end }, at) => ({
+    start,
+    end,
+    used: Math.max(0, (used[at] ?? 0) - (pools[at] ?? 0)),
+    before: before[at] ?? 0,
+  }));
+}
