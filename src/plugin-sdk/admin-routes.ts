@@ -1,4 +1,5 @@
 import type { EntityRow } from './entity-access.ts';
+import type { PluginSettings } from './tools.ts';
 
 /** A request to a path of the plugin. */
 export interface PluginAdminRequest {
@@ -59,6 +60,7 @@ export interface StoredCounter {
 
 /** What the gateway passes to `adminRoutes`. Every promise rejects while the store is unavailable. */
 export interface PluginAdminTools {
+  readonly settings: PluginSettings;
   /** The row with this id or endpoint key, such as a username: `find('consumers', 'ada')`; null: there is no such row. */
   find(entity: string, idOrName: string): Promise<EntityRow | null>;
   /** The rows whose foreign field names this id; at most 10,000. */

@@ -30,9 +30,11 @@ export {
 } from './entity-access.ts';
 export { framingHeaders, type HeaderNames, headerNames, isFramingHeader } from './header-names.ts';
 export type * from './limits.ts';
-export { LimiterUnavailable, redisOptions } from './limits.ts';
+export { LimiterUnavailable } from './limits.ts';
 export type * from './metrics.ts';
 export type * from './phases.ts';
+export type * from './redis-options.ts';
+export { redisOptions } from './redis-options.ts';
 export type * from './reply.ts';
 export { backendReply, refuse, reply, replyJson } from './reply.ts';
 export type * from './request-views.ts';

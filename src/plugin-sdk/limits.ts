@@ -1,4 +1,5 @@
 import type { CircuitOptions, Circuits } from './circuits.ts';
+import type { RedisOptions } from './redis-options.ts';
 
 /** A calendar period in UTC, as Kong counts. */
 export type WindowPeriod = 'second' | 'minute' | 'hour' | 'day' | 'month' | 'year';
@@ -8,43 +9,6 @@ export interface WindowLimit {
   readonly period: WindowPeriod;
   /** Maximum per period. */
   readonly limit: number;
-}
-
-/** A Redis server, with Kong's field names. */
-export interface RedisOptions {
-  readonly host: string | null;
-  readonly port: number;
-  /** Milliseconds for the connection, and for each command. */
-  readonly timeout: number;
-  readonly username: string | null;
-  readonly password: string | null;
-  readonly database: number;
-  /** TLS. */
-  readonly ssl: boolean;
-  readonly ssl_verify: boolean;
-  readonly server_name: string | null;
-}
-
-type Unset<T> = { readonly [K in keyof T]: T[K] | null };
-
-/**
- * The Redis server of a configuration. What is null has Kong's default: port 6379, 2000 ms, database 0, no TLS.
- *
- * @example
- * const redis = openRedis(redisOptions(config.redis));
- */
-export function redisOptions(given: Unset<RedisOptions>): RedisOptions {
-  return {
-    host: given.host,
-    port: given.port ?? 6379,
-    timeout: given.timeout ?? 2000,
-    username: given.username,
-    password: given.password,
-    database: given.database ?? 0,
-    ssl: given.ssl ?? false,
-    ssl_verify: given.ssl_verify ?? false,
-    server_name: given.server_name,
-  };
 }
 
 /** For `tools.limits.windows`. */

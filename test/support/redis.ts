@@ -25,8 +25,8 @@ export interface TestRedis {
 export interface TestRedisOptions {
   /** More arguments of `redis-server`: `['--requirepass', 'x']`. */
   readonly arguments?: readonly string[];
-  /** PEM files. With them the port is TLS only. */
-  readonly tls?: { readonly cert: string; readonly key: string };
+  /** PEM files. With them the port is TLS only. `ca`: who signed the certificates of other servers; default: `cert`. */
+  readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string };
 }
 
 /** For the `skip` option of tests, as `skipWithoutPostgres`. */
@@ -54,6 +54,7 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
     server.kill('SIGKILL');
     await exited;
   };
+  const tlsWords = options.tls === undefined ? [] : ['--tls', '--insecure'];
   return {
     host: '127.0.0.1',
     port,
@@ -64,7 +65,10 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
     hang: () => void server.kill('SIGSTOP'),
     resume: () => void server.kill('SIGCONT'),
     command: (...words) =>
-      execFileSync('redis-cli', ['-p', String(port), ...words], { encoding: 'utf8', stdio: 'pipe' }).trim(),
+      execFileSync('redis-cli', ['-p', String(port), ...tlsWords, ...words], {
+        encoding: 'utf8',
+        stdio: 'pipe',
+      }).trim(),
     stop: async () => {
       process.off('exit', killAtExit);
       await kill();
@@ -80,17 +84,24 @@ async function startServer(port: number, directory: string, options: TestRedisOp
       ? ['--port', String(port)]
       : [
           ...['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'no'],
-          ...['--tls-cert-file', tls.cert, '--tls-key-file', tls.key, '--tls-ca-cert-file', tls.cert],
+          ...['--tls-cert-file', tls.cert, '--tls-key-file', tls.key, '--tls-ca-cert-file', tls.ca ?? tls.cert],
         ];
-  const server = spawn(
-    'redis-server',
-    [...listen, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...(options.arguments ?? [])],
-    { cwd: directory, stdio: ['ignore', 'pipe', 'ignore'] },
-  );
+  const words = [...listen, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...(options.arguments ?? [])];
+  return await spawnUntil('redis-server', words, directory, 'Ready to accept connections');
+}
+
+/** Starts a program of Redis; resolves when it has written this text. */
+export async function spawnUntil(
+  program: string,
+  words: readonly string[],
+  directory: string,
+  text: string,
+): Promise<ChildProcess> {
+  const server = spawn(program, words, { cwd: directory, stdio: ['ignore', 'pipe', 'ignore'] });
   const lines: string[] = [];
   for await (const line of createInterface({ input: server.stdout })) {
     lines.push(line);
-    if (line.includes('Ready to accept connections')) {
+    if (line.includes(text)) {
       server.stdout.resume();
       return server;
     }

@@ -23,7 +23,7 @@ const increment = redisScript(`
 
 /** Counts visits of a client in Redis, for all nodes, and shows the count in the response. */
 export function countVisits(config: VisitsConfig, tools: PluginTools): PluginPhases {
-  const redis = openRedis(redisOptions(config.redis));
+  const redis = openRedis(redisOptions(config.redis, tools.settings));
   const key = compileTemplate(config.key);
   const message = compileTemplate(config.message, { over: 'answer' });
   const redisFailed = outageReporter(tools, 'redis_failures', 'Redis is unavailable, so visits are not counted');

@@ -59,7 +59,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...upstreamHealthRoutes(context, deps),
     ...dataPlaneRoutes(deps),
     ...staticResponseRoutes(),
-    ...pluginAdminRoutes(context, options, deps.settings.role !== 'control_plane'),
+    ...pluginAdminRoutes(context, deps.settings, options),
     ...(deps.declarative === null ? entities : entities.map((route) => explainRefusals(context, route))),
   ];
   return routes;

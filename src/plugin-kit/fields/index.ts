@@ -4,7 +4,7 @@
  */
 
 export { clientLimitChecks, clientLimitFields } from './client-limit-fields.ts';
-export { rate, redisChecks, redisServer, redisShorthands, windowFields, windowOrderProblem } from './limit-fields.ts';
+export { rate, windowFields, windowOrderProblem } from './limit-fields.ts';
 export { defaultHeaderTypeField, headerTypeField, propagationField, traceHeaderField } from './propagation-fields.ts';
 export {
   endpointHeaders,
@@ -14,6 +14,7 @@ export {
   type QueueDefaults,
   queueField,
 } from './queue-fields.ts';
+export { redisChecks, redisChecksFor, redisServer, redisShorthands } from './redis-fields.ts';
 export { seconds } from './seconds-field.ts';
 export {
   agentHost,

@@ -1,47 +1,41 @@
-import type { RedisOptions } from '../../plugin-sdk/limits.ts';
-import { acquireRedis, type RedisScript, redisScript, releaseRedis } from '../../shared/limits/redis/redis-link.ts';
+import type { RedisOptions } from '../../plugin-sdk/redis-options.ts';
+import { acquireRedis, releaseRedis } from '../../shared/redis/acquire-redis.ts';
+import { RedisUnavailable } from '../../shared/redis/redis-errors.ts';
+import { type RedisScript, redisScript } from '../../shared/redis/redis-script.ts';
 
-export { type RedisScript, redisScript };
+export { type RedisScript, RedisUnavailable, redisScript };
 
-/** The server does not respond, or refuses. The message says which server and why, without secrets. */
-export class RedisUnavailable extends Error {
-  override readonly name = 'RedisUnavailable';
-}
-
-/** A Redis server. Everything is a script: one atomic step, and one round trip. */
+/** A Redis server, the master that Sentinels name, or a cluster. Everything is a script: one atomic step, and one round trip. */
 export interface RedisServer {
+  /** True: each slot of keys has its own node. */
+  readonly isCluster: boolean;
   /**
-   * Numbers of the result are numbers, texts are buffers, nil is null. Rejects with a `RedisUnavailable`: after the timeout of the
-   * server at most, and at once while the server is known to be unavailable (it is then tried in the background).
+   * Numbers of the result are numbers, texts are buffers, nil is null. The keys of a script must have one hash tag
+   * (`visits:{user}:day`): only such keys are on one node of a cluster. Rejects with a `RedisUnavailable`: after the timeouts of the
+   * configuration at most, and at once while the server is known to be unavailable (it is then tried in the background).
    */
   run(script: RedisScript, keys: readonly string[], args: readonly (string | number | Uint8Array)[]): Promise<unknown>;
-  /** Call it once, in `dispose`. The last user closes the connection. */
+  /** Call it once, in `dispose`. The last user closes the connections. */
   close(): void;
 }
 
 /**
- * One connection of this worker, shared by all users of the same server and credentials, but not with the limiters. Opened with the
- * first script. A single server: Redis Cluster is not supported.
+ * One connection of this worker to each server, shared by all users of the same configuration, but not with the limiters. Opened with
+ * the first script.
  *
- * @throws TypeError without a host.
+ * @throws TypeError without a host, Sentinels or cluster nodes.
  *
  * @example
  * const increment = redisScript("return redis.call('INCR', KEYS[1])"); // at the top of the module
- * const redis = openRedis(redisOptions(config.redis)); // in setup
+ * const redis = openRedis(redisOptions(config.redis, tools.settings)); // in setup
  * const visits = Number(await redis.run(increment, [`visits:${tools.instanceId}`], []));
  */
 export function openRedis(options: RedisOptions): RedisServer {
-  if (options.host === null) throw new TypeError('a Redis server has a host');
   const link = acquireRedis(options, 'bodies');
   let isClosed = false;
   return {
-    async run(script, keys, args) {
-      try {
-        return await link.runBinary(script, keys, args);
-      } catch (error) {
-        throw new RedisUnavailable(error instanceof Error ? error.message : String(error));
-      }
-    },
+    isCluster: link.isCluster,
+    run: (script, keys, args) => link.run({ script, keys, args, binary: true }),
     close() {
       if (isClosed) return;
       isClosed = true;

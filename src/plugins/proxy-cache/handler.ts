@@ -107,7 +107,7 @@ export function needsRequestBody(config: ProxyCacheConfig): boolean {
 
 function openStore(config: ProxyCacheConfig, tools: PluginTools): EntryStore {
   const { instanceId } = tools;
-  if (config.strategy === 'redis') return openRedisStore(config, instanceId);
+  if (config.strategy === 'redis') return openRedisStore(config, instanceId, tools);
   return memoryStore(tools.zone(zoneName(config)), { worker: tools.node.worker, instance: instanceId });
 }
 
@@ -117,11 +117,15 @@ export function openAdminStore(
   instanceId: string,
   tools: PluginAdminTools,
 ): EntryStore | null {
-  if (config.strategy === 'redis') return openRedisStore(config, instanceId);
+  if (config.strategy === 'redis') return openRedisStore(config, instanceId, tools);
   const memory = tools.zone(instanceId, zoneName(config));
   return memory === null ? null : memoryStore(memory, { worker: 'control-plane', instance: instanceId });
 }
 
-function openRedisStore(config: ProxyCacheConfig, instance: string): EntryStore {
-  return redisStore(redisOptions(config.redis), { instance, maxBytes: maxBody(config) });
+function openRedisStore(
+  config: ProxyCacheConfig,
+  instance: string,
+  { settings }: Pick<PluginTools, 'settings'>,
+): EntryStore {
+  return redisStore(redisOptions(config.redis, settings), { instance, maxBytes: maxBody(config) });
 }

@@ -1,4 +1,4 @@
-import { redisServer, seconds } from '../../plugin-kit/fields/index.ts';
+import { redisChecksFor, redisServer, seconds } from '../../plugin-kit/fields/index.ts';
 import {
   array,
   boolean,
@@ -156,16 +156,7 @@ export const config = record({
 export type ProxyCacheConfig = Infer<typeof config>;
 
 export const checks: readonly EntityCheck[] = [
-  ...['host', 'port', 'timeout'].map(
-    (name): EntityCheck => ({
-      conditional: {
-        if_field: 'config.strategy',
-        if_match: { eq: 'redis' },
-        then_field: `config.redis.${name}`,
-        then_match: { required: true },
-      },
-    }),
-  ),
+  ...redisChecksFor('config.strategy'),
   {
     custom_entity_check: {
       field_sources: ['config'],

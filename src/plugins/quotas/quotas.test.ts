@@ -169,6 +169,11 @@ describe('GET /consumers/{consumers}/quotas', () => {
   function admin(plugins: readonly EntityRow[], counters: readonly StoredCounter[] = []) {
     const reset: string[] = [];
     const tools: PluginAdminTools = {
+      settings: {
+        hashKeys: false,
+        trustedCertificates: null,
+        tracing: { instrumentations: new Set(), samplingRate: 0 },
+      },
       find: async (_, name) => (name === 'ada' ? { id: ada, created_at: 0 } : null),
       list: async () => [],
       all: async () => plugins,

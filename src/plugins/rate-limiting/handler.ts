@@ -60,7 +60,7 @@ function limitWindows(config: RateLimitingConfig, tools: PluginTools): Limiting 
     policy: config.policy ?? 'local',
     windowType: config.window_type,
     zone: countersZone,
-    redis: redisOptions(config.redis),
+    redis: redisOptions(config.redis, tools.settings),
     whenUnavailable: config.fault_tolerant ? 'local' : 'reject',
     onUnavailable: guard.report,
     syncRate: config.sync_rate,

@@ -32,7 +32,7 @@ export function countedLimits(
         limits,
         policy: config.policy ?? 'local',
         zone: countersZone,
-        redis: redisOptions(config.redis),
+        redis: redisOptions(config.redis, tools.settings),
         whenUnavailable: config.fault_tolerant ? 'local' : 'reject',
         onUnavailable,
       }),

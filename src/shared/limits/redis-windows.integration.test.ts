@@ -6,12 +6,8 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { skipWithoutRedis, startRedis, type TestRedis } from '../../../test/support/redis.ts';
-import {
-  LimiterUnavailable,
-  type RedisOptions,
-  type WindowLimiter,
-  type WindowLimiterOptions,
-} from '../../plugin-sdk/limits.ts';
+import { LimiterUnavailable, type WindowLimiter, type WindowLimiterOptions } from '../../plugin-sdk/limits.ts';
+import type { RedisOptions } from '../../plugin-sdk/redis-options.ts';
 import { createRedisWindows } from './redis-windows.ts';
 
 const minute = 60_000;
@@ -279,6 +275,23 @@ describe('windows in Redis', { skip: skipWithoutRedis() }, () => {
       }
       assert.equal((await node.take('k')).allowed, true);
     });
+  });
+
+  it('leaves a server that became a replica, and finds the one that its name leads to now', async () => {
+    const node = separate();
+    await node.take('k');
+    const connections = (): readonly string[] =>
+      redis.command('CLIENT', 'LIST').match(/(?<=^id=)\d+(?=.* name=sluicegate )/gm) ?? [];
+    const before = connections();
+    redis.command('REPLICAOF', '127.0.0.1', '1');
+    try {
+      assert.match((await rejects(node)).message, /READONLY/);
+    } finally {
+      redis.command('REPLICAOF', 'NO', 'ONE');
+    }
+    await heals(node);
+    assert.ok(connections().some((id) => !before.includes(id)));
+    assert.ok(before.some((id) => !connections().includes(id)));
   });
 
   it('supports passwords, users and databases, and reveals no secret when they are wrong', async () => {

@@ -1,6 +1,7 @@
 import type { WindowLimiter, WindowLimiterOptions, WindowVerdict } from '../../plugin-sdk/limits.ts';
+import { acquireRedis, releaseRedis } from '../redis/acquire-redis.ts';
 import { storedKey } from './counter-key.ts';
-import { acquireRedis, releaseRedis } from './redis/redis-link.ts';
+import { asLimiterUnavailable } from './redis/limiter-unavailable.ts';
 import { windowScript } from './redis/window-script.ts';
 import { verdictOf, type WindowCount } from './window-counts.ts';
 
@@ -14,7 +15,7 @@ const perWindow = 4;
  */
 export function createRedisWindows(options: WindowLimiterOptions): WindowLimiter {
   const { redis, limits, now } = options;
-  if (redis === undefined || redis.host === null) throw new TypeError('the policy redis needs a Redis server');
+  if (redis === undefined) throw new TypeError('the policy redis needs a Redis server');
   const sliding = options.windowType === 'sliding';
   const link = acquireRedis(redis);
   const windows = limits.flatMap(({ period, limit }) => [period, limit]);
@@ -23,12 +24,17 @@ export function createRedisWindows(options: WindowLimiterOptions): WindowLimiter
 
   async function run(mode: 'take' | 'add' | 'peek', key: string, cost: number): Promise<WindowVerdict> {
     const time = now === undefined ? '' : now();
-    const answer = await link.run(
-      windowScript,
-      [storedKey(options.namespace, key)],
-      [mode, cost, sliding01, time, ...windows],
-    );
-    return toVerdict(options, sliding, answer as readonly (string | number)[]);
+    try {
+      const answer = await link.run({
+        script: windowScript,
+        keys: [storedKey(options.namespace, key)],
+        args: [mode, cost, sliding01, time, ...windows],
+        binary: false,
+      });
+      return toVerdict(options, sliding, answer as readonly (string | number)[]);
+    } catch (error) {
+      throw asLimiterUnavailable(error);
+    }
   }
 
   return {

@@ -18,6 +18,8 @@ export type EntityCheck =
         readonly then_match: Match;
         /** Replaces the record's message. */
         readonly then_err?: string;
+        /** Code, which `GET /schemas` does not show. Receives the whole record; true: the rule does not apply. */
+        readonly unless?: (value: Readonly<Record<string, unknown>>) => boolean;
       };
     }
   /** When `if_field` matches, one of the fields must be set; otherwise, when it matches `else_match`, one of the others. */
@@ -104,7 +106,7 @@ function conditional(
   value: Readonly<Record<string, unknown>>,
   fields: ReadonlyMap<string, Field>,
 ): readonly CheckFailure[] {
-  if (!matches(rule.if_match, valueAt(value, rule.if_field))) return [];
+  if (!matches(rule.if_match, valueAt(value, rule.if_field)) || rule.unless?.(value) === true) return [];
   const thenValue = valueAt(value, rule.then_field);
   const message = faultOf(rule.then_match, thenValue, fields.get(rule.then_field)?.meta.err);
   if (message === null) return [];

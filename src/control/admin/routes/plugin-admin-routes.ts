@@ -1,5 +1,7 @@
 import type { PluginAdminOperation, PluginAdminRoute, PluginAdminTools } from '../../../plugin-sdk/admin-routes.ts';
 import type { EntityRow } from '../../../plugin-sdk/entity-access.ts';
+import { pluginSettings } from '../../../shared/messages/plugin-settings.ts';
+import type { Settings } from '../../../shared/settings/settings.ts';
 import type { AdminOptions } from '../contract.ts';
 import type { AdminContext } from '../crud/admin-context.ts';
 import { findEntity } from '../crud/find-entity.ts';
@@ -13,15 +15,16 @@ const maxRows = 10_000;
 /** Paths that plugins add. */
 export function pluginAdminRoutes(
   context: AdminContext,
+  settings: Settings,
   options: Pick<AdminOptions, 'pluginAdminRoutes' | 'pluginBackground' | 'pluginZone'>,
-  carriesTraffic: boolean,
 ): readonly AdminRoute[] {
   const { pluginAdminRoutes: factories, pluginBackground, pluginZone: zone } = options;
   return [...factories].flatMap(([plugin, factory]) => {
     const tools = toolsFor(context, {
+      settings: pluginSettings(settings),
       background: (message) => pluginBackground(plugin, message),
       zone,
-      carriesTraffic,
+      carriesTraffic: settings.role !== 'control_plane',
     });
     return factory(tools).map(adminRoute);
   });
@@ -78,7 +81,7 @@ function refuseSlips({ query }: AdminRequest, known: readonly { readonly name: s
 
 function toolsFor(
   context: AdminContext,
-  node: Pick<PluginAdminTools, 'background' | 'zone' | 'carriesTraffic'>,
+  node: Pick<PluginAdminTools, 'settings' | 'background' | 'zone' | 'carriesTraffic'>,
 ): PluginAdminTools {
   const { store } = context;
   return {

@@ -1,7 +1,8 @@
 import { redisScript } from '../../../plugin-kit/net/index.ts';
 
 /*
- * Lua scripts; each is one atomic step in Redis. A plugin instance has these keys:
+ * Lua scripts; each is one atomic step in Redis. A plugin instance has these keys; in a cluster, each of its partitions has
+ * them, with a hash tag of its own, so that the entries of an instance are on all nodes:
  *
  *   e:<key>  an entry, a hash: `m` (see entry-format.ts), `b` (body), `t` (tags), `u` (its member of the next two sets)
  *   urls     a sorted set of `<url>NUL<key>`, all with score 0, so sorted by bytes: for purges by prefix
@@ -44,28 +45,26 @@ return redis.call('HMGET', KEYS[1], 'm', 'b')
 `);
 
 /**
- * KEYS: entry, urls, ends, instances, the sets of its tags. ARGV: key, instance, milliseconds to live, m, b, t, u.
+ * KEYS: entry, urls, ends, the sets of its tags. ARGV: key, milliseconds to live, m, b, t, u.
  * Writes the indexes first: an entry that is in no index could not be purged.
  */
 export const putScript = redisScript(`${common}
-local ttl = tonumber(ARGV[3])
+local ttl = tonumber(ARGV[2])
 local time = now()
 local finish = time + ttl
 local before = redis.pcall('HGET', KEYS[1], 'u')
-if type(before) == 'string' and before ~= ARGV[7] then
+if type(before) == 'string' and before ~= ARGV[6] then
   redis.pcall('ZREM', KEYS[2], before)
   redis.pcall('ZREM', KEYS[3], before)
 end
-note(KEYS[2], 0, ARGV[7], ttl)
-note(KEYS[3], finish, ARGV[7], ttl)
-local known = redis.pcall('ZSCORE', KEYS[4], ARGV[2])
-note(KEYS[4], math.max(finish, type(known) == 'string' and tonumber(known) or 0), ARGV[2], ttl)
-for i = 5, #KEYS do
+note(KEYS[2], 0, ARGV[6], ttl)
+note(KEYS[3], finish, ARGV[6], ttl)
+for i = 4, #KEYS do
   note(KEYS[i], finish, ARGV[1], ttl)
   redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', time - 1)
 end
 redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'm', ARGV[4], 'b', ARGV[5], 't', ARGV[6], 'u', ARGV[7])
+redis.call('HSET', KEYS[1], 'm', ARGV[3], 'b', ARGV[4], 't', ARGV[5], 'u', ARGV[6])
 redis.call('PEXPIRE', KEYS[1], ttl)
 local expired = redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', time - 1, 'LIMIT', 0, 64)
 if #expired > 0 then
@@ -123,6 +122,14 @@ for _, member in ipairs(members) do
   redis.pcall('ZREM', KEYS[2], member)
 end
 return { #members, removed }
+`);
+
+/** KEYS: instances. ARGV: instance, milliseconds until its last entry expires. */
+export const noteInstanceScript = redisScript(`${common}
+local ttl = tonumber(ARGV[2])
+local known = redis.pcall('ZSCORE', KEYS[1], ARGV[1])
+note(KEYS[1], math.max(now() + ttl, type(known) == 'string' and tonumber(known) or 0), ARGV[1], ttl)
+return 1
 `);
 
 /** KEYS: instances. Returns the ids of the instances that may have entries. */

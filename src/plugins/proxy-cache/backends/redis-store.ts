@@ -24,10 +24,15 @@ const purgeBatch = 200;
 /** Bytes of bodies that wait to be sent to the server. */
 const maxPendingBytes = 64 * 2 ** 20;
 const maxTags = 256;
+/**
+ * Parts of an instance in a cluster, each in one slot: enough to use many nodes, few enough to purge them all by tag or
+ * prefix at once.
+ */
+const clusterPartitions = 64;
 /** Milliseconds. Redis accepts longer times, but a double cannot represent them. */
 const maxTtl = 10 * 365 * 86_400_000;
 
-/** Responses in a Redis server, for all nodes. All methods reject with `StoreUnavailable` while it does not respond. */
+/** Responses in Redis, for all nodes. All methods reject with `StoreUnavailable` while it does not respond. */
 export function redisStore(redis: RedisOptions, options: RedisStoreOptions): EntryStore {
   return new RedisStore(openRedis(redis), options);
 }
@@ -37,13 +42,16 @@ class RedisStore implements EntryStore {
   readonly #options: RedisStoreOptions;
   readonly #locks: RedisLocks;
   readonly #seen = new SeenChecksums();
+  readonly #partitions: number;
   #pendingBytes = 0;
+  /** Milliseconds since the epoch until which the instance is in the list of instances. */
+  #notedUntil = 0;
 
   constructor(server: RedisServer, options: RedisStoreOptions) {
     this.#server = server;
     this.#options = options;
-    const { instance } = options;
-    this.#locks = new RedisLocks(server, (key) => [nameOf(instance, `f:${key}`), this.#entryName(key)]);
+    this.#partitions = server.isCluster ? clusterPartitions : 1;
+    this.#locks = new RedisLocks(server, (key) => [nameOf(this.#partOf(key), `f:${key}`), this.#entryName(key)]);
   }
 
   async get(key: string): Promise<StoredEntry | null> {
@@ -63,13 +71,15 @@ class RedisStore implements EntryStore {
     if (!(ttl > 0) || isTooLarge || this.#pendingBytes + size > maxPendingBytes) return await this.#putNothing(key);
     const meta = encodeMeta(entry, true);
     if (meta.length > maxMetaBytes) return await this.#putNothing(key);
-    const { instance } = this.#options;
-    const tags = [...new Set(entry.tags)].map((tag) => this.#tagName(tag));
-    const names = [this.#entryName(key), ...indexNames(instance), `${root}:instances`, ...tags];
+    const part = this.#partOf(key);
+    const tags = [...new Set(entry.tags)].map((tag) => tagName(part, tag));
+    const names = [this.#entryName(key), ...indexNames(part), ...tags];
     const texts = [tagText(entry.tags), `${entry.url}\0${key}`];
     this.#pendingBytes += size;
     try {
-      await this.#run(scripts.putScript, names, [key, instance, ttl, meta, entry.body, ...texts]);
+      // Its key may be on another node of a cluster: an outage there must not keep this one from storing.
+      this.#noteInstance(ttl).catch(() => {});
+      await this.#run(scripts.putScript, names, [key, ttl, meta, entry.body, ...texts]);
       return true;
     } finally {
       this.#pendingBytes -= size;
@@ -82,8 +92,14 @@ class RedisStore implements EntryStore {
     if ('key' in target) return await this.#remove(target.key);
     if ('instance' in target) return await this.#purgePrefix(target.instance, '');
     if ('prefix' in target) return await this.#purgePrefix(instance, target.prefix);
-    const names = [this.#tagName(target.tag), ...indexNames(instance)];
-    return await this.#inBatches(scripts.removeTaggedScript, names, [nameOf(instance, 'e:'), tagText([target.tag])]);
+    const { tag } = target;
+    return await this.#inParts(instance, (part) =>
+      this.#inBatches(
+        scripts.removeTaggedScript,
+        [tagName(part, tag), ...indexNames(part)],
+        [nameOf(part, 'e:'), tagText([tag])],
+      ),
+    );
   }
 
   async acquireLock(key: string, lease: number): Promise<LockWait | null> {
@@ -110,7 +126,7 @@ class RedisStore implements EntryStore {
   }
 
   async #remove(key: string): Promise<number> {
-    const names = [this.#entryName(key), ...indexNames(this.#options.instance)];
+    const names = [this.#entryName(key), ...indexNames(this.#partOf(key))];
     return Number(await this.#run(scripts.removeScript, names, []));
   }
 
@@ -122,7 +138,30 @@ class RedisStore implements EntryStore {
   }
 
   #purgePrefix(instance: string, prefix: string): Promise<number> {
-    return this.#inBatches(scripts.removePrefixedScript, indexNames(instance), [nameOf(instance, 'e:'), prefix]);
+    return this.#inParts(instance, (part) =>
+      this.#inBatches(scripts.removePrefixedScript, indexNames(part), [nameOf(part, 'e:'), prefix]),
+    );
+  }
+
+  /** Rejects when one part fails, after all others: what can be purged is. */
+  async #inParts(instance: string, purge: (part: string) => Promise<number>): Promise<number> {
+    const results = await Promise.allSettled(
+      Array.from({ length: this.#partitions }, (_, number) => purge(this.#part(instance, number))),
+    );
+    let total = 0;
+    for (const result of results) {
+      if (result.status === 'rejected') throw result.reason;
+      total += result.value;
+    }
+    return total;
+  }
+
+  /** Rarely writes: each time for twice as long as the entry lives. */
+  async #noteInstance(ttl: number): Promise<void> {
+    const now = Date.now();
+    if (this.#notedUntil >= now + ttl) return;
+    await this.#run(scripts.noteInstanceScript, [`${root}:instances`], [this.#options.instance, 2 * ttl]);
+    this.#notedUntil = now + 2 * ttl;
   }
 
   /** Runs the script until it finds fewer entries than a batch. */
@@ -149,21 +188,29 @@ class RedisStore implements EntryStore {
   }
 
   #entryName(key: string): string {
-    return nameOf(this.#options.instance, `e:${key}`);
+    return nameOf(this.#partOf(key), `e:${key}`);
   }
 
-  #tagName(tag: string): string {
-    return nameOf(this.#options.instance, `t:${tag}`);
+  #partOf(key: string): string {
+    return this.#part(this.#options.instance, Number.parseInt(key.slice(0, 4), 16) % this.#partitions);
+  }
+
+  #part(instance: string, number: number): string {
+    return this.#partitions === 1 ? instance : `${instance}/${number}`;
   }
 }
 
-/** The braces are a hash tag: all keys of a script would be in one slot of a cluster. */
-function nameOf(instance: string, name: string): string {
-  return `${root}:{${instance}}:${name}`;
+/** The braces are a hash tag: all keys of a script are in one slot of a cluster. */
+function nameOf(part: string, name: string): string {
+  return `${root}:{${part}}:${name}`;
 }
 
-function indexNames(instance: string): readonly [string, string] {
-  return [nameOf(instance, 'urls'), nameOf(instance, 'ends')];
+function tagName(part: string, tag: string): string {
+  return nameOf(part, `t:${tag}`);
+}
+
+function indexNames(part: string): readonly [string, string] {
+  return [nameOf(part, 'urls'), nameOf(part, 'ends')];
 }
 
 function asUnavailable(error: unknown): unknown {

@@ -1,4 +1,4 @@
-import { redisScript } from './redis-link.ts';
+import { redisScript } from '../../redis/redis-script.ts';
 
 /**
  * Lua, run by Redis as one atomic step: reports what one node has counted in some windows, and fetches what all others

@@ -4,11 +4,13 @@ import {
   type WindowLimiterOptions,
   type WindowVerdict,
 } from '../../../plugin-sdk/limits.ts';
+import { acquireRedis, releaseRedis } from '../../redis/acquire-redis.ts';
+import type { RedisLink } from '../../redis/redis-link.ts';
 import { storedKey } from '../counter-key.ts';
 import type { LocalWindows } from '../local-windows.ts';
 import { windowAt } from '../window-counts.ts';
 import { exchangeScript } from './exchange-script.ts';
-import { acquireRedis, type RedisLink, releaseRedis } from './redis-link.ts';
+import { asLimiterUnavailable } from './limiter-unavailable.ts';
 
 /** Milliseconds that Redis keeps a window longer, for nodes whose clocks are behind. */
 const slack = 60_000;
@@ -37,7 +39,7 @@ export function createSyncedWindows(
   node: string,
 ): SyncedWindows {
   const { redis, syncRate = -1 } = options;
-  if (redis === undefined || redis.host === null) throw new TypeError('the policy redis needs a Redis server');
+  if (redis === undefined) throw new TypeError('the policy redis needs a Redis server');
   const link = acquireRedis(redis);
   return new SyncedWindows(options, {
     local,
@@ -139,30 +141,54 @@ export class SyncedWindows implements WindowLimiter {
       const entries = [...counted];
       for (let first = 0; first < entries.length; first += keysAtOnce) {
         const some = entries.slice(first, first + keysAtOnce);
-        try {
-          await this.#exchangeSome(spans, some);
-        } catch (error) {
-          this.#keep({ spans, counted: new Map(some) });
-          if (!(error instanceof LimiterUnavailable)) throw error;
-          this.#options.onUnavailable?.(error);
-        }
+        const groups = this.#parts.link.group(some, ([key]) => this.#windowName(key, ''));
+        const errors = await Promise.all(groups.map((group) => this.#exchangeOrKeep(spans, group)));
+        const error = errors.find((one) => one !== null);
+        if (error != null) this.#options.onUnavailable?.(error);
       }
     }
   }
 
+  /** Null: it was exchanged. */
+  async #exchangeOrKeep(
+    spans: readonly Span[],
+    entries: readonly (readonly [string, number])[],
+  ): Promise<LimiterUnavailable | null> {
+    try {
+      await this.#exchangeSome(spans, entries);
+      return null;
+    } catch (error) {
+      this.#keep({ spans, counted: new Map(entries) });
+      const reported = asLimiterUnavailable(error);
+      if (!(reported instanceof LimiterUnavailable)) throw error;
+      return reported;
+    }
+  }
+
+  /** In a cluster, the windows of a key have one hash tag. */
+  #windowName(key: string, window: string): string {
+    const name = storedKey(this.#options.namespace, key);
+    return `${this.#parts.link.isCluster ? `{${name}}` : name}/${window}`;
+  }
+
   async #exchangeSome(spans: readonly Span[], entries: readonly (readonly [string, number])[]): Promise<void> {
-    const { namespace, limits } = this.#options;
+    const { limits } = this.#options;
     const now = this.#now();
     const keys: string[] = [];
     const args: (string | number)[] = [this.#parts.node];
     for (const [key, counted] of entries) {
       for (const [at, { period }] of limits.entries()) {
         const { start, end } = spans[at] ?? { start: 0, end: 0 };
-        keys.push(`${storedKey(namespace, key)}/${period}/${start}`);
+        keys.push(this.#windowName(key, `${period}/${start}`));
         args.push(counted, Math.max(1, end - now) + slack);
       }
     }
-    const others = (await this.#parts.link.run(exchangeScript, keys, args)) as readonly unknown[];
+    const others = (await this.#parts.link.run({
+      script: exchangeScript,
+      keys,
+      args,
+      binary: false,
+    })) as readonly unknown[];
     for (const [index, [key]] of entries.entries()) {
       for (const [at, span] of spans.entries()) {
         this.#local.setRemoteCount(key, at, span.start, Number(others[index * spans.length + at]));

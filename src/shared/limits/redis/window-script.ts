@@ -1,4 +1,4 @@
-import { redisScript } from './redis-link.ts';
+import { redisScript } from '../../redis/redis-script.ts';
 
 /**
  * Lua, run by Redis as one atomic step: checks all windows of one key, and takes from all of them or from none. The
