@@ -16,6 +16,7 @@ import { createDeclarativeParts, type DeclarativeParts } from './config/declarat
 import { ExpiryJob } from './config/expiry-job.ts';
 import { loadConfig } from './config/load-config.ts';
 import { loadDataPlaneConfig } from './config/load-data-plane-config.ts';
+import { NodeMessages } from './config/node-messages.ts';
 import { type OpenedStore, openStore } from './config/open-store.ts';
 import { WorkerCalls } from './config/worker-calls.ts';
 import { openAnalytics } from './observability/node-analytics.ts';
@@ -33,6 +34,7 @@ export interface ConfiguredNode extends OpenedNode {
   readonly publisher: Publisher;
   readonly metrics: NodeMetrics;
   readonly background: BackgroundParts;
+  readonly messages: NodeMessages;
   /** Null: there is a database. */
   readonly declarative: DeclarativeParts | null;
   /** Null: the settings switch it off. */
@@ -56,7 +58,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
   const { baseDirectory } = options;
   const position = saved === null ? null : positionOf(saved);
   const data = await openStore({ settings, baseDirectory, nodeId, position, log });
-  const { store, link, entities, plugins } = data;
+  const { store, shared, link, entities, plugins } = data;
   const carriesTraffic = settings.role !== 'control_plane';
   if (shutdown.begun.aborted) {
     await store.close();
@@ -100,6 +102,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     plugins,
     store: backgroundStore({
       store,
+      shared,
       entities,
       hashKeys: settings.hashKeys,
       published: (version) => publisher.published(version),
@@ -108,9 +111,11 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     zone,
     metrics: () => metrics.collect(),
     count: (plugin, name, by) => node.pluginCounts.add([[plugin, name, by]]),
+    broadcast: (plugin, message) => messages.send(plugin, message),
     nodeId,
     log,
   });
+  const messages = new NodeMessages({ store, shared, receivers: background });
   shutdown.closing.addEventListener('abort', () => background.abort());
   shutdown.add('background tasks of plugins', () => background.stop());
   const publisher: Publisher = new Publisher({
@@ -122,6 +127,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     onDelta(delta) {
       calls.changed(delta);
       background.configChanged(delta);
+      messages.configChanged(delta);
       metrics.configChanged(delta);
       if (!carriesTraffic) return;
       names.configChanged(delta);
@@ -163,7 +169,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
   const common = { store, publisher, log, copy, restoreLookups, signal: shutdown.begun };
   return {
     ...node,
-    ...{ data, zones, addresses, publisher, metrics, background, declarative, analytics, calls },
+    ...{ data, zones, addresses, publisher, metrics, background, messages, declarative, analytics, calls },
     loadConfig: (waiting) =>
       saved === null ? loadConfig({ ...common, declarative }) : loadDataPlaneConfig({ ...common, saved, waiting }),
   };

@@ -160,7 +160,7 @@ function hybridFacts({ role, hybrid }: Settings, dataPlanes: AdminDependencies['
 }
 
 function adminOptionsOf(node: ConfiguredNode): AdminOptions {
-  const { options, supervisor, logs, data, background, zones } = node;
+  const { options, supervisor, logs, data, background, messages, zones } = node;
   const readinessThread = readinessThreadOptions(node);
   return {
     entities: data.entities,
@@ -169,6 +169,7 @@ function adminOptionsOf(node: ConfiguredNode): AdminOptions {
     log: logs.admin,
     pluginAdminRoutes: data.pluginAdminRoutes,
     pluginBackground: (plugin, message) => background.handle(plugin, message),
+    pluginBroadcast: (plugin, message) => messages.send(plugin, message),
     pluginZone: (instance, name) => zones.find(instance, name),
     ...(readinessThread === null ? {} : { readinessThread }),
     inherited: options.inherited,

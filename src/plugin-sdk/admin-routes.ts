@@ -73,6 +73,11 @@ export interface PluginAdminTools {
   resetCounters(counters: readonly Pick<StoredCounter, 'key' | 'windowStart'>[]): Promise<void>;
   /** Sends a message to the plugin's background part on this node; null while it does not run. */
   background(message: unknown): Promise<unknown>;
+  /**
+   * Sends a message (JSON, at most 16,384 characters) to the plugin's background part on all other nodes: its `received` gets it.
+   * Resolves when the message is stored, to false if no other node can share this store. Rejects with an `EntityAccessError`.
+   */
+  broadcast(message: unknown): Promise<boolean>;
   /** The memory of a zone that the instance declares; null: it declares no such zone. */
   zone(instanceId: string, name: string): SharedArrayBuffer | null;
   /** False: the node is a control plane. Zones and requests are on its data planes, and `zone` is always null. */

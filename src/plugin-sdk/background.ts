@@ -50,6 +50,12 @@ export interface BackgroundTools {
   zone(instanceId: string, name: string): SharedArrayBuffer | null;
   /** Adds to a counter of the plugin, as `PluginTools.count` does. `by`: default 1. */
   count(name: string, by?: number): void;
+  /**
+   * Sends a message (JSON, at most 16,384 characters) to this part on all other nodes that share the store: `received` there gets it
+   * once, within 300 ms, also if the node is disconnected meanwhile. Resolves when the message is stored, to false if no other
+   * node can share this store. Rejects with an `EntityAccessError`.
+   */
+  broadcast(message: unknown): Promise<boolean>;
   /** All metric families of the node and its plugins: those of `GET /metrics`. */
   metrics(): Promise<readonly MetricFamily[]>;
   /** Aborted when the part stops. Give up whatever it awaits. */
@@ -73,6 +79,16 @@ export interface PluginBackground {
   configured(instances: readonly ConfiguredInstance[]): void;
   /** Answers a message from a worker or from `adminRoutes` (`tools.background`). Must not keep workers waiting. */
   handle(message: unknown): Promise<unknown>;
+  /**
+   * A message that `broadcast` of this plugin sent on another node, once for each message, in the order in which they were sent.
+   * Default: messages are ignored.
+   */
+  received?(message: unknown): void | Promise<void>;
+  /**
+   * Messages may be lost: the node was without the store for longer than messages are kept (an hour), or the store was restored.
+   * Forget whatever a message could have been about. Default: nothing.
+   */
+  missed?(): void | Promise<void>;
   /** Circuits of the plugin on this node that are not closed, for `GET /nodes`; the first 100 are shown. Default: none. */
   circuits?(): readonly OpenCircuit[];
   /** Called after the last instance was removed, or when the node ends and no request is left. The signal is aborted. */

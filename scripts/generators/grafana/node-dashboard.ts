@@ -112,6 +112,15 @@ export const nodeDashboard: Dashboard = {
           ],
           'Requests wait at 100 %.',
         ),
+        chart(
+          'Event loop: delay, p99',
+          's',
+          [{ expr: `max by (instance) (sluicegate_worker_loop_delay_seconds{${node}})`, legend: '{{instance}}' }],
+          'Of the slowest worker of each node: how late its timers run.',
+        ),
+        chart('Requests in flight', 'short', [
+          { expr: `sum by (instance) (sluicegate_requests_in_flight{${node}})`, legend: '{{instance}}' },
+        ]),
         chart('Workers', 'short', [
           { expr: `sum by (instance, state) (sluicegate_workers{${node}})`, legend: '{{instance}} {{state}}' },
         ]),
@@ -176,6 +185,12 @@ export const nodeDashboard: Dashboard = {
         chart('Version of the config', 'none', [
           { expr: `max by (instance) (sluicegate_config_version{${node}})`, legend: '{{instance}}' },
         ]),
+        chart(
+          'Age of the config',
+          's',
+          [{ expr: `max by (instance) (sluicegate_config_age_seconds{${node}})`, legend: '{{instance}}' }],
+          'Time since the node last knew that it has everything: some seconds while it reaches the database.',
+        ),
         chart('Entities that cannot be used', 'short', [
           { expr: `max by (instance) (sluicegate_config_failures{${node}})`, legend: '{{instance}}' },
         ]),

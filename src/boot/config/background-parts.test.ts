@@ -42,6 +42,7 @@ function rig() {
     settings: testSettings,
     metrics: () => Promise.resolve([]),
     count: () => {},
+    broadcast: async () => false,
     nodeId: 'node',
     log,
   });

@@ -11,6 +11,8 @@ export interface BackgroundPartsOptions {
   readonly store: BackgroundStore;
   readonly zone: BackgroundTools['zone'];
   readonly metrics: BackgroundTools['metrics'];
+  /** Sends a message to the plugin on all other nodes. */
+  readonly broadcast: (plugin: string, message: unknown) => Promise<boolean>;
   readonly count: (plugin: string, name: string, by: number) => void;
   readonly settings: PluginSettings;
   readonly nodeId: string;
@@ -58,6 +60,16 @@ export class BackgroundParts {
   /** Passes a message on to the plugin's part; null when it does not run. */
   async handle(plugin: string, message: unknown): Promise<unknown> {
     return (await this.#parts.get(plugin)?.handle(message)) ?? null;
+  }
+
+  /** Passes on a message of the plugin's part on another node. */
+  received(plugin: string, message: unknown): void {
+    this.#parts.get(plugin)?.notify((part) => part.received?.(message));
+  }
+
+  /** Messages of other nodes may be lost. */
+  missed(): void {
+    for (const part of this.#parts.values()) part.notify((running) => running.missed?.());
   }
 
   /** Circuits of all plugins that are not closed. */
@@ -116,6 +128,13 @@ class BackgroundPart {
       .catch((error) => this.#log.error('plugin failed', { err: error }));
   }
 
+  /** In the order of the calls, and after what was configured before. */
+  notify(call: (part: PluginBackground) => void | Promise<void>): void {
+    this.#queue = this.#queue
+      .then(() => (this.#running === null ? undefined : call(this.#running.part)))
+      .catch((error) => this.#log.error('plugin failed', { err: error }));
+  }
+
   async handle(message: unknown): Promise<unknown> {
     await this.#queue;
     return this.#running?.part.handle(message);
@@ -159,10 +178,11 @@ class BackgroundPart {
   async #start() {
     const background = await this.#plugin.loadBackground();
     if (background === null) return null;
-    const { settings, nodeId, store, zone, metrics } = this.#options;
+    const { settings, nodeId, store, zone, metrics, broadcast: send } = this.#options;
     const ending = new AbortController();
     const count = (name: string, by = 1): void => this.#options.count(this.#plugin.name, name, by);
-    const tools = { log: this.#log, settings, nodeId, store, zone, metrics, count, signal: ending.signal };
+    const broadcast = (message: unknown): Promise<boolean> => send(this.#plugin.name, message);
+    const tools = { log: this.#log, settings, nodeId, store, zone, metrics, count, broadcast, signal: ending.signal };
     return { part: background(tools), ending };
   }
 }

@@ -14,6 +14,8 @@ const spreadBetweenNodes = 2000;
 
 export interface BackgroundStoreOptions {
   readonly store: Store;
+  /** Other nodes can use the store, too. */
+  readonly shared: boolean;
   readonly entities: EntityRegistry;
   readonly hashKeys: boolean;
   /** Resolves when every worker has this version of the store. */
@@ -21,7 +23,13 @@ export interface BackgroundStoreOptions {
 }
 
 /** The store, as the background parts of plugins see it. */
-export function backgroundStore({ store, entities, hashKeys, published }: BackgroundStoreOptions): BackgroundStore {
+export function backgroundStore({
+  store,
+  shared,
+  entities,
+  hashKeys,
+  published,
+}: BackgroundStoreOptions): BackgroundStore {
   const definition = (entity: string): EntityDefinition => {
     const found = entities.byName(entity);
     if (found === undefined) throw new TypeError(`there is no entity '${entity}'`);
@@ -35,7 +43,7 @@ export function backgroundStore({ store, entities, hashKeys, published }: Backgr
   });
   return {
     ...readerOf(store),
-    spread: store.kind === 'sqlite' ? 0 : spreadBetweenNodes,
+    spread: shared ? spreadBetweenNodes : 0,
     async write(work) {
       const { result, version } = await translated(store.write((writer) => work(writerOf(writer))));
       await published(version);

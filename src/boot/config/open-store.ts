@@ -18,6 +18,8 @@ import { version } from '../../version.ts';
 /** The store, and the definitions of everything in it. */
 export interface OpenedStore {
   readonly store: Store;
+  /** Other nodes can use the store, too: it is not that of a single node in a file. */
+  readonly shared: boolean;
   /** The same store, on a data plane; null elsewhere. */
   readonly link: DataPlaneStore | null;
   readonly entities: EntityRegistry;
@@ -51,14 +53,15 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
     [...plugins.values()].map(async (plugin) => [plugin.name, await plugin.loadAdminRoutes()] as const),
   );
   const pluginAdminRoutes = new Map(routes.flatMap(([name, one]) => (one === null ? [] : [[name, one] as const])));
-  const known = { entities, catalog, plugins, pluginAdminRoutes, link: null };
+  const known = { entities, catalog, plugins, pluginAdminRoutes, link: null, shared: true };
   if (settings.role === 'data_plane') {
     const link = await openLink(options, entities);
     return { ...known, store: link, link };
   }
   if (settings.database !== 'postgres') {
     const file = storeFileOf(settings.prefix, settings.database);
-    return { store: await createStore({ kind: 'sqlite', file, definitions, log }), ...known };
+    const store = await createStore({ kind: 'sqlite', file, definitions, log });
+    return { ...known, store, shared: settings.role === 'control_plane' };
   }
   const ca = settings.trustedCertificates === null ? {} : { ca: await readFile(settings.trustedCertificates, 'utf8') };
   const store = await createStore({ kind: 'postgres', pg: settings.pg, ...ca, definitions, log });

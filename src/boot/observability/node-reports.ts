@@ -36,8 +36,7 @@ export class NodeReports implements ClusterFacts {
       applied: () => publisher.isComplete && supervisor.lagging(publisher.sent).length === 0,
       failures: () => publisher.failures.size,
     });
-    // A store in a file is of one node, unless data planes use it, too.
-    const alone = store.kind === 'sqlite' && node.options.settings.role !== 'control_plane';
+    const alone = !data.shared;
     const report = (): NodeReport => this.#report();
     this.#reporter = alone
       ? null

@@ -167,6 +167,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
     inherited: {},
     pluginAdminRoutes: new Map(),
     pluginBackground: async () => null,
+    pluginBroadcast: async () => false,
     pluginZone: () => null,
     logLevel: {
       get: () => level,

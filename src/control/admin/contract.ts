@@ -203,6 +203,8 @@ export interface AdminOptions {
   readonly pluginAdminRoutes: ReadonlyMap<string, PluginAdminRoutes['adminRoutes']>;
   /** Passes a message on to a plugin's background part. */
   readonly pluginBackground: (plugin: string, message: unknown) => Promise<unknown>;
+  /** Sends a message to the background parts of a plugin on all other nodes. */
+  readonly pluginBroadcast: (plugin: string, message: unknown) => Promise<boolean>;
   /** Memory of a zone that a plugin instance declared. */
   readonly pluginZone: (instanceId: string, name: string) => SharedArrayBuffer | null;
   /** Absent: the control plane serves the status API itself. */

@@ -1,5 +1,4 @@
 import type { Lease, LeaseRequest } from '../../shared/limits/lease.ts';
-import type { NodeReport } from '../nodes/node-report.ts';
 import type { Store } from '../store/store.ts';
 
 /** Milliseconds between two counts of the nodes, while leases are requested. */
@@ -10,12 +9,12 @@ const silence = 15_000;
 
 /** Requests leases for the workers of this node, and tells them how many nodes share a limit. */
 export class LeaseDesk {
-  readonly #store: Pick<Store, 'leaseCounters' | 'readNodes'>;
+  readonly #store: Pick<Store, 'leaseCounters' | 'countNodes'>;
   readonly #pending = new Set<Promise<readonly Lease[]>>();
   #nodes = 1;
   #countedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(store: Pick<Store, 'leaseCounters' | 'readNodes'>) {
+  constructor(store: Pick<Store, 'leaseCounters' | 'countNodes'>) {
     this.#store = store;
   }
 
@@ -40,20 +39,11 @@ export class LeaseDesk {
     const now = performance.now();
     if (now - this.#countedAt < countInterval) return;
     this.#countedAt = now;
-    this.#store.readNodes().then(
-      ({ now: readAt, nodes }) => {
-        const living = nodes.filter(({ seenAt, data }) => readAt - seenAt < silence && carriesRequests(data));
-        this.#nodes = Math.max(1, living.length);
+    this.#store.countNodes(['traditional', 'data_plane'], silence).then(
+      (nodes) => {
+        this.#nodes = Math.max(1, nodes);
       },
       () => undefined,
     );
-  }
-}
-
-function carriesRequests(data: string): boolean {
-  try {
-    return (JSON.parse(data) as Partial<NodeReport>).role !== 'control_plane';
-  } catch {
-    return false;
   }
 }

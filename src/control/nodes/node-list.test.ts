@@ -34,6 +34,7 @@ function listOf(now: number, nodes: readonly SeenNode[]): NodeList {
 
 const seen = (report: NodeReport, seenAt: number): SeenNode => ({
   id: report.id,
+  role: report.role,
   data: JSON.stringify(report),
   seenAt,
 });
@@ -68,9 +69,9 @@ describe('the list of nodes', () => {
 
   it('leaves out what is no report, and accepts one of another version', async () => {
     const odd: readonly SeenNode[] = [
-      { id: 'a', data: 'no JSON', seenAt: 0 },
-      { id: 'b', data: 'null', seenAt: 0 },
-      { id: 'c', data: '{"id":"c","config":null,"notReady":null,"new":1}', seenAt: 0 },
+      { id: 'a', role: 'traditional', data: 'no JSON', seenAt: 0 },
+      { id: 'b', role: 'traditional', data: 'null', seenAt: 0 },
+      { id: 'c', role: 'traditional', data: '{"id":"c","config":null,"notReady":null,"new":1}', seenAt: 0 },
     ];
     const { total, nodes } = await listOf(1000, odd).read();
     assert.equal(total, 2);

@@ -94,7 +94,7 @@ export class NodeReporter {
     const now = report();
     const urgent = this.#urgent();
     try {
-      await store.putNodes([{ id: now.id, data: JSON.stringify(now) }]);
+      await store.putNodes([{ id: now.id, role: now.role, data: JSON.stringify(now) }]);
       this.#reported = urgent;
       if (this.#failing) log.log('notice', 'the node is reported to other nodes again');
       this.#failing = false;

@@ -42,6 +42,15 @@ test('treats a row that no longer exists as removed', () => {
   assert.deepEqual(mirror.apply(batch(upsert(1, 'routes', null, 'r')))?.removes, { routes: ['r'] });
 });
 
+test('says which rows were written and removed before anyone here has read them', () => {
+  const mirror = new ConfigMirror();
+  const delta = mirror.apply(batch(upsert(1, 'node_messages', null, 'm'), remove(2, 'node_messages', 'm')));
+  assert.deepEqual(delta?.touched, [
+    { entity: 'node_messages', id: 'm', values: {}, unread: true },
+    { entity: 'node_messages', id: 'm', values: {} },
+  ]);
+});
+
 test('sends workers the changed rows of looked-up entities, with their current keys', () => {
   const mirror = new ConfigMirror();
   const row = { id: 'k', created_at: 1, key: 'secret', consumer: { id: 'c' }, tags: ['a'] };

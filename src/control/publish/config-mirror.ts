@@ -103,7 +103,7 @@ export class ConfigMirror {
   }
 }
 
-function touchedRow({ entity, id, row }: Change): TouchedRow {
+function touchedRow({ entity, id, operation, row }: Change): TouchedRow {
   const values: Record<string, string> = {};
   for (const [field, value] of Object.entries(row ?? {})) {
     if (typeof value === 'string') values[field] = value;
@@ -111,7 +111,7 @@ function touchedRow({ entity, id, row }: Change): TouchedRow {
       values[field] = value.id;
     }
   }
-  return { entity, id, values };
+  return operation === 'upsert' && row === null ? { entity, id, values, unread: true } : { entity, id, values };
 }
 
 function push<T>(lists: Partial<Record<SnapshotEntity, T[]>>, entity: SnapshotEntity, item: T): void {

@@ -22,6 +22,7 @@ function rig(t: TestContext, change: Partial<AcmeConfig> = {}) {
     metrics: () => Promise.resolve([]),
     count: () => {},
     zone: () => null,
+    broadcast: async () => false,
     nodeId: 'one',
     store,
     signal: ending.signal,

@@ -3,7 +3,7 @@ import type { BackgroundTools, ConfiguredInstance, PluginBackground } from '../.
 import { isCertifiable, plainName } from './domains.ts';
 import { HostQueue } from './host-queue.ts';
 import { Issuer, type Outcome } from './issuer.ts';
-import { renewalTime } from './records.ts';
+import { leaseSeconds, renewalTime } from './records.ts';
 import type { AcmeConfig } from './schema.ts';
 import { type AcmeSettings, settingsOf } from './settings.ts';
 
@@ -23,6 +23,10 @@ const renewalCheckInterval = 6 * 3600_000;
 const jitter = 0.2;
 /** Milliseconds before the next attempt for a host; the backoff in the store applies in addition. */
 const retryPause = 60_000;
+/** Milliseconds until a host that another node has is looked at again: that node may have died. */
+const takeOverPause = (leaseSeconds + 2) * 1000;
+/** Maximum hosts that are looked at again. */
+const maxLookingAgain = 100;
 /** Minimum milliseconds between log lines about a full queue. */
 const fullLogInterval = 10_000;
 
@@ -37,6 +41,8 @@ class AcmeBackground implements PluginBackground {
   #current: string | null = null;
   readonly #logFullQueue: (host: string) => void;
   readonly #pausedUntil = new Map<string, number>();
+  /** Hosts that another node has. */
+  readonly #lookingAgain = new Map<string, NodeJS.Timeout>();
   #working: Promise<void> | null = null;
   /** Pending orders of administrators. */
   readonly #requested = new Set<Promise<Outcome>>();
@@ -81,6 +87,8 @@ class AcmeBackground implements PluginBackground {
 
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
+    for (const timer of this.#lookingAgain.values()) clearTimeout(timer);
+    this.#lookingAgain.clear();
     this.#waiting.clear();
     await Promise.allSettled([this.#working, ...this.#requested]);
   }
@@ -115,6 +123,7 @@ class AcmeBackground implements PluginBackground {
   async #attempt(host: string, settings: AcmeSettings): Promise<void> {
     try {
       const { kind } = await this.#issuer.issue(host, settings, false);
+      if (kind === 'busy') this.#lookAgain(host);
       if (kind === 'limit')
         this.#tools.log.warn('hourly limit of new certificates reached; the host has to wait', { host });
     } catch (error) {
@@ -122,6 +131,17 @@ class AcmeBackground implements PluginBackground {
       if (!this.#tools.signal.aborted) this.#tools.log.error('certificate could not be issued', { host, reason });
     }
     this.#pause(host);
+  }
+
+  #lookAgain(host: string): void {
+    if (this.#lookingAgain.size >= maxLookingAgain || this.#lookingAgain.has(host)) return;
+    const timer = setTimeout(() => {
+      this.#lookingAgain.delete(host);
+      if (this.#tools.signal.aborted || !this.#allows(host)) return;
+      this.#waiting.addRenewal(host);
+      this.#working ??= this.#work();
+    }, takeOverPause).unref();
+    this.#lookingAgain.set(host, timer);
   }
 
   #pause(host: string): void {

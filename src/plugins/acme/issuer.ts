@@ -3,11 +3,13 @@ import type { BackgroundTools } from '../../plugin-sdk/index.ts';
 import { AcmeProblem, shortText } from './acme-problem.ts';
 import { AcmeServer, type Signer } from './acme-server.ts';
 import { type IssuedCertificate, issueCertificate, type PublishedChallenge, register } from './issue.ts';
-import { AcmeRecords, type Claim, renewalTime } from './records.ts';
+import { AcmeRecords, type Claim, leaseSeconds, renewalTime } from './records.ts';
 import type { AcmeSettings } from './settings.ts';
 
-/** Timeout for one certificate, from order to download, in milliseconds; less than the lease of the host. */
+/** Timeout for one certificate, from order to download, in milliseconds. */
 const orderTimeout = 180_000;
+/** Milliseconds between two extensions of the lease: two may fail. */
+const extendInterval = (leaseSeconds * 1000) / 4;
 
 export type Outcome = { readonly kind: 'issued' | 'failed' | 'given-up'; readonly reason?: string } | Claim;
 
@@ -27,7 +29,9 @@ export class Issuer {
     const claim = await this.records.claim({ host, manual, due });
     if (claim.kind !== 'claimed') return claim;
     const { log, signal } = this.#tools;
-    const ending = AbortSignal.any([signal, AbortSignal.timeout(orderTimeout)]);
+    const lost = new AbortController();
+    const ending = AbortSignal.any([signal, lost.signal, AbortSignal.timeout(orderTimeout)]);
+    const extending = this.#keepLease(host, claim.lease, () => lost.abort());
     try {
       const issued = await this.#order(host, settings, ending);
       const saved = await this.records.save(host, claim.lease, issued);
@@ -40,8 +44,19 @@ export class Issuer {
         await this.records.release(host, claim.lease, null);
         return { kind: 'given-up', reason: 'the node is about to end' };
       }
+      if (lost.signal.aborted) return { kind: 'busy' };
       return this.#failed(host, settings, claim.lease, error);
+    } finally {
+      clearInterval(extending);
     }
+  }
+
+  /** While the store does not answer, the order continues: if another node has taken the host, `save` refuses the certificate. */
+  #keepLease(host: string, lease: string, lost: () => void): NodeJS.Timeout {
+    const extend = async (): Promise<void> => {
+      if (!(await this.records.extend(host, lease))) lost();
+    };
+    return setInterval(() => void extend().catch(() => {}), extendInterval).unref();
   }
 
   async #failed(host: string, settings: AcmeSettings, lease: string, error: unknown): Promise<Outcome> {

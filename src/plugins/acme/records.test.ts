@@ -48,6 +48,20 @@ describe('a host', () => {
     assert.equal(await other.save(host, lease, issued), 'saved');
   });
 
+  it('stays with a node that extends its lease, and not with one that has lost it', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
+    const lease = await claim(one);
+    for (let times = 0; times < 5; times++) {
+      t.mock.timers.tick(leaseSeconds * 1000 - 1);
+      assert.equal(await one.extend(host, lease), true);
+      assert.equal(await claim(other), 'busy');
+    }
+    t.mock.timers.tick(leaseSeconds * 1000);
+    const next = await claim(other);
+    assert.equal(await one.extend(host, lease), false);
+    assert.equal(await other.extend(host, next), true);
+  });
+
   it('is updated by a renewal', async () => {
     await one.save(host, await claim(one), issued);
     const before = store.rows('certificates')[0];

@@ -7,10 +7,10 @@ import { drop, put, read } from './stored-values.ts';
 export const managedTag = 'managed-by-acme';
 
 /**
- * Lease of a host, in seconds; longer than an order may take (see issuer.ts). If the node dies, another node can take the
- * host after that time.
+ * Lease of a host, in seconds. The node extends it while it orders (see issuer.ts). If the node dies, another node can take the host
+ * after that time.
  */
-export const leaseSeconds = 300;
+export const leaseSeconds = 20;
 
 /** New certificates per hour, over all nodes: limits what unauthenticated clients can cause. */
 export const maxOrdersPerHour = 60;
@@ -100,6 +100,16 @@ export class AcmeRecords {
       const lease = randomUUID();
       await put(writer, `lease:${options.host}`, { lease, node: this.#nodeId }, leaseSeconds);
       return { kind: 'claimed', lease };
+    });
+  }
+
+  /** Begins the lease again. False: it has expired, and another node may have the host. */
+  extend(host: string, lease: string): Promise<boolean> {
+    return this.#store.write(async (writer) => {
+      const held = await read<{ lease: string }>(writer, `lease:${host}`);
+      if (held?.lease !== lease) return false;
+      await put(writer, `lease:${host}`, { lease, node: this.#nodeId }, leaseSeconds);
+      return true;
     });
   }
 

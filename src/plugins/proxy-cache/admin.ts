@@ -1,16 +1,21 @@
 import { isUtf8 } from 'node:buffer';
-import type {
-  EntityRow,
-  PluginAdminAnswer,
-  PluginAdminRequest,
-  PluginAdminRoute,
-  PluginAdminRoutes,
-  PluginAdminTools,
+import {
+  EntityAccessError,
+  type EntityRow,
+  type PluginAdminAnswer,
+  type PluginAdminRequest,
+  type PluginAdminRoute,
+  type PluginAdminRoutes,
+  type PluginAdminTools,
 } from '../../plugin-sdk/index.ts';
-import { openAdminStore } from './handler.ts';
+import { openAdminStores } from './handler.ts';
+import { type NodePurge, purgeStores } from './purge.ts';
 import type { ProxyCacheConfig } from './schema.ts';
 import { decodeHead } from './store/entry-format.ts';
-import { type EntryStore, type PurgeTarget, type StoredEntry, StoreUnavailable } from './store/entry-store.ts';
+import { type EntryStore, type StoredEntry, StoreUnavailable } from './store/entry-store.ts';
+
+/** Characters of a tag or prefix. */
+const maxTextLength = 4096;
 
 const cacheKey = /^[0-9a-f]{64}$/;
 
@@ -79,6 +84,9 @@ async function available(work: () => Promise<PluginAdminAnswer | null>): Promise
   try {
     return await work();
   } catch (error) {
+    if (error instanceof NotEverywhere) {
+      return { status: 503, json: { message: 'purged on this node only: the database does not answer' } };
+    }
     if (!(error instanceof StoreUnavailable)) throw error;
     return { status: 503, json: { message: 'the cache store does not respond' } };
   }
@@ -97,15 +105,36 @@ async function purge(request: PluginAdminRequest, tools: PluginAdminTools): Prom
   const [tag, prefix, plugin] = [request.query('tag'), request.query('prefix'), request.query('plugin')];
   if (tag !== null && prefix !== null) return refused('tag and prefix cannot be given together');
   if (tag === '' || prefix === '') return refused('tag and prefix must not be empty');
+  if ((tag ?? prefix ?? '').length > maxTextLength) return refused('tag and prefix must not be longer than 4096');
   const all = await instancesOf(tools);
   const chosen = plugin === null ? all : all.filter((row) => row.id === plugin);
   if (plugin !== null && chosen.length === 0) return null;
-  const targetOf = (row: EntityRow): PurgeTarget =>
-    tag !== null ? { tag } : prefix !== null ? { prefix } : { instance: row.id };
-  let purged = 0;
-  for (const row of chosen) purged += await withStore(row, tools, 0, (store) => store.purge(targetOf(row)));
-  return tag === null && prefix === null ? { status: 204 } : { status: 200, json: { purged } };
+  const target = tag !== null ? { tag } : prefix !== null ? { prefix } : 'everything';
+  const { removed } = await purgeEverywhere(chosen, target, plugin, tools);
+  return tag === null && prefix === null ? { status: 204 } : { status: 200, json: { purged: removed } };
 }
+
+/** Purges here, then on all other nodes that have memory of their own. A Redis server is purged once. `only`: an instance. */
+async function purgeEverywhere(
+  rows: readonly EntityRow[],
+  purge: NodePurge['purge'],
+  only: string | null,
+  tools: PluginAdminTools,
+): Promise<{ readonly removed: number; readonly isSent: boolean }> {
+  let removed = 0;
+  for (const row of rows) removed += await purgeStores(row.id, row['config'] as ProxyCacheConfig, purge, tools);
+  if (!rows.some((row) => (row['config'] as ProxyCacheConfig).strategy === 'memory')) return { removed, isSent: false };
+  try {
+    const message: NodePurge = { purge, instance: only };
+    return { removed, isSent: await tools.broadcast(message) };
+  } catch (error) {
+    if (error instanceof EntityAccessError && error.kind === 'unavailable') throw new NotEverywhere();
+    throw error;
+  }
+}
+
+/** The store that all nodes share does not answer. */
+class NotEverywhere extends Error {}
 
 function refused(message: string): PluginAdminAnswer {
   return { status: 400, json: { message } };
@@ -140,9 +169,9 @@ async function remove(
 ): Promise<PluginAdminAnswer | null> {
   const key = keyOf(params);
   if (key === null) return null;
-  let removed = 0;
-  for (const row of rows) removed += await withStore(row, tools, 0, (store) => store.purge({ key }));
-  return removed === 0 ? null : { status: 204 };
+  const { removed, isSent } = await purgeEverywhere(rows, { key }, params['plugin_id'] ?? null, tools);
+  // Another node may have it.
+  return removed === 0 && !isSent ? null : { status: 204 };
 }
 
 function keyOf(params: PluginAdminRequest['params']): string | null {
@@ -156,12 +185,13 @@ async function withStore<T>(
   none: T,
   work: (store: EntryStore) => T | Promise<T>,
 ): Promise<T> {
-  const store = openAdminStore(row['config'] as ProxyCacheConfig, row.id, tools);
-  if (store === null) return none;
+  const stores = openAdminStores(row['config'] as ProxyCacheConfig, row.id, tools);
+  if (stores === null) return none;
   try {
-    return await work(store);
+    return await work(stores.entries);
   } finally {
-    store.close();
+    stores.entries.close();
+    stores.purges.close();
   }
 }
 

@@ -13,7 +13,9 @@ import {
   type PluginTools,
   redisOptions,
 } from '../../plugin-sdk/index.ts';
+import { memoryPurges } from './backends/memory-purges.ts';
 import { memoryStore } from './backends/memory-store.ts';
+import { redisPurges } from './backends/redis-purges.ts';
 import { redisStore } from './backends/redis-store.ts';
 import { cacheContextKey } from './lookup/cache-context.ts';
 import { CacheLookup } from './lookup/cache-lookup.ts';
@@ -22,15 +24,22 @@ import { ResponseCapture } from './lookup/response-capture.ts';
 import { type CachePolicy, contentTypeMatcher, parseSize } from './rules/policy.ts';
 import type { ProxyCacheConfig } from './schema.ts';
 import type { EntryStore } from './store/entry-store.ts';
-import { zoneName } from './zones.ts';
+import { noPurges, type PurgeLog } from './store/purge-log.ts';
+import { purgesZoneName, zoneName } from './zones.ts';
 
 export function cacheResponses(config: ProxyCacheConfig, tools: PluginTools): PluginPhases {
-  return cacheIn(openStore(config, tools), cachePolicy(config, tools.instanceId), tools);
+  const { entries, purges } = openStores(config, tools);
+  return cacheIn(entries, cachePolicy(config, tools.instanceId), tools, purges);
 }
 
 /** The phases of a cache that keeps its entries in this store. */
-export function cacheIn(entries: EntryStore, policy: CachePolicy, tools: PluginTools): PluginPhases {
-  const services = cacheServices(policy, entries, tools);
+export function cacheIn(
+  entries: EntryStore,
+  policy: CachePolicy,
+  tools: PluginTools,
+  purges: PurgeLog = noPurges,
+): PluginPhases {
+  const services = cacheServices(policy, entries, tools, purges);
   const lookup = new CacheLookup(services);
   const capture = new ResponseCapture(services);
   return {
@@ -45,7 +54,10 @@ export function cacheIn(entries: EntryStore, policy: CachePolicy, tools: PluginT
       // Another plugin may have replied, or the client may have disconnected.
       services.releaseLock(state);
     },
-    dispose: () => entries.close(),
+    dispose: () => {
+      entries.close();
+      purges.close();
+    },
   };
 }
 
@@ -105,27 +117,42 @@ export function needsRequestBody(config: ProxyCacheConfig): boolean {
   return config.request_method.some((method) => method !== 'GET' && method !== 'HEAD');
 }
 
-function openStore(config: ProxyCacheConfig, tools: PluginTools): EntryStore {
-  const { instanceId } = tools;
-  if (config.strategy === 'redis') return openRedisStore(config, instanceId, tools);
-  return memoryStore(tools.zone(zoneName(config)), { worker: tools.node.worker, instance: instanceId });
+/** Where the responses of an instance are, and its last purges. */
+export interface CacheStores {
+  readonly entries: EntryStore;
+  readonly purges: PurgeLog;
 }
 
-/** The store of an instance, on the control plane; null: no worker has opened it. */
-export function openAdminStore(
+function openStores(config: ProxyCacheConfig, tools: PluginTools): CacheStores {
+  const { instanceId } = tools;
+  if (config.strategy === 'redis') return openRedisStores(config, instanceId, tools);
+  return {
+    entries: memoryStore(tools.zone(zoneName(config)), { worker: tools.node.worker, instance: instanceId }),
+    purges: memoryPurges(tools.zone(purgesZoneName(config)), instanceId),
+  };
+}
+
+/** The stores of an instance, on the control plane; null: no worker has opened them. */
+export function openAdminStores(
   config: ProxyCacheConfig,
   instanceId: string,
-  tools: PluginAdminTools,
-): EntryStore | null {
-  if (config.strategy === 'redis') return openRedisStore(config, instanceId, tools);
+  tools: Pick<PluginAdminTools, 'zone' | 'settings'>,
+): CacheStores | null {
+  if (config.strategy === 'redis') return openRedisStores(config, instanceId, tools);
   const memory = tools.zone(instanceId, zoneName(config));
-  return memory === null ? null : memoryStore(memory, { worker: 'control-plane', instance: instanceId });
+  const purges = tools.zone(instanceId, purgesZoneName(config));
+  if (memory === null || purges === null) return null;
+  return {
+    entries: memoryStore(memory, { worker: 'control-plane', instance: instanceId }),
+    purges: memoryPurges(purges, instanceId),
+  };
 }
 
-function openRedisStore(
+function openRedisStores(
   config: ProxyCacheConfig,
   instance: string,
   { settings }: Pick<PluginTools, 'settings'>,
-): EntryStore {
-  return redisStore(redisOptions(config.redis, settings), { instance, maxBytes: maxBody(config) });
+): CacheStores {
+  const redis = redisOptions(config.redis, settings);
+  return { entries: redisStore(redis, { instance, maxBytes: maxBody(config) }), purges: redisPurges(redis, instance) };
 }

@@ -12,5 +12,6 @@ export default definePlugin<ProxyCacheConfig>({
   needs: (config) => (needsRequestBody(config) ? { requestBody: { maxBytes: maxBody(config) } } : {}),
   zones,
   adminRoutes: () => import('./admin.ts'),
+  background: () => import('./background.ts'),
   setup: cacheResponses,
 });

@@ -182,6 +182,7 @@ describe('GET /consumers/{consumers}/quotas', () => {
       zone: () => null,
       carriesTraffic: true,
       background: async () => null,
+      broadcast: async () => false,
     };
     const operations = adminRoutes(tools)[0]?.operations;
     const call = (method: 'GET' | 'DELETE', query: Readonly<Record<string, string>> = {}, consumers = 'ada') => {

@@ -4,6 +4,7 @@ import { certificates } from './certificates.ts';
 import { consumers } from './consumers.ts';
 import type { EntityDefinition } from './entity.ts';
 import { healthMarks } from './health-marks.ts';
+import { nodeMessages } from './node-messages.ts';
 import type { PluginCatalog } from './plugin-catalog.ts';
 import { definePluginsEntity } from './plugins.ts';
 import { revokedSessions } from './revoked-sessions.ts';
@@ -36,6 +37,7 @@ export function createEntityRegistry(catalog: PluginCatalog, more: readonly Enti
     routes,
     definePluginsEntity(catalog),
     healthMarks,
+    nodeMessages,
     revokedSessions,
     adminUsers,
     adminTokens,

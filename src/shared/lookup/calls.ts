@@ -45,6 +45,8 @@ export interface TouchedRow {
   readonly id: string;
   /** The values by which it can be found now: strings and ids of foreign fields. Empty when the row was removed. */
   readonly values: Readonly<Record<string, string>>;
+  /** It was written and has been removed since: this node never saw what it was. */
+  readonly unread?: true;
 }
 
 /** Maximum rows of one answer. */

@@ -16,13 +16,14 @@ const maxRows = 10_000;
 export function pluginAdminRoutes(
   context: AdminContext,
   settings: Settings,
-  options: Pick<AdminOptions, 'pluginAdminRoutes' | 'pluginBackground' | 'pluginZone'>,
+  options: Pick<AdminOptions, 'pluginAdminRoutes' | 'pluginBackground' | 'pluginBroadcast' | 'pluginZone'>,
 ): readonly AdminRoute[] {
-  const { pluginAdminRoutes: factories, pluginBackground, pluginZone: zone } = options;
+  const { pluginAdminRoutes: factories, pluginBackground, pluginBroadcast, pluginZone: zone } = options;
   return [...factories].flatMap(([plugin, factory]) => {
     const tools = toolsFor(context, {
       settings: pluginSettings(settings),
       background: (message) => pluginBackground(plugin, message),
+      broadcast: (message) => pluginBroadcast(plugin, message),
       zone,
       carriesTraffic: settings.role !== 'control_plane',
     });
@@ -81,7 +82,7 @@ function refuseSlips({ query }: AdminRequest, known: readonly { readonly name: s
 
 function toolsFor(
   context: AdminContext,
-  node: Pick<PluginAdminTools, 'settings' | 'background' | 'zone' | 'carriesTraffic'>,
+  node: Pick<PluginAdminTools, 'settings' | 'background' | 'broadcast' | 'zone' | 'carriesTraffic'>,
 ): PluginAdminTools {
   const { store } = context;
   return {

@@ -134,6 +134,7 @@ export function openDataPlaneStore(options: DataPlaneStoreOptions): DataPlaneSto
     findUsageNames: async (kind, name) =>
       (await repeatable('findUsageNames', { kind, name })) as Awaited<ReturnType<Store['findUsageNames']>>,
     putNodes: async (nodes) => void (await repeatable('putNodes', { nodes })),
+    countNodes: async (roles, within) => (await repeatable('countNodes', { roles, within })) as number,
     removeNode: async (id) => void (await call('removeNode', { id })),
     noteUse: async (entity, id, field, value) => void (await repeatable('noteUse', { entity, id, field, value })),
 

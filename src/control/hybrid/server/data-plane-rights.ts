@@ -54,6 +54,7 @@ export const decided: Readonly<Record<string, EntityRights>> = {
   acme_storage: state,
   acme_challenges: state,
   health_marks: message,
+  node_messages: message,
   admin_users: hidden,
   admin_tokens: hidden,
 };

@@ -3,6 +3,7 @@ import type { EntityRegistry } from '../../../shared/entities/registry.ts';
 import type { LeaseRequest, LeaseWindow } from '../../../shared/limits/lease.ts';
 import { maxRows } from '../../../shared/lookup/calls.ts';
 import type { CachedRows } from '../../lookup/cached-rows.ts';
+import type { StoredNode } from '../../store/nodes.ts';
 import type { CounterId, ListQuery, Store } from '../../store/store.ts';
 import type { UsageName, UsageQuery, UsageRow } from '../../store/usage-store.ts';
 import {
@@ -14,6 +15,8 @@ import {
   nullable,
   number,
   object,
+  oneOf,
+  optional,
   text,
   word,
 } from '../protocol/check-values.ts';
@@ -97,6 +100,7 @@ export class StoreCallHandler {
         await store.putNodes(nodes);
         return null;
       },
+      countNodes: async (args) => store.countNodes(roles(args['roles'], 'roles'), number(args['within'], 'within')),
       removeNode: async (args, node) => {
         if (value(args['id'], 'id') !== node) throw new TypeError('a data plane can only remove itself');
         await store.removeNode(node);
@@ -183,6 +187,11 @@ function lookupOf({
   return typeof wanted === 'string' ? { field, value: wanted } : null;
 }
 
+const units: Check<number | undefined> = optional((given, name) => {
+  const count = number(given, name);
+  return count >= 0 ? count : fail(name, 'a number of units');
+});
+
 const leaseWindow: Check<LeaseWindow> = (given, name) => {
   const fields = object(given, name);
   return {
@@ -191,15 +200,23 @@ const leaseWindow: Check<LeaseWindow> = (given, name) => {
     keepFor: number(fields['keepFor'], `${name}.keepFor`),
     limit: number(fields['limit'], `${name}.limit`),
     previous: nullable(previousWindow)(fields['previous'], `${name}.previous`),
+    held: units(fields['held'], `${name}.held`) ?? 0,
+    ahead: units(fields['ahead'], `${name}.ahead`) ?? 0,
   };
 };
 
 const previousWindow: Check<NonNullable<LeaseWindow['previous']>> = (given, name) => {
   const fields = object(given, name);
-  const share = number(fields['share'], `${name}.share`);
-  if (share < 0 || share > 1) fail(`${name}.share`, 'a fraction');
-  return { windowStart: number(fields['windowStart'], `${name}.windowStart`), share };
+  return {
+    windowStart: number(fields['windowStart'], `${name}.windowStart`),
+    share: fraction(fields['share'], `${name}.share`),
+  };
 };
+
+function fraction(given: unknown, name: string): number {
+  const share = number(given, name);
+  return share >= 0 && share <= 1 ? share : fail(name, 'a fraction');
+}
 
 /** A request may have members that only a newer store knows. */
 const leaseRequest: Check<LeaseRequest> = (given, name) => {
@@ -209,6 +226,7 @@ const leaseRequest: Check<LeaseRequest> = (given, name) => {
     wanted: number(fields['wanted'], `${name}.wanted`),
     unit: number(fields['unit'], `${name}.unit`),
     force: boolean(fields['force'], `${name}.force`),
+    share: optional(fraction)(fields['share'], `${name}.share`) ?? 0,
   };
 };
 
@@ -220,7 +238,14 @@ const counterId: Check<CounterId> = (given, name) => {
   };
 };
 
-const storedNode: Check<{ readonly id: string; readonly data: string }> = (given, name) => {
+const dataPlane = oneOf('data_plane');
+const roles = list(oneOf('traditional', 'control_plane', 'data_plane'), 3);
+
+const storedNode: Check<StoredNode> = (given, name) => {
   const fields = object(given, name);
-  return { id: word(fields['id'], `${name}.id`), data: report(fields['data'], `${name}.data`) };
+  return {
+    id: word(fields['id'], `${name}.id`),
+    role: dataPlane(fields['role'], `${name}.role`),
+    data: report(fields['data'], `${name}.data`),
+  };
 };

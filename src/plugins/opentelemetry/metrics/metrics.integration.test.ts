@@ -51,6 +51,7 @@ function startPushing(
     nodeId: 'node-1',
     store: {} as BackgroundTools['store'],
     zone: () => null,
+    broadcast: async () => false,
     metrics: async () => families(),
     count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by),
     signal: ending.signal,

@@ -5,6 +5,8 @@ import { until } from '../../../../test/support/until.ts';
 import type { RedisOptions } from '../../../plugin-sdk/index.ts';
 import { entryOf, entryStoreContract, keyOf } from '../store/entry-store.contract.ts';
 import { type EntryStore, StoreUnavailable } from '../store/entry-store.ts';
+import { purgeLogContract } from '../store/purge-log.contract.ts';
+import { redisPurges } from './redis-purges.ts';
 import { redisStore } from './redis-store.ts';
 
 const maxBytes = 2 ** 20;
@@ -28,6 +30,12 @@ entryStoreContract('entries in Redis', {
   // A different timeout gives a separate connection, like that of another worker.
   open: (instance, worker) => redisStore(optionsOf(redis, { timeout: 5000 + worker }), { instance, maxBytes }),
   tooLarge: maxBytes + 1,
+  skip,
+});
+
+purgeLogContract('purges in Redis', {
+  open: (instance) => redisPurges(optionsOf(redis), instance),
+  tooMany: 300,
   skip,
 });
 

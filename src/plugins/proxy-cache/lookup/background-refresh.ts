@@ -2,8 +2,9 @@ import { type AccessContext, type BackendAnswer, CallFailed } from '../../../plu
 import type { HeaderValues } from '../rules/cache-key.ts';
 import { storageTerms, updatedHeaders } from '../rules/cacheability.ts';
 import { isServerFailure } from '../rules/freshness.ts';
-import { type CachedResponse, preciseNow } from '../store/cache-store.ts';
+import type { CachedResponse } from '../store/cache-store.ts';
 import { chain, type MaybePromise } from '../store/entry-store.ts';
+import { preciseNow } from '../store/precise-now.ts';
 import { addValidators, type CacheRequest, removeConditions, selectingHeaders } from './cache-context.ts';
 import { attempt, type CacheServices } from './cache-services.ts';
 

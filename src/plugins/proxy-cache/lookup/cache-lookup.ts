@@ -1,8 +1,9 @@
 import { type AccessContext, type Reply, refuse } from '../../../plugin-sdk/index.ts';
 import { noDirectives } from '../rules/cache-control.ts';
 import { decideFreshness } from '../rules/freshness.ts';
-import { type CachedResponse, type LookupResult, preciseNow } from '../store/cache-store.ts';
+import type { CachedResponse, LookupResult } from '../store/cache-store.ts';
 import { chain, type LockWait, type MaybePromise } from '../store/entry-store.ts';
+import { preciseNow } from '../store/precise-now.ts';
 import { BackgroundRefresh } from './background-refresh.ts';
 import {
   addValidators,

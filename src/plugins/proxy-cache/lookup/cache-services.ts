@@ -6,6 +6,7 @@ import { CachedReplies } from '../rules/cached-reply.ts';
 import type { CachePolicy } from '../rules/policy.ts';
 import { CacheStore } from '../store/cache-store.ts';
 import type { EntryStore, LockWait, MaybePromise } from '../store/entry-store.ts';
+import { noPurges, type PurgeLog } from '../store/purge-log.ts';
 import type { CopyBudget } from './body-collector.ts';
 import type { CacheContext } from './cache-context.ts';
 
@@ -30,13 +31,18 @@ const maxCopiedBytes = 64 * 2 ** 20;
 /** Milliseconds. Longer than requests wait, as the holder of a lock is probably alive. */
 const minLease = 10_000;
 
-export function cacheServices(policy: CachePolicy, entries: EntryStore, tools: PluginTools): CacheServices {
+export function cacheServices(
+  policy: CachePolicy,
+  entries: EntryStore,
+  tools: PluginTools,
+  purges: PurgeLog = noPurges,
+): CacheServices {
   const locks = new FetchLocks(entries, Math.max(policy.coalescingWait, minLease));
   return {
     policy,
     entries,
     keys: new AddressKeys(policy),
-    store: new CacheStore(entries, policy),
+    store: new CacheStore(entries, policy, purges),
     replies: new CachedReplies(policy),
     locks,
     copyBudget: { available: Math.max(maxCopiedBytes, policy.maxBody) },

@@ -6,6 +6,8 @@ import type { StoredResponse } from '../rules/freshness.ts';
 import type { CachePolicy } from '../rules/policy.ts';
 import { decodeHead, encodeIndex, encodeResponse, type VariantIndex } from './entry-format.ts';
 import { chain, type EntryStore, type MaybePromise, type StoredEntry } from './entry-store.ts';
+import { preciseNow } from './precise-now.ts';
+import { noPurges, type PurgeLog } from './purge-log.ts';
 
 /** A response that was found. */
 export interface CachedResponse {
@@ -39,11 +41,6 @@ export interface StorableResponse {
   readonly tags?: readonly string[];
 }
 
-/** Milliseconds since the epoch with a fraction: orders events, also of several workers. */
-export function preciseNow(): number {
-  return performance.timeOrigin + performance.now();
-}
-
 /** An index is kept this much longer than its responses, in milliseconds, so that not every put has to write it. */
 const indexMargin = 86_400_000;
 
@@ -64,12 +61,14 @@ const invalidationTime = 10_000;
 export class CacheStore {
   readonly #store: EntryStore;
   readonly #policy: CachePolicy;
+  readonly #purges: PurgeLog;
   /** Stores that cache entries return the same object as long as the entry has not changed. */
   readonly #decoded = new WeakMap<StoredEntry, StoredResponse | VariantIndex | null>();
 
-  constructor(store: EntryStore, policy: CachePolicy) {
+  constructor(store: EntryStore, policy: CachePolicy, purges: PurgeLog = noPurges) {
     this.#store = store;
     this.#policy = policy;
+    this.#purges = purges;
   }
 
   find(target: CacheTarget, headers: HeaderValues): MaybePromise<LookupResult> {
@@ -95,11 +94,23 @@ export class CacheStore {
     );
   }
 
-  /** `key`: from `reserve`. False: there was no room. */
+  /** `key`: from `reserve`. False: there was no room, or it was purged since it was requested. */
   put(key: string, response: StorableResponse): MaybePromise<boolean> {
-    const put = (): MaybePromise<boolean> => this.#store.put(key, this.#entryOf(response));
+    const put = (): MaybePromise<boolean> => this.#putUnlessPurged(key, this.#entryOf(response), response.sentAt);
     if (key !== response.target.key) return put();
     return chain(this.#store.get(key), (entry) => isInvalidated(entry, response.sentAt) || put());
+  }
+
+  #putUnlessPurged(key: string, entry: StoredEntry, sentAt: number): MaybePromise<boolean> {
+    const hasPurged = (): MaybePromise<boolean> => this.#purges.hasPurged(key, entry, sentAt);
+    // Before, so that nobody gets it in between; and after, because a purge may have happened in between.
+    return chain(hasPurged(), (early) => {
+      if (early) return false;
+      return chain(this.#store.put(key, entry), (stored) => {
+        if (!stored) return false;
+        return chain(hasPurged(), (late) => (late ? chain(this.#store.purge({ key }), () => false) : true));
+      });
+    });
   }
 
   /** Invalidates what is stored at an address, and the responses that are on their way from there. */

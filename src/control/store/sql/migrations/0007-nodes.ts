@@ -10,6 +10,7 @@ async function up(transaction: SqlTransaction, types: SqlBackend['types']): Prom
   await transaction.schema
     .createTable('cluster_nodes')
     .addColumn('id', text, (column) => column.primaryKey())
+    .addColumn('role', text, (column) => column.notNull())
     .addColumn('data', sql.raw<string>(types.json), (column) => column.notNull())
     .addColumn('seen_at', 'bigint', (column) => column.notNull())
     .execute();
