@@ -14,7 +14,7 @@ import { backgroundStore } from './config/background-store.ts';
 import { ConfigCopy, positionOf } from './config/config-copy.ts';
 import { createDeclarativeParts, type DeclarativeParts } from './config/declarative-parts.ts';
 import { ExpiryJob } from './config/expiry-job.ts';
-import { loadConfig } from './config/load-config.ts';
+import { type FirstConfig, loadConfig } from './config/load-config.ts';
 import { loadDataPlaneConfig } from './config/load-data-plane-config.ts';
 import { NodeMessages } from './config/node-messages.ts';
 import { type OpenedStore, openStore } from './config/open-store.ts';
@@ -44,7 +44,7 @@ export interface ConfiguredNode extends OpenedNode {
    * From then on the workers follow the changes of the config. `waiting`: a data plane without any config waits for its control plane,
    * or no longer. Rejects when there is no usable config.
    */
-  readonly loadConfig: (waiting: (isWaiting: boolean) => Promise<void>) => Promise<void>;
+  readonly loadConfig: (waiting: (isWaiting: boolean) => Promise<void>) => Promise<FirstConfig>;
 }
 
 /** Rejects when the node begins to stop while the store is opened. */
@@ -166,12 +166,15 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     await predecessor.fetchCounters(log);
     health.monitor.restore(predecessor.unhealthy);
   }
+  const handover = predecessor !== null;
   const common = { store, publisher, log, copy, restoreLookups, signal: shutdown.begun };
   return {
     ...node,
     ...{ data, zones, addresses, publisher, metrics, background, messages, declarative, analytics, calls },
     loadConfig: (waiting) =>
-      saved === null ? loadConfig({ ...common, declarative }) : loadDataPlaneConfig({ ...common, saved, waiting }),
+      saved === null
+        ? loadConfig({ ...common, declarative, handover })
+        : loadDataPlaneConfig({ ...common, saved, waiting }),
   };
 }
 

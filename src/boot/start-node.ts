@@ -18,6 +18,8 @@ import { flushCompileCache } from 'node:module';
 import { collectWhenIdle } from '../shared/util/process/collect-when-idle.ts';
 import { Counter, sumCounter } from '../shared/zones/counters.ts';
 import { NodeVitals } from '../shared/zones/worker-vitals.ts';
+import type { FirstConfig } from './config/load-config.ts';
+import { makeCurrent } from './config/make-current.ts';
 import type { ConfiguredNode } from './configure-node.ts';
 import type { ListeningNode, NodeListeners } from './listen-node.ts';
 import type { NodeCore } from './node-core.ts';
@@ -29,8 +31,9 @@ export async function startNode(core: NodeCore, warnings: readonly string[]): Pr
   const opened = await openNode(core, warnings);
   const { configureNode } = await import('./configure-node.ts');
   const configuring = configureNode(opened);
-  const [listeners] = await Promise.all([configuring.then(loadConfig), core.supervisor.ready()]);
+  const [{ first, listeners }] = await Promise.all([configuring.then(loadConfig), core.supervisor.ready()]);
   const configured = await configuring;
+  await makeCurrent(configured, first);
   const { listenNode } = await import('./listen-node.ts');
   const listening = await listenNode(configured, listeners);
   rotateTicketKeys(listening);
@@ -43,11 +46,11 @@ export async function startNode(core: NodeCore, warnings: readonly string[]): Pr
   return listening;
 }
 
-/** Resolves to the listeners that had to be started before; null: none. */
-async function loadConfig(node: ConfiguredNode): Promise<NodeListeners | null> {
+/** `listeners`: those that had to be started before; null: none. */
+async function loadConfig(node: ConfiguredNode): Promise<{ first: FirstConfig; listeners: NodeListeners | null }> {
   const vitals = new NodeVitals(node.memory.vitals);
   let listeners: NodeListeners | null = null;
-  await node.loadConfig(async (isWaiting) => {
+  const first = await node.loadConfig(async (isWaiting) => {
     vitals.withoutConfig = isWaiting;
     // The status listeners of a process that this one replaces are still in use, and say that the node is ready.
     if (!isWaiting || node.options.predecessor !== null || listeners !== null) return;
@@ -55,7 +58,7 @@ async function loadConfig(node: ConfiguredNode): Promise<NodeListeners | null> {
     listeners = new Listeners(node);
     await listeners.startStatus();
   });
-  return listeners;
+  return { first, listeners };
 }
 
 function rotateTicketKeys({ options, ticketKeys, supervisor, shutdown }: ListeningNode): void {

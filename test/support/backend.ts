@@ -29,6 +29,8 @@ export interface TestBackend extends AsyncDisposable {
 
 export interface BackendOptions {
   readonly name?: string;
+  /** Address that it listens on. Default 127.0.0.1. */
+  readonly host?: string;
   /** Replaces the echo. */
   readonly handler?: BackendHandler;
 }
@@ -36,16 +38,16 @@ export interface BackendOptions {
 /** A backend on a port of 127.0.0.1 chosen by the system. By default it answers 200 with what it received. */
 export async function startBackend(options: BackendOptions = {}): Promise<TestBackend> {
   const requests: EchoedRequest[] = [];
-  const name = options.name ?? 'backend';
+  const { name = 'backend', host = '127.0.0.1' } = options;
   const server = createServer(options.handler ?? ((request, response) => echo(name, requests, request, response)));
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(0, host, resolve);
   });
   const { port } = server.address() as AddressInfo;
   const close = (): Promise<void> => closeServer(server);
-  return { port, url: `http://127.0.0.1:${port}`, requests, server, close, [Symbol.asyncDispose]: close };
+  return { port, url: `http://${host}:${port}`, requests, server, close, [Symbol.asyncDispose]: close };
 }
 
 function echo(name: string, requests: EchoedRequest[], request: IncomingMessage, response: ServerResponse): void {

@@ -37,8 +37,18 @@ export interface ClusterOptions {
   /** How many of them start at once; default: all. */
   readonly started?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** Where the nodes find PostgreSQL. Default: its own address. */
-  readonly database?: (postgres: TestPostgres) => { readonly host: string; readonly port: number };
+  /** Addresses where PostgreSQL listens in addition to 127.0.0.1. */
+  readonly databaseAddresses?: readonly string[];
+  /** Where the node with a position runs, if it is not as the others. */
+  readonly place?: (at: number, postgres: TestPostgres) => Promise<NodePlace | null>;
+}
+
+export interface NodePlace {
+  readonly host?: string;
+  /** Where the node finds PostgreSQL. */
+  readonly database?: { readonly host: string; readonly port: number };
+  /** The command that runs it, as of `startGatewayProcess`. */
+  readonly through?: readonly string[];
 }
 
 let clusters = 0;
@@ -49,14 +59,19 @@ let clusters = 0;
  */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'sluicegate-cluster-'));
-  const postgres = await startPostgres();
+  const postgres = await startPostgres(options.databaseAddresses);
   clusters = (clusters + 1) % 8;
   const network = `127.${100 + (process.pid % 100)}.${(Math.floor(process.pid / 100) % 30) * 8 + clusters}`;
-  const database = options.database?.(postgres) ?? postgres;
-  const nodes = Array.from({ length: options.nodes }, (_, at) =>
+  const places = await Promise.all(
+    Array.from({ length: options.nodes }, async (_, at): Promise<NodePlace> => {
+      return (await options.place?.(at, postgres)) ?? {};
+    }),
+  );
+  const nodes = places.map(({ host, database = postgres, through = [] }, at) =>
     clusterNode({
       name: `node${at + 1}`,
-      host: `${network}.${at + 1}`,
+      host: host ?? `${network}.${at + 1}`,
+      through,
       prefix: join(folder, `node${at + 1}`),
       env: {
         KONG_DATABASE: 'postgres',
@@ -99,11 +114,12 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 interface NodeOptions {
   readonly name: string;
   readonly host: string;
+  readonly through: readonly string[];
   readonly prefix: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-function clusterNode({ name, host, prefix, env }: NodeOptions): ClusterNode {
+function clusterNode({ name, host, through, prefix, env }: NodeOptions): ClusterNode {
   const [proxyPort, adminPort, tlsPort, statusPort] = [8000, 8001, 8443, 8100];
   let current: GatewayProcess | null = null;
   const running = (): boolean =>
@@ -129,13 +145,12 @@ function clusterNode({ name, host, prefix, env }: NodeOptions): ClusterNode {
       return latest();
     },
     async start(more = {}) {
-      current = startGatewayProcess(prefix, {
+      const listeners = {
         KONG_PROXY_LISTEN: `${host}:${proxyPort}, ${host}:${tlsPort} http2 ssl`,
         KONG_ADMIN_LISTEN: `${host}:${adminPort}`,
         KONG_STATUS_LISTEN: `${host}:${statusPort}`,
-        ...env,
-        ...more,
-      });
+      };
+      current = startGatewayProcess(prefix, { ...listeners, ...env, ...more }, [], undefined, through);
       await current.started();
     },
     async stop() {

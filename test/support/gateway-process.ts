@@ -19,16 +19,20 @@ export interface GatewayProcess extends ProcessOutput, AsyncDisposable {
 
 /**
  * Starts a gateway; defaults that `env` can replace: one worker, every port 0. Disposing of it kills it. `entry`: the command line of
- * another version (`previous-version.ts`).
+ * another version (`previous-version.ts`). `through`: a command that runs the program after its own arguments, such as
+ * `ip netns exec <name>`.
  */
 export function startGatewayProcess(
   prefix: string,
   env: Readonly<Record<string, string | undefined>> = {},
   options: readonly string[] = [],
   entry = main,
+  through: readonly string[] = [],
 ): GatewayProcess {
   const anywhere = '127.0.0.1:0';
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry, 'start', ...options], {
+  const start = [process.execPath, '--disable-warning=ExperimentalWarning', entry, 'start', ...options];
+  const [program = '', ...args] = [...through, ...start];
+  const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       NODE_COMPILE_CACHE: cache,

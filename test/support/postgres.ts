@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chownSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -48,7 +48,8 @@ export function postgresSettings(server: TestPostgres, timeout = 5000): Settings
   return { host, port, user, password, database, schema: null, ssl: false, sslVerify: false, timeout, poolSize: 4 };
 }
 
-export async function startPostgres(): Promise<TestPostgres> {
+/** `addresses`: where it listens, and clients of the same networks may connect, in addition to 127.0.0.1. */
+export async function startPostgres(addresses: readonly string[] = []): Promise<TestPostgres> {
   const binaries = findBinaries();
   if (binaries === null) throw new Error('needs PostgreSQL: apt-get install postgresql');
   const owner = serverOwner();
@@ -80,8 +81,11 @@ export async function startPostgres(): Promise<TestPostgres> {
     ],
     { ...owner, cwd: directory, stdio: 'pipe' },
   );
+  if (addresses.length > 0) appendFileSync(join(data, 'pg_hba.conf'), 'host all all samenet scram-sha-256\n');
   const port = await freePort();
-  const start = (): Promise<ChildProcess> => startServer(join(binaries, 'postgres'), data, port, directory, owner);
+  const listen = ['127.0.0.1', ...addresses].join();
+  const start = (): Promise<ChildProcess> =>
+    startServer(join(binaries, 'postgres'), data, listen, port, directory, owner);
   let server = await start();
   const killAtExit = (): void => void server.kill('SIGKILL');
   process.once('exit', killAtExit);
@@ -110,13 +114,14 @@ export async function startPostgres(): Promise<TestPostgres> {
 async function startServer(
   binary: string,
   data: string,
+  addresses: string,
   port: number,
   directory: string,
   owner: Owner,
 ): Promise<ChildProcess> {
   const server = spawn(
     binary,
-    ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', directory, '-F', '-c', 'full_page_writes=off'],
+    ['-D', data, '-p', String(port), '-h', addresses, '-k', directory, '-F', '-c', 'full_page_writes=off'],
     { ...owner, cwd: directory, stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, LC_ALL: 'C' } },
   );
   const lines: string[] = [];

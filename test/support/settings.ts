@@ -95,6 +95,7 @@ function baseSettings(prefix: string): Settings {
       timeout: 5000,
       poolSize: 4,
     },
+    lastGoodWait: 0,
     trustedIps: [],
     realIpHeader: 'X-Real-IP',
     realIpRecursive: false,

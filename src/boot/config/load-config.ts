@@ -1,9 +1,14 @@
 import type { Publisher } from '../../control/publish/publisher.ts';
 import type { Store } from '../../control/store/store.ts';
 import type { ErrorLog } from '../../shared/logs/error-log.ts';
+import { snapshotEntities } from '../../shared/messages/messages.ts';
 import type { ConfigCopy } from './config-copy.ts';
 import type { DeclarativeParts } from './declarative-parts.ts';
 import { isUnavailable, retryPauses } from './store-retries.ts';
+import { whileAnswering } from './while-answering.ts';
+
+/** Where the first config came from. */
+export type FirstConfig = 'store' | 'copy';
 
 export interface ConfigSource {
   readonly store: Store;
@@ -12,6 +17,8 @@ export interface ConfigSource {
   readonly declarative: DeclarativeParts | null;
   readonly log: ErrorLog;
   readonly copy: ConfigCopy;
+  /** Another process is the node until this one takes over, maybe of an earlier version. */
+  readonly handover: boolean;
   /** Reads the copy of the consumers and credentials that were looked up while the database was available. */
   readonly restoreLookups: () => Promise<void>;
   /** Stops the attempts to reach the database. */
@@ -22,27 +29,28 @@ export interface ConfigSource {
  * Sends the workers their first config: from the store or, when its database does not answer, from this node's copy of the last
  * good config. Rejects with one clear line when there is neither.
  */
-export async function loadConfig(source: ConfigSource): Promise<void> {
+export async function loadConfig(source: ConfigSource): Promise<FirstConfig> {
   const { store, publisher, copy } = source;
   // A SQLite file is as local as a copy of it would be.
   if (store.kind !== 'sqlite') copy.keep(publisher);
   try {
-    await prepare(store);
+    await prepare(source);
+    await source.declarative?.loader.restore();
+    await source.declarative?.source.start();
+    await publisher.load(() => whileAnswering(store, store.dump(snapshotEntities)));
   } catch (error) {
     if (!isUnavailable(error) || store.kind === 'sqlite') throw error;
     await loadCopy(source, error);
-    return;
+    return 'copy';
   }
-  await source.declarative?.loader.restore();
-  await source.declarative?.source.start();
-  await publisher.load();
   publisher.follow();
+  return 'store';
 }
 
 /** A migration may take long, so a ping first determines, within its timeout, whether the database answers. */
-async function prepare(store: Store): Promise<void> {
+async function prepare({ store, handover }: ConfigSource): Promise<void> {
   await store.ping();
-  await store.migrate();
+  await whileAnswering(store, store.migrate(handover ? { shared: true } : {}));
 }
 
 async function loadCopy(source: ConfigSource, unavailable: Error): Promise<void> {
@@ -60,10 +68,11 @@ async function loadCopy(source: ConfigSource, unavailable: Error): Promise<void>
   void reconnect(source);
 }
 
-async function reconnect({ store, publisher, log, signal }: ConfigSource): Promise<void> {
+async function reconnect(source: ConfigSource): Promise<void> {
+  const { publisher, log, signal } = source;
   for await (const _ of retryPauses(signal)) {
     try {
-      await prepare(store);
+      await prepare(source);
       log.notice('the database answers again');
       publisher.follow(true);
       return;

@@ -3,6 +3,7 @@ import type { Publisher } from '../../control/publish/publisher.ts';
 import type { Dump, Store } from '../../control/store/store.ts';
 import type { ErrorLog } from '../../shared/logs/error-log.ts';
 import type { ConfigCopy, SavedConfig } from './config-copy.ts';
+import type { FirstConfig } from './load-config.ts';
 import { retryPauses } from './store-retries.ts';
 
 export interface DataPlaneConfigSource {
@@ -31,18 +32,18 @@ const quietLimit = 250;
  * Sends the workers their first config: the copy of the last good config with what has changed since, or the whole config of a control
  * plane; while none answers, the copy as it is. Without a copy the node waits. Rejects only when the node begins to stop.
  */
-export async function loadDataPlaneConfig(source: DataPlaneConfigSource): Promise<void> {
+export async function loadDataPlaneConfig(source: DataPlaneConfigSource): Promise<FirstConfig> {
   const { copy, publisher, log, saved, signal } = source;
   const { path } = copy;
   copy.keep(publisher);
   const failure = await attempt(source);
-  if (failure === null) return;
+  if (failure === null) return 'store';
   if ('dump' in saved) {
     await source.restoreLookups();
     publisher.begin(saved.dump);
     log.warn(`${failure}; the node uses the last good config until a control plane answers`, { path });
     void reconnect(source);
-    return;
+    return 'copy';
   }
   const { unusable: reason } = saved;
   log.error(`${failure}, and the copy of the last good config is not usable: ${reason}; waiting for a control plane`, {
@@ -55,7 +56,7 @@ export async function loadDataPlaneConfig(source: DataPlaneConfigSource): Promis
     if (again === null) {
       await source.waiting(false);
       log.notice('a control plane answers');
-      return;
+      return 'store';
     }
     if (again !== last) log.warn(`${again}; waiting for a control plane`);
     last = again;

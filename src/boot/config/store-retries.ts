@@ -1,9 +1,10 @@
 import { StoreError } from '../../control/store/store.ts';
 
 const firstPause = 500;
-const maxPause = 10_000;
+/** A node that started with its copy is late by this at most when the store answers again. */
+const maxPause = 1_000;
 
-/** Pauses between attempts to reach the store, in milliseconds: they double, up to 10 seconds. Ends when the signal is aborted. */
+/** Pauses between attempts to reach the store, in milliseconds: they double, up to one second. Ends when the signal is aborted. */
 export async function* retryPauses(signal: AbortSignal): AsyncGenerator<void> {
   for (let wait = firstPause; !signal.aborted; wait = Math.min(wait * 2, maxPause)) {
     await pause(wait, signal);

@@ -67,6 +67,7 @@ describe('the store of a data plane', () => {
       return withFunctions(data.store, ofTheControlPlane, behind);
     },
     fresh: async () => bench.open(await bench.newPlace()),
+    migrations: () => Promise.reject(new Error('no test of these suites needs it')),
     execute: () => Promise.reject(new Error('no test of these suites needs it')),
     backUp: () => Promise.reject(new Error('no test of these suites needs it')),
   };

@@ -120,9 +120,9 @@ export class Publisher implements ConfigPublisher {
     this.#resync = false;
   }
 
-  /** Reads the config from the store and sends it to the workers. */
-  async load(): Promise<void> {
-    this.resume(await this.#store.dump(snapshotEntities));
+  /** Reads the config from the store and sends it to the workers. `read`: how. */
+  async load(read: () => Promise<Dump> = () => this.#store.dump(snapshotEntities)): Promise<void> {
+    this.resume(await read());
     this.#lastGood?.changed();
   }
 

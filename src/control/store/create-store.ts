@@ -1,10 +1,11 @@
 import type { EntityDefinition } from '../../shared/entities/entity.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
+import type { Migration } from './sql/migrations/migration.ts';
 import type { SqlBackend, StoreLog } from './sql/sql-backend.ts';
 import { createSqlStore } from './sql/sql-store.ts';
 import type { Store } from './store.ts';
 
-export type StoreOptions = CommonOptions & (SqliteOptions | PostgresOptions);
+export type StoreOptions = CommonOptions & MigrationOptions & (SqliteOptions | PostgresOptions);
 
 interface CommonOptions {
   /** Every entity of the store; missing tables are created. */
@@ -13,6 +14,12 @@ interface CommonOptions {
   readonly log?: StoreLog;
   /** Maximum changes that are kept for nodes that catch up; a node that missed more reads everything. Default 50,000. */
   readonly keptChanges?: number;
+}
+
+/** For tests of upgrades. */
+interface MigrationOptions {
+  /** Migrations after those of the first release. Default: all. */
+  readonly later?: readonly Migration[];
 }
 
 interface SqliteOptions {
@@ -45,11 +52,12 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     definitions: options.definitions,
     log,
     keptChanges: options.keptChanges ?? defaultKeptChanges,
+    later: options.later,
   });
 }
 
 /** Only the client of the database that is used is loaded. */
-async function createBackend(options: StoreOptions, log: StoreLog): Promise<SqlBackend> {
+export async function createBackend(options: StoreOptions, log: StoreLog): Promise<SqlBackend> {
   switch (options.kind) {
     case 'sqlite': {
       const { openSqliteBackend } = await import('./sql/sqlite/sqlite-backend.ts');

@@ -10,7 +10,7 @@ import {
 import { skipWithoutPostgres, startPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
 import type { EntityDefinition } from '../../shared/entities/entity.ts';
 import { insertRow } from './contract/store-bench.ts';
-import { createStore, type StoreLog } from './create-store.ts';
+import { createStore, type StoreLog, type StoreOptions } from './create-store.ts';
 import { describeStore } from './store.contract.ts';
 import { testDefinitions, testRow } from './store.fixture.ts';
 import { type Store, StoreError } from './store.ts';
@@ -41,15 +41,19 @@ interface OpenOptions {
   readonly timeout?: number;
 }
 
-function open(mode: PoolMode, schema: string | null, { timeout = 5000, ...options }: OpenOptions = {}): Promise<Store> {
+function optionsOf(mode: PoolMode, schema: string, { timeout = 5000, ...options }: OpenOptions = {}): StoreOptions {
   const pooler = poolers.get(mode);
   assert.ok(pooler);
-  return createStore({
+  return {
     kind: 'postgres',
     pg: { ...pooler.server, schema, ssl: false, sslVerify: false, timeout, poolSize: 4 },
     definitions: testDefinitions,
     ...options,
-  });
+  };
+}
+
+function open(mode: PoolMode, schema: string, options: OpenOptions = {}): Promise<Store> {
+  return createStore(optionsOf(mode, schema, options));
 }
 
 /** Directly, not through the pooler. */
@@ -70,7 +74,7 @@ for (const mode of ['transaction', 'session'] as const) {
       execute: async (schema, statements) => {
         await query(['begin', `set search_path to ${pg.escapeIdentifier(schema)}`, ...statements, 'commit'].join(';'));
       },
-      open: (schema, options) => open(mode, schema, options),
+      options: (schema, options) => optionsOf(mode, schema, options),
     },
     { skip },
   );

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { skipWithoutPostgres, startPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
 import type { EntityDefinition } from '../../shared/entities/entity.ts';
 import { changesAfter, deleteRow, insertRow } from './contract/store-bench.ts';
-import { createStore, type StoreLog } from './create-store.ts';
+import { createStore, type StoreLog, type StoreOptions } from './create-store.ts';
 import { describeStore } from './store.contract.ts';
 import { testDefinitions, testRow } from './store.fixture.ts';
 import { type Change, type FeedPosition, type Store, StoreError } from './store.ts';
@@ -32,15 +32,19 @@ interface Overrides {
   readonly keptChanges?: number;
 }
 
-function open(schema: string | null, overrides: Overrides = {}): Promise<Store> {
+function optionsOf(schema: string | null, overrides: Overrides = {}): StoreOptions {
   const { port, password, database, ssl, ...options } = { ...server, ssl: false, ...overrides };
   const { host, user } = server;
-  return createStore({
+  return {
     kind: 'postgres',
     pg: { host, port, user, password, database, schema, ssl, sslVerify: false, timeout: 5000, poolSize: 4 },
     definitions: testDefinitions,
     ...options,
-  });
+  };
+}
+
+function open(schema: string | null, overrides: Overrides = {}): Promise<Store> {
+  return createStore(optionsOf(schema, overrides));
 }
 
 async function openNodes(count: number, overrides: Overrides = {}): Promise<readonly Store[]> {
@@ -83,7 +87,7 @@ describeStore(
       await client.query(['begin', path, ...statements, 'commit'].join(';'));
       await client.end();
     },
-    open: (schema, options) => open(schema, options),
+    options: optionsOf,
   },
   { skip },
 );

@@ -31,7 +31,7 @@ describeStore('the SQLite store', {
     database.exec(['begin immediate', ...statements, 'commit'].join(';'));
     database.close();
   },
-  open: (file, options) => createStore({ kind: 'sqlite', file, ...options }),
+  options: (file, options) => ({ kind: 'sqlite', file, ...options }),
 });
 
 describe('the SQLite file', () => {

@@ -13,8 +13,11 @@ import { registerRowTests } from './contract/rows.contract.ts';
 import type { Backup, BenchOptions, StoreBench } from './contract/store-bench.ts';
 import { registerUsageTests } from './contract/usage.contract.ts';
 import { registerUseTests } from './contract/uses.contract.ts';
+import { createStore, type StoreOptions } from './create-store.ts';
+import { openMigrations } from './open-migrations.ts';
 import { testDefinitions } from './store.fixture.ts';
-import type { Store } from './store.ts';
+
+type PlaceOptions = BenchOptions & { readonly definitions: readonly EntityDefinition[] };
 
 /** What the contract suite needs of a database. */
 export interface StorePlaces {
@@ -22,8 +25,8 @@ export interface StorePlaces {
   newPlace(): Promise<string>;
   /** Runs statements on the database of that place, not through the store, in one transaction. */
   execute(place: string, statements: readonly string[]): Promise<void>;
-  /** Opens the store in that place, without migrating it. */
-  open(place: string, options: BenchOptions & { readonly definitions: readonly EntityDefinition[] }): Promise<Store>;
+  /** The options that open the store in that place. */
+  options(place: string, options: PlaceOptions): StoreOptions;
 }
 
 /** The behaviour of every store, whichever database is under it. */
@@ -33,13 +36,18 @@ export function describeStore(
   options: { readonly skip?: string | false } = {},
 ): void {
   describe(name, { skip: options.skip ?? false }, () => {
-    const opened: Store[] = [];
+    const opened: { close(): Promise<void> }[] = [];
     const bench: StoreBench = {
       newPlace: () => places.newPlace(),
       open: async (place, definitions = testDefinitions, options = {}) => {
-        const store = await places.open(place, { ...options, definitions });
+        const store = await createStore(places.options(place, { ...options, definitions }));
         opened.push(store);
         return store;
+      },
+      migrations: async (place, definitions = testDefinitions, options = {}) => {
+        const migrations = await openMigrations(places.options(place, { ...options, definitions }));
+        opened.push(migrations);
+        return migrations;
       },
       execute: (place, statements) => places.execute(place, statements),
       backUp: async (place, names) => {

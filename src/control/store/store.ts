@@ -172,11 +172,22 @@ export interface CounterStore {
   deleteExpiredCounters(): Promise<number>;
 }
 
+export interface MigrateOptions {
+  /**
+   * Whether nodes of the version before use the store: what they would not survive is left to `sluicegate migrations finish`, or to the
+   * next `migrate` without them. Default: true with PostgreSQL.
+   */
+  readonly shared?: boolean;
+}
+
 export interface Store extends StoreReader, CounterStore, AuditStore, HistoryStore, UsageStore, NodesStore {
   /** `control_plane`: the store of a data plane. */
   readonly kind: 'sqlite' | 'postgres' | 'control_plane';
-  /** Creates or upgrades the tables; safe when several nodes do so at once. Throws `newer-store` on a store from a newer version. */
-  migrate(): Promise<void>;
+  /**
+   * Creates or upgrades the tables; safe when several nodes do so at once, and while nodes of the version before run. Throws
+   * `newer-store` on a store that requires a newer version.
+   */
+  migrate(options?: MigrateOptions): Promise<void>;
   /**
    * One transaction. `version` is the store's version after the commit (durable when the promise resolves). Writers of
    * all nodes are serialised from the start of `work`, so reading, deciding and writing in it is free of races; for the

@@ -10,6 +10,7 @@ export function notReadyReason(vitals: NodeVitals, now: number): string | null {
   if (vitals.withoutConfig) {
     return 'no configuration available (no control plane has answered, and there is no copy of an earlier configuration)';
   }
+  if (vitals.oldConfig) return 'the config is the last good one; waiting for the current one';
   // A control plane carries no traffic.
   if (vitals.workers === 0) return null;
   let listening = 0;

@@ -7,6 +7,7 @@ import { inferFromSchema } from '../schema/form.ts';
 import { mergePatch } from '../schema/merge.ts';
 import { type SchemaViolation, type Validation, validateRecord } from '../schema/validate.ts';
 import type { EntityDefinition, Operation, Row } from './entity.ts';
+import { withoutUnknown, withUnknown } from './unknown-fields.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -41,7 +42,9 @@ export function applyPut(
 ): RowResult {
   const { before, id } = options;
   const body = { ...input, id };
-  return finish(definition, complete(definition, body, body, 'replace'), body, options, before ?? {});
+  const result = finish(definition, complete(definition, body, body, 'replace'), body, options, before ?? {});
+  if (!result.ok || before === null) return result;
+  return { ...result, row: keepUnknown(definition, before, result.row) };
 }
 
 /** PATCH: applies a body to a stored row. The id stays. */
@@ -53,13 +56,20 @@ export function applyPatch(
 ): RowResult {
   const { created_at: createdAt, updated_at: _old, expires_at: expiresAt, ...rest } = stored;
   const change = { ...patch, id: stored.id };
-  const merged = mergePatch(schemaOf(definition, { ...stored, ...patch }, 'update'), rest, change);
+  const schema = schemaOf(definition, { ...stored, ...patch }, 'update');
+  const merged = mergePatch(schema, withoutUnknown(schema, rest), change);
   const result = finish(definition, complete(definition, merged, change, 'update'), change, options);
   if (!result.ok) return result;
   const kept: Record<string, unknown> = {};
   if (patch['created_at'] == null) kept['created_at'] = createdAt;
   if (definition.expires && patch['ttl'] === undefined) kept['expires_at'] = expiresAt ?? null;
-  return { ...result, row: { ...result.row, ...kept } };
+  return { ...result, row: { ...keepUnknown(definition, stored, result.row), ...kept } };
+}
+
+/** Adds the fields of the stored row that only another version knows, except those of a plugin that is no longer the same. */
+function keepUnknown(definition: EntityDefinition, { expires_at: _, ...stored }: Row, row: Row): Row {
+  const schema = stored['name'] === row['name'] ? schemaOf(definition, row) : definition.schema;
+  return withUnknown(schema, stored, withoutUnknown(schema, stored), row) as Row;
 }
 
 /** Validates a body against the schema alone, as `POST /schemas/{entity}/validate` does. */

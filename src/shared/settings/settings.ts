@@ -126,6 +126,8 @@ export interface Settings {
     readonly timeout: number;
     readonly poolSize: number;
   };
+  /** Milliseconds for which a node that starts with the last good config waits for the database before it is ready. */
+  readonly lastGoodWait: number;
   /** IPs and CIDRs; `unix:` is accepted and never matches. */
   readonly trustedIps: readonly string[];
   /** Lower-case name of a header, or `proxy_protocol`. */

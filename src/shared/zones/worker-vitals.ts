@@ -26,7 +26,7 @@ export const Vital = Object.freeze({
 });
 
 /** Positions in the node's row. */
-const NodeVital = Object.freeze({ beat: 0, stopping: 1, emptyConfig: 2, withoutConfig: 3 });
+const NodeVital = Object.freeze({ beat: 0, stopping: 1, emptyConfig: 2, withoutConfig: 3, oldConfig: 4 });
 
 export const WorkerState = Object.freeze({ absent: 0, starting: 1, listening: 2 });
 
@@ -132,6 +132,15 @@ export class NodeVitals {
 
   set withoutConfig(value: boolean) {
     this.#node[NodeVital.withoutConfig] = value ? 1 : 0;
+  }
+
+  /** Whether the node waits for the database or a control plane, because its config is the last good one and may be old. */
+  get oldConfig(): boolean {
+    return this.#node[NodeVital.oldConfig] === 1;
+  }
+
+  set oldConfig(value: boolean) {
+    this.#node[NodeVital.oldConfig] = value ? 1 : 0;
   }
 
   beat(worker: number): number {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import type { EntityDefinition, Row } from '../../../shared/entities/entity.ts';
+import type { Migrations } from '../open-migrations.ts';
+import type { Migration } from '../sql/migrations/migration.ts';
 import {
   type Change,
   type FeedPosition,
@@ -19,6 +21,8 @@ export interface StoreBench {
   /** Copies tables of a store aside. */
   backUp(place: string, tables: readonly string[]): Promise<Backup>;
   open(place: string, definitions?: readonly EntityDefinition[], options?: BenchOptions): Promise<Store>;
+  /** The layout of the store in a place. */
+  migrations(place: string, definitions?: readonly EntityDefinition[], options?: BenchOptions): Promise<Migrations>;
 }
 
 export interface Backup {
@@ -28,6 +32,8 @@ export interface Backup {
 
 export interface BenchOptions {
   readonly keptChanges?: number;
+  /** Migrations after those of the first release. */
+  readonly later?: readonly Migration[];
 }
 
 /** Asserts that a promise is rejected with a store error of exactly this detail. */

@@ -8,8 +8,9 @@ import { readChanges, readHead } from './change-log.ts';
 import { getVersion, listVersionChanges, listVersions, trimHistory } from './config-history.ts';
 import { GroupCommit } from './group-commit.ts';
 import { deleteExpiredCounters, leaseCounters, readCounters, resetCounters } from './limit-counters.ts';
+import type { Migration } from './migrations/migration.ts';
 import { createNodesStore } from './node-rows.ts';
-import { columnOf, type EntityTables, tableOf, toEntityTable, toRow } from './rows/entity-table.ts';
+import { columnOf, tableOf, toEntityTables, toRow } from './rows/entity-table.ts';
 import { listTags } from './rows/list-tags.ts';
 import { migrate } from './schema/migrate.ts';
 import type { SqlBackend, SqlTransaction, StoreLog } from './sql-backend.ts';
@@ -20,13 +21,14 @@ export interface SqlStoreOptions {
   readonly definitions: readonly EntityDefinition[];
   readonly log: StoreLog;
   readonly keptChanges: number;
+  readonly later?: readonly Migration[] | undefined;
 }
 
 /** Rows that are read in one turn of the event loop. */
 const dumpedAtOnce = 1000;
 
-export function createSqlStore(backend: SqlBackend, { definitions, log, keptChanges }: SqlStoreOptions): Store {
-  const tables: EntityTables = new Map(definitions.map((definition) => [definition.name, toEntityTable(definition)]));
+export function createSqlStore(backend: SqlBackend, { definitions, log, keptChanges, later }: SqlStoreOptions): Store {
+  const tables = toEntityTables(definitions);
   let greatestSeen = 0;
   function see<T extends FeedPosition>(position: T): T {
     greatestSeen = Math.max(greatestSeen, position.version);
@@ -80,7 +82,7 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
   return {
     ...createReader(backend.read, tables),
     kind: backend.kind,
-    migrate: () => migrate(backend, tables),
+    migrate: ({ shared = backend.kind === 'postgres' } = {}) => migrate(backend, { tables, later, shared }),
     write: (work) => commits.write(work),
     listTags: (query) => listTags(backend.read, tables, query),
     dump: (entities) =>

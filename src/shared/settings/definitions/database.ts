@@ -25,5 +25,10 @@ export const database = {
   pg_ssl: kong(boolean, 'off', 'Connect to PostgreSQL with TLS.'),
   pg_ssl_verify: kong(boolean, 'off', 'Verify the certificate of the PostgreSQL server.'),
   pg_timeout: kong(duration('ms'), '5000', 'Timeout of a connection or query.'),
+  last_good_wait: own(
+    duration('s'),
+    '10s',
+    'How long a node that starts with its copy of the last good config, because PostgreSQL does not answer, reports that it is not ready. It is ready earlier when it has the config of the database.',
+  ),
   pg_pool_size: kong(integer(1, 1000), '10', 'Maximum number of connections that the node opens.'),
 } as const;

@@ -72,6 +72,7 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
       timeout: values.pg_timeout,
       poolSize: values.pg_pool_size,
     },
+    lastGoodWait: values.last_good_wait,
     trustedIps: values.trusted_ips,
     realIpHeader: values.real_ip_header.toLowerCase(),
     realIpRecursive: values.real_ip_recursive,

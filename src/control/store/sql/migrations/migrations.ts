@@ -7,13 +7,15 @@ import { configHistory } from './0006-config-history.ts';
 import { nodes } from './0007-nodes.ts';
 import type { Migration } from './migration.ts';
 
-/** Every migration, in the order in which they run. */
-export const migrations: readonly Migration[] = [
+/** The layout of the first release. Each version knows these steps, and refuses a store that has an unknown one of this kind. */
+export const baseMigrations: readonly Migration[] = [
   bookkeeping,
   limitCounters,
   audit,
   analytics,
   history,
   configHistory,
-  nodes,
 ];
+
+/** The steps since then, in the order in which they run. A version accepts a store with unknown ones that are not finished. */
+export const laterMigrations: readonly Migration[] = [nodes];

@@ -75,6 +75,8 @@ export function createPostgresBackend({ pg: settings, ca, log }: PostgresBackend
     },
     beginMigration: async (transaction) => {
       await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(transaction);
+      // A change of a table waits for those who read it, and everyone else waits behind it.
+      await sql`set local lock_timeout to ${sql.raw(String(settings.timeout))}`.execute(transaction);
       if (settings.schema !== null) await createSchema(transaction, settings.schema);
     },
     lockHead: async (transaction): Promise<StoreHead> =>

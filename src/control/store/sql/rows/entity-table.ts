@@ -64,6 +64,10 @@ export function toEntityTable(definition: EntityDefinition): EntityTable {
 /** Keeps definition order, so that checks and cascades run in it. */
 export type EntityTables = ReadonlyMap<string, EntityTable>;
 
+export function toEntityTables(definitions: readonly EntityDefinition[]): EntityTables {
+  return new Map(definitions.map((definition) => [definition.name, toEntityTable(definition)]));
+}
+
 export function tableOf(tables: EntityTables, entity: string): EntityTable {
   const table = tables.get(entity);
   if (table === undefined) throw new TypeError(`the store has no entity '${entity}'`);

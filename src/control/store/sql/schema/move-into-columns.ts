@@ -1,19 +1,15 @@
-import type { EntityTable } from '../rows/entity-table.ts';
+import { sql } from 'kysely';
 import type { ColumnRow, ColumnValue, SqlTransaction } from '../sql-backend.ts';
 import type { TableShape } from './table-shape.ts';
 
 const batchSize = 500;
 
 /** Moves values from `body` into columns that were just added to a table. */
-export async function moveIntoColumns(
-  transaction: SqlTransaction,
-  table: EntityTable,
-  added: TableShape,
-): Promise<void> {
+export async function moveIntoColumns(transaction: SqlTransaction, entity: string, added: TableShape): Promise<void> {
   let after = '';
   for (;;) {
     const rows = await transaction
-      .selectFrom(table.name)
+      .selectFrom(entity)
       .select(['id', 'body'])
       .where('id', '>', after)
       .orderBy('id')
@@ -22,11 +18,17 @@ export async function moveIntoColumns(
     for (const row of rows) {
       const id = String(row['id']);
       const columns = movedColumns(added, JSON.parse(String(row['body'])));
-      if (columns !== null) await transaction.updateTable(table.name).set(columns).where('id', '=', id).execute();
+      if (columns !== null) await transaction.updateTable(entity).set(columns).where('id', '=', id).execute();
       after = id;
     }
     if (rows.length < batchSize) return;
   }
+}
+
+/** Lets the trigger of the table set the columns of its rows. */
+export async function copyIntoColumns(transaction: SqlTransaction, entity: string): Promise<void> {
+  // Without a cast to text and back, the trigger would take it for a change of columns only.
+  await sql`update ${sql.table(entity)} set body = (body::text || ' ')::json`.execute(transaction);
 }
 
 function movedColumns(added: TableShape, body: Record<string, unknown>): ColumnRow | null {

@@ -3,31 +3,41 @@ import { type RawBuilder, sql } from 'kysely';
 import { nullAsEmpty } from '../rows/check-constraints.ts';
 import type { EntityTable, EntityTables } from '../rows/entity-table.ts';
 import { parentsFirst } from '../rows/parents-first.ts';
-import type { SqlBackend, SqlTransaction } from '../sql-backend.ts';
-import { moveIntoColumns } from './move-into-columns.ts';
+import type { Database, SqlBackend, SqlTransaction } from '../sql-backend.ts';
+import { createBodyTrigger, dropBodyTrigger } from './body-trigger.ts';
+import { copyIntoColumns, moveIntoColumns } from './move-into-columns.ts';
 import { newerStoreError } from './newer-store-error.ts';
-import { addedIn, firstOf, shapeOf, type TableShape } from './table-shape.ts';
+import { addedIn, emptyShape, firstOf, type RecordedShape, shapeOf, type TableShape, union } from './table-shape.ts';
 
-const bookkeepingTables = [
+/** Tables that are not of entities. */
+export const bookkeepingTables = [
   'schema_migrations',
+  'additive_migrations',
   'entity_tables',
   'entity_tags',
   'changes',
   'store_version',
   'config_history',
+  'limit_counters',
+  'audit_records',
+  'usage_rows',
+  'usage_names',
+  'cluster_nodes',
 ];
+
+type Recorded = ReadonlyMap<string, RecordedShape>;
 
 /**
  * Creates missing tables, and adds columns and indexes for fields that a definition has gained (unique or foreign fields). Tables
- * without a definition are kept: their plugin may be enabled again.
+ * without a definition are kept: their plugin may be enabled again. What another version has added is kept too; with PostgreSQL,
+ * additions are not required of other nodes before `finishEntityTables`.
  */
 export async function syncEntityTables(
   transaction: SqlTransaction,
-  types: SqlBackend['types'],
+  { kind, types, lockHead }: Pick<SqlBackend, 'kind' | 'types' | 'lockHead'>,
   tables: EntityTables,
 ): Promise<void> {
-  const rows = await transaction.selectFrom('entity_tables').select(['entity', 'shape']).execute();
-  const recorded = new Map(rows.map((row) => [row['entity'], JSON.parse(String(row['shape'])) as TableShape]));
+  const recorded = await readShapes(transaction);
   for (const table of tables.values()) {
     if (bookkeepingTables.includes(table.name)) throw new Error(`an entity cannot be named '${table.name}'`);
   }
@@ -37,20 +47,91 @@ export async function syncEntityTables(
     if (found === undefined) {
       await createTable(transaction, types, table);
       await addIndexes(transaction, table.name, shape);
-    } else {
-      const unknown = firstOf(addedIn(shape, found));
-      if (unknown !== null) throw newerStoreError(`${table.name}.${unknown}`);
-      const added = addedIn(found, shape);
-      if (firstOf(added) === null) continue;
-      await addColumns(transaction, types, table.name, added);
-      await moveIntoColumns(transaction, table, added);
-      await addIndexes(transaction, table.name, added);
+      await recordShape(transaction, table.name, shape);
+      continue;
     }
-    await recordShape(transaction, table.name, shape);
+    const unknown = firstOf(addedIn(shape, found));
+    if (unknown !== null) throw newerStoreError(`${table.name}.${unknown}`);
+    const before = found.added ?? emptyShape;
+    const missing = addedIn(union(found, before), shape);
+    if (firstOf(missing) === null) continue;
+    // Other nodes write.
+    await lockHead(transaction);
+    await addColumns(transaction, types, table.name, missing);
+    if (kind === 'sqlite') {
+      await moveIntoColumns(transaction, table.name, missing);
+      await recordShape(transaction, table.name, union(found, shape));
+    } else {
+      const added = union(before, missing);
+      await createBodyTrigger(transaction, table.name, added);
+      await copyIntoColumns(transaction, table.name);
+      await recordShape(transaction, table.name, { ...found, added });
+    }
+    await addIndexes(transaction, table.name, missing);
   }
 }
 
-async function recordShape(transaction: SqlTransaction, entity: string, shape: TableShape): Promise<void> {
+/** Makes additions required: a version that does not know them refuses the store from now on. Returns the names of the steps. */
+export async function finishEntityTables(transaction: SqlTransaction): Promise<readonly string[]> {
+  const finished: string[] = [];
+  for (const [entity, { added, ...shape }] of await readShapes(transaction)) {
+    if (added === undefined) continue;
+    await dropBodyTrigger(transaction, entity);
+    await moveIntoColumns(transaction, entity, added);
+    await recordShape(transaction, entity, union(shape, added));
+    finished.push(stepOf(entity));
+  }
+  return finished;
+}
+
+/** Entities with additions that are not finished, and those whose tables this version would create or change. */
+export async function pendingEntityTables(
+  database: Database,
+  tables: EntityTables,
+): Promise<{ readonly pending: readonly string[]; readonly fresh: readonly string[] }> {
+  const recorded = await readShapes(database);
+  const fresh = [...tables.values()].filter((table) => {
+    const found = recorded.get(table.name);
+    return found === undefined || firstOf(addedIn(union(found, found.added ?? emptyShape), shapeOf(table))) !== null;
+  });
+  const pending = [...recorded].flatMap(([entity, { added }]) => (added === undefined ? [] : [stepOf(entity)]));
+  return { pending, fresh: fresh.map(({ name }) => stepOf(name)) };
+}
+
+/** Every table of an entity, also without a definition; `drop` removes what belongs to it. */
+export async function entityTablesChildrenFirst(
+  transaction: SqlTransaction,
+): Promise<readonly { readonly name: string; readonly drop: () => Promise<void> }[]> {
+  const left = new Map(await readShapes(transaction));
+  const ordered: { name: string; drop: () => Promise<void> }[] = [];
+  while (left.size > 0) {
+    const referred = new Set(
+      [...left].flatMap(([entity, { foreignColumns, added }]) =>
+        Object.values({ ...foreignColumns, ...added?.foreignColumns }).flatMap(({ references }) =>
+          references === entity ? [] : [references],
+        ),
+      ),
+    );
+    const free = [...left].filter(([entity]) => !referred.has(entity));
+    if (free.length === 0) throw new Error(`tables refer to each other: ${[...left.keys()].join(', ')}`);
+    for (const [name, { added }] of free) {
+      left.delete(name);
+      ordered.push({ name, drop: async () => (added === undefined ? undefined : dropBodyTrigger(transaction, name)) });
+    }
+  }
+  return ordered;
+}
+
+function stepOf(entity: string): string {
+  return `entity ${entity}`;
+}
+
+async function readShapes(database: Database): Promise<Recorded> {
+  const rows = await database.selectFrom('entity_tables').select(['entity', 'shape']).orderBy('entity').execute();
+  return new Map(rows.map((row) => [String(row['entity']), JSON.parse(String(row['shape'])) as RecordedShape]));
+}
+
+async function recordShape(transaction: SqlTransaction, entity: string, shape: RecordedShape): Promise<void> {
   await transaction
     .insertInto('entity_tables')
     .values({ entity, shape: JSON.stringify(shape) })

@@ -59,3 +59,23 @@ export function firstOf(shape: TableShape): string | null {
 function foreignKey(column: string, foreign: TableShape['foreignColumns'][string]): string {
   return `${column} ${foreign.references} ${foreign.onDelete}`;
 }
+
+/** The shape as it is recorded. */
+export interface RecordedShape extends TableShape {
+  /** What was added to a table that nodes of the version before use: they read the rest only, and need not know it. */
+  readonly added?: TableShape;
+}
+
+/** Both together. */
+export function union(a: TableShape, b: TableShape): TableShape {
+  const more = addedIn(a, b);
+  return {
+    plainColumns: [...a.plainColumns, ...more.plainColumns],
+    expires: a.expires === true || b.expires === true,
+    foreignColumns: { ...a.foreignColumns, ...more.foreignColumns },
+    unique: [...a.unique, ...more.unique],
+    uniqueTogether: [...a.uniqueTogether, ...more.uniqueTogether],
+  };
+}
+
+export const emptyShape: TableShape = { plainColumns: [], foreignColumns: {}, unique: [], uniqueTogether: [] };
