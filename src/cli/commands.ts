@@ -143,6 +143,21 @@ export const commands: readonly CommandDescription[] = [
     load: async () => (await import('./commands/admin-user.ts')).adminUser,
   },
   {
+    name: 'migrations',
+    summary: 'Show and change the layout of the database, for upgrades of several nodes',
+    argument: 'bootstrap|up|finish|list|status|reset',
+    options: [
+      conf,
+      prefix,
+      { name: 'yes', short: 'y', description: 'reset: delete the config, all credentials and the history' },
+      { name: 'force', short: 'f', description: 'finish, reset: although nodes use the database' },
+      { name: 'quiet', short: 'q', description: 'print nothing but errors' },
+      { name: 'db-timeout', value: 'seconds', description: 'timeout of PostgreSQL (pg_timeout)' },
+    ],
+    takesSettings: true,
+    load: async () => (await import('./commands/migrations.ts')).migrations,
+  },
+  {
     name: 'config',
     summary: 'Check, compare, apply, export and roll back the config as a document',
     argument: '<check|diff|apply|export|import|history|rollback|init|parse|db_import|db_export> [file...]',

@@ -4,7 +4,7 @@ export function newerStoreError(found: string): StoreError {
   return new StoreError(
     { kind: 'newer-store', found },
     {
-      message: `the store was created by a newer version (it has '${found}'): start that version, or use another store`,
+      message: `the store requires a newer version (it has '${found}'): start that version, or use another store`,
     },
   );
 }
