@@ -53,6 +53,8 @@ export interface HybridTimes {
   readonly firstPause: number;
   /** Default 10,000. */
   readonly maxPause: number;
+  /** Within that, data planes leave a control plane that stops, each at a random time. Default 2,000. */
+  readonly leave: number;
 }
 
 /** Options of `startControlPlaneServer` in `server/start-control-plane-server.ts`. */
@@ -94,7 +96,7 @@ export interface ControlPlaneServer {
   dataPlanes(): readonly ConnectedDataPlane[];
   /** New certificates from now on; connections continue. Throws when they cannot be used; nothing has changed then. */
   setTls(settings: Pick<HybridSettings, 'cert' | 'key' | 'ca'>): void;
-  /** Asks data planes to connect again, spread over some seconds, and closes everything. */
+  /** Accepts no more connections, waits a bounded time until the data planes have left, and closes everything. */
   close(): Promise<void>;
 }
 

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { WebSocket } from 'ws';
 import { CertificateAuthority, type IssuedCertificate } from '../../../test/support/certificate-authority.ts';
+import { until } from '../../../test/support/until.ts';
 import { createEntityRegistry, type EntityRegistry } from '../../shared/entities/registry.ts';
 import type { CachedRows } from '../lookup/cached-rows.ts';
 import { Publisher } from '../publish/publisher.ts';
@@ -27,7 +30,13 @@ export const clusterCertificate = authority.issue('control.test');
 export const coreEntities: EntityRegistry = createEntityRegistry({ names: () => [], describe: () => null });
 
 /** Quick enough for tests. */
-export const testTimes: Partial<HybridTimes> = { pingInterval: 200, silence: 1000, firstPause: 20, maxPause: 100 };
+export const testTimes: Partial<HybridTimes> = {
+  pingInterval: 200,
+  silence: 1000,
+  firstPause: 20,
+  maxPause: 100,
+  leave: 200,
+};
 
 export interface LogLine {
   readonly level: string;
@@ -79,6 +88,20 @@ export interface TestControlPlane {
   readonly address: string;
   readonly log: LogLines;
   close(): Promise<void>;
+}
+
+/** A connection whose messages the test sends and reads itself. */
+export interface OpenLink {
+  readonly socket: WebSocket;
+  readonly messages: Readonly<Record<string, unknown>>[];
+  /** The next message of one of these types. */
+  next(...types: readonly string[]): Promise<Readonly<Record<string, unknown>>>;
+}
+
+export interface RawLink extends OpenLink {
+  readonly node: string;
+  readonly welcome: Readonly<Record<string, unknown>>;
+  readonly refusal: Readonly<Record<string, unknown>>;
 }
 
 export interface ControlPlaneOptions extends ServerInternals {
@@ -175,6 +198,44 @@ export class HybridRig implements AsyncDisposable {
     await publisher.load();
     publisher.follow();
     return publisher;
+  }
+
+  /** A connection without the client of a data plane. `hello`: members of its first message. */
+  async introduce(address: string, hello: Readonly<Record<string, unknown>> = {}): Promise<RawLink> {
+    const link = await this.connect(address);
+    const node = randomUUID();
+    const message = {
+      t: 'hello',
+      protocol: { min: 1, max: 1 },
+      features: [],
+      node: { id: node, hostname: 'raw.test', version: '9.9.9' },
+      labels: {},
+      position: null,
+    };
+    link.socket.send(JSON.stringify({ ...message, ...hello }));
+    const answer = await link.next('welcome', 'refused');
+    return Object.assign(link, { node, welcome: answer, refusal: answer });
+  }
+
+  async connect(address: string, issued: IssuedCertificate = clusterCertificate): Promise<OpenLink> {
+    const socket = new WebSocket(`wss://${address}/v1/sluicegate`, {
+      cert: issued.cert,
+      key: issued.key,
+      rejectUnauthorized: false,
+    });
+    const messages: Readonly<Record<string, unknown>>[] = [];
+    socket.on('message', (data) => messages.push(JSON.parse(String(data)) as Readonly<Record<string, unknown>>));
+    socket.on('error', () => {});
+    this.#closing.push(async () => socket.terminate());
+    await once(socket, 'open');
+    const next: OpenLink['next'] = async (...types) => {
+      await until(() => messages.some(({ t }) => types.includes(String(t))));
+      return messages.splice(
+        messages.findIndex(({ t }) => types.includes(String(t))),
+        1,
+      )[0] as Readonly<Record<string, unknown>>;
+    };
+    return { socket, messages, next };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RawData, WebSocket } from 'ws';
 import { type FairQueue, overloaded } from '../../../shared/util/time/fair-queue.ts';
 import type { PublisherLog } from '../../publish/publisher-options.ts';
@@ -37,6 +38,9 @@ export interface SessionPeer {
   readonly certificateExpiry: number;
 }
 
+/** Unanswered calls above which nothing more is read. A data plane has fewer, unless it is hostile. */
+const maxCalls = 8192;
+
 type Hello = Extract<ToControlPlane, { readonly t: 'hello' }>;
 
 /** The connection of one data plane. */
@@ -51,6 +55,7 @@ export class DataPlaneSession {
   #seenAt = Date.now();
   #configVersion = -1;
   #refused: string | null = null;
+  #calls = 0;
   /** Why the connection ends, for the log. */
   #reason = 'the data plane has closed the connection';
 
@@ -103,9 +108,12 @@ export class DataPlaneSession {
     };
   }
 
-  /** Asks it to connect elsewhere within so many milliseconds, and closes the connection. */
+  /** Asks it to connect elsewhere within so many milliseconds. Until then it is served. */
   leave(within: number): void {
     this.#send({ t: 'leave', within });
+  }
+
+  close(): void {
     this.#end(closeCodes.left, 'this control plane stops');
   }
 
@@ -157,8 +165,11 @@ export class DataPlaneSession {
 
   async #answer(id: number, method: string, args: unknown, node: string): Promise<void> {
     const { calls, queue } = this.#options;
+    if (++this.#calls === maxCalls) this.#socket.pause();
     try {
       const value = await queue.run(`data plane ${this.#peer.connection}`, async () => {
+        // SQLite answers synchronously: without this, all calls that wait would run in one turn of the event loop.
+        await nextTurn();
         // Its answer would be dropped.
         if (!this.#outgoing.open) return null;
         return this.#inTime(calls.handle(method, args, node));
@@ -175,6 +186,8 @@ export class DataPlaneSession {
         id,
         error: known ?? { kind: 'failed', message: 'the call failed in the control plane; see its log' },
       });
+    } finally {
+      if (--this.#calls < maxCalls / 2 && this.#socket.isPaused) this.#socket.resume();
     }
   }
 

@@ -3,7 +3,10 @@ import type { EntityRegistry } from '../../../shared/entities/registry.ts';
 import type { Change } from '../../store/store.ts';
 import type { DataPlaneRights } from './data-plane-rights.ts';
 
-/** The changes that data planes receive of those of a step: the last one of each row, with what they may see of it. */
+/**
+ * The changes that data planes receive of those of a step, with what they may see of the rows. Of several of one kind for a row only the
+ * last: each has the row as it is now.
+ */
 export function changesForDataPlanes(
   changes: readonly Change[],
   entities: EntityRegistry,
@@ -15,7 +18,7 @@ export function changesForDataPlanes(
     if (definition === undefined) continue;
     const { feed } = rights.of(definition);
     if (feed === 'nothing') continue;
-    const key = `${change.entity}:${change.id}`;
+    const key = `${change.entity}:${change.id}:${change.operation}`;
     last.delete(key);
     last.set(key, feed === 'row' || change.row === null ? change : { ...change, row: keysOf(definition, change.row) });
   }

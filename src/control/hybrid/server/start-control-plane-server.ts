@@ -11,6 +11,7 @@ import {
   socketKey,
 } from '../../../shared/sockets/listening-sockets.ts';
 import { PendingHandshakes } from '../../../shared/tls/pending-handshakes.ts';
+import { awaitWithTimeout } from '../../../shared/util/time/await-with-timeout.ts';
 import { FairQueue } from '../../../shared/util/time/fair-queue.ts';
 import { throttledLog } from '../../../shared/util/time/throttled-log.ts';
 import type {
@@ -35,8 +36,8 @@ const concurrency = 128;
 const concurrencyOfOne = 32;
 const maxWaiting = 100_000;
 const maxWaitingOfOne = 4096;
-/** Milliseconds within which data planes leave a control plane that stops. */
-const leaveWithin = 3000;
+/** Milliseconds for a data plane that leaves at the last moment. */
+const leaveMargin = 500;
 const refusalsShownFor = 600_000;
 const maxRefusalsShown = 100;
 const failuresLoggedEvery = 10_000;
@@ -83,6 +84,7 @@ class LinkServer implements ControlPlaneServer {
   #connections = 0;
   #joins = { second: 0, count: 0 };
   #closing = false;
+  #onEmpty = (): void => {};
 
   constructor(options: ControlPlaneServerOptions, rights: DataPlaneRights) {
     const { settings, store, entities, publisher, cached, log, nodeId, hostname, version } = options;
@@ -175,19 +177,23 @@ class LinkServer implements ControlPlaneServer {
 
   async close(): Promise<void> {
     this.#closing = true;
-    for (const session of [...this.#sessions]) session.leave(leaveWithin);
+    const closed = this.#servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
+    for (const pending of this.#pending) pending.close();
+    const { leave } = linkTimes(this.#options.times);
+    for (const session of this.#sessions) session.leave(leave);
+    await awaitWithTimeout(this.#empty(), leave + leaveMargin);
+    for (const session of this.#sessions) session.close();
     this.#feed.close();
     this.#queue.close();
-    for (const pending of this.#pending) pending.close();
-    await Promise.all(
-      this.#servers.map(
-        (server) =>
-          new Promise<void>((resolve) => {
-            server.close(() => resolve());
-            server.closeIdleConnections();
-          }),
-      ),
-    );
+    for (const server of this.#servers) server.closeAllConnections();
+    await Promise.all(closed);
+  }
+
+  #empty(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onEmpty = resolve;
+      if (this.#sessions.size === 0) resolve();
+    });
   }
 
   /** Servers of Node do not know pinned certificates of an authority (`allowPartialTrustChain`), so `#inspect` decides. */
@@ -226,6 +232,7 @@ class LinkServer implements ControlPlaneServer {
       this.#sessions.add(session);
       webSocket.once('close', () => {
         this.#sessions.delete(session);
+        if (this.#sessions.size === 0) this.#onEmpty();
         const last = session.describe();
         if (last !== null && last.refused !== null) this.#noteRefusal(last);
       });

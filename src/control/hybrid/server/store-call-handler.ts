@@ -218,7 +218,6 @@ function fraction(given: unknown, name: string): number {
   return share >= 0 && share <= 1 ? share : fail(name, 'a fraction');
 }
 
-/** A request may have members that only a newer store knows. */
 const leaseRequest: Check<LeaseRequest> = (given, name) => {
   const fields = object(given, name);
   return {
