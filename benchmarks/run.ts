@@ -10,6 +10,7 @@ import { consumers } from './scenarios/consumers.ts';
 import { content } from './scenarios/content.ts';
 import { edits } from './scenarios/edits.ts';
 import { http2 } from './scenarios/http2.ts';
+import { hybrid } from './scenarios/hybrid.ts';
 import { idleConnections } from './scenarios/idle-connections.ts';
 import { observability } from './scenarios/observability.ts';
 import { plain } from './scenarios/plain.ts';
@@ -48,6 +49,7 @@ const scenarios: readonly Scenario[] = [
   idleConnections,
   edits,
   wholeConfig,
+  hybrid,
   start,
 ];
 

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AdminClient } from '../support/admin-client.ts';
 import type { BenchContext, Scenario } from '../support/context.ts';
 import { type Figure, figure, median } from '../support/figures.ts';
+import { fillConsumers } from '../support/fill-consumers.ts';
 import { type GatewaySubject, startGateway } from '../support/gateway.ts';
 import { measureInTurns } from '../support/measure.ts';
 import { memoryOf } from '../support/process-figures.ts';
@@ -66,28 +65,10 @@ async function startWith(context: BenchContext, count: number): Promise<GatewayS
   admin.close();
   await first.stop();
   const begun = performance.now();
-  fill(join(first.prefix, 'store.sqlite'), count);
+  fillConsumers(join(first.prefix, 'store.sqlite'), count);
   context.say(`${count} consumers written in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
   const name = `gateway with ${count} consumers`;
   return startGateway({ folder: context.folder, workers: 1, prefix: first.prefix, name });
-}
-
-/** Straight into the tables: the Admin API would take an hour. */
-function fill(file: string, count: number): void {
-  const database = new DatabaseSync(file);
-  database.exec('begin');
-  const consumer = database.prepare('insert into consumers (id, created_at, username, body) values (?, ?, ?, ?)');
-  const credential = database.prepare(
-    'insert into keyauth_credentials (id, created_at, key, consumer_id, body) values (?, ?, ?, ?, ?)',
-  );
-  for (let at = 0; at < count; at++) {
-    const id = randomUUID();
-    const number = String(at).padStart(7, '0');
-    consumer.run(id, 1_700_000_000_000 + at, `consumer-${number}`, '{"tags":null}');
-    credential.run(randomUUID(), 1_700_000_000_000 + at, `key-${number}`, id, '{"tags":null}');
-  }
-  database.exec('commit');
-  database.close();
 }
 
 /** Milliseconds of requests with keys that no client has sent yet. */

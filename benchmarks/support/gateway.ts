@@ -8,6 +8,8 @@ import { BenchError } from './tools.ts';
 export interface GatewaySubject extends Subject {
   readonly adminUrl: string;
   readonly prefix: string;
+  /** `127.0.0.1:<port>` of a control plane, for its data planes; '' elsewhere. */
+  readonly clusterAddress: string;
 }
 
 export interface GatewayOptions {
@@ -34,6 +36,7 @@ export async function startGateway(options: GatewayOptions): Promise<GatewaySubj
     url: `http://127.0.0.1:${port}`,
     adminUrl: `http://127.0.0.1:${addresses.admin[0]?.port ?? 0}`,
     prefix,
+    clusterAddress: addresses.cluster[0] === undefined ? '' : `127.0.0.1:${addresses.cluster[0].port}`,
     pids: () => [child.pid as number],
     stop: () => stopProcess(child),
   };
@@ -75,6 +78,7 @@ export function spawnGateway(options: GatewayOptions, proxyPort = 0): SpawnedGat
 interface Addresses {
   readonly proxy: readonly { readonly port: number }[];
   readonly admin: readonly { readonly port: number }[];
+  readonly cluster: readonly { readonly port: number }[];
 }
 
 /** The first JSON line on its output that tells the addresses. */
