@@ -10,6 +10,7 @@ import {
   type TestPostgres,
 } from '../../../test/support/postgres.ts';
 import { createStore } from '../../control/store/create-store.ts';
+import type { StoredNode } from '../../control/store/nodes.ts';
 import { openMigrations } from '../../control/store/open-migrations.ts';
 import type { Migration } from '../../control/store/sql/migrations/migration.ts';
 import { laterMigrations } from '../../control/store/sql/migrations/migrations.ts';
@@ -110,7 +111,11 @@ describe('migrations of a store in PostgreSQL', { skip }, () => {
   });
 
   it('neither deletes nor finishes what running nodes use, unless forced', async () => {
-    const report = (id: string, version: string) => ({ id, data: JSON.stringify({ id, hostname: id, version }) });
+    const report = (id: string, version: string): StoredNode => ({
+      id,
+      role: 'traditional',
+      data: JSON.stringify({ id, hostname: id, version }),
+    });
     const nodes = [report('one', '0.0.1'), report('two', version)];
     const first = await createStore(options());
     await first.putNodes(nodes);

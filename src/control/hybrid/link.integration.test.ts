@@ -290,8 +290,8 @@ test('a data plane writes its own usage and report, and no other', async () => {
   assert.deepEqual(await store.readUsageNames('route', ['r']), [{ kind: 'route', id: 'r', name: 'n', seen: 1 }]);
   assert.equal((await store.findUsageNames('route', 'n')).length, 1);
   await assert.rejects(store.putUsage([{ ...row, node: 'other', data: '[9]' }], []), TypeError);
-  await store.putNodes([{ id, data: '{}' }]);
-  await assert.rejects(store.putNodes([{ id: randomUUID(), data: '{}' }]), TypeError);
+  await store.putNodes([{ id, role: 'data_plane', data: '{}' }]);
+  await assert.rejects(store.putNodes([{ id: randomUUID(), role: 'data_plane', data: '{}' }]), TypeError);
   assert.deepEqual(
     (await control.store.readNodes()).nodes.map((node) => node.id),
     [id],

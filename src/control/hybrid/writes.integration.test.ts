@@ -50,7 +50,10 @@ test('of many data planes that claim the same thing, exactly one has it', async 
   const { stores } = await start(rig, 4);
   const records = stores.map(
     (store) =>
-      new AcmeRecords(backgroundStore({ store, entities, hashKeys: false, published: async () => {} }), randomUUID()),
+      new AcmeRecords(
+        backgroundStore({ store, shared: true, entities, hashKeys: false, published: async () => {} }),
+        randomUUID(),
+      ),
   );
   const claims = await Promise.all(
     [...records, ...records].map((one) => one.claim({ host: 'a.test', manual: false, due: () => false })),
@@ -120,7 +123,7 @@ test('ACME on a data plane stores its certificate, and changes no other', async 
   assert.ok(store !== undefined);
   const { cert, key } = authority.issue('a.test');
   const records = new AcmeRecords(
-    backgroundStore({ store, entities, hashKeys: false, published: async () => {} }),
+    backgroundStore({ store, shared: true, entities, hashKeys: false, published: async () => {} }),
     randomUUID(),
   );
   const claim = await records.claim({ host: 'a.test', manual: false, due: () => false });
