@@ -65,7 +65,8 @@ test('continues without its control plane, starts from its copy, and follows aga
   dataPlane.child.kill('SIGTERM');
   assert.equal(await dataPlane.exit, 0);
 
-  const again = await rig.dataPlane(address, 'dp', { SLUICEGATE_CLUSTER_TIMEOUT: '300ms' });
+  const times = { SLUICEGATE_CLUSTER_TIMEOUT: '300ms', SLUICEGATE_LAST_GOOD_WAIT: '0' };
+  const again = await rig.dataPlane(address, 'dp', times);
   assert.equal(await again.statusOf('/open'), 200);
   assert.equal(await again.statusOf('/keyed', { apikey: 'key-of-ann' }), 200, 'lookups are in the copy, too');
   assert.equal(await ready(again.statusUrl), '200 ready');

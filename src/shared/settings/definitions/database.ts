@@ -28,7 +28,7 @@ export const database = {
   last_good_wait: own(
     duration('s'),
     '10s',
-    'How long a node that starts with its copy of the last good config, because PostgreSQL does not answer, reports that it is not ready. It is ready earlier when it has the config of the database.',
+    'How long a node that starts with its copy of the last good config, because PostgreSQL or its control planes do not answer, reports that it is not ready. It is ready earlier when it has the current config.',
   ),
   pg_pool_size: kong(integer(1, 1000), '10', 'Maximum number of connections that the node opens.'),
 } as const;
