@@ -92,10 +92,10 @@ test('a data plane sends nothing to a server that is not its control plane', asy
   await using rig = new HybridRig();
   const other = authority.issue('control.test');
   const impostor = await rig.controlPlane({ settings: { cert: other.cert, key: other.key } });
-  const cautious = rig.dataPlane({ ...sharedSettings([impostor.address]), timeout: 400 });
+  const cautious = rig.dataPlane({ ...sharedSettings([impostor.address]), timeout: 1000 });
   await assert.rejects(cautious.store.ping(), /unable to verify|not trusted|self-signed|certificate/);
   const signed = await rig.controlPlane({ settings: { mtls: 'pki', ca: authority.cert } });
-  const pki = { ...sharedSettings([signed.address]), mtls: 'pki' as const, ca: authority.cert, timeout: 400 };
+  const pki = { ...sharedSettings([signed.address]), mtls: 'pki' as const, ca: authority.cert, timeout: 1000 };
   const named = rig.dataPlane({ ...pki, serverName: 'other.test' });
   await assert.rejects(named.store.ping(), /does not match certificate/);
   await rig.dataPlane({ ...pki, serverName: 'control.test' }).store.ping();
@@ -251,6 +251,6 @@ test('connections above the limit are asked to come later', async () => {
   await using rig = new HybridRig();
   const control = await rig.controlPlane({ server: { maxDataPlanes: 1 } });
   await rig.introduce(control.address);
-  const late = rig.dataPlane({ ...sharedSettings([control.address]), timeout: 300 });
+  const late = rig.dataPlane({ ...sharedSettings([control.address]), timeout: 1000 });
   await assert.rejects(late.store.ping(), /the control plane is busy/);
 });

@@ -11,7 +11,7 @@ import type { CachedRows } from '../lookup/cached-rows.ts';
 import { Publisher } from '../publish/publisher.ts';
 import type { DeltaReceivers } from '../publish/publisher-options.ts';
 import { createStore } from '../store/create-store.ts';
-import type { Store } from '../store/store.ts';
+import type { Dump, Store } from '../store/store.ts';
 import { openDataPlaneStore } from './client/open-data-plane-store.ts';
 import type {
   ControlPlaneServer,
@@ -109,6 +109,8 @@ export interface ControlPlaneOptions extends ServerInternals {
   readonly entities?: EntityRegistry;
   readonly settings?: Partial<HybridSettings>;
   readonly cached?: CachedRows;
+  /** Instead of the config of the store, which is not followed then. */
+  readonly config?: Dump;
   readonly server?: Partial<ControlPlaneServerOptions>;
   readonly port?: number;
 }
@@ -142,8 +144,10 @@ export class HybridRig implements AsyncDisposable {
     const store = options.store ?? (await this.openStore(entities));
     const log = new LogLines();
     const publisher = new Publisher({ store, workers: noWorkers, log });
-    await publisher.load();
-    publisher.follow();
+    if (options.config === undefined) {
+      await publisher.load();
+      publisher.follow();
+    } else publisher.begin(options.config);
     const server = await startControlPlaneServer(
       {
         listen: [{ ip: '127.0.0.1', port }],

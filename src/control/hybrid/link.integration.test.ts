@@ -8,7 +8,7 @@ import { CachedRows } from '../lookup/cached-rows.ts';
 import { readManyRows, readRows } from '../lookup/call-handler.ts';
 import type { Publisher } from '../publish/publisher.ts';
 import { type Store, StoreError } from '../store/store.ts';
-import { authority, HybridRig, sharedSettings } from './hybrid-rig.fixture.ts';
+import { authority, HybridRig, sharedSettings, testTimes } from './hybrid-rig.fixture.ts';
 
 after(() => authority[Symbol.dispose]());
 
@@ -147,8 +147,8 @@ test('a control plane that hangs is left for another one, and calls fail with a 
   const [first, second] = [await rig.controlPlane({ store }), await rig.controlPlane({ store })];
   const [host = '', port] = first.address.split(':');
   await using proxy = await startStallingProxy({ host, port: Number(port) });
-  const settings = { ...sharedSettings([`127.0.0.1:${proxy.port}`, second.address]), timeout: 500 };
-  const data = rig.dataPlane(settings);
+  const settings = { ...sharedSettings([`127.0.0.1:${proxy.port}`, second.address]), timeout: 1500 };
+  const data = rig.dataPlane(settings, { times: { ...testTimes, silence: 4000 } });
   await data.store.ping();
   proxy.stall();
   await assert.rejects(data.store.count('consumers'), isUnavailable);
@@ -292,8 +292,37 @@ test('a data plane writes its own usage and report, and no other', async () => {
   await assert.rejects(store.putUsage([{ ...row, node: 'other', data: '[9]' }], []), TypeError);
   await store.putNodes([{ id, role: 'data_plane', data: '{}' }]);
   await assert.rejects(store.putNodes([{ id: randomUUID(), role: 'data_plane', data: '{}' }]), TypeError);
+  assert.equal(await store.countNodes(['data_plane'], 60_000), 1);
   assert.deepEqual(
     (await control.store.readNodes()).nodes.map((node) => node.id),
     [id],
   );
+});
+
+test('after the database of the control plane was restored, data planes have its config', async () => {
+  await using rig = new HybridRig();
+  const real = await rig.openStore();
+  let restored = false;
+  const store = withFunctions(real, {
+    changesSince: async (...args) => {
+      if (!restored) return real.changesSince(...args);
+      restored = false;
+      return 'rewritten';
+    },
+  });
+  const control = await rig.controlPlane({ store });
+  const data = rig.dataPlane(sharedSettings([control.address]));
+  const publisher = await rig.follow(data.store);
+  const kept = await insertService(real, 'kept');
+  assert.ok(await publisher.reached(kept.version, 5000));
+  let compared = 0;
+  publisher.onStored((event) => {
+    if (event.kind === 'config' && event.changed) compared++;
+  });
+  restored = true;
+  await insertService(real, 'restored');
+  await until(() => compared === 1);
+  assert.deepEqual(namesOf(publisher), ['kept', 'restored']);
+  const { version } = await insertService(real, 'later');
+  assert.ok(await publisher.reached(version, 5000));
 });

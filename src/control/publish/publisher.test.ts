@@ -367,3 +367,55 @@ test('logs entities that cannot be used, once, and removes them when they are fi
   publisher.noteFailures([]);
   assert.equal(publisher.failures.size, 0);
 });
+
+test('reports what it has read: each batch of changes, and each comparison', async () => {
+  const store = await openStore();
+  await insert(store, ids[0]);
+  const workers = new Receivers();
+  const publisher = new Publisher({ store, workers, log: { log: () => {} } });
+  opened.push(publisher);
+  const events: unknown[] = [];
+  const end = publisher.onStored((event) => {
+    events.push(event.kind === 'config' ? [event.kind, event.changed] : [event.kind, event.batch.changes.length]);
+    const { position } = event.kind === 'config' ? event : event.batch;
+    assert.deepEqual(position, publisher.position, 'it has what it reports');
+  });
+  await publisher.load();
+  publisher.follow();
+  const { version } = await store.write(async (writer) => {
+    await writer.insert('services', serviceRow(ids[1], { name: 'other' }));
+    const consumer = { id: '0a000000-0000-4000-8000-000000000003', created_at: 0, username: 'ada', custom_id: null };
+    await writer.insert('consumers', consumer);
+  });
+  assert.ok(await publisher.reached(version, 5000));
+  assert.deepEqual(events, [
+    ['config', true],
+    ['changes', 2],
+  ]);
+  end();
+  const later = await store.write((writer) => writer.delete('services', ids[1]));
+  assert.ok(await publisher.reached(later.version, 5000));
+  assert.equal(events.length, 2);
+});
+
+test('continues with a config of its store without reading it again', async () => {
+  const store = await openStore();
+  await insert(store, ids[0]);
+  const copy = await store.dump(['services']);
+  const { version } = await insert(store, ids[1]);
+  const dumps: unknown[] = [];
+  const watched = new Proxy(store, {
+    get(target, name) {
+      if (name === 'dump') dumps.push(name);
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const publisher = new Publisher({ store: watched, workers: new Receivers(), log: { log: () => {} } });
+  opened.push(publisher);
+  publisher.resume(copy);
+  publisher.follow();
+  assert.ok(await publisher.reached(version, 5000));
+  assert.equal(publisher.config().upserts.services?.length, 2);
+  assert.deepEqual(dumps, []);
+});

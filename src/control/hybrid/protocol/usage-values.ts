@@ -4,12 +4,13 @@ import { type Check, fail, integer, list, number, object, oneOf, text, word } fr
 const resolution = oneOf('minute', 'hour', 'day');
 const order = oneOf('asc', 'desc');
 const filters = ['node', 'route', 'service', 'consumer', 'version'] as const;
-const wanted = list(word, 1000);
-const data = text(64 * 1024);
+const wanted = list(text(4096), 1000);
+const data = text(256 * 1024);
+const shortText = text(4096);
 
 export const usageKey: Check<UsageKey> = (given, name) => {
   const fields = object(given, name);
-  const member = (key: string): string => word(fields[key], `${name}.${key}`);
+  const member = (key: string): string => shortText(fields[key], `${name}.${key}`);
   return {
     resolution: resolution(fields['resolution'], `${name}.resolution`),
     start: integer(0)(fields['start'], `${name}.start`),
@@ -32,7 +33,7 @@ export const usageName: Check<UsageName> = (given, name) => {
   return {
     kind: word(fields['kind'], `${name}.kind`),
     id: word(fields['id'], `${name}.id`),
-    name: text(1024)(fields['name'], `${name}.name`),
+    name: shortText(fields['name'], `${name}.name`),
     seen: integer(0)(fields['seen'], `${name}.seen`),
   };
 };

@@ -3,16 +3,18 @@ import type { EntityRegistry } from '../../../shared/entities/registry.ts';
 import type { Publisher } from '../../publish/publisher.ts';
 import type { PublisherLog, StoredEvent } from '../../publish/publisher-options.ts';
 import type { Change, ChangeBatch, FeedPosition, Store } from '../../store/store.ts';
-import type { ToDataPlane } from '../protocol/messages.ts';
 import type { DataPlaneRights } from './data-plane-rights.ts';
 import { changesForDataPlanes } from './feed-rows.ts';
 import { SharedConfig } from './shared-config.ts';
+import { encodeMessage, textBatches } from './text-batches.ts';
 
 export interface ConfigFeedOptions {
   readonly publisher: Publisher;
   readonly store: Store;
   readonly entities: EntityRegistry;
   readonly rights: DataPlaneRights;
+  /** Maximum bytes of a message. */
+  readonly maxPayload: number;
   readonly log: PublisherLog;
 }
 
@@ -35,7 +37,6 @@ const maxBytes = 16 * 1024 * 1024;
 /** Changes that are read from the database for a data plane; with more it gets the whole config. */
 const maxCaughtUp = 4096;
 const changesPerRead = 256;
-const changesPerMessage = 256;
 /** Data planes that receive a step in one turn of the event loop. */
 const listenersPerTurn = 50;
 /** Data planes that connect together have the same position. Milliseconds for which the answer about it is used again. */
@@ -109,9 +110,14 @@ export class ConfigFeed {
     if (current !== null && current.epoch === this.#epoch && this.after(current.position) !== 'gone') {
       return current.acquire();
     }
-    const { publisher } = this.#options;
-    this.#whole = new SharedConfig(publisher.config(), publisher.position, this.#epoch, (config) => {
-      if (this.#whole === config) this.#whole = null;
+    const { publisher, maxPayload } = this.#options;
+    this.#whole = new SharedConfig(publisher.config(), {
+      position: publisher.position,
+      epoch: this.#epoch,
+      maxPayload,
+      onUnused: (config) => {
+        if (this.#whole === config) this.#whole = null;
+      },
     });
     return this.#whole.acquire();
   }
@@ -147,14 +153,16 @@ export class ConfigFeed {
   }
 
   async #step(since: FeedPosition, { changes, position }: ChangeBatch): Promise<FeedStep> {
-    const { entities, rights } = this.#options;
+    const { entities, rights, maxPayload } = this.#options;
     const shown = changesForDataPlanes(changes, entities, rights);
     const messages: Buffer[] = [];
-    for (let at = 0; at === 0 || at < shown.length; at += changesPerMessage) {
-      if (at > 0) await nextTurn();
-      const isLast = at + changesPerMessage >= shown.length;
-      messages.push(changesMessage(shown.slice(at, at + changesPerMessage), isLast ? position : null));
+    let sent = 0;
+    for (const texts of textBatches(shown)) {
+      if (sent > 0) await nextTurn();
+      sent += texts.length;
+      messages.push(...encodeMessage(changesText(texts, sent === shown.length ? position : null), maxPayload));
     }
+    if (sent === 0) messages.push(...encodeMessage(changesText([], position), maxPayload));
     return { since, position, messages };
   }
 
@@ -195,8 +203,9 @@ export class ConfigFeed {
   }
 }
 
-function changesMessage(changes: readonly Change[], position: FeedPosition | null): Buffer {
-  return Buffer.from(JSON.stringify({ t: 'changes', changes, position } satisfies ToDataPlane));
+/** A message `changes`. */
+function changesText(changes: readonly string[], position: FeedPosition | null): string {
+  return `{"t":"changes","changes":[${changes.join(',')}],"position":${JSON.stringify(position)}}`;
 }
 
 function bytesOf({ messages }: FeedStep): number {

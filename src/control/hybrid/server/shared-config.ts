@@ -1,14 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Row } from '../../../shared/entities/entity.ts';
 import { type SnapshotDelta, snapshotEntities } from '../../../shared/messages/messages.ts';
 import type { FeedPosition } from '../../store/store.ts';
 import type { ToDataPlane } from '../protocol/messages.ts';
+import { encodeMessage, textBatches } from './text-batches.ts';
 
-/** A message ends at this size or number of rows, so that neither end is blocked by one. */
-const charactersPerMessage = 128 * 1024;
-const rowsPerMessage = 256;
 /** Milliseconds for which it stays after its last use: data planes often join one after the other. */
 const linger = 2000;
+
+export interface SharedConfigOptions {
+  readonly position: FeedPosition;
+  readonly epoch: number;
+  /** Maximum bytes of a message. */
+  readonly maxPayload: number;
+  readonly onUnused: (config: SharedConfig) => void;
+}
 
 /** The whole config in one position, as messages. They are made while the fastest data plane reads them. */
 export class SharedConfig {
@@ -22,10 +27,11 @@ export class SharedConfig {
   #making: Promise<void> | null = null;
   #unused: NodeJS.Timeout | null = null;
 
-  constructor(config: SnapshotDelta, position: FeedPosition, epoch: number, onUnused: (config: SharedConfig) => void) {
+  constructor(config: SnapshotDelta, options: SharedConfigOptions) {
+    const { position, epoch, maxPayload, onUnused } = options;
     this.position = position;
     this.epoch = epoch;
-    this.#source = messagesOf(config, position);
+    this.#source = messagesOf(config, position, maxPayload);
     this.#onUnused = onUnused;
   }
 
@@ -57,31 +63,15 @@ export class SharedConfig {
   }
 }
 
-function* messagesOf(config: SnapshotDelta, position: FeedPosition): Generator<Buffer> {
-  yield encode({ t: 'begin' });
+function* messagesOf(config: SnapshotDelta, position: FeedPosition, maxPayload: number): Generator<Buffer> {
+  const encode = (json: string): readonly Buffer[] => encodeMessage(json, maxPayload);
+  yield* encode(JSON.stringify({ t: 'begin' } satisfies ToDataPlane));
   let total = 0;
   for (const entity of snapshotEntities) {
-    let texts: string[] = [];
-    let length = 0;
-    for (const row of config.upserts[entity] ?? ([] as readonly Row[])) {
-      const json = JSON.stringify(row);
-      texts.push(json);
-      length += json.length;
-      total++;
-      if (texts.length < rowsPerMessage && length < charactersPerMessage) continue;
-      yield rowsMessage(entity, texts);
-      texts = [];
-      length = 0;
+    for (const rows of textBatches(config.upserts[entity] ?? [])) {
+      total += rows.length;
+      yield* encode(`{"t":"rows","entity":"${entity}","rows":[${rows.join(',')}]}`);
     }
-    if (texts.length > 0) yield rowsMessage(entity, texts);
   }
-  yield encode({ t: 'config', position, rows: total });
-}
-
-function rowsMessage(entity: string, rows: readonly string[]): Buffer {
-  return Buffer.from(`{"t":"rows","entity":${JSON.stringify(entity)},"rows":[${rows.join(',')}]}`);
-}
-
-function encode(message: ToDataPlane): Buffer {
-  return Buffer.from(JSON.stringify(message));
+  yield* encode(JSON.stringify({ t: 'config', position, rows: total } satisfies ToDataPlane));
 }

@@ -90,7 +90,7 @@ class LinkServer implements ControlPlaneServer {
     const { settings, store, entities, publisher, cached, log, nodeId, hostname, version } = options;
     this.#options = options;
     this.#tls = linkTls(settings);
-    this.#feed = new ConfigFeed({ publisher, store, entities, rights, log });
+    this.#feed = new ConfigFeed({ publisher, store, entities, rights, log, maxPayload: settings.maxPayload });
     const { pingInterval, silence } = linkTimes(options.times);
     this.#session = {
       node: { nodeId, hostname, version },

@@ -42,7 +42,6 @@ type Method = (args: Fields, node: string) => Promise<unknown>;
 const value = text(1024 * 1024);
 const keys = list(text(4096), 10_000);
 const report = text(256 * 1024);
-
 /** Answers the calls of data planes from the store of the control plane. */
 export class StoreCallHandler {
   readonly #options: StoreCallOptions;
