@@ -2,6 +2,7 @@ import type { DataPlaneStore } from '../control/hybrid/contract.ts';
 import { LeaseDesk } from '../control/limits/lease-desk.ts';
 import { Publisher } from '../control/publish/publisher.ts';
 import { pluginCallFields } from '../control/supervisor/plugin-call-fields.ts';
+import type { Supervisor } from '../control/supervisor/supervisor.ts';
 import type { Analytics } from '../control/usage/analytics.ts';
 import type { ToWorker } from '../shared/messages/messages.ts';
 import { pluginSettings } from '../shared/messages/plugin-settings.ts';
@@ -145,7 +146,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     const expiry = new ExpiryJob(store, log, settings);
     shutdown.add('the control plane', () => expiry.stop());
   }
-  if (link !== null) acknowledge(publisher, link);
+  if (link !== null) acknowledge(publisher, supervisor, link);
 
   node.workerReports.handleWith({
     nameCall: (call) => pluginCallFields(call, publisher.config()),
@@ -182,11 +183,11 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
 const acknowledgeLimit = 10_000;
 
 /** Reports to the control plane which version all workers have. */
-function acknowledge(publisher: Publisher, link: DataPlaneStore): void {
+function acknowledge(publisher: Publisher, workers: Supervisor, link: DataPlaneStore): void {
   publisher.onStored((event) => {
     const { version } = event.kind === 'changes' ? event.batch.position : event.position;
-    void publisher.reached(version, acknowledgeLimit).then((reached) => {
-      if (reached) link.acknowledge(version);
+    void workers.settled(publisher.sent, acknowledgeLimit).then((settled) => {
+      if (settled) link.acknowledge(version);
     });
   });
 }

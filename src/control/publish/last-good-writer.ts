@@ -2,9 +2,15 @@ export interface LastGoodWriterOptions {
   /** Writes the current state. */
   readonly write: () => Promise<void>;
   readonly onError: (error: unknown) => void;
-  /** Milliseconds from a change to its write, and thus between two writes. Default 1000. */
+  /**
+   * Minimum milliseconds from a change to its write, and thus between two writes. Default 1000. A write that takes long, as of a large
+   * config, is followed by a pause of several times its duration.
+   */
   readonly delay?: number;
 }
+
+/** Minimum pause after a write, compared with its duration. */
+const restFactor = 5;
 
 /** Keeps a last-good file up to date: many changes in a row need one write. */
 export class LastGoodWriter {
@@ -12,6 +18,8 @@ export class LastGoodWriter {
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> | null = null;
   #changed = false;
+  /** Milliseconds. */
+  #lastDuration = 0;
 
   constructor(options: LastGoodWriterOptions) {
     this.#options = options;
@@ -19,7 +27,8 @@ export class LastGoodWriter {
 
   changed(): void {
     this.#changed = true;
-    this.#timer ??= setTimeout(() => void this.flush(), this.#options.delay ?? 1000).unref();
+    const delay = Math.max(this.#options.delay ?? 1000, this.#lastDuration * restFactor);
+    this.#timer ??= setTimeout(() => void this.flush(), delay).unref();
   }
 
   /** Writes pending changes. Never rejects. */
@@ -29,8 +38,10 @@ export class LastGoodWriter {
     await this.#writing;
     if (!this.#changed) return;
     this.#changed = false;
+    const began = performance.now();
     this.#writing = this.#options.write().catch(this.#options.onError);
     await this.#writing;
+    this.#lastDuration = performance.now() - began;
     this.#writing = null;
   }
 }
