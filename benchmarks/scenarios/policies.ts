@@ -21,7 +21,7 @@ export const policies: Scenario = {
     const admin = new AdminClient(gateway.adminUrl);
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     try {
-      await admin.addRoutes(context.backend.url, 4);
+      await admin.addRoutes(context.backend.url, 5);
       await configure(admin, publicKey);
       const tokens = join(context.folder, 'tokens');
       context.say(`signing ${freshTokens} tokens`);
@@ -37,15 +37,24 @@ export const policies: Scenario = {
         { subject: gateway, path: '/r/2', load: withKey },
         { subject: gateway, path: '/r/3', load: reused },
         { subject: gateway, path: '/r/3', load: fresh },
+        { subject: gateway, path: '/r/4', load: withKey },
       ]);
       const cost = measured.map(({ cpuPerRequest }) => cpuPerRequest);
-      const [peer = Number.NaN, , keyed = Number.NaN, limited = Number.NaN, known = Number.NaN, unknown = Number.NaN] =
-        cost;
+      const [peer = Number.NaN, , keyed = Number.NaN, limited = Number.NaN] = cost;
+      const [known = Number.NaN, unknown = Number.NaN, leased = Number.NaN] = cost.slice(4);
       const check = await signatureCheck(context, publicKey, list);
       const common = { scenario: 'policies', unit: 'µs' };
       return [
         figure({ ...common, what: 'CPU per request, key-auth', gateway: keyed, peer, maxRatio: 1.8 }),
         figure({ ...common, what: 'key-auth and rate-limiting (local)', gateway: limited, peer, maxRatio: 2 }),
+        figure({
+          ...common,
+          what: 'rate-limiting (cluster, one hot key)',
+          gateway: leased,
+          peer: limited,
+          peerName: 'the same, local',
+          maxRatio: 1.1,
+        }),
         figure({ ...common, what: 'jwt RS256, one token', gateway: known, peer, maxRatio: 2 }),
         figure({
           ...common,
@@ -76,6 +85,11 @@ async function configure(admin: AdminClient, publicKey: KeyObject): Promise<void
   await admin.write('POST', '/routes/route-2/plugins', {
     name: 'rate-limiting',
     config: { minute: farAway, policy: 'local' },
+  });
+  await admin.write('POST', '/routes/route-4/plugins', { name: 'key-auth' });
+  await admin.write('POST', '/routes/route-4/plugins', {
+    name: 'rate-limiting',
+    config: { minute: farAway, policy: 'cluster' },
   });
   await admin.write('POST', '/routes/route-3/plugins', { name: 'jwt', config: { claims_to_verify: ['exp'] } });
 }

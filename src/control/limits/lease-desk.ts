@@ -1,8 +1,12 @@
 import type { Lease, LeaseRequest } from '../../shared/limits/lease.ts';
 import type { Store } from '../store/store.ts';
 
-/** Milliseconds between two counts of the nodes, while leases are requested. */
+/**
+ * Milliseconds between two counts of the nodes, while leases are requested: at least, and for each node, because each count reads the
+ * reports of all of them.
+ */
 const countInterval = 5000;
+const countIntervalPerNode = 100;
 
 /** Milliseconds without a report after which a node is not counted: three reports. */
 const silence = 15_000;
@@ -37,7 +41,7 @@ export class LeaseDesk {
   /** In the background: while the store does not say, the number stays. */
   #count(): void {
     const now = performance.now();
-    if (now - this.#countedAt < countInterval) return;
+    if (now - this.#countedAt < Math.max(countInterval, this.#nodes * countIntervalPerNode)) return;
     this.#countedAt = now;
     this.#store.countNodes(['traditional', 'data_plane'], silence).then(
       (nodes) => {

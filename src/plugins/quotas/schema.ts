@@ -21,7 +21,7 @@ export const config = record({
     required: true,
     default: true,
     description:
-      'While the store is unavailable: true lets each node continue with its own counts, false answers requests with 500.',
+      'While the store is unavailable: true lets each node accept its share of what is left, false answers requests with 500.',
   }),
   hide_client_headers: boolean({
     required: true,

@@ -82,7 +82,6 @@ class ClusterWindows implements WindowLimiter {
     this.#table = new LeaseTable(table, options);
     this.#host = {
       table: this.#table,
-      nodes: () => link.nodes,
       exact: () => this.#exact || this.#leased.size >= maxLeasedKeys,
       windowOf: (at, key, window) => this.#windowOf(at, key, window),
       sent: (job) => this.#jobs.delete(job.key),
@@ -119,7 +118,10 @@ class ClusterWindows implements WindowLimiter {
   close(): void {
     if (this.#sweep !== null) clearTimeout(this.#sweep);
     this.#sweep = null;
-    for (const key of this.#leased) this.#giveBack(key, this.#table.takeSurplus(key, true).surplus);
+    // Without the store, the leases stay for the next limiter of these keys, or count until their windows end.
+    if (this.#link.failure === null) {
+      for (const key of this.#leased) this.#giveBack(key, this.#table.takeSurplus(key, true).surplus);
+    }
     this.#leased.clear();
     this.#closed = true;
     this.#link.close();
@@ -195,7 +197,7 @@ class ClusterWindows implements WindowLimiter {
     if (!this.#isTolerant || !(error instanceof LimiterUnavailable)) throw error;
     this.#options.onUnavailable?.(error);
     const table = this.#table;
-    const { violated, owed } = table.takeEmergency(key, costs, what, this.#link.nodes);
+    const { violated, owed } = table.takeEmergency(key, costs, what);
     for (const [at, units] of owed.entries()) {
       if (units > 0) this.#link.owe(this.#windowOf(at, key, table.windows[at]!), units);
     }

@@ -10,7 +10,7 @@ export interface LeaseRequest {
   readonly unit: number;
   /** True: granted even above the limits. */
   readonly force: boolean;
-  /** Fraction of what `wanted` leaves in a window that can be granted ahead, from 0 to 1. Default: 0. */
+  /** Fraction of what `wanted` leaves in a window that the node can hold afterwards by what is granted ahead, from 0 to 1. Default: 0. */
   readonly share?: number;
 }
 

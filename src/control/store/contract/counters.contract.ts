@@ -74,6 +74,11 @@ export function registerCounterTests(bench: StoreBench): void {
     assert.deepEqual(lease, { granted: 4, used: [28, 24], before: [0, 0], taken: [28, 21] });
     const [only] = await store.leaseCounters([request(windows, { wanted: 0, share: 0.25 })]);
     assert.deepEqual(only, { granted: 0, used: [46, 44], before: [0, 0], taken: [18, 20] });
+    const [rest] = await store.leaseCounters([
+      request([window('a/minute', 100, { held: 10, ahead: 50 })], { wanted: 3, share: 0.5 }),
+    ]);
+    // Half of 54, of which it holds 7.
+    assert.deepEqual(rest?.taken, [20]);
   });
 
   it('grants what a node holds even if nothing else is left, and nothing ahead then', async () => {

@@ -36,8 +36,6 @@ export interface LeaseJob {
  * more than the limit.
  */
 export class CounterLink {
-  /** Number of nodes that carry requests; 0: unknown. */
-  nodes = 0;
   readonly #send: RequestLeases;
   #jobs: LeaseJob[] = [];
   #returns: LeaseRequest[] = [];
@@ -111,8 +109,8 @@ export class CounterLink {
   }
 
   async #sendBatch(): Promise<void> {
-    // First, so that what is given back can be granted again in this batch.
-    const requests = this.#returns.splice(0, batchSize);
+    // First, so that what is given back can be granted again in this batch; not all of them, so that nobody waits for many.
+    const requests = this.#returns.splice(0, batchSize / 2);
     const returned = requests.length;
     const jobs: { readonly job: LeaseJob; readonly from: number; readonly to: number }[] = [];
     while (requests.length < batchSize && this.#jobs.length > 0) {
@@ -126,7 +124,6 @@ export class CounterLink {
     try {
       const answers = await inTime(leases);
       if (answers.length !== requests.length) throw new Error('not every request of the batch was answered');
-      this.nodes = answers.at(-1)?.nodes ?? this.nodes;
       for (const { job, from, to } of jobs) job.answered(answers.slice(from, to));
     } catch (error) {
       this.#failed(
@@ -136,6 +133,7 @@ export class CounterLink {
       if (returned === requests.length) return;
       leases.then(
         (answers) => {
+          if (answers.length !== requests.length) return;
           for (const { job, from, to } of jobs) job.late(answers.slice(from, to));
         },
         () => undefined,

@@ -3,10 +3,12 @@ import { grantLease } from './grant-lease.ts';
 
 /** A fake of the relational store, whose own suite is `store/contract/counters.contract.ts`. */
 export class FakeCounterStore {
-  state: 'answers' | 'refuses' | 'hangs' = 'answers';
+  /** `late`: counts at once, and answers with `answerLate`. */
+  state: 'answers' | 'refuses' | 'hangs' | 'late' = 'answers';
   batches = 0;
   /** Reported with each lease; 0: it is not. */
   nodes = 0;
+  readonly #late: (() => void)[] = [];
   readonly #counters = new Map<string, number>();
 
   async lease(requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
@@ -14,7 +16,13 @@ export class FakeCounterStore {
     await new Promise((resolve) => setImmediate(resolve));
     if (this.state === 'refuses') throw new Error('connection refused');
     if (this.state === 'hangs') return await new Promise(() => undefined);
-    return requests.map((request) => this.#grant(request));
+    const leases = requests.map((request) => this.#grant(request));
+    if (this.state === 'late') await new Promise<void>((resolve) => this.#late.push(resolve));
+    return leases;
+  }
+
+  answerLate(): void {
+    for (const answer of this.#late.splice(0)) answer();
   }
 
   keys(): readonly string[] {

@@ -20,7 +20,9 @@ export function grantLease(request: LeaseRequest, used: readonly number[], befor
   const taken = windows.map(({ held = 0, ahead = 0 }, at) => {
     if (granted < 0) return Math.max(granted, -(used[at] ?? 0));
     const exact = Math.max(0, granted - held);
-    return exact + Math.max(0, Math.min(ahead, Math.floor(((rooms[at] ?? 0) - exact) * share)));
+    // What it holds afterwards is at most the share.
+    const free = Math.floor(((rooms[at] ?? 0) - exact) * share) - Math.max(0, held - granted);
+    return exact + Math.max(0, Math.min(ahead, free));
   });
   return { granted, used: taken.map((units, at) => (used[at] ?? 0) + units), before, taken };
 }

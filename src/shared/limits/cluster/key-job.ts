@@ -17,8 +17,6 @@ export interface Waiter {
 /** What the jobs of a limiter share. */
 export interface JobHost {
   readonly table: LeaseTable;
-  /** Number of nodes that carry requests; 0: unknown. */
-  readonly nodes: () => number;
   /** True: nothing is leased ahead. */
   readonly exact: () => boolean;
   readonly windowOf: (at: number, key: string, window: HeldWindow) => LeaseWindow;
@@ -50,12 +48,12 @@ export class KeyJob implements LeaseJob {
   }
 
   requests(): readonly LeaseRequest[] {
-    const { table, nodes, exact, windowOf, sent } = this.#host;
+    const { table, exact, windowOf, sent } = this.#host;
     sent(this);
     const costs = this.takers.map(({ cost }) => cost);
     this.#wanted = costs.reduce((sum, cost) => sum + cost, 0);
     this.#planned = table.plan(this.key, this.#wanted, exact() ? null : answerTimeout);
-    const known = nodes();
+    const known = table.nodes.count;
     const first = costs[0] ?? 1;
     const request: LeaseRequest = {
       windows: this.#planned.map((window, at) => ({
@@ -76,6 +74,7 @@ export class KeyJob implements LeaseJob {
   answered(leases: readonly Lease[]): void {
     const lease = leases[this.#last];
     if (lease === undefined) return;
+    if (lease.nodes !== undefined) this.#host.table.nodes.note(lease.nodes);
     this.#credit(lease);
   }
 

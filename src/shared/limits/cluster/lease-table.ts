@@ -1,48 +1,15 @@
-import type { WindowLimiterOptions, WindowPeriod } from '../../../plugin-sdk/limits.ts';
+import type { WindowLimiterOptions } from '../../../plugin-sdk/limits.ts';
 import type { KeyHash } from '../../zones/key-hash.ts';
 import { Field } from '../../zones/zone-layout.ts';
 import type { ZoneTable } from '../../zones/zone-table.ts';
-import { shareOfPrevious, windowAt } from '../window-counts.ts';
+import { windowAt } from '../window-counts.ts';
+import { type EmergencyShare, emergencyShare } from './emergency-share.ts';
+import { KeyDemand } from './key-demand.ts';
+import { KnownNodes } from './known-nodes.ts';
+import { ShareField, WindowField, windowTag } from './lease-slots.ts';
 
 const { lastUsed, expiresAt } = Field;
-
-/** Fields of the slot of a window: when it began, what the node holds, and the last counts from the store. */
-const windowStart = Field.first;
-const held = Field.second;
-const usedByAll = Field.third;
-const usedBefore = Field.fourth;
-
-/** Fields of the slot of the window's emergency share: what was accepted without the store, in this window and the previous one. */
-const accepted = Field.second;
-const acceptedBefore = Field.third;
-
-/** Fields of the slot of a key: no new request ahead until then, accepted units since then, and what was held after the last lease. */
-const quietUntil = Field.first;
-const units = Field.second;
-const since = Field.third;
-const size = Field.fourth;
-
-const periods: readonly WindowPeriod[] = ['second', 'minute', 'hour', 'day', 'month', 'year'];
-
-/** Leases are not handed over to a successor, which could not return them: tags that `ZoneTransfer` leaves out. */
-const firstTag = 0x10000;
-const keyTag = firstTag + 2 * periods.length;
-
-/** Milliseconds that a lease is meant to last, at the current rate of the key on this node. */
-const horizon = 200;
-
-/** A lease for fewer units would save nothing: each request asks for itself. */
-const smallestLease = 4;
-
-/** Milliseconds without a request after which a lease is given back. */
-const idleTime = 150;
-
-/** Minimum milliseconds between leases in the background. */
-const quietTime = 20;
-
-/** Milliseconds over which the rate is measured: from the first unit, and at most about. */
-const shortestMeasure = 100;
-const longestMeasure = 400;
+const { start: windowStart, held, usedByAll, usedBefore } = WindowField;
 
 /** Milliseconds that a clock correction may set it back by: the current window continues meanwhile. */
 const correction = 1000;
@@ -96,6 +63,7 @@ export interface Credited {
  */
 export class LeaseTable {
   readonly windows: readonly SeenWindow[];
+  readonly nodes: KnownNodes;
   /** After `take` and `drawUpTo`: less than half of the last lease is left. */
   isLow = false;
   /** The time of the last step, milliseconds since the epoch. */
@@ -107,6 +75,7 @@ export class LeaseTable {
   readonly #now: () => number;
   readonly #tags: readonly number[];
   readonly #slots: number[];
+  readonly #demand: KeyDemand;
   /** The last computed window of each limit: most requests are in the same one. */
   readonly #current: { start: number; end: number }[];
 
@@ -118,7 +87,9 @@ export class LeaseTable {
     // What was leased for another limit is not used for this one.
     const rules = limits.map(({ period, limit }) => `${period}=${limit}`).join(',');
     this.#hash = table.hasher(`lease:${rules}${this.#sliding ? '~' : ''}:${namespace}:`);
-    this.#tags = limits.map(({ period }) => firstTag + 2 * periods.indexOf(period));
+    this.nodes = new KnownNodes(table);
+    this.#demand = new KeyDemand(table);
+    this.#tags = limits.map(({ period }) => windowTag(period));
     this.#slots = limits.map(() => -1);
     this.#current = limits.map(() => ({ start: 0, end: 0 }));
     this.windows = limits.map(() => ({ start: 0, end: 0, used: 0, before: 0 }));
@@ -141,7 +112,7 @@ export class LeaseTable {
         if (left < least) least = left;
         this.#see(at, slot);
       }
-      this.isLow = this.#count(now, cost, least);
+      this.isLow = this.#demand.count(now, cost, least);
     }
     table.unlock();
     return enough;
@@ -162,16 +133,19 @@ export class LeaseTable {
     const { values } = table;
     table.lock(this.#hash, key);
     const now = this.#begin();
+    let least = Number.POSITIVE_INFINITY;
     const missing = this.#limits.map((_, at) => {
       const slot = this.#find(at, now);
+      const has = slot < 0 ? 0 : values[slot + held]!;
+      const drawn = Math.min(cost, has);
+      least = Math.min(least, has - drawn);
       if (slot < 0) return cost;
-      const drawn = Math.min(cost, values[slot + held]!);
-      values[slot + held]! -= drawn;
+      values[slot + held] = has - drawn;
       values[slot + lastUsed] = now;
       this.#see(at, slot);
       return cost - drawn;
     });
-    this.isLow = this.#count(now, cost, 0);
+    this.isLow = this.#demand.count(now, cost, least);
     table.unlock();
     return missing;
   }
@@ -186,23 +160,18 @@ export class LeaseTable {
     const { values } = table;
     table.lock(this.#hash, key);
     const now = this.#begin();
-    const slot = table.claim(keyTag, now);
-    const quiet = timeout === null || slot < 0 || values[slot + quietUntil]! > now;
-    const rate = slot < 0 ? 0 : this.#rate(slot, now, wanted);
+    const rate = timeout === null ? 0 : this.#demand.rateForLease(now, wanted);
     let leases = false;
     const planned = this.#limits.map((_, at): HeldWindow => {
-      const found = this.#find(at, now);
-      const has = found < 0 ? 0 : values[found + held]!;
+      const slot = this.#find(at, now);
+      const has = slot < 0 ? 0 : values[slot + held]!;
       const { start, end } = this.windows[at]!;
-      const target = Math.floor(rate * Math.min(horizon, end - now));
-      const ahead = quiet || target < smallestLease ? 0 : Math.max(0, target - Math.max(0, has - wanted));
+      const target = this.#demand.target(rate, end - now);
+      const ahead = Math.max(0, target - Math.max(0, has - wanted));
       if (ahead > 0) leases = true;
       return { start, end, held: has, ahead };
     });
-    if (slot >= 0) {
-      if (leases) values[slot + quietUntil] = now + (timeout ?? 0);
-      this.#stampKey(slot, now);
-    }
+    if (leases && timeout !== null) this.#demand.requested(now, timeout);
     table.unlock();
     return planned;
   }
@@ -251,13 +220,12 @@ export class LeaseTable {
       else if (pool > 0) surplus.push({ at, start: planned[at]!.start, amount: pool });
       least = Math.min(least, slot < 0 ? 0 : pool);
     }
-    const own = table.claim(keyTag, now);
-    if (own >= 0) {
-      values[own + units]! += spent;
-      if (spent > 0) this.#stampKey(own, now);
-      values[own + size] = least < smallestLease ? 0 : least;
-      if (planned.some(({ ahead }) => ahead > 0)) values[own + quietUntil] = now + quietTime;
-    }
+    this.#demand.leased(
+      now,
+      spent,
+      least,
+      planned.some(({ ahead }) => ahead > 0),
+    );
     table.unlock();
     for (const { one, pools: left } of served) one.serve(seen(planned, counts, left), now);
     const windows = seen(planned, counts, pools);
@@ -267,8 +235,7 @@ export class LeaseTable {
   /** The lease that was planned has failed: the next may be requested. */
   failed(key: string): void {
     this.#table.lock(this.#hash, key);
-    const slot = this.#table.find(keyTag);
-    if (slot >= 0) this.#table.values[slot + quietUntil] = 0;
+    this.#demand.failed();
     this.#table.unlock();
   }
 
@@ -278,9 +245,7 @@ export class LeaseTable {
     const { values } = table;
     table.lock(this.#hash, key);
     const now = this.#begin();
-    const own = table.find(keyTag);
-    const idle = everything || own < 0 || now - values[own + lastUsed]! >= idleTime;
-    const rate = own < 0 ? 0 : this.#rate(own, now, 0);
+    const need = everything ? 0 : this.#demand.need(now);
     const surplus: Surplus[] = [];
     let holds = false;
     for (let at = 0; at < this.#limits.length; at++) {
@@ -288,19 +253,13 @@ export class LeaseTable {
       if (slot < 0) continue;
       const has = values[slot + held]!;
       const start = values[slot + windowStart]!;
-      const { end } = windowAt(this.#limits[at]!.period, start);
-      const over = now >= end;
-      const keep = idle || over ? 0 : Math.ceil(rate * horizon);
-      if (has - 2 * keep < (keep === 0 ? 1 : smallestLease)) {
-        if (has > 0) holds = true;
-        continue;
-      }
+      const over = now >= windowAt(this.#limits[at]!.period, start).end;
+      const keep = over ? 0 : has <= 2 * need ? has : need;
       values[slot + held] = keep;
       if (keep > 0) holds = true;
       // Of a fixed window that is over, nobody can use it.
-      if (!over || this.#sliding) surplus.push({ at, start, amount: has - keep });
+      if (has > keep && (!over || this.#sliding)) surplus.push({ at, start, amount: has - keep });
     }
-    if (surplus.length > 0 && own >= 0) values[own + size] = Math.min(values[own + size]!, Math.ceil(rate * horizon));
     table.unlock();
     return { surplus, holds };
   }
@@ -311,32 +270,32 @@ export class LeaseTable {
    * which it was decided. `take` counts unless it is rejected, `add` always, `peek` never.
    *
    * @param costs For each window.
-   * @param nodes 0: unknown, which counts as one.
    * @returns For each window what was taken of the share, and the index of the first that has too little left, or -1.
    */
   takeEmergency(
     key: string,
     costs: readonly number[],
     what: 'take' | 'add' | 'peek',
-    nodes: number,
   ): { readonly violated: number; readonly owed: readonly number[] } {
     const table = this.#table;
     const { values } = table;
+    // Another key, with another lock.
+    const nodes = this.nodes.count;
     table.lock(this.#hash, key);
     const now = this.#begin();
     const states = this.#limits.map((_, at) => this.#emergencyOf(at, now, costs[at] ?? 0, nodes));
-    const violated = states.findIndex(({ isHeld, room }, at) => !isHeld && room < (costs[at] ?? 0));
+    const violated = states.findIndex(({ share }, at) => share !== null && share.room < (costs[at] ?? 0));
     const counts = what === 'add' || (what === 'take' && violated < 0);
-    const owed = states.map(({ slot, share, isHeld, room }, at) => {
+    const owed = states.map(({ leased, share }, at) => {
       const cost = counts ? (costs[at] ?? 0) : 0;
-      if (isHeld) {
-        values[slot + held]! -= cost;
-        this.#see(at, slot);
+      if (share === null) {
+        values[leased + held]! -= cost;
+        this.#see(at, leased);
         return 0;
       }
-      if (share >= 0) values[share + accepted]! += cost;
+      if (share.slot >= 0) values[share.slot + ShareField.accepted]! += cost;
       const window = this.windows[at]!;
-      window.used = this.#limits[at]!.limit - Math.max(0, room - cost);
+      window.used = this.#limits[at]!.limit - Math.max(0, share.room - cost);
       window.before = 0;
       return cost;
     });
@@ -384,41 +343,6 @@ export class LeaseTable {
     window.before = values[slot + usedBefore]!;
   }
 
-  /** Counts accepted units. True: a lease should be requested in the background. */
-  #count(now: number, cost: number, least: number): boolean {
-    const { values } = this.#table;
-    const slot = this.#table.find(keyTag);
-    if (slot < 0) return false;
-    values[slot + units]! += cost;
-    values[slot + lastUsed] = now;
-    return least * 2 < values[slot + size]! && values[slot + quietUntil]! <= now;
-  }
-
-  /** Accepted units per millisecond, with those that wait. Called at least once per lease, so it also forgets. */
-  #rate(slot: number, now: number, waiting: number): number {
-    const { values } = this.#table;
-    const begun = values[slot + since]!;
-    const elapsed = now - begun;
-    const counted = values[slot + units]!;
-    if (begun === 0 || elapsed < 0 || elapsed > 5 * longestMeasure) {
-      values[slot + since] = now;
-      values[slot + units] = 0;
-    } else if (elapsed > longestMeasure) {
-      values[slot + since] = now - elapsed / 2;
-      values[slot + units] = counted / 2;
-    }
-    // A key that was not used for a while begins with exact grants.
-    if (begun === 0 || elapsed > 5 * longestMeasure) return 0;
-    return (counted + waiting) / Math.max(shortestMeasure, elapsed);
-  }
-
-  #stampKey(slot: number, now: number): void {
-    const { values } = this.#table;
-    values[slot + lastUsed] = now;
-    // An idle slot can be reused: only the rate is lost.
-    values[slot + expiresAt] = now + 60_000;
-  }
-
   /** The slot for what was leased of a window; -1: there is none, or the node is in a later window already. */
   #claimFor(at: number, { start, end }: HeldWindow, now: number, surplus: Surplus[]): number {
     const table = this.#table;
@@ -426,8 +350,9 @@ export class LeaseTable {
     const slot = table.claim(this.#tags[at]!, now);
     if (slot < 0) return -1;
     const before = values[slot + windowStart]!;
-    if (before > start) return -1;
-    if (before < start) {
+    const isAhead = before > start && (values[slot + held]! > 0 || before - now <= correction);
+    if (isAhead) return -1;
+    if (before !== start) {
       const left = values[slot + held]!;
       if (left > 0 && this.#sliding) surplus.push({ at, start: before, amount: left });
       values[slot + held] = 0;
@@ -439,50 +364,23 @@ export class LeaseTable {
     return slot;
   }
 
+  /** `share` null: the node holds enough of the window. */
   #emergencyOf(
     at: number,
     now: number,
     cost: number,
     nodes: number,
-  ): { readonly slot: number; readonly share: number; readonly isHeld: boolean; readonly room: number } {
-    const table = this.#table;
-    const { values } = table;
-    const { limit } = this.#limits[at]!;
-    const slot = this.#find(at, now);
+  ): { readonly leased: number; readonly share: EmergencyShare | null } {
+    const { values } = this.#table;
+    const { period, limit } = this.#limits[at]!;
+    const leased = this.#find(at, now);
+    if (leased >= 0) {
+      values[leased + lastUsed] = now;
+      if (values[leased + held]! >= cost) return { leased, share: null };
+    }
     const { start, end } = this.windows[at]!;
-    if (slot >= 0) {
-      values[slot + lastUsed] = now;
-      if (values[slot + held]! >= cost) return { slot, share: -1, isHeld: true, room: 0 };
-    }
-    const share = table.claim(this.#tags[at]! + 1, now);
-    const weight = this.#sliding ? shareOfPrevious(start, end, now) : 0;
-    if (share >= 0) this.#beginShare(share, at, start, end, now);
-    const own = share < 0 ? 0 : values[share + accepted]! + values[share + acceptedBefore]! * weight;
-    const left = limit - this.#lastKnown(at, slot, start, weight);
-    const room = (left < 1 ? 0 : Math.max(1, Math.floor(left / Math.max(1, nodes)))) - own;
-    return { slot, share, isHeld: false, room };
-  }
-
-  #beginShare(share: number, at: number, start: number, end: number, now: number): void {
-    const { values } = this.#table;
-    const begun = values[share + windowStart]!;
-    if (begun !== start) {
-      const follows = begun !== 0 && windowAt(this.#limits[at]!.period, start - 1).start === begun;
-      values[share + acceptedBefore] = follows ? values[share + accepted]! : 0;
-      values[share + accepted] = 0;
-      values[share + windowStart] = start;
-    }
-    values[share + lastUsed] = now;
-    values[share + expiresAt] = this.#sliding ? end + (end - start) : end;
-  }
-
-  /** What all nodes had used of a window when the store was last heard of. */
-  #lastKnown(at: number, slot: number, start: number, weight: number): number {
-    const { values } = this.#table;
-    if (slot >= 0) return values[slot + usedByAll]! + values[slot + usedBefore]! * weight;
-    const stale = this.#sliding ? this.#table.find(this.#tags[at]!) : -1;
-    if (stale < 0 || windowAt(this.#limits[at]!.period, start - 1).start !== values[stale + windowStart]!) return 0;
-    return values[stale + usedByAll]! * weight;
+    const window = { period, limit, sliding: this.#sliding, start, end, leased };
+    return { leased, share: emergencyShare(this.#table, window, nodes, now) };
   }
 }
 
