@@ -1,8 +1,13 @@
+import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
-import { chown, cp, mkdir } from 'node:fs/promises';
-import { basename, dirname, join, matchesGlob } from 'node:path';
+import { chown, mkdir } from 'node:fs/promises';
+import { basename, join, matchesGlob } from 'node:path';
+import { promisify } from 'node:util';
 import { findFiles, root } from '../../scripts/lib/files.ts';
+import { copyFiles } from '../package/source-copy.ts';
 import { startContainer } from '../support/namespace-container.ts';
+
+const run = promisify(execFile);
 
 /** One instruction of a Dockerfile, its continued lines joined. */
 export interface Instruction {
@@ -82,7 +87,7 @@ export async function runBuildStage(
   let workdir = '/';
   for (const { name, text } of instructions) {
     if (name === 'WORKDIR') workdir = text;
-    else if (name === 'COPY') await copyContext(text, join(upper, workdir));
+    else if (name === 'COPY') copyContext(text, join(upper, workdir));
     else if (name === 'RUN') await runIn(text, { layers, changes, workdir });
     else throw new Error(`the test does not know ${name} in the first stage`);
   }
@@ -107,14 +112,11 @@ async function runIn(
   if (code !== 0) throw new Error(`RUN ${command} ended with ${code}:\n${container.output()}`);
 }
 
-async function copyContext(text: string, target: string): Promise<void> {
+function copyContext(text: string, target: string): void {
   const words = text.split(' ');
   const files = contextFiles(readFileSync(join(root, '.dockerignore'), 'utf8'));
   const wanted = words.slice(0, -1);
-  for (const file of wanted.includes('.') ? files : files.filter((one) => wanted.includes(one))) {
-    await mkdir(join(target, dirname(file)), { recursive: true });
-    await cp(join(root, file), join(target, file), { preserveTimestamps: true });
-  }
+  copyFiles(wanted.includes('.') ? files : files.filter((one) => wanted.includes(one)), target);
 }
 
 /** The layer of the last stage: what its COPY instructions take from the stage before. It may contain nothing else that writes. */
@@ -125,7 +127,8 @@ export async function copyStage({ instructions }: Stage, built: string, folder: 
     if (name !== 'COPY') continue;
     const [, , owner = '0:0', from = '', to = ''] =
       /^--from=(\S+)\s+(?:--chown=(\S+)\s+)?(\S+)\s+(\S+)$/.exec(text) ?? [];
-    await cp(join(built, from), join(layer, to), { recursive: true, verbatimSymlinks: true });
+    await mkdir(join(layer, to), { recursive: true });
+    await run('cp', ['--archive', `${join(built, from)}/.`, join(layer, to)]);
     const [uid = 0, gid = 0] = owner.split(':').map(Number);
     for (const child of findChildren(join(built, from))) await chown(join(layer, to, child), uid, gid);
   }

@@ -41,7 +41,7 @@ describe('the pages of docs/deploy', { skip: skipWithoutNamespaces() }, () => {
     home = await mkdtemp(join(tmpdir(), 'sluicegate-pages-'));
     const work = join(home, 'work');
     await mkdir(work);
-    const { path } = await packPackage(home);
+    const { path } = await packPackage();
     await cp(path, join(work, 'sluicegate-0.1.0.tgz'));
     await cp(join(root, 'deploy'), join(work, 'deploy'), { recursive: true });
     // Packages that were installed before come from npm's cache.

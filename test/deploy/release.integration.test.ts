@@ -23,7 +23,7 @@ describe('the release script', () => {
   let copy = '';
   before(async () => {
     copy = await mkdtemp(join(tmpdir(), 'sluicegate-release-'));
-    await copySource(copy);
+    copySource(copy);
     const manifest = JSON.parse(await readFile(join(copy, 'package.json'), 'utf8'));
     manifest.repository ??= { type: 'git', url: 'git+https://git.example/sluicegate.git' };
     await writeFile(join(copy, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);

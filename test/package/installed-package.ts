@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { copySource } from './source-copy.ts';
+import { copySource, sourceFiles } from './source-copy.ts';
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -21,7 +22,7 @@ export interface PackedFile {
 }
 
 export interface PackedPackage {
-  /** File name of the tarball. */
+  /** Path of the tarball. */
   readonly path: string;
   readonly files: readonly PackedFile[];
   /** Bytes of the tarball. */
@@ -29,10 +30,65 @@ export interface PackedPackage {
   readonly unpackedSize: number;
 }
 
-/** Runs `npm pack`, which compiles first, in a copy of the working tree. */
-export async function packPackage(folder: string): Promise<PackedPackage> {
+const packages = join(root, '.runtime/test-packages');
+
+/**
+ * The package of the working tree, as `npm pack` makes it, which compiles first. Test files that run at different times or
+ * at the same time share it as long as no file has changed: the first of them makes it.
+ */
+export async function packPackage(): Promise<PackedPackage> {
+  const target = join(packages, await sourceHash());
+  const known = await readPacked(target);
+  if (known !== null) return known;
+  await mkdir(packages, { recursive: true });
+  const unfinished = await mkdtemp(join(packages, 'unfinished-'));
+  try {
+    const packed = await pack(unfinished);
+    await writeJson(join(unfinished, recordName), packed);
+    // Fails if another process was faster: then its package is there.
+    await rename(unfinished, target).catch(() => {});
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
+  const made = await readPacked(target);
+  if (made === null) throw new Error(`the package is not in ${target}`);
+  await removeOthers(target);
+  return made;
+}
+
+const recordName = 'packed.json';
+
+async function readPacked(folder: string): Promise<PackedPackage | null> {
+  const text = await readFile(join(folder, recordName), 'utf8').catch(() => null);
+  if (text === null) return null;
+  const packed = JSON.parse(text) as PackedPackage;
+  return { ...packed, path: join(folder, packed.path) };
+}
+
+/** Of all that the package is made from, and with. */
+async function sourceHash(): Promise<string> {
+  const hash = createHash('sha256').update(process.version);
+  for (const file of [...sourceFiles()].sort()) {
+    const content = await readFile(join(root, file));
+    hash.update(`${file}\0${content.length}\0`).update(content);
+  }
+  return hash.digest('hex').slice(0, 32);
+}
+
+/** Packages of older sources; another run may still use one that is less than an hour old. */
+async function removeOthers(target: string): Promise<void> {
+  for (const name of await readdir(packages)) {
+    const folder = join(packages, name);
+    const changed = await stat(folder).catch(() => null);
+    if (folder !== target && changed !== null && Date.now() - changed.mtimeMs > 3_600_000)
+      await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The tarball has its own name in the folder. */
+async function pack(folder: string): Promise<PackedPackage> {
   const source = join(folder, 'source');
-  await copySource(source);
+  copySource(source);
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], {
     cwd: source,
     env: shell,
@@ -43,7 +99,7 @@ export async function packPackage(folder: string): Promise<PackedPackage> {
     readonly filename: string;
   })[];
   if (packed === undefined) throw new Error(`npm pack printed no package: ${stdout}`);
-  return { ...packed, path: join(folder, packed.filename) };
+  return { ...packed, path: packed.filename };
 }
 
 interface LockedPackage {

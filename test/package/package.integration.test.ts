@@ -89,7 +89,7 @@ describe('the package, packed and installed in an empty folder', () => {
     home = await mkdtemp(join(tmpdir(), 'sluicegate-package-'));
     app = join(home, 'app');
     backend = await startJsonBackend('echo', 0, ({ body }) => ({ status: 200, body: { received: body ?? null } }));
-    packed = await packPackage(home);
+    packed = await packPackage();
     await installPackage(packed.path, app);
     await mkdir(join(app, 'plugins'));
     await writeFile(join(app, 'plugins/greet.ts'), plugin);

@@ -5,13 +5,15 @@ import { join } from 'node:path';
 import { root } from '../files.ts';
 import { withJavaScriptNames } from './module-graph.ts';
 
-/** Runs the TypeScript compiler on `files` (below `src/`) and writes what it emits to `target`. Throws with what it reports. */
+/** Compiles `files` (below `src/`) to `target`, without a check of their types. Throws with what the compiler reports. */
 export function compile(files: readonly string[], target: string, options: Readonly<Record<string, unknown>>): void {
   const folder = mkdtempSync(join(tmpdir(), 'sluicegate-build-'));
   try {
     const config = join(folder, 'tsconfig.json');
     const compilerOptions = {
       noEmit: false,
+      // The gate checks the types; here that would take four times as long as the rest.
+      noCheck: true,
       rootDir: join(root, 'src'),
       outDir: target,
       rewriteRelativeImportExtensions: true,
