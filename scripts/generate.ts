@@ -8,6 +8,7 @@ import { generateGrafanaDashboards } from './generators/grafana-dashboards.ts';
 import { generatePluginRegistry } from './generators/plugin-registry.ts';
 import { generatePluginTables } from './generators/plugin-tables.ts';
 import { generateSettingsPage } from './generators/settings-page.ts';
+import { generateSizingPage } from './generators/sizing-page.ts';
 import { root } from './lib/files.ts';
 import type { GeneratedFile } from './lib/generated-file.ts';
 import { finish } from './lib/report.ts';
@@ -20,6 +21,7 @@ const generators = [
   generateGrafanaDashboards,
   generateChartReadme,
   generateDifferenceRows,
+  generateSizingPage,
 ];
 const files = (await Promise.all(generators.map((generate) => generate()))).flat();
 const stale = files.filter(isStale);

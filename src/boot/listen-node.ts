@@ -10,13 +10,15 @@ import type {
   ZoneFacts,
 } from '../control/admin/contract.ts';
 import { startAdmin, startStatus } from '../control/admin/start-admin.ts';
+import { TemporaryLogLevel } from '../control/admin/temporary-log-level.ts';
 import { configHash } from '../control/hybrid/config-hash.ts';
 import type { ControlPlaneServer } from '../control/hybrid/contract.ts';
 import { knownDataPlanes } from '../control/hybrid/known-data-planes.ts';
 import type { HybridFacts } from '../control/metrics/hybrid-families.ts';
 import type { Store } from '../control/store/store.ts';
 import { createNodeFacts } from '../control/supervisor/node-facts.ts';
-import type { Settings } from '../shared/settings/settings.ts';
+import { logLevels } from '../shared/settings/definitions/general.ts';
+import type { LogLevel, Settings } from '../shared/settings/settings.ts';
 import { NodeVitals } from '../shared/zones/worker-vitals.ts';
 import { zoneFill } from '../shared/zones/zone-kinds.ts';
 import type { ZoneRegistry } from '../shared/zones/zone-registry.ts';
@@ -160,7 +162,7 @@ function hybridFacts({ role, hybrid }: Settings, dataPlanes: AdminDependencies['
 }
 
 function adminOptionsOf(node: ConfiguredNode): AdminOptions {
-  const { options, supervisor, logs, data, background, messages, zones } = node;
+  const { options, logs, data, background, messages, zones } = node;
   const readinessThread = readinessThreadOptions(node);
   return {
     entities: data.entities,
@@ -173,7 +175,7 @@ function adminOptionsOf(node: ConfiguredNode): AdminOptions {
     pluginZone: (instance, name) => zones.find(instance, name),
     ...(readinessThread === null ? {} : { readinessThread }),
     inherited: options.inherited,
-    logLevel: logs.level((level) => supervisor.broadcast({ type: 'log-level', level })),
+    ...sharedLogLevel(node),
   };
 }
 
@@ -192,6 +194,24 @@ async function startDataPlaneListener(node: ConfiguredNode): Promise<ControlPlan
   });
   shutdown.add('the control plane', () => server.close());
   return server;
+}
+
+/** The level of the error log, which another node may change, too. */
+function sharedLogLevel({
+  logs,
+  supervisor,
+  messages,
+}: ConfiguredNode): Pick<AdminOptions, 'logLevel' | 'broadcastLogLevel'> {
+  const logLevel = new TemporaryLogLevel(logs.level((level) => supervisor.broadcast({ type: 'log-level', level })));
+  messages.on('@log-level', (message) => {
+    const { level, timeout } = message as { readonly level: LogLevel; readonly timeout: number };
+    // Another version of the gateway may have sent it.
+    if (logLevels.includes(level) && Number.isFinite(timeout)) logLevel.change(level, timeout);
+  });
+  return {
+    logLevel,
+    broadcastLogLevel: async (level, timeout) => void (await messages.send('@log-level', { level, timeout })),
+  };
 }
 
 /** Null: the control plane serves the status API itself. */

@@ -47,6 +47,16 @@ const touchedOf = ({ id, sender, plugin, text }: Row): TouchedRow => ({
 });
 
 describe('messages between nodes', () => {
+  it('of the node itself do not go to a plugin', async () => {
+    const { rows, node } = rig();
+    const [one, two] = [node(), node()];
+    const levels: unknown[] = [];
+    two.messages.on('@log-level', (level) => levels.push(level));
+    await one.messages.send('@log-level', 'debug');
+    assert.deepEqual(two.receive(rows.map(touchedOf)), []);
+    assert.deepEqual(levels, ['debug']);
+  });
+
   it('reach every other process once, in their order, and expire', async () => {
     const { rows, node } = rig();
     const [one, two] = [node(), node()];

@@ -27,9 +27,15 @@ export class NodeMessages {
   readonly #options: NodeMessagesOptions;
   /** Not the id of the node: during an upgrade two processes have that. */
   readonly #sender = randomUUID();
+  readonly #channels = new Map<string, (message: unknown) => void>();
 
   constructor(options: NodeMessagesOptions) {
     this.#options = options;
+  }
+
+  /** Messages that are not of a plugin. `channel`: begins with `@`, so that no plugin has this name. */
+  on(channel: `@${string}`, receive: (message: unknown) => void): void {
+    this.#channels.set(channel, receive);
   }
 
   /** False: no other node can share this store. Rejects with an `EntityAccessError`. */
@@ -60,7 +66,10 @@ export class NodeMessages {
     for (const { values } of messages) {
       const { sender, plugin, text } = values;
       if (sender === this.#sender || plugin === undefined || text === undefined) continue;
-      receivers.received(plugin, JSON.parse(text));
+      const message: unknown = JSON.parse(text);
+      const receive = this.#channels.get(plugin);
+      if (receive === undefined) receivers.received(plugin, message);
+      else receive(message);
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { AccessEntry, AdminLog } from '../../control/admin/admin-log.ts';
-import type { LogLevelControl } from '../../control/admin/contract.ts';
+import type { LogLevelControl } from '../../control/admin/temporary-log-level.ts';
 import { createErrorLog, type ErrorLog } from '../../shared/logs/error-log.ts';
 import { type LogSink, openLogSink } from '../../shared/logs/log-sink.ts';
 import type { LogFormat } from '../../shared/settings/kinds/log-format.ts';

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { startBackend } from '../../../test/support/backend.ts';
 import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
@@ -33,6 +34,30 @@ async function nodesOf(gateway: TestGateway): Promise<Shown> {
 }
 
 const idOf = async (gateway: TestGateway): Promise<string> => String((await gateway.admin('GET', '/')).body['node_id']);
+
+describe('the load of a node', () => {
+  it('counts the requests in flight, and shows the age of the config', async () => {
+    const held: ServerResponse[] = [];
+    await using backend = await startBackend({ handler: (_request, response) => void held.push(response) });
+    await using gateway = await startTestGateway();
+    assert.equal((await gateway.admin('POST', '/services', { name: 's', url: backend.url })).status, 201);
+    assert.equal((await gateway.admin('POST', '/services/s/routes', { paths: ['/'] })).status, 201);
+    assert.equal((await gateway.admin('POST', '/plugins', { name: 'prometheus' })).status, 201);
+    const load = async (): Promise<Readonly<Record<string, unknown>>> =>
+      (await gateway.admin('GET', '/status')).body['load'] as Readonly<Record<string, unknown>>;
+    const answers = [fetch(gateway.proxyUrl), fetch(gateway.proxyUrl), fetch(gateway.proxyUrl)];
+    await until(() => held.length === 3);
+    const { requests_in_flight: inFlight, event_loop_delay: delay, config_age: age } = await load();
+    assert.deepEqual([inFlight, typeof delay, age], [3, 'number', 0]);
+    const page = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
+    assert.match(page, /^sluicegate_requests_in_flight 3$/m);
+    assert.match(page, /^sluicegate_worker_loop_delay_seconds\{worker="0"\} /m);
+    assert.match(page, /^sluicegate_config_age_seconds 0$/m);
+    for (const response of held) response.end();
+    await Promise.all(answers);
+    await until(async () => (await load())['requests_in_flight'] === 0);
+  });
+});
 
 describe('GET /nodes', () => {
   it('shows a node with a store in a file, itself', async () => {
@@ -102,7 +127,15 @@ describe('GET /nodes', () => {
         return data.every(({ config_version: own, lag }) => own === version && lag?.versions === 0);
       });
 
+      const levelOf = async (gateway: TestGateway): Promise<unknown> =>
+        (await gateway.admin('GET', '/debug/node/log-level')).body['message'];
+      assert.equal((await first.admin('PUT', '/debug/cluster/log-level/error')).status, 200);
+      await until(async () => (await levelOf(second)) === 'log level: error');
+      assert.equal(await levelOf(first), 'log level: error');
+
       await server.crash();
+      assert.equal((await first.admin('PUT', '/debug/cluster/log-level/warn')).status, 503);
+      assert.equal(await levelOf(first), 'log level: error');
       const { data, stale, age } = await nodesOf(first);
       assert.equal(stale, true, 'the other entry is old');
       assert.ok(age >= 0);

@@ -53,7 +53,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...auditRoutes(deps.store, options.entities),
     ...adminUserRoutes(context, deps),
     ...analyticsRoutes(deps),
-    ...logLevelRoutes(options.logLevel, deps.declarative === null),
+    ...logLevelRoutes(options, deps.declarative === null),
     ...configRoutes(deps, options),
     ...(deps.declarative === null ? wholeConfig : withoutChanges(wholeConfig)),
     ...upstreamHealthRoutes(context, deps),

@@ -13,6 +13,7 @@ import type { Store } from '../store/store.ts';
 import type { AccessEntry } from './admin-log.ts';
 import type { AdminDependencies, AdminOptions, HealthFacts } from './contract.ts';
 import { startAdmin, startStatus } from './start-admin.ts';
+import { TemporaryLogLevel } from './temporary-log-level.ts';
 
 /** A running Admin API over a real store, without the gateway around it. */
 export interface TestAdmin extends AsyncDisposable {
@@ -169,12 +170,13 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
     pluginBackground: async () => null,
     pluginBroadcast: async () => false,
     pluginZone: () => null,
-    logLevel: {
+    logLevel: new TemporaryLogLevel({
       get: () => level,
       set: (next) => {
         level = next;
       },
-    },
+    }),
+    broadcastLogLevel: async () => {},
   };
   const admin = await startAdmin(deps, options);
   const status = await startStatus(deps, options);

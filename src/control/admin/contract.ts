@@ -12,6 +12,7 @@ import type { NodeLoadReport } from '../nodes/node-report.ts';
 import type { Store } from '../store/store.ts';
 import type { Analytics } from '../usage/analytics.ts';
 import type { AdminLog } from './admin-log.ts';
+import type { TemporaryLogLevel } from './temporary-log-level.ts';
 
 /** Facts about the node, for `GET /` and `GET /status`. */
 export interface NodeFacts {
@@ -177,12 +178,6 @@ export interface MetricsFacts {
   failed(family: string, error: unknown): void;
 }
 
-/** The level of the error log of the whole node, workers included; changed while it runs. */
-export interface LogLevelControl {
-  get(): LogLevel;
-  set(level: LogLevel): void;
-}
-
 /** How the readiness thread is started (admin/readiness-thread/). */
 export interface ReadinessThreadOptions {
   readonly socketPath: string;
@@ -198,7 +193,9 @@ export interface AdminOptions {
   /** The loaded plugins by name, with the fields of `GET /`. */
   readonly plugins: ReadonlyMap<string, { readonly version: string; readonly priority: number }>;
   readonly log: AdminLog;
-  readonly logLevel: LogLevelControl;
+  readonly logLevel: TemporaryLogLevel;
+  /** Changes the level on all other nodes; `timeout` in seconds. Rejects while the store is unavailable. */
+  readonly broadcastLogLevel: (level: LogLevel, timeout: number) => Promise<void>;
   /** Paths that plugins add, by plugin. */
   readonly pluginAdminRoutes: ReadonlyMap<string, PluginAdminRoutes['adminRoutes']>;
   /** Passes a message on to a plugin's background part. */

@@ -1,3 +1,4 @@
+import { EntityAccessError } from '../../plugin-sdk/entity-access.ts';
 import {
   foreignKeyMissing,
   type KongError,
@@ -38,7 +39,7 @@ export interface Report {
  */
 export function answerOf(error: unknown, report: Report): Answer {
   if (isStoreUnavailable(error)) {
-    report.storeUnavailable(error);
+    report.storeUnavailable(error instanceof StoreError ? error : new StoreError({ kind: 'unavailable' }, error));
     const { status, body } = storeUnavailable(error.message);
     return { status, json: body, headers: { 'Retry-After': '1' } };
   }
@@ -50,7 +51,8 @@ export function answerOf(error: unknown, report: Report): Answer {
 }
 
 /** The message is one line for the operator, who is the user of this API. */
-function isStoreUnavailable(error: unknown): error is StoreError {
+function isStoreUnavailable(error: unknown): error is StoreError | EntityAccessError {
+  if (error instanceof EntityAccessError) return error.kind === 'unavailable';
   return error instanceof StoreError && (error.detail.kind === 'unavailable' || error.detail.kind === 'refused');
 }
 

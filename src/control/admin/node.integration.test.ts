@@ -133,6 +133,13 @@ test('the log level can be read and changed temporarily', async () => {
   assert.equal((await admin.call('PUT', `${path}/debug`, 'timeout=x')).status, 400);
 });
 
+test('the log level of all nodes can be changed', async () => {
+  const path = '/debug/cluster/log-level';
+  assert.deepEqual((await admin.call('PUT', `${path}/error?timeout=0`)).json, { message: 'log level changed' });
+  assert.equal(admin.options.logLevel.get(), 'error');
+  assert.equal((await admin.call('PUT', `${path}/loud`)).status, 400);
+});
+
 test('endpoints that this node does not offer answer with the message of Kong', async () => {
   const answers: Readonly<Record<string, readonly [number, string]>> = {
     '/filter-chains': [400, 'this endpoint is only available when wasm is enabled'],

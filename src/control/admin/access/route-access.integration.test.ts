@@ -55,6 +55,7 @@ const decisions: Readonly<Record<string, Access>> = {
   'GET /analytics/summary': 'read',
   'GET /debug/node/log-level': 'read',
   'PUT /debug/node/log-level/{log_level}': 'admin',
+  'PUT /debug/cluster/log-level/{log_level}': 'admin',
   'GET /admin-users': 'admin',
   'POST /admin-users': 'admin',
   'GET /admin-users/me': 'read',

@@ -1,5 +1,5 @@
 import type { LogLevel } from '../../../shared/settings/settings.ts';
-import type { LogLevelControl } from '../contract.ts';
+import type { AdminOptions } from '../contract.ts';
 import { type AdminRequest, type AdminRoute, type Answer, ok } from '../http/admin-route.ts';
 import { plainError } from '../http/http-error.ts';
 
@@ -18,28 +18,34 @@ const levels: ReadonlySet<string> = new Set<LogLevel>([
 const defaultTimeout = 60;
 const maxTimeout = 86_400 * 20;
 
-/** `/debug/node/log-level`: reads the level, or, on a node with a database, changes it temporarily. */
-export function logLevelRoutes(control: LogLevelControl, withDatabase: boolean): readonly AdminRoute[] {
-  /** The level after a temporary change. */
-  let lasting = control.get();
-  let timer: NodeJS.Timeout | undefined;
-
-  function change(request: AdminRequest): Answer {
+/** `/debug/.../log-level`: reads the level, or, with a database, changes it temporarily, on this node or on all. */
+export function logLevelRoutes(
+  { logLevel, broadcastLogLevel }: Pick<AdminOptions, 'logLevel' | 'broadcastLogLevel'>,
+  withDatabase: boolean,
+): readonly AdminRoute[] {
+  function wantedLevel(request: AdminRequest): { readonly level: LogLevel; readonly timeout: number } {
     // As in Kong: clients that change the config of a node without a database do not expect to change anything else either.
     if (!withDatabase) throw plainError(405, 'cannot change log level when not using a database');
     const level = request.params['log_level'] ?? '';
     if (!isLogLevel(level)) throw plainError(400, `unknown log level: ${level}`);
-    const timeout = readTimeout(request);
-    if (level === control.get()) return ok({ message: `log level is already ${level}` });
-    clearTimeout(timer);
-    control.set(level);
-    if (timeout === 0) lasting = level;
-    else {
-      timer = setTimeout(() => control.set(lasting), timeout * 1000);
-      timer.unref();
-    }
+    return { level, timeout: readTimeout(request) };
+  }
+
+  function changeNode(request: AdminRequest): Answer {
+    const { level, timeout } = wantedLevel(request);
+    if (level === logLevel.get()) return ok({ message: `log level is already ${level}` });
+    logLevel.change(level, timeout);
     return ok({ message: 'log level changed' });
   }
+
+  async function changeAll(request: AdminRequest): Promise<Answer> {
+    const { level, timeout } = wantedLevel(request);
+    await broadcastLogLevel(level, timeout);
+    logLevel.change(level, timeout);
+    return ok({ message: 'log level changed' });
+  }
+
+  const timeout = { name: 'timeout', description: 'Seconds until it is changed back; 0 is never' };
 
   return [
     {
@@ -48,7 +54,7 @@ export function logLevelRoutes(control: LogLevelControl, withDatabase: boolean):
       operations: {
         GET: {
           access: 'read',
-          handle: () => ok({ message: `log level: ${control.get()}` }),
+          handle: () => ok({ message: `log level: ${logLevel.get()}` }),
           notes: { summary: 'Level of the error log', answer: 'object' },
         },
       },
@@ -59,11 +65,27 @@ export function logLevelRoutes(control: LogLevelControl, withDatabase: boolean):
       operations: {
         PUT: {
           access: 'admin',
-          handle: change,
+          handle: changeNode,
           notes: {
             summary: 'Change the level of the error log for a while',
             answer: 'object',
-            queryParameters: [{ name: 'timeout', description: 'Seconds until it is changed back; 0 is never' }],
+            queryParameters: [timeout],
+          },
+        },
+      },
+    },
+    {
+      path: '/debug/cluster/log-level/{log_level}',
+      tag: 'node',
+      operations: {
+        PUT: {
+          access: 'admin',
+          handle: changeAll,
+          notes: {
+            summary: 'Change the level of the error logs of all nodes for a while',
+            answer: 'object',
+            queryParameters: [timeout],
+            otherStatuses: [503],
           },
         },
       },
