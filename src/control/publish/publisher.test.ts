@@ -419,3 +419,20 @@ test('continues with a config of its store without reading it again', async () =
   assert.equal(publisher.config().upserts.services?.length, 2);
   assert.deepEqual(dumps, []);
 });
+
+test('applies a batch that is larger than its limit, as a store may return it', async () => {
+  const store = await openStore();
+  const position = { ...(await store.position()), version: 300_000, stamp: 'later' };
+  const changes = Array.from({ length: 300_000 }, (_, i) => ({
+    version: i + 1,
+    entity: 'consumers',
+    id: String(i),
+    operation: 'delete' as const,
+    row: null,
+  }));
+  const large = withChanges(store, async (since) =>
+    since.version === 0 ? { changes, position } : { changes: [], position },
+  );
+  const { publisher, lines } = await start(large);
+  assert.ok(await publisher.reached(position.version, 20_000), lines.join());
+});

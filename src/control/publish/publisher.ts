@@ -248,7 +248,8 @@ export class Publisher implements ConfigPublisher {
     for (;;) {
       const batch = await this.#store.changesSince(position, changesPerRead);
       if (typeof batch === 'string') return batch;
-      changes.push(...batch.changes);
+      // Not by spreading: the store of a data plane never divides a step, however large.
+      for (const change of batch.changes) changes.push(change);
       position = batch.position;
       if (batch.changes.length < changesPerRead) return { changes, position };
       // SQLite reads synchronously, so lookups run here.

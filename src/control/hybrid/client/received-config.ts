@@ -7,7 +7,7 @@ import { unavailable } from '../protocol/wire-errors.ts';
 type ConfigMessage = Extract<ToDataPlane, { readonly t: 'changes' | 'begin' | 'rows' | 'config' }>;
 
 /** Changes that are kept for a publisher that reads them later; with more it reads everything again. */
-const maxKeptChanges = 20_000;
+const maxKeptChanges = 5000;
 
 interface Step {
   readonly since: FeedPosition;
@@ -132,7 +132,7 @@ export class ReceivedConfig {
 
   #takeChanges(changes: readonly Change[], position: FeedPosition | null): void {
     if (this.#partialDump !== null) throw new MalformedMessage('changes came within the config');
-    this.#partialStep.push(...changes);
+    for (const change of changes) this.#partialStep.push(change);
     if (position === null) return;
     const batch: ChangeBatch = { changes: this.#partialStep, position };
     this.#partialStep = [];

@@ -154,7 +154,7 @@ export class ConfigFeed {
 
   async #step(since: FeedPosition, { changes, position }: ChangeBatch): Promise<FeedStep> {
     const { entities, rights, maxPayload } = this.#options;
-    const shown = changesForDataPlanes(changes, entities, rights);
+    const shown = await changesForDataPlanes(changes, entities, rights);
     const messages: Buffer[] = [];
     let sent = 0;
     for (const texts of textBatches(shown)) {

@@ -1,19 +1,24 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EntityDefinition, Row } from '../../../shared/entities/entity.ts';
 import type { EntityRegistry } from '../../../shared/entities/registry.ts';
 import type { Change } from '../../store/store.ts';
 import type { DataPlaneRights } from './data-plane-rights.ts';
 
+/** A whole config is one step; others get their turn meanwhile. */
+const changesPerTurn = 2000;
+
 /**
  * The changes that data planes receive of those of a step, with what they may see of the rows. Of several of one kind for a row only the
  * last: each has the row as it is now.
  */
-export function changesForDataPlanes(
+export async function changesForDataPlanes(
   changes: readonly Change[],
   entities: EntityRegistry,
   rights: DataPlaneRights,
-): readonly Change[] {
+): Promise<readonly Change[]> {
   const last = new Map<string, Change>();
-  for (const change of changes) {
+  for (const [index, change] of changes.entries()) {
+    if (index % changesPerTurn === changesPerTurn - 1) await nextTurn();
     const definition = entities.byName(change.entity);
     if (definition === undefined) continue;
     const { feed } = rights.of(definition);

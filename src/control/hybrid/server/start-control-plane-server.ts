@@ -148,6 +148,7 @@ class LinkServer implements ControlPlaneServer {
       server.once('error', reject);
       const onListening = (): void => {
         server.off('error', reject);
+        server.on('error', (error) => this.#logFailure(error.message));
         resolve();
       };
       if (descriptor !== null) server.listen({ fd: descriptor }, onListening);
