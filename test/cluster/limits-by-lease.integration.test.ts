@@ -20,6 +20,7 @@ let postgres: TestPostgres;
 let client: pg.Client;
 let folder = '';
 let proxy: StallingProxy;
+let reports: NodeJS.Timeout;
 const nodes: GatewayProcess[] = [];
 const agent = new Agent({ keepAlive: true, maxSockets: 20 });
 
@@ -34,11 +35,14 @@ before(async () => {
   const { host, port, user, password, database } = postgres;
   client = new pg.Client({ host, port, user, password, database });
   await client.connect();
+  await reportNodes();
+  reports = setInterval(() => void reportNodes().catch(() => undefined), 3000);
 });
 
 after(async () => {
   if (skip !== false) return;
   agent.destroy();
+  clearInterval(reports);
   await client?.end();
   await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
   await proxy?.[Symbol.asyncDispose]();
@@ -154,7 +158,6 @@ const byTenant = { limit_by: 'header', header_name: 'X-Tenant' };
 
 describe('limits that five nodes share by leases', { skip }, () => {
   it('let exactly the limit pass, whichever nodes the requests reach at once', async () => {
-    await reportNodes();
     const { path, id } = await limited('exact', byTenant);
     const passed = await pass(nodes, path, 300);
     assert.equal(sum(passed), limit, String(passed));
@@ -174,7 +177,6 @@ describe('limits that five nodes share by leases', { skip }, () => {
   });
 
   it('lose at most one lease with a node that is killed', async () => {
-    await reportNodes();
     const { path, id } = await limited('killed', byTenant);
     const [killed] = nodes.splice(0, 1);
     const before = sum(await pass([killed!], path, 60));
@@ -189,7 +191,6 @@ describe('limits that five nodes share by leases', { skip }, () => {
   });
 
   it('are exceeded by at most its share when a node is cut off from the store', async () => {
-    await reportNodes();
     const { path } = await limited('cut-off', byTenant);
     const before = sum(await pass(nodes, path, 20));
     await proxy[Symbol.asyncDispose]();

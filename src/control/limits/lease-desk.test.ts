@@ -38,5 +38,5 @@ test('waits for what is on its way when the node stops', async () => {
   assert.equal(settled, false);
   resolve([lease]);
   await end;
-  assert.deepEqual(await leased, [{ ...lease, nodes: 1 }]);
+  assert.deepEqual(await leased, [lease], 'the number of nodes is unknown');
 });

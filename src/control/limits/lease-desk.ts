@@ -15,7 +15,8 @@ const silence = 15_000;
 export class LeaseDesk {
   readonly #store: Pick<Store, 'leaseCounters' | 'countNodes'>;
   readonly #pending = new Set<Promise<readonly Lease[]>>();
-  #nodes = 1;
+  /** Null: not counted yet. */
+  #nodes: number | null = null;
   #countedAt = Number.NEGATIVE_INFINITY;
 
   constructor(store: Pick<Store, 'leaseCounters' | 'countNodes'>) {
@@ -27,7 +28,9 @@ export class LeaseDesk {
     const leases = this.#store.leaseCounters(requests);
     this.#pending.add(leases);
     try {
-      return (await leases).map((lease) => ({ ...lease, nodes: this.#nodes }));
+      const granted = await leases;
+      const nodes = this.#nodes;
+      return nodes === null ? granted : granted.map((lease) => ({ ...lease, nodes }));
     } finally {
       this.#pending.delete(leases);
     }
@@ -41,7 +44,7 @@ export class LeaseDesk {
   /** In the background: while the store does not say, the number stays. */
   #count(): void {
     const now = performance.now();
-    if (now - this.#countedAt < Math.max(countInterval, this.#nodes * countIntervalPerNode)) return;
+    if (now - this.#countedAt < Math.max(countInterval, (this.#nodes ?? 1) * countIntervalPerNode)) return;
     this.#countedAt = now;
     this.#store.countNodes(['traditional', 'data_plane'], silence).then(
       (nodes) => {
