@@ -85,6 +85,12 @@ describe('the pages of docs/deploy', { skip: skipWithoutNamespaces() }, () => {
     await runTour('docs/deploy/behind-a-load-balancer.md', { ...options, before: [echo] });
   });
 
+  it('hybrid.md: a control plane, a data plane, and a restart without the control plane', {
+    timeout: 240_000,
+  }, async () => {
+    await runTour('docs/deploy/hybrid.md', { ...options, before: [echo] });
+  });
+
   it('docker.md: the secrets, and the requests to the node of Compose', { timeout: 240_000 }, async () => {
     // Not an engine: a node with the ports, the token and the settings of the compose file, except for PostgreSQL.
     const { services } = parse(readFileSync(join(root, 'deploy/compose/compose.yaml'), 'utf8'));

@@ -159,6 +159,7 @@ export const differenceRules: Readonly<Partial<Record<DifferenceName, Rule>>> = 
   'Metrics: prometheus: `GET /metrics` without an instance': never,
   'Metrics: prometheus: `ai_metrics`': (entity) =>
     isPlugin(entity, 'prometheus') && configOf(entity)['ai_metrics'] === true,
+  'Metrics: prometheus: the label `kong_version` of data planes': never,
   'Metrics: statsd: `allow_status_codes` with an empty range (`300-200`)': never,
   'Metrics: statsd: `status_count_per_workspace`': (entity) =>
     isPlugin(entity, 'statsd') && JSON.stringify(configOf(entity)).includes('status_count_per_workspace'),
