@@ -59,7 +59,7 @@ let clusters = 0;
  */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'sluicegate-cluster-'));
-  const postgres = await startPostgres(options.databaseAddresses);
+  const postgres = await startPostgres({ addresses: options.databaseAddresses ?? [] });
   clusters = (clusters + 1) % 8;
   const network = `127.${100 + (process.pid % 100)}.${(Math.floor(process.pid / 100) % 30) * 8 + clusters}`;
   const places = await Promise.all(

@@ -1,9 +1,19 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, chownSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Settings } from '../../src/shared/settings/settings.ts';
 import { freePort } from './free-port.ts';
 
@@ -16,6 +26,13 @@ export interface TestPostgres {
   readonly database: string;
   /** Closes every connection and stops the server at once; the data stays. */
   crash(): Promise<void>;
+  /** Kills all its processes, as when the machine runs out of memory. */
+  kill(): Promise<void>;
+  /**
+   * Kills a process that serves a client, one that is at work if there is one. The server then ends the others, and recovers. False:
+   * there was none.
+   */
+  killBackend(): boolean;
   /** Freezes every process of the server, as on a hanging machine: connections stay open. */
   freeze(): void;
   /** Resumes the processes. */
@@ -48,8 +65,17 @@ export function postgresSettings(server: TestPostgres, timeout = 5000): Settings
   return { host, port, user, password, database, schema: null, ssl: false, sslVerify: false, timeout, poolSize: 4 };
 }
 
-/** `addresses`: where it listens, and clients of the same networks may connect, in addition to 127.0.0.1. */
-export async function startPostgres(addresses: readonly string[] = []): Promise<TestPostgres> {
+/**
+ * `addresses`: where it listens, and clients of the same networks may connect, in addition to 127.0.0.1. `crashSafe`: it may be killed;
+ * slower, because pages are logged as a whole.
+ */
+export async function startPostgres({
+  addresses = [],
+  crashSafe = false,
+}: {
+  readonly addresses?: readonly string[];
+  readonly crashSafe?: boolean;
+} = {}): Promise<TestPostgres> {
   const binaries = findBinaries();
   if (binaries === null) throw new Error('needs PostgreSQL: apt-get install postgresql');
   const owner = serverOwner();
@@ -85,7 +111,7 @@ export async function startPostgres(addresses: readonly string[] = []): Promise<
   const port = await freePort();
   const listen = ['127.0.0.1', ...addresses].join();
   const start = (): Promise<ChildProcess> =>
-    startServer(join(binaries, 'postgres'), data, listen, port, directory, owner);
+    startServer(join(binaries, 'postgres'), { data, listen, port, directory, owner, crashSafe });
   let server = await start();
   const killAtExit = (): void => void server.kill('SIGKILL');
   process.once('exit', killAtExit);
@@ -97,6 +123,24 @@ export async function startPostgres(addresses: readonly string[] = []): Promise<
     database: 'postgres',
     // SIGQUIT is PostgreSQL's immediate shutdown.
     crash: () => end(server, 'SIGQUIT'),
+    kill: async () => {
+      signalAll(server, 'SIGSTOP');
+      const processes = childrenOf(server.pid ?? 0);
+      const exited = once(server, 'exit');
+      server.kill('SIGKILL');
+      for (const pid of processes) process.kill(pid, 'SIGKILL');
+      await exited;
+      // They would still write to its files.
+      while (processes.some((pid) => titleOf(pid) !== '')) await wait(5);
+      rmSync(join(data, 'postmaster.pid'), { force: true });
+    },
+    killBackend: () => {
+      const serving = childrenOf(server.pid ?? 0).filter((pid) => titleOf(pid).includes('127.0.0.1('));
+      const victim = serving.find((pid) => !titleOf(pid).includes(') idle\0')) ?? serving[0];
+      if (victim === undefined) return false;
+      process.kill(victim, 'SIGKILL');
+      return true;
+    },
     freeze: () => signalAll(server, 'SIGSTOP'),
     thaw: () => signalAll(server, 'SIGCONT'),
     restart: async () => {
@@ -111,17 +155,23 @@ export async function startPostgres(addresses: readonly string[] = []): Promise<
   };
 }
 
+interface ServerOptions {
+  readonly data: string;
+  readonly listen: string;
+  readonly port: number;
+  readonly directory: string;
+  readonly owner: Owner;
+  readonly crashSafe: boolean;
+}
+
 async function startServer(
   binary: string,
-  data: string,
-  addresses: string,
-  port: number,
-  directory: string,
-  owner: Owner,
+  { data, listen, port, directory, owner, crashSafe }: ServerOptions,
 ): Promise<ChildProcess> {
+  const pages = crashSafe ? 'on' : 'off';
   const server = spawn(
     binary,
-    ['-D', data, '-p', String(port), '-h', addresses, '-k', directory, '-F', '-c', 'full_page_writes=off'],
+    ['-D', data, '-p', String(port), '-h', listen, '-k', directory, '-F', '-c', `full_page_writes=${pages}`],
     { ...owner, cwd: directory, stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, LC_ALL: 'C' } },
   );
   const lines: string[] = [];
@@ -155,6 +205,15 @@ function childrenOf(pid: number): readonly number[] {
       .map(Number);
   } catch {
     return [];
+  }
+}
+
+/** What the process says that it does; empty when it has ended, also before it is collected. */
+function titleOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  } catch {
+    return '';
   }
 }
 

@@ -8,16 +8,19 @@ export interface StallingProxy extends AsyncDisposable {
   readonly connections: number;
   /** Stops forwarding in both directions without closing connections. */
   stall(): void;
+  /** The same for the connections whose client has sent the text of the option `mark`; connections that are opened later are not affected. */
+  stallMarked(): void;
   /** Resumes with the bytes that have not been read yet. */
   resume(): void;
 }
 
-/** `stallAt`: stalls when a client sends bytes with this text, which are not forwarded. */
+/** `stallAt`: stalls when a client sends bytes with this text, which are not forwarded. `mark`: text for `stallMarked`. */
 export async function startStallingProxy(
   target: { readonly host: string; readonly port: number },
-  { stallAt = null }: { readonly stallAt?: string | null } = {},
+  { stallAt = null, mark = null }: { readonly stallAt?: string | null; readonly mark?: string | null } = {},
 ): Promise<StallingProxy> {
   const sockets = new Set<Socket>();
+  const marked = new Set<Socket>();
   let stalled = false;
   let connections = 0;
   const stall = (): void => {
@@ -40,6 +43,8 @@ export async function startStallingProxy(
     const upstream = connect({ ...target, allowHalfOpen: true });
     client.on('data', (data: Buffer) => {
       if (stallAt !== null && data.includes(stallAt)) stall();
+      if (mark === null || !data.includes(mark)) return;
+      for (const socket of [client, upstream]) marked.add(socket);
     });
     follow(client, upstream);
     follow(upstream, client);
@@ -57,6 +62,9 @@ export async function startStallingProxy(
       return connections;
     },
     stall,
+    stallMarked() {
+      for (const socket of marked) socket.pause();
+    },
     resume() {
       stalled = false;
       for (const socket of sockets) socket.resume();

@@ -307,6 +307,11 @@ export const differenceRows = {
   "Reload and upgrade: SIGUSR2": {"section":"Reload and upgrade","topic":"SIGUSR2","kong":"nginx starts a new master process; you end the old one with WINCH and QUIT","sluicegate":"the whole exchange, and back if the new process is not ready","why":"one step, with no state in between"},
   "Reload and upgrade: `kong restart`": {"section":"Reload and upgrade","topic":"`kong restart`","kong":"stops and starts","sluicegate":"no such command: `sluicegate upgrade`","why":"no request is lost"},
   "Reload and upgrade: idle keep-alive connections of an old worker": {"section":"Reload and upgrade","topic":"idle keep-alive connections of an old worker","kong":"closed at once","sluicegate":"open for one more request, until `drain_timeout`","why":"a request that is on its way is not lost"},
+  "Reload and upgrade: `kong migrations bootstrap`, `up`": {"section":"Reload and upgrade","topic":"`kong migrations bootstrap`, `up`","kong":"needed before a start","sluicegate":"a start does both","why":"one command fewer"},
+  "Reload and upgrade: `kong migrations finish`": {"section":"Reload and upgrade","topic":"`kong migrations finish`","kong":"needed after each upgrade","sluicegate":"only if `migrations list` says so; the next upgrade does it otherwise","why":"most versions only add"},
+  "Reload and upgrade: `kong migrations finish` while nodes of the old version run": {"section":"Reload and upgrade","topic":"`kong migrations finish` while nodes of the old version run","kong":"they fail","sluicegate":"refused while such nodes report, unless `--force`","why":""},
+  "Reload and upgrade: `kong migrations reset` without `--yes`": {"section":"Reload and upgrade","topic":"`kong migrations reset` without `--yes`","kong":"asks","sluicegate":"refused","why":"a script cannot answer"},
+  "Reload and upgrade: `kong migrations --lock-timeout`": {"section":"Reload and upgrade","topic":"`kong migrations --lock-timeout`","kong":"","sluicegate":"no such option; a migration waits up to 60 seconds for another one","why":""},
 } as const satisfies Readonly<Record<string, DifferenceRow>>;
 
 /** A row of docs/differences.md: `<section>: <topic>`. */
