@@ -18,7 +18,7 @@ describe('readiness in a cluster', { skip, timeout: 120_000 }, () => {
 
   before(async () => {
     backend = await startClusterBackend();
-    cluster = await startCluster({ nodes: 2 });
+    cluster = await startCluster({ nodes: 2, env: { KONG_PG_TIMEOUT: '2000' } });
     [first, second] = [cluster.node(0), cluster.node(1)];
     assert.equal(await put(first, '/services/s', { url: backend.url }), 200);
   });

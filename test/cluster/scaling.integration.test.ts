@@ -43,12 +43,13 @@ test('scaling from one node to five and back fails no request, and a limit holds
   const limited = async (): Promise<number> => {
     const found = await status(haproxy, '/limited');
     answers.set(found, (answers.get(found) ?? 0) + 1);
-    if (found !== 200 && found !== 429) throw new Error(`status ${found}`);
+    // On a machine that is too busy the store may not answer in time: then no request may pass.
+    if (found !== 200 && found !== 429 && found !== 500) throw new Error(`status ${found}`);
     return found;
   };
   load.clients.add('limited', 2, async () => void (await limited()));
   await load.clients.progress(3);
-  await Promise.all(others.map((node) => node.start()));
+  for (const node of others) await node.start();
   await haproxy.settled(cluster.nodes.map(({ name }) => name));
   await load.clients.progress(10);
   await Promise.all(Array.from({ length: 50 }, limited));
@@ -57,9 +58,13 @@ test('scaling from one node to five and back fails no request, and a limit holds
   await load.clients.progress(5);
   assert.deepEqual(await load.clients.stop(), []);
   // What is left of the budget; leases that the other nodes have returned are a part of it.
-  while ((await limited()) === 200);
+  while ((await limited()) !== 429);
   const passed = answers.get(200) ?? 0;
-  t.diagnostic(`${passed} of ${limit} passed, ${answers.get(429) ?? 0} were limited`);
+  t.diagnostic(
+    `${passed} of ${limit} passed, ${answers.get(429)} were limited, ${answers.get(500) ?? 0} found no counters`,
+  );
+  const unavailable = cluster.nodes.some((node) => node.process.output().includes('the counters are unavailable'));
+  assert.equal(answers.has(500), unavailable);
   assert.ok(passed <= limit, `${passed} passed`);
   assert.ok(passed >= limit * 0.8, `${passed} passed`);
 });

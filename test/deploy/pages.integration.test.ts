@@ -10,6 +10,7 @@ import { findFiles, root } from '../../scripts/lib/files.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { packPackage } from '../package/installed-package.ts';
 import { nodeLayer, skipWithoutNamespaces, startContainer } from '../support/namespace-container.ts';
+import { skipWithoutPostgres } from '../support/postgres.ts';
 import { runTour, type TourOptions } from './page-tour.fixture.ts';
 
 /* The pages of docs/deploy are followed as written, by root on a copy of this machine. */
@@ -89,6 +90,13 @@ describe('the pages of docs/deploy', { skip: skipWithoutNamespaces() }, () => {
     timeout: 240_000,
   }, async () => {
     await runTour('docs/deploy/hybrid.md', { ...options, before: [echo] });
+  });
+
+  it('several-nodes.md: three nodes, rolling restarts, scaling, an outage of the database', {
+    timeout: 240_000,
+    skip: skipWithoutServers() || skipWithoutPostgres(),
+  }, async () => {
+    await runTour('docs/deploy/several-nodes.md', { ...options, before: [echo] });
   });
 
   it('docker.md: the secrets, and the requests to the node of Compose', { timeout: 240_000 }, async () => {

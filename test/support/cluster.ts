@@ -80,7 +80,6 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         KONG_PG_USER: postgres.user,
         KONG_PG_PASSWORD: postgres.password,
         KONG_PG_DATABASE: postgres.database,
-        KONG_PG_TIMEOUT: '1000',
         KONG_PROXY_ACCESS_LOG: 'off',
         KONG_ADMIN_ACCESS_LOG: 'off',
         ...options.env,

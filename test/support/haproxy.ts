@@ -56,8 +56,7 @@ defaults
   timeout client 75s
   timeout server 75s
   timeout tunnel 1h
-  option httpchk
-  http-check send meth GET uri /status/ready ver HTTP/1.1 hdr Host localhost
+  option httpchk GET /status/ready
   default-server check inter ${checkInterval}ms fall 2 rise 1
 
 frontend http

@@ -52,6 +52,8 @@ export async function startPgBouncer(postgres: TestPostgres, mode: PoolMode): Pr
     'auth_type = scram-sha-256',
     `auth_file = ${users}`,
     `pool_mode = ${mode}`,
+    // Its default keeps clients waiting for 15 s after the server has returned.
+    'server_login_retry = 1',
   ];
   writeFileSync(file, `${lines.join('\n')}\n`);
   // It refuses to run as root, and drops to a user that must be able to read its files.

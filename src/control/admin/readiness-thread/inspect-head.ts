@@ -27,7 +27,9 @@ export function inspectHead(bytes: Buffer, hostIsAllowed: (host: string) => bool
   const line = requestLine.exec(first);
   if (line === null || lines.some((one) => !headerLine.test(one) || unusual.test(one))) return forwarded;
   const hosts = valuesOf(lines, 'host');
-  if (hosts.length !== 1 || !hostIsAllowed(hosts[0]!)) return forwarded;
+  // HAProxy's default check is HTTP/1.0 without a host, which browsers never send.
+  const needsNoHost = line[2] === '0' && hosts.length === 0;
+  if (!needsNoHost && (hosts.length !== 1 || !hostIsAllowed(hosts[0]!))) return forwarded;
   const connection = valuesOf(lines, 'connection').join(',').toLowerCase();
   const keepAlive = line[2] === '1' ? !connection.includes('close') : connection.includes('keep-alive');
   return { kind: 'done', consumed: end + 4, value: { withBody: line[1] === 'GET', keepAlive } };

@@ -27,18 +27,24 @@ async function ask(client: RawClient, request: string): Promise<readonly [number
 const prober = `
 const { workerData } = require('node:worker_threads');
 const status = new Int32Array(workerData.memory);
-require('node:http').get(workerData.url, (response) => {
-  response.resume().on('end', () => { Atomics.store(status, 0, response.statusCode); Atomics.notify(status, 0); });
-}).on('error', () => { Atomics.store(status, 0, -1); Atomics.notify(status, 0); });`;
+const note = (value) => { Atomics.store(status, 0, value); Atomics.notify(status, 0); };
+require('node:net').connect(workerData.port, '127.0.0.1', function () { this.write(workerData.request); })
+  .once('data', function (data) { note(Number(String(data).slice(9, 12))); this.destroy(); })
+  .on('error', () => note(-1));`;
 
-test('readiness is answered while the event loop of the control plane is blocked', async () => {
-  const memory = new SharedArrayBuffer(4);
-  const thread = new Worker(prober, { eval: true, workerData: { memory, url: `${gateway.statusUrl}/status/ready` } });
-  // This thread is the control plane of the gateway.
-  Atomics.wait(new Int32Array(memory), 0, 0, 10_000);
-  assert.equal(Atomics.load(new Int32Array(memory), 0), 200);
-  await thread.terminate();
-});
+for (const [what, request] of [
+  ['of HTTP/1.1', `${get}\r\n`],
+  ['as load balancers send it: HTTP/1.0 without Host', 'GET /status/ready HTTP/1.0\r\n\r\n'],
+] as const) {
+  test(`a readiness request ${what} is answered while the event loop of the control plane is blocked`, async () => {
+    const memory = new SharedArrayBuffer(4);
+    const thread = new Worker(prober, { eval: true, workerData: { memory, port, request } });
+    // This thread is the control plane of the gateway.
+    Atomics.wait(new Int32Array(memory), 0, 0, 10_000);
+    assert.equal(Atomics.load(new Int32Array(memory), 0), 200);
+    await thread.terminate();
+  });
+}
 
 test('a connection is reused, for readiness and then for any other request', async () => {
   using client = await openClient(port);

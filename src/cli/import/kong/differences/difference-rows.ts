@@ -312,6 +312,7 @@ export const differenceRows = {
   "Reload and upgrade: `kong migrations finish` while nodes of the old version run": {"section":"Reload and upgrade","topic":"`kong migrations finish` while nodes of the old version run","kong":"they fail","sluicegate":"refused while such nodes report, unless `--force`","why":""},
   "Reload and upgrade: `kong migrations reset` without `--yes`": {"section":"Reload and upgrade","topic":"`kong migrations reset` without `--yes`","kong":"asks","sluicegate":"refused","why":"a script cannot answer"},
   "Reload and upgrade: `kong migrations --lock-timeout`": {"section":"Reload and upgrade","topic":"`kong migrations --lock-timeout`","kong":"","sluicegate":"no such option; a migration waits up to 60 seconds for another one","why":""},
+  "Reload and upgrade: WebSockets, event streams and gRPC streams that are open at the end of a stop": {"section":"Reload and upgrade","topic":"WebSockets, event streams and gRPC streams that are open at the end of a stop","kong":"their connections are closed","sluicegate":"a close frame with code 1001, the end of the stream, the status `UNAVAILABLE`, in the last second of `drain_timeout`","why":"clients see an orderly end and connect again"},
 } as const satisfies Readonly<Record<string, DifferenceRow>>;
 
 /** A row of docs/differences.md: `<section>: <topic>`. */
