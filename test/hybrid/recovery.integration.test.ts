@@ -65,7 +65,7 @@ test('continues without its control plane, starts from its copy, and follows aga
   dataPlane.child.kill('SIGTERM');
   assert.equal(await dataPlane.exit, 0);
 
-  const times = { SLUICEGATE_CLUSTER_TIMEOUT: '300ms', SLUICEGATE_LAST_GOOD_WAIT: '0' };
+  const times = { SLUICEGATE_CLUSTER_TIMEOUT: '1s', SLUICEGATE_LAST_GOOD_WAIT: '0' };
   const again = await rig.dataPlane(address, 'dp', times);
   assert.equal(await again.statusOf('/open'), 200);
   assert.equal(await again.statusOf('/keyed', { apikey: 'key-of-ann' }), 200, 'lookups are in the copy, too');
@@ -118,7 +118,7 @@ for (const [name, damage] of [
     const statusPort = await freePort();
     const waiting = rig.launchDataPlane(address, 'dp', {
       KONG_STATUS_LISTEN: `127.0.0.1:${statusPort}`,
-      SLUICEGATE_CLUSTER_TIMEOUT: '300ms',
+      SLUICEGATE_CLUSTER_TIMEOUT: '1s',
     });
     await waiting.printed(/the copy of the last good config is not usable: .*waiting for a control plane/);
     await rig.controlPlane('cp', env);
@@ -136,7 +136,7 @@ test('without a control plane and without a copy it waits, is not ready, and end
   const waiting = rig.launchDataPlane(`127.0.0.1:${closed}`, 'dp', {
     KONG_STATUS_LISTEN: `127.0.0.1:${statusPort}`,
     KONG_PROXY_LISTEN: `127.0.0.1:${proxyPort}`,
-    SLUICEGATE_CLUSTER_TIMEOUT: '300ms',
+    SLUICEGATE_CLUSTER_TIMEOUT: '1s',
   });
   await waiting.printed(/waiting for a control plane/);
   const statusUrl = `http://127.0.0.1:${statusPort}`;
