@@ -36,9 +36,9 @@ export const constants = {
   idleCpu: { value: 0.16, unit: 'ms/s', what: 'CPU of the database for an idle node', source: 'measured' },
   connections: { value: 3, unit: '', what: 'connections of an idle node to the database', source: 'measured' },
   maxConnections: {
-    value: 10,
+    value: 18,
     unit: '',
-    what: 'connections of a busy node at most (`pg_pool_size`)',
+    what: 'connections of a busy node at most: `pg_pool_size`, and 8 of its own',
     source: 'calculated',
   },
   editTransactions: {
@@ -59,7 +59,7 @@ export const constants = {
   reportCpu: { value: 0.12, unit: 'ms', what: 'CPU of the database for a report', source: 'measured' },
   reportBytes: { value: 1, unit: 'kB', what: 'size of a report', source: 'calculated' },
   leaseCpu: { value: 0.37, unit: 'ms', what: 'CPU of the database for a lease', source: 'measured' },
-  leaseRate: { value: 2, unit: '/s', what: 'leases of a node for a hot limit', source: 'assumed' },
+  leaseRate: { value: 13, unit: '/s', what: 'leases of a node for a hot limit', source: 'measured' },
   hotLimits: {
     value: 10,
     unit: '',
@@ -68,5 +68,10 @@ export const constants = {
   },
   edits: { value: 1, unit: '/s', what: 'edits while a deployment runs', source: 'assumed' },
   controlPlanes: { value: 3, unit: '', what: 'control planes, with data planes', source: 'assumed' },
-  editBytes: { value: 2, unit: 'kB', what: 'what a control plane sends a data plane for an edit', source: 'aim' },
+  editBytes: {
+    value: 0.5,
+    unit: 'kB',
+    what: 'what a control plane sends a data plane for an edit',
+    source: 'measured',
+  },
 } as const satisfies Readonly<Record<string, Constant>>;
