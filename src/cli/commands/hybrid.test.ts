@@ -55,3 +55,24 @@ test('refuses anything else', async () => {
   assert.equal((await hybrid('gen_cert', '-d', '0')).err, "Error: --days must be from 1 to 7300, not '0'");
   assert.equal((await hybrid('gen_cert', '-d', '1e3')).err, "Error: --days must be from 1 to 7300, not '1e3'");
 });
+
+test('commands about the config of a data plane name the control plane', async () => {
+  const env = {
+    KONG_ROLE: 'data_plane',
+    KONG_CLUSTER_CERT: '/a.pem',
+    KONG_CLUSTER_CERT_KEY: '/b.pem',
+    KONG_PREFIX: cwd,
+  };
+  for (const [words, message] of [
+    [
+      ['config', 'export'],
+      'Error: a data plane has no config of its own: run this command on a control plane, or pass --admin',
+    ],
+    [['admin-user', 'list', '--store'], 'Error: a data plane has no admin users: run this command on a control plane'],
+  ] as const) {
+    const err: string[] = [];
+    const print = { out: () => {}, err: (line: string) => err.push(line) };
+    assert.equal(await run([...words], { env, cwd, ...print }), 1);
+    assert.deepEqual(err, [message]);
+  }
+});
