@@ -69,7 +69,7 @@ export const constants = {
   edits: { value: 1, unit: '/s', what: 'edits while a deployment runs', source: 'assumed' },
   controlPlanes: { value: 3, unit: '', what: 'control planes, with data planes', source: 'assumed' },
   editBytes: {
-    value: 0.5,
+    value: 0.8,
     unit: 'kB',
     what: 'what a control plane sends a data plane for an edit',
     source: 'measured',

@@ -54,6 +54,8 @@ describe('migrations of a store in SQLite', () => {
   it('refuses an unknown action, and a node without a database', async () => {
     assert.match((await run('sideways')).errors, /unknown action 'sideways'; known are: bootstrap, up, finish/);
     assert.match((await run('list', '--database', 'off')).errors, /has no migrations/);
+    const certificate = ['--cluster-cert', 'a', '--cluster-cert-key', 'b'];
+    assert.match((await run('list', '--role', 'data_plane', ...certificate)).errors, /use the settings of a control/);
   });
 });
 

@@ -18,7 +18,8 @@ export interface Layout {
 /** The layout of the database of the settings. Its errors are one line for the terminal. */
 export async function findLayout(context: CommandContext): Promise<Layout> {
   const { settings } = settingsOf(context);
-  const { database, prefix, pg, trustedCertificates } = settings;
+  const { role, database, prefix, pg, trustedCertificates } = settings;
+  if (role === 'data_plane') throw new CliError('a data plane has no database: use the settings of a control plane');
   if (database === 'off') throw new CliError('a node with database = off has no migrations');
   const { definitions } = await loadEntities(settings, context.cwd);
   const node = runningNode(prefix) === null ? null : prefix;
