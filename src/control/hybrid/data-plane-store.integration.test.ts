@@ -30,6 +30,7 @@ const ofTheControlPlane: readonly (keyof Store)[] = [
   'dump',
   'listTags',
   'deleteExpiredCounters',
+  'resetCounters',
 ];
 
 const folder = mkdtempSync(join(tmpdir(), 'sluicegate-link-contract-'));

@@ -126,7 +126,6 @@ export function openDataPlaneStore(options: DataPlaneStoreOptions): DataPlaneSto
       (await call('leaseCounters', { requests })) as Awaited<ReturnType<Store['leaseCounters']>>,
     readCounters: async (keys) =>
       (await repeatable('readCounters', { keys })) as Awaited<ReturnType<Store['readCounters']>>,
-    resetCounters: async (counters) => void (await repeatable('resetCounters', { counters })),
     putUsage: async (rows, names) => void (await repeatable('putUsage', { rows, names })),
     readUsage: async (query) => (await repeatable('readUsage', { query })) as Awaited<ReturnType<Store['readUsage']>>,
     readUsageNames: async (kind, ids) =>
@@ -138,6 +137,7 @@ export function openDataPlaneStore(options: DataPlaneStoreOptions): DataPlaneSto
     removeNode: async (id) => void (await call('removeNode', { id })),
     noteUse: async (entity, id, field, value) => void (await repeatable('noteUse', { entity, id, field, value })),
 
+    resetCounters: unsupported('resetCounters'),
     readNodes: unsupported('readNodes'),
     listTags: unsupported('listTags'),
     listAudit: unsupported('listAudit'),

@@ -4,7 +4,7 @@ import type { LeaseRequest, LeaseWindow } from '../../../shared/limits/lease.ts'
 import { maxRows } from '../../../shared/lookup/calls.ts';
 import type { CachedRows } from '../../lookup/cached-rows.ts';
 import type { StoredNode } from '../../store/nodes.ts';
-import type { CounterId, ListQuery, Store } from '../../store/store.ts';
+import type { ListQuery, Store } from '../../store/store.ts';
 import type { UsageName, UsageQuery, UsageRow } from '../../store/usage-store.ts';
 import {
   boolean,
@@ -79,7 +79,6 @@ export class StoreCallHandler {
         ),
       leaseCounters: async (args) => store.leaseCounters(list(leaseRequest, 10_000)(args['requests'], 'requests')),
       readCounters: async (args) => store.readCounters(keys(args['keys'], 'keys')),
-      resetCounters: async (args) => store.resetCounters(list(counterId, 10_000)(args['counters'], 'counters')),
       putUsage: async (args, node) => {
         const rows: readonly UsageRow[] = list(usageRow, 10_000)(args['rows'], 'rows');
         const names: readonly UsageName[] = list(usageName, 10_000)(args['names'], 'names');
@@ -225,14 +224,6 @@ const leaseRequest: Check<LeaseRequest> = (given, name) => {
     unit: number(fields['unit'], `${name}.unit`),
     force: boolean(fields['force'], `${name}.force`),
     share: optional(fraction)(fields['share'], `${name}.share`) ?? 0,
-  };
-};
-
-const counterId: Check<CounterId> = (given, name) => {
-  const fields = object(given, name);
-  return {
-    key: text(4096)(fields['key'], `${name}.key`),
-    windowStart: number(fields['windowStart'], `${name}.windowStart`),
   };
 };
 
