@@ -40,7 +40,7 @@ function testStep(name: string, files: readonly string[], concurrency: number): 
     command: process.execPath,
     argv,
     // What the runner does not end by itself: a file whose hooks or sockets never come to an end.
-    silence: timeout + 30_000,
+    silence: 2 * timeout,
     inspect: skippedInCi,
     // CI makes its report of the runner's own lines.
     summary: process.env['CI'] === 'true' ? runnerSummary : testSummary,

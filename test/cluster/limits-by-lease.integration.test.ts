@@ -147,9 +147,9 @@ async function reportNodes(): Promise<void> {
   for (let at = 0; at < count; at++) {
     const id = `00000000-0000-4000-8000-00000000000${at}`;
     await client.query(
-      `insert into cluster_nodes (id, data, seen_at) values ($1, $2, (extract(epoch from clock_timestamp()) * 1000)::bigint)
+      `insert into cluster_nodes (id, role, data, seen_at) values ($1, 'traditional', '{}', (extract(epoch from clock_timestamp()) * 1000)::bigint)
         on conflict (id) do update set seen_at = excluded.seen_at`,
-      [id, JSON.stringify({ id, role: 'traditional' })],
+      [id],
     );
   }
 }

@@ -49,7 +49,7 @@ describe('readiness in a cluster', { skip, timeout: 120_000 }, () => {
       assert.equal(await statusOf(second, '/hang-kept'), 200);
       assert.deepEqual(await readiness(second), {
         status: 503,
-        message: 'the config is the last good one; waiting for the database',
+        message: 'the config is the last good one; waiting for the current one',
       });
       assert.equal((await readiness(first)).status, 200, 'a node that runs stays ready');
     } finally {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { chartFolder } from '../../scripts/lib/deploy/chart.ts';
 import { findFiles, root } from '../../scripts/lib/files.ts';
@@ -35,6 +37,11 @@ function skipWithoutServers(): string | false {
 const echo =
   "node -e \"require('http').createServer((q,a)=>a.end(JSON.stringify(q.headers))).listen(9001,'127.0.0.1')\"";
 
+/** Containers may have no network, or not the certificates of its proxy: npm finds there what it asks for here. */
+async function fillCache(tarball: string, prefix: string): Promise<void> {
+  await promisify(execFile)('npm', ['install', '--global', '--prefix', prefix, '--no-audit', '--no-fund', tarball]);
+}
+
 describe('the pages of docs/deploy', { skip: skipWithoutNamespaces() }, () => {
   let home = '';
   let options: TourOptions;
@@ -43,6 +50,7 @@ describe('the pages of docs/deploy', { skip: skipWithoutNamespaces() }, () => {
     const work = join(home, 'work');
     await mkdir(work);
     const { path } = await packPackage();
+    await fillCache(path, join(home, 'cached'));
     await cp(path, join(work, 'sluicegate-0.1.0.tgz'));
     await cp(join(root, 'deploy'), join(work, 'deploy'), { recursive: true });
     // Packages that were installed before come from npm's cache.

@@ -37,7 +37,7 @@ test('the headers can be switched off by settings', async () => {
 
 test('unknown paths and methods are refused in plain words', async () => {
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-    const answer = await admin.call(method, '/nope');
+    const answer = await admin.call(method, '/unheard-of');
     assert.equal(answer.status, 404);
     assert.equal(answer.text, '{"message":"Not found"}');
   }
