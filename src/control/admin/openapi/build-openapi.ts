@@ -16,8 +16,14 @@ const bodyTypes = ['application/json', 'application/x-www-form-urlencoded', 'mul
 /** OpenAPI 3.1 of the Admin API, from the route table and the schemas of the entities. */
 export function buildOpenApi({ routes, entities, version }: OpenApiSource): JsonObject {
   const paths: Record<string, JsonObject> = {};
-  const unnamed = new Set(entities.filter(({ endpointKey }) => endpointKey === null).map(({ name }) => name));
-  for (const route of routes) paths[route.path] = pathItem(route, unnamed);
+  const unnamed = entities.filter(({ endpointKey }) => endpointKey === null);
+  const idOnly: IdOnly = {
+    anywhere: new Set(unnamed.map(({ name }) => name)),
+    nested: new Set(
+      unnamed.filter(({ nestedUnder }) => nestedUnder.every(({ key }) => key === undefined)).map(({ name }) => name),
+    ),
+  };
+  for (const route of routes) paths[route.path] = pathItem(route, idOnly);
   return {
     openapi: '3.1.0',
     info: {
@@ -42,24 +48,27 @@ export function buildOpenApi({ routes, entities, version }: OpenApiSource): Json
   };
 }
 
-function pathItem(route: AdminRoute, unnamed: ReadonlySet<string>): JsonObject {
+/** Names of entities that only their id identifies, and of those where that is so below a parent, too. */
+interface IdOnly {
+  readonly anywhere: ReadonlySet<string>;
+  readonly nested: ReadonlySet<string>;
+}
+
+function pathItem(route: AdminRoute, idOnly: IdOnly): JsonObject {
   const item: Record<string, unknown> = {};
   const names = [...route.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
-  if (names.length > 0) item['parameters'] = names.map((name) => pathParameter(name, isIdOnly(route, name, unnamed)));
+  if (names.length > 0) item['parameters'] = names.map((name) => pathParameter(name, isIdOnly(route, name, idOnly)));
   for (const [method, operation] of Object.entries(route.operations) as [Method, Operation][]) {
     if (operation.notes.hidden !== true) item[method.toLowerCase()] = describeOperation(route, method, operation);
   }
   return item;
 }
 
-/** Entities that only their id identifies. An SNI also identifies its certificate, and below a parent a name may be enough. */
-function isIdOnly(route: AdminRoute, name: string, unnamed: ReadonlySet<string>): boolean {
-  return (
-    unnamed.has(name) &&
-    name !== 'certificates' &&
-    name !== 'targets' &&
-    route.path.indexOf('{') === route.path.indexOf(`{${name}}`)
-  );
+/** An SNI also identifies its certificate, and `host:port` a target. */
+function isIdOnly(route: AdminRoute, name: string, { anywhere, nested }: IdOnly): boolean {
+  if (name === 'certificates' || name === 'targets') return false;
+  const isNested = route.path.indexOf('{') !== route.path.indexOf(`{${name}}`);
+  return (isNested ? nested : anywhere).has(name);
 }
 
 function pathParameter(name: string, idOnly: boolean): JsonObject {
