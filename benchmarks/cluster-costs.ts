@@ -12,7 +12,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { createStore } from '../src/control/store/create-store.ts';
 import { type GatewayProcess, startGatewayProcess } from '../test/support/gateway-process.ts';
-import { postgresSettings, startPostgres } from '../test/support/postgres.ts';
+import { postgresEnv, postgresSettings, startPostgres } from '../test/support/postgres.ts';
 
 const nodeCount = 3;
 const idleSeconds = 40;
@@ -135,14 +135,8 @@ function cpuOfDatabase(): number {
 function startNode(): GatewayProcess {
   const prefix = mkdtempSync(join(tmpdir(), 'sluicegate-costs-'));
   prefixes.push(prefix);
-  const { host, port, user, password, database } = server;
   return startGatewayProcess(prefix, {
-    KONG_DATABASE: 'postgres',
-    KONG_PG_HOST: host,
-    KONG_PG_PORT: String(port),
-    KONG_PG_USER: user,
-    KONG_PG_PASSWORD: password,
-    KONG_PG_DATABASE: database,
+    ...postgresEnv(server),
   });
 }
 

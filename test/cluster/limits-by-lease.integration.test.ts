@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { skipWithoutPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { postgresEnv, skipWithoutPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { type StallingProxy, startStallingProxy } from '../support/stalling-proxy.ts';
 import { until } from '../support/until.ts';
 
@@ -52,12 +52,7 @@ after(async () => {
 
 function startNode(at: number, port: number): GatewayProcess {
   return startGatewayProcess(join(folder, `node-${at}`), {
-    KONG_DATABASE: 'postgres',
-    KONG_PG_HOST: postgres.host,
-    KONG_PG_PORT: String(port),
-    KONG_PG_USER: postgres.user,
-    KONG_PG_PASSWORD: postgres.password,
-    KONG_PG_DATABASE: postgres.database,
+    ...postgresEnv({ ...postgres, port }),
     KONG_NGINX_WORKER_PROCESSES: '2',
   });
 }

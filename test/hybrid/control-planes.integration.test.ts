@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startBackend, type TestBackend } from '../support/backend.ts';
 import { type ControlPlane, type DataPlane, type HybridRig, startHybridRig } from '../support/hybrid.ts';
-import { skipWithoutPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { postgresEnv, skipWithoutPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
 /** Two control planes on one PostgreSQL database, and a data plane that knows both. */
@@ -19,12 +19,7 @@ before(
     if (skip !== false) return;
     [postgres, backend, rig] = await Promise.all([startPostgres(), startBackend(), startHybridRig()]);
     const env = {
-      KONG_DATABASE: 'postgres',
-      KONG_PG_HOST: postgres.host,
-      KONG_PG_PORT: String(postgres.port),
-      KONG_PG_USER: postgres.user,
-      KONG_PG_PASSWORD: postgres.password,
-      KONG_PG_DATABASE: postgres.database,
+      ...postgresEnv(postgres),
       KONG_PG_TIMEOUT: '2000',
     };
     controlPlanes = [await rig.controlPlane('cp-1', env), await rig.controlPlane('cp-2', env)];

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { skipWithoutPgBouncer, startPgBouncer, type TestPgBouncer } from '../support/pgbouncer.ts';
-import { skipWithoutPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { type ClusterNode, create, type Place, startClusterNode } from './nodes.fixture.ts';
+import { type DatabasePlace, skipWithoutPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { type ClusterNode, create, startClusterNode } from './nodes.fixture.ts';
 
 const rate = 50;
 const rounds = 3;
@@ -61,7 +61,7 @@ function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-async function assertFollows(t: TestContext, place: Place, schema: string): Promise<void> {
+async function assertFollows(t: TestContext, place: DatabasePlace, schema: string): Promise<void> {
   const first = await startClusterNode(place, { schema });
   const rest = await Promise.all([0, 1].map(() => startClusterNode(place, { schema })));
   const nodes = [first, ...rest];

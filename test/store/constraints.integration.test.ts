@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { skipWithoutPgBouncer, startPgBouncer, type TestPgBouncer } from '../support/pgbouncer.ts';
-import { skipWithoutPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { type DatabasePlace, skipWithoutPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
-import { type ClusterNode, create, type Place, startClusterNode } from './nodes.fixture.ts';
+import { type ClusterNode, create, startClusterNode } from './nodes.fixture.ts';
 import { assertConsistent } from './store-checks.fixture.ts';
 
 const rounds = 12;
@@ -64,7 +64,7 @@ async function conflict(nodes: readonly ClusterNode[], round: number): Promise<v
   for (const { status } of racing.slice(1)) assert.ok([201, 400, 404, 409].includes(status), String(status));
 }
 
-async function assertConstraintsHold(place: Place, schema: string): Promise<void> {
+async function assertConstraintsHold(place: DatabasePlace, schema: string): Promise<void> {
   const first = await startClusterNode(place, { schema });
   const nodes = [first, ...(await Promise.all([0, 1].map(() => startClusterNode(place, { schema }))))];
   try {

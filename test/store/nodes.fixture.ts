@@ -3,9 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import type { TestPostgres } from '../support/postgres.ts';
-
-export type Place = Pick<TestPostgres, 'host' | 'port' | 'user' | 'password' | 'database'>;
+import { type DatabasePlace, postgresEnv } from '../support/postgres.ts';
 
 /** A node as a process of its own, with its config in a PostgreSQL. */
 export interface ClusterNode extends AsyncDisposable {
@@ -29,7 +27,7 @@ export interface NodeOptions {
   readonly entry?: string;
 }
 
-export async function startClusterNode(place: Place, options: NodeOptions = {}): Promise<ClusterNode> {
+export async function startClusterNode(place: DatabasePlace, options: NodeOptions = {}): Promise<ClusterNode> {
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-cluster-'));
   const process = startGatewayProcess(prefix, { ...databaseEnv(place, options), ...options.env }, [], options.entry);
   const failed = process.exit.then((code) => {
@@ -60,14 +58,9 @@ export async function startClusterNode(place: Place, options: NodeOptions = {}):
 }
 
 /** The settings that name the database. */
-export function databaseEnv(place: Place, { schema = '' }: NodeOptions = {}): Record<string, string> {
+export function databaseEnv(place: DatabasePlace, { schema = '' }: NodeOptions = {}): Record<string, string> {
   return {
-    KONG_DATABASE: 'postgres',
-    KONG_PG_HOST: place.host,
-    KONG_PG_PORT: String(place.port),
-    KONG_PG_USER: place.user,
-    KONG_PG_PASSWORD: place.password,
-    KONG_PG_DATABASE: place.database,
+    ...postgresEnv(place),
     KONG_PG_SCHEMA: schema,
   };
 }

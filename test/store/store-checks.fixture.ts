@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
-import type { Place } from './nodes.fixture.ts';
+import type { DatabasePlace } from '../support/postgres.ts';
 
 /** Runs `work` with a connection to the schema of a store. */
 export async function withStoreConnection<T>(
-  place: Place,
+  place: DatabasePlace,
   schema: string,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
@@ -30,7 +30,7 @@ const references: readonly (readonly [string, string, string])[] = [
 const entities = ['services', 'routes', 'plugins', 'consumers'];
 
 /** Asserts what must hold whatever was written: references, unique names, tags, and a log of changes that agrees with the rows. */
-export async function assertConsistent(place: Place, schema: string): Promise<void> {
+export async function assertConsistent(place: DatabasePlace, schema: string): Promise<void> {
   await withStoreConnection(place, schema, async (client) => {
     const count = async (text: string): Promise<number> => Number((await client.query(text)).rows[0].n);
     for (const [entity, column, parent] of references) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
 import type { BalancedNode } from './haproxy.ts';
-import { startPostgres, type TestPostgres } from './postgres.ts';
+import { postgresEnv, startPostgres, type TestPostgres } from './postgres.ts';
 
 /** A node of a cluster: a process that can end and start again on the same addresses and prefix. */
 export interface ClusterNode extends BalancedNode {
@@ -67,19 +67,14 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       return (await options.place?.(at, postgres)) ?? {};
     }),
   );
-  const nodes = places.map(({ host, database = postgres, through = [] }, at) =>
+  const nodes = places.map(({ host, database: place, through = [] }, at) =>
     clusterNode({
       name: `node${at + 1}`,
       host: host ?? `${network}.${at + 1}`,
       through,
       prefix: join(folder, `node${at + 1}`),
       env: {
-        KONG_DATABASE: 'postgres',
-        KONG_PG_HOST: database.host,
-        KONG_PG_PORT: String(database.port),
-        KONG_PG_USER: postgres.user,
-        KONG_PG_PASSWORD: postgres.password,
-        KONG_PG_DATABASE: postgres.database,
+        ...postgresEnv({ ...postgres, ...place }),
         KONG_PROXY_ACCESS_LOG: 'off',
         KONG_ADMIN_ACCESS_LOG: 'off',
         ...options.env,

@@ -65,6 +65,20 @@ export function postgresSettings(server: TestPostgres, timeout = 5000): Settings
   return { host, port, user, password, database, schema: null, ssl: false, sslVerify: false, timeout, poolSize: 4 };
 }
 
+export type DatabasePlace = Pick<TestPostgres, 'host' | 'port' | 'user' | 'password' | 'database'>;
+
+/** The same for a gateway that is a process. */
+export function postgresEnv({ host, port, user, password, database }: DatabasePlace): Record<string, string> {
+  return {
+    KONG_DATABASE: 'postgres',
+    KONG_PG_HOST: host,
+    KONG_PG_PORT: String(port),
+    KONG_PG_USER: user,
+    KONG_PG_PASSWORD: password,
+    KONG_PG_DATABASE: database,
+  };
+}
+
 /**
  * `addresses`: where it listens, and clients of the same networks may connect, in addition to 127.0.0.1. `crashSafe`: it may be killed;
  * slower, because pages are logged as a whole.

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type GatewayProcess, startGatewayProcess } from '../../../test/support/gateway-process.ts';
-import { skipWithoutPostgres, startPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
+import { postgresEnv, skipWithoutPostgres, startPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
 import { type StallingProxy, startStallingProxy } from '../../../test/support/stalling-proxy.ts';
 import { until } from '../../../test/support/until.ts';
 
@@ -28,12 +28,7 @@ const drainTime = 1000;
 
 function startNode(name: string, port: number, timeout = '1000'): GatewayProcess {
   return startGatewayProcess(join(folder, name), {
-    KONG_DATABASE: 'postgres',
-    KONG_PG_HOST: postgres.host,
-    KONG_PG_PORT: String(port),
-    KONG_PG_USER: postgres.user,
-    KONG_PG_PASSWORD: postgres.password,
-    KONG_PG_DATABASE: postgres.database,
+    ...postgresEnv({ ...postgres, port }),
     KONG_PG_TIMEOUT: timeout,
     SLUICEGATE_DRAIN_TIMEOUT: `${drainTime}ms`,
   });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { startGatewayProcess } from '../../../test/support/gateway-process.ts';
-import { postgresSettings, skipWithoutPostgres, startPostgres } from '../../../test/support/postgres.ts';
+import { postgresEnv, skipWithoutPostgres, startPostgres } from '../../../test/support/postgres.ts';
 import { run } from '../run.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'cli-users-'));
@@ -134,15 +134,7 @@ test('with PostgreSQL the store is the database', { skip: skipWithoutPostgres() 
   const server = await startPostgres();
   try {
     const prefix = mkdtempSync(join(cwd, 'postgres-'));
-    const { host, port, user, password, database } = postgresSettings(server);
-    const env = {
-      KONG_DATABASE: 'postgres',
-      KONG_PG_HOST: host,
-      KONG_PG_PORT: String(port),
-      KONG_PG_USER: user,
-      KONG_PG_PASSWORD: String(password),
-      KONG_PG_DATABASE: database,
-    };
+    const env = postgresEnv(server);
     const ada = await done(prefix, 'create ada --role admin', env);
     await using node = startGatewayProcess(prefix, env);
     await node.started();

@@ -15,7 +15,7 @@ import {
   startPebble,
   type TestPebble,
 } from '../../../test/support/pebble.ts';
-import { skipWithoutPostgres, startPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
+import { postgresEnv, skipWithoutPostgres, startPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
 import { until } from '../../../test/support/until.ts';
 import { openTls } from './acme.fixture.ts';
 
@@ -89,14 +89,8 @@ describe('three nodes that share a database', { skip }, () => {
   function startNode(): GatewayProcess {
     const prefix = mkdtempSync(join(tmpdir(), 'sluicegate-acme-'));
     prefixes.push(prefix);
-    const { host, port, user, password, database } = server;
     return startGatewayProcess(prefix, {
-      KONG_DATABASE: 'postgres',
-      KONG_PG_HOST: host,
-      KONG_PG_PORT: String(port),
-      KONG_PG_USER: user,
-      KONG_PG_PASSWORD: password,
-      KONG_PG_DATABASE: database,
+      ...postgresEnv(server),
       KONG_LUA_SSL_TRUSTED_CERTIFICATE: identity.cert,
       KONG_PROXY_LISTEN: '127.0.0.1:0, 127.0.0.1:0 ssl',
     });

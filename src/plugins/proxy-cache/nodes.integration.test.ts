@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { startBackend, type TestBackend } from '../../../test/support/backend.ts';
 import { type GatewayProcess, startGatewayProcess } from '../../../test/support/gateway-process.ts';
-import { skipWithoutPostgres, startPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
+import { postgresEnv, skipWithoutPostgres, startPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
 import { skipWithoutRedis, startRedis, type TestRedis } from '../../../test/support/redis.ts';
 import { until } from '../../../test/support/until.ts';
 
@@ -68,14 +68,8 @@ describe('three nodes', { skip }, () => {
   function startNode(): GatewayProcess {
     const prefix = mkdtempSync(join(tmpdir(), 'sluicegate-purge-'));
     prefixes.push(prefix);
-    const { host, port, user, password, database } = server;
     return startGatewayProcess(prefix, {
-      KONG_DATABASE: 'postgres',
-      KONG_PG_HOST: host,
-      KONG_PG_PORT: String(port),
-      KONG_PG_USER: user,
-      KONG_PG_PASSWORD: password,
-      KONG_PG_DATABASE: database,
+      ...postgresEnv(server),
     });
   }
 

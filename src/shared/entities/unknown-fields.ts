@@ -38,7 +38,7 @@ function knownPart(field: Field, value: unknown): unknown {
   return value;
 }
 
-/** The new value with the unknown fields of the stored one, of which `known` is the part that the schema knows. */
+/** The new value with the unknown fields of the stored one. `known`: the part of it that the schema knows. */
 export function withUnknown(schema: RecordSchema, stored: Fields, known: Fields, built: Fields): Fields {
   if (stored === known) return built;
   const output: Record<string, unknown> = { ...built };

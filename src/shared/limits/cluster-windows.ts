@@ -69,7 +69,7 @@ class ClusterWindows implements WindowLimiter {
   /** Jobs that are not sent yet, by their keys. */
   readonly #jobs = new Map<string, KeyJob>();
   readonly #full = new BoundedCache<string, FullWindow>(maxFullKeys);
-  /** Keys of which this worker has received a lease. */
+  /** Keys that this worker has received leases of. */
   readonly #leased = new Set<string>();
   #sweep: NodeJS.Timeout | null = null;
   #closed = false;

@@ -77,7 +77,7 @@ export function registerCounterTests(bench: StoreBench): void {
     const [rest] = await store.leaseCounters([
       request([window('a/minute', 100, { held: 10, ahead: 50 })], { wanted: 3, share: 0.5 }),
     ]);
-    // Half of 54, of which it holds 7.
+    // Half of 54; it holds 7 of them.
     assert.deepEqual(rest?.taken, [20]);
   });
 

@@ -434,7 +434,7 @@ describe('leases', () => {
       }
       assert.ok(passed > 1000, 'requests pass on the node that is cut off');
       assert.ok(passed <= 1200, `${passed} passed`);
-      // The next window, of which it knows nothing.
+      // The next window; it knows nothing about it.
       await later(3_600_000);
       passed = 0;
       for (let round = 0; round < 400; round++) {

@@ -19,7 +19,7 @@ export interface MigrateRun extends MigrateOptions {
 
 /**
  * Two tables record the steps. `schema_migrations` has those that a version must know to use the store: it refuses a store with an
- * unknown one. `additive_migrations` has those of which only the additive part has run.
+ * unknown one. `additive_migrations` has those whose additive part alone has run.
  */
 interface Applied {
   readonly required: ReadonlySet<string>;
