@@ -21,7 +21,9 @@ let client: pg.Client;
 let folder = '';
 let proxy: StallingProxy;
 let reports: NodeJS.Timeout;
+/** Those that take part. */
 const nodes: GatewayProcess[] = [];
+const started: GatewayProcess[] = [];
 const agent = new Agent({ keepAlive: true, maxSockets: 20 });
 
 /** Five processes on one database; the connections of the last one can be cut. */
@@ -44,17 +46,19 @@ after(async () => {
   agent.destroy();
   clearInterval(reports);
   await client?.end();
-  await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
+  await Promise.all(started.map((node) => node[Symbol.asyncDispose]()));
   await proxy?.[Symbol.asyncDispose]();
   await postgres.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
 function startNode(at: number, port: number): GatewayProcess {
-  return startGatewayProcess(join(folder, `node-${at}`), {
+  const node = startGatewayProcess(join(folder, `node-${at}`), {
     ...postgresEnv({ ...postgres, port }),
     KONG_NGINX_WORKER_PROCESSES: '2',
   });
+  started.push(node);
+  return node;
 }
 
 async function admin(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
@@ -114,8 +118,8 @@ async function pass(some: readonly GatewayProcess[], path: string, requests: num
       const connection = async (): Promise<void> => {
         while (left-- > 0) {
           const { status, remaining } = await get(node, path, 'ada');
-          assert.ok(status === 200 || status === 429, String(status));
-          assert.ok(remaining !== null && remaining >= 0 && remaining <= limit, String(remaining));
+          assert.ok(status === 200 || status === 429, `status ${status}`);
+          assert.ok(remaining !== null && remaining >= 0 && remaining <= limit, `${remaining} are left`);
           if (status === 200) passed++;
         }
       };

@@ -21,8 +21,9 @@ export class FakeCounterStore {
     return leases;
   }
 
-  answerLate(): void {
-    for (const answer of this.#late.splice(0)) answer();
+  answerLate(order: 'first first' | 'last first' = 'first first'): void {
+    const answers = this.#late.splice(0);
+    for (const answer of order === 'last first' ? answers.reverse() : answers) answer();
   }
 
   keys(): readonly string[] {

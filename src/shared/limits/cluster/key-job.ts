@@ -1,7 +1,8 @@
 import type { LimiterUnavailable } from '../../../plugin-sdk/limits.ts';
 import type { Lease, LeaseRequest, LeaseWindow } from '../lease.ts';
 import { answerTimeout, type LeaseJob } from './counter-link.ts';
-import type { HeldWindow, LeaseTable, SeenWindow, Surplus, Waiting } from './lease-table.ts';
+import type { HeldWindow, SeenWindow, Surplus, Waiting } from './lease-steps.ts';
+import type { LeaseTable } from './lease-table.ts';
 
 /** Fraction of what is left that a lease may take while the number of nodes is unknown. */
 const cautiousShare = 0.1;

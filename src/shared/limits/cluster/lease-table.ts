@@ -7,54 +7,20 @@ import { type EmergencyShare, emergencyShare } from './emergency-share.ts';
 import { KeyDemand } from './key-demand.ts';
 import { KnownNodes } from './known-nodes.ts';
 import { ShareField, WindowField, windowTag } from './lease-slots.ts';
+import {
+  type Credited,
+  type HeldWindow,
+  type SeenWindow,
+  type Surplus,
+  seenWindows,
+  type Waiting,
+} from './lease-steps.ts';
 
 const { lastUsed, expiresAt } = Field;
 const { start: windowStart, held, usedByAll, usedBefore } = WindowField;
 
 /** Milliseconds that a clock correction may set it back by: the current window continues meanwhile. */
 const correction = 1000;
-
-/** A window as it was when something was requested for it, and what the node holds of it. */
-export interface HeldWindow {
-  readonly start: number;
-  readonly end: number;
-  readonly held: number;
-  /** Wanted in addition, for requests that are expected. */
-  readonly ahead: number;
-}
-
-/** Units that were taken out of a window of the node. */
-export interface Surplus {
-  /** Index of the limit. */
-  readonly at: number;
-  readonly start: number;
-  readonly amount: number;
-}
-
-/** One window, and the counts of all nodes without what this node holds. */
-export interface SeenWindow {
-  start: number;
-  end: number;
-  used: number;
-  before: number;
-}
-
-export interface Waiting {
-  readonly cost: number;
-  /** With the counts after it. */
-  readonly serve: (windows: readonly SeenWindow[], now: number) => void;
-}
-
-/** The outcome of a lease. */
-export interface Credited {
-  readonly unserved: readonly Waiting[];
-  readonly surplus: readonly Surplus[];
-  /** The node has units of the key now. */
-  readonly holds: boolean;
-  /** The counts after it. */
-  readonly windows: readonly SeenWindow[];
-  readonly now: number;
-}
 
 /**
  * What a node has leased from the store, in a zone that its workers share. A unit is in the zone from the answer of the store until a
@@ -165,11 +131,12 @@ export class LeaseTable {
     const planned = this.#limits.map((_, at): HeldWindow => {
       const slot = this.#find(at, now);
       const has = slot < 0 ? 0 : values[slot + held]!;
+      const known = slot < 0 ? 0 : values[slot + usedByAll]!;
       const { start, end } = this.windows[at]!;
       const target = this.#demand.target(rate, end - now);
       const ahead = Math.max(0, target - Math.max(0, has - wanted));
       if (ahead > 0) leases = true;
-      return { start, end, held: has, ahead };
+      return { start, end, held: has, known, ahead };
     });
     if (leases && timeout !== null) this.#demand.requested(now, timeout);
     table.unlock();
@@ -192,12 +159,14 @@ export class LeaseTable {
     table.lock(this.#hash, key);
     const now = this.#begin();
     const surplus: Surplus[] = [];
+    const used = [...counts.used];
     const pools = planned.map((window, at) => {
       const slot = this.#claimFor(at, window, now, surplus);
       this.#slots[at] = slot;
       const units = taken[at] ?? 0;
       if (slot < 0) return units;
-      values[slot + usedByAll] = counts.used[at] ?? 0;
+      used[at] = this.#newestCount(slot, window, used[at] ?? 0, units);
+      values[slot + usedByAll] = used[at];
       values[slot + usedBefore] = counts.before[at] ?? 0;
       return values[slot + held]! + units;
     });
@@ -227,8 +196,8 @@ export class LeaseTable {
       planned.some(({ ahead }) => ahead > 0),
     );
     table.unlock();
-    for (const { one, pools: left } of served) one.serve(seen(planned, counts, left), now);
-    const windows = seen(planned, counts, pools);
+    for (const { one, pools: left } of served) one.serve(seenWindows(planned, used, counts.before, left), now);
+    const windows = seenWindows(planned, used, counts.before, pools);
     return { unserved, surplus, holds: pools.some((pool) => pool > 0), windows, now };
   }
 
@@ -343,6 +312,17 @@ export class LeaseTable {
     window.before = values[slot + usedBefore]!;
   }
 
+  /**
+   * An answer to another worker may have arrived first although the store gave it later. Then the greater count is the newer one,
+   * unless something was given back in between; and what the node holds is counted.
+   */
+  #newestCount(slot: number, { known }: HeldWindow, answered: number, units: number): number {
+    const { values } = this.#table;
+    const current = values[slot + usedByAll]!;
+    const newest = current === known ? answered : Math.max(current, answered);
+    return Math.max(newest, values[slot + held]! + units);
+  }
+
   /** The slot for what was leased of a window; -1: there is none, or the node is in a later window already. */
   #claimFor(at: number, { start, end }: HeldWindow, now: number, surplus: Surplus[]): number {
     const table = this.#table;
@@ -356,6 +336,7 @@ export class LeaseTable {
       const left = values[slot + held]!;
       if (left > 0 && this.#sliding) surplus.push({ at, start: before, amount: left });
       values[slot + held] = 0;
+      values[slot + usedByAll] = 0;
       values[slot + windowStart] = start;
     }
     values[slot + lastUsed] = now;
@@ -382,17 +363,4 @@ export class LeaseTable {
     const window = { period, limit, sliding: this.#sliding, start, end, leased };
     return { leased, share: emergencyShare(this.#table, window, nodes, now) };
   }
-}
-
-function seen(
-  planned: readonly HeldWindow[],
-  { used, before }: { readonly used: readonly number[]; readonly before: readonly number[] },
-  pools: readonly number[],
-): readonly SeenWindow[] {
-  return planned.map(({ start, end }, at) => ({
-    start,
-    end,
-    used: Math.max(0, (used[at] ?? 0) - (pools[at] ?? 0)),
-    before: before[at] ?? 0,
-  }));
 }

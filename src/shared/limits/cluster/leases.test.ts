@@ -255,6 +255,27 @@ describe('leases', () => {
     }
   });
 
+  it('shows what is left when the answers to two workers arrive in another order', async () => {
+    const store = new FakeCounterStore();
+    store.nodes = 1;
+    const node = new TestNode(store, {}, 2);
+    const ask = async (worker: number): Promise<WindowVerdict> => await node.take(20, 'k', worker);
+    store.state = 'late';
+    const verdicts: Promise<WindowVerdict>[] = [];
+    for (const worker of [0, 1]) {
+      verdicts.push(ask(worker), ask(worker));
+      await settle();
+    }
+    store.answerLate('last first');
+    store.state = 'answers';
+    for (const { windows } of await Promise.all(verdicts)) {
+      const left = windows[0]?.remaining ?? -1;
+      assert.ok(left >= 920 && left < 1000, `${left} are left`);
+    }
+    const { windows } = await node.workers[0]!.peek('k');
+    assert.equal(windows[0]?.remaining, 920);
+  });
+
   it('takes from all windows or from none, over the end of windows', async () => {
     const store = new FakeCounterStore();
     store.nodes = 2;
