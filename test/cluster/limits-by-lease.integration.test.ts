@@ -181,10 +181,11 @@ describe('limits that five nodes share by leases', { skip }, () => {
     const before = sum(await pass([killed!], path, 60));
     killed!.child.kill('SIGKILL');
     await killed!.exit;
-    const lost = (await counted(id)) - before;
-    assert.ok(lost >= 0 && lost <= limit / (2 * count), `${lost} units are lost`);
     const passed = before + sum(await pass(nodes, path, 300));
-    assert.ok(passed === limit - lost, `${passed} passed, ${lost} are lost`);
+    // The database may still have been working on its last lease when it was killed, so the loss is known only now.
+    const lost = limit - passed;
+    assert.ok(lost >= 0 && lost <= limit / (2 * count), `${lost} units are lost`);
+    assert.equal(await counted(id), limit);
     nodes.unshift(startNode(8, postgres.port));
     await nodes[0]!.started();
   });

@@ -57,7 +57,10 @@ export class Watchdog<W extends WatchedWorker> {
 
   /** False: no heartbeat for some seconds, so there is no point in waiting for the worker. */
   isResponsive(worker: W): boolean {
-    return (this.#silences.get(worker)?.duration ?? 0) < suspectAfter;
+    const silence = this.#silences.get(worker);
+    if (silence === undefined || silence.duration < suspectAfter) return true;
+    // It may have recovered since the last check: then a write that does not wait for it would be answered too early.
+    return this.#options.vitals.beat(worker.number) !== silence.beat;
   }
 
   stop(): void {
