@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { exchangeOne } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
+import { until } from '../support/until.ts';
 
 /** Case 22: forged, malformed and expired tokens. */
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -44,11 +45,6 @@ async function ask(rig: Rig, path: string, token: string): Promise<Answer> {
   );
   if (response.status !== 200) assert.equal(rig.backend.requests.length, before, 'a refused request went on');
   return { status: response.status, body: response.status === 200 ? {} : JSON.parse(response.body) };
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 8000;
-  while (!(await condition())) assert.ok(Date.now() < deadline, 'waited in vain');
 }
 
 describe('tokens signed with the key of a credential', () => {

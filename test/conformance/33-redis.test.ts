@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { startBackend, type TestBackend } from '../support/backend.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { skipWithoutRedis, startRedis, type TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 
 /** Case 33: Redis dies, hangs and comes back; the policy of the plugin decides, and limits are exact while Redis is available. */
 describe('limits of two nodes in Redis', { skip: skipWithoutRedis() }, () => {
@@ -71,14 +71,6 @@ describe('limits of two nodes in Redis', { skip: skipWithoutRedis() }, () => {
   async function all(path: string, requests: number, status: number): Promise<void> {
     const others = (await statuses(path, requests)).filter((one) => one !== status);
     assert.deepEqual(others, []);
-  }
-
-  async function until(condition: () => Promise<boolean>): Promise<void> {
-    const deadline = Date.now() + 10_000;
-    while (!(await condition())) {
-      assert.ok(Date.now() < deadline, 'not within 10 s');
-      await setTimeout(50);
-    }
   }
 
   it('accept exactly the limit of concurrent requests', async () => {

@@ -50,7 +50,7 @@ async function statusOf(node: GatewayProcess, path: string): Promise<number> {
   return response.status;
 }
 
-const serves = (node: GatewayProcess, path: string): Promise<void> =>
+const serves = (node: GatewayProcess, path: string): Promise<number> =>
   until(async () => (await statusOf(node, path)) === 200, 20_000);
 
 test('a file is loaded at the start, and again on SIGHUP', async () => {

@@ -59,7 +59,7 @@ describe('Redis with TLS', { skip: skipWithoutRedis() }, () => {
     return all;
   }
 
-  const logged = (pattern: RegExp): Promise<void> => until(() => pattern.test(readFileSync(log, 'utf8')));
+  const logged = (pattern: RegExp): Promise<number> => until(() => pattern.test(readFileSync(log, 'utf8')));
 
   async function works(fields: Fields): Promise<void> {
     // The certificate is valid for the address, and for the name.

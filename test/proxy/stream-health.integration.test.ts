@@ -5,7 +5,8 @@ import { freePort } from '../support/free-port.ts';
 import { activeChecks } from '../support/health-rig.ts';
 import { startRawBackend } from '../support/raw-backend.ts';
 import { openClient } from '../support/raw-client.ts';
-import { startStreamRig, until } from '../support/stream-rig.ts';
+import { startStreamRig } from '../support/stream-rig.ts';
+import { until } from '../support/until.ts';
 
 it('streams and TCP probes decide the health of targets', async () => {
   const backend = await startRawBackend(({ socket }) => void socket.end('steady'));

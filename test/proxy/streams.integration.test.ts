@@ -10,7 +10,8 @@ import { freePort } from '../support/free-port.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { type BackendConnection, type RawBackend, startRawBackend } from '../support/raw-backend.ts';
 import { openClient } from '../support/raw-client.ts';
-import { type StreamRig, startStreamRig, until } from '../support/stream-rig.ts';
+import { type StreamRig, startStreamRig } from '../support/stream-rig.ts';
+import { until } from '../support/until.ts';
 
 /** Echoes bytes and the end of the stream. */
 async function echo({ socket }: BackendConnection): Promise<void> {

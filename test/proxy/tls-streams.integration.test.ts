@@ -9,7 +9,8 @@ import { type ConnectionOptions, connect, createServer, type TLSSocket } from 'n
 import { helloMessage, inRecords, sniExtension } from '../../src/data/listener/client-hello.fixture.ts';
 import { openClient } from '../support/raw-client.ts';
 import { selfSigned } from '../support/self-signed.ts';
-import { type StreamRig, startStreamRig, until } from '../support/stream-rig.ts';
+import { type StreamRig, startStreamRig } from '../support/stream-rig.ts';
+import { until } from '../support/until.ts';
 
 const own = selfSigned('gateway.test');
 const shop = selfSigned('shop.test');

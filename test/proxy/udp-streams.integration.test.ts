@@ -3,7 +3,8 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
-import { type StreamRig, startStreamRig, until } from '../support/stream-rig.ts';
+import { type StreamRig, startStreamRig } from '../support/stream-rig.ts';
+import { until } from '../support/until.ts';
 
 interface UdpPeer {
   readonly socket: Socket;

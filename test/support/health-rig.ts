@@ -27,7 +27,7 @@ export interface HealthRig extends AsyncDisposable {
   /** The reason for the last change of the health of an address. */
   lastReason(): Promise<string>;
   /** Waits until the target shows this health. */
-  becomes(target: string, health: string, milliseconds?: number): Promise<void>;
+  becomes(target: string, health: string, milliseconds?: number): Promise<number>;
   /** A request on a new connection; returns status and body. */
   get(path?: string): Promise<{ readonly status: number; readonly body: string }>;
 }

@@ -52,12 +52,3 @@ export async function startStreamRig(flags: readonly string[], settings: Partial
     [Symbol.asyncDispose]: close,
   };
 }
-
-/** Waits for a condition, at most 8 seconds. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 8_000; Date.now() < end; ) {
-    if (await holds()) return;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  assert.fail('it did not come to hold');
-}

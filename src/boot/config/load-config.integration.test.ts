@@ -7,6 +7,7 @@ import { startBackend, type TestBackend } from '../../../test/support/backend.ts
 import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
 import { skipWithoutPostgres, startPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
 import { testSettings } from '../../../test/support/settings.ts';
+import { until } from '../../../test/support/until.ts';
 
 const skip = skipWithoutPostgres();
 let postgres: TestPostgres;
@@ -43,13 +44,6 @@ async function statusOf(node: TestGateway, path: string): Promise<number> {
   const response = await fetch(node.proxyUrl + path);
   await response.arrayBuffer();
   return response.status;
-}
-
-/** Repeats the request until the status is as expected; returns how many milliseconds that took. */
-async function until(condition: () => Promise<boolean>): Promise<number> {
-  const begun = performance.now();
-  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
-  return performance.now() - begun;
 }
 
 function errorLog(node: TestGateway): Promise<string> {

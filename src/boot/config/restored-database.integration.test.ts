@@ -13,6 +13,7 @@ import {
   startPostgres,
   type TestPostgres,
 } from '../../../test/support/postgres.ts';
+import { until } from '../../../test/support/until.ts';
 
 const skip = skipWithoutPostgres();
 const restoredLine = /the database was restored or replaced; the whole config was read from it again/;
@@ -46,14 +47,6 @@ async function statusOf(node: TestGateway, path: string, key = ''): Promise<numb
   const response = await fetch(node.proxyUrl + path, { headers: { apikey: key } });
   await response.arrayBuffer();
   return response.status;
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 20_000;
-  while (!(await condition())) {
-    assert.ok(performance.now() < end, 'it did not happen');
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 const errorLog = (node: TestGateway): Promise<string> => readFile(join(node.prefix, 'error.log'), 'utf8');

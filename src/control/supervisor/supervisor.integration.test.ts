@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
+import { until } from '../../../test/support/until.ts';
 
 /** A plugin whose instances make their worker fail as the request header `x-fail` says. */
 const faulty = join(import.meta.dirname, '../../../test/support/plugins/faulty.ts');
@@ -35,11 +36,6 @@ async function ask(gateway: TestGateway, fail?: string): Promise<string | null> 
 async function runningWorkers(gateway: TestGateway): Promise<readonly unknown[]> {
   const { pids } = (await gateway.admin('GET', '/')).body as { pids: { workers: readonly unknown[] } };
   return pids.workers;
-}
-
-/** Repeats the check until it holds; the time limit of the test is the bound. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
 }
 
 test('a worker that dies is replaced, with the current config, while the others serve', async () => {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
+import { until } from '../../../test/support/until.ts';
 
 const stuck = join(import.meta.dirname, '../../../test/support/plugins/stuck.ts');
 
@@ -45,13 +46,6 @@ async function logLine(gateway: TestGateway, ...texts: readonly string[]): Promi
     assert.ok(performance.now() < end, `the log has none of: ${texts.join(', ')}`);
     const lines = (await readFile(join(gateway.prefix, 'error.log'), 'utf8')).split('\n');
     for (const line of lines) if (texts.some((text) => line.includes(text))) return JSON.parse(line) as LogLine;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + maxWait; !(await condition()); ) {
-    assert.ok(performance.now() < end, 'it never came true');
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -3,6 +3,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { until } from '../../../test/support/until.ts';
 import { type PluginTest, testPlugin } from '../../plugin-testing/index.ts';
 import basicAuth from './index.ts';
 import { scryptHash } from './scrypt-hash.ts';
@@ -229,13 +230,6 @@ describe('a credentials file', () => {
   ] as const;
   const lines = hashes.map(([user, hash]) => `${user}:${hash}`);
 
-  async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-    const deadline = Date.now() + 10_000;
-    while (!(await condition())) {
-      assert.ok(Date.now() < deadline, 'it did not come to pass');
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
   const passes = async (test: PluginTest, user: string, password: string) =>
     (await test.request({ headers: login(user, password) })).response.status === 200;
 

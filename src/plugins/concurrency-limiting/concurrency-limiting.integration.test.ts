@@ -5,6 +5,7 @@ import { after, afterEach, before, test } from 'node:test';
 import { startBackend, type TestBackend } from '../../../test/support/backend.ts';
 import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
 import { openClient, type RawClient } from '../../../test/support/raw-client.ts';
+import { until } from '../../../test/support/until.ts';
 
 const faulty = join(import.meta.dirname, '../../../test/support/plugins/faulty.ts');
 
@@ -67,14 +68,6 @@ async function send(path: string, requests: number): Promise<Sent> {
   }
   await until(() => answered.length + held.size - before === requests);
   return { clients: sent, answered };
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!condition()) {
-    assert.ok(Date.now() < deadline, 'not within 20 s');
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
 }
 
 /** Checks that exactly the limit of this many requests is accepted, once the earlier slots are free. */

@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { startBackend, type TestBackend } from '../../../test/support/backend.ts';
 import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
 import { skipWithoutSlapd, startSlapd, type TestSlapd } from '../../../test/support/slapd.ts';
+import { until } from '../../../test/support/until.ts';
 
 function credentials(user: string, password: string): string {
   return `ldap ${Buffer.from(`${user}:${password}`).toString('base64')}`;
@@ -96,11 +97,3 @@ describe('ldap-auth in a gateway', { skip: skipWithoutSlapd() }, () => {
     assert.equal((await get('ada', 'secret-guess')).response.status, 401);
   });
 });
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 5000;
-  while (!(await condition())) {
-    assert.ok(performance.now() < deadline, 'the condition did not come true in 5 s');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

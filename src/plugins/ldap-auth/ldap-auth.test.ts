@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, test } from 'node:test';
 import { skipWithoutSlapd, startSlapd, type TestSlapd } from '../../../test/support/slapd.ts';
+import { until } from '../../../test/support/until.ts';
 import { type PluginTest, testPlugin } from '../../plugin-testing/index.ts';
 import ldapAuth from './index.ts';
 
@@ -461,12 +462,4 @@ describe('ldap-auth at a server that breaks the protocol', () => {
 async function restart(slapd: TestSlapd): Promise<void> {
   await slapd.kill();
   await slapd.restart();
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 5000;
-  while (!(await condition())) {
-    assert.ok(performance.now() < deadline, 'the condition did not come true in 5 s');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }

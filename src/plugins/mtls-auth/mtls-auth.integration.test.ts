@@ -4,6 +4,7 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { startBackend, type TestBackend } from '../../../test/support/backend.ts';
 import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
 import { testSettings } from '../../../test/support/settings.ts';
+import { until } from '../../../test/support/until.ts';
 import { type Issued, TestPki } from './pki.fixture.ts';
 
 interface Answer {
@@ -223,11 +224,3 @@ describe('mtls-auth in a gateway', () => {
     assert.equal((await early.get('/mtls')).status, 401, 'it was not asked');
   });
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 5000;
-  while (!condition()) {
-    assert.ok(performance.now() < deadline, 'the condition did not come true in 5 s');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { until } from '../../../test/support/until.ts';
 import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
 import { type PluginTest, type TestPluginOptions, testPlugin } from '../../plugin-testing/index.ts';
@@ -563,12 +564,4 @@ function broken(pem: string): string {
   const der = Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64');
   der[der.byteLength - 1]! ^= 1;
   return `-----BEGIN X509 CRL-----\n${der.toString('base64')}\n-----END X509 CRL-----\n`;
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!(await condition())) {
-    assert.ok(performance.now() < deadline, 'the condition did not come true in 10 s');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

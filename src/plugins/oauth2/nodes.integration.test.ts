@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { startBackend } from '../../../test/support/backend.ts';
 import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
 import { postgresSettings, skipWithoutPostgres, startPostgres } from '../../../test/support/postgres.ts';
+import { until } from '../../../test/support/until.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -27,11 +28,6 @@ async function call(node: TestGateway, token: string): Promise<number> {
   return answer.status;
 }
 
-async function until(what: string, reached: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await reached())) assert.ok(Date.now() < deadline, what);
-}
-
 /** Of many concurrent uses on both nodes, at most one succeeds; the others revoke its tokens. */
 async function race(nodes: readonly TestGateway[], fields: Record<string, string>): Promise<void> {
   const uses = Array.from({ length: 24 }, (_, at) =>
@@ -44,7 +40,7 @@ async function race(nodes: readonly TestGateway[], fields: Record<string, string
 }
 
 async function assertRefused(nodes: readonly TestGateway[], token: string): Promise<void> {
-  for (const node of nodes) await until('a token goes on', async () => (await call(node, token)) === 401);
+  for (const node of nodes) await until(async () => (await call(node, token)) === 401);
 }
 
 test('two nodes with PostgreSQL: codes and refresh tokens can be used once; while the database is unavailable, tokens in use stay valid', {
@@ -70,7 +66,7 @@ test('two nodes with PostgreSQL: codes and refresh tokens can be used once; whil
   const provision_key = 'the-provision-key';
   const grants = { enable_authorization_code: true, accept_http_if_already_terminated: true };
   await write(first, 'POST', '/services/api/plugins', { name: 'oauth2', config: { provision_key, ...grants } });
-  await until('the other node does not know the plugin', async () => (await call(second, 'none')) === 401);
+  await until(async () => (await call(second, 'none')) === 401);
 
   const asked = { client_id: 'app', response_type: 'code', provision_key, authenticated_userid: 'user-7' };
   const codeGrant = async (): Promise<Record<string, string>> => {
@@ -105,7 +101,7 @@ test('two nodes with PostgreSQL: codes and refresh tokens can be used once; whil
   const { access_token: token = '', ...rest } = await tokensFor(second, await codeGrant());
   const next = await tokensFor(first, refreshGrant(rest));
   for (const node of nodes) {
-    await until('a new token is not known', async () => (await call(node, next['access_token'] ?? '')) === 200);
+    await until(async () => (await call(node, next['access_token'] ?? '')) === 200);
   }
   await assertRefused(nodes, token);
 
@@ -115,5 +111,5 @@ test('two nodes with PostgreSQL: codes and refresh tokens can be used once; whil
   const [away] = await post(first, 'authorize', asked);
   assert.equal(away, 503);
   await postgres.restart();
-  await until('it did not heal', async () => (await call(first, 'never-seen')) === 401);
+  await until(async () => (await call(first, 'never-seen')) === 401);
 });

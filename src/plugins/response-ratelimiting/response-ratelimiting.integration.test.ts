@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { startBackend, type TestBackend } from '../../../test/support/backend.ts';
 import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
 import { skipWithoutRedis, startRedis, type TestRedis } from '../../../test/support/redis.ts';
+import { until } from '../../../test/support/until.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 
@@ -125,14 +125,6 @@ describe('over a real gateway', () => {
 async function passesUncounted(): Promise<void> {
   const { status, body, headers } = await request('video=1');
   assert.deepEqual([status, body, headers['x-ratelimit-remaining-video']], [200, 'film', undefined]);
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 8000;
-  while (!(await condition())) {
-    assert.ok(Date.now() < deadline, 'not within 8 s');
-    await setTimeout(20);
-  }
 }
 
 async function timeOf(work: () => Promise<unknown>): Promise<number> {

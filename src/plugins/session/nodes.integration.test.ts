@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type EchoedRequest, startBackend } from '../../../test/support/backend.ts';
 import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
 import { postgresSettings, skipWithoutPostgres, startPostgres } from '../../../test/support/postgres.ts';
+import { until } from '../../../test/support/until.ts';
 
 async function write(node: TestGateway, method: string, path: string, body: unknown) {
   const answer = await node.admin(method, path, body);
@@ -20,11 +21,6 @@ async function userOf(node: TestGateway, cookie: string, path = '/'): Promise<st
   const text = await answer.text();
   if (answer.status !== 200) return answer.status;
   return String((JSON.parse(text) as EchoedRequest).headers['x-consumer-username']);
-}
-
-async function until(what: string, reached: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await reached())) assert.ok(Date.now() < deadline, what);
 }
 
 test('two nodes with PostgreSQL share sessions and revocations; while the database is unavailable no session is treated as unknown', {
@@ -49,7 +45,7 @@ test('two nodes with PostgreSQL share sessions and revocations; while the databa
   for (const name of ['ada', 'nobody']) await write(first, 'PUT', `/consumers/${name}`, {});
   const { key } = await write(first, 'POST', '/consumers/ada/key-auth', {});
   await write(first, 'POST', '/plugins', { name: 'key-auth', config: { anonymous: 'nobody' } });
-  await until('the other node has no plugins', async () => (await userOf(second, '')) === 'nobody');
+  await until(async () => (await userOf(second, '')) === 'nobody');
 
   const logIn = async (node: TestGateway, path = '/'): Promise<string> => {
     const answer = await ask(node, { apikey: String(key) }, path);
@@ -67,7 +63,7 @@ test('two nodes with PostgreSQL share sessions and revocations; while the databa
     const out = await ask(there, { Cookie: cookie }, `${path}?session_logout=true`, 'POST');
     assert.deepEqual([out.status, await out.text()], [200, '']);
     assert.equal(await userOf(there, cookie, path), 'nobody');
-    await until('the session goes on', async () => (await userOf(here, cookie, path)) === 'nobody');
+    await until(async () => (await userOf(here, cookie, path)) === 'nobody');
   }
 
   const known = await logIn(second);
@@ -76,14 +72,11 @@ test('two nodes with PostgreSQL share sessions and revocations; while the databa
   const inCookie = await logIn(second, '/cookie');
   assert.equal(await userOf(first, inCookie, '/cookie'), 'ada');
   const stored = async () => ((await first.admin('GET', '/sessions')).body['data'] as unknown[]).length;
-  await until('the session is not stored', async () => (await stored()) === 1);
+  await until(async () => (await stored()) === 1);
   // Changes of the sessions arrive before that of this route.
   await write(second, 'PUT', '/services/gone', { url: 'http://127.0.0.1:1' });
   await write(second, 'PUT', '/services/gone/routes/gone', { paths: ['/gone'] });
-  await until(
-    'the first node has not heard',
-    async () => (await ask(first, { Cookie: known }, '/gone')).status === 502,
-  );
+  await until(async () => (await ask(first, { Cookie: known }, '/gone')).status === 502);
   assert.equal(await userOf(first, known), 'ada');
   await postgres.crash();
   assert.equal(await userOf(first, known), 'ada');
@@ -93,5 +86,5 @@ test('two nodes with PostgreSQL share sessions and revocations; while the databa
   assert.equal(out.status, 503);
   assert.match(out.headers.getSetCookie()[0] ?? '', /^session=; .*Max-Age=0/);
   await postgres.restart();
-  await until('it did not heal', async () => (await userOf(first, unknown)) === 'ada');
+  await until(async () => (await userOf(first, unknown)) === 'ada');
 });

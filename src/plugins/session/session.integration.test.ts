@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type EchoedRequest, startBackend, type TestBackend } from '../../../test/support/backend.ts';
 import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
+import { until } from '../../../test/support/until.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -97,11 +98,6 @@ async function usersOf(storage: string, cookie: string): Promise<readonly unknow
   return [...new Set(await Promise.all(Array.from({ length: 16 }, () => userOf(storage, cookie))))];
 }
 
-async function until(what: string, reached: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await reached())) assert.ok(Date.now() < deadline, what);
-}
-
 for (const storage of ['cookie', 'kong']) {
   test(`${storage}: every worker knows a session once the response that starts it is sent`, async () => {
     for (let round = 0; round < 5; round += 1) {
@@ -179,7 +175,7 @@ test('kong: 100 logins without a cookie leave no rows, and one session in use le
   await Promise.all(Array.from({ length: 100 }, () => cookieFor('kong', { apikey: String(key) })));
   assert.equal(await sessions(), before);
   await usersOf('kong', cookie);
-  await until('the row is not stored', async () => (await sessions()) === before + 1);
+  await until(async () => (await sessions()) === before + 1);
   await usersOf('kong', cookie);
   assert.equal(await sessions(), before + 1);
 });
@@ -188,7 +184,7 @@ test('kong: the Admin API lists sessions and ends them', async () => {
   const { name, cookie } = await logIn('kong');
   assert.deepEqual(await usersOf('kong', cookie), [name]);
   let rows: readonly Fields[] = [];
-  await until('the row is not stored', async () => {
+  await until(async () => {
     rows = (await admin('GET', '/sessions?size=1000'))['data'] as Fields[];
     return rows.length > 0;
   });

@@ -3,6 +3,7 @@ import { after, afterEach, before, test } from 'node:test';
 import { startBackend, type TestBackend } from '../../../test/support/backend.ts';
 import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
 import { openClient, type RawClient } from '../../../test/support/raw-client.ts';
+import { until } from '../../../test/support/until.ts';
 
 let backend: TestBackend;
 /** When requests reached the backend, on the monotonic clock. */
@@ -51,14 +52,6 @@ async function send(gateway: TestGateway, key: string): Promise<{ client: RawCli
     () => {},
   );
   return sent;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!condition()) {
-    assert.ok(Date.now() < deadline, 'not within 20 s');
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
 }
 
 test('forwards requests at the rate, over all workers', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { skipWithoutRedis, startRedis, type TestRedis } from '../../../test/support/redis.ts';
+import { until } from '../../../test/support/until.ts';
 import { LimiterUnavailable, type WindowLimiter, type WindowLimiterOptions } from '../../plugin-sdk/limits.ts';
 import type { RedisOptions } from '../../plugin-sdk/redis-options.ts';
 import { createRedisWindows } from './redis-windows.ts';
@@ -377,14 +378,6 @@ async function elapsed(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await work();
   return performance.now() - start;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5000;
-  while (!condition()) {
-    assert.ok(Date.now() < deadline, 'not within 5 s');
-    await setTimeout(10);
-  }
 }
 
 function inspectAll(error: Error): string {
