@@ -189,7 +189,8 @@ test('two nodes share a cache in Redis: responses are fetched, stored and purged
       const node = await startTestGateway({ settings: { workers: 2, plugins: ['proxy-cache'] }, env });
       nodes.push(node);
       addresses.push({ host, port: node.proxyPort });
-      await setUp(node, { strategy: 'redis', redis: { host: redis.host, port: redis.port } });
+      // On a busy machine Redis may take seconds. A request that did not wait for it would be held by the backend.
+      await setUp(node, { strategy: 'redis', redis: { host: redis.host, port: redis.port, timeout: 30_000 } });
     }
     const [one, two] = addresses as [Address, Address];
     const before = served;
