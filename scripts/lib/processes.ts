@@ -2,20 +2,28 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 export interface RunningProcess {
   readonly pid: number;
+  readonly parent: number;
   /** Its last argument, which is the file of a test. */
   readonly command: string;
 }
 
-/** The children of a process, and theirs. Empty where the system has no `/proc`. */
+interface FoundProcess extends RunningProcess {
+  /** When it started, in clock ticks of the system. */
+  readonly started: number;
+}
+
+/** The children of a process, and theirs; those that started first come first. Empty where the system has no `/proc`. */
 export function processesBelow(pid: number): readonly RunningProcess[] {
-  const found: RunningProcess[] = [];
-  const parents = new Set([pid]);
-  for (const one of allProcesses().sort((a, b) => a.pid - b.pid)) {
-    if (!parents.has(one.parent)) continue;
-    parents.add(one.pid);
-    found.push({ pid: one.pid, command: one.command });
+  const all = allProcesses();
+  const found: FoundProcess[] = [];
+  const parents = [pid];
+  // Numbers of processes are used again, so they tell neither age nor generation.
+  for (const parent of parents) {
+    const children = all.filter((one) => one.parent === parent);
+    found.push(...children);
+    parents.push(...children.map((child) => child.pid));
   }
-  return found;
+  return found.sort((a, b) => a.started - b.started || a.pid - b.pid).map(({ started: _, ...process }) => process);
 }
 
 export function killIfThere(pid: number): void {
@@ -26,7 +34,7 @@ export function killIfThere(pid: number): void {
   }
 }
 
-function allProcesses(): { readonly pid: number; readonly parent: number; readonly command: string }[] {
+function allProcesses(): readonly FoundProcess[] {
   let names: readonly string[];
   try {
     names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -40,7 +48,7 @@ function allProcesses(): { readonly pid: number; readonly parent: number; readon
       const argv = readFileSync(`/proc/${name}/cmdline`, 'utf8')
         .split('\0')
         .filter((word) => word !== '');
-      return [{ pid: Number(name), parent: Number(after[1]), command: argv.at(-1) ?? '' }];
+      return [{ pid: Number(name), parent: Number(after[1]), started: Number(after[19]), command: argv.at(-1) ?? '' }];
     } catch {
       return [];
     }

@@ -12,7 +12,10 @@ export interface Step {
   readonly inspect?: (output: string) => string | null;
   /** Shows the last lines of the output even when all is well. */
   readonly summary?: (output: string) => string;
-  /** Milliseconds without any output after which it counts as hung, and is ended. Default: no end. */
+  /**
+   * Milliseconds without any output after which it counts as hung, and fails. The process that it started first is ended then, and the others
+   * can finish. Default: no bound.
+   */
   readonly silence?: number;
 }
 
@@ -49,7 +52,7 @@ async function runStep(step: Step, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false;
   const text = stripVTControlCharacters(output);
   let complaint = code === 0 ? (step.inspect?.(text) ?? null) : `exit code ${code}`;
-  if (hung !== null) complaint = `no output for ${(step.silence ?? 0) / 1000} s; still running: ${hung}`;
+  if (hung.length > 0) complaint = `no output for ${(step.silence ?? 0) / 1000} s; ended ${hung.join(', ')}`;
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   if (complaint !== null) {
     print(`${output.trimEnd()}\n\nFAILED  ${step.name}: ${complaint} (${seconds} s)`);
@@ -63,20 +66,21 @@ async function runStep(step: Step, signal: AbortSignal): Promise<boolean> {
 interface Executed {
   readonly code: number | null;
   readonly output: string;
-  /** What was running when the step was ended for its silence; null: it was not. */
-  readonly hung: string | null;
+  /** What was ended because of the silence. */
+  readonly hung: readonly string[];
 }
 
 function execute(step: Step, signal: AbortSignal): Promise<Executed> {
   return new Promise((resolve) => {
     const child = spawn(step.command, step.argv, { cwd: root, signal, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
-    let hung: string | null = null;
-    const watch = step.silence === undefined ? null : setTimeout(end, step.silence);
-    function end(): void {
-      const below = processesBelow(child.pid ?? 0);
-      hung = below.map(({ command }) => command).join('; ');
-      for (const { pid } of [...below, { pid: child.pid ?? 0 }]) killIfThere(pid);
+    const hung: string[] = [];
+    const watch = step.silence === undefined ? null : setInterval(endOldest, step.silence);
+    function endOldest(): void {
+      const own = { pid: child.pid ?? 0, command: step.name };
+      const [oldest = own] = processesBelow(own.pid).filter(({ parent }) => parent === own.pid);
+      hung.push(oldest.command);
+      for (const { pid } of [oldest, ...processesBelow(oldest.pid)]) killIfThere(pid);
     }
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
@@ -86,7 +90,7 @@ function execute(step: Step, signal: AbortSignal): Promise<Executed> {
     }
     child.on('error', (error) => resolve({ code: 1, output: output + error.message, hung }));
     child.on('close', (code) => {
-      if (watch !== null) clearTimeout(watch);
+      if (watch !== null) clearInterval(watch);
       resolve({ code, output, hung });
     });
   });
