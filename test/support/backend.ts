@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import './file-end.ts';
 
 /** What the echo backend answers with, as JSON, and records of each request. */
 export interface EchoedRequest {

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import './file-end.ts';
 
 /** A throw-away DNS server (dnsmasq) on a port of 127.0.0.1, which serves the given names below `.test`. */
 export interface TestDnsServer {

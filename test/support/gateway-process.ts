@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { collectOutput, type ProcessOutput } from '../../src/cli/testing/process-output.ts';
+import './file-end.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 const cache = join(import.meta.dirname, '../../.runtime/compile-cache');

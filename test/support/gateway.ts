@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
 import type { Settings } from '../../src/shared/settings/settings.ts';
+import './file-end.ts';
 import { testSettings } from './settings.ts';
 
 export interface TestGatewayOptions {

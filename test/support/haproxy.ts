@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { collectOutput } from '../../src/cli/testing/process-output.ts';
+import './file-end.ts';
 import { until } from './until.ts';
 
 /** HAProxy in front of nodes: HTTP on port 80 of its address, TLS passed on as TCP on port 443. */

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { killIfThere, processesBelow } from '../../scripts/lib/processes.ts';
 import { collectOutput, type ProcessOutput } from '../../src/cli/testing/process-output.ts';
+import './file-end.ts';
 import { until } from './until.ts';
 
 /**

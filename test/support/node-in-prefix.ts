@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { processIdentity } from '../../src/cli/node/process-identity.ts';
 import { collectOutput } from '../../src/cli/testing/process-output.ts';
+import './file-end.ts';
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
 import { until } from './until.ts';
 

@@ -5,6 +5,7 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import './file-end.ts';
 import { freePort } from './free-port.ts';
 import { selfSigned } from './self-signed.ts';
 import { until } from './until.ts';

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import './file-end.ts';
 import { freePort } from './free-port.ts';
 import type { TestPostgres } from './postgres.ts';
 

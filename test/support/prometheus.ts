@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import './file-end.ts';
 
 /** A throw-away Prometheus server on a port of 127.0.0.1 that scrapes some addresses. */
 export interface TestPrometheus extends AsyncDisposable {

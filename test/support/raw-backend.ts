@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { ByteReader, EndedEarly } from './byte-reader.ts';
+import './file-end.ts';
 import { type MessageBody, type MessageHead, readBody, readHead } from './http-message.ts';
 
 /** A request as the backend received it. */

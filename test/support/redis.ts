@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import './file-end.ts';
 import { freePort } from './free-port.ts';
 
 /** A throw-away Redis server on a port of 127.0.0.1, with nothing on disk. */

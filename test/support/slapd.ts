@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import './file-end.ts';
 import { freePort } from './free-port.ts';
 
 /** A throw-away OpenLDAP server on ports of 127.0.0.1, with the users of a test. */
