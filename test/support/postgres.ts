@@ -1,21 +1,14 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  appendFileSync,
-  chownSync,
-  existsSync,
-  globSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, chownSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Settings } from '../../src/shared/settings/settings.ts';
+import './file-end.ts';
 import { freePort } from './free-port.ts';
+import { createPostgresData, type Owner, postgresPassword, postgresUser } from './postgres-data.ts';
 
 /** A throw-away PostgreSQL cluster on a port of 127.0.0.1. */
 export interface TestPostgres {
@@ -41,11 +34,6 @@ export interface TestPostgres {
   restart(): Promise<void>;
   /** Stops the server and removes its data. */
   stop(): Promise<void>;
-}
-
-interface Owner {
-  readonly uid?: number;
-  readonly gid?: number;
 }
 
 /**
@@ -95,32 +83,8 @@ export async function startPostgres({
   const owner = serverOwner();
   const directory = mkdtempSync(join(tmpdir(), 'sluicegate-postgres-'));
   const data = join(directory, 'data');
-  const user = 'gateway';
-  const password = 'secret';
-  const passwordFile = join(directory, 'password');
-  writeFileSync(passwordFile, password);
-  if (owner.uid !== undefined) {
-    for (const path of [directory, passwordFile]) chownSync(path, owner.uid, owner.gid ?? owner.uid);
-  }
-  execFileSync(
-    join(binaries, 'initdb'),
-    [
-      '-D',
-      data,
-      '-U',
-      user,
-      '--pwfile',
-      passwordFile,
-      '-A',
-      'scram-sha-256',
-      '-E',
-      'UTF8',
-      '--locale',
-      'C',
-      '--no-sync',
-    ],
-    { ...owner, cwd: directory, stdio: 'pipe' },
-  );
+  if (owner.uid !== undefined) chownSync(directory, owner.uid, owner.gid ?? owner.uid);
+  createPostgresData(binaries, data, owner);
   if (addresses.length > 0) appendFileSync(join(data, 'pg_hba.conf'), 'host all all samenet scram-sha-256\n');
   const port = await freePort();
   const listen = ['127.0.0.1', ...addresses].join();
@@ -132,8 +96,8 @@ export async function startPostgres({
   return {
     host: '127.0.0.1',
     port,
-    user,
-    password,
+    user: postgresUser,
+    password: postgresPassword,
     database: 'postgres',
     // SIGQUIT is PostgreSQL's immediate shutdown.
     crash: () => end(server, 'SIGQUIT'),
