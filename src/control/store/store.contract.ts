@@ -29,11 +29,28 @@ export interface StorePlaces {
   options(place: string, options: PlaceOptions): StoreOptions;
 }
 
-/** The behaviour of every store, whichever database is under it. */
+const parts = {
+  rows: registerRowTests,
+  'many rows': registerManyRowsTests,
+  constraints: registerConstraintTests,
+  lists: registerListTests,
+  changes: registerChangeTests,
+  counters: registerCounterTests,
+  audit: registerAuditTests,
+  history: registerHistoryTests,
+  usage: registerUsageTests,
+  nodes: registerNodeTests,
+  uses: registerUseTests,
+  migrations: registerMigrationTests,
+};
+export type StorePart = keyof typeof parts;
+const partNames = Object.keys(parts) as readonly StorePart[];
+
+/** The behaviour of every store, whichever database is under it. `parts`: default all. */
 export function describeStore(
   name: string,
   places: StorePlaces,
-  options: { readonly skip?: string | false } = {},
+  options: { readonly skip?: string | false; readonly parts?: readonly StorePart[] } = {},
 ): void {
   describe(name, { skip: options.skip ?? false }, () => {
     const opened: { close(): Promise<void> }[] = [];
@@ -64,18 +81,7 @@ export function describeStore(
       },
     };
     afterEach(() => Promise.all(opened.splice(0).map((store) => store.close())));
-    describe('rows', () => registerRowTests(bench));
-    describe('many rows', () => registerManyRowsTests(bench));
-    describe('constraints', () => registerConstraintTests(bench));
-    describe('lists', () => registerListTests(bench));
-    describe('changes', () => registerChangeTests(bench));
-    describe('counters', () => registerCounterTests(bench));
-    describe('audit', () => registerAuditTests(bench));
-    describe('history', () => registerHistoryTests(bench));
-    describe('usage', () => registerUsageTests(bench));
-    describe('nodes', () => registerNodeTests(bench));
-    describe('uses', () => registerUseTests(bench));
-    describe('migrations', () => registerMigrationTests(bench));
+    for (const name of options.parts ?? partNames) describe(name, () => parts[name](bench));
     it('answers a ping before and after it is migrated', async () => {
       const store = await bench.open(await places.newPlace());
       await store.ping();
