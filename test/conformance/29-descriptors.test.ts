@@ -23,6 +23,7 @@ test('a node that runs out of file descriptors recovers', { timeout: 60_000 }, a
     env: {
       NODE_OPTIONS: '--disable-warning=ExperimentalWarning',
       PATH: process.env['PATH'] ?? '',
+      NODE_COMPILE_CACHE: join(import.meta.dirname, '../../.runtime/compile-cache'),
       KONG_PREFIX: prefix,
       KONG_PROXY_LISTEN: anywhere,
       KONG_ADMIN_LISTEN: anywhere,

@@ -34,13 +34,19 @@ interface Ended {
   readonly err: string;
 }
 
+const cache = { NODE_COMPILE_CACHE: join(import.meta.dirname, '../../../.runtime/compile-cache') };
 const flags = ['--disable-warning=ExperimentalWarning', '--conditions=sluicegate-source', main, 'config'];
 
 function cli(words: readonly string[], input = '', env: Readonly<Record<string, string>> = {}): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [...flags, ...words], { cwd: files, env }, (error, out, err) => {
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err });
-    });
+    const child = execFile(
+      process.execPath,
+      [...flags, ...words],
+      { cwd: files, env: { ...cache, ...env } },
+      (error, out, err) => {
+        resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err });
+      },
+    );
     child.stdin?.end(input);
   });
 }
@@ -140,7 +146,7 @@ test('adds without deleting, and limits itself to tags', async () => {
 test('applies again when a file changes; a bad file leaves the config as it was', async () => {
   write('kong.yaml', withServices('watched'));
   const words = [...flags, 'apply', 'kong.yaml', '--watch', '--admin', gateway.adminUrl];
-  const child = spawn(process.execPath, words, { cwd: files, env: { SLUICEGATE_ADMIN_TOKEN: token } });
+  const child = spawn(process.execPath, words, { cwd: files, env: { ...cache, SLUICEGATE_ADMIN_TOKEN: token } });
   try {
     const seen = collect(child);
     await until(() => seen.out.includes('version '));

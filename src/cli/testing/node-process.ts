@@ -1,8 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { collectOutput, type ProcessOutput } from './process-output.ts';
+
+const cache = join(import.meta.dirname, '../../../.runtime/compile-cache');
 
 /** A `sluicegate start` that runs as a process of its own. */
 export interface NodeProcess extends ProcessOutput {
@@ -24,7 +27,11 @@ export function startNode(prefix: string, ...options: readonly string[]): NodePr
     '0s',
     ...options,
   ];
-  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'pipe'], env: {}, cwd: prefix });
+  const child = spawn(process.execPath, argv, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { NODE_COMPILE_CACHE: cache },
+    cwd: prefix,
+  });
   return {
     child,
     ...collectOutput(child),
