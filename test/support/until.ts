@@ -5,7 +5,7 @@ const eagerTime = 5;
 
 /**
  * Waits until the condition holds, and returns how many milliseconds that took; throws if it does not within `limit`. The default is for
- * a busy machine: a test of how long something takes looks at what is returned.
+ * a busy machine: a test of how long something takes looks at what is returned. A long wait checks less often: a check can cost much.
  */
 export async function until(condition: () => boolean | Promise<boolean>, limit = 30_000): Promise<number> {
   const begun = performance.now();
@@ -13,6 +13,6 @@ export async function until(condition: () => boolean | Promise<boolean>, limit =
     if (await condition()) return performance.now() - begun;
     const elapsed = performance.now() - begun;
     if (elapsed > limit) throw new Error(`not within ${limit} ms: ${condition}`);
-    await (elapsed < eagerTime ? nextTurn() : wait(5));
+    await (elapsed < eagerTime ? nextTurn() : wait(Math.min(50, 5 + elapsed / 20)));
   }
 }
