@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type GatewayProcess, startGatewayProcess } from './support/gateway-process.ts';
 
-const rounds = 10;
+/** A fault that one kill in three shows is missed by one run in eleven; for a measurement: `KILL_ROUNDS=100`. */
+const rounds = Number(process.env['KILL_ROUNDS'] ?? 6);
 let prefix = '';
 before(async () => {
   prefix = await mkdtemp(join(tmpdir(), 'sluicegate-kill-'));
@@ -52,7 +53,7 @@ async function storedNames(adminUrl: string): Promise<Set<string>> {
 }
 
 test('a node that is killed during writes keeps every service that it answered with 201', {
-  timeout: 60_000,
+  timeout: 60_000 + rounds * 10_000,
 }, async () => {
   const confirmed: string[] = [];
   for (let round = 0; round < rounds; round++) {
