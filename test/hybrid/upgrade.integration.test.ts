@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { clusterCertificate } from '../../src/shared/tls/self-signed.ts';
 import { startBackend, type TestBackend } from '../support/backend.ts';
 import { type ControlPlane, type HybridRig, startHybridRig } from '../support/hybrid.ts';
@@ -64,6 +65,7 @@ async function underRequests(url: string, work: () => Promise<void>): Promise<Re
       } catch (error) {
         seen.add(String((error as Error).cause ?? error));
       }
+      await wait(5);
     }
   };
   const clients = [client(), client()];

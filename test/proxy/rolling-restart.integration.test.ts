@@ -5,6 +5,7 @@ import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { startBackend } from '../support/backend.ts';
 import { freePort } from '../support/free-port.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
@@ -38,6 +39,8 @@ class Load {
       this.requests += 1;
       const answer = await status(port).catch((error: Error) => error.message);
       if (answer !== 200) this.failures.push(String(answer));
+      // The nodes need the processor to start.
+      await wait(5);
     }
   }
 

@@ -33,7 +33,7 @@ export class Clients {
       while (this.#running) {
         load.requests++;
         await step(client).catch((error: Error) => void failures.push(`${name}: ${error.message}`));
-        await wait(10);
+        await wait(20);
       }
     };
     void Promise.all(Array.from({ length: count }, (_, client) => each(client))).then(() => done.resolve());
