@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, beforeEach, test } from 'node:test';
 import { startBackend, type TestBackend } from '../../../test/support/backend.ts';
 import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts';
 import { skipWithoutRedis, startRedis } from '../../../test/support/redis.ts';
@@ -14,6 +14,8 @@ const faulty = join(import.meta.dirname, '../../../test/support/plugins/faulty.t
 let gateway: TestGateway;
 let backend: TestBackend;
 const held = new Set<ServerResponse>();
+/** Null: the backend keeps requests to `/held`. Later ones than expected are answered too, so that a test can count them. */
+let released: string | null = null;
 let served = 0;
 let here: Address;
 
@@ -27,6 +29,10 @@ before(async () => {
         response.end(body);
         return;
       }
+      if (released !== null) {
+        response.end(released);
+        return;
+      }
       held.add(response);
       response.on('close', () => held.delete(response));
     },
@@ -36,6 +42,9 @@ before(async () => {
   await setUp(gateway, {});
   await created(gateway, '/routes', { name: 'faulty', paths: ['/faulty'] });
   await created(gateway, '/routes/faulty/plugins', { name: 'faulty' });
+});
+beforeEach(() => {
+  released = null;
 });
 after(async () => {
   // Responses that a failed test has left open must not prevent the gateway from stopping.
@@ -106,6 +115,11 @@ function getMany(node: Address, path: string, count: number): Promise<readonly R
   return Promise.all(Array.from({ length: count }, () => get(node, path)));
 }
 
+function release(text: string): void {
+  released = text;
+  for (const response of held) response.end(text);
+}
+
 async function zoneFacts(): Promise<Readonly<Record<string, unknown>>> {
   const { body } = await gateway.admin('GET', '/status');
   return (body['zones'] as Record<string, unknown>[]).find(({ kind }) => kind === 'store') ?? {};
@@ -121,7 +135,7 @@ test('a hundred simultaneous requests on all workers send one to the backend', a
   const before = served;
   const answers = getMany(here, '/held/at-once', 100);
   await until(() => held.size === 1);
-  for (const response of held) response.end('together');
+  release('together');
   assert.deepEqual([...new Set((await answers).map(({ text }) => text))], ['together']);
   assert.equal(served - before, 1);
 });
@@ -146,7 +160,7 @@ test('when the worker that holds the lock dies, the others continue and the cach
   assert.equal(await holding, null);
   const later = get(here, '/held/dies');
   await until(() => held.size === 1 && !held.has(first as ServerResponse));
-  for (const response of held) response.end('after all');
+  release('after all');
   for (const reply of await Promise.all([...answers, later])) assert.equal(reply.text, 'after all');
   assert.equal((await get(here, '/stays')).status, 'Hit');
   for (const one of [holder, killer, ...followers]) one.agent.destroy();
@@ -196,16 +210,17 @@ test('two nodes share a cache in Redis: responses are fetched, stored and purged
     const before = served;
     const answers = Promise.all([getMany(one, '/held/redis', 30), getMany(two, '/held/redis', 30)]);
     await until(() => held.size === 1);
-    for (const response of held) response.end('for both');
+    release('for both');
     const texts = (await answers).flat().map(({ text }) => text);
     assert.deepEqual([...new Set(texts)], ['for both']);
     assert.equal(served - before, 1);
     assert.equal((await get(two, '/held/redis')).status, 'Hit');
     assert.equal((await nodes[0]?.admin('DELETE', '/proxy-cache'))?.status, 204);
     await get(one, '/kept');
+    released = null;
     const again = get(two, '/held/redis');
     await until(() => held.size === 1);
-    for (const response of held) response.end('again');
+    release('again');
     assert.equal((await again).text, 'again');
     await redis.kill();
     assert.deepEqual(
