@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { findFiles } from './files.ts';
-import type { Step } from './steps.ts';
+import { type Step, script } from './steps.ts';
 
 const timeout = 120_000;
 
@@ -20,24 +20,22 @@ export function unitTests(): Step {
   );
 }
 
+/** The files that take longest, so that no processor waits for one of them at the end. */
+export const longFiles = ['test/deploy/pages.integration.test.ts', 'test/store/kill.integration.test.ts'];
+
 /** Tests of several parts together, with real sockets, processes and services. */
 export function integrationTests(): Step {
-  return testStep('integration and conformance', findFiles('src/**/*.integration.test.ts', 'test/**/*.test.ts'), 2);
+  const others = findFiles('src/**/*.integration.test.ts', 'test/**/*.test.ts').filter(
+    (file) => !longFiles.includes(file),
+  );
+  return testStep('integration and conformance', [...longFiles, ...others], 2);
 }
 
 function testStep(name: string, files: readonly string[], concurrency: number): Step {
-  const argv = [
-    '--disable-warning=ExperimentalWarning',
-    '--conditions=sluicegate-source',
-    '--test',
-    '--test-reporter=spec',
-    `--test-concurrency=${concurrency}`,
-    `--test-timeout=${timeout}`,
-    ...files,
-  ];
+  const { command, argv } = script(name, 'scripts/lib/run-test-files.ts', `${concurrency}`, `${timeout}`, ...files);
   return {
     name: `${name} (${files.length} files)`,
-    command: process.execPath,
+    command,
     argv,
     // What the runner does not end by itself: a file whose hooks or sockets never come to an end.
     silence: 2 * timeout,
