@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { type Http2Answer, type Http2Client, openHttp2 } from '../support/http2-client.ts';
 import { Code, Flag, Frame, frame } from '../support/http2-frames.ts';
 import { type Http2Rig, startHttp2Rig } from '../support/http2-rig.ts';
@@ -11,24 +11,27 @@ import {
 } from '../support/raw-http2-backend.ts';
 import { until } from '../support/until.ts';
 
+const grpc = { protocol: 'grpc', host: '127.0.0.1' };
+
 interface Trial extends AsyncDisposable {
   readonly backend: RawHttp2Backend;
   readonly client: Http2Client;
-  readonly rig: Http2Rig;
   call(): Promise<Http2Answer>;
 }
 
-/** A gateway between a client and a scripted backend; no retries. */
+let rig: Http2Rig;
+before(async () => {
+  rig = await startHttp2Rig({ route: { protocols: ['grpc'] }, service: { url: null, ...grpc, port: 1 } });
+});
+after(() => rig?.close());
+
+/** The gateway between a client and a scripted backend; no retries. */
 async function startTrial(options: RawHttp2Options, service: object = {}): Promise<Trial> {
   const backend = await startRawHttp2Backend(options);
-  const rig = await startHttp2Rig({
-    service: { url: null, protocol: 'grpc', host: '127.0.0.1', port: backend.port, retries: 0, ...service },
-    route: { protocols: ['grpc'] },
-  });
+  await rig.write('PUT', '/services/backend', { ...grpc, port: backend.port, retries: 0, ...service });
   const client = await openHttp2(rig.port);
   return {
     backend,
-    rig,
     client,
     call: () =>
       client.request('/a.B/C', {
@@ -37,7 +40,6 @@ async function startTrial(options: RawHttp2Options, service: object = {}): Promi
       }),
     async [Symbol.asyncDispose]() {
       await client.close();
-      await rig.close();
       await backend[Symbol.asyncDispose]();
     },
   };
