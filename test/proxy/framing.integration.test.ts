@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RawResponse } from '../support/http-message.ts';
 import { http2Settings } from '../support/http2-rig.ts';
@@ -12,9 +12,10 @@ import { type Rig, startRig } from '../support/rig.ts';
 
 const meddler = join(import.meta.dirname, '../support/plugins/meddler.ts');
 
-/** A rig whose plugin changes every request; `/plain` of the backend answers `plain`. */
-async function startMeddled(does: string): Promise<Rig> {
-  const rig = await startRig({
+/** `/plain` of the backend answers `plain`. */
+let rig: Rig;
+before(async () => {
+  rig = await startRig({
     script: byName({
       plain: (connection, { method }) => {
         const whole = answer('plain');
@@ -24,8 +25,14 @@ async function startMeddled(does: string): Promise<Rig> {
     }),
     settings: { ...http2Settings(), plugins: ['bundled', meddler] },
   });
-  await rig.write('POST', '/plugins', { name: 'meddler', config: { does } });
-  return rig;
+});
+after(() => rig?.close());
+
+const plugin = '/plugins/3b5f1a52-0c1e-4e37-9d0a-7f2f6c1b8e11';
+
+/** From now on the plugin changes every request in this way. */
+async function meddle(does: string): Promise<void> {
+  await rig.write('PUT', plugin, { name: 'meddler', config: { does } });
 }
 
 const request = (method: string, path: string, headers = ''): string =>
@@ -58,19 +65,19 @@ async function parallel(endpoint: ProxyEndpoint, rig: Rig, method: string, path:
 for (const endpoint of proxyEndpoints)
   describe(`an answer over ${endpoint} is framed for the method and status of the client`, () => {
     it('when a plugin sends HEAD to the backend', async () => {
-      await using rig = await startMeddled('ask-head');
+      await meddle('ask-head');
       const { status, body } = await askTwice(endpoint, rig, 'GET', '/plain');
       assert.deepEqual([status, body], [200, '']);
     });
 
     it('when a plugin gives a body to an answer without one', async () => {
-      await using rig = await startMeddled('say-ok');
+      await meddle('say-ok');
       const { status, body } = await askTwice(endpoint, rig, 'GET', '/unchanged');
       assert.deepEqual([status, body], [200, '']);
     });
 
     it('when a plugin removes the body of an answer', async () => {
-      await using rig = await startMeddled('say-no-content');
+      await meddle('say-no-content');
       const { status, lines } = await askTwice(endpoint, rig, 'GET', '/plain');
       assert.equal(status, 204);
       assert.equal(
@@ -81,14 +88,14 @@ for (const endpoint of proxyEndpoints)
 
     // The plugin might change the body of a GET, so its length is unknown (RFC 9110 8.6).
     it('when a plugin collects answers that declare a length but have no body', async () => {
-      await using rig = await startMeddled('buffer');
+      await meddle('buffer');
       assert.equal((await askTwice(endpoint, rig, 'GET', '/plain')).body, 'plain');
       assert.equal((await askTwice(endpoint, rig, 'HEAD', '/plain')).get('Content-Length'), undefined);
       assert.equal((await askTwice(endpoint, rig, 'GET', '/unchanged')).get('Content-Length'), undefined);
     });
 
     it('when a plugin replies with an informational status', async () => {
-      await using rig = await startMeddled('reply-100');
+      await meddle('reply-100');
       assert.equal((await askTwice(endpoint, rig, 'GET', '/plain')).status, 500);
     });
   });
@@ -96,14 +103,14 @@ for (const endpoint of proxyEndpoints)
 for (const endpoint of proxyEndpoints)
   describe(`a plugin, with a client over ${endpoint},`, () => {
     it('that fails on a body fails only that request', async () => {
-      await using rig = await startMeddled('fail-body');
+      await meddle('fail-body');
       assert.equal((await exchangeThrough(endpoint, rig.gateway, request('GET', '/plain'))).status, 500);
-      await rig.write('DELETE', `/plugins/${await onlyPlugin(rig)}`);
+      await rig.write('DELETE', plugin);
       assert.equal((await exchangeThrough(endpoint, rig.gateway, request('GET', '/plain'))).body, 'plain');
     });
 
     it('can request the body twice at once', async () => {
-      await using rig = await startMeddled('read-twice');
+      await meddle('read-twice');
       const bytes = `${request('POST', '/plain', 'Content-Length: 10\r\n')}0123456789`;
       assert.equal((await exchangeThrough(endpoint, rig.gateway, bytes)).body, '10 10');
     });
@@ -111,7 +118,7 @@ for (const endpoint of proxyEndpoints)
 
 describe('an answer after which the connection closes', () => {
   it('reaches a slow client complete, also if the client has closed its side', { timeout: 20_000 }, async () => {
-    await using rig = await startMeddled('reply-large');
+    await meddle('reply-large');
     using client = await openClient(rig.port);
     client.write(request('GET', '/', 'Connection: close\r\n'));
     const head = await client.reader.readUntil('\r\n\r\n');
@@ -123,10 +130,3 @@ describe('an answer after which the connection closes', () => {
     assert.equal((await client.readToEnd()).text.length, replyBytes);
   });
 });
-
-async function onlyPlugin(rig: Rig): Promise<string> {
-  const { body } = await rig.gateway.admin('GET', '/plugins');
-  const [plugin] = body['data'] as readonly { readonly id: string }[];
-  assert.ok(plugin !== undefined);
-  return plugin.id;
-}

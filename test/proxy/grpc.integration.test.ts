@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { Metadata, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
 import { type EchoMessage, encodeMessage, grpcClient, readCall, startGrpcBackend, unary } from '../support/grpc.ts';
 import { openHttp2 } from '../support/http2-client.ts';
@@ -34,16 +34,23 @@ const methods = {
 
 const unlimited = { 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 };
 
-async function startGrpcRig(port: number, service: object = {}, route: object = {}): Promise<Http2Rig> {
-  return await startHttp2Rig({
-    service: { url: null, protocol: 'grpc', host: '127.0.0.1', port, path: null, ...service },
-    route: { protocols: ['grpc', 'grpcs'], paths: ['/'], ...route },
-  });
+let rig: Http2Rig;
+before(async () => {
+  rig = await startHttp2Rig({ service: { url: null, protocol: 'grpc', host: '127.0.0.1', port: 1, path: null } });
+});
+after(() => rig?.close());
+
+/** Replaces the service and the route, and with it the plugins of the case before. */
+async function useBackend(port: number, service: object = {}, route: object = {}): Promise<void> {
+  await rig.gateway.admin('DELETE', '/routes/all');
+  await rig.write('PUT', '/services/backend', { protocol: 'grpc', host: '127.0.0.1', port, retries: 0, ...service });
+  const matching = { protocols: ['grpc', 'grpcs'], paths: ['/'], strip_path: false };
+  await rig.write('PUT', '/services/backend/routes/all', { ...matching, ...route });
 }
 
 test('all four kinds of calls are forwarded', async () => {
   await using backend = await startGrpcBackend(methods);
-  await using rig = await startGrpcRig(backend.port);
+  await useBackend(backend.port);
   using client = grpcClient(rig.port);
   const one = await unary(client, { text: 'hello', count: 41 });
   assert.deepEqual(one.error, null);
@@ -92,7 +99,7 @@ test('metadata is forwarded both ways, including -bin values, and the backend se
       done(null, { text: 'ok' }, tail);
     },
   });
-  await using rig = await startGrpcRig(backend.port);
+  await useBackend(backend.port);
   using client = grpcClient(rig.port);
   const metadata = new Metadata();
   metadata.set('x-key', 'value');
@@ -125,7 +132,7 @@ test('an error of the backend reaches the client with code, text and metadata', 
       done({ code: status.RESOURCE_EXHAUSTED, details: 'zu viel: 100% ü', metadata });
     },
   });
-  await using rig = await startGrpcRig(backend.port);
+  await useBackend(backend.port);
   using client = grpcClient(rig.port);
   const { error } = await unary(client, { text: 'x' });
   assert.equal(error?.code, status.RESOURCE_EXHAUSTED);
@@ -143,7 +150,7 @@ test('a deadline ends the call at the gateway, and the remaining time is forward
       call.on('cancelled', () => cancelled.resolve());
     },
   });
-  await using rig = await startGrpcRig(backend.port);
+  await useBackend(backend.port);
   await using client = await openHttp2(rig.port);
   const answer = await client.request('/echo.v1.Echo/Unary', {
     headers: { ':method': 'POST', 'content-type': 'application/grpc', te: 'trailers', 'grpc-timeout': '200m' },
@@ -161,7 +168,7 @@ test('a deadline that expires during a stream ends it with DEADLINE_EXCEEDED', a
       call.write({ count: 1 });
     },
   });
-  await using rig = await startGrpcRig(backend.port);
+  await useBackend(backend.port);
   await using client = await openHttp2(rig.port);
   const answer = await client.request('/echo.v1.Echo/Count', {
     headers: { ':method': 'POST', 'content-type': 'application/grpc', te: 'trailers', 'grpc-timeout': '300m' },
@@ -182,7 +189,7 @@ test('a cancelled call is cancelled at the backend', async () => {
       call.on('data', () => begun.resolve());
     },
   });
-  await using rig = await startGrpcRig(backend.port);
+  await useBackend(backend.port);
   using client = grpcClient(rig.port);
   const call = client.talk();
   const ended = readCall(call);
@@ -206,7 +213,7 @@ test('large messages are forwarded both ways, and many calls share one session',
     null,
     unlimited,
   );
-  await using rig = await startGrpcRig(backend.port);
+  await useBackend(backend.port);
   using client = grpcClient(rig.port, unlimited);
   const data = Buffer.alloc(6_000_000, 'abc');
   const { error, value } = await unary(client, { data });
@@ -236,7 +243,7 @@ test('a client that does not read stops the backend', async () => {
       more();
     },
   });
-  await using rig = await startGrpcRig(backend.port);
+  await useBackend(backend.port);
   using client = grpcClient(rig.port);
   const call = client.count({ count: 1 });
   call.on('error', () => {});
@@ -258,7 +265,7 @@ test('a client that does not read stops the backend', async () => {
 test('grpcs: the certificate of the backend is verified', async () => {
   const pair = selfSigned('localhost');
   await using backend = await startGrpcBackend(methods, pair);
-  await using rig = await startGrpcRig(backend.port, { protocol: 'grpcs', host: 'localhost' });
+  await useBackend(backend.port, { protocol: 'grpcs', host: 'localhost' });
   using client = grpcClient(rig.port);
   assert.equal((await unary(client, { text: 'tls' })).value?.text, 'tls!');
   await rig.write('PATCH', '/services/backend', { tls_verify: true });
@@ -270,7 +277,7 @@ test('grpcs: the certificate of the backend is verified', async () => {
 
 test('a restarted backend is used again, and no call fails', async () => {
   await using first = await startGrpcBackend(methods);
-  await using rig = await startGrpcRig(first.port);
+  await useBackend(first.port);
   using client = grpcClient(rig.port);
   assert.equal((await unary(client, { text: 'a' })).error, null);
   // The backend sends GOAWAY, then closes the connection.
@@ -283,7 +290,7 @@ test('a restarted backend is used again, and no call fails', async () => {
 
 test('refusals of the gateway and of plugins reach the client as gRPC status', async () => {
   await using backend = await startGrpcBackend(methods);
-  await using rig = await startGrpcRig(backend.port, {}, { paths: ['/echo.v1.Echo/'] });
+  await useBackend(backend.port, {}, { paths: ['/echo.v1.Echo/'] });
   using client = grpcClient(rig.port);
   const plugin = await rig.write('POST', '/routes/all/plugins', { name: 'key-auth' });
   const refused = await unary(client, { text: 'x' });
@@ -316,7 +323,7 @@ test('refusals of the gateway and of plugins reach the client as gRPC status', a
 
 test('calls require HTTP/2, a gRPC content type, and TLS where the route requires it', async () => {
   await using backend = await startGrpcBackend(methods);
-  await using rig = await startGrpcRig(backend.port);
+  await useBackend(backend.port);
   const old = await fetch(rig.gateway.proxyUrl, { method: 'POST', headers: { 'content-type': 'application/grpc' } });
   assert.equal(old.status, 426);
   assert.equal(old.headers.get('upgrade'), 'HTTP/2');
