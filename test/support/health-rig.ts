@@ -39,14 +39,20 @@ export interface HealthRigOptions {
   readonly targets: readonly string[];
   readonly settings?: Partial<Settings>;
   readonly service?: Row;
+  /** One that runs, and stays when the rig ends. Default: its own, with `settings`. */
+  readonly gateway?: TestGateway;
 }
 
 export async function startHealthRig(options: HealthRigOptions): Promise<HealthRig> {
-  const gateway = await startTestGateway({ settings: { workers: 2, ...options.settings } });
+  const gateway = options.gateway ?? (await startTestGateway({ settings: { workers: 2, ...options.settings } }));
   const write: HealthRig['write'] = async (method, path, body) => {
     const answer = await gateway.admin(method, path, body);
     assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
+  };
+  const end = async (): Promise<void> => {
+    if (options.gateway === undefined) return gateway.stop();
+    for (const path of ['/routes/r', '/services/s', '/upstreams/pool']) await gateway.admin('DELETE', path);
   };
   const targets = async (): Promise<readonly ShownTarget[]> => {
     const { data } = await write('GET', '/upstreams/pool/health');
@@ -60,7 +66,7 @@ export async function startHealthRig(options: HealthRigOptions): Promise<HealthR
     await write('PUT', '/services/s', { host: 'pool', retries: 0, ...options.service });
     await write('PUT', '/services/s/routes/r', { paths: ['/'] });
   } catch (error) {
-    await gateway.stop();
+    await end();
     throw error;
   }
   return {
@@ -79,7 +85,7 @@ export async function startHealthRig(options: HealthRigOptions): Promise<HealthR
       const { status, body } = await client.readResponse();
       return { status, body };
     },
-    [Symbol.asyncDispose]: () => gateway.stop(),
+    [Symbol.asyncDispose]: end,
   };
 }
 
