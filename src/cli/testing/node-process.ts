@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import '../../../test/support/file-end.ts';
 import { collectOutput, type ProcessOutput } from './process-output.ts';
 
 const cache = join(import.meta.dirname, '../../../.runtime/compile-cache');

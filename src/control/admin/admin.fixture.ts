@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import '../../../test/support/file-end.ts';
 import { testSettings } from '../../../test/support/settings.ts';
 import type { PluginCatalog, PluginDescription } from '../../shared/entities/plugin-catalog.ts';
 import { createEntityRegistry, type EntityRegistry } from '../../shared/entities/registry.ts';

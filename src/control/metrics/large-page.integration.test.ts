@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
+import '../../../test/support/file-end.ts';
 import { SeriesWriter, seriesZone } from '../../plugin-kit/shared-memory/series.ts';
 import prometheus from '../../plugins/prometheus/index.ts';
 import { bytesZone, requestsZone, timesZone } from '../../plugins/prometheus/series-kinds.ts';

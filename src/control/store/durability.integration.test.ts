@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import '../../../test/support/file-end.ts';
 import { createStore } from './create-store.ts';
 import { openSqliteDatabase } from './sql/sqlite/sqlite-database.ts';
 import { testDefinitions } from './store.fixture.ts';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
+import '../../../test/support/file-end.ts';
 import { AddressZone, type AddressZoneMemory, createAddressZone } from '../../shared/zones/address-zone.ts';
 import { targetsOf } from './balancer.fixture.ts';
 import type { PickingJob } from './balancer-worker.fixture.ts';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, beforeEach, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
+import '../../../../test/support/file-end.ts';
 import { decodeMetrics, partialSuccess, type ReceivedMetric } from '../../../../test/support/otlp-metrics.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../../../../test/support/otlp-receiver.ts';
 import { until } from '../../../../test/support/until.ts';

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import '../../../../test/support/file-end.ts';
 import { readSeries, seriesZone } from '../../../plugin-kit/shared-memory/series.ts';
 import type { SeriesCounting } from './series.fixture.ts';
 

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import '../../../../test/support/file-end.ts';
+import { until } from '../../../../test/support/until.ts';
 import { sharedStore } from '../../../plugin-kit/shared-memory/index.ts';
 import { audit, chances, checkMarked, putMarked, type StoreHammer } from './store-hammer.fixture.ts';
 import { Header } from './store-layout.ts';
@@ -113,8 +115,8 @@ test('while threads are terminated, the others read and write whole entries', as
     recoverStore(memory, 1);
   }
   const { hits } = sharedStore(memory, { worker: 'control-plane' }).stats();
-  await sleep(20);
-  assert.ok(sharedStore(memory, { worker: 'control-plane' }).stats().hits > hits, 'the living thread goes on');
+  // The living thread goes on.
+  await until(() => sharedStore(memory, { worker: 'control-plane' }).stats().hits > hits);
   await living.terminate();
   recoverStore(memory, 0);
   assert.equal(failure, null);
