@@ -16,8 +16,6 @@ import {
   workloadOf,
 } from './deploy-files.fixture.ts';
 
-/** The settings of nodes without a database, until the gateway has them. */
-
 describe('the chart', () => {
   it('has the version of the package', () => {
     const { version: chart, appVersion } = readYaml(`${chartFolder}/Chart.yaml`);
@@ -85,7 +83,10 @@ for (const rendering of renderings()) {
       const ports = Object.fromEntries(
         container.ports.map(({ name, containerPort }: Document) => [name, containerPort]),
       );
-      assert.deepEqual([ports.http, ports.https], portsOf('proxy_listen', variables));
+      const role = variables['SLUICEGATE_ROLE'] ?? 'traditional';
+      const proxy = role === 'control_plane' ? [undefined, undefined] : portsOf('proxy_listen', variables);
+      assert.deepEqual([ports.http, ports.https], proxy);
+      assert.deepEqual([ports.cluster], role === 'control_plane' ? portsOf('cluster_listen', variables) : [undefined]);
       assert.deepEqual([ports.status], portsOf('status_listen', variables));
       if (ports.admin !== undefined) assert.deepEqual([ports.admin], portsOf('admin_listen', variables));
       for (const { spec } of resources.filter(({ kind }) => kind === 'Service')) {
@@ -123,7 +124,7 @@ for (const rendering of renderings()) {
     it('reads each file from a volume', () => {
       const mounts = container.volumeMounts.map(({ mountPath }: Document) => mountPath);
       for (const [name, value] of Object.entries(variables)) {
-        if (!/_FILE$|_SSL_CERT|DECLARATIVE_CONFIG/.test(name)) continue;
+        if (!/_FILE$|_SSL_CERT|_CLUSTER_(CA_)?CERT|DECLARATIVE_CONFIG/.test(name)) continue;
         assert.ok(
           mounts.some((path: string) => value.startsWith(`${path}/`)),
           `${name}=${value}`,
@@ -138,9 +139,11 @@ for (const rendering of renderings()) {
       );
       for (const [name] of Object.entries(variables)) {
         const setting = settingOf(name) as SettingName | null;
-        if (setting !== null && definitions[setting].secret) assert.match(name, /_FILE$|_SSL_CERT_KEY$/);
+        if (setting !== null && definitions[setting].secret) assert.match(name, /_FILE$|_(?:SSL|CLUSTER)_CERT_KEY$/);
       }
-      const open = !variables['SLUICEGATE_ADMIN_LISTEN']?.startsWith('127.0.0.1:');
+      const listen = variables['SLUICEGATE_ADMIN_LISTEN'];
+      assert.equal(listen === undefined, variables['SLUICEGATE_ROLE'] === 'data_plane');
+      const open = listen !== undefined && !listen.startsWith('127.0.0.1:');
       assert.ok(!open || variables['SLUICEGATE_ADMIN_TOKEN_FILE'] !== undefined);
     });
 
@@ -151,7 +154,7 @@ for (const rendering of renderings()) {
         if (kind === 'NetworkPolicy') return [spec.podSelector.matchLabels];
         return kind === 'PodDisruptionBudget' || kind === workload.kind ? [spec.selector.matchLabels] : [];
       });
-      assert.ok(selectors.length >= 4);
+      assert.ok(selectors.length >= 3);
       for (const selector of selectors) {
         for (const [name, value] of Object.entries(selector)) assert.equal(labels[name], value);
       }
@@ -161,6 +164,62 @@ for (const rendering of renderings()) {
   });
 }
 
+describe('the manifests of hybrid mode', () => {
+  const [control, data] = ['control-plane', 'data-plane'].map((name) =>
+    readResources(`deploy/kubernetes/${name}.yaml`),
+  );
+  const settingsOf = (resources: readonly Document[]): Readonly<Record<string, string>> =>
+    variablesOf(workloadOf(resources));
+  const volumesOf = (resources: readonly Document[]): Document[] => workloadOf(resources).spec.template.spec.volumes;
+  const servicesOf = (resources: readonly Document[]): string[] =>
+    resources.filter(({ kind }) => kind === 'Service').map(({ metadata }) => metadata.name);
+
+  it('data planes connect to the Service of the control planes, with the same secret', () => {
+    const service = control?.find(({ metadata }) => metadata.name === 'control-sluicegate-cluster');
+    const { name, namespace } = service.metadata;
+    const { SLUICEGATE_CLUSTER_CONTROL_PLANE: address } = settingsOf(data ?? []);
+    assert.equal(address, `${name}.${namespace}.svc:${service.spec.ports[0].port}`);
+    const secret = ({ name }: Document): boolean => name === 'cluster';
+    assert.deepEqual(volumesOf(data ?? []).find(secret), volumesOf(control ?? []).find(secret));
+  });
+
+  it('each has only what its role has', () => {
+    assert.deepEqual(servicesOf(control ?? []), [
+      'control-sluicegate-cluster',
+      'control-sluicegate-status',
+      'control-sluicegate-admin',
+    ]);
+    assert.deepEqual(servicesOf(data ?? []), ['data-sluicegate-proxy', 'data-sluicegate-status']);
+    const { SLUICEGATE_DATABASE: database, ...settings } = settingsOf(data ?? []);
+    assert.equal(database, 'off');
+    assert.deepEqual(
+      Object.keys(settings).filter((name) => /_PG_|_ADMIN_|DECLARATIVE/.test(name)),
+      [],
+    );
+    assert.equal(
+      data?.some(({ kind }) => kind === 'ConfigMap'),
+      false,
+    );
+  });
+
+  it('have names that differ, so that both fit into one namespace', () => {
+    const names = [...(control ?? []), ...(data ?? [])].map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    assert.equal(new Set(names).size, names.length);
+  });
+
+  it('only pods of the Kubernetes cluster reach the listener for data planes', () => {
+    const policy = control?.find(({ kind }) => kind === 'NetworkPolicy');
+    const rule = policy.spec.ingress.find(({ ports }: Document) => ports[0].port === 'cluster');
+    assert.deepEqual(rule.from, [{ namespaceSelector: {} }]);
+  });
+
+  it('a data plane that waits for a control plane is not restarted, and gets no requests', () => {
+    const [{ startupProbe, livenessProbe, readinessProbe }] = workloadOf(data ?? []).spec.template.spec.containers;
+    assert.deepEqual([startupProbe.httpGet.path, livenessProbe.httpGet.path], ['/status', '/status']);
+    assert.equal(readinessProbe.httpGet.path, '/status/ready');
+  });
+});
+
 it('the adapter serves the metric by which the autoscaler scales', () => {
   const [rule] = readYaml('deploy/prometheus/adapter-values.yml').rules.custom;
   assert.equal(rule.name.as, readYaml(`${chartFolder}/values.yaml`).autoscaling.requestsMetric);
@@ -168,9 +227,9 @@ it('the adapter serves the metric by which the autoscaler scales', () => {
 
 /** The ports of a list of listeners: as the variables say, or the default. */
 function portsOf(
-  setting: 'proxy_listen' | 'status_listen' | 'admin_listen',
+  setting: 'proxy_listen' | 'status_listen' | 'admin_listen' | 'cluster_listen',
   variables: Readonly<Record<string, string>>,
 ): number[] {
-  const text = variables[`SLUICEGATE_${setting.toUpperCase()}`] ?? definitions[setting].default;
+  const text = variables[`SLUICEGATE_${setting.toUpperCase()}`] ?? String(definitions[setting].default);
   return text.split(',').map((one) => Number(/:(\d+)/.exec(one)?.[1]));
 }

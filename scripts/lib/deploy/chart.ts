@@ -10,12 +10,15 @@ export const chartFolder = 'deploy/helm/sluicegate';
 export interface Rendering {
   readonly values: string;
   readonly manifest: string;
+  /** Name of the release. Control planes and data planes are two in one namespace. */
+  readonly release: string;
 }
 
 export function renderings(): readonly Rendering[] {
   return findFiles(`${chartFolder}/ci/*-values.yaml`).map((values) => ({
     values,
     manifest: `deploy/kubernetes/${basename(values).replace('-values', '')}`,
+    release: /^(control|data)-plane/.exec(basename(values))?.[1] ?? 'sluicegate',
   }));
 }
 
@@ -23,9 +26,9 @@ export function renderings(): readonly Rendering[] {
 export const kubeVersion = '1.34.0';
 
 /** The arguments of `helm` that render it. */
-export function templateArguments({ values }: Rendering): readonly string[] {
+export function templateArguments({ values, release }: Rendering): readonly string[] {
   const target = ['--kube-version', kubeVersion, '--api-versions', 'monitoring.coreos.com/v1'];
-  return ['template', 'sluicegate', chartFolder, '--namespace', 'sluicegate', '--values', values, ...target];
+  return ['template', release, chartFolder, '--namespace', 'sluicegate', '--values', values, ...target];
 }
 
 /** First lines of a manifest. A test compares the digest, so a changed chart is rendered again before it is committed. */
