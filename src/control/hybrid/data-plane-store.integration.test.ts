@@ -63,7 +63,7 @@ describe('the store of a data plane', () => {
       const entities = registryOf(definitions);
       const dump: Store['dump'] = (names) => behind.dump(names.filter((name) => entities.byName(name) !== undefined));
       const store = withFunctions(behind, ['dump'], { ...behind, dump });
-      const control = await rig.controlPlane({ store, entities, rights: everything });
+      const control = await rig.controlPlane({ store, entities, rights: everything, settings: { timeout: 10_000 } });
       const data = rig.dataPlane(sharedSettings([control.address]), { entities });
       return withFunctions(data.store, ofTheControlPlane, behind);
     },

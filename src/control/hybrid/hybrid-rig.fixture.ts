@@ -140,7 +140,7 @@ export class HybridRig implements AsyncDisposable {
   }
 
   async controlPlane(options: ControlPlaneOptions = {}): Promise<TestControlPlane> {
-    const { entities = coreEntities, cached = null, port = 0, rights } = options;
+    const { entities = coreEntities, cached = null, port = 0, rights, maxHeldBytes } = options;
     const store = options.store ?? (await this.openStore(entities));
     const log = new LogLines();
     const publisher = new Publisher({ store, workers: noWorkers, log });
@@ -163,7 +163,7 @@ export class HybridRig implements AsyncDisposable {
         times: testTimes,
         ...options.server,
       },
-      rights === undefined ? {} : { rights },
+      { ...(rights === undefined ? {} : { rights }), ...(maxHeldBytes === undefined ? {} : { maxHeldBytes }) },
     );
     let closed: Promise<void> | null = null;
     const close = (): Promise<void> => {
@@ -205,8 +205,12 @@ export class HybridRig implements AsyncDisposable {
   }
 
   /** A connection without the client of a data plane. `hello`: members of its first message. */
-  async introduce(address: string, hello: Readonly<Record<string, unknown>> = {}): Promise<RawLink> {
-    const link = await this.connect(address);
+  async introduce(
+    address: string,
+    hello: Readonly<Record<string, unknown>> = {},
+    localAddress = '127.0.0.1',
+  ): Promise<RawLink> {
+    const link = await this.connect(address, clusterCertificate, localAddress);
     const node = randomUUID();
     const message = {
       t: 'hello',
@@ -221,8 +225,13 @@ export class HybridRig implements AsyncDisposable {
     return Object.assign(link, { node, welcome: answer, refusal: answer });
   }
 
-  async connect(address: string, issued: IssuedCertificate = clusterCertificate): Promise<OpenLink> {
+  async connect(
+    address: string,
+    issued: IssuedCertificate = clusterCertificate,
+    localAddress = '127.0.0.1',
+  ): Promise<OpenLink> {
     const socket = new WebSocket(`wss://${address}/v1/sluicegate`, {
+      localAddress,
       cert: issued.cert,
       key: issued.key,
       rejectUnauthorized: false,

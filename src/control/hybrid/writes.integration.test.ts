@@ -161,6 +161,8 @@ test('a data plane writes no config, no admin users and no rows that are not val
     ['acme_storage', { key: 5 }],
     ['acme_storage', { value: 'no key' }],
     ['changes', {}],
+    ['health_marks', { node: 'n', upstream: 'u', target: 't', health: 'unhealthy' }],
+    ['node_messages', { sender: 's', plugin: '@log-level', text: '{"level":"debug"}' }],
   ] as const) {
     await assert.rejects(
       store.write((writer) => writer.insert(entity, row(fields))),
@@ -175,6 +177,7 @@ test('a data plane writes no config, no admin users and no rows that are not val
     () => store.count('admin_users'),
     () => store.write((writer) => writer.list('admin_tokens', { limit: 1 })),
     () => store.noteUse('consumers', 'x', 'custom_id', 'y'),
+    () => store.noteUse('certificates', 'x', 'key', 'y'),
   ]) {
     await assert.rejects(read(), /a data plane must not/);
   }

@@ -56,6 +56,10 @@ const maxCalls = 4096;
 /** Milliseconds for the calls of a connection that is left. */
 const retireTime = 3000;
 
+/** TLS 1.3 knows no answer to a certificate that came last, so the control plane only closes the connection. */
+const notAccepted =
+  'it has closed the connection before an answer; perhaps it does not accept the certificate of this node, which its log would say';
+
 /** One connection to a control plane. */
 export class LinkSession {
   readonly address: string;
@@ -96,7 +100,7 @@ export class LinkSession {
     this.#onLeave = leaving.resolve;
     this.#socket.on('message', (data, isBinary) => this.#received(String(data), isBinary));
     this.#socket.on('error', (error) => {
-      this.#reason ||= error.message;
+      this.#reason ||= this.#connection < 0 && isReset(error) ? notAccepted : error.message;
     });
     this.#socket.once('close', (code, text) => {
       this.#reason ||= text.length > 0 ? String(text) : `the connection was closed (${code})`;
@@ -263,6 +267,10 @@ export class LinkSession {
       { message: `the connection to the control plane ${this.address} was lost` },
     );
   }
+}
+
+function isReset(error: Error): boolean {
+  return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 }
 
 function encode(message: ToControlPlane): string {

@@ -74,7 +74,7 @@ export const listQuery: Check<ListQuery> = (given, name) => {
     ...(wanted === undefined ? {} : { order: order(wanted, `${name}.order`) }),
     ...(after === undefined ? {} : { after: listPosition(after, `${name}.after`) }),
     ...(createdBefore === undefined ? {} : { createdBefore: number(createdBefore, `${name}.createdBefore`) }),
-    ...(skip === undefined ? {} : { skip: integer(0)(skip, `${name}.skip`) }),
+    ...(skip === undefined ? {} : { skip: integer(0, maxListed)(skip, `${name}.skip`) }),
   };
 };
 

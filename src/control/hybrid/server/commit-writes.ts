@@ -1,6 +1,7 @@
 import type { EntityDefinition, Row } from '../../../shared/entities/entity.ts';
 import type { Store, StoreWriter } from '../../store/store.ts';
 import type { Commit, CommitResult, TransactionWrite } from '../protocol/store-calls.ts';
+import { unavailable } from '../protocol/wire-errors.ts';
 import type { DataPlaneRights } from './data-plane-rights.ts';
 import { performRead, tagOf } from './transaction-reads.ts';
 
@@ -13,6 +14,8 @@ export interface CommitContext {
   /** Throws a `TypeError` when a data plane must not read the entity. */
   readonly readable: (entity: string) => EntityDefinition;
   readonly writable: (entity: string) => EntityDefinition;
+  /** Milliseconds of the transaction, after which it is rolled back. */
+  readonly maxTime: number;
 }
 
 /** Repeats what a data plane has read and then does what it has written, in one transaction; or nothing. */
@@ -21,11 +24,16 @@ export async function commitWrites(context: CommitContext, { reads, writes }: Co
   for (const { entity } of writes) context.writable(entity);
   try {
     const { result, version } = await context.store.write(async (writer) => {
+      const end = performance.now() + context.maxTime;
       for (const { read, tag } of reads) {
+        inTime(end);
         if (tagOf(await performRead(writer, read)) !== tag) throw conflict;
       }
       const rows: (Row | null)[] = [];
-      for (const write of writes) rows.push(await perform(context, writer, write));
+      for (const write of writes) {
+        inTime(end);
+        rows.push(await perform(context, writer, write));
+      }
       return rows;
     });
     return { kind: 'committed', version, rows: result };
@@ -33,6 +41,10 @@ export async function commitWrites(context: CommitContext, { reads, writes }: Co
     if (error === conflict) return { kind: 'conflict' };
     throw error;
   }
+}
+
+function inTime(end: number): void {
+  if (performance.now() > end) throw unavailable('the transaction takes too long');
 }
 
 async function perform(

@@ -26,6 +26,8 @@ const lookedUp: EntityRights = { read: true, write: 'none', feed: 'keys' };
 const state: EntityRights = { read: true, write: 'any', feed: 'keys' };
 /** The row is the message: each node reads it in the change. */
 const message: EntityRights = { read: true, write: 'any', feed: 'row' };
+/** Set by the Admin API of a control plane; a data plane only reads them. */
+const mark: EntityRights = { read: true, write: 'none', feed: 'row' };
 const hidden: EntityRights = { read: false, write: 'none', feed: 'nothing' };
 
 /** A test requires a decision here for every entity of the gateway and its plugins. */
@@ -53,7 +55,7 @@ export const decided: Readonly<Record<string, EntityRights>> = {
   revoked_sessions: state,
   acme_storage: state,
   acme_challenges: state,
-  health_marks: message,
+  health_marks: mark,
   node_messages: message,
   admin_users: hidden,
   admin_tokens: hidden,
@@ -70,6 +72,10 @@ export const dataPlaneRights: DataPlaneRights = {
   admitted(definition, row, before) {
     if (this.of(definition).write === 'managed' && ![row, before ?? row].every(isManaged)) {
       throw new TypeError(`a data plane can only write ${definition.name} with the tag ${managedTag}`);
+    }
+    // Those are the gateway's own, such as the log level of all nodes; others are between instances of one plugin.
+    if (definition.name === 'node_messages' && String(row['plugin']).startsWith('@')) {
+      throw new TypeError('a data plane can only send messages of plugins');
     }
     // Validates the complete row: nothing changes.
     const result = applyPatch(definition, row, {}, { now: row.created_at });

@@ -13,6 +13,8 @@ import { toWireError, unavailable } from '../protocol/wire-errors.ts';
 import { answerText } from './answer-text.ts';
 import type { ConfigFeed } from './config-feed.ts';
 import { ConfigStream } from './config-stream.ts';
+import type { PlaceHolder } from './fair-places.ts';
+import type { HeldBytes } from './held-bytes.ts';
 import { OutgoingMessages } from './outgoing-messages.ts';
 import type { StoreCallHandler } from './store-call-handler.ts';
 
@@ -22,6 +24,8 @@ export interface SessionOptions {
   readonly calls: StoreCallHandler;
   /** Of all data planes; each has its turn. */
   readonly queue: FairQueue;
+  /** Of all data planes. */
+  readonly held: HeldBytes;
   readonly maxPayload: number;
   /** Milliseconds for the first message and for a call. */
   readonly timeout: number;
@@ -40,11 +44,14 @@ export interface SessionPeer {
 
 /** Unanswered calls above which nothing more is read. A data plane has fewer, unless it is hostile. */
 const maxCalls = 8192;
+/** Bytes of unanswered calls above which nothing more is read. */
+const maxCallBytes = 4 * 1024 * 1024;
 
 type Hello = Extract<ToControlPlane, { readonly t: 'hello' }>;
+type Call = Extract<ToControlPlane, { readonly t: 'call' }>;
 
 /** The connection of one data plane. */
-export class DataPlaneSession {
+export class DataPlaneSession implements PlaceHolder {
   readonly #options: SessionOptions;
   readonly #peer: SessionPeer;
   readonly #socket: WebSocket;
@@ -56,6 +63,10 @@ export class DataPlaneSession {
   #configVersion = -1;
   #refused: string | null = null;
   #calls = 0;
+  #callBytes = 0;
+  /** Of a message that has not arrived completely. */
+  #partialBytes = 0;
+  #gone = false;
   /** Why the connection ends, for the log. */
   #reason = 'the data plane has closed the connection';
 
@@ -63,17 +74,21 @@ export class DataPlaneSession {
     this.#options = options;
     this.#peer = peer;
     this.#socket = socket;
-    this.#outgoing = new OutgoingMessages(socket, (reason) => {
-      this.#reason = reason;
-      socket.terminate();
-    });
     const { timeout, pingInterval: interval, silence } = options;
+    this.#outgoing = new OutgoingMessages(socket, {
+      // Another ping may have been answered in between: what is sent must arrive, too.
+      stall: 2 * silence,
+      onFailure: (reason) => this.#drop(reason),
+    });
     const hurry = setTimeout(() => this.#end(closeCodes.slow, 'it has not introduced itself in time'), timeout);
     socket.on('message', (data, isBinary) => {
-      if (this.#hello === null) clearTimeout(hurry);
+      this.#complete(sizeOf(data));
       this.#received(data, isBinary);
+      if (this.#hello !== null) clearTimeout(hurry);
     });
-    socket.on('pong', () => {
+    socket.on('ping', (data) => this.#complete(data.length));
+    socket.on('pong', (data) => {
+      this.#complete(data.length);
       this.#seenAt = Date.now();
     });
     socket.on('error', (error) => {
@@ -90,6 +105,24 @@ export class DataPlaneSession {
         this.#reason = 'nothing was heard from it';
       },
     });
+  }
+
+  get ip(): string {
+    return this.#peer.ip;
+  }
+
+  /** So many bytes have arrived on the connection. */
+  arrived(bytes: number): void {
+    this.#partialBytes += bytes;
+    this.#hold();
+  }
+
+  yield(): void {
+    this.#end(closeCodes.left, 'data planes of other addresses need its place');
+  }
+
+  drop(): void {
+    this.#drop('its messages need too much memory');
   }
 
   /** Null: it has not introduced itself. */
@@ -123,28 +156,30 @@ export class DataPlaneSession {
     try {
       if (isBinary) throw new MalformedMessage('the message is not a text');
       const message = readFromDataPlane(String(data));
-      if (message !== null) this.#take(message);
+      if (message !== null) this.#take(message, sizeOf(data));
     } catch (error) {
       if (!(error instanceof MalformedMessage)) throw error;
       this.#end(closeCodes.malformed, error.message);
     }
   }
 
-  #take(message: ToControlPlane): void {
+  #take(message: ToControlPlane, bytes: number): void {
     if (message.t === 'hello') {
       if (this.#hello !== null) throw new MalformedMessage('it has introduced itself before');
       this.#welcome(message);
       return;
     }
     if (this.#hello === null) throw new MalformedMessage('the first message is not its introduction');
-    if (message.t === 'call') void this.#answer(message.id, message.method, message.args, this.#hello.node.id);
+    if (message.t === 'call') void this.#answer(message, bytes);
     else if (message.t === 'synced') this.#configVersion = message.version;
     else this.#stream?.resend();
   }
 
   #welcome(hello: Hello): void {
-    this.#hello = hello;
     const { node, log, feed } = this.#options;
+    // It could replace the report of this node.
+    if (hello.node.id === node.nodeId) throw new MalformedMessage('node.id is that of this control plane');
+    this.#hello = hello;
     const protocol = commonVersion(protocolRange, hello.protocol);
     const peer = { id: hello.node.id, hostname: hello.node.hostname, ip: this.#peer.ip, version: hello.node.version };
     if (protocol === null) {
@@ -163,9 +198,13 @@ export class DataPlaneSession {
     this.#stream = new ConfigStream(feed, this.#outgoing, hello.position);
   }
 
-  async #answer(id: number, method: string, args: unknown, node: string): Promise<void> {
+  async #answer({ id, method, args }: Call, bytes: number): Promise<void> {
     const { calls, queue } = this.#options;
-    if (++this.#calls === maxCalls) this.#socket.pause();
+    const node = this.#hello?.node.id ?? '';
+    this.#calls++;
+    this.#callBytes += bytes;
+    this.#hold();
+    if (this.#calls >= maxCalls || this.#callBytes >= maxCallBytes) this.#socket.pause();
     try {
       const value = await queue.run(`data plane ${this.#peer.connection}`, async () => {
         // SQLite answers synchronously: without this, all calls that wait would run in one turn of the event loop.
@@ -187,8 +226,29 @@ export class DataPlaneSession {
         error: known ?? { kind: 'failed', message: 'the call failed in the control plane; see its log' },
       });
     } finally {
-      if (--this.#calls < maxCalls / 2 && this.#socket.isPaused) this.#socket.resume();
+      this.#calls--;
+      this.#callBytes -= bytes;
+      this.#hold();
+      if (this.#calls < maxCalls / 2 && this.#callBytes < maxCallBytes / 2 && this.#socket.isPaused) {
+        this.#socket.resume();
+      }
     }
+  }
+
+  /** A frame with so many bytes has arrived completely. Its header has 6 bytes or more, with the mask (RFC 6455, 5.2). */
+  #complete(bytes: number): void {
+    const header = bytes < 126 ? 6 : bytes < 65_536 ? 8 : 14;
+    this.#partialBytes = Math.max(0, this.#partialBytes - bytes - header);
+    this.#hold();
+  }
+
+  #hold(): void {
+    this.#options.held.set(this, this.#gone ? 0 : this.#partialBytes + this.#callBytes);
+  }
+
+  #drop(reason: string): void {
+    this.#reason = reason;
+    this.#socket.terminate();
   }
 
   #inTime<T>(work: Promise<T>): Promise<T> {
@@ -219,6 +279,8 @@ export class DataPlaneSession {
 
   #closed(): void {
     this.#stream?.close();
+    this.#gone = true;
+    this.#hold();
     if (this.#refused !== null) return;
     const { ip } = this.#peer;
     const who = this.#hello === null ? { ip } : { id: this.#hello.node.id, hostname: this.#hello.node.hostname, ip };
@@ -227,4 +289,8 @@ export class DataPlaneSession {
       reason: this.#reason,
     });
   }
+}
+
+function sizeOf(data: RawData): number {
+  return Array.isArray(data) ? data.reduce((sum, { length }) => sum + length, 0) : data.byteLength;
 }

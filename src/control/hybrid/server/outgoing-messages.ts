@@ -4,17 +4,24 @@ import type { WebSocket } from 'ws';
 const highWater = 1024 * 1024;
 /** Bytes of answers that may wait: a data plane that calls and does not read is disconnected. */
 const maxQueued = 16 * 1024 * 1024;
+const notRead = 'it does not read what is sent to it';
+
+export interface OutgoingOptions {
+  /** Milliseconds within which the config must find room: what waits for it holds the whole config in memory. */
+  readonly stall: number;
+  /** The connection has to be closed. */
+  readonly onFailure: (reason: string) => void;
+}
 
 /** Sends to one data plane, which never makes others wait. */
 export class OutgoingMessages {
   readonly #socket: WebSocket;
-  readonly #onFailure: (reason: string) => void;
+  readonly #options: OutgoingOptions;
   readonly #waiting = new Set<() => void>();
 
-  /** `onFailure`: the connection has to be closed. */
-  constructor(socket: WebSocket, onFailure: (reason: string) => void) {
+  constructor(socket: WebSocket, options: OutgoingOptions) {
     this.#socket = socket;
-    this.#onFailure = onFailure;
+    this.#options = options;
     socket.once('close', () => this.#wake());
   }
 
@@ -26,18 +33,22 @@ export class OutgoingMessages {
   send(message: string | Buffer): void {
     if (!this.open) return;
     this.#socket.send(message, { binary: false }, this.#sent);
-    if (this.#socket.bufferedAmount > maxQueued) this.fail('it does not read what is sent to it');
+    if (this.#socket.bufferedAmount > maxQueued) this.fail(notRead);
   }
 
   fail(reason: string): void {
-    this.#onFailure(reason);
+    this.#options.onFailure(reason);
   }
 
   /** Resolves when there is room, or the connection is closed. Null: there is. */
   room(): Promise<void> | null {
     if (!this.open || this.#socket.bufferedAmount <= highWater) return null;
     return new Promise((resolve) => {
-      this.#waiting.add(resolve);
+      const stalled = setTimeout(() => this.fail(notRead), this.#options.stall);
+      this.#waiting.add(() => {
+        clearTimeout(stalled);
+        resolve();
+      });
     });
   }
 

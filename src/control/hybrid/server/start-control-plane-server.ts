@@ -13,7 +13,6 @@ import {
 import { PendingHandshakes } from '../../../shared/tls/pending-handshakes.ts';
 import { awaitWithTimeout } from '../../../shared/util/time/await-with-timeout.ts';
 import { FairQueue } from '../../../shared/util/time/fair-queue.ts';
-import { throttledLog } from '../../../shared/util/time/throttled-log.ts';
 import type {
   ConnectedDataPlane,
   ControlPlaneServer,
@@ -26,33 +25,42 @@ import { linkPath } from '../protocol/messages.ts';
 import { ConfigFeed } from './config-feed.ts';
 import { type DataPlaneRights, dataPlaneRights } from './data-plane-rights.ts';
 import { DataPlaneSession, type SessionOptions } from './data-plane-session.ts';
+import { FairPlaces } from './fair-places.ts';
+import { HeldBytes } from './held-bytes.ts';
+import { RefusalLog } from './refusal-log.ts';
 import { StoreCallHandler } from './store-call-handler.ts';
 
 const defaultMaxDataPlanes = 10_000;
 /** New connections in a second; others are asked to come later. A handshake costs about a millisecond. */
 const maxJoinsPerSecond = 200;
-/** Calls that run at a time, of all data planes and of one. */
+/** Calls that run at a time, of all data planes and of one: it must not have all connections to the database (`pg_pool_size`, 10). */
 const concurrency = 128;
-const concurrencyOfOne = 32;
+const concurrencyOfOne = 6;
+/** Part of `cluster_timeout` that a transaction may work. */
+const commitShare = 0.5;
+/** Bytes that all data planes together may make this process hold. */
+const maxHeld = 128 * 1024 * 1024;
 const maxWaiting = 100_000;
 const maxWaitingOfOne = 4096;
 /** Milliseconds for a data plane that leaves at the last moment. */
 const leaveMargin = 500;
 const refusalsShownFor = 600_000;
 const maxRefusalsShown = 100;
-const failuresLoggedEvery = 10_000;
 
-/** `rights`: for tests of other entities. Default: `dataPlaneRights`. */
+/** For tests: rights for other entities, and a smaller maximum of bytes. */
 export interface ServerInternals {
+  /** Default: `dataPlaneRights`. */
   readonly rights?: DataPlaneRights;
+  /** Default: 128 MB, or four messages of the maximum size. */
+  readonly maxHeldBytes?: number;
 }
 
 /** Accepts data planes. Rejects when an address cannot be bound or a certificate cannot be used. */
 export async function startControlPlaneServer(
   options: ControlPlaneServerOptions,
-  { rights = dataPlaneRights }: ServerInternals = {},
+  internals: ServerInternals = {},
 ): Promise<ControlPlaneServer> {
-  const server = new LinkServer(options, rights);
+  const server = new LinkServer(options, internals);
   try {
     for (const address of options.listen) await server.listen(address);
   } catch (error) {
@@ -79,24 +87,36 @@ class LinkServer implements ControlPlaneServer {
   readonly #pending: PendingHandshakes[] = [];
   readonly #sessions = new Set<DataPlaneSession>();
   readonly #refused = new Map<string, ConnectedDataPlane>();
-  readonly #logFailure: (text: string) => void;
+  readonly #places: FairPlaces<DataPlaneSession>;
+  readonly #refusals: RefusalLog;
   #tls: LinkTls;
   #connections = 0;
-  #joins = { second: 0, count: 0 };
   #closing = false;
   #onEmpty = (): void => {};
 
-  constructor(options: ControlPlaneServerOptions, rights: DataPlaneRights) {
+  constructor(options: ControlPlaneServerOptions, internals: ServerInternals) {
     const { settings, store, entities, publisher, cached, log, nodeId, hostname, version } = options;
+    const { maxDataPlanes = defaultMaxDataPlanes } = options;
+    const { rights = dataPlaneRights, maxHeldBytes = Math.max(maxHeld, 4 * settings.maxPayload) } = internals;
     this.#options = options;
+    this.#refusals = new RefusalLog(log);
+    this.#places = new FairPlaces({ max: maxDataPlanes, perSecond: maxJoinsPerSecond });
     this.#tls = linkTls(settings);
     this.#feed = new ConfigFeed({ publisher, store, entities, rights, log, maxPayload: settings.maxPayload });
     const { pingInterval, silence } = linkTimes(options.times);
     this.#session = {
       node: { nodeId, hostname, version },
       feed: this.#feed,
-      calls: new StoreCallHandler({ store, entities, rights, cached, followed: () => publisher.position.version }),
+      calls: new StoreCallHandler({
+        store,
+        entities,
+        rights,
+        cached,
+        followed: () => publisher.position.version,
+        maxCommitTime: settings.timeout * commitShare,
+      }),
       queue: this.#queue,
+      held: new HeldBytes(maxHeldBytes),
       maxPayload: settings.maxPayload,
       timeout: settings.timeout,
       pingInterval,
@@ -108,9 +128,6 @@ class LinkServer implements ControlPlaneServer {
       clientTracking: false,
       perMessageDeflate: false,
       maxPayload: settings.maxPayload,
-    });
-    this.#logFailure = throttledLog(failuresLoggedEvery, (reason, suppressed) => {
-      log.log('warn', 'a connection to the port of data planes was refused', { reason, suppressed });
     });
   }
 
@@ -124,12 +141,10 @@ class LinkServer implements ControlPlaneServer {
       keepAliveTimeout: 1000,
       maxHeaderSize: 8192,
     });
+    this.#refusals.watch(server);
     server.prependListener('secureConnection', (socket: TLSSocket) => this.#inspect(socket));
-    server.on('tlsClientError', (error, socket) => {
-      this.#logFailure(error.message);
-      socket.destroy();
-    });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      this.#refusals.spoke(request.socket);
       const status = pathOf(request) === linkPath ? 426 : 404;
       response.writeHead(
         status,
@@ -148,7 +163,7 @@ class LinkServer implements ControlPlaneServer {
       server.once('error', reject);
       const onListening = (): void => {
         server.off('error', reject);
-        server.on('error', (error) => this.#logFailure(error.message));
+        server.on('error', (error) => this.#options.log.log('error', 'the port of data planes', { err: error }));
         resolve();
       };
       if (descriptor !== null) server.listen({ fd: descriptor }, onListening);
@@ -178,6 +193,7 @@ class LinkServer implements ControlPlaneServer {
 
   async close(): Promise<void> {
     this.#closing = true;
+    this.#refusals.close();
     const closed = this.#servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
     for (const pending of this.#pending) pending.close();
     const { leave } = linkTimes(this.#options.times);
@@ -205,23 +221,27 @@ class LinkServer implements ControlPlaneServer {
   /** Before the first byte is read as HTTP. */
   #inspect(socket: TLSSocket): void {
     const problem = this.#tls.problemOf(socket.getPeerX509Certificate(), socket.authorized);
-    if (problem === null) return;
-    this.#logFailure(problem);
+    if (problem === null) {
+      this.#refusals.admitted(socket);
+      return;
+    }
+    this.#refusals.refused(problem, socket);
     socket.destroy();
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#refusals.spoke(socket);
     socket.on('error', () => socket.destroy());
     if (pathOf(request) !== linkPath) {
       refuse(socket, '404 Not Found');
       return;
     }
     const { maxDataPlanes = defaultMaxDataPlanes, log } = this.#options;
-    if (this.#closing || this.#sessions.size >= maxDataPlanes || !this.#mayJoin()) {
+    const { remoteAddress = '' } = request.socket;
+    if (this.#closing || !this.#places.admits(remoteAddress)) {
       refuse(socket, '503 Service Unavailable', 'Retry-After: 2\r\n');
       return;
     }
-    const { remoteAddress = '' } = request.socket;
     const certificate = (request.socket as TLSSocket).getPeerX509Certificate();
     this.#upgrades.handleUpgrade(request, socket, head, (webSocket) => {
       const peer = {
@@ -231,14 +251,17 @@ class LinkServer implements ControlPlaneServer {
       };
       const session = new DataPlaneSession(webSocket, peer, this.#session);
       this.#sessions.add(session);
+      this.#places.add(session);
+      socket.on('data', (data: Buffer) => session.arrived(data.length));
       webSocket.once('close', () => {
         this.#sessions.delete(session);
+        this.#places.remove(session);
         if (this.#sessions.size === 0) this.#onEmpty();
         const last = session.describe();
         if (last !== null && last.refused !== null) this.#noteRefusal(last);
       });
-      if (this.#sessions.size === maxDataPlanes) {
-        log.log('warn', 'no more data planes are accepted', { connected: this.#sessions.size });
+      if (this.#places.taken === maxDataPlanes) {
+        log.log('warn', 'no more data planes are accepted', { connected: maxDataPlanes });
       }
     });
   }
@@ -248,12 +271,6 @@ class LinkServer implements ControlPlaneServer {
     this.#refused.set(refused.id, refused);
     const [oldest] = this.#refused.keys();
     if (this.#refused.size > maxRefusalsShown && oldest !== undefined) this.#refused.delete(oldest);
-  }
-
-  #mayJoin(): boolean {
-    const second = Math.floor(performance.now() / 1000);
-    if (second !== this.#joins.second) this.#joins = { second, count: 0 };
-    return ++this.#joins.count <= maxJoinsPerSecond;
   }
 }
 

@@ -33,6 +33,8 @@ export interface StoreCallOptions {
   readonly cached: CachedRows | null;
   /** Version of the store that this control plane has followed; the cached rows are not older. */
   readonly followed: () => number;
+  /** Milliseconds that a transaction of a data plane may work: all other writes wait for it. */
+  readonly maxCommitTime: number;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -74,6 +76,7 @@ export class StoreCallHandler {
             rights: this.#options.rights,
             readable: (entity) => this.#readable(entity),
             writable: (entity) => this.#writable(entity),
+            maxTime: this.#options.maxCommitTime,
           },
           commit(args, 'args'),
         ),
@@ -105,10 +108,13 @@ export class StoreCallHandler {
         return null;
       },
       noteUse: async (args) => {
-        const entity = word(args['entity'], 'entity');
-        this.#writable(entity);
+        const definition = this.#writable(word(args['entity'], 'entity'));
+        // It replaces the value of any field, without a check of the row.
+        if (this.#options.rights.of(definition).write !== 'any') {
+          throw new TypeError(`a data plane must not note uses of ${definition.name}`);
+        }
         await store.noteUse(
-          entity,
+          definition.name,
           value(args['id'], 'id'),
           word(args['field'], 'field'),
           value(args['value'], 'value'),

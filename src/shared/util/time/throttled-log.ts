@@ -4,20 +4,20 @@ import { monotonic } from './clock.ts';
  * Reports the first of many similar calls, and then at most one in each interval (milliseconds), with the number of
  * suppressed calls since: for events that clients can cause as often as they like.
  */
-export function throttledLog(
+export function throttledLog<T = string>(
   interval: number,
-  report: (text: string, suppressed: number) => void,
-): (text: string) => void {
+  report: (call: T, suppressed: number) => void,
+): (call: T) => void {
   let quietUntil = Number.NEGATIVE_INFINITY;
   let suppressed = 0;
-  return (text) => {
+  return (call) => {
     const now = monotonic();
     if (now < quietUntil) {
       suppressed++;
       return;
     }
     quietUntil = now + interval;
-    report(text, suppressed);
+    report(call, suppressed);
     suppressed = 0;
   };
 }
