@@ -71,7 +71,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
   const workerReports = new WorkerReports();
   const pluginCounts = new PluginCounts();
   const ticketKeys = new TicketKeys(options.predecessor?.welcome.ticketKeys);
-  const priority = new ControlPlanePriority();
+  const priority = new ControlPlanePriority(memory.vitals);
   let restarts = 0;
   const supervisor = new Supervisor({
     boot: {

@@ -10,6 +10,7 @@ import { pluginSettings } from '../../shared/messages/plugin-settings.ts';
 import { zoneKey } from '../../shared/zones/zone-registry.ts';
 import type { PluginHost } from '../plugin-runner/instances.ts';
 import { ControlPlaneCalls } from './control-plane-calls.ts';
+import { hurryControlPlane } from './hurry-control-plane.ts';
 import { WorkerCounts } from './worker-counts.ts';
 
 /** What a worker provides to its plugins, and what the control plane sends for them. */
@@ -27,7 +28,11 @@ export class WorkerPluginHost implements PluginHost {
     this.log = log;
     this.node = Object.freeze({ id: boot.nodeId, hostname: hostname(), pid: process.pid, worker: boot.worker });
     this.settings = pluginSettings(boot.settings);
-    this.#calls = new ControlPlaneCalls((id, call) => post({ type: 'call', id, call }));
+    const hurry = hurryControlPlane(boot.vitals);
+    this.#calls = new ControlPlaneCalls((id, call) => {
+      hurry();
+      post({ type: 'call', id, call });
+    });
     this.entities = new EntityCache({ call: (call) => this.#calls.request(call) });
     this.#counts = new WorkerCounts(post);
     this.quarantine = new Set(boot.quarantine);

@@ -26,7 +26,18 @@ export const Vital = Object.freeze({
 });
 
 /** Positions in the node's row. */
-const NodeVital = Object.freeze({ beat: 0, stopping: 1, emptyConfig: 2, withoutConfig: 3, oldConfig: 4 });
+const NodeVital = Object.freeze({
+  beat: 0,
+  stopping: 1,
+  emptyConfig: 2,
+  withoutConfig: 3,
+  oldConfig: 4,
+  calledAt: 5,
+  /** The normal priority and `priorityOffset`; 0: it is not lowered. */
+  loweredFrom: 6,
+});
+/** Priorities are -20 to 19. */
+const priorityOffset = 21;
 
 export const WorkerState = Object.freeze({ absent: 0, starting: 1, listening: 2 });
 
@@ -141,6 +152,25 @@ export class NodeVitals {
 
   set oldConfig(value: boolean) {
     this.#node[NodeVital.oldConfig] = value ? 1 : 0;
+  }
+
+  /** When a worker last called the control plane, on the shared clock; 0: never. */
+  get calledAt(): number {
+    return this.#node[NodeVital.calledAt]!;
+  }
+
+  set calledAt(time: number) {
+    this.#node[NodeVital.calledAt] = time;
+  }
+
+  /** Normal priority of the control plane's thread while it has a lower one; null while it has the normal one. */
+  get loweredFrom(): number | null {
+    const stored = this.#node[NodeVital.loweredFrom]!;
+    return stored === 0 ? null : stored - priorityOffset;
+  }
+
+  set loweredFrom(normal: number | null) {
+    this.#node[NodeVital.loweredFrom] = normal === null ? 0 : normal + priorityOffset;
   }
 
   beat(worker: number): number {
