@@ -13,12 +13,29 @@ type HeaderLists<R extends RoutableRoute> = Map<string, Map<string, CandidateLis
 /** The candidates of one host, path and method, found by header value or server name where they require one. */
 export class AttributeIndex<R extends RoutableRoute> {
   /** Candidates with neither, or with header patterns only. */
-  private readonly open: CandidateList<R> = [];
+  private open: CandidateList<R> = [];
   private byHeader: HeaderLists<R> | null = null;
   private bySni: NameIndex<CandidateList<R>> | null = null;
   /** All of `bySni`: over plain HTTP the server name does not restrict. */
-  private readonly withSni: CandidateList<R> = [];
+  private withSni: CandidateList<R> = [];
   private readonly found: CandidateList<R>[] = [];
+
+  /** An index of the same candidates that shares nothing else with this one. */
+  copy(): AttributeIndex<R> {
+    const copy = new AttributeIndex<R>();
+    copy.open = this.open.slice();
+    copy.withSni = this.withSni.slice();
+    copy.bySni = this.bySni?.copy(0, (list) => list.slice()) ?? null;
+    if (this.byHeader !== null) {
+      copy.byHeader = new Map();
+      for (const [name, lists] of this.byHeader) {
+        const copied = new Map<string, CandidateList<R>>();
+        for (const [value, list] of lists) copied.set(value, list.slice());
+        copy.byHeader.set(name, copied);
+      }
+    }
+    return copy;
+  }
 
   get isEmpty(): boolean {
     return this.open.length === 0 && this.withSni.length === 0 && this.byHeader === null;

@@ -5,8 +5,25 @@ import type { Selection } from './selection.ts';
 
 /** The candidates of one host and one path, by method. */
 export class CandidateSet<R extends RoutableRoute> {
+  /** The edition of the index that may change it. */
+  readonly edition: number;
   private anyMethod: AttributeIndex<R> | null = null;
   private byMethod: Map<string, AttributeIndex<R>> | null = null;
+
+  constructor(edition = 0) {
+    this.edition = edition;
+  }
+
+  /** A set of the same candidates that shares nothing else with this one. */
+  copy(edition: number): CandidateSet<R> {
+    const copy = new CandidateSet<R>(edition);
+    copy.anyMethod = this.anyMethod?.copy() ?? null;
+    if (this.byMethod !== null) {
+      copy.byMethod = new Map();
+      for (const [method, index] of this.byMethod) copy.byMethod.set(method, index.copy());
+    }
+    return copy;
+  }
 
   get isEmpty(): boolean {
     return this.anyMethod === null && this.byMethod === null;

@@ -5,36 +5,54 @@ import type { HostPattern } from './route-conditions.ts';
 import type { RoutableRoute } from './router.ts';
 import { matchesName } from './sni.ts';
 
-/** Candidates by path. */
+/** Candidates by path. Each index and each set may be changed by its edition only. */
 export type PathIndex<R extends RoutableRoute> = RadixTrie<CandidateSet<R>>;
 
 /** Path indexes by host pattern and port. */
 export class HostIndex<R extends RoutableRoute> {
+  private edition = 0;
   private readonly names = new NameIndex<PortIndex<R>>();
   private readonly found: PortIndex<R>[] = [];
+
+  /** Gives an empty index the content of another, in steps. They share what neither changes; the other must not be changed. */
+  copyFrom(other: HostIndex<R>, edition: number): Generator<void> {
+    this.edition = edition;
+    return this.names.copyFrom(other.names, edition);
+  }
 
   get isEmpty(): boolean {
     return this.names.isEmpty;
   }
 
-  /** The path index of the pattern, added when it is new. */
+  /** The path index of the pattern, in a form that may be changed; added when it is new. */
   ensure({ name, port }: HostPattern): PathIndex<R> {
-    let ports = this.names.get(name);
-    if (ports === null) {
-      ports = { any: null, byPort: null };
-      this.names.add(name, ports);
-    }
+    const ports = this.ensurePorts(name);
     if (port === 0) {
-      ports.any ??= new RadixTrie();
+      ports.any = this.owned(ports.any);
       return ports.any;
     }
     ports.byPort ??= new Map();
-    const paths = ports.byPort.get(port) ?? new RadixTrie<CandidateSet<R>>();
+    const paths = this.owned(ports.byPort.get(port) ?? null);
     ports.byPort.set(port, paths);
     return paths;
   }
 
-  /** Removes the pattern's path index when it has become empty. */
+  private ensurePorts(name: string): PortIndex<R> {
+    const known = this.names.get(name);
+    if (known?.edition === this.edition) return known;
+    const { any = null, byPort = null } = known ?? {};
+    const ports = { edition: this.edition, any, byPort: byPort === null ? null : new Map(byPort) };
+    if (known === null) this.names.add(name, ports);
+    else this.names.replace(name, ports);
+    return ports;
+  }
+
+  private owned(paths: PathIndex<R> | null): PathIndex<R> {
+    if (paths === null) return new RadixTrie(this.edition);
+    return paths.edition === this.edition ? paths : paths.fork(this.edition);
+  }
+
+  /** Removes the pattern's path index when it has become empty. The index has just been obtained by `ensure`. */
   prune({ name, port }: HostPattern): void {
     const ports = this.names.get(name);
     if (ports === null) return;
@@ -64,6 +82,7 @@ export class HostIndex<R extends RoutableRoute> {
 }
 
 interface PortIndex<R extends RoutableRoute> {
+  readonly edition: number;
   any: PathIndex<R> | null;
   byPort: Map<number, PathIndex<R>> | null;
 }

@@ -1,3 +1,4 @@
+import { copyMap } from '../../shared/util/copy-in-steps.ts';
 import { CandidateSet } from './candidate-set.ts';
 import { type CompiledRoute, compileRoute, type Placement } from './compile-route.ts';
 import { explainMatch, type MatchExplanation } from './explain-match.ts';
@@ -20,7 +21,8 @@ export function createRouter<R extends RoutableRoute>(): IndexedRouter<R> {
  */
 export class IndexedRouter<R extends RoutableRoute> implements Router<R> {
   private readonly routes = new Map<string, CompiledRoute<R>>();
-  private readonly anyHost: PathIndex<R> = new RadixTrie();
+  private edition = 0;
+  private anyHost: PathIndex<R> = new RadixTrie();
   private readonly hosts = new HostIndex<R>();
   private readonly selection = new Selection<R>();
   private readonly foundPaths: PathIndex<R>[] = [];
@@ -28,6 +30,17 @@ export class IndexedRouter<R extends RoutableRoute> implements Router<R> {
 
   get size(): number {
     return this.routes.size;
+  }
+
+  /**
+   * Gives an empty router the routes of another, in steps. They share what neither changes, so the other must not be changed from here
+   * on, but it can still be used.
+   */
+  *copyFrom(other: IndexedRouter<R>): Generator<void> {
+    this.edition = other.edition + 1;
+    this.anyHost = other.anyHost.fork(this.edition);
+    yield* this.hosts.copyFrom(other.hosts, this.edition);
+    yield* copyMap(other.routes, this.routes);
   }
 
   /** When the route cannot be compiled, the existing one of that id stays unchanged. */
@@ -87,8 +100,8 @@ function addTo<R extends RoutableRoute>(paths: PathIndex<R>, compiled: CompiledR
   for (const placement of compiled.placements) {
     const key = indexKey(placement);
     let set = paths.get(key);
-    if (set === null) {
-      set = new CandidateSet();
+    if (set?.edition !== paths.edition) {
+      set = set?.copy(paths.edition) ?? new CandidateSet(paths.edition);
       paths.set(key, set);
     }
     set.add(placement.candidate);
@@ -98,8 +111,13 @@ function addTo<R extends RoutableRoute>(paths: PathIndex<R>, compiled: CompiledR
 function removeFrom<R extends RoutableRoute>(paths: PathIndex<R>, compiled: CompiledRoute<R>): void {
   for (const placement of compiled.placements) {
     const key = indexKey(placement);
-    const set = paths.get(key);
-    set?.remove(placement.candidate);
-    if (set?.isEmpty) paths.delete(key);
+    let set = paths.get(key);
+    if (set === null) continue;
+    if (set.edition !== paths.edition) {
+      set = set.copy(paths.edition);
+      paths.set(key, set);
+    }
+    set.remove(placement.candidate);
+    if (set.isEmpty) paths.delete(key);
   }
 }

@@ -7,9 +7,28 @@ const SLASH = '/';
 /**
  * Values by key; `collect` finds those whose key is a prefix of a text, in time that depends only on the text. Keys and
  * texts are latin1. A trie of suffixes holds reversed keys and reads texts backwards.
+ *
+ * A fork shares all nodes with the trie that it comes from, and copies those that it changes: each node names the edition that may
+ * change it.
  */
 export class RadixTrie<V> {
-  private readonly root = new TrieNode<V>('');
+  readonly edition: number;
+  private root: TrieNode<V>;
+
+  constructor(edition = 0, root = new TrieNode<V>('', edition)) {
+    this.edition = edition;
+    this.root = root;
+  }
+
+  /** A trie with the same values. From here on the two must not have the same edition, and this one must not be changed. */
+  fork(edition: number): RadixTrie<V> {
+    return new RadixTrie(edition, this.root);
+  }
+
+  /** A trie that shares nothing with this one. */
+  copy(edition: number, copyValue: (value: V) => V): RadixTrie<V> {
+    return new RadixTrie(edition, this.root.deepCopy(edition, copyValue));
+  }
 
   get isEmpty(): boolean {
     return this.root.value === null && isBare(this.root);
@@ -21,10 +40,10 @@ export class RadixTrie<V> {
   }
 
   set(key: string, value: V): void {
-    let node = this.root;
+    let node = this.ownRoot();
     for (let at = 0; at < key.length; ) {
       if (key.charCodeAt(at) === SKIP_CODE) {
-        node.skip ??= new TrieNode<V>('');
+        node.skip = node.skip?.owned(this.edition) ?? new TrieNode<V>('', this.edition);
         node = node.skip;
         at++;
       } else {
@@ -38,6 +57,8 @@ export class RadixTrie<V> {
   delete(key: string): void {
     const path = this.pathTo(key);
     if (path === null) return;
+    path[0] = this.ownRoot();
+    for (let depth = 1; depth < path.length; depth++) path[depth] = path[depth - 1]!.ownChild(path[depth]!);
     path[path.length - 1]!.value = null;
     for (let depth = path.length - 1; depth > 0; depth--) {
       if (!prune(path[depth - 1]!, path[depth]!)) return;
@@ -67,6 +88,11 @@ export class RadixTrie<V> {
     }
   }
 
+  private ownRoot(): TrieNode<V> {
+    this.root = this.root.owned(this.edition);
+    return this.root;
+  }
+
   /** The nodes from the root to the one of exactly this key, or null. */
   private pathTo(key: string): TrieNode<V>[] | null {
     const path = [this.root];
@@ -84,6 +110,7 @@ export class RadixTrie<V> {
 }
 
 class TrieNode<V> {
+  readonly edition: number;
   label: string;
   value: V | null = null;
   /** The subtree behind a skipped segment. */
@@ -93,8 +120,40 @@ class TrieNode<V> {
   private base = 0;
   private slots: (TrieNode<V> | null)[] = [];
 
-  constructor(label: string) {
+  constructor(label: string, edition: number) {
     this.label = label;
+    this.edition = edition;
+  }
+
+  /** This node if the edition may change it, else a copy that it may change. */
+  owned(edition: number): TrieNode<V> {
+    if (this.edition === edition) return this;
+    const copy = new TrieNode<V>(this.label, edition);
+    copy.value = this.value;
+    copy.skip = this.skip;
+    copy.childCount = this.childCount;
+    copy.base = this.base;
+    copy.slots = this.slots.slice();
+    return copy;
+  }
+
+  /** The child, in a form that may be changed as this node may be. */
+  ownChild(child: TrieNode<V>): TrieNode<V> {
+    const owned = child.owned(this.edition);
+    if (owned === child) return child;
+    if (this.skip === child) this.skip = owned;
+    else this.setChild(owned);
+    return owned;
+  }
+
+  deepCopy(edition: number, copyValue: (value: V) => V): TrieNode<V> {
+    const copy = new TrieNode<V>(this.label, edition);
+    copy.value = this.value === null ? null : copyValue(this.value);
+    copy.skip = this.skip?.deepCopy(edition, copyValue) ?? null;
+    copy.childCount = this.childCount;
+    copy.base = this.base;
+    copy.slots = this.slots.map((child) => child?.deepCopy(edition, copyValue) ?? null);
+    return copy;
   }
 
   child(code: number): TrieNode<V> | null {
@@ -149,19 +208,20 @@ function collectFrom<V>(start: TrieNode<V>, text: string, from: number, out: V[]
   }
 }
 
-/** The node for the longest part of `literal` that one edge can hold; splits an edge where needed. */
+/** The node for the longest part of `literal` that one edge can hold; splits an edge where needed. `node` may be changed. */
 function descend<V>(node: TrieNode<V>, literal: string): TrieNode<V> {
   const child = node.child(literal.charCodeAt(0));
   if (child === null) {
-    const added = new TrieNode<V>(literal);
+    const added = new TrieNode<V>(literal, node.edition);
     node.setChild(added);
     return added;
   }
   const common = commonLength(child.label, literal);
-  if (common === child.label.length) return child;
-  const middle = new TrieNode<V>(child.label.slice(0, common));
-  child.label = child.label.slice(common);
-  middle.setChild(child);
+  if (common === child.label.length) return node.ownChild(child);
+  const middle = new TrieNode<V>(child.label.slice(0, common), node.edition);
+  const rest = child.owned(node.edition);
+  rest.label = rest.label.slice(common);
+  middle.setChild(rest);
   node.setChild(middle);
   return middle;
 }
@@ -175,7 +235,7 @@ function prune<V>(parent: TrieNode<V>, node: TrieNode<V>): boolean {
     return true;
   }
   if (parent.skip === node) return false;
-  const child = node.onlyChild();
+  const child = node.onlyChild().owned(node.edition);
   child.label = node.label + child.label;
   parent.setChild(child);
   return false;

@@ -47,6 +47,41 @@ test('both routers agree on random routes, requests, changes and removals', () =
   }
 });
 
+test('a copy of a router changes independently: the router that it comes from matches as before', () => {
+  const random = createRandom();
+  for (let round = 0; round < 200; round++) {
+    let router = createRouter();
+    const reference = new ReferenceRouter();
+    const ids = Array.from({ length: 1 + random.below(30) }, () => randomId(random.below));
+    for (let step = 0; step < 5; step++) {
+      const requests = Array.from({ length: 12 }, () => queryOf(randomRequest(random)));
+      const matches = (one: Pick<typeof router, 'match'>) =>
+        requests.map((request) => {
+          const into = emptyMatch();
+          one.match(request, into);
+          return [into.route?.id, into.matchedPath, into.captures && [...into.captures]];
+        });
+      const [previous, before] = [router, matches(router)];
+      router = createRouter();
+      for (const _ of router.copyFrom(previous));
+      for (let n = 1 + random.below(ids.length); n > 0; n--) {
+        const id = random.pick(ids);
+        const route = random.below(4) > 0 ? randomRoute(random, id) : null;
+        for (const one of [router, reference]) {
+          if (route === null) one.remove(id);
+          else one.upsert(route);
+        }
+      }
+      const why = `seed ${random.seed}, round ${round}, step ${step}`;
+      assert.equal(router.size, reference.size, why);
+      assert.deepEqual(matches(router), matches(reference), why);
+      assert.deepEqual(matches(previous), before, why);
+    }
+    for (const id of ids) router.remove(id);
+    assert.equal(isEmptyTree(router), true, `nothing is left behind, seed ${random.seed}, round ${round}`);
+  }
+});
+
 test('non-ASCII paths and header values are compared as UTF-8 bytes', () => {
   const router = createRouter();
   router.upsert(routeOf('plain', { paths: ['/café'] }));

@@ -1,3 +1,4 @@
+import { copyMap } from '../../shared/util/copy-in-steps.ts';
 import { ipSet } from '../../shared/util/net/ip-set.ts';
 import { matchesSni } from './sni.ts';
 
@@ -46,6 +47,13 @@ export class StreamRouter<R extends RoutableStream> {
   /** Routes that have plain server names only, by name; and all others. Each list is in the order of priority. */
   readonly #byName = new Map<string, CompiledStream<R>[]>();
   readonly #others: CompiledStream<R>[] = [];
+
+  /** Gives an empty router the routes of another, in steps. */
+  *copyFrom(other: StreamRouter<R>): Generator<void> {
+    yield* copyMap(other.#routes, this.#routes);
+    yield* copyMap(other.#byName, this.#byName, (list) => list.slice());
+    for (const compiled of other.#others) this.#others.push(compiled);
+  }
 
   get size(): number {
     return this.#routes.size;

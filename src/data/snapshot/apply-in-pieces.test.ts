@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createRandom } from '../router/testing/random.ts';
 import {
   createProbe,
   createSnapshot,
@@ -11,6 +12,7 @@ import {
   serviceRow,
   upstreamRow,
 } from './snapshot.fixture.ts';
+import type { LiveSnapshot } from './snapshot.ts';
 
 const many = Array.from({ length: 4000 }, (_, i) => i);
 
@@ -64,6 +66,68 @@ test('a change in pieces leads to the same snapshot as one in place', async () =
         [y?.id, y?.service?.id, y?.service?.host, y?.service?.upstream?.id, y?.plan.access.length],
         [x?.id, x?.service?.id, x?.service?.host, x?.service?.upstream?.id, x?.plan.access.length],
       );
+    }
+  }
+});
+
+test('random changes in pieces lead to the same snapshot as in place, and until then nothing of the old one changes', async (t) => {
+  const random = createRandom();
+  // Each step is then a piece.
+  let clock = 0;
+  t.mock.method(performance, 'now', () => (clock += 1000));
+  const ids = (kind: string, count: number) => Array.from({ length: count }, (_, i) => `${kind}${i}`);
+  const [upstreams, services, routes] = [ids('u', 3), ids('s', 12), ids('r', 20)] as const;
+  const some = (list: readonly string[]) => list.filter(() => random.below(3) === 0);
+  const seen = (snapshot: LiveSnapshot) =>
+    routes.flatMap((id) => [
+      [routeAt(snapshot, `/${id}`), routeAt(snapshot, `/${id}/other`)].map((route) => [
+        ...[route?.id, route?.tags, route?.service?.id, route?.service?.host, route?.service?.retries],
+        ...[route?.service?.upstream?.id, route?.service?.upstream?.hostHeader, route?.service?.tls?.identity],
+      ]),
+    ]);
+  for (let round = 0; round < 20; round++) {
+    const [inPlace, inPieces] = [createSnapshot(), createSnapshot()];
+    for (let step = 0; step < 8; step++) {
+      const removed = { upstreams: some(upstreams), services: some(services), routes: some(routes) };
+      const kept = (list: readonly string[], gone: readonly string[]) => some(list).filter((id) => !gone.includes(id));
+      const change = delta(
+        {
+          upstreams: kept(upstreams, removed.upstreams).map((id) =>
+            upstreamRow(id, random.pick([id, `${id}-renamed`]), { host_header: String(step) }),
+          ),
+          services: kept(services, removed.services).map((id) =>
+            serviceRow(id, {
+              host: random.pick([...upstreams, 'u1-renamed', 'other.test']),
+              protocol: random.pick(['http', 'https']),
+              retries: random.below(3),
+              enabled: random.below(5) > 0,
+              ca_certificates: random.below(8) === 0 ? ['missing'] : null,
+              tls_verify: true,
+            }),
+          ),
+          routes: kept(routes, removed.routes).map((id) =>
+            routeRow(id, random.pick(services), {
+              paths: random.below(8) === 0 ? ['~/('] : [`/${id}`, `/${random.pick(routes)}/other`],
+              tags: [String(step)],
+            }),
+          ),
+        },
+        removed,
+        random.below(10) === 0,
+      );
+      const why = `seed ${random.seed}, round ${round}, step ${step}`;
+      const before = seen(inPieces);
+      const expected = inPlace.apply(change);
+      let pauses = 0;
+      const failures = await inPieces.applyInPieces(change, null, async () => {
+        pauses++;
+        assert.deepEqual(seen(inPieces), before, why);
+      });
+      const sorted = (list: typeof failures) =>
+        list.toSorted((x, y) => `${x.entity}${x.id}`.localeCompare(`${y.entity}${y.id}`));
+      assert.deepEqual(sorted(failures), sorted(expected), why);
+      assert.deepEqual(seen(inPieces), seen(inPlace), why);
+      assert.ok(pauses > 0, why);
     }
   }
 });

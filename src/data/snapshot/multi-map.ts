@@ -1,9 +1,16 @@
+import { copyMap } from '../../shared/util/copy-in-steps.ts';
+
 /**
  * A map from a key to a set of values; keys without values are removed. Most keys have one value, which is stored without a set: that
  * saves most of the memory of a large config. A value is never a `Set`.
  */
 export class MultiMap<K, V> {
   readonly #values = new Map<K, V | Set<V>>();
+
+  /** Gives an empty map the values of another, in steps. */
+  copyFrom(other: MultiMap<K, V>): Generator<void> {
+    return copyMap(other.#values, this.#values, (value) => (value instanceof Set ? new Set(value) : value));
+  }
 
   get(key: K): Iterable<V> {
     const found = this.#values.get(key);

@@ -1,4 +1,5 @@
 import type { Row } from '../../shared/entities/entity.ts';
+import { copyMap } from '../../shared/util/copy-in-steps.ts';
 import { MultiMap } from './multi-map.ts';
 import type { RuntimeService } from './runtime.ts';
 import type { ServiceTable } from './service-table.ts';
@@ -7,6 +8,8 @@ import type { ServiceTable } from './service-table.ts';
 export interface BoundRoute {
   readonly id: string;
   readonly serviceId: string | null;
+  /** The row that it was built from. */
+  readonly stored: Row;
   service: RuntimeService | null;
   /** False for a route whose service is disabled, and for one that the router rejected. */
   inRouter: boolean;
@@ -26,12 +29,29 @@ export class RouteTable<R extends BoundRoute> {
   readonly #build: (row: Row) => R | null;
   readonly #routes = new Map<string, R>();
   readonly #byService = new MultiMap<string, R>();
+  /** While another table uses the routes of this one: those that are only in this one. Null: all are. */
+  #own: Set<R> | null = null;
 
   /** `build`: null for a row that does not belong in this table. */
   constructor(router: RouterOf<R>, services: ServiceTable, build: (row: Row) => R | null) {
     this.#router = router;
     this.#services = services;
     this.#build = build;
+  }
+
+  /**
+   * Gives an empty table the routes of another, in steps; the two routers do the same. Until `release`, routes of the other table are
+   * replaced instead of changed.
+   */
+  *copyFrom(other: RouteTable<R>): Generator<void> {
+    this.#own = new Set();
+    yield* copyMap(other.#routes, this.#routes);
+    yield* this.#byService.copyFrom(other.#byService);
+  }
+
+  /** The other table is no longer used. */
+  release(): void {
+    this.#own = null;
   }
 
   ids(): Iterable<string> {
@@ -51,6 +71,7 @@ export class RouteTable<R extends BoundRoute> {
       return;
     }
     if (old?.serviceId != null) this.#byService.delete(old.serviceId, old);
+    this.#own?.add(route);
     this.#routes.set(row.id, route);
     if (route.serviceId !== null) this.#byService.add(route.serviceId, route);
     this.#bind(route, old?.inRouter ?? false);
@@ -64,12 +85,19 @@ export class RouteTable<R extends BoundRoute> {
     if (route.inRouter) this.#router.remove(id);
   }
 
-  /** The service was added, changed or removed. `attempt` runs what may throw, on behalf of a route. */
-  rebind(serviceId: string, attempt: (routeId: string, work: () => void) => void): void {
+  /** The service was added, changed or removed: one step for each of its routes. `attempt` runs what may throw, on behalf of a route. */
+  *rebind(serviceId: string, attempt: (routeId: string, work: () => void) => void): Generator<void> {
     const state = this.#services.state(serviceId);
-    for (const route of this.#byService.get(serviceId)) {
-      if (route.inRouter && state.kind !== 'disabled') route.service = state.kind === 'ready' ? state.service : null;
+    const service = state.kind === 'ready' ? state.service : null;
+    const routes = this.#byService.get(serviceId);
+    // A route that is replaced would come again.
+    for (const route of this.#own === null ? routes : [...routes]) {
+      if (this.#own?.has(route) === false) {
+        const stays = route.inRouter && state.kind !== 'disabled' && route.service === service;
+        if (!stays && !route.refused) attempt(route.id, () => this.upsert(route.stored));
+      } else if (route.inRouter && state.kind !== 'disabled') route.service = service;
       else if (!route.refused) attempt(route.id, () => this.#bind(route, route.inRouter));
+      yield;
     }
   }
 

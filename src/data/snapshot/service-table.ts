@@ -1,9 +1,11 @@
 import type { Row } from '../../shared/entities/entity.ts';
 import { isEnabled, text } from '../../shared/entities/row-fields.ts';
+import { copyMap } from '../../shared/util/copy-in-steps.ts';
 import { LiveService, serviceHost } from './build-service.ts';
 import { buildTls, type TlsSources, tlsReferences } from './build-tls.ts';
 import type { BuiltUpstream } from './build-upstream.ts';
 import { MultiMap } from './multi-map.ts';
+import type { UpstreamTls } from './runtime.ts';
 
 export interface ServiceSources extends TlsSources {
   upstream(name: string): BuiltUpstream | null;
@@ -29,9 +31,25 @@ export class ServiceTable {
   /** Ids of services by host and by certificate: the keys whose change requires a rebuild. */
   readonly #users = new MultiMap<string, string>();
   #dirty = new Set<string>();
+  /** Another table uses the services of this one. */
+  #shared = false;
 
   constructor(sources: ServiceSources) {
     this.#sources = sources;
+  }
+
+  /** Gives an empty table the services of another, in steps. Until `release`, services are replaced instead of changed. */
+  *copyFrom(other: ServiceTable): Generator<void> {
+    this.#shared = true;
+    yield* copyMap(other.#rows, this.#rows);
+    yield* copyMap(other.#services, this.#services);
+    yield* copyMap(other.#byName, this.#byName);
+    yield* this.#users.copyFrom(other.#users);
+  }
+
+  /** The other table is no longer used. */
+  release(): void {
+    this.#shared = false;
   }
 
   state(id: string): ServiceState {
@@ -88,11 +106,18 @@ export class ServiceTable {
     const upstream = this.#sources.upstream(serviceHost(row));
     const tls = buildTls(row, upstream?.clientCertificate ?? null, this.#sources);
     // Only what the service refers to has changed: its routes keep the object.
-    const service = known !== undefined && known.stored === row ? known : new LiveService(row);
-    service.upstream = upstream;
-    service.tls = tls;
+    const keeps = known?.stored === row && (!this.#shared || (known.upstream === upstream && isSame(known.tls, tls)));
+    const service = keeps ? known : new LiveService(row);
+    if (service !== known || !this.#shared) {
+      service.upstream = upstream;
+      service.tls = tls;
+    }
     this.#services.set(id, service);
   }
+}
+
+function isSame(one: UpstreamTls | null, other: UpstreamTls | null): boolean {
+  return one?.identity === other?.identity;
 }
 
 function usedKeys(row: Row): readonly string[] {

@@ -2,6 +2,7 @@ import type { Row } from '../../shared/entities/entity.ts';
 import { text, texts } from '../../shared/entities/row-fields.ts';
 import type { SnapshotDelta, SnapshotEntity, SnapshotFailure } from '../../shared/messages/messages.ts';
 import type { AddressChanges } from '../../shared/messages/upstream-addresses.ts';
+import { copyMap } from '../../shared/util/copy-in-steps.ts';
 import { splitHostPort } from '../../shared/util/net/host-port.ts';
 import type { AddressZone } from '../../shared/zones/address-zone.ts';
 import { createRouter, type IndexedRouter } from '../router/indexed-router.ts';
@@ -36,6 +37,9 @@ const order: readonly TableEntity[] = [
   'services',
   'routes',
 ];
+
+/** Entities that new tables copy from the previous ones. The others are few, and built again from their rows. */
+const copied: ReadonlySet<SnapshotEntity> & Iterable<'services' | 'routes'> = new Set(['services', 'routes'] as const);
 
 /** The common interface of the tables. `upsert` may throw: the entity is then recorded as failed. */
 interface Table {
@@ -91,28 +95,43 @@ export class SnapshotTables {
   /** Applies a change in steps, each as short as one entity; never throws. */
   *apply(delta: SnapshotDelta): Generator<void> {
     if (delta.full) yield* this.#removeAbsent(delta);
-    for (const entity of order.toReversed()) {
-      for (const id of delta.removes[entity] ?? []) {
-        this.#remove(entity, id);
-        yield;
-      }
-    }
+    yield* this.#removeAll(order.toReversed(), delta);
     for (const entity of order) yield* this.#upsertAll(entity, delta.upserts[entity] ?? []);
   }
 
-  /** Fills empty tables in steps with the rows of others and a change of them. */
+  /**
+   * Fills empty tables in steps with the content of others and a change of it. The others can be used meanwhile, but not changed. Services
+   * and routes are shared with them, and their indexes: the cost depends on the change, hardly on the size of the config.
+   */
   *fill(previous: SnapshotTables, delta: SnapshotDelta, addresses: AddressChanges | null): Generator<void> {
     this.#previous = previous;
     this.upstreams.copyAddresses(previous.upstreams);
     if (addresses !== null) this.upstreams.setAddresses(addresses);
+    if (!delta.full) {
+      // First, because what is filled below names the services that it affects.
+      yield* this.#copyRoutes(previous);
+      this.#touchUsers(previous, delta);
+      yield* this.#removeAll(['routes', 'services'], delta);
+    }
     for (const entity of order) {
-      const rows = delta.full ? new Map<string, Row>() : new Map(previous.#rows[entity]);
-      for (const id of delta.removes[entity] ?? []) rows.delete(id);
-      for (const row of delta.upserts[entity] ?? []) rows.set(row.id, row);
-      yield;
-      yield* this.#upsertAll(entity, rows.values());
+      if (delta.full || copied.has(entity)) yield* this.#upsertAll(entity, delta.upserts[entity] ?? []);
+      else yield* this.#upsertAll(entity, changedRows(previous.#rows[entity], delta, entity).values());
     }
     this.#previous = null;
+    this.services.release();
+    this.routes.release();
+    this.#streamRoutes.release();
+  }
+
+  *#copyRoutes(previous: SnapshotTables): Generator<void> {
+    for (const entity of copied) yield* copyMap(previous.#rows[entity], this.#rows[entity]);
+    for (const [key, failure] of previous.failures) if (copied.has(failure.entity)) this.failures.set(key, failure);
+    for (const id of previous.namedRoutes) this.namedRoutes.add(id);
+    yield* this.services.copyFrom(previous.services);
+    yield* this.router.copyFrom(previous.router);
+    yield* this.streams.copyFrom(previous.streams);
+    yield* this.routes.copyFrom(previous.routes);
+    yield* this.#streamRoutes.copyFrom(previous.#streamRoutes);
   }
 
   /** The addresses of upstreams have changed, but not the config. */
@@ -130,6 +149,24 @@ export class SnapshotTables {
     }
     if (entity === 'targets') yield* this.#rebuildUpstreams();
     if (entity === 'services') yield* this.#rebuildServices();
+  }
+
+  /** Services that use what is no longer there under its name or id. What is there is filled, and touches its users then. */
+  #touchUsers(previous: SnapshotTables, { upserts, removes }: SnapshotDelta): void {
+    for (const id of [...(removes.certificates ?? []), ...(removes.ca_certificates ?? [])]) this.services.touch(id);
+    for (const id of [...(removes.upstreams ?? []), ...(upserts.upstreams ?? []).map((row) => row.id)]) {
+      const row = previous.#rows.upstreams.get(id);
+      if (row !== undefined) this.services.touch(text(row, 'name') ?? '');
+    }
+  }
+
+  *#removeAll(entities: readonly TableEntity[], { removes }: SnapshotDelta): Generator<void> {
+    for (const entity of entities) {
+      for (const id of removes[entity] ?? []) {
+        this.#remove(entity, id);
+        yield;
+      }
+    }
   }
 
   *#removeAbsent(delta: SnapshotDelta): Generator<void> {
@@ -160,15 +197,10 @@ export class SnapshotTables {
 
   *#rebuildServices(): Generator<void> {
     for (const id of this.services.takeDirty()) {
-      this.#attempt('services', id, () => {
-        try {
-          this.services.rebuild(id);
-        } finally {
-          const attempt = (routeId: string, work: () => void): void => this.#attempt('routes', routeId, work);
-          this.routes.rebind(id, attempt);
-          this.#streamRoutes.rebind(id, attempt);
-        }
-      });
+      this.#attempt('services', id, () => this.services.rebuild(id));
+      const attempt = (routeId: string, work: () => void): void => this.#attempt('routes', routeId, work);
+      yield* this.routes.rebind(id, attempt);
+      yield* this.#streamRoutes.rebind(id, attempt);
       yield;
     }
   }
@@ -243,4 +275,11 @@ export class SnapshotTables {
       },
     };
   }
+}
+
+function changedRows(rows: ReadonlyMap<string, Row>, { upserts, removes }: SnapshotDelta, entity: TableEntity) {
+  const changed = new Map(rows);
+  for (const id of removes[entity] ?? []) changed.delete(id);
+  for (const row of upserts[entity] ?? []) changed.set(row.id, row);
+  return changed;
 }
