@@ -59,7 +59,7 @@ it('a node killed at any moment has every row that it had confirmed, and opens a
 });
 
 it('a commit waits for the disk', () => {
-  const database = openSqliteDatabase(join(directory, 'pragmas.db'), 'full');
+  const database = openSqliteDatabase(join(directory, 'pragmas.db'), { durability: 'full' });
   const pragma = (name: string): unknown => Object.values(Object(database.prepare(`pragma ${name}`).all([])[0]))[0];
   assert.equal(pragma('journal_mode'), 'wal');
   assert.equal(pragma('synchronous'), 2);

@@ -70,6 +70,26 @@ export function registerManyRowsTests(bench: StoreBench): void {
     assert.equal(await store.count('plugins'), 1);
   });
 
+  it('lets rows exchange a parent under which their value is unique', async () => {
+    const store = await bench.fresh();
+    const one = await insertRow(store, 'upstreams', testRow({ name: 'one' }));
+    const two = await insertRow(store, 'upstreams', testRow({ name: 'two' }));
+    const a = await insertRow(store, 'targets', testRow({ target: 'same:80', upstream: { id: one.id } }));
+    const b = await insertRow(store, 'targets', testRow({ target: 'same:80', upstream: { id: two.id } }));
+    await writeAll(store, [
+      changed('targets', a, { upstream: { id: two.id } }),
+      changed('targets', b, { upstream: { id: one.id } }),
+    ]);
+    const stored = await Promise.all([a, b].map(({ id }) => store.get('targets', id)));
+    assert.deepEqual(
+      stored.map((row) => [row?.['target'], row?.['upstream']]),
+      [
+        ['same:80', { id: two.id }],
+        ['same:80', { id: one.id }],
+      ],
+    );
+  });
+
   it('moves rows from a parent that is deleted to one that is new', async () => {
     const store = await bench.fresh();
     const service = await insertRow(store, 'services', testRow({ name: 'old' }));

@@ -81,7 +81,19 @@ export function columnOf(table: EntityTable, field: string): string {
 }
 
 export function toColumns(table: EntityTable, row: Row): ColumnRow {
-  const { id, created_at, updated_at, expires_at, ...rest } = row;
+  const columns = toComparedColumns(table, row);
+  const { id: _id, created_at: _created, updated_at: _updated, expires_at: _expires, ...body } = row as Fields;
+  for (const field of table.plainColumns) delete body[field];
+  for (const { field } of table.foreignColumns) delete body[field];
+  columns['body'] = JSON.stringify(body);
+  return columns;
+}
+
+type Fields = Record<string, unknown>;
+
+/** All columns but `body`. */
+export function toComparedColumns(table: EntityTable, row: Row): ColumnRow {
+  const { id, created_at, updated_at, expires_at } = row;
   // A larger number would be stored, but SQLite could not return it as a number: the row would break every list.
   if (!Number.isSafeInteger(created_at)) throw new TypeError(`${table.name}.created_at must be an integer`);
   assertStorable(table, 'id', id);
@@ -91,16 +103,8 @@ export function toColumns(table: EntityTable, row: Row): ColumnRow {
     updated_at: table.hasUpdatedAt && typeof updated_at === 'number' ? updated_at : null,
   };
   if (table.expires) columns['expires_at'] = typeof expires_at === 'number' ? expires_at : null;
-  const body: Record<string, unknown> = { ...rest };
-  for (const field of table.plainColumns) {
-    columns[field] = plainValue(table, field, row[field]);
-    delete body[field];
-  }
-  for (const { field, column } of table.foreignColumns) {
-    columns[column] = foreignId(table, field, row[field]);
-    delete body[field];
-  }
-  columns['body'] = JSON.stringify(body);
+  for (const field of table.plainColumns) columns[field] = plainValue(table, field, row[field]);
+  for (const { field, column } of table.foreignColumns) columns[column] = foreignId(table, field, row[field]);
   return columns;
 }
 

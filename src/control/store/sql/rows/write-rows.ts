@@ -5,7 +5,15 @@ import type { RowWrite } from '../../store.ts';
 import { chunks } from '../chunks.ts';
 import type { ColumnRow, SqlTransaction } from '../sql-backend.ts';
 import { deleteRows } from './delete-rows.ts';
-import { type EntityTable, type EntityTables, tableOf, tagsOf, toColumns, toRow } from './entity-table.ts';
+import {
+  type EntityTable,
+  type EntityTables,
+  tableOf,
+  tagsOf,
+  toColumns,
+  toComparedColumns,
+  toRow,
+} from './entity-table.ts';
 import { parentsFirst } from './parents-first.ts';
 
 export interface WriteRowsOptions {
@@ -14,7 +22,7 @@ export interface WriteRowsOptions {
   readonly breathe: () => Promise<void>;
 }
 
-/** A row with the columns of its old and new state. */
+/** A row with the columns of its new state, and those but `body` of its old one. */
 interface Prepared {
   readonly id: string;
   readonly before: Row | null;
@@ -42,11 +50,14 @@ export async function writeRows(
     list.push(prepare(table, write, now));
   }
   const order = parentsFirst(tables).filter((table) => prepared.has(table));
-  for (const table of order) await releaseUniqueValues(transaction, table, prepared.get(table) ?? [], breathe);
+  const released = new Map<EntityTable, ReadonlySet<string>>();
+  for (const table of order) {
+    released.set(table, await releaseUniqueValues(transaction, table, prepared.get(table) ?? [], breathe));
+  }
   const changes: RowChange[] = [];
   for (const table of order) {
     const rows = (prepared.get(table) ?? []).filter(({ after }) => after !== null);
-    await upsert(transaction, table, rows, breathe);
+    await upsert(transaction, table, rows, { released: released.get(table) ?? new Set(), breathe });
     for (const { id, before, columns } of rows) {
       const after = toRow(table, columns ?? {});
       changes.push({ entity: table.name, id, operation: 'upsert', before, after, cause: 'asked', root: '' });
@@ -77,7 +88,7 @@ function prepare(table: EntityTable, { before, after }: RowWrite, now: number): 
     id,
     before,
     after: stamped,
-    stored: before === null ? null : toColumns(table, before),
+    stored: before === null ? null : toComparedColumns(table, before),
     columns: stamped === null ? null : toColumns(table, stamped),
   };
 }
@@ -103,13 +114,17 @@ function uniqueValue(key: UniqueKey, columns: ColumnRow | null): string | null {
   return JSON.stringify(key.columns.map((column) => columns[column] ?? ''));
 }
 
-/** Gives a temporary value to rows that lose a unique value to another row; both rows are written afterwards. */
+/**
+ * Gives a temporary value to rows that lose a unique value to another row; both rows are written afterwards. Returns the columns that have
+ * temporary values.
+ */
 async function releaseUniqueValues(
   transaction: SqlTransaction,
   table: EntityTable,
   rows: readonly Prepared[],
   breathe: () => Promise<void>,
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
+  const released = new Set<string>();
   for (const key of uniqueKeys(table)) {
     await breathe();
     const taken = new Set<string>();
@@ -122,6 +137,7 @@ async function releaseUniqueValues(
     }
     for (const some of chunks(moved.filter(({ value }) => taken.has(value)))) {
       await breathe();
+      released.add(key.released);
       await transaction
         .updateTable(table.name)
         .set({ [key.released]: sql`'~' || id` })
@@ -133,13 +149,19 @@ async function releaseUniqueValues(
         .execute();
     }
   }
+  return released;
+}
+
+interface UpsertOptions {
+  readonly released: ReadonlySet<string>;
+  readonly breathe: () => Promise<void>;
 }
 
 async function upsert(
   transaction: SqlTransaction,
   table: EntityTable,
   rows: readonly Prepared[],
-  breathe: () => Promise<void>,
+  { released, breathe }: UpsertOptions,
 ): Promise<void> {
   const fresh = rows.filter(({ before }) => before === null);
   const replaced = rows.filter(({ before }) => before !== null);
@@ -149,7 +171,7 @@ async function upsert(
   }
   for (const some of chunks(replaced)) {
     await breathe();
-    const names = Object.keys(columnsOf(some[0]!)).filter((name) => name !== 'id');
+    const names = changedColumns(some, released);
     await transaction
       .insertInto(table.name)
       .values(some.map(columnsOf))
@@ -172,6 +194,16 @@ async function upsert(
     await breathe();
     await transaction.insertInto('entity_tags').values(some).execute();
   }
+}
+
+/**
+ * The columns in which some of the rows differ from what is stored. A column that is set, even to the same value, costs an update of each
+ * index that it is in.
+ */
+function changedColumns(rows: readonly Prepared[], released: ReadonlySet<string>): readonly string[] {
+  const names = Object.keys(columnsOf(rows[0]!));
+  const differs = (name: string): boolean => rows.some(({ stored, columns }) => stored?.[name] !== columns?.[name]);
+  return names.filter((name) => name === 'body' || released.has(name) || differs(name));
 }
 
 function columnsOf({ columns }: Prepared): ColumnRow {

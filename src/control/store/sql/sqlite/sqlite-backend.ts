@@ -5,7 +5,7 @@ import { StoreError } from '../../store.ts';
 import { readHead } from '../change-log.ts';
 import type { ColumnRow, Database, SqlBackend, StoreLog, Tables } from '../sql-backend.ts';
 import { ReplacedFile } from './replaced-file.ts';
-import { openSqliteDatabase, type SqliteConnection } from './sqlite-database.ts';
+import { openSqliteDatabase, type SqliteConnection, type SqliteOptions } from './sqlite-database.ts';
 import { NodeSqliteDialect, type NodeSqliteOptions } from './sqlite-dialect.ts';
 import { describeOpenError } from './sqlite-errors.ts';
 import { watchSqlite } from './sqlite-watch.ts';
@@ -24,6 +24,9 @@ export interface SqliteBackendOptions {
 
 const defaultLockTimeout = 5000;
 
+/** KiB: enough for a transaction over 10,000 entities. Pages without room are written to the log before the commit, and read again. */
+const writeCache = 16_384;
+
 /**
  * Four connections to one file, since SQLite has one transaction for each: readers see the last commit while a writer is at
  * work, and short reads do not wait behind a long one.
@@ -35,9 +38,14 @@ export function openSqliteBackend(
   createFile(file);
   const replaced = new ReplacedFile(file, log);
   const lock = createWriteLock();
-  const open = (durability: 'full' | 'normal'): OpenDatabase =>
-    openDatabase(file, durability, { lockTimeout, lock, file: replaced });
-  const [write, read, snapshot, counters] = [open('full'), open('full'), open('full'), open('normal')];
+  const open = (options: SqliteOptions): OpenDatabase =>
+    openDatabase(file, options, { lockTimeout, lock, file: replaced });
+  const [write, read, snapshot, counters] = [
+    open({ durability: 'full', cacheSize: writeCache }),
+    open({ durability: 'full' }),
+    open({ durability: 'full' }),
+    open({ durability: 'normal' }),
+  ];
   replaced.watch([write, read, snapshot, counters].map(({ connection }) => connection));
   return {
     kind: 'sqlite',
@@ -77,11 +85,11 @@ function createFile(file: string): void {
 
 function openDatabase(
   file: string,
-  durability: 'full' | 'normal',
+  connectionOptions: SqliteOptions,
   options: Omit<NodeSqliteOptions, 'connection'>,
 ): OpenDatabase {
   try {
-    const connection = openSqliteDatabase(file, durability);
+    const connection = openSqliteDatabase(file, connectionOptions);
     return {
       connection,
       queries: new Kysely<Tables>({ dialect: new NodeSqliteDialect({ ...options, connection }) }),

@@ -20,17 +20,23 @@ export interface SqliteConnection extends SqliteDatabase {
   disconnect(): void;
 }
 
-/**
- * @param durability `full`: a commit waits for the disk, so that acknowledged writes survive a power cut. `normal`: it
- *   survives the end of the process only.
- */
-export function openSqliteDatabase(file: string, durability: 'full' | 'normal'): SqliteConnection {
+export interface SqliteOptions {
+  /**
+   * `full`: a commit waits for the disk, so that acknowledged writes survive a power cut. `normal`: it survives the end of the process
+   * only.
+   */
+  readonly durability: 'full' | 'normal';
+  /** KiB of pages that the connection keeps in memory. Default: that of SQLite, 2000. */
+  readonly cacheSize?: number;
+}
+
+export function openSqliteDatabase(file: string, options: SqliteOptions): SqliteConnection {
   const cache = new Map<string, SqliteStatement>();
-  let open: DatabaseSync | null = openFile(file, durability);
+  let open: DatabaseSync | null = openFile(file, options);
   let closed = false;
 
   function connected(): DatabaseSync {
-    if (open === null && !closed) open = openFile(file, durability);
+    if (open === null && !closed) open = openFile(file, options);
     if (open === null) throw new Error(`the store ${file} is closed`);
     return open;
   }
@@ -68,11 +74,12 @@ export function openSqliteDatabase(file: string, durability: 'full' | 'normal'):
   };
 }
 
-function openFile(file: string, durability: 'full' | 'normal'): DatabaseSync {
+function openFile(file: string, { durability, cacheSize = 2000 }: SqliteOptions): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: openTimeout, enableForeignKeyConstraints: true });
   try {
     database.exec(
-      `pragma journal_mode = wal; pragma synchronous = ${durability}; pragma busy_timeout = ${statementTimeout}`,
+      `pragma journal_mode = wal; pragma synchronous = ${durability}; pragma busy_timeout = ${statementTimeout};
+       pragma cache_size = -${cacheSize}`,
     );
     return database;
   } catch (error) {
