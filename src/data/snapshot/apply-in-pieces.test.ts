@@ -132,6 +132,38 @@ test('random changes in pieces lead to the same snapshot as in place, and until 
   }
 });
 
+test('the work of a large change depends on the change, not on the size of the config', async (t) => {
+  // Each step is then a piece.
+  let clock = 0;
+  t.mock.method(performance, 'now', () => (clock += 1000));
+  const stepsIn = async (size: number): Promise<number> => {
+    const snapshot = createSnapshot();
+    const rows = Array.from({ length: size }, (_, i) => i);
+    snapshot.apply(
+      delta({
+        services: rows.map((i) => serviceRow(`s${i}`)),
+        routes: rows.map((i) => routeRow(`r${i}`, `s${i}`)),
+      }),
+    );
+    const changed = rows.slice(0, 500);
+    const change = delta({
+      services: changed.map((i) => serviceRow(`s${i}`, { retries: 1 })),
+      routes: changed.map((i) => routeRow(`r${i}`, `s${i}`, { tags: ['new'] })),
+    });
+    let steps = 0;
+    await snapshot.applyInPieces(change, null, async () => {
+      steps++;
+    });
+    assert.deepEqual(routeAt(snapshot, '/r7')?.tags, ['new']);
+    assert.deepEqual(routeAt(snapshot, `/r${size - 1}`)?.tags, []);
+    return steps;
+  };
+  const [small, large] = [await stepsIn(1000), await stepsIn(9000)];
+  assert.ok(small > 1000, `${small}`);
+  // What does not change is copied, hundreds of entries in a step.
+  assert.ok(large < small + 16_000 / 20, `${small} steps, ${large} in the large config`);
+});
+
 test('instances of plugins are set up before a change in pieces takes effect, and keep their state', async () => {
   const probe = createProbe();
   const snapshot = createSnapshot(probe);

@@ -116,6 +116,42 @@ export function registerChangeTests(bench: StoreBench): void {
     assert.deepEqual(position, await store.position());
   });
 
+  it('returns the same changes to the node that made them as to others', async () => {
+    const place = await bench.newPlace();
+    const store = await bench.open(place);
+    await store.migrate();
+    const other = await bench.open(place);
+    const kept = await insertRow(store, 'services', testRow({ name: 'kept', tags: ['a'] }));
+    const consumer = await insertRow(store, 'consumers', testRow({ username: 'ada' }));
+    await insertRow(store, 'tokens', testRow({ key: 'k', consumer: { id: consumer.id } }));
+    const began = await store.position();
+    await store.write(async (writer) => {
+      await writer.update('services', { ...kept, tags: ['b'] });
+      const gone = await writer.insert('services', testRow({ name: 'gone' }));
+      await writer.update('services', { ...kept, retries: 7 });
+      await writer.delete('services', gone.id);
+      await writer.delete('consumers', consumer.id);
+      await writer.writeRows([{ entity: 'upstreams', before: null, after: testRow({ name: 'u' }) }]);
+    });
+    for (const limit of [2, 3, 100]) {
+      let position = began;
+      for (let batches = 0; ; batches++) {
+        const [own, others] = await Promise.all([store, other].map((node) => node.changesSince(position, limit)));
+        assert.deepEqual(own, others);
+        assert.ok(typeof own === 'object' && batches < 10);
+        if (own.changes.length < limit) break;
+        position = own.position;
+      }
+    }
+    // After a commit of another node, what the first one knows is no longer what is stored.
+    const middle = await store.position();
+    await store.write((writer) => writer.update('services', { ...kept, retries: 8 }));
+    await other.write((writer) => writer.update('services', { ...kept, retries: 9 }));
+    for (const position of [began, middle]) {
+      assert.deepEqual(await store.changesSince(position, 100), await other.changesSince(position, 100));
+    }
+  });
+
   it('has an identity of its own', async () => {
     const [one, two] = [await (await bench.fresh()).position(), await (await bench.fresh()).position()];
     assert.notEqual(one.store, two.store);

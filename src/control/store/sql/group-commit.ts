@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { FeedPosition, StoreWriter } from '../store.ts';
-import { appendChanges, moveTimestamp, type StampedChange, versionBase } from './change-log.ts';
+import type { StoreWriter } from '../store.ts';
+import { appendChanges, moveTimestamp, versionBase } from './change-log.ts';
 import { recordVersion } from './config-history.ts';
 import { nextTimestamp } from './next-timestamp.ts';
+import type { Commit, WrittenChange } from './recent-commit.ts';
 import type { EntityTables } from './rows/entity-table.ts';
 import type { SqlBackend, SqlTransaction, StoreHead } from './sql-backend.ts';
 import { createWriter } from './sql-writer.ts';
@@ -20,7 +21,7 @@ export interface GroupCommitOptions {
   /** Greatest version that this process has seen. */
   readonly greatestSeen: () => number;
   /** Called after each commit that changed something, before its writes resolve. */
-  readonly committed: (position: FeedPosition) => void;
+  readonly committed: (commit: Commit) => void;
 }
 
 /** Writes in one transaction. */
@@ -79,10 +80,10 @@ export class GroupCommit {
     group: readonly Waiting[],
   ): Promise<{ readonly left: readonly Waiting[]; readonly settle: () => void }> {
     const { backend, committed } = this.#options;
-    const { outcomes, position } = await backend.write
+    const { outcomes, commit } = await backend.write
       .transaction()
       .execute((transaction) => this.#writeAll(transaction, group));
-    if (position !== null) committed(position);
+    if (commit !== null) committed(commit);
     return {
       left: group.slice(outcomes.length),
       settle: () => {
@@ -94,7 +95,7 @@ export class GroupCommit {
   async #writeAll(
     transaction: SqlTransaction,
     group: readonly Waiting[],
-  ): Promise<{ readonly outcomes: readonly (() => void)[]; readonly position: FeedPosition | null }> {
+  ): Promise<{ readonly outcomes: readonly (() => void)[]; readonly commit: Commit | null }> {
     const { backend, keptChanges, greatestSeen } = this.#options;
     const head = await backend.lockHead(transaction);
     const floor = greatestSeen();
@@ -108,18 +109,19 @@ export class GroupCommit {
     const { changes, timestamp, audited } = unit;
     if (changes.length === 0) {
       if (audited) await moveTimestamp(transaction, timestamp);
-      return { outcomes, position: null };
+      return { outcomes, commit: null };
     }
     const breathe = (): Promise<void> => unit.breathe();
     const position = await appendChanges(transaction, head, changes, { timestamp, keep: keptChanges, floor, breathe });
     await backend.notify(transaction, position.version);
-    return { outcomes, position };
+    const since = { store: head.store, version: head.version, stamp: head.stamp };
+    return { outcomes, commit: { since, position, changes } };
   }
 }
 
 /** The writes of one transaction. */
 class TransactionUnit {
-  readonly changes: StampedChange[] = [];
+  readonly changes: WrittenChange[] = [];
   timestamp: number;
   audited = false;
   readonly #tables: EntityTables;
@@ -150,7 +152,9 @@ class TransactionUnit {
       const pending = await writer.finish();
       this.timestamp = now;
       this.audited ||= writer.audited;
-      for (const { entity, id, operation } of pending) this.changes.push({ entity, id, operation, at: now });
+      for (const { entity, id, operation, after } of pending) {
+        this.changes.push({ entity, id, operation, at: now, row: after });
+      }
       const version = this.changes.length === 0 ? this.#head.version : this.#base + this.changes.length;
       if (pending.length > 0) {
         const recorded = { version, now, attribution: writer.attribution };

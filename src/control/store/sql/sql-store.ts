@@ -10,6 +10,7 @@ import { GroupCommit } from './group-commit.ts';
 import { deleteExpiredCounters, leaseCounters, readCounters, resetCounters } from './limit-counters.ts';
 import type { Migration } from './migrations/migration.ts';
 import { createNodesStore } from './node-rows.ts';
+import { RecentCommit } from './recent-commit.ts';
 import { columnOf, tableOf, toEntityTables, toRow } from './rows/entity-table.ts';
 import { listTags } from './rows/list-tags.ts';
 import { migrate } from './schema/migrate.ts';
@@ -43,13 +44,18 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
     log,
   );
 
+  const recent = new RecentCommit();
   // Only one transaction of this node waits for those of others, so that they do not use up its connections.
   const commits = new GroupCommit({
     backend,
     tables,
     keptChanges,
     greatestSeen: () => greatestSeen,
-    committed: (reached) => feed.announce(see(reached), 'this node'),
+    committed: (commit) => {
+      // Of more changes than are kept, other nodes see a gap; so does this one.
+      if (commit.changes.length <= keptChanges) recent.set(commit);
+      feed.announce(see(commit.position), 'this node');
+    },
   });
 
   /** Several reads of one instant. */
@@ -95,6 +101,8 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
     version: async () => (await position()).version,
     position,
     changesSince: async (since, limit) => {
+      const known = recent.has(since) ? recent.changesSince(since, await readHead(backend.read), limit) : null;
+      if (known !== null) return known;
       const batch = await consistently((transaction) => readChanges(transaction, tables, since, limit));
       if (typeof batch !== 'string') see(batch.position);
       return batch;
