@@ -45,11 +45,16 @@ async function measureRound(nodes: readonly ClusterNode[], round: number, second
     await wait((i * 1000) / rate);
     const path = `/r${round}-${i}/`;
     const begun = performance.now();
-    const written = create(writer, '/services/one/routes', { name: `r${round}-${i}`, paths: [path] });
+    let writtenAt: number | null = null;
+    const written = create(writer, '/services/one/routes', { name: `r${round}-${i}`, paths: [path] }).then(() => {
+      writtenAt = performance.now();
+    });
     const routed = others.map(async (node) => {
       while ((await node.proxy(path)) === 404) {
         const waited = performance.now() - begun;
-        if (waited > 30_000) throw new Error(`${path} is not routed`);
+        if (writtenAt !== null && performance.now() - writtenAt > 30_000) {
+          throw new Error(`${path} is not routed 30 s after its 201, which took ${writtenAt - begun} ms`);
+        }
         // On a busy machine these requests would be most of its work.
         await wait(Math.min(100, 20 + waited / 10));
       }
