@@ -116,8 +116,8 @@ export class RedisLocks {
   }
 }
 
-/** Milliseconds between the lookup of an entry and the attempt to lock it, at most. */
-const lookupTime = 1000;
+/** Milliseconds between the lookup of an entry and the attempt to lock it, at most; seconds on a machine that is overloaded. */
+const lookupTime = 10_000;
 
 interface Seen {
   readonly checksum: Uint8Array | string;
