@@ -148,6 +148,7 @@ function dependenciesOf(
     analytics,
     configHash: settings.role === 'data_plane' ? () => configHash(publisher.position) : null,
     dataPlanes: known,
+    closing: node.shutdown.closing,
   };
 }
 

@@ -102,6 +102,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
     store,
     configHash: null,
     dataPlanes: null,
+    closing: new AbortController().signal,
     publisher: {
       failures: new Map(),
       async published(version) {

@@ -167,6 +167,8 @@ export interface AdminDependencies {
   readonly configHash: (() => string) | null;
   /** All data planes, by id; null: the node is no control plane. Rejects while the store is unavailable. */
   readonly dataPlanes: (() => Promise<readonly KnownDataPlane[]>) | null;
+  /** Aborted when the node stops, before the listeners close: answers that have no end must end then. */
+  readonly closing: AbortSignal;
 }
 
 /** All metrics of the node. */

@@ -23,3 +23,12 @@ export const tokenCaller: Caller = { ...everything, actor: tokenActor, provesPag
 export const visitorCaller: Caller = { ...everything, role: 'read', actor: anonymousActor, provesPage: false };
 /** Nobody has to sign in. */
 export const anonymousCaller: Caller = { ...everything, actor: anonymousActor, provesPage: false };
+
+/** The same user, signed in by the same token, with the same rights. */
+export function isSameCaller(one: Caller, other: Caller): boolean {
+  return rightsOf(one) === rightsOf(other);
+}
+
+function rightsOf({ actor, role, tagPatterns, userId, tokenId }: Caller): string {
+  return JSON.stringify([actor.kind, userId, tokenId, role, tagPatterns]);
+}

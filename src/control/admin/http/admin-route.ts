@@ -23,6 +23,11 @@ export interface AdminRequest {
   readonly caller: Caller;
   /** The `Accept` header; null when there is none. */
   readonly accept: string | null;
+  /**
+   * For an answer that takes long: rejects with an `HttpError` when the caller could no longer send this request or has other rights than at
+   * its begin, and with another error while that is unknown because the store is unavailable.
+   */
+  readonly requireStillAllowed: () => Promise<void>;
 }
 
 export interface RawBody {
@@ -48,7 +53,7 @@ export type Handler = (request: AdminRequest) => Promise<Answer> | Answer;
 export interface OperationNotes {
   readonly summary: string;
   /** `list` adds the parameters of all paging styles and the list envelope around `entity`. */
-  readonly answer: 'entity' | 'list' | 'object' | 'text' | 'none';
+  readonly answer: 'entity' | 'list' | 'object' | 'text' | 'events' | 'none';
   /** Schema name of the entity answered with, and read from the body of POST, PUT and PATCH. */
   readonly entity?: string;
   /** Schema name of the body, when it is another one. */
@@ -84,6 +89,11 @@ export interface Operation {
   readonly readOnly?: boolean;
   /** The handler decodes the body itself. Default: false. */
   readonly rawBody?: boolean;
+  /**
+   * The answer is a stream of events. Without a token only pages that may write get it: any page could open streams, although it may not read
+   * them, until there is none left for others. Default: false.
+   */
+  readonly events?: boolean;
   readonly notes: OperationNotes;
 }
 

@@ -16,6 +16,7 @@ import { type Caller, visitorCaller } from '../access/caller.ts';
 import { clientCertificateOf } from '../access/client-certificate.ts';
 import { runFor } from '../access/current-caller.ts';
 import { requireAccess } from '../access/require-access.ts';
+import { requireStillAllowed } from '../access/still-allowed.ts';
 import type { AccessEntry, AdminLog } from '../admin-log.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { AuditTrail } from '../audit/audit-trail.ts';
@@ -37,7 +38,7 @@ import { admitBodies } from './admit-bodies.ts';
 import { answerClientError } from './client-error.ts';
 import { methodNotAllowed, notFound, withHint } from './http-error.ts';
 import { noRouteError } from './no-route-error.ts';
-import { createOriginPolicy, type RequestOrigin } from './origin-policy.ts';
+import { createOriginPolicy, type OriginPolicy, type RequestOrigin } from './origin-policy.ts';
 import { parseQuery } from './query.ts';
 import { decodeBody, methodsWithBody, noBody } from './request-body.ts';
 
@@ -99,9 +100,14 @@ export function createApp(options: AppOptions): FastifyInstance {
   // Bodies stay bytes: only a route that exists and takes a body decodes them.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  addGuards(app, options);
+  const policy = createOriginPolicy({
+    guiOrigins: options.guiOrigins,
+    hosts: options.hosts,
+    hostCheck: options.hostCheck,
+  });
+  addGuards(app, policy, options);
   addAccessLog(app, options.access);
-  for (const route of options.routes) register(app, route, options);
+  for (const route of options.routes) register(app, policy, route, options);
   const collections = [...new Set(options.routes.map(({ path }) => path.split('/')[1] ?? ''))];
   app.setNotFoundHandler((request) => {
     throw withHint(notFound(), pathHint(request.url, collections));
@@ -157,13 +163,8 @@ function callerOf(request: FastifyRequest): Caller {
   return callers.get(request) ?? visitorCaller;
 }
 
-function addGuards(app: FastifyInstance, options: AppOptions): void {
+function addGuards(app: FastifyInstance, policy: OriginPolicy, options: AppOptions): void {
   const { serverHeader, latencyHeader, authenticator, audit } = options;
-  const policy = createOriginPolicy({
-    guiOrigins: options.guiOrigins,
-    hosts: options.hosts,
-    hostCheck: options.hostCheck,
-  });
   const requestsCertificate = options.server.https?.requestCert === true;
 
   function showOrigin(reply: FastifyReply, origin: RequestOrigin, token: boolean): void {
@@ -235,7 +236,7 @@ function addAccessLog(app: FastifyInstance, access: AppOptions['access']): void 
   });
 }
 
-function register(app: FastifyInstance, route: AdminRoute, options: AppOptions): void {
+function register(app: FastifyInstance, policy: OriginPolicy, route: AdminRoute, options: AppOptions): void {
   const allow = allowedMethods(route);
   app.route({
     method: [...everyMethod],
@@ -245,6 +246,7 @@ function register(app: FastifyInstance, route: AdminRoute, options: AppOptions):
     onRequest: (request, _reply, next) => {
       const operation = operationOf(route, request.method);
       if (operation !== undefined) requireAccess(callerOf(request), operation, request.method, route.path);
+      if (operation?.events === true && !callerOf(request).provesPage) policy.checkPage(originOf(request));
       next();
     },
     ...(route.maxBodySize === undefined ? {} : { bodyLimit: route.maxBodySize }),
@@ -279,11 +281,25 @@ async function answer(route: AdminRoute, allow: string, request: FastifyRequest,
     trail,
     caller,
     accept: request.headers.accept ?? null,
+    requireStillAllowed: () => stillAllowed(request, operation, route, options),
   };
   const result = await handled(operation, adminRequest, options.hints);
   if (method === 'GET' || method === 'HEAD' || operation.readOnly === true || result.status >= 400) return result;
   await options.audit.afterwards(trail, query, body);
   return options.hints.accepted(result, operation.notes, body, path);
+}
+
+async function stillAllowed(
+  request: FastifyRequest,
+  operation: Operation,
+  { path }: AdminRoute,
+  { authenticator, audit, server }: AppOptions,
+): Promise<void> {
+  if (authenticator === null) return;
+  const { headers, method, raw } = request;
+  const certificate = clientCertificateOf(raw.socket, server.https?.requestCert === true);
+  const signIn = { headers, certificate, address: clientOf(request, audit) };
+  await requireStillAllowed(authenticator, { signIn, caller: callerOf(request), operation, method, path });
 }
 
 function rawBodyOf(request: FastifyRequest): RawBody {

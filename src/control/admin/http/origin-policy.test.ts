@@ -82,6 +82,17 @@ test('an origin without a host does not match a request without a host', () => {
   for (const host of ['', undefined]) assert.notEqual(refusal({ origin: 'null', host }), null);
 });
 
+test('a page of another site may not view events, which it could hold open', () => {
+  const policy = createOriginPolicy({ ...open, guiOrigins: ['https://gui.example'] });
+  const view = (change: Partial<RequestOrigin>) => () => policy.checkPage(request({ method: 'GET', ...change }));
+  assert.doesNotThrow(view({}));
+  assert.doesNotThrow(view({ origin: 'http://localhost:8001' }));
+  assert.doesNotThrow(view({ origin: 'https://gui.example', fetchSite: 'cross-site' }));
+  assert.throws(view({ origin: 'https://page.example' }), /may not view events/);
+  // Without CORS a browser sends no origin, and the page may not read the answer.
+  assert.throws(view({ fetchSite: 'cross-site' }), HttpError);
+});
+
 test('a form that a browser posts for another site without an origin is refused', () => {
   for (const fetchSite of ['cross-site', 'same-site']) assert.notEqual(refusal({ fetchSite }), null, fetchSite);
   for (const fetchSite of ['same-origin', 'none']) assert.equal(refusal({ fetchSite }), null, fetchSite);

@@ -16,6 +16,8 @@ export interface RequestOrigin {
 export interface OriginPolicy {
   /** Throws 403 for a request that a foreign web page may have made a browser send. For requests without a token. */
   check(request: RequestOrigin): void;
+  /** Throws 403 for a request of a foreign page, whatever its method. */
+  checkPage(request: RequestOrigin): void;
   /**
    * Value of `Access-Control-Allow-Origin`, or null when a page of that origin may not read the answer. `token`: the request has a valid
    * token, or would need one.
@@ -59,6 +61,9 @@ export function createOriginPolicy(options: OriginPolicyOptions): OriginPolicy {
       if (checked && !namesTheGateway(request.host, names)) throw foreignHost(request.host);
       if (!safeMethods.has(request.method) && !isTrusted(request)) throw foreignOrigin(request.origin);
     },
+    checkPage(request) {
+      if (!isTrusted(request)) throw foreignOrigin(request.origin, 'view events');
+    },
     allowOrigin(request, token) {
       if (guiOrigins.length > 0) {
         return request.origin !== undefined && guiOrigins.includes(request.origin) ? request.origin : guiOrigins[0]!;
@@ -77,11 +82,11 @@ function foreignHost(host: string | undefined) {
   );
 }
 
-function foreignOrigin(origin: string | undefined) {
+function foreignOrigin(origin: string | undefined, what = 'change the configuration') {
   const who = origin === undefined ? 'A page of another site' : `Origin '${quoted(origin)}'`;
   return plainError(
     403,
-    `${who} may not change the configuration: add its origin to admin_gui_url (SLUICEGATE_ADMIN_GUI_URL), ` +
+    `${who} may not ${what}: add its origin to admin_gui_url (SLUICEGATE_ADMIN_GUI_URL), ` +
       'or set SLUICEGATE_ADMIN_TOKEN',
   );
 }

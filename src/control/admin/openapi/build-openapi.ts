@@ -105,13 +105,16 @@ function requestBody(method: Method, entity: string | undefined): JsonObject {
   return { required: method !== 'PATCH', content: Object.fromEntries(bodyTypes.map((type) => [type, { schema }])) };
 }
 
+const textTypes: Readonly<Record<string, string>> = { text: 'text/plain', events: 'text/event-stream' };
+
 function success(notes: Operation['notes']): JsonObject {
   const status = String(notes.status ?? 200);
   if (notes.answer === 'none') return { [status]: { description: 'Done; the answer is empty.' } };
-  const isText = notes.answer === 'text';
-  const content: Record<string, JsonObject> = isText
-    ? { 'text/plain': { schema: { type: 'string' } } }
-    : { 'application/json': { schema: answerSchema(notes) } };
+  const textType = textTypes[notes.answer];
+  const content: Record<string, JsonObject> =
+    textType === undefined
+      ? { 'application/json': { schema: answerSchema(notes) } }
+      : { [textType]: { schema: { type: 'string' } } };
   for (const type of notes.otherTypes ?? []) content[type] = { schema: { type: 'string' } };
   return { [status]: { description: notes.summary, content } };
 }
