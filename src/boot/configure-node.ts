@@ -1,5 +1,6 @@
 import type { DataPlaneStore } from '../control/hybrid/contract.ts';
 import { LeaseDesk } from '../control/limits/lease-desk.ts';
+import { ExpiringCertificates } from '../control/overview/expiring-certificates.ts';
 import { Publisher } from '../control/publish/publisher.ts';
 import { pluginCallFields } from '../control/supervisor/plugin-call-fields.ts';
 import type { Supervisor } from '../control/supervisor/supervisor.ts';
@@ -20,6 +21,7 @@ import { loadDataPlaneConfig } from './config/load-data-plane-config.ts';
 import { NodeMessages } from './config/node-messages.ts';
 import { type OpenedStore, openStore } from './config/open-store.ts';
 import { WorkerCalls } from './config/worker-calls.ts';
+import { certificateSettings } from './observability/certificate-settings.ts';
 import { openAnalytics } from './observability/node-analytics.ts';
 import { NodeMetrics } from './observability/node-metrics.ts';
 import type { OpenedNode } from './open-node.ts';
@@ -34,6 +36,7 @@ export interface ConfiguredNode extends OpenedNode {
   readonly addresses: NodeAddresses;
   readonly publisher: Publisher;
   readonly metrics: NodeMetrics;
+  readonly certificates: ExpiringCertificates;
   readonly background: BackgroundParts;
   readonly messages: NodeMessages;
   /** Null: there is a database. */
@@ -89,6 +92,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     book,
     health,
   });
+  const certificates = new ExpiringCertificates(certificateSettings(() => options.settings));
   const calls = new WorkerCalls({
     settings,
     opened: data,
@@ -130,6 +134,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
       background.configChanged(delta);
       messages.configChanged(delta);
       metrics.configChanged(delta);
+      certificates.configChanged(delta);
       if (!carriesTraffic) return;
       names.configChanged(delta);
       health.configChanged(delta);
@@ -171,7 +176,19 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
   const common = { store, publisher, log, copy, restoreLookups, signal: shutdown.begun };
   return {
     ...node,
-    ...{ data, zones, addresses, publisher, metrics, background, messages, declarative, analytics, calls },
+    ...{
+      data,
+      zones,
+      addresses,
+      publisher,
+      metrics,
+      certificates,
+      background,
+      messages,
+      declarative,
+      analytics,
+      calls,
+    },
     loadConfig: (waiting) =>
       saved === null
         ? loadConfig({ ...common, declarative, handover })

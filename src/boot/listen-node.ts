@@ -25,6 +25,7 @@ import type { ZoneRegistry } from '../shared/zones/zone-registry.ts';
 import { version } from '../version.ts';
 import type { ConfiguredNode } from './configure-node.ts';
 import { openDescriptors } from './observability/descriptor-watch.ts';
+import { nodeOverview } from './observability/node-overview.ts';
 import { NodeReports } from './observability/node-reports.ts';
 
 /** Bytes that fit into a socket path on every system. */
@@ -149,6 +150,7 @@ function dependenciesOf(
     configHash: settings.role === 'data_plane' ? () => configHash(publisher.position) : null,
     dataPlanes: known,
     closing: node.shutdown.closing,
+    overview: nodeOverview(node, () => reports.load().inFlight),
   };
 }
 

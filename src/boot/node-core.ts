@@ -1,8 +1,10 @@
 import { PluginCounts } from '../control/metrics/plugin-counts.ts';
+import { LimitHits } from '../control/overview/limit-hits.ts';
 import { Supervisor } from '../control/supervisor/supervisor.ts';
 import type { Settings } from '../shared/settings/settings.ts';
 import type { InheritedDescriptors } from '../shared/sockets/listening-sockets.ts';
 import { TicketKeys } from '../shared/tls/ticket-keys.ts';
+import { createRequestMeter } from '../shared/usage/request-meter.ts';
 import { type AddressZoneMemory, clearInFlight, createAddressZone } from '../shared/zones/address-zone.ts';
 import { createCounters } from '../shared/zones/counters.ts';
 import { createVitals } from '../shared/zones/worker-vitals.ts';
@@ -40,6 +42,8 @@ export interface NodeMemory {
   readonly addresses: AddressZoneMemory;
   /** Where each worker counts requests, by its number; empty: usage is not counted. */
   readonly usage: readonly SharedArrayBuffer[];
+  /** Where all workers count what the overview shows. */
+  readonly meter: SharedArrayBuffer;
 }
 
 /** What a node has at every stage. */
@@ -49,6 +53,7 @@ export interface NodeCore {
   readonly supervisor: Supervisor;
   readonly workerReports: WorkerReports;
   readonly pluginCounts: PluginCounts;
+  readonly limitHits: LimitHits;
   readonly ticketKeys: TicketKeys;
   readonly priority: ControlPlanePriority;
   /** Workers that ended and were replaced. */
@@ -67,9 +72,11 @@ export function createNodeCore(options: NodeOptions): NodeCore {
     // A control plane reads it as if it had a worker.
     addresses: createAddressZone(Math.max(1, workers)),
     usage: usageMemories(settings),
+    meter: createRequestMeter(workers),
   };
   const workerReports = new WorkerReports();
   const pluginCounts = new PluginCounts();
+  const limitHits = new LimitHits();
   const ticketKeys = new TicketKeys(options.predecessor?.welcome.ticketKeys);
   const priority = new ControlPlanePriority(memory.vitals);
   let restarts = 0;
@@ -84,6 +91,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
       addresses: memory.addresses,
       ticketKeys: ticketKeys.current,
       usage: memory.usage,
+      meter: memory.meter,
     },
     workers,
     inherited: inheritedBy(distributeDescriptors(options.inherited, settings), options.supply),
@@ -93,7 +101,10 @@ export function createNodeCore(options: NodeOptions): NodeCore {
     onFailures: workerReports.onFailures,
     onCall: workerReports.onCall,
     onHealth: workerReports.onHealth,
-    onCounts: (counts) => pluginCounts.add(counts),
+    onCounts: (counts) => {
+      pluginCounts.add(counts);
+      limitHits.add(counts);
+    },
     onUsageTurned: workerReports.onUsageTurned,
     onExit: (worker) => {
       restarts++;
@@ -110,6 +121,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
     supervisor,
     workerReports,
     pluginCounts,
+    limitHits,
     ticketKeys,
     priority,
     restarts: () => restarts,

@@ -67,6 +67,14 @@ export interface OpenCircuit {
   /** What it protects, for people: the name of a service, an address. */
   readonly key: string;
   readonly state: Exclude<CircuitState, 'closed'>;
+  /** Id of the plugin instance. */
+  readonly instance?: string;
+  /** When it changed to this state, milliseconds since the epoch. */
+  readonly since?: number;
+  /** Id of the service that it protects. */
+  readonly service?: string;
+  /** `slot` of the address that it protects (`AddressView`). */
+  readonly slot?: number;
 }
 
 /**

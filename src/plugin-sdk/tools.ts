@@ -65,7 +65,7 @@ export interface PluginTools {
   zone(name: string): SharedArrayBuffer;
   /**
    * Adds to a counter of the plugin. `GET /status` shows it under `plugins`, and `GET /metrics` as
-   * `sluicegate_plugin_events_total`.
+   * `sluicegate_plugin_events_total`. `rejected` and `delayed` mean that a limit was hit: `GET /overview` names the instance.
    *
    * @param name Lower-case letters and underscores: `redis_failures`.
    * @param by Default: 1.

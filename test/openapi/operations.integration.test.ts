@@ -133,7 +133,9 @@ async function faultOf(
     headers: { ...signed, ...(body !== undefined && { 'content-type': 'application/json' }) },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  const text = await response.text();
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  if (isStream) await response.body?.cancel();
+  const text = isStream ? '' : await response.text();
   const fault = answerFault(operation, response, text) ?? refusalFault(operation, method, response.status, text);
   return fault === null ? null : `${fault}: ${response.status} ${text.slice(0, 400)} for ${said.slice(0, 600)}`;
 }

@@ -73,7 +73,7 @@ export class BackgroundParts {
   }
 
   /** Circuits of all plugins that are not closed. */
-  circuits(): readonly { readonly plugin: string; readonly key: string; readonly state: string }[] {
+  circuits(): readonly (OpenCircuit & { readonly plugin: string })[] {
     return [...this.#parts].flatMap(([plugin, part]) => part.circuits().map((circuit) => ({ plugin, ...circuit })));
   }
 

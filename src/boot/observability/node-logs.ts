@@ -1,6 +1,7 @@
 import type { AccessEntry, AdminLog } from '../../control/admin/admin-log.ts';
 import type { LogLevelControl } from '../../control/admin/temporary-log-level.ts';
-import { createErrorLog, type ErrorLog } from '../../shared/logs/error-log.ts';
+import { LogProblems } from '../../control/overview/log-problems.ts';
+import { createErrorLog, type ErrorLog, type ErrorLogOptions } from '../../shared/logs/error-log.ts';
 import { type LogSink, openLogSink } from '../../shared/logs/log-sink.ts';
 import type { LogFormat } from '../../shared/settings/kinds/log-format.ts';
 import type { LogLevel, Settings } from '../../shared/settings/settings.ts';
@@ -13,6 +14,7 @@ export interface NodeLogs {
   /** Lines of the workers. */
   readonly proxy: ErrorLog;
   readonly admin: AdminLog;
+  readonly problems: LogProblems;
   level(onChange: (level: LogLevel) => void): LogLevelControl;
   /** Lines that could not be written. */
   readonly dropped: number;
@@ -22,9 +24,11 @@ export interface NodeLogs {
 
 export function openNodeLogs(settings: Settings): NodeLogs {
   const { logLevel: level, logFormat: format } = settings;
-  const node = createErrorLog({ target: settings.adminErrorLog, level, format });
+  const problems = new LogProblems();
+  const observe: ErrorLogOptions['observe'] = (severity, message, fields) => problems.note(severity, message, fields);
+  const node = createErrorLog({ target: settings.adminErrorLog, level, format, observe });
   const shared = settings.proxyErrorLog === settings.adminErrorLog;
-  const proxy = shared ? node : createErrorLog({ target: settings.proxyErrorLog, level, format });
+  const proxy = shared ? node : createErrorLog({ target: settings.proxyErrorLog, level, format, observe });
   const access = openLogSink(settings.adminAccessLog, { bytes: true });
   const statusAccess = openLogSink(settings.statusAccessLog, { bytes: true });
   return {
@@ -36,6 +40,7 @@ export function openNodeLogs(settings: Settings): NodeLogs {
       error: (message, cause) => node.error(message, { err: cause }),
       warn: (message, fields) => node.warn(message, fields),
     },
+    problems,
     level: (onChange) => ({
       get: () => node.level,
       set(next) {

@@ -110,7 +110,10 @@ export class NodeReports implements ClusterFacts {
         .unhealthy()
         .slice(0, maxNamed)
         .map(({ upstreamId, address }) => ({ upstream: names.get(upstreamId) ?? upstreamId, address })),
-      circuits: background.circuits().slice(0, maxNamed),
+      circuits: background
+        .circuits()
+        .slice(0, maxNamed)
+        .map(({ plugin, key, state }) => ({ plugin, key, state })),
       ...(link?.connectedTo == null ? {} : { controlPlane: link.connectedTo }),
       ...(settings.hybrid === null ? {} : { labels: settings.hybrid.labels }),
     };

@@ -20,6 +20,7 @@ import { metricsRoute } from './routes/metrics.ts';
 import { nodeInfoRoute } from './routes/node-info.ts';
 import { nodeRoutes } from './routes/nodes.ts';
 import { openApiRoute } from './routes/openapi.ts';
+import { overviewRoutes } from './routes/overview/overview-routes.ts';
 import { pluginAdminRoutes } from './routes/plugin-admin-routes.ts';
 import { pluginExtras, pluginRoutes } from './routes/plugins.ts';
 import { schemaRoutes } from './routes/schemas.ts';
@@ -53,6 +54,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...auditRoutes(deps.store, options.entities),
     ...adminUserRoutes(context, deps),
     ...analyticsRoutes(deps),
+    ...overviewRoutes(deps),
     ...logLevelRoutes(options, deps.declarative === null),
     ...configRoutes(deps, options),
     ...(deps.declarative === null ? wholeConfig : withoutChanges(wholeConfig)),

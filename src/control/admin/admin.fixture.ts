@@ -9,6 +9,7 @@ import { createEntityRegistry, type EntityRegistry } from '../../shared/entities
 import { integer, string } from '../../shared/schema/fields.ts';
 import { record } from '../../shared/schema/record.ts';
 import type { LogLevel, Settings } from '../../shared/settings/settings.ts';
+import { LogProblems } from '../overview/log-problems.ts';
 import { createStore } from '../store/create-store.ts';
 import type { Store } from '../store/store.ts';
 import type { AccessEntry } from './admin-log.ts';
@@ -103,6 +104,18 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
     configHash: null,
     dataPlanes: null,
     closing: new AbortController().signal,
+    overview: {
+      seconds: { last: () => [], onSecond: () => () => {} },
+      problems: new LogProblems(),
+      limitHits: () => [],
+      certificates: async () => [],
+      failingTargets: () => [],
+      circuits: () => [],
+      workers: () => ({ wanted: 1, restarts: 0, stuck: 0, list: [] }),
+      descriptors: () => ({ open: 20, limit: 1024, exhaustions: 0 }),
+      configVersion: () => 0,
+      startedAt: 0,
+    },
     publisher: {
       failures: new Map(),
       async published(version) {

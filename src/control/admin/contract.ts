@@ -9,6 +9,7 @@ import type { NameState } from '../dns/types.ts';
 import type { KnownDataPlane } from '../hybrid/known-data-plane.ts';
 import type { NodeListing } from '../nodes/node-list.ts';
 import type { NodeLoadReport } from '../nodes/node-report.ts';
+import type { OverviewFacts } from '../overview/overview-facts.ts';
 import type { Store } from '../store/store.ts';
 import type { Analytics } from '../usage/analytics.ts';
 import type { AdminLog } from './admin-log.ts';
@@ -167,6 +168,7 @@ export interface AdminDependencies {
   readonly configHash: (() => string) | null;
   /** All data planes, by id; null: the node is no control plane. Rejects while the store is unavailable. */
   readonly dataPlanes: (() => Promise<readonly KnownDataPlane[]>) | null;
+  readonly overview: OverviewFacts;
   /** Aborted when the node stops, before the listeners close: answers that have no end must end then. */
   readonly closing: AbortSignal;
 }

@@ -2,7 +2,7 @@
 export class PluginCounts {
   readonly #totals = new Map<string, Map<string, number>>();
 
-  add(counts: readonly (readonly [plugin: string, name: string, by: number])[]): void {
+  add(counts: readonly (readonly [plugin: string, name: string, by: number, ...rest: unknown[]])[]): void {
     for (const [plugin, name, by] of counts) {
       const names = this.#totals.get(plugin) ?? new Map<string, number>();
       this.#totals.set(plugin, names);

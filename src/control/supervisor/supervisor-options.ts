@@ -1,6 +1,7 @@
 import type { Call, CallResult } from '../../shared/lookup/calls.ts';
 import type {
   HealthMessage,
+  PluginCount,
   SnapshotFailure,
   UsageSwitchedMessage,
   WorkerBoot,
@@ -30,8 +31,8 @@ export interface SupervisorOptions {
   readonly onCall: (call: Call) => Promise<CallResult>;
   /** The passive checks of a worker changed the health of an address. */
   readonly onHealth: (change: HealthMessage) => void;
-  /** What plugins of a worker counted: plugin, name, number. */
-  readonly onCounts: (counts: readonly (readonly [string, string, number])[]) => void;
+  /** What plugins of a worker counted. */
+  readonly onCounts: (counts: readonly PluginCount[]) => void;
   /** A worker counts in the other half of its memory from now on. */
   readonly onUsageTurned: (worker: number, message: UsageSwitchedMessage) => void;
   /** A worker has ended, and what it held of shared memory can be released. */

@@ -5,7 +5,7 @@ import type { UsageStore } from '../store/usage-store.ts';
 import { lengths, resolutions, startOf } from './periods.ts';
 import { isUnavailable } from './store-unavailable.ts';
 import { UsageCollector } from './usage-collector.ts';
-import { UsageLedger } from './usage-ledger.ts';
+import { type LedgerRow, UsageLedger } from './usage-ledger.ts';
 import { UsageReader } from './usage-reader.ts';
 
 export interface AnalyticsOptions {
@@ -110,6 +110,18 @@ export class Analytics {
     return this.#inTurn(async () => {
       await this.#collector.collect(this.#options.readTimeout ?? defaultReadTimeout);
       return await work(this.#reader);
+    });
+  }
+
+  /** Passes the counts of this node from the last full minute on to `work`. They come from memory: the store may be unavailable. */
+  recent<T>(
+    work: (rows: Iterable<LedgerRow>, range: { readonly from: number; readonly to: number }) => Promise<T>,
+  ): Promise<T> {
+    return this.#inTurn(async () => {
+      const to = this.#now();
+      await this.#collector.collect(this.#options.readTimeout ?? defaultReadTimeout);
+      const from = startOf('minute', to) - lengths.minute;
+      return await work(this.#ledger.since(from), { from, to });
     });
   }
 

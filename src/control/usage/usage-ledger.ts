@@ -18,6 +18,11 @@ export interface UsageLedgerOptions {
   readonly now: () => number;
 }
 
+export interface LedgerRow {
+  readonly key: UsageKey;
+  readonly usage: Usage;
+}
+
 type Series = SeriesMap<Usage>;
 type Books = Readonly<Record<UsageResolution, Series>>;
 
@@ -76,9 +81,21 @@ export class UsageLedger implements UsageSink {
   }
 
   /** Unwritten counts, as rows of that resolution. */
-  *unwritten(resolution: UsageResolution): Generator<{ readonly key: UsageKey; readonly usage: Usage }> {
+  *unwritten(resolution: UsageResolution): Generator<LedgerRow> {
     for (const [minute, series] of this.#pending) {
       for (const [text, usage] of series) yield { key: this.#rowKey(resolution, minute, text), usage };
+    }
+  }
+
+  /** Counts of the minutes that began at `from` or later, written or not. Of the written minutes only the last is in memory. */
+  *since(from: number): Generator<LedgerRow> {
+    const written = [...this.#periods].flatMap(([name, series]) => {
+      const [resolution, start] = name.split(' ');
+      return resolution === 'minute' ? [[Number(start), series] as const] : [];
+    });
+    for (const [minute, series] of [...written, ...this.#pending]) {
+      if (minute < from) continue;
+      for (const [text, usage] of series) yield { key: this.#rowKey('minute', minute, text), usage };
     }
   }
 

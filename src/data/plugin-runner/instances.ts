@@ -27,7 +27,7 @@ export interface PluginHost {
   /** The table that was created for this declaration of the plugin; undefined: none. */
   zone(plugin: string, request: ZoneRequest): SharedArrayBuffer | undefined;
   lease(requests: readonly LeaseRequest[]): Promise<readonly Lease[]>;
-  count(plugin: string, name: string, by: number): void;
+  count(plugin: string, name: string, by: number, instance: string): void;
   background(plugin: string, message: unknown): Promise<unknown>;
   /** Marks of instances that are not set up again, because their `setup` did not return in another worker. */
   readonly quarantine?: ReadonlySet<number>;
@@ -91,7 +91,7 @@ function toolsFor(
       return limits;
     },
     zone,
-    count: (name: string, by = 1) => host.count(plugin.name, name, by),
+    count: (name: string, by = 1) => host.count(plugin.name, name, by, instanceId),
     background: (message: unknown) => host.background(plugin.name, message),
   });
 }

@@ -7,6 +7,7 @@ import { maskedRequestLine } from '../../shared/logs/masked-arguments.ts';
 import type { FromWorker, SettingsChange, WorkerBoot } from '../../shared/messages/messages.ts';
 import type { ListenAddress } from '../../shared/settings/settings.ts';
 import { descriptorOf, type ListeningSocket, sharesPort, socketKey } from '../../shared/sockets/listening-sockets.ts';
+import { RequestMeter } from '../../shared/usage/request-meter.ts';
 import { TrustedPeers } from '../../shared/util/net/trusted-peers.ts';
 import { requestId } from '../../shared/util/request-ids.ts';
 import type { AddressZone } from '../../shared/zones/address-zone.ts';
@@ -49,7 +50,7 @@ export interface DataPlaneOptions {
   readonly log: PluginLogger;
   readonly names: WorkerResolver;
   readonly zone: AddressZone;
-  /** Counts requests; null: they are not counted. */
+  /** Counts requests for analytics; null: they are not counted. */
   readonly usage: UsageRecorder | null;
   /** Sends a message to the control plane. */
   readonly post: (message: FromWorker) => void;
@@ -169,6 +170,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
       overload: this.#overload,
       counters,
       bodies: this.#bodies,
+      meter: new RequestMeter(boot.meter, boot.worker),
       usage,
       accessLog: this.#accessLog,
       log,

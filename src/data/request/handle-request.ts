@@ -33,7 +33,9 @@ import type { Reply } from '../../plugin-sdk/reply.ts';
 import type { PluginLogger } from '../../plugin-sdk/tools.ts';
 import { errors } from '../../shared/errors.ts';
 import { normalisePath } from '../../shared/http/path.ts';
+import type { RequestMeter } from '../../shared/usage/request-meter.ts';
 import type { TrustedPeers } from '../../shared/util/net/trusted-peers.ts';
+import { monotonic } from '../../shared/util/time/clock.ts';
 import { Counter } from '../../shared/zones/counters.ts';
 import type { AccessLines } from '../answer/access-lines.ts';
 import type { Answers } from '../answer/answer.ts';
@@ -67,7 +69,8 @@ export interface RequestHandlerParts {
   /** This worker's row of the counters. */
   readonly counters: Float64Array;
   readonly bodies: BodyBudget;
-  /** Null: requests are not counted. */
+  readonly meter: RequestMeter;
+  /** Null: requests are not counted for analytics. */
   readonly usage: UsageRecorder | null;
   readonly accessLog: AccessLines | null;
   readonly log: PluginLogger;
@@ -262,16 +265,25 @@ export class RequestHandler implements DownstreamHandler {
   }
 
   finished(x: Exchange): void {
-    const { bodies, usage, accessLog } = this.#parts;
+    const { bodies, accessLog } = this.#parts;
     this.#counters[Counter.connectionsWriting]!--;
     this.#counters[Counter.bytesReceived]! += x.bytesReceived;
     this.#counters[Counter.bytesSent]! += x.bytesSent;
     this.#attempts.finished(x);
     if (x.calls !== null) cancelCalls(x.calls);
     if (x.heldBytes > 0) bodies.release(x);
-    if (usage !== null) usage.record(x, requestBytes(x), responseBytes(x));
+    this.#count(x);
     if (x.context !== null) runLog(x);
     accessLog?.write(x);
+  }
+
+  #count(x: Exchange): void {
+    const { meter, usage } = this.#parts;
+    const now = monotonic();
+    const bytesIn = requestBytes(x);
+    const bytesOut = responseBytes(x);
+    meter.add(x.status, now - x.startedMono, bytesIn, bytesOut);
+    usage?.record(x, bytesIn, bytesOut, now);
   }
 }
 

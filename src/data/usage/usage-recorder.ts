@@ -77,9 +77,8 @@ export class UsageRecorder {
     this.#remaining = this.#limit;
   }
 
-  /** `bytesIn`, `bytesOut`: heads and bodies. */
-  record(x: CountedRequest, bytesIn: number, bytesOut: number): void {
-    const now = monotonic();
+  /** `bytesIn`, `bytesOut`: heads and bodies. `now`: when it ended, monotonic clock. */
+  record(x: CountedRequest, bytesIn: number, bytesOut: number, now = monotonic()): void {
     const latency = now - x.startedMono;
     const ended = x.startedAt + latency;
     if (ended >= this.#minuteEnd || ended < this.#minute - tolerance) this.#beginMinute(ended);

@@ -54,8 +54,8 @@ export class WorkerPluginHost implements PluginHost {
     return this.#calls.request({ method: 'background', plugin, message });
   }
 
-  count(plugin: string, name: string, by: number): void {
-    this.#counts.add(plugin, name, by);
+  count(plugin: string, name: string, by: number, instance: string): void {
+    this.#counts.add(plugin, name, by, instance);
   }
 
   answered(id: number, result: CallResult): void {

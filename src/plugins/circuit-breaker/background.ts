@@ -47,9 +47,17 @@ export function background(_tools: BackgroundTools): PluginBackground {
       return null;
     },
     circuits: () =>
-      [...circuits.values()].flatMap(({ name, state }) => (state === 'closed' ? [] : [{ key: name, state }])),
+      [...circuits].flatMap(([id, { plugin, name, state, since }]) =>
+        state === 'closed' ? [] : [{ key: name, state, instance: plugin.id, since: since * 1000, ...protectedBy(id) }],
+      ),
     stop: () => circuits.clear(),
   };
+}
+
+/** The address or service of a circuit, from its key (guard.ts) behind the id of the instance. */
+function protectedBy(id: string): { readonly slot: number } | { readonly service: string } {
+  const [, kind, what = ''] = id.split(' ');
+  return kind === 'target' ? { slot: Number(what) } : { service: what };
 }
 
 function take(circuits: Map<string, ShownCircuit>, change: ChangeMessage): void {

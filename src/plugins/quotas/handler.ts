@@ -31,6 +31,7 @@ export function enforceQuotas(config: QuotasConfig, tools: PluginTools): PluginP
   function decide(context: AccessContext, verdict: WindowVerdict): undefined | Reply {
     context.set(verdictKey, verdict);
     if (verdict.allowed) return undefined;
+    tools.count('rejected');
     const reset = verdict.windows[verdict.violated]?.reset ?? 1;
     const retryAfter = config.hide_client_headers ? {} : { 'Retry-After': String(reset) };
     return refuse(config.error_code, config.error_message, retryAfter);

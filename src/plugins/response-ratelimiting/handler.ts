@@ -28,7 +28,9 @@ export function limitByResponse(config: ResponseRatelimitingConfig, tools: Plugi
     context.set(usageKey, usage);
     if (!config.block_on_first_violation) return undefined;
     const full = usage.firstFull();
-    return full === null ? undefined : refuse(429, `API rate limit exceeded for '${full.name}'`);
+    if (full === null) return undefined;
+    tools.count('rejected');
+    return refuse(429, `API rate limit exceeded for '${full.name}'`);
   }
 
   /** False when a limit that the response counts against is exhausted: then its body is not sent. */
@@ -71,6 +73,7 @@ export function limitByResponse(config: ResponseRatelimitingConfig, tools: Plugi
       if (!config.hide_client_headers) showUsage(context, usage, costs);
       if (counted) return;
       usage.refused = true;
+      tools.count('rejected');
       response.setStatus(429);
       for (const name of headersOfBody) response.removeHeader(name);
     },

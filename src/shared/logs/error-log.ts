@@ -34,6 +34,8 @@ export interface ErrorLogOptions {
   readonly format: Settings['logFormat'];
   /** Fields of every line: `{ worker: 1 }`. */
   readonly fields?: LogFields;
+  /** Receives every line from `warn` on, also those that the level or the target leaves out. Must not throw. Default: nobody. */
+  readonly observe?: (level: LogLevel, message: string, fields: LogFields) => void;
 }
 
 /** This log has few lines, and they are wanted soon. */
@@ -54,7 +56,8 @@ export function createErrorLog(options: ErrorLogOptions): ErrorLog {
     },
     { write: (line: string) => sink.write(asText ? formatTextLine(line) : line.trimEnd()) },
   );
-  return new PinoErrorLog(logger, sink, { level: options.level });
+  const shared = { level: options.level, observe: options.observe ?? null };
+  return new PinoErrorLog(logger, sink, shared, options.fields ?? {});
 }
 
 /** True when the target is a terminal. */
@@ -65,15 +68,22 @@ function isTerminal(target: LogTarget): boolean {
 
 type Logger = pino.Logger<LogLevel, boolean>;
 
+interface SharedByChildren {
+  level: LogLevel;
+  readonly observe: NonNullable<ErrorLogOptions['observe']> | null;
+}
+
 class PinoErrorLog implements ErrorLog {
   readonly #logger: Logger;
   readonly #sink: LogSink;
-  readonly #shared: { level: LogLevel };
+  readonly #shared: SharedByChildren;
+  readonly #fields: LogFields;
 
-  constructor(logger: Logger, sink: LogSink, shared: { level: LogLevel }) {
+  constructor(logger: Logger, sink: LogSink, shared: SharedByChildren, fields: LogFields) {
     this.#logger = logger;
     this.#sink = sink;
     this.#shared = shared;
+    this.#fields = fields;
   }
 
   debug: Write = (message, fields) => this.#write('debug', message, fields);
@@ -90,7 +100,7 @@ class PinoErrorLog implements ErrorLog {
   }
 
   child(fields: LogFields): ErrorLog {
-    return new PinoErrorLog(this.#logger.child(fields), this.#sink, this.#shared);
+    return new PinoErrorLog(this.#logger.child(fields), this.#sink, this.#shared, { ...this.#fields, ...fields });
   }
 
   get level(): LogLevel {
@@ -122,6 +132,9 @@ class PinoErrorLog implements ErrorLog {
   }
 
   #write(level: LogLevel, message: string, fields: LogFields | undefined): void {
+    const { observe } = this.#shared;
+    if (observe !== null && severities[level] >= severities.warn)
+      observe(level, message, { ...this.#fields, ...fields });
     if (!this.#sink.enabled || severities[level] < severities[this.#shared.level]) return;
     this.#logger[level](fields ?? {}, message);
   }

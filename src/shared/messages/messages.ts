@@ -79,6 +79,8 @@ export interface WorkerBoot {
   readonly ticketKeys: Uint8Array;
   /** Memory in which workers count requests for analytics, by worker number; empty: disabled. */
   readonly usage: readonly SharedArrayBuffer[];
+  /** Shared memory in which all workers count finished requests (usage/request-meter.ts). */
+  readonly meter: SharedArrayBuffer;
   /** Descriptors of sockets that listen already, for this worker to accept on. */
   readonly inherited: InheritedDescriptors;
 }
@@ -141,6 +143,12 @@ export interface UsageSwitchedMessage {
   readonly names: readonly UsageName[];
 }
 
+/** `instance`: id of the plugin instance, for the names of `limitCounts`; '' for others, which are counted by plugin. */
+export type PluginCount = readonly [plugin: string, name: string, by: number, instance: string];
+
+/** Names of counts that mean that a limit was hit. */
+export const limitCounts: ReadonlySet<string> = new Set(['rejected', 'delayed']);
+
 export type FromWorker =
   /** Listens on these ports and has applied the first snapshot. */
   | { readonly type: 'ready'; readonly ports: readonly number[]; readonly sockets: readonly ListeningSocket[] }
@@ -156,8 +164,8 @@ export type FromWorker =
   | { readonly type: 'call'; readonly id: number; readonly call: Call }
   | HealthMessage
   | UsageSwitchedMessage
-  /** Counts of plugins since the last message: plugin, name, number. */
-  | { readonly type: 'counts'; readonly counts: readonly (readonly [string, string, number])[] }
+  /** Counts of plugins since the last message. */
+  | { readonly type: 'counts'; readonly counts: readonly PluginCount[] }
   /**
    * The heap stays nearly full after collections: the worker rejects all requests and requests its replacement. Bytes.
    */

@@ -53,6 +53,8 @@ const decisions: Readonly<Record<string, Access>> = {
   'GET /audit/{audit_records}': 'read',
   'GET /analytics/usage': 'read',
   'GET /analytics/summary': 'read',
+  'GET /overview': 'read',
+  'GET /overview/live': 'read',
   'GET /debug/node/log-level': 'read',
   'PUT /debug/node/log-level/{log_level}': 'admin',
   'PUT /debug/cluster/log-level/{log_level}': 'admin',
@@ -128,8 +130,9 @@ async function operations(): Promise<readonly (readonly [method: string, path: s
   return found;
 }
 
-/** A path that names nothing. */
+/** A path that names nothing. Streams of events have an end. */
 function concrete(path: string): string {
+  if (path.endsWith('/live')) return `${path}?duration=1`;
   return path.replace('{log_level}', 'nonsense').replace(/\{[^}]+\}/g, 'x');
 }
 

@@ -3,6 +3,7 @@ import { exportJsonSchema } from '../../../shared/schema/export/export-json-sche
 import { adminUserSchemas } from './admin-user-schemas.ts';
 import type { JsonObject } from './json-object.ts';
 import { nodeListProperties, nodeSchema } from './node-schemas.ts';
+import { overviewSchema } from './overview-schema.ts';
 import { auditSchema, configVersionSchema, rangeProperties, summarySchema, usageSchema } from './report-schemas.ts';
 
 /** For each entity: its schema, the schema of a PATCH, and that of a page of its list. */
@@ -16,6 +17,7 @@ export function entitySchemas(entities: readonly EntityDefinition[]): JsonObject
     config_versions_list: listOf('config_versions'),
     nodes: nodeSchema,
     nodes_report: { type: 'object', required: ['data', 'next'], properties: nodeListProperties },
+    overview: overviewSchema,
     usage: usageSchema,
     usage_list: listOf('usage', rangeProperties),
     usage_summary: summarySchema,
