@@ -35,6 +35,8 @@ export interface SecondRingOptions {
   readonly counters: SharedArrayBuffer;
   /** Requests in flight in all workers. */
   readonly inFlight: () => number;
+  /** Milliseconds; given by tests. */
+  readonly monotonic?: () => number;
 }
 
 interface Totals {
@@ -120,7 +122,11 @@ export class SecondRing {
   #read(): Totals {
     const { meter, counters } = this.#options;
     const counts = secondCounts.map((name) => [name, sumCounter(counters, Counter[name])] as const);
-    return { meter: readMeter(meter), counts: Object.fromEntries(counts) as Totals['counts'], at: monotonic() };
+    return {
+      meter: readMeter(meter),
+      counts: Object.fromEntries(counts) as Totals['counts'],
+      at: (this.#options.monotonic ?? monotonic)(),
+    };
   }
 }
 

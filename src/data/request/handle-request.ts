@@ -33,6 +33,7 @@ import type { Reply } from '../../plugin-sdk/reply.ts';
 import type { PluginLogger } from '../../plugin-sdk/tools.ts';
 import { errors } from '../../shared/errors.ts';
 import { normalisePath } from '../../shared/http/path.ts';
+import { bucketOf } from '../../shared/usage/latency-sketch.ts';
 import type { RequestMeter } from '../../shared/usage/request-meter.ts';
 import type { TrustedPeers } from '../../shared/util/net/trusted-peers.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
@@ -282,8 +283,9 @@ export class RequestHandler implements DownstreamHandler {
     const now = monotonic();
     const bytesIn = requestBytes(x);
     const bytesOut = responseBytes(x);
-    meter.add(x.status, now - x.startedMono, bytesIn, bytesOut);
-    usage?.record(x, bytesIn, bytesOut, now);
+    const bucket = bucketOf(now - x.startedMono);
+    meter.add(x.status, bucket, bytesIn, bytesOut);
+    usage?.record(x, bytesIn, bytesOut, now, bucket);
   }
 }
 

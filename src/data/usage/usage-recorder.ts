@@ -77,8 +77,14 @@ export class UsageRecorder {
     this.#remaining = this.#limit;
   }
 
-  /** `bytesIn`, `bytesOut`: heads and bodies. `now`: when it ended, monotonic clock. */
-  record(x: CountedRequest, bytesIn: number, bytesOut: number, now = monotonic()): void {
+  /** `bytesIn`, `bytesOut`: heads and bodies. `now`: when it ended, monotonic clock. `bucket`: of its latency. */
+  record(
+    x: CountedRequest,
+    bytesIn: number,
+    bytesOut: number,
+    now = monotonic(),
+    bucket = bucketOf(now - x.startedMono),
+  ): void {
     const latency = now - x.startedMono;
     const ended = x.startedAt + latency;
     if (ended >= this.#minuteEnd || ended < this.#minute - tolerance) this.#beginMinute(ended);
@@ -89,7 +95,7 @@ export class UsageRecorder {
     }
     const { upstreamStartedMono: upstreamStarted, firstByteMono: answered } = x;
     const upstream = upstreamStarted === 0 ? -1 : (answered === 0 ? now : answered) - upstreamStarted;
-    this.#half.add(place, bytesIn, bytesOut, latency, bucketOf(latency), upstream, bucketOf(upstream));
+    this.#half.add(place, bytesIn, bytesOut, latency, bucket, upstream, bucketOf(upstream));
   }
 
   /**

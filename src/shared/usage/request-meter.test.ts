@@ -7,11 +7,11 @@ test('requests of all workers are added up by status, latency and bytes', () => 
   const memory = createRequestMeter(3);
   const meters = [0, 1, 2].map((worker) => new RequestMeter(memory, worker));
   for (const [at, meter] of meters.entries()) {
-    meter.add(200, 5, 10, 100);
-    meter.add(404, 5, 1, 2);
-    meter.add(503, 900, 0, 0);
+    meter.add(200, bucketOf(5), 10, 100);
+    meter.add(404, bucketOf(5), 1, 2);
+    meter.add(503, bucketOf(900), 0, 0);
     // The client was gone.
-    if (at === 1) meter.add(0, 1e9, 0, 0);
+    if (at === 1) meter.add(0, bucketOf(1e9), 0, 0);
   }
   const { bytesIn, bytesOut, statuses, buckets } = readMeter(memory);
   assert.deepEqual([bytesIn, bytesOut], [33, 306]);

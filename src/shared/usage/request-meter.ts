@@ -1,4 +1,4 @@
-import { bucketCount, bucketOf } from './latency-sketch.ts';
+import { bucketCount } from './latency-sketch.ts';
 import { statusClass } from './series-key.ts';
 
 /*
@@ -32,12 +32,12 @@ export class RequestMeter {
     this.#counts = new Uint32Array(memory, worker * rowBytes, rowWords);
   }
 
-  /** A request has ended. `status` 0: the client disconnected before the answer. `latency`: milliseconds. */
-  add(status: number, latency: number, bytesIn: number, bytesOut: number): void {
+  /** A request has ended. `status` 0: the client disconnected before the answer. `bucket`: of its latency. */
+  add(status: number, bucket: number, bytesIn: number, bytesOut: number): void {
     this.#bytes[0]! += bytesIn;
     this.#bytes[1]! += bytesOut;
     this.#counts[statusesAt + statusClass(status === 0 ? clientClosedRequest : status) - 1]!++;
-    this.#counts[bucketsAt + bucketOf(latency)]!++;
+    this.#counts[bucketsAt + bucket]!++;
   }
 }
 
