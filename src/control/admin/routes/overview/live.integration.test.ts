@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:http2';
 import { test } from 'node:test';
 import { startRig } from '../../../../../test/support/rig.ts';
 import { until } from '../../../../../test/support/until.ts';
@@ -171,4 +172,22 @@ test('streams end when the node stops, and do not delay it', async () => {
   assert.ok(performance.now() - begun < 10_000, 'well below the time for requests in flight');
   assert.equal(await reasonOf(live), 'closing');
   await rig.close();
+});
+
+test('HTTP/2 carries the stream, and cancelling it makes room', async () => {
+  await using rig = await startRig({ env: { KONG_ADMIN_LISTEN: '127.0.0.1:0, 127.0.0.1:0 ssl http2' } });
+  const port = rig.gateway.gateway.addresses.admin.find(({ ssl }) => ssl)?.port;
+  const session = connect(`https://localhost:${port}`, { rejectUnauthorized: false });
+  const open = async (): Promise<void> => {
+    const stream = session.request({ ':path': '/overview/live?history=1' });
+    let text = '';
+    stream.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+    });
+    await until(() => text.includes('event: second') && text.includes('event: state'));
+    stream.close();
+  };
+  // More than may view at the same time.
+  for (let at = 0; at < maxViewers + 10; at++) await open();
+  session.destroy();
 });
