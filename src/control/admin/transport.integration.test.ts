@@ -118,8 +118,10 @@ test('OPTIONS lists the methods of a path', async () => {
 test('OPTIONS and HEAD work on every path', async () => {
   const paths = (await admin.call('GET', '/endpoints')).json['data'] as readonly string[];
   assert.ok(paths.length > 50);
+  const changing = ['/', '/overview'];
   for (const pattern of paths) {
-    const path = pattern.replace(/\{[^}]+\}/g, 'x');
+    // Streams of events have an end.
+    const path = pattern.endsWith('/live') ? `${pattern}?duration=1` : pattern.replace(/\{[^}]+\}/g, 'x');
     const options = await admin.call('OPTIONS', path);
     assert.equal(options.status, 204, path);
     const offered = String(options.headers.allow).split(', ');
@@ -128,7 +130,7 @@ test('OPTIONS and HEAD work on every path', async () => {
     assert.equal(head.status, get.status, path);
     assert.equal(head.text, '');
     assert.ok(get.status < 500, `${path} ${get.text}`);
-    if (path !== '/') assert.equal(head.headers['content-length'], get.headers['content-length'], path);
+    if (!changing.includes(path)) assert.equal(head.headers['content-length'], get.headers['content-length'], path);
     if (!offered.includes('GET')) assert.equal(get.status, 405);
   }
 });

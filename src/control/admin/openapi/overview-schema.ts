@@ -151,6 +151,10 @@ export const overviewSchema: JsonObject = object({
         config_version: { type: ['integer', 'null'] },
         config_failures: { type: ['integer', 'null'] },
         lag_versions: { type: ['integer', 'null'] },
+        requests_per_second: {
+          type: ['number', 'null'],
+          description: 'Between its last two reports; null: there is one.',
+        },
         unhealthy: integer,
         circuits: integer,
       },

@@ -13,7 +13,7 @@ const defaultHistory = 60;
 /** Milliseconds between two looks at what changes rarely. */
 const stateInterval = 2_000;
 /** Members whose change alone is no event: they change all the time. */
-const restless: ReadonlySet<string> = new Set(['age', 'event_loop_delay', 'heap_used']);
+const restless: ReadonlySet<string> = new Set(['age', 'event_loop_delay', 'heap_used', 'requests_per_second']);
 
 export const historyParameter = {
   name: 'history',

@@ -1,4 +1,5 @@
 import { monotonic } from '../../../../shared/util/time/clock.ts';
+import { NodeRates } from '../../../overview/node-rates.ts';
 import type { AdminDependencies } from '../../contract.ts';
 import { CachedPart } from './cached-part.ts';
 import {
@@ -42,7 +43,8 @@ export class OverviewDocument {
     const { analytics, store } = deps;
     const usage = analytics === null ? null : new UsagePart(analytics, store);
     this.#usage = usage === null ? null : new CachedPart(0, () => usage.read(deps.overview.startedAt));
-    this.#nodes = new CachedPart(maxPartAge, () => nodesPart(deps));
+    const rates = new NodeRates();
+    this.#nodes = new CachedPart(maxPartAge, () => nodesPart(deps, rates));
     this.#database = new CachedPart(maxPartAge, () => databasePart(deps));
     this.#certificates = new CachedPart(maxPartAge, () => certificatesPart(deps));
   }

@@ -119,6 +119,7 @@ test('every request is in the seconds and in the lists exactly once, with the id
   assert.equal(shown.workers.listening, 2);
   assert.ok(shown.workers.data.every(({ heap_used: heap }) => Number(heap) > 1e6));
   assert.deepEqual([shown.nodes.ready, shown.nodes.total], [1, 1]);
+  await overviewWith(gateway, ({ nodes }) => typeof nodes.data[0]?.['requests_per_second'] === 'number');
   assert.deepEqual(shown.database, { kind: 'sqlite', reachable: true });
   assert.ok(shown.descriptors.open > 10);
 });

@@ -3,6 +3,7 @@ import type { ListedNode, NodeListing } from '../../../nodes/node-list.ts';
 import { type ExpiringCertificate, expiryNotice } from '../../../overview/expiring-certificates.ts';
 import { limitWindow } from '../../../overview/limit-hits.ts';
 import { problemLevels } from '../../../overview/log-problems.ts';
+import type { NodeRates } from '../../../overview/node-rates.ts';
 import type { AdminDependencies } from '../../contract.ts';
 
 type Shown = Readonly<Record<string, unknown>>;
@@ -112,15 +113,20 @@ function shownCertificate({ source, names, expires, tags }: ExpiringCertificate)
   };
 }
 
-export async function nodesPart({ nodes }: AdminDependencies): Promise<Shown> {
+export async function nodesPart({ nodes }: AdminDependencies, rates: NodeRates): Promise<Shown> {
   const listing = await nodes.list();
+  const rateOf = rates.update(listing.nodes.map(({ report }) => report));
   const count = (state: ListedNode['state']): number => listing.nodes.filter((node) => node.state === state).length;
   return {
     ready: count('ready'),
     not_ready: count('not ready'),
     silent: count('silent'),
     ...ageOf(listing),
-    ...listed(listing.nodes.toSorted(worstFirst), shownNode, listing.total),
+    ...listed(
+      listing.nodes.toSorted(worstFirst),
+      (node) => shownNode(node, rateOf.get(node.report.id) ?? null),
+      listing.total,
+    ),
   };
 }
 
@@ -132,7 +138,8 @@ function worstFirst(a: ListedNode, b: ListedNode): number {
   return Number(a.state === 'ready') - Number(b.state === 'ready');
 }
 
-function shownNode({ report, state, lag }: ListedNode): Shown {
+/** `rate`: requests a second. */
+function shownNode({ report, state, lag }: ListedNode, rate: number | null): Shown {
   return {
     ...{ id: report.id, hostname: report.hostname, role: report.role, state },
     version: report.version,
@@ -140,6 +147,7 @@ function shownNode({ report, state, lag }: ListedNode): Shown {
     config_version: report.config?.version ?? null,
     config_failures: report.config?.failures ?? null,
     lag_versions: lag?.versions ?? null,
+    requests_per_second: rate === null ? null : Math.round(rate * 1000) / 1000,
     unhealthy: report.unhealthy?.length ?? 0,
     circuits: report.circuits?.length ?? 0,
   };
