@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { quantile } from '../../shared/usage/latency-sketch.ts';
 import type { Analytics } from '../usage/analytics.ts';
-import { type Grouping, type UsageGroup, UsageGroups } from '../usage/usage-reader.ts';
+import type { Grouping, UsageGroup } from '../usage/usage-reader.ts';
+import { UsageSums } from './usage-sums.ts';
 
 /** The first groups by each measure. */
 export interface Ranking {
@@ -76,8 +77,8 @@ export class TopUsageReader {
 
   async #read(): Promise<void> {
     const groups = Object.fromEntries(
-      Object.entries(topGroupings).map(([name, grouping]) => [name, new UsageGroups(grouping)]),
-    ) as Record<keyof typeof topGroupings, UsageGroups>;
+      Object.entries(topGroupings).map(([name, grouping]) => [name, new UsageSums(grouping.by)]),
+    ) as Record<keyof typeof topGroupings, UsageSums>;
     let busy = 0;
     const { from, to } = await this.#analytics.recent(async (rows, range) => {
       let begun = performance.now();
@@ -95,8 +96,8 @@ export class TopUsageReader {
       return range;
     });
     const begun = performance.now();
-    const [totals = null] = groups.totals.values();
-    const byRequests = (list: UsageGroups): readonly UsageGroup[] => first(list, ({ usage }) => usage.requests);
+    const [totals = null] = groups.totals.groups();
+    const byRequests = (list: UsageSums): readonly UsageGroup[] => first(list.groups(), ({ usage }) => usage.requests);
     this.#latest = {
       ...{ from, to, totals },
       statuses: byRequests(groups.statuses),
@@ -110,7 +111,8 @@ export class TopUsageReader {
   }
 }
 
-function ranked(groups: UsageGroups): Ranking {
+function ranked(sums: UsageSums): Ranking {
+  const groups = sums.groups();
   return {
     requests: first(groups, ({ usage }) => usage.requests),
     errors: first(groups, ({ clientErrors, serverErrors }) => clientErrors + serverErrors),
@@ -119,8 +121,8 @@ function ranked(groups: UsageGroups): Ranking {
 }
 
 /** Without those that measure 0. */
-function first(groups: UsageGroups, measure: (group: UsageGroup) => number): readonly UsageGroup[] {
-  const measured = [...groups.values()].map((group) => ({ group, value: measure(group) }));
+function first(groups: readonly UsageGroup[], measure: (group: UsageGroup) => number): readonly UsageGroup[] {
+  const measured = groups.map((group) => ({ group, value: measure(group) }));
   measured.sort((a, b) => b.value - a.value || (a.group.id < b.group.id ? -1 : 1));
   return measured
     .filter(({ value }) => value > 0)
