@@ -1,5 +1,6 @@
-// Writes the package's compiled JavaScript, and the declarations of the plugin SDK, to dist/. Only the package needs it:
+// Writes the package's compiled JavaScript, and the declarations of the plugin SDK, to dist/, and the dashboard to dashboard/dist/. Only the package needs it:
 // Node does not strip types below node_modules.
+import { execFileSync } from 'node:child_process';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { version } from '../src/version.ts';
@@ -35,4 +36,6 @@ function referToNodeTypes(path: string): void {
   writeFileSync(path, `/// <reference types="node" />\n${readFileSync(path, 'utf8')}`);
 }
 
+// It takes its modules from development dependencies, which the package does not have.
+execFileSync(process.execPath, [join(root, 'dashboard/build.ts'), '--if-changed'], { stdio: 'inherit' });
 print(`built dist/: ${emitted(target).length} files`);

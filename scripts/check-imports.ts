@@ -7,7 +7,15 @@ import { breaches } from './lib/import-law.ts';
 import { scanImports } from './lib/import-scan.ts';
 import { finish } from './lib/report.ts';
 
-const files = findFiles('src/**/*.ts', 'scripts/**/*.ts', 'test/**/*.ts', 'benchmarks/**/*.ts', 'examples/**/*.ts');
+const files = findFiles(
+  'src/**/*.ts',
+  'scripts/**/*.ts',
+  'test/**/*.ts',
+  'benchmarks/**/*.ts',
+  'examples/**/*.ts',
+  'dashboard/{src,test}/**/*.{ts,tsx}',
+  'dashboard/*.ts',
+);
 const imports = new Map(files.map((file) => [file, scanImports(readFileSync(join(root, file), 'utf8'))]));
 const manifest: {
   readonly dependencies?: Readonly<Record<string, string>>;

@@ -11,9 +11,11 @@ const firstUnchecked = '22c28ac';
 /** The list itself, its test, and the glossary that names what not to write. */
 const exceptions = new Set(['scripts/lib/words.ts', 'scripts/lib/words.test.ts', 'AGENTS.md', 'CONTRIBUTING.md']);
 
-const files = findFiles('*.md', 'docs/**/*.md', '{src,scripts,test,benchmarks,examples}/**/*.{ts,md}').filter(
-  (file) => !exceptions.has(file) && !file.includes('node_modules/'),
-);
+const files = findFiles(
+  '*.md',
+  'docs/**/*.md',
+  '{src,scripts,test,benchmarks,examples,dashboard/src,dashboard/test}/**/*.{ts,tsx,md}',
+).filter((file) => !exceptions.has(file) && !file.includes('node_modules/'));
 const phrases = files.flatMap((file) => bannedPhrases(file, readFileSync(join(root, file), 'utf8')));
 const subjects = checkedSubjects();
 finish(`${files.length} files and ${subjects.length} commit subjects are in plain English`, [

@@ -122,6 +122,7 @@ export async function startGateway(
     stream: bound.streamListen.map(({ ip, port, ssl, udp }) => ({ ip, port, ssl, udp })),
     admin: boundTo(bound.adminListen),
     status: boundTo(bound.statusListen),
+    dashboard: boundTo(bound.adminGuiListen),
     cluster: boundTo(bound.clusterListen),
   };
   writeAddresses(bound, bindings);

@@ -57,6 +57,7 @@ test('npm run example works on other ports, and uses a running gateway', { timeo
     KONG_PROXY_LISTEN: anywhere,
     KONG_ADMIN_LISTEN: anywhere,
     KONG_STATUS_LISTEN: 'off',
+    KONG_ADMIN_GUI_LISTEN: 'off',
     KONG_NGINX_WORKER_PROCESSES: '1',
     SLUICEGATE_ADMIN_TOKEN: 'a-token-of-the-example',
   };

@@ -63,6 +63,7 @@ describe('a log disk that fills up', { timeout: 60_000 }, () => {
         KONG_PROXY_LISTEN: '127.0.0.1:0',
         KONG_ADMIN_LISTEN: '127.0.0.1:0',
         KONG_STATUS_LISTEN: 'off',
+        KONG_ADMIN_GUI_LISTEN: 'off',
         KONG_PROXY_ACCESS_LOG: accessLog,
         KONG_PROXY_ERROR_LOG: errorLog,
         KONG_ADMIN_ERROR_LOG: errorLog,

@@ -62,6 +62,7 @@ export function spawnGateway(options: GatewayOptions, proxyPort = 0): SpawnedGat
       KONG_PROXY_LISTEN: `127.0.0.1:${proxyPort} reuseport backlog=4096`,
       KONG_ADMIN_LISTEN: '127.0.0.1:0',
       KONG_STATUS_LISTEN: 'off',
+      KONG_ADMIN_GUI_LISTEN: 'off',
       KONG_NGINX_WORKER_PROCESSES: String(options.workers),
       KONG_PROXY_ACCESS_LOG: 'off',
       KONG_ADMIN_ACCESS_LOG: 'off',

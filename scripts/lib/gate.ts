@@ -8,6 +8,7 @@ export function gate(): Promise<boolean> {
     [
       tool('format and lint', 'biome', 'check', '--error-on-warnings'),
       tool('types', 'tsc', '--noEmit'),
+      tool('types of the dashboard', 'tsc', '--noEmit', '-p', 'dashboard'),
       script('import law', 'scripts/check-imports.ts'),
       script('plugin folders', 'scripts/check-plugins.ts'),
       script('links', 'scripts/check-links.ts'),

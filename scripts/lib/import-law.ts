@@ -71,7 +71,9 @@ function fileBreaches(
 ): readonly string[] {
   const target = resolveImport(file, entry.specifier);
   const found: string[] = [];
-  if (target.endsWith('.ts') && !imports.has(target)) found.push(`${file} imports ${target}, which does not exist`);
+  if (/\.tsx?$/.test(target) && !imports.has(target)) found.push(`${file} imports ${target}, which does not exist`);
+  if (crossesToDashboard(file, target))
+    found.push(`${file} imports ${target}: the dashboard knows the Admin API only, as a script does`);
   if (!file.startsWith('src/') || !target.startsWith('src/')) return found;
   if (entry.everything && !exported.has(file)) {
     found.push(`${file} passes on all of ${target}: only what package.json exports is a barrel`);
@@ -88,6 +90,12 @@ function fileBreaches(
       : !mayImport.some((folder) => isWithin(target, folder));
   if (broken) found.push(`${file} imports ${target}: ${from} must not import it`);
   return found;
+}
+
+/** What runs in browsers and what runs in the gateway share no code, and no types. */
+function crossesToDashboard(file: string, target: string): boolean {
+  const inDashboard = (path: string): boolean => path.startsWith('dashboard/');
+  return inDashboard(file) !== inDashboard(target) && !file.startsWith('test/');
 }
 
 /** A plugin has what a third party has: its own folder and what package.json exports. Its integration tests boot a gateway. */

@@ -35,6 +35,22 @@ test('finds every form of import', () => {
   );
 });
 
+test('the dashboard and the gateway share no code', () => {
+  const manifest = { dependencies: new Set<string>(), exported: new Set<string>() };
+  const found = (files: Readonly<Record<string, string>>) => breaches(mapOf(files), manifest);
+  const page = { 'dashboard/src/a.tsx': "import './b.ts';", 'dashboard/src/b.ts': '', 'src/version.ts': '' };
+  assert.deepEqual(found(page), []);
+  const crossing = "import type { A } from '../../src/version.ts';";
+  assert.match(
+    found({ ...page, 'dashboard/src/c.tsx': crossing }).join(),
+    /c\.tsx imports src\/version\.ts: the dashboard/,
+  );
+  assert.match(
+    found({ ...page, 'src/d.ts': "import '../dashboard/src/b.ts';" }).join(),
+    /src\/d\.ts imports dashboard/,
+  );
+});
+
 function mapOf(files: Readonly<Record<string, string>>): Map<string, ReturnType<typeof scanImports>> {
   return new Map(Object.entries(files).map(([path, text]) => [path, scanImports(text)]));
 }

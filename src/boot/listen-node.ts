@@ -9,7 +9,7 @@ import type {
   RunningListener,
   ZoneFacts,
 } from '../control/admin/contract.ts';
-import { startAdmin, startStatus } from '../control/admin/start-admin.ts';
+import { createAdminParts, startAdmin, startDashboard, startStatus } from '../control/admin/start-admin.ts';
 import { TemporaryLogLevel } from '../control/admin/temporary-log-level.ts';
 import { configHash } from '../control/hybrid/config-hash.ts';
 import type { ControlPlaneServer } from '../control/hybrid/contract.ts';
@@ -46,7 +46,7 @@ export async function listenNode(node: ConfiguredNode, listeners: NodeListeners 
   const dataPlanes = await startDataPlaneListener(node);
   const started = listeners ?? new NodeListeners(node, dataPlanes);
   // A data plane has no Admin API.
-  const admin = node.options.settings.role === 'data_plane' ? [] : [await started.startAdmin()];
+  const admin = node.options.settings.role === 'data_plane' ? [] : await started.startAdmin();
   const status = await started.startStatus();
   const { reports } = started;
   // The process that this one replaces reports until then, with the same id.
@@ -72,10 +72,16 @@ export class NodeListeners {
     this.#options = adminOptionsOf(node);
   }
 
-  async startAdmin(): Promise<RunningListener> {
-    const listener = await startAdmin(this.#dependencies, this.#options);
-    this.#node.shutdown.addListener(listener);
-    return listener;
+  /** The Admin API, and the dashboard in front of it. */
+  async startAdmin(): Promise<readonly RunningListener[]> {
+    const parts = createAdminParts(this.#dependencies, this.#options);
+    const listeners: RunningListener[] = [];
+    for (const start of [startAdmin, startDashboard]) {
+      const listener = await start(this.#dependencies, this.#options, parts);
+      this.#node.shutdown.addListener(listener);
+      listeners.push(listener);
+    }
+    return listeners;
   }
 
   /** The second call returns the listener of the first. */

@@ -18,7 +18,14 @@ export const commands: readonly CommandDescription[] = [
   {
     name: 'start',
     summary: 'Start the gateway; it runs until it is stopped',
-    options: [conf, prefix],
+    options: [
+      conf,
+      prefix,
+      {
+        name: 'build-dashboard',
+        description: 'in a clone: build the dashboard in the background if its sources have changed',
+      },
+    ],
     takesSettings: true,
     load: async () => (await import('./commands/start.ts')).start,
   },

@@ -28,6 +28,7 @@ test('a node that runs out of file descriptors recovers', { timeout: 60_000 }, a
       KONG_PROXY_LISTEN: anywhere,
       KONG_ADMIN_LISTEN: anywhere,
       KONG_STATUS_LISTEN: 'off',
+      KONG_ADMIN_GUI_LISTEN: 'off',
       KONG_NGINX_WORKER_PROCESSES: '1',
     },
   });

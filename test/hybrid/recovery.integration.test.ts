@@ -118,6 +118,7 @@ for (const [name, damage] of [
     const statusPort = await freePort();
     const waiting = rig.launchDataPlane(address, 'dp', {
       KONG_STATUS_LISTEN: `127.0.0.1:${statusPort}`,
+      KONG_ADMIN_GUI_LISTEN: 'off',
       SLUICEGATE_CLUSTER_TIMEOUT: '1s',
     });
     await waiting.printed(/the copy of the last good config is not usable: .*waiting for a control plane/);
@@ -135,6 +136,7 @@ test('without a control plane and without a copy it waits, is not ready, and end
   const [closed, statusPort, proxyPort] = [await freePort(), await freePort(), await freePort()];
   const waiting = rig.launchDataPlane(`127.0.0.1:${closed}`, 'dp', {
     KONG_STATUS_LISTEN: `127.0.0.1:${statusPort}`,
+    KONG_ADMIN_GUI_LISTEN: 'off',
     KONG_PROXY_LISTEN: `127.0.0.1:${proxyPort}`,
     SLUICEGATE_CLUSTER_TIMEOUT: '1s',
   });

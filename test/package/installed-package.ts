@@ -123,7 +123,9 @@ export async function installPackage(tarball: string, folder: string): Promise<v
     [`node_modules/${name}`]: { version, resolved: spec, dependencies, engines, bin },
   };
   for (const [path, locked] of Object.entries(lock.packages)) {
-    if (path !== '' && locked.dev !== true) packages[path] = locked;
+    // The workspace of the dashboard is published as built files.
+    const isWorkspace = path === 'dashboard' || locked.link === true;
+    if (path !== '' && locked.dev !== true && !isWorkspace) packages[path] = locked;
   }
   await mkdir(folder, { recursive: true });
   await writeJson(join(folder, 'package.json'), { name: 'app', private: true, dependencies: { [name]: spec } });

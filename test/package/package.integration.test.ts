@@ -119,6 +119,7 @@ describe('the package, packed and installed in an empty folder', () => {
         KONG_PROXY_LISTEN: anywhere,
         KONG_ADMIN_LISTEN: anywhere,
         KONG_STATUS_LISTEN: 'off',
+        KONG_ADMIN_GUI_LISTEN: 'off',
         KONG_NGINX_WORKER_PROCESSES: '1',
         KONG_PLUGINS: plugins,
       },

@@ -143,6 +143,7 @@ function clusterNode({ name, host, through, prefix, env }: NodeOptions): Cluster
         KONG_PROXY_LISTEN: `${host}:${proxyPort}, ${host}:${tlsPort} http2 ssl`,
         KONG_ADMIN_LISTEN: `${host}:${adminPort}`,
         KONG_STATUS_LISTEN: `${host}:${statusPort}`,
+        KONG_ADMIN_GUI_LISTEN: 'off',
       };
       current = startGatewayProcess(prefix, { ...listeners, ...env, ...more }, [], undefined, through);
       await current.started();

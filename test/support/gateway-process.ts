@@ -41,6 +41,7 @@ export function startGatewayProcess(
       KONG_PROXY_LISTEN: anywhere,
       KONG_ADMIN_LISTEN: anywhere,
       KONG_STATUS_LISTEN: anywhere,
+      KONG_ADMIN_GUI_LISTEN: 'off',
       KONG_NGINX_WORKER_PROCESSES: '1',
       SLUICEGATE_SHUTDOWN_DELAY: '0s',
       ...env,

@@ -94,7 +94,12 @@ async function startActivated(listen: readonly string[], env: Readonly<Record<st
   };
 }
 
-const ownPorts = { KONG_ADMIN_LISTEN: '127.0.0.1:0', KONG_STATUS_LISTEN: 'off', KONG_NGINX_WORKER_PROCESSES: '3' };
+const ownPorts = {
+  KONG_ADMIN_LISTEN: '127.0.0.1:0',
+  KONG_STATUS_LISTEN: 'off',
+  KONG_ADMIN_GUI_LISTEN: 'off',
+  KONG_NGINX_WORKER_PROCESSES: '3',
+};
 
 test('accepts on the sockets of systemd, also after an upgrade', {
   skip,

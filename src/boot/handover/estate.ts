@@ -1,15 +1,16 @@
 import type { ListenAddress } from '../../shared/settings/settings.ts';
 import { socketKey } from '../../shared/sockets/listening-sockets.ts';
 import type { ListeningNode } from '../listen-node.ts';
+import { listenersByName } from '../listeners/activated-sockets.ts';
 import type { Estate } from './successor.ts';
 import { ZoneExchange } from './zone-exchange.ts';
-
-const names = ['proxy', 'stream', 'admin', 'status', 'cluster'] as const;
 
 /** What a running node gives to the process that replaces it. `wanted`: the addresses as they were configured, with ports 0. */
 export function estateOf(node: ListeningNode, wanted: readonly ListenAddress[]): Estate {
   const { settings, exclusive } = node.options;
-  const bound = names.flatMap((name) => settings[`${name}Listen`].map((address) => ({ name, address })));
+  const bound = Object.entries(listenersByName).flatMap(([name, setting]) =>
+    settings[setting].map((address) => ({ name, address })),
+  );
   const byKey = new Map(
     bound.map(({ name, address }, at) => [socketKey(address), { name, address, chosen: wanted[at]?.port === 0 }]),
   );

@@ -39,11 +39,12 @@ export function activatedSockets(env: NodeJS.ProcessEnv): readonly ActivatedSock
 }
 
 /** Names of sockets that stand for the addresses of a listener, whatever they are. */
-const listenersByName = {
+export const listenersByName = {
   proxy: 'proxyListen',
   stream: 'streamListen',
   admin: 'adminListen',
   status: 'statusListen',
+  dashboard: 'adminGuiListen',
   cluster: 'clusterListen',
 } as const;
 
@@ -59,6 +60,7 @@ export function assignNamed(settings: Listeners, sockets: readonly InheritedSock
     streamListen: settings.streamListen,
     adminListen: settings.adminListen,
     statusListen: settings.statusListen,
+    adminGuiListen: settings.adminGuiListen,
     clusterListen: settings.clusterListen,
   };
   const keys = new Set(Object.values(result).flatMap((addresses) => addresses.map(socketKey)));

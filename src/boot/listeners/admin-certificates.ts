@@ -2,14 +2,17 @@ import { X509Certificate } from 'node:crypto';
 import type { ListenerTls, Settings } from '../../shared/settings/settings.ts';
 import { pemOf } from './listener-certificates.ts';
 
+type AdminCertificates = Pick<Settings, 'adminTls' | 'statusTls' | 'adminGuiTls' | 'adminClientCa'>;
+
 /**
- * The certificates of the Admin API and the status API as PEM texts, for a start and for each reload. Throws an `Error` of one line when a
+ * The certificates of the Admin API, the status API and the dashboard as PEM texts, for a start and for each reload. Throws an `Error` of one line when a
  * file is missing or an authority is no certificate.
  */
-export function adminCertificates(settings: Settings): Pick<Settings, 'adminTls' | 'statusTls' | 'adminClientCa'> {
+export function adminCertificates(settings: Settings): AdminCertificates {
   return {
     adminTls: pemsOf('admin_ssl_cert', settings.adminTls),
     statusTls: pemsOf('status_ssl_cert', settings.statusTls),
+    adminGuiTls: pemsOf('admin_gui_ssl_cert', settings.adminGuiTls),
     adminClientCa: settings.adminClientCa.map((value) => authorities(pemOf('admin_ssl_client_ca', value))),
   };
 }

@@ -3,6 +3,7 @@ export interface GatewayAddresses {
   readonly stream: readonly BoundStreamAddress[];
   readonly admin: readonly BoundAddress[];
   readonly status: readonly BoundAddress[];
+  readonly dashboard: readonly BoundAddress[];
   /** Of a control plane, for its data planes. */
   readonly cluster: readonly BoundAddress[];
 }

@@ -12,6 +12,7 @@ export function listenerCertificates(settings: Settings): Pick<Settings, 'sslCer
     ...settings.streamListen,
     ...settings.adminListen,
     ...settings.statusListen,
+    ...settings.adminGuiListen,
   ];
   if (!listeners.some((address) => address.ssl)) return { sslCert: [], sslCertKey: [] };
   if (settings.sslCert.length === 0) {

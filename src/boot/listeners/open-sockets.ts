@@ -7,7 +7,7 @@ import { closeDescriptors, type InheritedSocket, matchSockets } from './inherite
 
 export type Listeners = Pick<
   Settings,
-  'proxyListen' | 'streamListen' | 'adminListen' | 'statusListen' | 'clusterListen'
+  'proxyListen' | 'streamListen' | 'adminListen' | 'statusListen' | 'adminGuiListen' | 'clusterListen'
 >;
 
 /** The addresses of a node, free to listen on or listening already. */
@@ -34,8 +34,10 @@ export interface SocketSources {
 /** Finds or reserves every address. Rejects with one line when one of them cannot be listened on. */
 export async function openSockets(settings: Settings, { handedOver, activated }: SocketSources): Promise<OpenSockets> {
   const sockets = handedOver ?? activated;
-  const { proxyListen, streamListen, adminListen, statusListen, clusterListen } = assignNamed(settings, sockets);
-  const wanted = [...proxyListen, ...streamListen, ...adminListen, ...statusListen, ...clusterListen];
+  const assigned = assignNamed(settings, sockets);
+  const { proxyListen, streamListen, adminListen, statusListen, adminGuiListen, clusterListen } = assigned;
+  const ofMainThread = [...adminListen, ...statusListen, ...adminGuiListen, ...clusterListen];
+  const wanted = [...proxyListen, ...streamListen, ...ofMainThread];
   const { descriptors: inherited, exclusive, missing, unused, addresses: matched } = matchSockets(wanted, sockets);
   const [stray] = unused;
   if (handedOver === null && stray !== undefined) {
@@ -50,11 +52,17 @@ export async function openSockets(settings: Settings, { handedOver, activated }:
     streamListen: addresses.splice(0, streamListen.length),
     adminListen: addresses.splice(0, adminListen.length),
     statusListen: addresses.splice(0, statusListen.length),
+    adminGuiListen: addresses.splice(0, adminGuiListen.length),
     clusterListen: addresses,
   };
   // A listener of the control plane accepts on one socket.
-  const ofControlPlane = [...listeners.adminListen, ...listeners.statusListen, ...listeners.clusterListen];
-  const surplus = ofControlPlane.flatMap((address) => (inherited[socketKey(address)] ?? []).slice(1));
+  const ofControlPlane = [
+    listeners.adminListen,
+    listeners.statusListen,
+    listeners.adminGuiListen,
+    listeners.clusterListen,
+  ];
+  const surplus = ofControlPlane.flat().flatMap((address) => (inherited[socketKey(address)] ?? []).slice(1));
   closeDescriptors([...unused, ...surplus.map((descriptor) => ({ descriptor }))]);
   const shared = [...listeners.proxyListen, ...listeners.streamListen]
     .map((address) => ({ key: socketKey(address), udp: address.udp }))

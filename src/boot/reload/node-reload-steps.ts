@@ -20,7 +20,7 @@ export function addReloadSteps(node: ListeningNode): void {
     },
   });
 
-  const { proxyListen, streamListen, adminListen, statusListen, adminClientCa } = options.settings;
+  const { proxyListen, streamListen, adminListen, statusListen, adminGuiListen, adminClientCa } = options.settings;
   let current: Certificates = pick(options.settings);
   reload.add({
     settings: [
@@ -30,9 +30,11 @@ export function addReloadSteps(node: ListeningNode): void {
       'admin_ssl_cert_key',
       'status_ssl_cert',
       'status_ssl_cert_key',
+      'admin_gui_ssl_cert',
+      'admin_gui_ssl_cert_key',
     ],
     prepare(next, changed) {
-      const bound = { ...next, proxyListen, streamListen, adminListen, statusListen };
+      const bound = { ...next, proxyListen, streamListen, adminListen, statusListen, adminGuiListen };
       const read = pick({ ...bound, ...listenerCertificates(bound), ...adminCertificates(bound) });
       // Other authorities, or none, need another server; the same files may have other contents.
       const certificates = changed.has('admin_ssl_client_ca') ? { ...read, adminClientCa } : read;
@@ -88,16 +90,20 @@ export function addReloadSteps(node: ListeningNode): void {
   reload.add({ settings: ['admin_token', 'upgrade_timeout'], prepare: () => null });
 }
 
-type Certificates = Pick<Settings, 'sslCert' | 'sslCertKey' | 'adminTls' | 'statusTls' | 'adminClientCa'>;
+type Certificates = Pick<
+  Settings,
+  'sslCert' | 'sslCertKey' | 'adminTls' | 'statusTls' | 'adminGuiTls' | 'adminClientCa'
+>;
 
-function pick({ sslCert, sslCertKey, adminTls, statusTls, adminClientCa }: Certificates): Certificates {
-  return { sslCert, sslCertKey, adminTls, statusTls, adminClientCa };
+function pick({ sslCert, sslCertKey, adminTls, statusTls, adminGuiTls, adminClientCa }: Certificates): Certificates {
+  return { sslCert, sslCertKey, adminTls, statusTls, adminGuiTls, adminClientCa };
 }
 
-function checkPairs({ sslCert, sslCertKey, adminTls, statusTls, adminClientCa }: Certificates): void {
+function checkPairs({ sslCert, sslCertKey, adminTls, statusTls, adminGuiTls, adminClientCa }: Certificates): void {
   checkPair('ssl_cert', { cert: sslCert, key: sslCertKey });
   checkPair('admin_ssl_cert', adminTls, adminClientCa);
   checkPair('status_ssl_cert', statusTls);
+  checkPair('admin_gui_ssl_cert', adminGuiTls, adminClientCa);
 }
 
 function checkPair(name: string, { cert, key }: ListenerTls, ca: readonly string[] = []): void {

@@ -64,6 +64,7 @@ before(async () => {
     KONG_PROXY_LISTEN: '127.0.0.1:0',
     KONG_ADMIN_LISTEN: '127.0.0.1:0',
     KONG_STATUS_LISTEN: 'off',
+    KONG_ADMIN_GUI_LISTEN: 'off',
     KONG_NGINX_WORKER_PROCESSES: '1',
     NODE_COMPILE_CACHE: join(import.meta.dirname, '../../../.runtime/compile-cache'),
   };

@@ -16,6 +16,7 @@ import type { Signals } from '../node/signals.ts';
 import { listenForSignals } from '../node/signals.ts';
 import { Upgrade } from '../node/upgrade.ts';
 import { settingsOf } from '../settings-of.ts';
+import { buildDashboard } from './build-dashboard.ts';
 import { checkLogTargets } from './check-log-targets.ts';
 import { startedMessage } from './started-message.ts';
 
@@ -78,6 +79,7 @@ async function startNode(context: CommandContext, predecessor: Predecessor | nul
     if (typeof started === 'number') return started;
     gateway = started;
     announce(context, settings, started);
+    if (context.arguments.options['build-dashboard'] === true && settings.adminGuiListen.length > 0) buildDashboard();
     predecessor?.takenOver();
     manager.ready();
     manager.watch(() => started.isAlive());

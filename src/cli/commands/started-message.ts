@@ -10,9 +10,11 @@ export function startedMessage(settings: Settings, addresses: GatewayAddresses):
   const width = Math.max(...names.map(({ length }) => length), 'status'.length);
   for (const name of names) {
     const urls = addresses[name].map(name === 'cluster' ? linkOf : urlOf);
-    lines.push(`  ${name.padEnd(width)}  ${urls.length === 0 ? 'off' : urls.join('  ')}`);
+    const path = name === 'dashboard' ? settings.adminGuiPath.replace(/\/$/, '') : '';
+    lines.push(`  ${name.padEnd(width)}  ${urls.length === 0 ? 'off' : urls.map((url) => `${url}${path}`).join('  ')}`);
   }
-  if (addresses.stream.length > 0) lines.splice(2, 0, `  stream  ${addresses.stream.map(streamText).join('  ')}`);
+  if (addresses.stream.length > 0)
+    lines.splice(2, 0, `  ${'stream'.padEnd(width)}  ${addresses.stream.map(streamText).join('  ')}`);
   const [admin] = addresses.admin;
   if (admin !== undefined) lines.push('Try:', `  ${firstCommand(settings, admin)}`);
   return lines;
@@ -33,9 +35,9 @@ function kindOf({ role, workers, database }: Settings): readonly string[] {
 function listenersOf({ role }: Settings): readonly Exclude<keyof GatewayAddresses, 'stream'>[] {
   switch (role) {
     case 'traditional':
-      return ['proxy', 'admin', 'status'];
+      return ['proxy', 'admin', 'dashboard', 'status'];
     case 'control_plane':
-      return ['cluster', 'admin', 'status'];
+      return ['cluster', 'admin', 'dashboard', 'status'];
     case 'data_plane':
       return ['proxy', 'status'];
   }

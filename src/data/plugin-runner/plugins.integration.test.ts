@@ -188,6 +188,7 @@ test('a plugin that cannot be loaded is reported once, whatever the number of wo
           KONG_PROXY_LISTEN: anywhere,
           KONG_ADMIN_LISTEN: anywhere,
           KONG_STATUS_LISTEN: 'off',
+          KONG_ADMIN_GUI_LISTEN: 'off',
           KONG_NGINX_WORKER_PROCESSES: '3',
           KONG_PLUGINS: `bundled,${file}`,
           NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],

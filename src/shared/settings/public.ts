@@ -21,8 +21,6 @@ export function publicSettings(
   // Clients accept two words here: `postgres` for "the Admin API can write", `off` for "it cannot".
   shown['database'] = values['database'] === 'off' ? 'off' : 'postgres';
   shown['database_engine'] = values['database'];
-  shown['admin_gui_listen'] = ['off'];
-  shown['admin_gui_listeners'] = [];
   return Object.freeze(shown);
 }
 

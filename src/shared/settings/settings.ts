@@ -84,13 +84,18 @@ export interface Settings {
   readonly streamListen: readonly ListenAddress[];
   readonly adminListen: readonly ListenAddress[];
   readonly statusListen: readonly ListenAddress[];
+  /** The dashboard. */
+  readonly adminGuiListen: readonly ListenAddress[];
+  /** `/`, or a path without a slash at its end. */
+  readonly adminGuiPath: string;
   /** Token of the Admin API with all rights; null: there is none. */
   readonly adminToken: string | null;
   /** `on`: every request to the Admin API must sign in. `auto`: when there is something to sign in with. */
   readonly adminAuth: 'auto' | 'on';
-  /** Certificates of the Admin API and the status API; empty: those of `sslCert`. Values as configured. */
+  /** Certificates of the Admin API, the status API and the dashboard; empty: those of `sslCert`. Values as configured. */
   readonly adminTls: ListenerTls;
   readonly statusTls: ListenerTls;
+  readonly adminGuiTls: ListenerTls;
   /** Authorities of client certificates of the Admin API, as configured; empty: no certificate is requested. */
   readonly adminClientCa: readonly string[];
   /** A client without a certificate may connect. */

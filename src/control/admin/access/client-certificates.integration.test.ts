@@ -36,6 +36,7 @@ async function start(verify: string): Promise<Listener> {
     env: {
       KONG_ADMIN_LISTEN: '127.0.0.1:0, 127.0.0.1:0 ssl http2',
       KONG_STATUS_LISTEN: '127.0.0.1:0, 127.0.0.1:0 ssl',
+      KONG_ADMIN_GUI_LISTEN: 'off',
       KONG_ADMIN_SSL_CERT: file('admin.crt', cert),
       KONG_ADMIN_SSL_CERT_KEY: file('admin.key', key),
       SLUICEGATE_ADMIN_SSL_CLIENT_CA: file('ca.pem', clients.cert),

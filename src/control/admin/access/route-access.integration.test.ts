@@ -37,6 +37,7 @@ const decisions: Readonly<Record<string, Access>> = {
   'GET /endpoints': 'read',
   'GET /openapi.json': 'read',
   'GET /robots.txt': 'read',
+  'GET /schemas': 'read',
   'GET /schemas/{name}': 'read',
   'GET /schemas/plugins/{name}': 'read',
   'GET /schemas/vaults/{name}': 'read',

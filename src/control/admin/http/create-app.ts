@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { Readable } from 'node:stream';
-import type { TlsOptions } from 'node:tls';
 import {
   type FastifyHttpOptions,
   type FastifyInstance,
@@ -36,6 +35,7 @@ import {
 } from './admin-route.ts';
 import { admitBodies } from './admit-bodies.ts';
 import { answerClientError } from './client-error.ts';
+import { createFrontedServer, type RequestFront, type ServerTls } from './fronted-server.ts';
 import { methodNotAllowed, notFound, withHint } from './http-error.ts';
 import { noRouteError } from './no-route-error.ts';
 import { createOriginPolicy, type OriginPolicy, type RequestOrigin } from './origin-policy.ts';
@@ -44,7 +44,9 @@ import { decodeBody, methodsWithBody, noBody } from './request-body.ts';
 
 /** Protocols of the server; plain HTTP/1.1 when empty. */
 export interface ServerOptions {
-  readonly https?: TlsOptions & { readonly http2: boolean };
+  readonly https?: ServerTls;
+  /** Sees each request before the routes do. Default: the routes receive all of them. */
+  readonly front?: RequestFront;
 }
 
 export interface AppOptions {
@@ -140,7 +142,11 @@ function noCompiler(): never {
   throw new Error('the routes of the Admin API have no schemas of Fastify');
 }
 
-function serverOptions({ https }: ServerOptions): FastifyHttpOptions<Server> {
+function serverOptions({ https, front }: ServerOptions): FastifyHttpOptions<Server> {
+  if (front !== undefined) {
+    const serverFactory = (routes: RequestListener): Server => createFrontedServer({ https, front, routes });
+    return { serverFactory };
+  }
   if (https === undefined) return {};
   const { http2, ...tls } = https;
   // Fastify has a type for each kind of server; for the routes they are all the same.

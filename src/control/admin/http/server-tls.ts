@@ -5,7 +5,15 @@ import { policyOptions } from '../../../shared/tls/policy-options.ts';
 
 /** TLS of the listeners in `admin_listen`; null: there is no certificate. */
 export function adminServerTls(settings: Settings): TlsOptions | null {
-  const options = serverTls(settings, settings.adminTls);
+  return withClientCertificates(settings, serverTls(settings, settings.adminTls));
+}
+
+/** TLS of the listeners in `admin_gui_listen`, which serve the Admin API too; null: there is no certificate. */
+export function dashboardServerTls(settings: Settings): TlsOptions | null {
+  return withClientCertificates(settings, serverTls(settings, settings.adminGuiTls));
+}
+
+function withClientCertificates(settings: Settings, options: TlsOptions | null): TlsOptions | null {
   const { adminClientCa: authorities, adminClientOptional: optional } = settings;
   if (options === null || authorities.length === 0) return options;
   return {

@@ -9,10 +9,12 @@ import type { AdminContext } from '../crud/admin-context.ts';
 import { invalidInput } from '../errors.ts';
 import { type AdminRequest, type AdminRoute, type Answer, type OperationNotes, ok } from '../http/admin-route.ts';
 import { type HttpError, plainError } from '../http/http-error.ts';
+import { schemaListRoute } from './schema-list.ts';
 
 /** `/schemas/...`: the fields of entities and plugins, and a check whether a body would be accepted. */
 export function schemaRoutes(context: AdminContext, catalog: PluginCatalog): readonly AdminRoute[] {
   return [
+    schemaListRoute(context, catalog),
     reading('/schemas/{name}', (name) => entitySchema(context, name)),
     reading('/schemas/plugins/{name}', (name) => schemaOfPlugin(catalog, name)),
     reading('/schemas/vaults/{name}', (name) => {

@@ -1,6 +1,6 @@
 import { boolean, duration, integer, list, oneOf, optionalString, size } from '../kinds/kinds.ts';
 import { listen, streamListen } from '../kinds/listen.ts';
-import { hostList, originList, portMaps, tlsVersions } from '../kinds/special-kinds.ts';
+import { hostList, originList, portMaps, tlsVersions, urlPath } from '../kinds/special-kinds.ts';
 import { kong, own } from './definition.ts';
 
 export const listeners = {
@@ -19,6 +19,22 @@ export const listeners = {
     '',
     'URLs of web pages that use the Admin API, such as `https://manager.example:8445`, separated by commas. Pages of their origins may read and write. Requests of other origins need a token, except those of the Admin API itself.',
   ),
+  admin_gui_listen: kong(
+    listen,
+    '127.0.0.1:8002',
+    'Listeners of the dashboard. They also serve the Admin API, below `/api/`, so `off` where `admin_listen` is `off`. Flags as in `admin_listen`.',
+  ),
+  admin_gui_path: kong(
+    urlPath,
+    '/',
+    'Path of the dashboard on its listeners, such as `/manager`, if a proxy in front of it serves other paths too.',
+  ),
+  admin_gui_ssl_cert: kong(
+    list,
+    '',
+    'Certificates of the listeners in `admin_gui_listen`: files, PEM text or base64 of PEM. Default: those of `ssl_cert`.',
+  ),
+  admin_gui_ssl_cert_key: kong(list, '', 'Private keys of `admin_gui_ssl_cert`, in the same order.', { secret: true }),
   admin_hosts: own(
     hostList,
     '',

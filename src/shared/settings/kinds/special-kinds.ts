@@ -56,6 +56,24 @@ export const originList: Kind<readonly string[]> = {
   show: (_value, text) => splitList(text),
 };
 
+/** The path of an URL: `/` or `/a/b`, without a slash at its end. */
+export const urlPath: Kind<string> = {
+  label: 'path',
+  parse(name, text) {
+    if (!text.startsWith('/')) throw new SettingsError(`${name} must start with a slash ('/')`);
+    if (text === '/') return text;
+    if (text.endsWith('/')) throw new SettingsError(`${name} must not end with a slash ('/')`);
+    if (text.includes('//')) throw new SettingsError(`${name} must not contain continuous slashes ('/')`);
+    if (!/^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/.test(text)) {
+      throw new SettingsError(
+        `${name} may contain letters, digits, '-', '.', '_' and '~' between its slashes: '${text}'`,
+      );
+    }
+    return text;
+  },
+  show: (value) => value,
+};
+
 /** Host names without a port, in lower case; the first label may be `*`. */
 export const hostList: Kind<readonly string[]> = {
   label: 'list of host names',

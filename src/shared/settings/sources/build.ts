@@ -15,7 +15,7 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
   const format = (name: 'proxy_access_log' | 'admin_access_log' | 'status_access_log'): LogFormat =>
     formatNamed(name, values[name].format, httpFormats, values.nginx_http_log_format);
   const addresses = (
-    name: 'proxy_listen' | 'stream_listen' | 'admin_listen' | 'status_listen',
+    name: 'proxy_listen' | 'stream_listen' | 'admin_listen' | 'status_listen' | 'admin_gui_listen',
   ): readonly ListenAddress[] => values[name].map((entry) => entry.address);
   const settings: Settings = {
     ...hybridSettings(values),
@@ -44,10 +44,13 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     streamListen: addresses('stream_listen'),
     adminListen: addresses('admin_listen'),
     statusListen: addresses('status_listen'),
+    adminGuiListen: addresses('admin_gui_listen'),
+    adminGuiPath: values.admin_gui_path,
     adminToken: values.admin_token,
     adminAuth: values.admin_auth,
     adminTls: { cert: values.admin_ssl_cert, key: values.admin_ssl_cert_key },
     statusTls: { cert: values.status_ssl_cert, key: values.status_ssl_cert_key },
+    adminGuiTls: { cert: values.admin_gui_ssl_cert, key: values.admin_gui_ssl_cert_key },
     adminClientCa: values.admin_ssl_verify_client === 'off' ? [] : values.admin_ssl_client_ca,
     adminClientOptional: values.admin_ssl_verify_client === 'optional',
     adminGuiUrl: values.admin_gui_url,
@@ -141,9 +144,20 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     public: { ...shown, prefix },
   };
   checkRole(settings);
-  const effective = forRole(settings);
+  const effective = withDashboard(forRole(settings));
   checkTogether(effective);
   return effective;
+}
+
+/**
+ * The dashboard is a way to the Admin API: it has no listener where that has none, and none in plain text where every client of it has to show
+ * a certificate.
+ */
+function withDashboard(settings: Settings): Settings {
+  const { adminListen, adminGuiListen, adminClientCa, adminClientOptional } = settings;
+  if (adminListen.length === 0) return { ...settings, adminGuiListen: [] };
+  const certified = adminClientCa.length > 0 && !adminClientOptional && adminListen.every(({ ssl }) => ssl);
+  return certified ? { ...settings, adminGuiListen: adminGuiListen.filter(({ ssl }) => ssl) } : settings;
 }
 
 function dnsSettings(values: Values): DnsSettings {
@@ -187,6 +201,7 @@ function checkTogether(settings: Settings): void {
   checkPair('ssl_cert', settings.sslCert, settings.sslCertKey);
   checkPair('admin_ssl_cert', settings.adminTls.cert, settings.adminTls.key);
   checkPair('status_ssl_cert', settings.statusTls.cert, settings.statusTls.key);
+  checkPair('admin_gui_ssl_cert', settings.adminGuiTls.cert, settings.adminGuiTls.key);
   if (settings.adminClientCa.length > 0 && !settings.adminListen.some(({ ssl }) => ssl)) {
     throw new SettingsError('admin_ssl_client_ca needs a listener with the flag ssl in admin_listen');
   }
@@ -221,6 +236,7 @@ function checkAddresses(settings: Settings): void {
     stream_listen: settings.streamListen,
     admin_listen: settings.adminListen,
     status_listen: settings.statusListen,
+    admin_gui_listen: settings.adminGuiListen,
     cluster_listen: settings.clusterListen,
   };
   for (const [name, addresses] of Object.entries(listeners)) {

@@ -250,7 +250,7 @@ describe('warnings', () => {
   });
 
   test('an Admin API that other machines can reach without a token causes a warning', () => {
-    const { warnings } = load({ env: { KONG_ADMIN_LISTEN: '0.0.0.0:8001, [::]:8001, 127.0.0.1:8002' } });
+    const { warnings } = load({ env: { KONG_ADMIN_LISTEN: '0.0.0.0:8001, [::]:8001, 127.0.0.1:8003' } });
     assert.equal(warnings.length, 1);
     assert.match(warnings[0] ?? '', /0\.0\.0\.0:8001, \[::\]:8001 without a token/);
     assert.deepEqual(load({ env: { KONG_ADMIN_LISTEN: '0.0.0.0:8001', SLUICEGATE_ADMIN_TOKEN: 'x' } }).warnings, []);
@@ -363,6 +363,39 @@ describe('what GET / shows', () => {
     assert.ok(!JSON.stringify([loaded.settings.public, loaded.warnings]).includes('secret'));
   });
 
+  test('the dashboard has no listener where the Admin API has none, or only for clients with a certificate', () => {
+    const listen = (env: Readonly<Record<string, string>>) =>
+      load({ env }).settings.adminGuiListen.map(({ port, ssl }) => `${port}${ssl ? ' ssl' : ''}`);
+    assert.deepEqual(listen({}), ['8002']);
+    assert.deepEqual(listen({ KONG_ADMIN_GUI_LISTEN: 'off' }), []);
+    assert.deepEqual(listen({ KONG_ADMIN_LISTEN: 'off' }), []);
+    const certified = {
+      KONG_ADMIN_LISTEN: '127.0.0.1:8444 ssl',
+      SLUICEGATE_ADMIN_SSL_CLIENT_CA: 'ca.pem',
+      KONG_ADMIN_GUI_LISTEN: '127.0.0.1:8002, 127.0.0.1:8445 ssl',
+    };
+    assert.deepEqual(listen(certified), ['8445 ssl']);
+    assert.deepEqual(listen({ ...certified, SLUICEGATE_ADMIN_SSL_VERIFY_CLIENT: 'optional' }), ['8002', '8445 ssl']);
+    assert.deepEqual(listen({ ...certified, KONG_ADMIN_LISTEN: '127.0.0.1:8001, 127.0.0.1:8444 ssl' }), [
+      '8002',
+      '8445 ssl',
+    ]);
+  });
+
+  test('admin_gui_path is a path without a slash at its end', () => {
+    const path = (value: string) => load({ env: { KONG_ADMIN_GUI_PATH: value } }).settings.adminGuiPath;
+    assert.deepEqual(['/', '/manager', '/a/b-c'].map(path), ['/', '/manager', '/a/b-c']);
+    const refused: readonly (readonly [string, RegExp])[] = [
+      ['manager', /must start with a slash \('\/'\)/],
+      ['/manager/', /must not end with a slash \('\/'\)/],
+      ['/a//b', /must not contain continuous slashes \('\/'\)/],
+      ['/a/../b', /may contain letters/],
+      ['/a b', /may contain letters/],
+      ['/"><script>', /may contain letters/],
+    ];
+    for (const [value, message] of refused) assert.throws(() => path(value), message, value);
+  });
+
   test('a declarative configuration that no node reads is a warning', () => {
     const { warnings } = load({ env: { KONG_DECLARATIVE_CONFIG: 'kong.yml' } });
     assert.deepEqual(warnings, [
@@ -380,7 +413,8 @@ describe('what GET / shows', () => {
     assert.deepEqual(shown['stream_listen'], ['off']);
     assert.deepEqual(shown['stream_listeners'], []);
     assert.equal(shown['proxy_stream_access_log'], 'logs/access.log basic');
-    assert.deepEqual(shown['admin_gui_listeners'], []);
+    assert.deepEqual(shown['admin_gui_listen'], ['127.0.0.1:8002']);
+    assert.equal((shown['admin_gui_listeners'] as readonly Record<string, unknown>[])[0]?.['port'], 8002);
     assert.deepEqual(shown['status_listen'], ['off']);
     assert.deepEqual(shown['status_listeners'], []);
     assert.equal(shown['pg_port'], 5432);

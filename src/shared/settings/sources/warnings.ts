@@ -26,14 +26,19 @@ function declarativeWarnings({ role, database, declarative: { file, text } }: Se
 }
 
 function adminWarnings(settings: Settings): readonly string[] {
-  const wide = settings.adminListen.filter((address) => !isLoopback(address.ip));
+  const listeners = { admin_listen: settings.adminListen, admin_gui_listen: settings.adminGuiListen };
+  const reachable = Object.entries(listeners).map(([name, addresses]) => {
+    return { name, addresses: addresses.filter(({ ip }) => !isLoopback(ip)) };
+  });
+  const wide = reachable.flatMap(({ addresses }) => addresses);
   if (wide.length === 0 || settings.adminToken !== null || settings.adminAuth === 'on') return [];
   // A client without a certificate cannot connect.
   if (settings.adminClientCa.length > 0 && !settings.adminClientOptional && wide.every(({ ssl }) => ssl)) return [];
   const places = wide.map((address) => `${address.ip.includes(':') ? `[${address.ip}]` : address.ip}:${address.port}`);
   return [
     `the Admin API listens on ${places.join(', ')} without a token: unless there are admin users, anyone who can reach it controls the ` +
-      'gateway; set SLUICEGATE_ADMIN_TOKEN or SLUICEGATE_ADMIN_AUTH=on, or bind admin_listen to 127.0.0.1',
+      'gateway; set SLUICEGATE_ADMIN_TOKEN or SLUICEGATE_ADMIN_AUTH=on, or bind ' +
+      `${reachable.flatMap(({ name, addresses }) => (addresses.length === 0 ? [] : [name])).join(' and ')} to 127.0.0.1`,
   ];
 }
 

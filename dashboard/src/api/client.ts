@@ -1,0 +1,72 @@
+import { readToken, signedOut } from '../session/session.ts';
+
+/** Where the Admin API is: `/api`, below the path of the dashboard. */
+const root = new URL('api', document.baseURI).pathname;
+
+/** The path of the dashboard itself, for the router. */
+export const basePath = new URL(document.baseURI).pathname;
+
+/** An answer other than success. */
+export class ApiError extends Error {
+  readonly status: number;
+  /** Messages by field, as deep as the fields. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** How to fix the request; null: unknown. */
+  readonly hint: string | null;
+
+  constructor(status: number, body: unknown) {
+    const { message, fields, hint } = Object(body) as Readonly<Record<string, unknown>>;
+    super(typeof message === 'string' ? message : `The Admin API answered with status ${status}`);
+    this.name = 'ApiError';
+    this.status = status;
+    this.fields = typeof fields === 'object' && fields !== null ? (fields as Readonly<Record<string, unknown>>) : {};
+    this.hint = typeof hint === 'string' ? hint : null;
+  }
+}
+
+/** The gateway did not answer: it is stopped, or the network is interrupted. */
+export class OfflineError extends Error {
+  constructor(cause: unknown) {
+    super('The gateway does not answer', { cause });
+    this.name = 'OfflineError';
+  }
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface CallOptions {
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  /** Default: that of the session. */
+  readonly token?: string | null;
+}
+
+/** Calls the Admin API. `path`: with its query. Rejects with an `ApiError` or an `OfflineError`. */
+export async function call<T>(method: Method, path: string, options: CallOptions = {}): Promise<T> {
+  const { body, signal, token = readToken() } = options;
+  const headers: Record<string, string> = { accept: 'application/json' };
+  if (token !== null) headers['authorization'] = `Bearer ${token}`;
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  const response = await fetch(`${root}${path}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted === true) throw error;
+    throw new OfflineError(error);
+  });
+  const text = await response.text();
+  const value = text === '' ? null : parsed(text);
+  if (response.ok) return value as T;
+  if (response.status === 401 && options.token === undefined) signedOut();
+  throw new ApiError(response.status, value);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { message: text.slice(0, 500) };
+  }
+}

@@ -1,0 +1,63 @@
+import type { ReactNode } from 'react';
+import { ApiError, OfflineError } from '../api/client.ts';
+
+export function LoadingState({ label = 'Loading' }: { readonly label?: string }) {
+  return (
+    <div className="state" role="status">
+      <span className="visually-hidden">{label}</span>
+      <div className="skeleton" style={{ width: '12rem' }} />
+      <div className="skeleton" style={{ width: '18rem' }} />
+      <div className="skeleton" style={{ width: '9rem' }} />
+    </div>
+  );
+}
+
+interface ErrorStateProps {
+  readonly error: unknown;
+  readonly retry?: () => void;
+}
+
+export function ErrorState({ error, retry }: ErrorStateProps) {
+  const { title, text } = described(error);
+  return (
+    <div className="state" role="alert">
+      <h2>{title}</h2>
+      <p>{text}</p>
+      {retry !== undefined && (
+        <button type="button" className="button" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+function described(error: unknown): { readonly title: string; readonly text: string } {
+  if (error instanceof OfflineError) {
+    return {
+      title: 'The gateway does not answer',
+      text: 'It is stopped or restarting, or the network is interrupted.',
+    };
+  }
+  if (error instanceof ApiError) {
+    if (error.status === 404) return { title: 'Not found', text: error.message };
+    if (error.status === 403) return { title: 'Not permitted', text: error.message };
+    if (error.status === 503) return { title: 'The database is unavailable', text: error.message };
+    return { title: `The Admin API answered with ${error.status}`, text: error.hint ?? error.message };
+  }
+  return { title: 'The page failed', text: error instanceof Error ? error.message : String(error) };
+}
+
+interface EmptyStateProps {
+  readonly title: string;
+  readonly children: ReactNode;
+}
+
+export function EmptyState({ title, children }: EmptyStateProps) {
+  return (
+    <div className="state">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}

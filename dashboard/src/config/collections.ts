@@ -1,0 +1,78 @@
+import type { Caller, EntityInfo, SchemaList } from '../api/queries.ts';
+
+export const groups = ['Configuration', 'Credentials', 'Certificates', 'Access', 'State'] as const;
+export type Group = (typeof groups)[number];
+
+/** An entity with a list of its own, for people. */
+export interface Collection {
+  readonly info: EntityInfo;
+  /** `Services`. */
+  readonly title: string;
+  /** `service`. */
+  readonly one: string;
+  readonly group: Group;
+}
+
+const known: Readonly<Record<string, readonly [title: string, one: string, group: Group]>> = {
+  services: ['Services', 'service', 'Configuration'],
+  routes: ['Routes', 'route', 'Configuration'],
+  plugins: ['Plugins', 'plugin', 'Configuration'],
+  upstreams: ['Upstreams', 'upstream', 'Configuration'],
+  targets: ['Targets', 'target', 'Configuration'],
+  consumers: ['Consumers', 'consumer', 'Configuration'],
+  certificates: ['Certificates', 'certificate', 'Certificates'],
+  snis: ['SNIs', 'SNI', 'Certificates'],
+  ca_certificates: ['Authorities', 'authority', 'Certificates'],
+  admin_users: ['Admin users', 'admin user', 'Access'],
+  keyauth_credentials: ['API keys', 'API key', 'Credentials'],
+  basicauth_credentials: ['Basic auth', 'basic-auth credential', 'Credentials'],
+  hmacauth_credentials: ['HMAC auth', 'HMAC credential', 'Credentials'],
+  jwt_secrets: ['JWT', 'JWT credential', 'Credentials'],
+  oauth2_credentials: ['OAuth 2 apps', 'OAuth 2 application', 'Credentials'],
+  oauth2_tokens: ['OAuth 2 tokens', 'OAuth 2 token', 'State'],
+  mtls_auth_credentials: ['Client certificates', 'client certificate', 'Credentials'],
+  acls: ['ACL groups', 'ACL group', 'Credentials'],
+  sessions: ['Sessions', 'session', 'State'],
+};
+
+const order = Object.keys(known);
+
+/** All entities, in the order of the navigation. Entities of other plugins come with the name of their schema. */
+export function allCollections({ entities }: SchemaList): readonly Collection[] {
+  return entities
+    .map((info) => {
+      const [title, one, group] = known[info.name] ?? [
+        titled(info.name),
+        info.name.replaceAll('_', ' '),
+        groupOf(info),
+      ];
+      return { info, title, one, group };
+    })
+    .sort((a, b) => rank(a) - rank(b));
+}
+
+/** Those with a list of their own; the others are below a parent. */
+export function collectionsOf(schemas: SchemaList): readonly Collection[] {
+  return allCollections(schemas).filter(({ info }) => info.path !== null);
+}
+
+/** `edit` may write entities with its tags; who may create users is decided by the role alone. */
+export function mayWrite({ info }: Collection, { role }: Caller): boolean {
+  if (role === 'admin') return true;
+  return role === 'edit' && info.name !== 'admin_users';
+}
+
+function groupOf({ in_config: inConfig, references }: EntityInfo): Group {
+  if (!inConfig) return 'State';
+  return references.some(({ entity }) => entity === 'consumers') ? 'Credentials' : 'Configuration';
+}
+
+function titled(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
+function rank({ info }: Collection): number {
+  const at = order.indexOf(info.name);
+  return at < 0 ? order.length : at;
+}

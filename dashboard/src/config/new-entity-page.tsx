@@ -1,0 +1,131 @@
+import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { call } from '../api/client.ts';
+import { callerQuery, type Row, rowQuery } from '../api/queries.ts';
+import { EmptyState } from '../components/states.tsx';
+import { bodyOf, copyOf, type Value } from '../forms/value.ts';
+import { signIn } from '../session/session.ts';
+import { EntityForm } from './entity-form.tsx';
+import { PluginCatalog } from './plugin-catalog.tsx';
+import { type CollectionView, type Parent, useCollection } from './use-collection.ts';
+import { useFields } from './use-fields.ts';
+
+export function NewEntityPage() {
+  const { entity } = useParams({ from: '/config/$entity/new' });
+  const { name, clone, parent, parentId } = useSearch({ from: '/config/$entity/new' });
+  const place: Parent = {
+    ...(parent === undefined ? {} : { parent }),
+    ...(parentId === undefined ? {} : { parentId }),
+  };
+  const view = useCollection(entity, place);
+  if (view === null || view.path === null) {
+    return (
+      <EmptyState title="No such form">
+        <p>The gateway has no entity of the name {entity} here.</p>
+      </EmptyState>
+    );
+  }
+  const path = view.path;
+  if (entity === 'plugins' && name === undefined && clone === undefined) return <PluginCatalog place={place} />;
+  if (clone !== undefined) return <CloneForm view={view} path={path} id={clone} />;
+  return <NewForm key={name ?? ''} view={view} path={path} plugin={name ?? null} before={parentValue(view, place)} />;
+}
+
+/** The reference to the entity from which the form was opened. */
+function parentValue({ collection }: CollectionView, { parent, parentId }: Parent): Value {
+  const field = collection.info.references.find(({ entity }) => entity === parent)?.field;
+  return field === undefined || parentId === undefined ? {} : { [field]: { id: parentId } };
+}
+
+function CloneForm({ view, path, id }: { readonly view: CollectionView; readonly path: string; readonly id: string }) {
+  const { data: row } = useSuspenseQuery(rowQuery(path, id));
+  const plugin = view.collection.info.name === 'plugins' ? String(row['name']) : null;
+  const fields = useFields(view.collection.info.name, plugin);
+  const before = useMemo(() => copyOf(row, fields), [row, fields]);
+  return <NewForm view={view} path={path} plugin={plugin} before={before} />;
+}
+
+interface NewFormProps {
+  readonly view: CollectionView;
+  readonly path: string;
+  readonly plugin: string | null;
+  readonly before: Value;
+}
+
+function NewForm({ view, path, plugin, before }: NewFormProps) {
+  const { info, title, one } = view.collection;
+  const fields = useFields(info.name, plugin);
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const { data: caller } = useSuspenseQuery(callerQuery);
+  const [token, setToken] = useState<string | null>(null);
+  const { parent, parentId } = useSearch({ from: '/config/$entity/new' });
+
+  async function save(value: Value): Promise<void> {
+    const body = { ...(bodyOf(value) as Value), ...(plugin === null ? {} : { name: plugin }) };
+    const created = await call<Row>('POST', path, { body });
+    const issued = created['token'];
+    // From the first admin user on, everyone has to sign in.
+    if (typeof issued === 'string' && info.name === 'admin_users') {
+      if (caller.kind === 'anonymous') signIn(issued);
+      setToken(issued);
+      return;
+    }
+    await client.invalidateQueries();
+    if (info.path !== null)
+      await navigate({ to: '/config/$entity/$id', params: { entity: info.name, id: created.id } });
+    else if (parent !== undefined && parentId !== undefined) {
+      await navigate({ to: '/config/$entity/$id', params: { entity: parent, id: parentId } });
+    }
+  }
+
+  if (token !== null) return <IssuedToken token={token} />;
+  return (
+    <>
+      <div className="page-head">
+        <div className="grow">
+          <p className="crumbs">
+            {info.path === null ? (
+              <span>{title}</span>
+            ) : (
+              <Link to="/config/$entity" params={{ entity: info.name }}>
+                {title}
+              </Link>
+            )}
+          </p>
+          <h1>
+            New {one}
+            {plugin !== null && `: ${plugin}`}
+          </h1>
+        </div>
+      </div>
+      <EntityForm
+        fields={fields}
+        initial={before}
+        readOnly={!view.mayWrite}
+        action={`Create ${one}`}
+        isNew
+        onSave={save}
+      />
+    </>
+  );
+}
+
+function IssuedToken({ token }: { readonly token: string }) {
+  return (
+    <div className="card card-pad stack">
+      <h1>The admin user was created</h1>
+      <p>This is its token. It is shown only now, so store it in a safe place:</p>
+      <p>
+        <code>{token}</code>
+      </p>
+      <p>From now on everyone needs a token. This session already uses it.</p>
+      <div>
+        <Link to="/config/$entity" params={{ entity: 'admin_users' }} className="button primary">
+          Continue
+        </Link>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,20 @@
+import { defineConfig } from 'vite';
+
+/** `npm run dev -w sluicegate-dashboard` serves the sources, with the Admin API of a gateway on this machine. */
+export default defineConfig({
+  root: import.meta.dirname,
+  // Relative, so that the page works below any `admin_gui_path`.
+  base: './',
+  clearScreen: false,
+  build: {
+    target: 'es2023',
+    // Nothing inline: the content security policy allows only files.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    sourcemap: false,
+    reportCompressedSize: false,
+  },
+  server: {
+    proxy: { '/api': { target: 'http://127.0.0.1:8001', rewrite: (path) => path.replace(/^\/api/, '') } },
+  },
+});
