@@ -1,21 +1,16 @@
-import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 import { basePath } from './api/client.ts';
 import { RouteError } from './components/error-boundary.tsx';
-import { EmptyState } from './components/states.tsx';
+import { EmptyState, LoadingState } from './components/states.tsx';
 import { EntityListPage } from './config/entity-list-page.tsx';
 import { EntityPage } from './config/entity-page.tsx';
 import { NewEntityPage } from './config/new-entity-page.tsx';
+import { HomePage } from './home/home-page.tsx';
 import { Shell } from './layout/shell.tsx';
 
 const root = createRootRoute({ component: Shell, errorComponent: RouteError, notFoundComponent: NotFound });
 
-const home = createRoute({
-  getParentRoute: () => root,
-  path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/config/$entity', params: { entity: 'services' } });
-  },
-});
+const home = createRoute({ getParentRoute: () => root, path: '/', component: HomePage });
 
 /** Values of a new entity that the link to its form sets: the parent, the plugin, or the row to clone. */
 export interface NewEntitySearch {
@@ -64,6 +59,7 @@ export const router = createRouter({
   routeTree,
   basepath: basePath,
   defaultErrorComponent: RouteError,
+  defaultPendingComponent: LoadingState,
   scrollRestoration: false,
 });
 

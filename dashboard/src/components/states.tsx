@@ -12,16 +12,24 @@ export function LoadingState({ label = 'Loading' }: { readonly label?: string })
   );
 }
 
+/** 1 where the state is the whole page; 2 below the title of a page. */
+type Level = 1 | 2;
+
+function Title({ level, text }: { readonly level: Level; readonly text: string }) {
+  return level === 1 ? <h1>{text}</h1> : <h2>{text}</h2>;
+}
+
 interface ErrorStateProps {
+  readonly level?: Level;
   readonly error: unknown;
   readonly retry?: () => void;
 }
 
-export function ErrorState({ error, retry }: ErrorStateProps) {
+export function ErrorState({ error, retry, level = 1 }: ErrorStateProps) {
   const { title, text } = described(error);
   return (
     <div className="state" role="alert">
-      <h2>{title}</h2>
+      <Title level={level} text={title} />
       <p>{text}</p>
       {retry !== undefined && (
         <button type="button" className="button" onClick={retry}>
@@ -49,14 +57,15 @@ function described(error: unknown): { readonly title: string; readonly text: str
 }
 
 interface EmptyStateProps {
+  readonly level?: Level;
   readonly title: string;
   readonly children: ReactNode;
 }
 
-export function EmptyState({ title, children }: EmptyStateProps) {
+export function EmptyState({ title, children, level = 1 }: EmptyStateProps) {
   return (
     <div className="state">
-      <h2>{title}</h2>
+      <Title level={level} text={title} />
       {children}
     </div>
   );

@@ -56,10 +56,16 @@ export function collectionsOf(schemas: SchemaList): readonly Collection[] {
   return allCollections(schemas).filter(({ info }) => info.path !== null);
 }
 
-/** `edit` may write entities with its tags; who may create users is decided by the role alone. */
-export function mayWrite({ info }: Collection, { role }: Caller): boolean {
-  if (role === 'admin') return true;
-  return role === 'edit' && info.name !== 'admin_users';
+/** Why nobody, or not this caller, may write the entity; null: it may. Tags are checked by the gateway. */
+export function writeProblem(
+  { info, title }: Collection,
+  { role }: Caller,
+  { database }: Readonly<Record<string, unknown>>,
+): string | null {
+  if (database === 'off' && info.in_config)
+    return 'This node has no database: its config comes from a document, and is changed there.';
+  if (role === 'admin' || (role === 'edit' && info.name !== 'admin_users')) return null;
+  return `Your role may read ${title.toLowerCase()}, and not change them.`;
 }
 
 function groupOf({ in_config: inConfig, references }: EntityInfo): Group {

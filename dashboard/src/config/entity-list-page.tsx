@@ -57,7 +57,7 @@ function EntityList({ view, path }: { readonly view: CollectionView; readonly pa
           </Link>
         )}
       </div>
-      {error !== null && data === undefined && <ErrorState error={error} retry={() => void refetch()} />}
+      {error !== null && data === undefined && <ErrorState level={2} error={error} retry={() => void refetch()} />}
       {isPending && <LoadingState label={`Loading ${title}`} />}
       {data !== undefined && data.rows.length === 0 && <NoRows view={view} />}
       {data !== undefined && data.rows.length > 0 && (
@@ -98,7 +98,7 @@ function EntityList({ view, path }: { readonly view: CollectionView; readonly pa
             </p>
           )}
           {rows.length === 0 ? (
-            <EmptyState title="Nothing matches">
+            <EmptyState level={2} title="Nothing matches">
               <button type="button" className="button" onClick={() => search({})}>
                 Show all
               </button>
@@ -116,7 +116,7 @@ function NoRows({ view: { collection, mayWrite } }: { readonly view: CollectionV
   const { title, one, info } = collection;
   return (
     <div className="card">
-      <EmptyState title={`No ${title.toLowerCase()} yet`}>
+      <EmptyState level={2} title={`No ${title.toLowerCase()} yet`}>
         <p>{purposes[info.name] ?? `There is no ${one} on this gateway.`}</p>
         {mayWrite && (
           <Link to="/config/$entity/new" params={{ entity: info.name }} className="button primary">

@@ -136,7 +136,7 @@ function EntityView({ view, path, id }: { readonly view: CollectionView; readonl
             {note}
           </p>
         )}
-        {!view.mayWrite && <p className="banner">You may read this {one}, and not change it.</p>}
+        {view.writeProblem !== null && <p className="banner">{view.writeProblem}</p>}
         <EntityForm
           key={version}
           fields={fields}

@@ -37,7 +37,7 @@ export function PluginCatalog({ place }: { readonly place: Parent }) {
         />
       </search>
       {shown.length === 0 && (
-        <EmptyState title="Nothing matches">
+        <EmptyState level={2} title="Nothing matches">
           <p>No plugin of this node has that name.</p>
         </EmptyState>
       )}

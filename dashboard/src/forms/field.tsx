@@ -72,7 +72,7 @@ export function Field({ name, schema, path }: NamedField & { readonly path: Path
 /** Several inputs of which none has the label. */
 function hasGroup({ type, elements }: FieldSchema): boolean {
   if (type === 'record' || type === 'map') return true;
-  return (type === 'array' || type === 'set') && (elements?.type === 'record' || elements?.one_of !== undefined);
+  return elements?.type === 'record' || (type === 'set' && elements?.one_of !== undefined);
 }
 
 function Input(props: InputProps) {

@@ -85,7 +85,8 @@ const mainNames = new Set([
 ]);
 
 /** PEM texts and documents need several lines. */
-export function isLongText(name: string, { type, len_max: max }: FieldSchema): boolean {
+export function isLongText(name: string, { type, len_max: max, description = '' }: FieldSchema): boolean {
+  if (/\bPEM\b/.test(description)) return type === 'string';
   return (
     type === 'string' &&
     (max === undefined || max > 1000) &&

@@ -27,6 +27,24 @@ test('each entity has a schema, its fields in order', async () => {
   assert.deepEqual(services.get('retries')?.['default'], 5);
   assert.deepEqual(services.get('retries')?.['between'], [0, 32767]);
   assert.equal(services.get('client_certificate')?.['reference'], 'certificates');
+  const { entities, plugins } = (await admin.call('GET', '/schemas')).json as unknown as {
+    readonly entities: readonly {
+      readonly name: string;
+      readonly path: string | null;
+      readonly references: unknown;
+      readonly nested_under: unknown;
+    }[];
+    readonly plugins: readonly { readonly name: string; readonly scopes: readonly string[] }[];
+  };
+  for (const { name, path } of entities) {
+    assert.equal((await admin.call('GET', `/schemas/${name}`)).status, 200, name);
+    if (path !== null) assert.equal((await admin.call('GET', path)).status, 200, path);
+  }
+  const targets = entities.find(({ name }) => name === 'targets');
+  assert.equal(targets?.path, null);
+  assert.deepEqual(targets?.references, [{ field: 'upstream', entity: 'upstreams', on_delete: 'cascade' }]);
+  assert.deepEqual(targets?.nested_under, [{ entity: 'upstreams', field: 'upstream', path: 'targets' }]);
+  assert.deepEqual(plugins.map(({ name }) => name).sort(), ['key-auth', 'rate-limiting']);
   assert.deepEqual([...(await fieldsOf('/schemas/tags')).keys()], ['tag', 'entity_name', 'entity_id']);
 });
 

@@ -32,9 +32,9 @@ export function pageReply(request: PageRequest, files: BuiltFiles, base: string)
   return file === null ? text(404, 'Not found\n') : asset(request, files, name, file);
 }
 
-/** A path of the page's own router has no extension in its last segment. Files of another build than the current one are 404. */
+/** Files are at the top, with an extension, or in `assets/`. Names of entities have dots, too: `/config/upstreams/pool.internal`. */
 function isPage(name: string): boolean {
-  return name === '' || name === indexName || !(name.startsWith('assets/') || /\.[a-z0-9]+$/i.test(name));
+  return name === indexName || !/^(?:assets\/|[^/]*\.[a-z0-9]+$)/i.test(name);
 }
 
 function page(request: PageRequest, files: BuiltFiles, base: string): PageReply {

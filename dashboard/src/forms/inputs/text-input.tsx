@@ -26,13 +26,19 @@ export function TextInput({ name, schema, path, id, invalid, describedBy }: Inpu
     return <input className="input" {...common} inputMode={numeric ? 'decimal' : undefined} autoComplete="off" />;
   }
   // A key in PEM has several lines, which an input of type password would lose.
-  const isLong = isLongText(name, schema) || text.includes('\n') || text.startsWith('-----BEGIN');
+  const isLong = isLongText(name, schema) || text.includes('\n');
   return (
     <div className="inline-input">
       {isLong && (visible || text === '') ? (
         <textarea className="input" {...common} />
       ) : (
-        <input className="input mono" {...common} type={visible ? 'text' : 'password'} autoComplete="new-password" />
+        <input
+          className="input mono"
+          {...common}
+          readOnly={readOnly || isLong}
+          type={visible ? 'text' : 'password'}
+          autoComplete="new-password"
+        />
       )}
       <button
         type="button"

@@ -1,0 +1,79 @@
+// The form of every plugin in a browser: a new instance, and an edit that changes nothing else.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { finishedPlugins } from '../../scripts/lib/files.ts';
+import { type DashboardPage, type DashboardRig, skipWithoutChromium, startDashboardRig } from '../support/dashboard.ts';
+import { smallestConfigs } from '../support/smallest-configs.ts';
+import { fillForm, save } from './fill-form.ts';
+
+const skip = skipWithoutChromium();
+
+/** Plugins that need more than a scope: a route or service, or another entity. */
+const scoped = new Set(['acme']);
+
+describe('plugins in the dashboard', { skip, timeout: 600_000 }, () => {
+  let rig: DashboardRig;
+  let desk: DashboardPage;
+  before(async () => {
+    rig = await startDashboardRig();
+    assert.equal((await rig.gateway.admin('POST', '/services', { name: 'users', host: 'users.test' })).status, 201);
+    desk = await rig.open('/');
+  });
+  after(async () => {
+    await desk?.[Symbol.asyncDispose]();
+    await rig?.[Symbol.asyncDispose]();
+  });
+
+  test('are offered in the catalogue, those of a consumer only where they can be', async () => {
+    const { page } = desk;
+    await page.goto(`${rig.url}/config/plugins/new`);
+    await page.getByRole('heading', { name: 'Choose a plugin' }).waitFor();
+    assert.equal(await page.locator('.catalog a').count(), finishedPlugins().length);
+    await desk.check('the catalogue');
+    await page.getByRole('searchbox', { name: 'Search plugins' }).fill('rate');
+    await page.getByRole('link', { name: /^rate-limiting/ }).click();
+    await page.getByRole('heading', { name: 'New plugin: rate-limiting' }).waitFor();
+  });
+
+  test('a refusal of a nested field is shown at that field', async () => {
+    const { page } = desk;
+    await page.goto(`${rig.url}/config/plugins/new?name=rate-limiting`);
+    await fillForm(page, { 'config.minute': 'many', 'config.redis.port': '99999' });
+    await save(page);
+    await page.locator('#field-config-minute-problem').getByText('expected a number').waitFor();
+    await page.locator('#field-config-redis-port-problem').waitFor();
+    await fillForm(page, { 'config.minute': '5', 'config.redis.port': '', service: 'users' });
+    await save(page);
+    await page.getByRole('button', { name: 'Delete' }).waitFor();
+    const { body } = await rig.gateway.admin('GET', '/services/users/plugins');
+    const [plugin] = body['data'] as readonly { readonly name: string; readonly config: { readonly minute: number } }[];
+    assert.deepEqual([plugin?.name, plugin?.config.minute], ['rate-limiting', 5]);
+  });
+
+  for (const name of finishedPlugins()) {
+    test(name, async () => {
+      const { page } = desk;
+      await page.goto(`${rig.url}/config/plugins/new?name=${name}`);
+      await page.getByRole('heading', { name: `New plugin: ${name}` }).waitFor();
+      await page.locator('form .form-foot').waitFor();
+      // Every field is rendered, also those that are folded.
+      await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
+      await desk.check(`the form of ${name}`);
+
+      const path = scoped.has(name) ? '/plugins' : '/services/users/plugins';
+      let created = await rig.gateway.admin('POST', path, { name, config: smallestConfigs[name] ?? {} });
+      if (created.status === 409 || created.status === 400) {
+        created = await rig.gateway.admin('POST', '/plugins', { name, config: smallestConfigs[name] ?? {} });
+      }
+      assert.equal(created.status, 201, JSON.stringify(created.body));
+      await page.goto(`${rig.url}/config/plugins/${created.body['id']}`);
+      await fillForm(page, { tags: 'edited' });
+      await save(page);
+      await page.getByText('Saved.').waitFor();
+      const { body } = await rig.gateway.admin('GET', `/plugins/${created.body['id']}`);
+      assert.deepEqual(body['tags'], ['edited']);
+      assert.deepEqual(body['config'], created.body['config']);
+      await rig.gateway.admin('DELETE', `/plugins/${created.body['id']}`);
+    });
+  }
+});
