@@ -9,6 +9,7 @@ const secrets: Readonly<Record<string, (settings: Settings) => unknown>> = {
   ssl_cert_key: ({ sslCertKey }) => sslCertKey,
   admin_ssl_cert_key: ({ adminTls }) => adminTls.key,
   status_ssl_cert_key: ({ statusTls }) => statusTls.key,
+  admin_gui_ssl_cert_key: ({ adminGuiTls }) => adminGuiTls.key,
   declarative_config_string: ({ declarative }) => declarative.text,
   cluster_cert_key: ({ hybrid }) => hybrid?.key,
   client_ssl_cert_key: ({ clientCertificate }) => clientCertificate?.key,

@@ -53,7 +53,7 @@ async function hangingRequest(node: NodeProcess): Promise<void> {
 test('the first lines show the addresses, and the pid file is created and removed', async () => {
   const prefix = fresh();
   const node = start(prefix);
-  await node.printed(/Sluicegate \S+ started \(.*\)\n {2}proxy {3}http:\/\/127\.0\.0\.1:\d+\n {2}admin {3}off/);
+  await node.printed(/Sluicegate \S+ started \(.*\)\n {2}proxy {6}http:\/\/127\.0\.0\.1:\d+\n {2}admin {6}off/);
   const pidFile = join(prefix, 'pids', 'sluicegate.pid');
   assert.equal(readFileSync(pidFile, 'utf8'), `${node.child.pid}\n`);
   assert.deepEqual(await cli(prefix, 'health'), {
