@@ -4,6 +4,7 @@ import { ExpiringCertificates } from '../control/overview/expiring-certificates.
 import { Publisher } from '../control/publish/publisher.ts';
 import { pluginCallFields } from '../control/supervisor/plugin-call-fields.ts';
 import type { Supervisor } from '../control/supervisor/supervisor.ts';
+import type { TrafficDesk } from '../control/traffic/traffic-desk.ts';
 import type { Analytics } from '../control/usage/analytics.ts';
 import type { ToWorker } from '../shared/messages/messages.ts';
 import { pluginSettings } from '../shared/messages/plugin-settings.ts';
@@ -24,6 +25,7 @@ import { WorkerCalls } from './config/worker-calls.ts';
 import { certificateSettings } from './observability/certificate-settings.ts';
 import { openAnalytics } from './observability/node-analytics.ts';
 import { NodeMetrics } from './observability/node-metrics.ts';
+import { openTraffic } from './observability/node-traffic.ts';
 import type { OpenedNode } from './open-node.ts';
 
 /** Milliseconds for leases that workers have given back. */
@@ -43,6 +45,8 @@ export interface ConfiguredNode extends OpenedNode {
   readonly declarative: DeclarativeParts | null;
   /** Null: the settings switch it off. */
   readonly analytics: Analytics | null;
+  /** Null: the node has no Admin API, or no traffic. */
+  readonly traffic: TrafficDesk | null;
   readonly calls: WorkerCalls;
   /**
    * From then on the workers follow the changes of the config. `waiting`: a data plane without any config waits for its control plane,
@@ -146,6 +150,8 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
   if (predecessor === null) analytics?.start();
   else void predecessor.released.then(() => analytics?.start());
   if (analytics !== null) shutdown.add('analytics', () => analytics.stop());
+  const traffic = await openTraffic(settings, supervisor);
+  if (traffic !== null) shutdown.add('the control plane', () => traffic.close());
   // A data plane leaves that to its control plane.
   if (!isDataPlane) {
     const expiry = new ExpiryJob(store, log, settings);
@@ -158,6 +164,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     onFailures: (failures) => publisher.noteFailures(failures),
     onCall: (call) => calls.handler.handle(call),
     onHealth: (change) => health.monitor.workerFlipped(change),
+    onTraffic: (worker, message) => traffic?.received(worker, message),
     onUsageTurned: (worker, { serial, names: used }) => analytics?.turned(worker, serial, used),
     onExit(worker) {
       for (const { kind, memory: shared } of zones.list()) recoverMemory(kind, shared, worker);
@@ -187,6 +194,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
       messages,
       declarative,
       analytics,
+      traffic,
       calls,
     },
     loadConfig: (waiting) =>

@@ -100,7 +100,7 @@ function dependenciesOf(
   dataPlanes: ControlPlaneServer | null,
 ): AdminDependencies {
   const { options, memory, supervisor, logs, descriptors } = node;
-  const { data, zones, addresses, publisher, metrics, analytics } = node;
+  const { data, zones, addresses, publisher, metrics, analytics, traffic } = node;
   const { settings, nodeId } = options;
   const { dns, health } = addresses;
   const { store } = data;
@@ -153,6 +153,7 @@ function dependenciesOf(
     metrics,
     declarative: node.declarative?.loader ?? null,
     analytics,
+    traffic,
     configHash: settings.role === 'data_plane' ? () => configHash(publisher.position) : null,
     dataPlanes: known,
     closing: node.shutdown.closing,

@@ -106,6 +106,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
       limitHits.add(counts);
     },
     onUsageTurned: workerReports.onUsageTurned,
+    onTraffic: workerReports.onTraffic,
     onExit: (worker) => {
       restarts++;
       workerReports.onExit(worker);

@@ -4,7 +4,7 @@ import type { NodeLogs } from './observability/node-logs.ts';
 /** What a node does with the reports of its workers. */
 export type WorkerReportHandlers = Pick<
   SupervisorOptions,
-  'nameCall' | 'onFailures' | 'onCall' | 'onHealth' | 'onUsageTurned' | 'onExit'
+  'nameCall' | 'onFailures' | 'onCall' | 'onHealth' | 'onUsageTurned' | 'onTraffic' | 'onExit'
 >;
 
 /**
@@ -20,6 +20,7 @@ export class WorkerReports implements WorkerReportHandlers {
     onCall: async (call) => (await this.#configured.promise).onCall(call),
     onHealth: () => {},
     onUsageTurned: () => {},
+    onTraffic: () => {},
     onExit: () => {},
   };
 
@@ -29,6 +30,8 @@ export class WorkerReports implements WorkerReportHandlers {
   readonly onHealth: WorkerReportHandlers['onHealth'] = (change) => this.#handlers.onHealth(change);
   readonly onUsageTurned: WorkerReportHandlers['onUsageTurned'] = (worker, message) =>
     this.#handlers.onUsageTurned(worker, message);
+  readonly onTraffic: WorkerReportHandlers['onTraffic'] = (worker, message) =>
+    this.#handlers.onTraffic(worker, message);
   readonly onExit: WorkerReportHandlers['onExit'] = (worker) => this.#handlers.onExit(worker);
 
   logTo(logs: NodeLogs): void {

@@ -16,6 +16,7 @@ const patterns: Generator['patterns'] = {
   '^[^,/]+(?:(?:,[^,/]+){0,4}|(?:/[^,/]+){0,4})$': ['a', 'a,b', 'a/b/c/d/e'],
   '^[1-5](?:xx|[0-9]{2})(?:,[1-5](?:xx|[0-9]{2}))*$': ['404', '5xx,200'],
   '^/': ['/', '/a/b'],
+  '^[0-9A-Fa-f.:]+(?:/[0-9]{1,3})?$': ['10.0.0.0/8', '::1'],
   '^(?:CN|DNS|URI|email):.': ['CN:ops', 'URI:spiffe://example/ci'],
   '^[A-Za-z0-9._~-]+$': ['ci', 'a.b-c'],
   [`^${group}(?:,${group})*$`]: ['route', 'service,status'],
@@ -37,8 +38,8 @@ const overFields =
 const overSeveral =
   /from: must be before to|apart: choose a shorter range|tag and prefix cannot be given together|there is no item with id|group_by/;
 
-/** Operations that call other servers. */
-const left: ReadonlySet<string> = new Set(['post /acme', 'patch /acme']);
+/** Operations that call other servers, and one whose answer has no end. */
+const left: ReadonlySet<string> = new Set(['post /acme', 'patch /acme', 'get /traffic/live']);
 
 interface Operation {
   readonly parameters?: readonly Schema[];

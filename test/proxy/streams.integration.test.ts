@@ -292,7 +292,10 @@ describe('the listeners of streams', () => {
       ],
     );
     const lines = startedMessage(gateway.settings, gateway.gateway.addresses);
-    assert.ok(lines.includes(`  stream     tcp://127.0.0.1:${ports[0]}  udp://127.0.0.1:${ports[1]}`), lines.join('\n'));
+    assert.ok(
+      lines.includes(`  stream     tcp://127.0.0.1:${ports[0]}  udp://127.0.0.1:${ports[1]}`),
+      lines.join('\n'),
+    );
   });
 
   it('must not conflict with other listeners', () => {

@@ -33,10 +33,43 @@ export class AdminApi {
       });
       return { status: response.status, text: await response.text() };
     } catch (error) {
-      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
-      throw new CliError(`no answer from the Admin API at ${this.address}: ${reason}`);
+      throw this.#noAnswer(error);
     }
+  }
+
+  /**
+   * The pieces of an answer that may go on for ever. `timeout` in milliseconds, until it begins. Rejects with a `CliError` unless it
+   * begins with 200.
+   */
+  async *stream(path: string, timeout: number): AsyncGenerator<string> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new Error('no answer in time')), timeout);
+    let response: Response;
+    try {
+      const headers = this.#token === null ? {} : { Authorization: `Bearer ${this.#token}` };
+      response = await fetch(this.address + path, { redirect: 'error', signal: late.signal, headers });
+    } catch (error) {
+      throw this.#noAnswer(error);
+    } finally {
+      clearTimeout(timer);
+    }
+    if (response.status !== 200 || response.body === null) {
+      const answer = { status: response.status, text: await response.text() };
+      const { message } = jsonOf(answer) as { readonly message?: unknown };
+      requireAccepted(answer, `the Admin API answered ${answer.status}: ${typeof message === 'string' ? message : ''}`);
+      return;
+    }
+    try {
+      yield* response.body.pipeThrough(new TextDecoderStream());
+    } catch (error) {
+      throw this.#noAnswer(error);
+    }
+  }
+
+  #noAnswer(error: unknown): CliError {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
+    return new CliError(`no answer from the Admin API at ${this.address}: ${reason}`);
   }
 }
 

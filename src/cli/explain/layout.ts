@@ -71,8 +71,8 @@ function printable(text: string): string {
 }
 
 /** JSON for people and programs; also escapes control characters that JSON itself allows. */
-export function printableJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(controlCharacters, (char) =>
+export function printableJson(value: unknown, indent = 2): string {
+  return JSON.stringify(value, null, indent).replace(controlCharacters, (char) =>
     char === '\n' ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

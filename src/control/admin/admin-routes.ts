@@ -27,6 +27,7 @@ import { schemaRoutes } from './routes/schemas.ts';
 import { staticResponseRoutes } from './routes/static-responses.ts';
 import { readyRoute, statusRoute } from './routes/status.ts';
 import { tagRoutes } from './routes/tags.ts';
+import { trafficRoutes } from './routes/traffic/traffic-routes.ts';
 import { readTargetRoutes, targetRoutes } from './routes/upstreams/targets.ts';
 import { readHealthRoute, upstreamHealthRoutes } from './routes/upstreams/upstream-health.ts';
 
@@ -55,6 +56,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...adminUserRoutes(context, deps),
     ...analyticsRoutes(deps),
     ...overviewRoutes(deps),
+    ...trafficRoutes(deps),
     ...logLevelRoutes(options, deps.declarative === null),
     ...configRoutes(deps, options),
     ...(deps.declarative === null ? wholeConfig : withoutChanges(wholeConfig)),

@@ -150,6 +150,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
     metrics: { enabled: () => false, collect: async () => [], failed: () => {} },
     declarative: null,
     analytics: null,
+    traffic: null,
     health: health ?? { stateOf: () => null, setHealth: async () => 'off' },
     dns: async () => ({
       servers: ['10.0.0.2:53'],

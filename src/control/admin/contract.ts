@@ -11,6 +11,7 @@ import type { NodeListing } from '../nodes/node-list.ts';
 import type { NodeLoadReport } from '../nodes/node-report.ts';
 import type { OverviewFacts } from '../overview/overview-facts.ts';
 import type { Store } from '../store/store.ts';
+import type { TrafficDesk } from '../traffic/traffic-desk.ts';
 import type { Analytics } from '../usage/analytics.ts';
 import type { AdminLog } from './admin-log.ts';
 import type { TemporaryLogLevel } from './temporary-log-level.ts';
@@ -163,6 +164,8 @@ export interface AdminDependencies {
   readonly declarative: DeclarativeConfig | null;
   /** Null: the API's usage is not counted. */
   readonly analytics: Analytics | null;
+  /** The recorded traffic; null: the node carries none. */
+  readonly traffic: TrafficDesk | null;
   readonly metrics: MetricsFacts;
   /** Of a data plane: stands for its config; null elsewhere. */
   readonly configHash: (() => string) | null;

@@ -8,6 +8,7 @@ import type {
 } from '../../shared/messages/messages.ts';
 import type { LogLevel } from '../../shared/settings/settings.ts';
 import type { InheritedDescriptors } from '../../shared/sockets/listening-sockets.ts';
+import type { TrafficMessage } from '../../shared/traffic/traffic-record.ts';
 import type { PluginCall } from '../../shared/zones/worker-vitals.ts';
 
 export interface SupervisorLog {
@@ -35,6 +36,8 @@ export interface SupervisorOptions {
   readonly onCounts: (counts: readonly PluginCount[]) => void;
   /** A worker counts in the other half of its memory from now on. */
   readonly onUsageTurned: (worker: number, message: UsageSwitchedMessage) => void;
+  /** What a worker has recorded of its traffic. */
+  readonly onTraffic: (worker: number, message: TrafficMessage) => void;
   /** A worker has ended, and what it held of shared memory can be released. */
   readonly onExit: (worker: number) => void;
   /** Runs a function that starts a thread, with the priority of the workers. */

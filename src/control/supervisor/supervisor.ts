@@ -3,6 +3,7 @@ import { pluginDrainTimeout } from '../../shared/messages/plugin-settings.ts';
 import { heapCeiling, workerHeapLimit } from '../../shared/settings/heap-limit.ts';
 import type { LogLevel } from '../../shared/settings/settings.ts';
 import type { ListeningSocket } from '../../shared/sockets/listening-sockets.ts';
+import type { TrafficMessage } from '../../shared/traffic/traffic-record.ts';
 import { sharedClock } from '../../shared/util/time/clock.ts';
 import { Counter, resetGauges, workerCounters } from '../../shared/zones/counters.ts';
 import { NodeVitals, WorkerState } from '../../shared/zones/worker-vitals.ts';
@@ -30,6 +31,8 @@ export class Supervisor {
   #config: (() => WorkerConfig) | null = null;
   #logLevel: LogLevel;
   #changed: SettingsChange = {};
+  /** Sent to workers that start, too; null: none was sent. */
+  #recording: ToWorker | null = null;
   #stopping = false;
   #allReady = false;
   #stuck = 0;
@@ -87,6 +90,7 @@ export class Supervisor {
     if (message.type === 'delta') this.#quarantine.release(message.json);
     if (message.type === 'log-level') this.#logLevel = message.level;
     if (message.type === 'settings') this.#changed = { ...this.#changed, ...message.settings };
+    if (message.type === 'record-traffic') this.#recording = message;
     if (message.type === 'ticket-keys') this.#ticketKeys = message.keys;
     for (const worker of this.#live()) if (worker.configured) worker.post(message);
   }
@@ -190,6 +194,7 @@ export class Supervisor {
   #sendConfig(worker: WorkerHandle, config: WorkerConfig): void {
     worker.configured = true;
     worker.post({ type: 'config', ...config });
+    if (this.#recording !== null) worker.post(this.#recording);
   }
 
   #receive(worker: WorkerHandle, message: FromWorker): void {
@@ -223,6 +228,9 @@ export class Supervisor {
       case 'usage-switched':
         this.#options.onUsageTurned(worker.number, message);
         break;
+      case 'traffic':
+        this.#receiveTraffic(worker, message);
+        break;
       case 'heap-full':
         this.#replaceFull(worker, message.used);
         break;
@@ -232,6 +240,16 @@ export class Supervisor {
         else this.#options.log.log('error', message.message, { worker: worker.number });
         break;
     }
+  }
+
+  /** Confirmed when it is stored: a worker whose records wait for too long drops further ones. */
+  #receiveTraffic(worker: WorkerHandle, message: TrafficMessage): void {
+    this.#options.onTraffic(worker.number, message);
+    const characters = message.records.reduce(
+      (sum, [entry, explanation]) => sum + entry.length + explanation.length,
+      0,
+    );
+    if (characters > 0) worker.post({ type: 'traffic-taken', characters });
   }
 
   #markReady(worker: WorkerHandle): void {

@@ -22,6 +22,11 @@ export class TraceRecorder implements Trace {
   #attempt = -1;
   #connect = -1;
 
+  /** Plugins see the spans, so they treat the request as one that is traced. */
+  get shown(): boolean {
+    return true;
+  }
+
   /** `offset`: time since the epoch minus the monotonic clock, in milliseconds. */
   constructor(offset: number, spans: OpenSpan[] = []) {
     this.#offset = offset;

@@ -32,7 +32,7 @@ export class ExplainRecorder extends TraceRecorder {
    * Set for requests that must not reach a backend: called once, with the first address that would have been contacted.
    */
   onHeld: ((held: HeldAttempt) => void) | null = null;
-  readonly #exchange: Exchange;
+  protected readonly exchange: Exchange;
   readonly #zone: AddressZone;
   readonly #offset: number;
   readonly #before = new Map<number, RequestState>();
@@ -43,7 +43,7 @@ export class ExplainRecorder extends TraceRecorder {
     const offset = x.startedAt - x.startedMono;
     super(offset);
     this.#offset = offset;
-    this.#exchange = x;
+    this.exchange = x;
     this.#zone = zone;
   }
 
@@ -53,8 +53,8 @@ export class ExplainRecorder extends TraceRecorder {
 
   override begin(kind: SpanKind, name: string = kind, facts: Facts = {}): number {
     const span = super.begin(kind, name, facts);
-    if (kind === 'plugin') this.#before.set(span, requestState(this.#exchange));
-    else if (kind === 'balancer') this.#choice = new ChoiceRecorder(this.#exchange);
+    if (kind === 'plugin') this.#before.set(span, requestState(this.exchange));
+    else if (kind === 'balancer' && this.recordsChoices()) this.#choice = new ChoiceRecorder(this.exchange);
     return span;
   }
 
@@ -63,7 +63,7 @@ export class ExplainRecorder extends TraceRecorder {
     if (open === undefined || open.end > 0) return;
     super.end(span, facts);
     if (open.kind === 'plugin') this.#pluginEnded(span);
-    else if (open.kind === 'router') this.#routed();
+    else if (open.kind === 'router') this.routed();
     else if (open.kind === 'balancer') this.#balanced(open.facts);
   }
 
@@ -88,18 +88,21 @@ export class ExplainRecorder extends TraceRecorder {
   #pluginEnded(span: number): void {
     const before = this.#before.get(span);
     this.#before.delete(span);
-    if (before !== undefined) this.changes.set(span, changesSince(before, this.#exchange));
+    if (before !== undefined) this.changes.set(span, changesSince(before, this.exchange));
   }
 
   /** Immediately: the next change of the configuration would give another explanation. */
-  #routed(): void {
-    const query = new ExchangeQuery();
-    query.exchange = this.#exchange;
-    this.match = this.#exchange.snapshot.explainRoute(query, maxRoutes);
+  protected routed(): void {
+    this.match = explainRoute(this.exchange);
+  }
+
+  /** Whether decisions of the balancer are recorded with the addresses that were not chosen. */
+  protected recordsChoices(): boolean {
+    return true;
   }
 
   #balanced({ host, ip, port, failed }: Readonly<Facts>): void {
-    const { balanced } = this.#exchange;
+    const { balanced } = this.exchange;
     if (balanced === null || this.#choice === null) return;
     const chosen = failed === true ? null : { host: String(host), ip: String(ip), port: Number(port) };
     this.choices.push(this.#choice.choice(balanced, chosen, this.#zone));
@@ -107,9 +110,16 @@ export class ExplainRecorder extends TraceRecorder {
   }
 
   #runningPlugin(): string {
-    const { plan, accessAt } = this.#exchange;
+    const { plan, accessAt } = this.exchange;
     return plan.access[accessAt]?.name ?? '';
   }
+}
+
+/** Why the request matches its route, and others do not. Inspects every route. */
+export function explainRoute(x: Exchange): RouteExplanation {
+  const query = new ExchangeQuery();
+  query.exchange = x;
+  return x.snapshot.explainRoute(query, maxRoutes);
 }
 
 /** Records the spans of a plugin's call among those of the request. */

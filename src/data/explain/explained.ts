@@ -2,7 +2,7 @@ import type { Exchange } from '../request/exchange.ts';
 import type { ExplainMode } from './explain-mode.ts';
 import type { ExplainRecorder, HeldAttempt } from './explain-recorder.ts';
 
-/** What is known of the response that an explanation replaces. */
+/** What is known of a response. */
 export interface SeenAnswer {
   readonly status: number;
   /** Header lines as the client would have received them. */
@@ -11,8 +11,8 @@ export interface SeenAnswer {
   /** The beginning of a body of the gateway's own; nothing of other bodies is kept. */
   beginning: string;
   trailers: string;
-  /** Milliseconds from the start of the request to the head. */
-  readonly head: number;
+  /** Milliseconds from the start of the request to the head; null: not recorded. */
+  readonly head: number | null;
 }
 
 /** How the request ended: `complete`: with a whole response; `held`: before a backend was contacted. */

@@ -29,6 +29,7 @@ import { clientAddress, plainIp } from '../listener/client-address.ts';
 import { closeWhenIdle } from '../listener/close-when-idle.ts';
 import type { Listener } from '../listener/listener.ts';
 import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
+import type { TrafficRecorder } from '../traffic/traffic-recorder.ts';
 import type { WorkerResolver } from '../upstream/worker-resolver.ts';
 import type { UsageRecorder } from '../usage/usage-recorder.ts';
 import { BodyBudget } from './body-budget.ts';
@@ -77,6 +78,8 @@ export interface DataPlane {
    * `timeout` milliseconds. An idle HTTP/1.1 connection stays open for its next request, so that none meets a closed connection.
    */
   handOver(timeout: number): Promise<void>;
+  /** Records traffic from now on; null: no longer. */
+  record(recorder: TrafficRecorder | null): void;
   reopenLogs(): void;
   setTicketKeys(keys: Uint8Array): void;
   /** Applies settings that a reload has changed. */
@@ -343,6 +346,10 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
     if (trustedIps !== undefined) this.#trusted.replace(trustedIps);
     if (sslCert === undefined || sslCertKey === undefined) return;
     for (const listener of this.#listeners) listener.setCertificates(sslCert, sslCertKey);
+  }
+
+  record(recorder: TrafficRecorder | null): void {
+    this.handler.traffic = recorder;
   }
 
   reopenLogs(): void {

@@ -48,6 +48,7 @@ import type { LateExplainer } from '../explain/late-explainer.ts';
 import { beginPlugins, runAccess, runLog, runRewrite } from '../plugin-runner/phases.ts';
 import type { TraceRule } from '../plugin-runner/trace-rule.ts';
 import type { RuntimeRoute } from '../snapshot/runtime.ts';
+import type { TrafficRecorder } from '../traffic/traffic-recorder.ts';
 import { abandonLink } from '../upstream/upstream-link.ts';
 import type { UsageRecorder } from '../usage/usage-recorder.ts';
 import type { BodyBudget } from './body-budget.ts';
@@ -79,6 +80,8 @@ export interface RequestHandlerParts {
 
 /** Handles the requests of all clients of a worker, from the parsed head to the access log. */
 export class RequestHandler implements DownstreamHandler {
+  /** Null: traffic is not recorded. */
+  traffic: TrafficRecorder | null = null;
   readonly #parts: RequestHandlerParts;
   readonly #counters: Float64Array;
   readonly #options: ProxyOptions;
@@ -112,6 +115,7 @@ export class RequestHandler implements DownstreamHandler {
 
   #begin(x: Exchange): void {
     if (x.snapshot.tracing !== null) beginTrace(x, x.snapshot.tracing);
+    if (this.traffic !== null) this.traffic.begin(x);
     if (x.head.debug !== null) this.#parts.explainer?.begin(x);
     if (x.peer.trusted) applyRealIp(x, this.#parts.trusted, this.#options);
     const limit = this.#options.maxBodySize;
@@ -276,6 +280,7 @@ export class RequestHandler implements DownstreamHandler {
     this.#count(x);
     if (x.context !== null) runLog(x);
     accessLog?.write(x);
+    if (this.traffic !== null) this.traffic.finished(x);
   }
 
   #count(x: Exchange): void {

@@ -201,7 +201,8 @@ export class RequestContext implements PluginContext {
   }
 
   get trace(): Trace | null {
-    return this.#exchange.trace;
+    const { trace } = this.#exchange;
+    return trace?.shown === true ? trace : null;
   }
 
   get dry(): boolean {

@@ -24,6 +24,7 @@ import { WorkerResolver } from '../upstream/worker-resolver.ts';
 import { UsageRecorder } from '../usage/usage-recorder.ts';
 import { DeltaPieces, sizeOf } from './delta-pieces.ts';
 import { WorkerPluginHost } from './plugin-host.ts';
+import { TrafficSwitch } from './traffic-switch.ts';
 import { WorkerLog } from './worker-log.ts';
 
 /**
@@ -43,6 +44,7 @@ export class DataPlaneWorker {
   readonly #zone: AddressZone;
   readonly #names: WorkerResolver;
   readonly #usage: UsageRecorder | null;
+  readonly #traffic: TrafficSwitch;
   readonly #pieces = new DeltaPieces();
   /** A delta waits for the code of its plugins, or is applied in pieces; later ones wait for it. */
   #loading: Promise<void> | null = null;
@@ -74,6 +76,7 @@ export class DataPlaneWorker {
       (name) => this.#host.resolve(name),
       (weights) => new WeightedSequence(weights),
     );
+    this.#traffic = new TrafficSwitch({ zone: this.#zone, log: this.#log, post, plane: () => this.#listening() });
     // An unhandled rejection in one plugin must not close the connections of all clients.
     process.on('unhandledRejection', (reason) => this.#log.error('unhandled rejection', { err: reason }));
   }
@@ -128,6 +131,12 @@ export class DataPlaneWorker {
       case 'settings':
         (await this.#plane)?.change(message.settings);
         this.#streams?.change(message.settings);
+        break;
+      case 'record-traffic':
+        await this.#traffic.set(message.recording);
+        break;
+      case 'traffic-taken':
+        this.#traffic.taken(message.characters);
         break;
       case 'reopen-logs':
         (await this.#plane)?.reopenLogs();
@@ -194,6 +203,11 @@ export class DataPlaneWorker {
     this.#post({ type: 'ack', version: delta.version, failures });
   }
 
+  async #listening(): Promise<DataPlane | null> {
+    await this.#loading;
+    return this.#plane;
+  }
+
   async #listen(): Promise<DataPlane | null> {
     const counters = workerCounters(this.#boot.zones, this.#boot.worker);
     const snapshot = { current: this.#snapshot };
@@ -252,6 +266,7 @@ export class DataPlaneWorker {
   }
 
   async #finish(): Promise<void> {
+    this.#traffic.close();
     await this.#snapshot.drain(pluginDrainTimeout);
     if (this.#usage !== null) this.#post({ type: 'usage-switched', serial: 0, names: this.#usage.switchTo(0) });
     this.#snapshot.close();

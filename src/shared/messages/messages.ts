@@ -2,6 +2,7 @@ import type { Row } from '../entities/entity.ts';
 import type { Call, CallResult, TouchedRow } from '../lookup/calls.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
 import type { InheritedDescriptors, ListeningSocket } from '../sockets/listening-sockets.ts';
+import type { RecordingOptions, TrafficMessage } from '../traffic/traffic-record.ts';
 import type { UsageName } from '../usage/usage-name.ts';
 import type { AddressZoneMemory } from '../zones/address-zone.ts';
 import type { NameChanges } from './name-changes.ts';
@@ -121,6 +122,10 @@ export type ToWorker =
   | { readonly type: 'hand-over'; readonly timeout: number }
   /** Count requests in this half of the memory from now on. */
   | { readonly type: 'usage-switch'; readonly serial: number; readonly half: 0 | 1 }
+  /** Record traffic from now on; null: record none. */
+  | { readonly type: 'record-traffic'; readonly recording: RecordingOptions | null }
+  /** Records of so many characters have arrived. */
+  | { readonly type: 'traffic-taken'; readonly characters: number }
   | { readonly type: 'reopen-logs' }
   | { readonly type: 'settings'; readonly settings: SettingsChange }
   | { readonly type: 'ticket-keys'; readonly keys: Uint8Array }
@@ -166,6 +171,7 @@ export type FromWorker =
   | UsageSwitchedMessage
   /** Counts of plugins since the last message. */
   | { readonly type: 'counts'; readonly counts: readonly PluginCount[] }
+  | TrafficMessage
   /**
    * The heap stays nearly full after collections: the worker rejects all requests and requests its replacement. Bytes.
    */

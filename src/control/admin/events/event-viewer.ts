@@ -83,6 +83,8 @@ export class EventViewer {
   /** Sends the event `end`, and what waits, to clients that read it at once. */
   end(reason: EndReason): void {
     if (this.#ended) return;
+    // The client may no longer see what waits for it.
+    if (reason === 'signed_out') this.#forget();
     this.send(eventText('end', { reason }));
     this.#close();
     this.#flush();
@@ -127,6 +129,12 @@ export class EventViewer {
 
   #push(bytes: Buffer): void {
     if (!this.body.push(bytes)) this.#wanted = false;
+  }
+
+  #forget(): void {
+    this.#queue.length = 0;
+    this.#queued = 0;
+    this.#unreported = 0;
   }
 
   #drop(): void {

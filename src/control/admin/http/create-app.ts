@@ -257,7 +257,10 @@ function register(app: FastifyInstance, policy: OriginPolicy, route: AdminRoute,
     },
     ...(route.maxBodySize === undefined ? {} : { bodyLimit: route.maxBodySize }),
     ...(route.admit === undefined ? {} : { preParsing: admitBodies(route.admit) }),
-    handler: async (request, reply) => send(reply, await answer(route, allow, request, options)),
+    handler: async (request, reply) => {
+      const result = await answer(route, allow, request, options);
+      return send(reply, result);
+    },
   });
 }
 

@@ -60,7 +60,7 @@ function query(name: string, description: string, schema: JsonObject): JsonObjec
 }
 
 /** Only entities have tags. */
-const untagged: ReadonlySet<string> = new Set(['/tags', '/audit']);
+const untagged: ReadonlySet<string> = new Set(['/tags', '/audit', '/traffic']);
 
 /** Lists below another entity, and lists of other things than entities, do not filter by tags. */
 export function listParameterRefs(path: string): readonly JsonObject[] {

@@ -18,7 +18,7 @@ export function answerPart(explained: Explained): AnswerPart {
     trailers: answer === null ? {} : maskedHeaders(x, answer.trailers),
     body_bytes: answer?.bytes ?? 0,
     complete: ending === 'complete',
-    head_ms: answer === null ? null : milliseconds(answer.head),
+    head_ms: answer === null || answer.head === null ? null : milliseconds(answer.head),
   };
 }
 
@@ -26,6 +26,8 @@ const maxMessageSize = 300;
 
 /** The `message` of the JSON that plugins answer with. */
 function messageIn(body: string): string | null {
+  // An exception takes longer than all the rest of a record.
+  if (!body.startsWith('{')) return null;
   try {
     const value: unknown = JSON.parse(body);
     const message = (value as { readonly message?: unknown } | null)?.message;

@@ -8,6 +8,7 @@ import { routerPart } from './router-part.ts';
 import { summaryOf } from './summary.ts';
 import { timelinePart } from './timeline-part.ts';
 import { upstreamRequestPart } from './upstream-request-part.ts';
+import { whyOf } from './why.ts';
 
 /** The version of the document; grows when something in it changes its meaning. */
 const version = 1;
@@ -19,6 +20,7 @@ export function explanation(explained: Explained): Readonly<Record<string, unkno
   return {
     explain: version,
     summary: summaryOf(explained, answer),
+    why: whyOf(explained, answer),
     carried_out: !mode.dry,
     note: noteOf(explained),
     request: requestPart(x),

@@ -29,7 +29,7 @@ export function timelinePart({ x, recorder, answer }: Explained): readonly Momen
     };
   });
   if (x.firstByteMono > 0) moments.push(point(x.firstByteMono - x.startedMono, 'first byte of the answer'));
-  if (answer !== null) moments.push(point(answer.head, 'head of the answer to the client'));
+  if (answer !== null && answer.head !== null) moments.push(point(answer.head, 'head of the answer to the client'));
   moments.push(point(monotonic() - x.startedMono, 'end'));
   return moments.sort((a, b) => a.at - b.at);
 }

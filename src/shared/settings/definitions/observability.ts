@@ -1,4 +1,4 @@
-import { boolean, duration, integer } from '../kinds/kinds.ts';
+import { boolean, duration, integer, size } from '../kinds/kinds.ts';
 import { httpFormats, streamFormats } from '../kinds/log-formats.ts';
 import { bearerToken, fraction, instrumentations, logFormat, statuses } from '../kinds/special-kinds.ts';
 import { kong, own } from './definition.ts';
@@ -49,6 +49,17 @@ export const observability = {
     '',
     'The debug token. Empty: a random one at each start, in the file `request_debug_token` of the prefix.',
     { secret: true },
+  ),
+  traffic_recorder: own(
+    integer(0, 100_000),
+    '0',
+    'Number of requests that the node keeps for `GET /traffic`, recorded all the time. 0: the last 1000, recorded only while somebody looks.',
+  ),
+  traffic_recorder_memory: own(size, '32m', 'Maximum memory for recorded requests. The oldest are dropped first.'),
+  traffic_recorder_rate: own(
+    integer(1, 10_000),
+    '100',
+    'Maximum number of requests that each worker records per second. Above it requests are sampled; up to a quarter more are recorded if they are errors.',
   ),
   analytics: own(
     boolean,

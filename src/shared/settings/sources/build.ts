@@ -131,6 +131,11 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     trustedCertificates: trustedCertificates(values.lua_ssl_trusted_certificate, cwd),
     audit: { enabled: values.audit_log, retention: values.audit_retention },
     configHistory: { versions: values.config_history, retention: values.config_history_retention },
+    traffic: {
+      records: values.traffic_recorder,
+      memory: values.traffic_recorder_memory,
+      rate: values.traffic_recorder_rate,
+    },
     analytics: {
       enabled: values.analytics,
       maxSeries: values.analytics_max_series,

@@ -3,7 +3,12 @@ import type { Settings } from '../settings.ts';
 
 /** Settings that are valid but deserve a warning at start. */
 export function settingsWarnings(settings: Settings): readonly string[] {
-  return [...adminWarnings(settings), ...debugWarnings(settings), ...declarativeWarnings(settings)];
+  return [
+    ...adminWarnings(settings),
+    ...debugWarnings(settings),
+    ...declarativeWarnings(settings),
+    ...trafficWarnings(settings),
+  ];
 }
 
 /** Minimum length of a token that cannot be guessed. */
@@ -23,6 +28,12 @@ function declarativeWarnings({ role, database, declarative: { file, text } }: Se
     return [`${name} has no effect on a data plane, which has its config from a control plane`];
   if (database === 'off') return [];
   return [`${name} has no effect with database = ${database}; set database = off to use it`];
+}
+
+function trafficWarnings({ role, traffic }: Settings): readonly string[] {
+  if (role === 'traditional' || traffic.records === 0) return [];
+  const reason = role === 'control_plane' ? 'carries no traffic' : 'has no Admin API to show it';
+  return [`traffic_recorder has no effect on a ${role.replace('_', ' ')}, which ${reason}`];
 }
 
 function adminWarnings(settings: Settings): readonly string[] {

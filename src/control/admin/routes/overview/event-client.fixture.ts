@@ -45,7 +45,9 @@ export async function openEvents(url: string, headers: Readonly<Record<string, s
     headers: answer.headers,
     text: () => text,
     events,
-    seen: (name, condition = (found) => found.length > 0) => until(() => condition(events(name))),
+    seen: async (name, condition = (found) => found.length > 0) => {
+      await until(() => condition(events(name)));
+    },
     ended,
     pause: () => answer.pause(),
     resume: () => answer.resume(),

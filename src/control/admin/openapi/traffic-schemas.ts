@@ -1,0 +1,65 @@
+import type { JsonObject } from './json-object.ts';
+
+const named: JsonObject = {
+  type: ['object', 'null'],
+  properties: { id: { type: 'string' }, name: { type: ['string', 'null'] } },
+};
+
+const milliseconds = (description: string): JsonObject => ({ type: ['number', 'null'], description });
+
+export const trafficSchema: JsonObject = {
+  type: 'object',
+  required: ['id', 'at', 'client', 'method', 'scheme', 'host', 'path', 'status', 'by', 'duration', 'traced'],
+  properties: {
+    id: { type: 'string', description: 'Id of the request, as in `X-Kong-Request-Id`.' },
+    at: { type: 'string', format: 'date-time', description: 'When it began: ISO 8601 in UTC, with milliseconds.' },
+    client: { type: 'string', description: 'Address of the client.' },
+    method: { type: 'string' },
+    scheme: { enum: ['http', 'https'] },
+    host: { type: 'string' },
+    path: { type: 'string', description: 'Normalised, without the query.' },
+    status: { type: 'integer', description: '499: the client disconnected before it was answered.' },
+    by: { enum: ['backend', 'plugin', 'gateway', 'nobody'], description: 'Who answered.' },
+    who: { type: ['string', 'null'], description: 'Address of the backend, or name of the plugin.' },
+    reason: { type: ['string', 'null'], description: 'Why the answer is an error; null: it is none.' },
+    route: named,
+    service: named,
+    consumer: {
+      type: ['object', 'null'],
+      properties: {
+        id: { type: 'string' },
+        username: { type: ['string', 'null'] },
+        custom_id: { type: ['string', 'null'] },
+      },
+    },
+    credential: { type: ['string', 'null'], description: 'Id of the credential.' },
+    tries: { type: 'integer', description: 'Attempts at a backend.' },
+    backend: { type: ['string', 'null'], description: 'Address of the last attempt.' },
+    duration: { type: 'number', description: 'Milliseconds in all.' },
+    gateway: { type: 'number', description: 'Milliseconds until a backend was first asked.' },
+    upstream: milliseconds('Milliseconds from there to the first byte of its answer; null: no backend was asked.'),
+    receive: milliseconds('Milliseconds from there to the end; null: no backend answered.'),
+    bytes_in: { type: 'integer', description: 'Head and body of the request.' },
+    bytes_out: { type: 'integer', description: 'Head and body of the answer.' },
+    aborted: { type: 'boolean', description: 'The client disconnected before the answer was complete.' },
+    traced: { type: 'boolean', description: 'The explanation has plugins, attempts and the timeline.' },
+    explanation: {
+      type: 'object',
+      description: 'What happened, and why: the members of `sluicegate explain`. Not in lists.',
+    },
+  },
+};
+
+/** In addition to the page of a list. */
+export const trafficListProperties: JsonObject = {
+  recorder: {
+    type: 'object',
+    properties: {
+      state: { enum: ['always', 'on', 'off'], description: '`on`: because somebody looks.' },
+      seen: { type: 'integer', description: 'Requests that ended while it was on.' },
+      sampled: { type: 'integer', description: 'Those that were recorded.' },
+      dropped: { type: 'integer', description: 'Records that were lost because the control plane was behind.' },
+      kept: { type: 'integer' },
+    },
+  },
+};

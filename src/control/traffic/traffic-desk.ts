@@ -1,0 +1,207 @@
+import type { Settings } from '../../shared/settings/settings.ts';
+import type { RecordingOptions, TrafficMessage } from '../../shared/traffic/traffic-record.ts';
+import { awaitWithTimeout } from '../../shared/util/time/await-with-timeout.ts';
+import { monotonic } from '../../shared/util/time/clock.ts';
+import { matchesFilter, type TrafficFilter } from './traffic-filter.ts';
+import { type KeptRecord, TrafficRing } from './traffic-ring.ts';
+
+export interface TrafficDeskOptions {
+  readonly settings: Settings['traffic'];
+  /** Switches the recorders of all workers; null: off. */
+  readonly record: (recording: RecordingOptions | null) => void;
+  /** Numbers of the workers that run. */
+  readonly workers: () => readonly number[];
+}
+
+/** What happened in a second, on all workers. */
+export interface TrafficRate {
+  /** Requests that ended. */
+  readonly seen: number;
+  /** Those of them that were recorded. */
+  readonly sampled: number;
+  /** Records that were lost because the control plane was behind. */
+  readonly dropped: number;
+}
+
+/** Receives what a live tail shows. */
+export interface TrafficReceiver {
+  /** `text`: the JSON of a record that the filter selects. */
+  readonly record: (text: string) => void;
+  /** The first call says that the workers record. */
+  readonly rate: (rate: TrafficRate) => void;
+}
+
+interface LiveTail extends TrafficReceiver {
+  readonly filter: TrafficFilter;
+}
+
+/** A part of the kept records. */
+export interface TrafficPage {
+  readonly order: 'asc' | 'desc';
+  /** Serial of the record after which the page begins; null: at the beginning. */
+  readonly after: number | null;
+  /** Only requests that began before; milliseconds since the epoch. */
+  readonly before: number | null;
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** Records that are kept where the setting says none. */
+const defaultRecords = 1_000;
+/** Milliseconds for which a read keeps the recorder on. */
+const lookTime = 30_000;
+/** Milliseconds for which records are kept after the recorder was switched off. */
+const keepTime = 600_000;
+/** Milliseconds in which workers begin to record. */
+const switchTime = 1_000;
+const rateInterval = 1_000;
+
+/** Keeps the records of the node's workers, and switches their recorders on while somebody looks. */
+export class TrafficDesk {
+  readonly #options: TrafficDeskOptions;
+  readonly #ring: TrafficRing;
+  readonly #tails = new Set<LiveTail>();
+  /** Since the start of the node. */
+  readonly #totals = { seen: 0, sampled: 0, dropped: 0 };
+  /** `#totals` at the last `rate` event. */
+  #reported: TrafficRate = { seen: 0, sampled: 0, dropped: 0 };
+  #recording = false;
+  #lookUntil = 0;
+  /** Workers that record. */
+  readonly #confirmed = new Set<number>();
+  #confirmations: PromiseWithResolvers<void> | null = null;
+  #rateTimer: NodeJS.Timeout | undefined;
+  #offTimer: NodeJS.Timeout | undefined;
+  #clearTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: TrafficDeskOptions) {
+    this.#options = options;
+    const { records, memory } = options.settings;
+    this.#ring = new TrafficRing(records === 0 ? defaultRecords : records, memory);
+    if (records > 0) this.#switch();
+  }
+
+  /** `always`: as the settings request. */
+  get state(): 'always' | 'on' | 'off' {
+    if (this.#options.settings.records > 0) return 'always';
+    return this.#recording ? 'on' : 'off';
+  }
+
+  get totals(): TrafficRate & { readonly kept: number } {
+    return { ...this.#totals, kept: this.#ring.size };
+  }
+
+  get tails(): number {
+    return this.#tails.size;
+  }
+
+  /** Keeps the recorder on for a while. Resolves when the workers record, or after a second. */
+  async look(): Promise<void> {
+    this.#lookUntil = monotonic() + lookTime;
+    await this.#switch();
+  }
+
+  /** The records of a page, in its order. */
+  read(filter: TrafficFilter, { order, after, before, skip, limit }: TrafficPage): readonly KeptRecord[] {
+    const found: KeptRecord[] = [];
+    let passed = 0;
+    for (const record of this.#ring.walk(order, after)) {
+      if (before !== null && Date.parse(record.entry.at) >= before) continue;
+      if (!matchesFilter(filter, record.entry) || passed++ < skip) continue;
+      found.push(record);
+      if (found.length >= limit) break;
+    }
+    return found;
+  }
+
+  get(id: string): KeptRecord | null {
+    return this.#ring.get(id);
+  }
+
+  clear(): void {
+    this.#ring.clear();
+  }
+
+  /** Sends the records that the filter selects as they arrive, until the returned function is called. */
+  tail(filter: TrafficFilter, receiver: TrafficReceiver): () => void {
+    const tail: LiveTail = { filter, ...receiver };
+    this.#tails.add(tail);
+    if (this.#rateTimer === undefined) {
+      this.#reported = { ...this.#totals };
+      this.#rateTimer = setInterval(() => this.#sendRates(), rateInterval).unref();
+    }
+    void this.#switch().then(() => tail.rate({ seen: 0, sampled: 0, dropped: 0 }));
+    return () => this.#left(tail);
+  }
+
+  /** From a worker. */
+  received(worker: number, { records, seen, dropped }: TrafficMessage): void {
+    this.#totals.seen += seen;
+    this.#totals.sampled += records.length;
+    this.#totals.dropped += dropped;
+    if (seen === 0 && this.#recording) this.#confirm(worker);
+    for (const posted of records) {
+      const record = this.#ring.add(posted);
+      for (const tail of this.#tails) if (matchesFilter(tail.filter, record.entry)) tail.record(record.text);
+    }
+  }
+
+  /** The node stops. */
+  close(): void {
+    clearInterval(this.#rateTimer);
+    clearTimeout(this.#offTimer);
+    clearTimeout(this.#clearTimer);
+  }
+
+  get #wanted(): boolean {
+    return this.#options.settings.records > 0 || this.#tails.size > 0 || monotonic() < this.#lookUntil;
+  }
+
+  /** Switches on or off, as is wanted now. Resolves when the workers record, or after a second. */
+  async #switch(): Promise<void> {
+    clearTimeout(this.#offTimer);
+    const { record, settings, workers } = this.#options;
+    if (this.#wanted) {
+      clearTimeout(this.#clearTimer);
+      const left = this.#lookUntil - monotonic();
+      if (left > 0) this.#offTimer = setTimeout(() => void this.#switch(), left + 1).unref();
+      if (!this.#recording) {
+        this.#recording = true;
+        this.#confirmed.clear();
+        this.#confirmations = Promise.withResolvers();
+        record({ rate: settings.rate });
+        if (workers().length === 0) this.#confirmations.resolve();
+      }
+      if (this.#confirmations !== null) await awaitWithTimeout(this.#confirmations.promise, switchTime);
+    } else if (this.#recording) {
+      this.#recording = false;
+      this.#confirmations = null;
+      record(null);
+      this.#clearTimer = setTimeout(() => this.#ring.clear(), keepTime).unref();
+    }
+  }
+
+  #confirm(worker: number): void {
+    this.#confirmed.add(worker);
+    if (this.#options.workers().every((number) => this.#confirmed.has(number))) this.#confirmations?.resolve();
+  }
+
+  #sendRates(): void {
+    const { seen, sampled, dropped } = this.#totals;
+    const before = this.#reported;
+    this.#reported = { seen, sampled, dropped };
+    const rate = {
+      seen: seen - before.seen,
+      sampled: sampled - before.sampled,
+      dropped: dropped - before.dropped,
+    };
+    for (const tail of this.#tails) tail.rate(rate);
+  }
+
+  #left(tail: LiveTail): void {
+    if (!this.#tails.delete(tail) || this.#tails.size > 0) return;
+    clearInterval(this.#rateTimer);
+    this.#rateTimer = undefined;
+    void this.#switch();
+  }
+}

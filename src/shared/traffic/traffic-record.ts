@@ -1,0 +1,70 @@
+/** What the recorder notes of one exchange, in the form in which the Admin API shows it. Everything secret in it is masked. */
+export interface TrafficEntry {
+  /** Id of the request. */
+  readonly id: string;
+  /** When the request began: ISO 8601 in UTC, with milliseconds. */
+  readonly at: string;
+  /** Address of the client, after the real-ip rules. */
+  readonly client: string;
+  readonly method: string;
+  readonly scheme: 'http' | 'https';
+  readonly host: string;
+  /** Normalised, without the query. */
+  readonly path: string;
+  /** 499: the client disconnected before it was answered. */
+  readonly status: number;
+  readonly by: 'backend' | 'plugin' | 'gateway' | 'nobody';
+  /** Address of the backend, or name of the plugin; null: not known. */
+  readonly who: string | null;
+  /** Why the answer is an error, in one sentence; null: it is none. */
+  readonly reason: string | null;
+  readonly route: NamedEntity | null;
+  readonly service: NamedEntity | null;
+  readonly consumer: {
+    readonly id: string;
+    readonly username: string | null;
+    readonly custom_id: string | null;
+  } | null;
+  /** Id. */
+  readonly credential: string | null;
+  /** Attempts at a backend. */
+  readonly tries: number;
+  /** Address of the last attempt; null: none was made. */
+  readonly backend: string | null;
+  /** Milliseconds: in all, until a backend was first asked, until its first byte, and until the end. Null: no backend. */
+  readonly duration: number;
+  readonly gateway: number;
+  readonly upstream: number | null;
+  readonly receive: number | null;
+  /** Bytes of heads and bodies. */
+  readonly bytes_in: number;
+  readonly bytes_out: number;
+  /** The client disconnected before the answer was complete. */
+  readonly aborted: boolean;
+  /** The record has the timeline of phases, plugins and attempts. */
+  readonly traced: boolean;
+}
+
+export interface NamedEntity {
+  readonly id: string;
+  readonly name: string | null;
+}
+
+/** A record on its way: JSON of its `TrafficEntry`, and of the explanation. */
+export type PostedRecord = readonly [entry: string, explanation: string];
+
+/** How workers record. */
+export interface RecordingOptions {
+  /** Maximum records per second and worker. */
+  readonly rate: number;
+}
+
+/** What a worker has recorded since its last message. */
+export interface TrafficMessage {
+  readonly type: 'traffic';
+  readonly records: readonly PostedRecord[];
+  /** Requests that ended, recorded or not. */
+  readonly seen: number;
+  /** Records that were lost because the control plane was behind. */
+  readonly dropped: number;
+}
