@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { basePath } from './api/client.ts';
 import { RouteError } from './components/error-boundary.tsx';
 import { EmptyState, LoadingState } from './components/states.tsx';
@@ -18,6 +18,24 @@ export interface NewEntitySearch {
   readonly name?: string;
   readonly parent?: string;
   readonly parentId?: string;
+}
+
+/** The filters of `GET /traffic`. */
+export interface TrafficSearch {
+  readonly route?: string;
+  readonly service?: string;
+  readonly consumer?: string;
+  readonly status?: string;
+  readonly method?: string;
+  readonly path?: string;
+  readonly client?: string;
+  readonly min_duration?: string;
+}
+
+export interface PlaygroundSearch {
+  readonly request?: string;
+  readonly method?: string;
+  readonly url?: string;
 }
 
 const list = createRoute({
@@ -53,7 +71,76 @@ const one = createRoute({
   }),
 });
 
-const routeTree = root.addChildren([home, list, create, one]);
+const traffic = createRoute({
+  getParentRoute: () => root,
+  path: '/traffic',
+  component: lazyRouteComponent(() => import('./traffic/traffic-page.tsx'), 'TrafficPage'),
+  validateSearch: (search: Readonly<Record<string, unknown>>): TrafficSearch => ({
+    ...textIn(search, 'route'),
+    ...textIn(search, 'service'),
+    ...textIn(search, 'consumer'),
+    ...textIn(search, 'status'),
+    ...textIn(search, 'method'),
+    ...textIn(search, 'path'),
+    ...textIn(search, 'client'),
+    ...textIn(search, 'min_duration'),
+  }),
+});
+
+const trafficRequest = createRoute({
+  getParentRoute: () => root,
+  path: '/traffic/$id',
+  component: lazyRouteComponent(() => import('./traffic/request-page.tsx'), 'RequestPage'),
+});
+
+const history = createRoute({
+  getParentRoute: () => root,
+  path: '/history',
+  component: lazyRouteComponent(() => import('./history/history-page.tsx'), 'HistoryPage'),
+});
+
+/** `against`: the version to compare with; default: the one before. */
+const historyVersion = createRoute({
+  getParentRoute: () => root,
+  path: '/history/$version',
+  component: lazyRouteComponent(() => import('./history/version-page.tsx'), 'VersionPage'),
+  validateSearch: (search: Readonly<Record<string, unknown>>) => textIn(search, 'against'),
+});
+
+/** `request`: id of a recorded request to begin with. */
+const playground = createRoute({
+  getParentRoute: () => root,
+  path: '/playground',
+  component: lazyRouteComponent(() => import('./playground/playground-page.tsx'), 'PlaygroundPage'),
+  validateSearch: (search: Readonly<Record<string, unknown>>): PlaygroundSearch => ({
+    ...textIn(search, 'request'),
+    ...textIn(search, 'method'),
+    ...textIn(search, 'url'),
+  }),
+});
+
+const plugins = createRoute({
+  getParentRoute: () => root,
+  path: '/plugins',
+  component: lazyRouteComponent(() => import('./plugins/plugins-page.tsx'), 'PluginsPage'),
+});
+
+const apis = createRoute({
+  getParentRoute: () => root,
+  path: '/apis',
+  component: lazyRouteComponent(() => import('./apis/apis-page.tsx'), 'ApisPage'),
+});
+
+const api = createRoute({
+  getParentRoute: () => root,
+  path: '/apis/$id',
+  component: lazyRouteComponent(() => import('./apis/api-page.tsx'), 'ApiPage'),
+});
+
+const routeTree = root.addChildren([
+  ...[home, list, create, one],
+  ...[traffic, trafficRequest, history, historyVersion, playground, plugins, apis, api],
+]);
 
 export const router = createRouter({
   routeTree,

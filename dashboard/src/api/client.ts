@@ -1,7 +1,7 @@
 import { readToken, signedOut } from '../session/session.ts';
 
 /** Where the Admin API is: `/api`, below the path of the dashboard. */
-const root = new URL('api', document.baseURI).pathname;
+export const apiRoot = new URL('api', document.baseURI).pathname;
 
 /** The path of the dashboard itself, for the router. */
 export const basePath = new URL(document.baseURI).pathname;
@@ -47,7 +47,7 @@ export async function call<T>(method: Method, path: string, options: CallOptions
   const headers: Record<string, string> = { accept: 'application/json' };
   if (token !== null) headers['authorization'] = `Bearer ${token}`;
   if (body !== undefined) headers['content-type'] = 'application/json';
-  const response = await fetch(`${root}${path}`, {
+  const response = await fetch(`${apiRoot}${path}`, {
     method,
     headers,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

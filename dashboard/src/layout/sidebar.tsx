@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { type Caller, nodeQuery, schemaListQuery } from '../api/queries.ts';
 import { collectionsOf, groups } from '../config/collections.ts';
 import { signOut } from '../session/session.ts';
+import { pages } from './pages.ts';
 import { applyTheme, nextTheme, readTheme, type Theme } from './theme.ts';
 
 const themeNames: Readonly<Record<Theme, string>> = {
@@ -23,6 +24,20 @@ export function Sidebar({ caller }: { readonly caller: Caller | undefined }) {
         Sluicegate
       </Link>
       <nav aria-label="Pages">
+        <ul className="nav-group">
+          {pages.map(({ to, title }) => (
+            <li key={to}>
+              <Link
+                to={to}
+                className="nav-link"
+                activeOptions={{ exact: to === '/' }}
+                activeProps={{ 'aria-current': 'page' }}
+              >
+                {title}
+              </Link>
+            </li>
+          ))}
+        </ul>
         {groups.map((group) => {
           const shown = collections.filter((collection) => collection.group === group);
           if (shown.length === 0) return null;

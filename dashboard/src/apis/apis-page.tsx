@@ -1,0 +1,3 @@
+export function ApisPage() {
+  return <h1>APIs</h1>;
+}

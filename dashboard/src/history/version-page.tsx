@@ -1,0 +1,3 @@
+export function VersionPage() {
+  return <h1>Version</h1>;
+}

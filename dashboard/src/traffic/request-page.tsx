@@ -1,0 +1,3 @@
+export function RequestPage() {
+  return <h1>Request</h1>;
+}
