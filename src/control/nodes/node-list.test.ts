@@ -41,7 +41,7 @@ const seen = (report: NodeReport, seenAt: number): SeenNode => ({
 
 describe('the list of nodes', () => {
   it('marks nodes that have not reported for 15 s, and shows them last', async () => {
-    const nodes = [seen(reportOf('a'), 84_999), seen(reportOf('b', { notReady: 'it is stopping' }), 85_000)];
+    const nodes = [seen(reportOf('a'), 84_999), seen(reportOf('b', { notReady: 'it is stopping' }), 90_000)];
     const { nodes: listed } = await listOf(100_000, nodes).read();
     assert.deepEqual(
       listed.map(({ report, state }) => [report.id, state]),

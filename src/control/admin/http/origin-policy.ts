@@ -38,8 +38,8 @@ const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 const ownSites = new Set(['same-origin', 'none']);
 
 /**
- * No foreign page has a token. Without one, and with a client certificate, which browsers add by themselves, any page open in a browser that can reach the API could send it requests: by a plain form post,
- * which needs no preflight, or under a name that its owner makes resolve to the API's address (DNS rebinding). So a
+ * No foreign page has a token. Without one, and with a client certificate, which browsers add by themselves, any page open in a browser that
+ * can reach the API could send it requests: by a plain form post, which needs no preflight, or under a name that its owner makes resolve to the API's address (DNS rebinding). So a
  * foreign `Origin` may neither read nor write, and a `Host` that does not name the gateway is refused.
  * Origins are compared with scheme and port: what the proxy serves on its port is not part of the Admin API.
  */
@@ -62,7 +62,7 @@ export function createOriginPolicy(options: OriginPolicyOptions): OriginPolicy {
       if (!safeMethods.has(request.method) && !isTrusted(request)) throw foreignOrigin(request.origin);
     },
     checkPage(request) {
-      if (!isTrusted(request)) throw foreignOrigin(request.origin, 'view events');
+      if (!isTrusted(request)) throw foreignOrigin(request.origin, 'may not view events');
     },
     allowOrigin(request, token) {
       if (guiOrigins.length > 0) {
@@ -82,12 +82,11 @@ function foreignHost(host: string | undefined) {
   );
 }
 
-function foreignOrigin(origin: string | undefined, what = 'change the configuration') {
+function foreignOrigin(origin: string | undefined, refusal = 'may not change the configuration') {
   const who = origin === undefined ? 'A page of another site' : `Origin '${quoted(origin)}'`;
   return plainError(
     403,
-    `${who} may not ${what}: add its origin to admin_gui_url (SLUICEGATE_ADMIN_GUI_URL), ` +
-      'or set SLUICEGATE_ADMIN_TOKEN',
+    `${who} ${refusal}: add its origin to admin_gui_url (SLUICEGATE_ADMIN_GUI_URL), ` + 'or set SLUICEGATE_ADMIN_TOKEN',
   );
 }
 
