@@ -17,6 +17,7 @@ export function unitTests(): Step {
     'unit tests',
     files.filter((file) => !file.endsWith('.integration.test.ts')),
     Math.max(2, availableParallelism()),
+    '--grouped',
   );
 }
 
@@ -31,8 +32,9 @@ export function integrationTests(): Step {
   return testStep('integration and conformance', [...longFiles, ...others], 2);
 }
 
-function testStep(name: string, files: readonly string[], concurrency: number): Step {
-  const { command, argv } = script(name, 'scripts/lib/run-test-files.ts', `${concurrency}`, `${timeout}`, ...files);
+function testStep(name: string, files: readonly string[], concurrency: number, ...options: readonly string[]): Step {
+  const rest = [...options, `${concurrency}`, `${timeout}`, ...files];
+  const { command, argv } = script(name, 'scripts/lib/run-test-files.ts', ...rest);
   return {
     name: `${name} (${files.length} files)`,
     command,
