@@ -7,10 +7,16 @@ import { EntityPage } from './config/entity-page.tsx';
 import { NewEntityPage } from './config/new-entity-page.tsx';
 import { HomePage } from './home/home-page.tsx';
 import { Shell } from './layout/shell.tsx';
+import { overviewSearch } from './overview/ranges.ts';
 
 const root = createRootRoute({ component: Shell, errorComponent: RouteError, notFoundComponent: NotFound });
 
-const home = createRoute({ getParentRoute: () => root, path: '/', component: HomePage });
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: HomePage,
+  validateSearch: overviewSearch,
+});
 
 /** Values of a new entity that the link to its form sets: the parent, the plugin, or the row to clone. */
 export interface NewEntitySearch {

@@ -1,14 +1,27 @@
-import { useSuspenseQuery } from '@tanstack/react-query';
-import { lazy, useState } from 'react';
+import { useQueries } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
 import { rowsQuery } from '../api/queries.ts';
+import { LoadingState } from '../components/states.tsx';
 import { FirstRun } from './first-run.tsx';
 
-const OverviewPage = lazy(async () => ({ default: (await import('../overview/overview-page.tsx')).OverviewPage }));
+const loadOverview = () => import('../overview/overview-page.tsx');
+const OverviewPage = lazy(async () => ({ default: (await loadOverview()).OverviewPage }));
 
-/** An empty gateway shows how to begin; another one what is going on. */
+/** An empty gateway shows how to begin; another one what is going on, also while its database is unavailable. */
 export function HomePage() {
-  const { data: services } = useSuspenseQuery(rowsQuery('/services', 1));
-  const { data: routes } = useSuspenseQuery(rowsQuery('/routes', 1));
-  const [wasEmpty] = useState(services.rows.length + routes.rows.length === 0);
-  return wasEmpty ? <FirstRun /> : <OverviewPage />;
+  // The code arrives while the gateway answers.
+  useState(loadOverview);
+  const [services, routes] = useQueries({ queries: [rowsQuery('/services', 1), rowsQuery('/routes', 1)] });
+  const [empty, setEmpty] = useState<boolean | null>(null);
+  if (empty === null && !services.isPending && !routes.isPending) {
+    setEmpty(services.data?.rows.length === 0 && routes.data?.rows.length === 0);
+  }
+  if (empty === null) return <LoadingState />;
+  return empty ? (
+    <FirstRun />
+  ) : (
+    <Suspense fallback={<LoadingState />}>
+      <OverviewPage />
+    </Suspense>
+  );
 }

@@ -30,7 +30,7 @@ export function Sidebar({ caller }: { readonly caller: Caller | undefined }) {
               <Link
                 to={to}
                 className="nav-link"
-                activeOptions={{ exact: to === '/' }}
+                activeOptions={{ exact: to === '/', includeSearch: false }}
                 activeProps={{ 'aria-current': 'page' }}
               >
                 {title}
