@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Backend, startBackend } from '../support/backend.ts';
+import { type BackendHandler, startBackend } from '../support/backend.ts';
 import { CertificateAuthority } from '../support/certificate-authority.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { activeChecks } from '../support/health-rig.ts';
@@ -65,18 +65,14 @@ export async function keepBusy(gateway: TestGateway): Promise<Busy> {
   await send(3, '/nowhere');
   return {
     ...{ ids, sent, failingTarget, ask, ofAda: limit + 4 },
-    [Symbol.asyncDispose]: () => close(backend),
+    [Symbol.asyncDispose]: () => backend.close(),
   };
 }
 
 const limit = 9;
 const key = 'a-key-of-the-test';
 
-const answer: NonNullable<Parameters<typeof startBackend>[0]>['handler'] = (request, response) => {
+const answer: BackendHandler = (request, response) => {
   response.statusCode = request.url?.includes('failing') === true ? 500 : 200;
   response.end('ok');
 };
-
-async function close(backend: Backend): Promise<void> {
-  await backend.close();
-}

@@ -119,11 +119,13 @@ function eventOf(block: string): StreamEvent | null {
 
 function pause(time: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, time);
-    signal.addEventListener('abort', () => {
+    const timer = setTimeout(done, time);
+    signal.addEventListener('abort', done);
+    function done(): void {
       clearTimeout(timer);
+      signal.removeEventListener('abort', done);
       resolve();
-    });
+    }
   });
 }
 

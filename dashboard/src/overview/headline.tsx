@@ -98,8 +98,8 @@ export function LiveHeadline({
       <dl className="card ov-strip">
         <Cell label="In flight" value={latest === null ? '–' : countText(latest.in_flight)} />
         <Cell label="Connections" value={latest === null ? '–' : countText(latest.connections)} />
-        <Cell label="Received" value={bytesRate(latest, 'bytes_in')} unit="a second" />
-        <Cell label="Sent" value={bytesRate(latest, 'bytes_out')} unit="a second" />
+        <Cell label="Received" value={bytesRate(latest, 'bytes_in')} unit="/s" />
+        <Cell label="Sent" value={bytesRate(latest, 'bytes_out')} unit="/s" />
         <Cell label="Retries" value={ofMinute(overview, 'retries')} unit="last minute" />
         <Cell label="Failed attempts" value={ofMinute(overview, 'backend_failures')} unit="last minute" />
         <Cell label="Malformed" value={ofMinute(overview, 'bad_requests')} unit="last minute" />

@@ -11,7 +11,7 @@ interface LimitsProps {
   readonly period: string;
 }
 
-/** Which limits are being hit, and by whom. */
+/** Which limits are being hit, and by which consumers. */
 export function Limits({ hits, limited, period }: LimitsProps) {
   return (
     <section className="card ov-list" aria-labelledby="limits">

@@ -87,7 +87,7 @@ function options(
         ticks: { show: false },
         size: 22,
         gap: 4,
-        space: 52,
+        space: 40,
         values: (_plot, splits, _axis, _space, increment) => splits.map((time) => timeText(time, increment)),
       },
       {
