@@ -12,6 +12,7 @@ export function unitTests(): Step {
     'examples/**/*.test.ts',
     'benchmarks/**/*.test.ts',
     'bin/*.test.ts',
+    'dashboard/src/**/*.test.ts',
   );
   return testStep(
     'unit tests',
@@ -26,9 +27,11 @@ export const longFiles = ['test/deploy/pages.integration.test.ts', 'test/store/k
 
 /** Tests of several parts together, with real sockets, processes and services. */
 export function integrationTests(): Step {
-  const others = findFiles('src/**/*.integration.test.ts', 'test/**/*.test.ts').filter(
-    (file) => !longFiles.includes(file),
-  );
+  const others = findFiles(
+    'src/**/*.integration.test.ts',
+    'dashboard/src/**/*.integration.test.ts',
+    'test/**/*.test.ts',
+  ).filter((file) => !longFiles.includes(file));
   return testStep('integration and conformance', [...longFiles, ...others], 2);
 }
 

@@ -9,13 +9,13 @@ export const basePath = new URL(document.baseURI).pathname;
 /** An answer other than success. */
 export class ApiError extends Error {
   readonly status: number;
-  /** Messages by field, as deep as the fields. */
+  /** Messages by field, as deep as the fields; or by parameter of the query. */
   readonly fields: Readonly<Record<string, unknown>>;
   /** How to fix the request; null: unknown. */
   readonly hint: string | null;
 
   constructor(status: number, body: unknown) {
-    const { message, fields, hint } = Object(body) as Readonly<Record<string, unknown>>;
+    const { message, options, fields = options, hint } = Object(body) as Readonly<Record<string, unknown>>;
     super(typeof message === 'string' ? message : `The Admin API answered with status ${status}`);
     this.name = 'ApiError';
     this.status = status;
