@@ -148,7 +148,10 @@ describe('a record', () => {
 
     const slow = await recorded('GET /slow/silent HTTP/1.1');
     assert.equal(slow.status, 504);
-    assert.equal(slow.reason, 'The time for the answer of the backend was over (read_timeout of the service).');
+    assert.equal(
+      slow.reason,
+      'The answer of the backend timed out (read_timeout of the service): no answer within 50 ms.',
+    );
     assert.deepEqual([slow.explanation.why.cause.name, slow.explanation.why.cause.field], ['slow', 'read_timeout']);
 
     const empty = await recorded('GET /empty HTTP/1.1');

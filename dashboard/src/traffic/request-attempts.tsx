@@ -13,6 +13,7 @@ interface RequestAttemptsProps {
 /** How a backend was chosen, and each attempt at one. */
 export function RequestAttempts({ explanation, attempts, choices }: RequestAttemptsProps) {
   const { service } = explanation;
+  if (service == null && attempts.length === 0) return null;
   return (
     <section className="card" aria-labelledby="attempts">
       <h2 id="attempts">Backend</h2>

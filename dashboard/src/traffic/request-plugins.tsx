@@ -17,7 +17,9 @@ export function RequestPlugins({ plugins }: { readonly plugins: readonly PluginV
             <thead>
               <tr>
                 <th scope="col">Plugin</th>
-                <th scope="col">Scope</th>
+                <th scope="col" className="scope">
+                  Scope
+                </th>
                 <th scope="col">Decided, changed</th>
                 <th scope="col" className="number">
                   Took
@@ -42,7 +44,7 @@ function PluginRow({ plugin: { name, id, scope, ran, because, ms, phases } }: { 
       <th scope="row">
         <EntityLink entity="plugins" id={id} name={name} />
       </th>
-      <td>{scope.map(visibleText).join(', ')}</td>
+      <td className="scope">{scope.map(visibleText).join(', ')}</td>
       <td>
         {ran ? (
           <ul>

@@ -114,7 +114,7 @@ function WhyNot({ route: { failed, but, more_failures: more = 0, met = [] } }: {
       <span className="mono">
         <Values values={failed.got} />
       </span>{' '}
-      is not{' '}
+      {failed.condition === 'path' ? isNotBelow(failed) : 'is not'}{' '}
       <span className="mono">
         <Values values={failed.wanted} />
       </span>
@@ -122,6 +122,10 @@ function WhyNot({ route: { failed, but, more_failures: more = 0, met = [] } }: {
       {met.length > 0 && <span className="muted"> (its {met.map(visibleText).join(', ')} is met)</span>}
     </>
   );
+}
+
+function isNotBelow({ wanted }: RouteCondition): string {
+  return wanted[0]?.startsWith('~') === true ? 'does not match' : 'is not below';
 }
 
 function Values({ values }: { readonly values: readonly string[] }) {

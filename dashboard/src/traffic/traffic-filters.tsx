@@ -4,6 +4,7 @@ import { rowsQuery } from '../api/queries.ts';
 import { labelOf } from '../config/labels.ts';
 import type { TrafficSearch } from '../router.tsx';
 import { type FilterName, filterNames, hasFilter, mayBeNone, statusList, toggledStatus } from './filter-query.ts';
+import { useNarrow } from './use-narrow.ts';
 import { visibleText } from './visible-text.ts';
 
 /** Statuses that people look for. */
@@ -43,6 +44,8 @@ interface TrafficFiltersProps {
 /** The filters are in the address of the page: a field changes it with Enter, or when it is left. */
 export function TrafficFilters({ search, change, problems }: TrafficFiltersProps) {
   const active = statusList(search.status);
+  const narrow = useNarrow();
+  const [open, setOpen] = useState(!narrow || hasFilter(search));
   const set = (name: FilterName, value: string | undefined): void => change(withFilter(search, name, value));
   return (
     <search aria-label="Filters" className="traffic-filters">
@@ -65,17 +68,20 @@ export function TrafficFilters({ search, change, problems }: TrafficFiltersProps
           </button>
         )}
       </fieldset>
-      <div className="filter-fields">
-        {fields.map((field) => (
-          <FilterInput
-            key={field.name}
-            field={field}
-            value={search[field.name]}
-            problem={problems[field.name] ?? null}
-            set={(value) => set(field.name, value)}
-          />
-        ))}
-      </div>
+      <details className="more" open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>Filters</summary>
+        <div className="filter-fields">
+          {fields.map((field) => (
+            <FilterInput
+              key={field.name}
+              field={field}
+              value={search[field.name]}
+              problem={problems[field.name] ?? null}
+              set={(value) => set(field.name, value)}
+            />
+          ))}
+        </div>
+      </details>
     </search>
   );
 }

@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { memo, type RefObject, useEffect, useState } from 'react';
+import { memo, type RefObject, useEffect } from 'react';
 import { bytesText, durationText, momentText, statusClass, timeText } from './format.ts';
 import type { TrafficRecord } from './records.ts';
+import { useNarrow } from './use-narrow.ts';
 import { beginningOf, visibleText } from './visible-text.ts';
 import { WireText } from './wire-text.tsx';
 
@@ -18,7 +19,8 @@ const maxPath = 300;
 
 /** Records of any number: only those in view are in the document. */
 export function TrafficList({ records, scroller, atTop }: TrafficListProps) {
-  const height = useRowHeight();
+  // As in the style sheet, where narrow pages have two lines in a row.
+  const height = useNarrow() ? 62 : 34;
   const virtual = useVirtualizer({
     count: records.length,
     getScrollElement: () => scroller.current,
@@ -131,7 +133,10 @@ function Nothing() {
 
 /** Who answered; of an error, why. */
 function answererText({ by, who, reason, aborted, tries }: TrafficRecord): string {
-  if (reason !== null) return visibleText(beginningOf(reason, maxPath));
+  if (reason !== null) {
+    const said = by === 'plugin' && who !== null ? shortReason(reason, who) : reason;
+    return visibleText(beginningOf(said, maxPath));
+  }
   const again = tries > 1 ? `, ${tries} tries` : '';
   const left = aborted ? ', client left' : '';
   const name = who === null ? '' : ` ${visibleText(beginningOf(who, maxPath))}`;
@@ -139,15 +144,8 @@ function answererText({ by, who, reason, aborted, tries }: TrafficRecord): strin
   return by === 'plugin' ? `plugin${name}${left}` : `${by}${left}`;
 }
 
-/** As in the style sheet, where narrow pages have two lines in a row. */
-function useRowHeight(): number {
-  const query = '(max-width: 56rem)';
-  const [narrow, setNarrow] = useState(() => matchMedia(query).matches);
-  useEffect(() => {
-    const list = matchMedia(query);
-    const change = (): void => setNarrow(list.matches);
-    list.addEventListener('change', change);
-    return () => list.removeEventListener('change', change);
-  }, []);
-  return narrow ? 62 : 34;
+/** `key-auth: No API key found in request.` instead of the whole sentence: the line has the status already. */
+function shortReason(reason: string, plugin: string): string {
+  const beginning = `The plugin ${plugin} answered `;
+  return reason.startsWith(beginning) ? `${plugin}: ${reason.slice(beginning.length).replace(/^\d+: /, '')}` : reason;
 }

@@ -8,7 +8,7 @@ import { whyOf } from '../explain/document/why.ts';
 import type { AnswerPart } from '../explain/explained.ts';
 import type { Exchange } from '../request/exchange.ts';
 import type { NearRoutes } from './near-routes.ts';
-import { entryOf, explainedBy } from './record-parts.ts';
+import { entryOf, explainedBy, isUnanswered } from './record-parts.ts';
 import { RecordingTrace } from './recording-trace.ts';
 
 /** Maximum characters of an explanation. */
@@ -48,7 +48,7 @@ export function lateRecord(x: Exchange, zone: AddressZone, routes: NearRoutes): 
 
 /** Who answered, without the spans. */
 function lateAnswerer(x: Exchange): Pick<AnswerPart, 'by' | 'who'> {
-  if (x.status === 0) return { by: 'nobody', who: null };
+  if (isUnanswered(x)) return { by: 'nobody', who: null };
   if (x.error !== null) return { by: 'gateway', who: null };
   if (x.responseSource === 'upstream') return { by: x.upstreamStatus > 0 ? 'backend' : 'plugin', who: backendOf(x) };
   const replied = x.upstreamStartedMono === 0 ? (x.plan.access[x.accessAt]?.name ?? null) : null;

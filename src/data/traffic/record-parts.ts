@@ -1,11 +1,12 @@
 import type { Reply } from '../../plugin-sdk/reply.ts';
 import type { TrafficEntry } from '../../shared/traffic/traffic-record.ts';
+import { utf8FromLatin1 } from '../../shared/util/bytes/latin1.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import { requestBytes, responseBytes } from '../answer/log-record.ts';
 import { sentBlock } from '../answer/response-head.ts';
 import { milliseconds } from '../answer/server-timing.ts';
 import { addressText } from '../explain/document/attempts-part.ts';
-import type { Why } from '../explain/document/why.ts';
+import type { Why } from '../explain/document/causes.ts';
 import { notExplained } from '../explain/explain-mode.ts';
 import type { AnswerPart, Explained, SeenAnswer } from '../explain/explained.ts';
 import type { Exchange } from '../request/exchange.ts';
@@ -20,18 +21,22 @@ const maxReply = 4_096;
 
 /** The exchange as the parts of an explanation read it. */
 export function explainedBy(x: Exchange, recorder: RecordingTrace): Explained {
-  const answer: SeenAnswer | null =
-    x.status === 0
-      ? null
-      : {
-          status: x.status,
-          block: sentBlock(x),
-          bytes: x.bytesSent,
-          beginning: recorder.reply === null ? '' : textOf(recorder.reply),
-          trailers: '',
-          head: null,
-        };
+  const answer: SeenAnswer | null = isUnanswered(x)
+    ? null
+    : {
+        status: x.status,
+        block: sentBlock(x),
+        bytes: x.bytesSent,
+        beginning: recorder.reply === null ? '' : textOf(recorder.reply),
+        trailers: '',
+        head: null,
+      };
   return { x, recorder, mode: notExplained, ending: x.clientAborted ? 'broken' : 'complete', answer, held: null };
+}
+
+/** The client disconnected before an answer began. */
+export function isUnanswered({ status, clientAborted, headSent }: Exchange): boolean {
+  return status === 0 || (status === clientClosedRequest && clientAborted && !headSent);
 }
 
 /** The body of a plugin's reply, as far as its message is in it. */
@@ -58,7 +63,7 @@ export function entryOf(
     method: head.method,
     scheme: x.clientScheme,
     host: head.host.slice(0, maxHost),
-    path: (x.path === '' ? head.rawPath : x.path).slice(0, maxPath),
+    path: utf8FromLatin1(x.path === '' ? head.rawPath : x.path).slice(0, maxPath),
     status: x.status === 0 ? clientClosedRequest : x.status,
     by,
     who,

@@ -1,4 +1,5 @@
 import { maskedTarget } from '../../../shared/logs/masked-arguments.ts';
+import { utf8FromLatin1 } from '../../../shared/util/bytes/latin1.ts';
 import { maskedHeaders } from '../../answer/log-record.ts';
 import type { Exchange } from '../../request/exchange.ts';
 
@@ -13,7 +14,7 @@ export function requestPart(x: Exchange): Readonly<Record<string, unknown>> {
     scheme: x.clientScheme,
     host: head.host,
     path_as_sent: head.rawPath,
-    path: x.path === '' ? null : x.path,
+    path: x.path === '' ? null : utf8FromLatin1(x.path),
     query: mark < 0 ? null : target.slice(mark + 1),
     http_version: head.httpVersion,
     headers: maskedHeaders(x, head.block),

@@ -1,4 +1,5 @@
 import { shownField } from '../../../shared/logs/masked-arguments.ts';
+import { utf8FromLatin1 } from '../../../shared/util/bytes/latin1.ts';
 import { conditionField } from '../../answer/route-row.ts';
 import type { Exchange } from '../../request/exchange.ts';
 import type { ExplainedCondition, ExplainedRoute } from '../../router/explain-match.ts';
@@ -59,7 +60,7 @@ function named({ route }: ExplainedRoute<RuntimeRoute>): Readonly<Record<string,
 }
 
 function shown(x: Exchange, { kind, name, wanted, got }: ExplainedCondition): ShownCondition {
-  if (kind !== 'header') return { condition: kind, wanted: capped(wanted), got: capped(got) };
+  if (kind !== 'header') return { condition: kind, wanted: capped(wanted), got: capped(got, utf8FromLatin1) };
   // The condition of a route may contain a key, or what plugins mask.
   const field = conditionField(name);
   const hidden = (values: readonly string[]): readonly string[] =>

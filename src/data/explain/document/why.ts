@@ -1,26 +1,9 @@
 import { type ErrorEntry, errors } from '../../../shared/errors.ts';
 import type { ConditionKind } from '../../router/explain-match.ts';
 import type { AnswerPart, Explained } from '../explained.ts';
+import { causeText, causingPlugin, ofRoute, ofService, ofSettings, type Why } from './causes.ts';
 import { routeLabel } from './route-label.ts';
-
-/** What to look at, or to change. */
-export interface Cause {
-  /** Schema name of the entity; null: it is a setting of the node, or nothing in particular. */
-  readonly entity: 'routes' | 'services' | 'upstreams' | 'plugins' | null;
-  readonly id: string | null;
-  readonly name: string | null;
-  /** The field of the entity; null: the entity as a whole. */
-  readonly field: string | null;
-  /** Names of settings of the node. */
-  readonly settings: readonly string[];
-}
-
-/** Why a request was refused or failed. */
-export interface Why {
-  /** One sentence. */
-  readonly sentence: string;
-  readonly cause: Cause | null;
-}
+import { answerTooLarge, bodyTooLarge, clientLeft } from './why-ended.ts';
 
 const firstFailure = 400;
 
@@ -28,8 +11,10 @@ const firstFailure = 400;
 export function whyOf(explained: Explained, answer: AnswerPart): Why | null {
   const { x } = explained;
   const { status, by, who, message } = answer;
-  if (status === null || status < firstFailure) return null;
-  if (x.error !== null) return whyError(x.error, explained);
+  if (status === null) return explained.ending === 'broken' && x.clientAborted ? clientLeft(explained) : null;
+  if (status < firstFailure) return null;
+  const error = x.error ?? (x.clientAborted && by === 'gateway' ? brokenOff(status) : null);
+  if (error !== null) return whyError(error, explained);
   if (by === 'plugin') {
     const said = message === null ? '' : `: ${message}`;
     const failed = hasFailed(explained, who);
@@ -69,8 +54,8 @@ const reasons = new Map<ErrorEntry, Reason>([
     errors.connectFailed,
     (it) => ({ sentence: `The backend could not be reached${causeText(it)}.`, cause: ofService(it, null) }),
   ],
-  [errors.connectTimeout, (it) => expired(it, 'connection', 'connect_timeout')],
-  [errors.sendTimeout, (it) => expired(it, 'backend', 'write_timeout')],
+  [errors.connectTimeout, (it) => expired(it, 'connection to the backend', 'connect_timeout')],
+  [errors.sendTimeout, (it) => expired(it, 'request on its way to the backend', 'write_timeout')],
   [errors.firstByteTimeout, (it) => expired(it, 'answer of the backend', 'read_timeout')],
   [errors.idleTimeout, (it) => expired(it, 'rest of the answer', 'read_timeout')],
   [errors.totalTimeout, (it) => expired(it, 'request', null)],
@@ -89,32 +74,27 @@ const reasons = new Map<ErrorEntry, Reason>([
     errors.badResponse,
     (it) => ({ sentence: `The answer of the backend was not valid HTTP${causeText(it)}.`, cause: ofService(it, null) }),
   ],
-  [
-    errors.payloadTooLarge,
-    (it) => ({
-      sentence: 'The request body is larger than the gateway or a plugin accepts.',
-      cause: ofSettings(it, 'nginx_http_client_max_body_size'),
-    }),
-  ],
+  [errors.payloadTooLarge, bodyTooLarge],
   [
     errors.requestSizeExceeded,
     (it) => ({
-      sentence: 'The request body is larger than a plugin permits.',
+      sentence: 'The request body is larger than the plugin request-size-limiting permits.',
       cause: causingPlugin(it, 'request-size-limiting'),
     }),
   ],
+  [errors.responseTooLarge, answerTooLarge],
   [
     errors.requestTimeout,
-    (it) => ({
+    () => ({
       sentence: 'The client sent its request too slowly.',
-      cause: ofSettings(it, 'nginx_http_client_body_timeout', 'client_body_min_rate'),
+      cause: ofSettings('nginx_http_client_body_timeout', 'client_body_min_rate'),
     }),
   ],
   [
     errors.overloaded,
-    (it) => ({
+    () => ({
       sentence: 'The worker was overloaded, or its memory for bodies was used up.',
-      cause: ofSettings(it, 'overload_lag', 'overload_heap', 'body_memory'),
+      cause: ofSettings('overload_lag', 'overload_heap', 'body_memory'),
     }),
   ],
   [
@@ -127,6 +107,12 @@ const reasons = new Map<ErrorEntry, Reason>([
   ],
   [errors.unexpected, unexpected],
 ]);
+
+/** The error with which a connection was closed in the middle of its request. */
+function brokenOff(status: number): ErrorEntry | null {
+  const all = [errors.badRequest, errors.requestTimeout, errors.payloadTooLarge];
+  return all.find((error) => error.status === status) ?? null;
+}
 
 function whyError(error: ErrorEntry, explained: Explained): Why {
   const reason = reasons.get(error);
@@ -189,7 +175,7 @@ function expired(explained: Explained, what: string, field: string | null): Why 
   const set = x.policy?.timeouts == null ? null : causingPlugin(explained, 'timeouts');
   const where = set !== null ? 'config of the plugin timeouts' : field === null ? '' : `${field} of the service`;
   return {
-    sentence: `The time for the ${what} was over${where === '' ? '' : ` (${where})`}.`,
+    sentence: `The ${what} timed out${where === '' ? '' : ` (${where})`}${causeText(explained)}.`,
     cause: set ?? ofService(explained, field),
   };
 }
@@ -208,29 +194,4 @@ function hasFailed({ recorder }: Explained, plugin: string | null): boolean {
   return recorder.spans.some(
     ({ kind, name, facts }) => kind === 'plugin' && name === plugin && facts['decided'] === 'failed',
   );
-}
-
-function causeText({ x }: Explained): string {
-  return x.failureCause === '' ? '' : `: ${x.failureCause}`;
-}
-
-/** A plan has one instance of each plugin. */
-function causingPlugin({ x }: Explained, plugin: string | null): Cause | null {
-  const { plan, snapshot } = x;
-  const instance = [...plan.all, ...snapshot.globalPlan.rewrite].find(({ name }) => name === plugin);
-  return instance === undefined
-    ? null
-    : { entity: 'plugins', id: instance.id, name: instance.name, field: 'config', settings: [] };
-}
-
-function ofRoute({ x: { route } }: Explained, field: string): Cause | null {
-  return route === null ? null : { entity: 'routes', id: route.id, name: route.name, field, settings: [] };
-}
-
-function ofService({ x: { service } }: Explained, field: string | null): Cause | null {
-  return service === null ? null : { entity: 'services', id: service.id, name: service.name, field, settings: [] };
-}
-
-function ofSettings(_explained: Explained, ...settings: readonly string[]): Cause {
-  return { entity: null, id: null, name: null, field: null, settings };
 }
