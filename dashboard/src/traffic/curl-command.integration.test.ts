@@ -150,6 +150,21 @@ describe('a request as a curl command', { timeout: 60_000 }, () => {
     assert.match(missing.join(), /body/);
   });
 
+  test('nor is one whose content coding was removed, one that is no text, or one that was left out', () => {
+    const gzip = { host: 'api.test', 'content-encoding': 'gzip' };
+    for (const request of [
+      { headers: gzip, body: { text: 'decoded', truncated: false } },
+      { body: { base64: 'AAEC', truncated: false } },
+      { body: { reason: 'decoded: no memory' } },
+      { body: '7 bytes' },
+    ]) {
+      const { command, missing } = curlCommand({ ...plain, ...request }, { host: '127.0.0.1', port: 1 });
+      assert.match(command, /--data-binary '@FILL_IN_body_file'$/);
+      assert.equal(missing.length, 1);
+      assert.ok(!command.includes('decoded') && !command.includes('AAEC'), command);
+    }
+  });
+
   test('over TLS the server name is that of the request', () => {
     const tls = { version: 'TLSv1.3', server_name: 'api.test' };
     const { command } = curlCommand(

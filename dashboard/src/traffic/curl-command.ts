@@ -1,3 +1,4 @@
+import { type RecordedBody, recordedBody } from './recorded-body.ts';
 import type { HeaderValues, RequestView } from './records.ts';
 
 export interface CurlCommand {
@@ -121,31 +122,24 @@ function headerWords(
   return words;
 }
 
-/** A recorded body; docs/traffic.md says when there is one. */
-export interface RecordedBody {
-  readonly text: string;
-  readonly truncated: boolean;
-}
-
-/** Null: the record has no body, only its size. */
-export function recordedBody(body: unknown): RecordedBody | null {
-  const { text, truncated } = Object(body) as { readonly text?: unknown; readonly truncated?: unknown };
-  return typeof text === 'string' ? { text, truncated: truncated === true } : null;
-}
-
-function bodyWords({ body }: RequestView, placeholders: string[], missing: string[]): readonly string[] {
-  const recorded = recordedBody(body);
+function bodyWords({ body, headers }: RequestView, placeholders: string[], missing: string[]): readonly string[] {
+  const recorded = recordedBody(body, headers);
   if (recorded === null && (body === undefined || body === null || body === 'none')) return [];
-  // A single quote in the body is quoted, and an @ at its beginning is no file for this option.
-  if (recorded !== null && !recorded.truncated && !recorded.text.includes(masked) && !unsafe.test(recorded.text))
-    return ['--data-raw', quoted(recorded.text)];
+  const text = recorded?.text ?? null;
+  // An @ at the beginning is no file for this option.
+  if (bodyProblem(recorded) === null && text !== null) return ['--data-raw', quoted(text)];
   missing.push(`The body is not in the command: ${bodyProblem(recorded)}. Name a file that contains it.`);
   placeholders.push('FILL_IN_body_file');
   return ['--data-binary', "'@FILL_IN_body_file'"];
 }
 
-function bodyProblem(recorded: RecordedBody | null): string {
+/** Null: the text is the whole body. */
+function bodyProblem(recorded: RecordedBody | null): string | null {
   if (recorded === null) return 'it was not recorded';
-  if (recorded.truncated) return 'only its beginning was recorded';
-  return recorded.text.includes(masked) ? 'parts of it are masked' : 'it has characters that a terminal would obey';
+  const { text, base64, truncated, encoded: wasEncoded } = recorded;
+  if (text === null) return base64 === null ? 'it was not recorded' : 'it is no text';
+  if (truncated) return 'only its beginning was recorded';
+  if (wasEncoded) return 'it was recorded without its content coding';
+  if (text.includes(masked)) return 'parts of it are masked';
+  return unsafe.test(text) ? 'it has characters that a terminal would obey' : null;
 }

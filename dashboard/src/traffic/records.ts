@@ -185,7 +185,6 @@ export interface AnswerView {
   readonly message: string | null;
   readonly headers: HeaderValues;
   readonly trailers?: HeaderValues;
-  readonly body?: unknown;
   readonly body_bytes: number;
   readonly complete: boolean;
 }
@@ -209,6 +208,7 @@ export interface Explanation {
   readonly balancer?: readonly BalancerChoice[] | null;
   readonly attempts?: readonly AttemptView[] | null;
   readonly answer?: AnswerView;
+  /** Only where bodies are recorded, and the caller may see them. */
   readonly response?: { readonly body?: unknown };
   readonly timeline?: readonly Moment[] | null;
   readonly truncated?: boolean;

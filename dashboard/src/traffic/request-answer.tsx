@@ -39,7 +39,7 @@ export function RequestAnswer({ answer, explanation }: RequestAnswerProps) {
           <HeaderTable headers={trailers} name="Trailers" />
         </>
       )}
-      <BodyText body={explanation.response?.body ?? answer.body} />
+      <BodyText body={explanation.response?.body} headers={headers} />
       <p className="small muted">
         {bytesText(bytes)} of body{complete ? '' : '; it is not complete'}.
       </p>

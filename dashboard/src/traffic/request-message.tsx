@@ -1,4 +1,5 @@
-import { recordedBody } from './curl-command.ts';
+import { bytesText } from './format.ts';
+import { recordedBody } from './recorded-body.ts';
 import type { HeaderValues, RequestView } from './records.ts';
 import { WireText } from './wire-text.tsx';
 
@@ -34,7 +35,7 @@ export function RequestMessage({ request, upstream }: RequestMessageProps) {
         </p>
       )}
       <HeaderTable headers={headers} name="Request headers" />
-      <BodyText body={request.body} />
+      <BodyText body={request.body} headers={headers} />
       <p className="small muted">
         From <WireText text={`${connection.peer_ip}:${connection.peer_port}`} /> to port {connection.local_port}
         {tls === null ? '' : ', over '}
@@ -70,20 +71,33 @@ export function HeaderTable({ headers, name }: { readonly headers: HeaderValues;
 }
 
 /** A recorded body, or what is known of it. */
-export function BodyText({ body }: { readonly body: unknown }) {
-  const recorded = recordedBody(body);
-  if (recorded !== null) {
-    return (
-      <div>
-        <h3>Body</h3>
+export function BodyText({ body, headers }: { readonly body: unknown; readonly headers: HeaderValues }) {
+  const recorded = recordedBody(body, headers);
+  if (recorded === null) return typeof body === 'string' ? <p className="small muted">Body: {body}.</p> : null;
+  const { mediaType, bytes, truncated, text, base64, reason } = recorded;
+  const facts = [mediaType, bytes === null ? null : bytesText(bytes)].filter((one) => one !== null);
+  return (
+    <div>
+      <h3>Body</h3>
+      {facts.length > 0 && (
+        <p className="small muted">
+          <WireText text={facts.join(', ')} max={200} />
+        </p>
+      )}
+      {reason !== null && (
+        <p className="small">
+          It is left out: <WireText text={reason} />
+        </p>
+      )}
+      {(text ?? base64 ?? '') !== '' && (
         <pre className="code">
-          <WireLines text={recorded.text} />
+          <WireLines text={text ?? base64 ?? ''} />
         </pre>
-        {recorded.truncated && <p className="small muted">Only the beginning was recorded.</p>}
-      </div>
-    );
-  }
-  return typeof body === 'string' ? <p className="small muted">Body: {body}.</p> : null;
+      )}
+      {base64 !== null && <p className="small muted">It is no text, so it is shown in base64.</p>}
+      {truncated && <p className="small muted">Only the beginning was recorded.</p>}
+    </div>
+  );
 }
 
 /** Lines of a body that are shown. */

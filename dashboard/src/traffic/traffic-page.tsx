@@ -2,7 +2,7 @@ import { useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError, OfflineError } from '../api/client.ts';
-import { nodeQuery } from '../api/queries.ts';
+import { callerQuery, nodeQuery } from '../api/queries.ts';
 import { EmptyState, ErrorState, LoadingState } from '../components/states.tsx';
 import type { TrafficSearch } from '../router.tsx';
 import { filterQuery, hasFilter } from './filter-query.ts';
@@ -24,7 +24,10 @@ export function TrafficPage() {
   const [paused, setPaused] = useState(false);
   const [atTop, setAtTop] = useState(true);
   const scroller = useRef<HTMLDivElement>(null);
-  const query = filterQuery(search);
+  const mayRecord = useMayRecordBodies();
+  const [bodies, setBodies] = useState(false);
+  const filters = filterQuery(search);
+  const query = bodies ? [filters, `bodies=${bodyBytes}`].filter((part) => part !== '').join('&') : filters;
   const tail = useTrafficTail(query, paused || !atTop);
   const toggle = useCallback(() => setPaused((before) => !before), []);
   useSpaceKey(toggle);
@@ -56,6 +59,12 @@ export function TrafficPage() {
       <div className="page-head">
         <h1 className="grow">Traffic</h1>
         <TailState tail={tail} paused={paused} />
+        {mayRecord && (
+          <label className="chip-check" title="What clients and backends send, as long as this page is open">
+            <input type="checkbox" checked={bodies} onChange={({ target }) => setBodies(target.checked)} /> Record
+            bodies
+          </label>
+        )}
         <button type="button" className="button" onClick={toggle} aria-keyshortcuts="Space">
           {paused ? 'Continue' : 'Pause'} <span className="key">space</span>
         </button>
@@ -78,6 +87,17 @@ export function TrafficPage() {
       />
     </div>
   );
+}
+
+/** Bytes of each body. */
+const bodyBytes = 16_384;
+
+/** Bodies are data of clients: recording and seeing them needs the role edit, on all entities. */
+function useMayRecordBodies(): boolean {
+  const { data: caller } = useSuspenseQuery(callerQuery);
+  const { data: node } = useSuspenseQuery(nodeQuery);
+  const isKnown = node.configuration['traffic_recorder_bodies'] !== undefined;
+  return isKnown && caller.role !== 'read' && caller.tag_patterns === null;
 }
 
 interface TailContentProps {
