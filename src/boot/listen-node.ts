@@ -157,6 +157,7 @@ function dependenciesOf(
     configHash: settings.role === 'data_plane' ? () => configHash(publisher.position) : null,
     dataPlanes: known,
     closing: node.shutdown.closing,
+    requestKey: node.requestKey,
     overview: nodeOverview(node, () => reports.load().inFlight),
   };
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { PluginCounts } from '../control/metrics/plugin-counts.ts';
 import { LimitHits } from '../control/overview/limit-hits.ts';
 import { Supervisor } from '../control/supervisor/supervisor.ts';
@@ -55,6 +56,8 @@ export interface NodeCore {
   readonly pluginCounts: PluginCounts;
   readonly limitHits: LimitHits;
   readonly ticketKeys: TicketKeys;
+  /** Proves to the workers that the control plane sends a request. Never leaves the process, and is new at each start. */
+  readonly requestKey: string;
   readonly priority: ControlPlanePriority;
   /** Workers that ended and were replaced. */
   readonly restarts: () => number;
@@ -79,6 +82,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
   const limitHits = new LimitHits();
   const ticketKeys = new TicketKeys(options.predecessor?.welcome.ticketKeys);
   const priority = new ControlPlanePriority(memory.vitals);
+  const requestKey = randomBytes(32).toString('hex');
   let restarts = 0;
   const supervisor = new Supervisor({
     boot: {
@@ -89,6 +93,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
       zones: memory.counters,
       vitals: memory.vitals,
       addresses: memory.addresses,
+      requestKey,
       ticketKeys: ticketKeys.current,
       usage: memory.usage,
       meter: memory.meter,
@@ -124,6 +129,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
     pluginCounts,
     limitHits,
     ticketKeys,
+    requestKey,
     priority,
     restarts: () => restarts,
     shutdown,

@@ -1,21 +1,16 @@
 import { readFileSync } from 'node:fs';
+import { ownListener, reachableHost } from '../../shared/explain/own-listener.ts';
+import type { ExplainingEndpoint } from '../../shared/explain/send-explained.ts';
 import { debugTokenFileOf } from '../../shared/settings/kinds/prefix.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
 import { CliError } from '../cli-error.ts';
 import type { CommandContext } from '../command.ts';
-import { boundListeners, reachableHost } from '../node/node-addresses.ts';
+import { boundListeners } from '../node/node-addresses.ts';
 import { runningNode } from '../node/pid-file.ts';
 import { settingsOf } from '../settings-of.ts';
 
-/** Where to send a request, and the token that authorises its explanation. */
-export interface ProxyEndpoint {
-  readonly host: string;
-  readonly port: number;
-  readonly secure: boolean;
-  /** Check the certificate against the host. The node of the prefix runs on this machine, so its certificate is not checked. */
-  readonly verify: boolean;
-  readonly token: string;
-}
+/** The node of the prefix runs on this machine, so its certificate is not checked. */
+export type ProxyEndpoint = ExplainingEndpoint;
 
 /** The values of `--proxy` and `--token`; else those of the node that runs in the prefix. `secure`: choose its TLS listener. */
 export function resolveProxy(context: CommandContext, secure: boolean): ProxyEndpoint {
@@ -57,11 +52,9 @@ function tokenOf({ prefix, requestDebug, requestDebugToken }: Settings): string 
 
 function listenerOf(settings: Settings, secure: boolean): Omit<ProxyEndpoint, 'token'> {
   const listeners = boundListeners(settings.prefix, 'proxy') ?? settings.proxyListen;
-  // A listener that expects the PROXY protocol has a load balancer in front of it, and refuses direct requests.
-  const usable = listeners.filter(({ proxyProtocol }) => !proxyProtocol);
-  const found = usable.find(({ ssl }) => ssl === secure) ?? (secure ? undefined : usable[0]);
-  if (found === undefined) {
-    const kind = listeners.length > usable.length ? ' without the PROXY protocol' : '';
+  const found = ownListener(listeners, secure);
+  if (found === null) {
+    const kind = listeners.some(({ proxyProtocol }) => proxyProtocol) ? ' without the PROXY protocol' : '';
     throw new CliError(
       `the gateway has no proxy listener${secure ? ' with TLS' : ''}${kind}: pass the URL of one with --proxy`,
     );

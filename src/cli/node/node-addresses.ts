@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP, isIPv6 } from 'node:net';
 import { isJsonObject, type JsonValue } from '../../plugin-kit/json/json.ts';
+import { reachableHost } from '../../shared/explain/own-listener.ts';
 import { addressesFileOf } from '../../shared/settings/kinds/prefix.ts';
 
 export interface BoundListener {
@@ -19,11 +20,6 @@ export function boundListeners(prefix: string, kind: 'proxy' | 'admin'): readonl
   } catch {
     return null;
   }
-}
-
-/** The address to connect to on this machine: loopback for a listener on all interfaces. */
-export function reachableHost(ip: string): string {
-  return ip === '0.0.0.0' ? '127.0.0.1' : ip === '::' ? '::1' : ip;
 }
 
 export function urlOfListener({ ip, port, ssl }: Pick<BoundListener, 'ip' | 'port' | 'ssl'>): string {

@@ -14,7 +14,9 @@ import { certificateExtras, certificateRead, certificateReplace } from './routes
 import { consumersList } from './routes/consumers.ts';
 import { dataPlaneRoutes } from './routes/data-planes.ts';
 import { dnsStatusRoute } from './routes/dns-status.ts';
+import { effectivePluginsRoutes } from './routes/effective-plugins/effective-plugins-routes.ts';
 import { endpointsRoute } from './routes/endpoints.ts';
+import { explainRoutes } from './routes/explain/explain-routes.ts';
 import { logLevelRoutes } from './routes/log-level.ts';
 import { metricsRoute } from './routes/metrics.ts';
 import { nodeInfoRoute } from './routes/node-info.ts';
@@ -57,10 +59,12 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...analyticsRoutes(deps),
     ...overviewRoutes(deps),
     ...trafficRoutes(deps),
+    ...explainRoutes(deps),
     ...logLevelRoutes(options, deps.declarative === null),
     ...configRoutes(deps, options),
     ...(deps.declarative === null ? wholeConfig : withoutChanges(wholeConfig)),
     ...upstreamHealthRoutes(context, deps),
+    ...effectivePluginsRoutes(context, options, deps.publisher),
     ...dataPlaneRoutes(deps),
     ...staticResponseRoutes(),
     ...pluginAdminRoutes(context, deps.settings, options),

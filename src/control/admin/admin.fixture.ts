@@ -104,6 +104,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
     configHash: null,
     dataPlanes: null,
     closing: new AbortController().signal,
+    requestKey: '',
     overview: {
       seconds: { last: () => [], onSecond: () => () => {} },
       problems: new LogProblems(),

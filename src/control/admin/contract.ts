@@ -172,6 +172,8 @@ export interface AdminDependencies {
   /** All data planes, by id; null: the node is no control plane. Rejects while the store is unavailable. */
   readonly dataPlanes: (() => Promise<readonly KnownDataPlane[]>) | null;
   readonly overview: OverviewFacts;
+  /** Proves to the workers that the Admin API sends a request for a caller. */
+  readonly requestKey: string;
   /** Aborted when the node stops, before the listeners close: answers that have no end must end then. */
   readonly closing: AbortSignal;
 }

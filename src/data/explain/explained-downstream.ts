@@ -50,6 +50,7 @@ export class ExplainedDownstream extends DebuggedDownstream {
       bytes: 0,
       beginning: '',
       trailers: '',
+      ...(this.#mode.bodyBytes === 0 ? {} : { kept: { pieces: [], bytes: 0 } }),
       head: monotonic() - x.startedMono,
     };
     this.#timer = setTimeout(() => this.#bodyTimedOut(), maxBodyTime);
@@ -63,7 +64,16 @@ export class ExplainedDownstream extends DebuggedDownstream {
     if (x.responseSource === 'gateway' && answer.bytes <= maxKeptBytes) {
       answer.beginning += Buffer.from(bytes.subarray(start, end)).toString('utf8');
     }
+    if (answer.kept !== undefined) this.#keep(answer.kept, bytes, start, end);
     return true;
+  }
+
+  /** The beginning of the body, for an explanation that contains it. The bytes are in memory that is used again. */
+  #keep(kept: NonNullable<SeenAnswer['kept']>, bytes: Uint8Array, start: number, end: number): void {
+    const length = Math.min(end - start, this.#mode.bodyBytes - kept.bytes);
+    if (length <= 0) return;
+    kept.pieces.push(bytes.slice(start, start + length));
+    kept.bytes += length;
   }
 
   override sendEnd(_x: Exchange, trailers: string): void {

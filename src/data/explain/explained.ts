@@ -8,8 +8,10 @@ export interface SeenAnswer {
   /** Header lines as the client would have received them. */
   readonly block: string;
   bytes: number;
-  /** The beginning of a body of the gateway's own; nothing of other bodies is kept. */
+  /** The beginning of a body of the gateway's own. */
   beginning: string;
+  /** The body's beginning, if the explanation is to contain it. */
+  readonly kept?: { readonly pieces: Uint8Array[]; bytes: number };
   trailers: string;
   /** Milliseconds from the start of the request to the head; null: not recorded. */
   readonly head: number | null;
@@ -32,6 +34,14 @@ export interface Explained {
 /** The origin of the response. */
 export type AnsweredBy = 'backend' | 'plugin' | 'gateway' | 'nobody';
 
+/** The beginning of a body: `text` if it is valid UTF-8, otherwise `base64`. */
+export interface ShownBody {
+  readonly text?: string;
+  readonly base64?: string;
+  /** The body has more bytes. */
+  readonly truncated: boolean;
+}
+
 export interface AnswerPart {
   readonly by: AnsweredBy;
   /** Address of the backend, or name of the plugin. */
@@ -45,6 +55,8 @@ export interface AnswerPart {
   readonly trailers: Readonly<Record<string, unknown>>;
   /** Size of the body that the client would have received. */
   readonly body_bytes: number;
+  /** The body, if the explanation was to contain it. */
+  readonly body?: ShownBody;
   readonly complete: boolean;
   /** Milliseconds to the head of the response. */
   readonly head_ms: number | null;

@@ -4,6 +4,7 @@ import { testSettings } from '../../../test/support/settings.ts';
 import type { TraceSpan } from '../../plugin-sdk/trace.ts';
 import { TestClient } from '../../plugin-testing/test-client.ts';
 import { testExchange } from '../../plugin-testing/test-exchange.ts';
+import { TrustedPeers } from '../../shared/util/net/trusted-peers.ts';
 import { AddressZone, createAddressZone } from '../../shared/zones/address-zone.ts';
 import { HeaderEdits } from '../answer/header-edits.ts';
 import { buildPlan } from '../plugin-runner/build-plan.ts';
@@ -16,8 +17,11 @@ import { timingDetail } from './timing-detail.ts';
 const token = 'a-token-of-the-tests';
 const errors: string[] = [];
 const quiet = { debug() {}, info() {}, warn() {}, error: (message: string) => void errors.push(message) };
+const key = 'ab'.repeat(32);
 const explainer = new Explainer({
   token,
+  key,
+  trusted: new TrustedPeers(['10.0.0.1']),
   options: proxyOptions(testSettings({ prefix: '/nowhere' })),
   zone: new AddressZone(createAddressZone(1), 0),
   log: quiet,
@@ -26,8 +30,8 @@ const explainer = new Explainer({
 function begun(headers: Readonly<Record<string, string>>) {
   const client = new TestClient();
   const x = testExchange({ headers: { 'X-Sluicegate-Debug-Token': token, ...headers } }, buildPlan([]), client);
-  explainer.begin(x);
-  return { x, client };
+  const accepted = explainer.begin(x);
+  return { x, client, accepted };
 }
 
 function span(kind: TraceSpan['kind'], name: string, ms: number, facts: TraceSpan['facts'] = {}): TraceSpan {
@@ -35,13 +39,31 @@ function span(kind: TraceSpan['kind'], name: string, ms: number, facts: TraceSpa
 }
 
 test('the values of X-Sluicegate-Explain', () => {
-  const none = { explain: false, dry: false, method: null };
+  const none = { explain: false, dry: false, method: null, bodyBytes: 0, caller: null };
   assert.deepEqual(explainMode([]), none);
-  assert.deepEqual(explainMode(['1']), { explain: true, dry: false, method: null });
-  assert.deepEqual(explainMode(['DRY']), { explain: true, dry: true, method: null });
-  assert.deepEqual(explainMode(['dry; method=HEAD']), { explain: true, dry: true, method: 'HEAD' });
-  for (const wrong of ['0', '', 'yes', '1 dry', '1; method=PUT', '1;']) assert.deepEqual(explainMode([wrong]), none);
+  assert.deepEqual(explainMode(['1']), { ...none, explain: true });
+  assert.deepEqual(explainMode(['DRY']), { ...none, explain: true, dry: true });
+  assert.deepEqual(explainMode(['dry; method=HEAD']), { ...none, explain: true, dry: true, method: 'HEAD' });
+  assert.deepEqual(explainMode(['1; body=100']), { ...none, explain: true, bodyBytes: 100 });
+  assert.equal(explainMode(['1; body=999999999']).bodyBytes, 262_144);
+  const caller = { ip: '2001:db8::1', key };
+  assert.deepEqual(explainMode([`1; caller=2001:db8::1; key=${key}`]), { ...none, explain: true, caller });
+  for (const wrong of ['0', '', 'yes', '1 dry', '1; method=PUT', '1;', '1; caller=10.0.0.1', `1; key=${key}`]) {
+    assert.deepEqual(explainMode([wrong]), none);
+  }
   assert.deepEqual(explainMode(['1', '1']), none);
+});
+
+test('only the key of the node makes the caller of the Admin API the client', () => {
+  const begin = (ip: string, proof: string) => begun({ 'X-Sluicegate-Explain': `1; caller=${ip}; key=${proof}` });
+  const real = begin('::ffff:203.0.113.9', key);
+  assert.equal(real.accepted, true);
+  assert.deepEqual([real.x.clientIp, real.x.peer.peerIp, real.x.peer.trusted], ['203.0.113.9', '203.0.113.9', false]);
+  assert.equal(begin('10.0.0.1', key).x.peer.trusted, true, 'as if it had opened the connection itself');
+  const forged = begin('203.0.113.9', 'cd'.repeat(32));
+  assert.equal(forged.accepted, false);
+  assert.notEqual(forged.x.clientIp, '203.0.113.9');
+  assert.equal(begin('1.2.3', key).accepted, false);
 });
 
 test('a response without an end is abandoned after ten seconds, and explained', () => {

@@ -12,8 +12,8 @@ export class LateExplainer {
     this.#parts = parts;
   }
 
-  /** Call this before anything else happens to a request with debug fields. */
-  begin(x: Exchange): void {
+  /** Call this before anything else happens to a request with debug fields. False: it must be refused. */
+  begin(x: Exchange): boolean {
     if (this.#explainer === null) {
       const before = monotonic();
       this.#explainer = this.#load();
@@ -22,7 +22,7 @@ export class LateExplainer {
       x.startedAt += spent;
       x.startedMono += spent;
     }
-    this.#explainer.begin(x);
+    return this.#explainer.begin(x);
   }
 
   #load(): Explainer {

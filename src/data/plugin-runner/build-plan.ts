@@ -1,12 +1,7 @@
 import type { PluginPhases } from '../../plugin-sdk/phases.ts';
+import { compareInstances } from '../../shared/plugin-plan/precedence.ts';
 import { bodyLimit } from './body-readers.ts';
 import type { PluginInstance, PluginPlan, SecretNames } from './plan.ts';
-
-/** The single order of all phases: higher priority first, then the greater name. */
-export function compareInstances(a: PluginInstance, b: PluginInstance): number {
-  if (a.priority !== b.priority) return b.priority - a.priority;
-  return a.name === b.name ? 0 : a.name < b.name ? 1 : -1;
-}
 
 /** What these instances declare. */
 export function secretNames(instances: Iterable<PluginInstance>): SecretNames {

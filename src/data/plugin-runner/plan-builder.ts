@@ -1,12 +1,10 @@
 import type { PluginScope } from '../../plugin-sdk/define-plugin.ts';
+import { type InstanceScope, precedence, scopeKey } from '../../shared/plugin-plan/precedence.ts';
 import { buildPlan, secretNames } from './build-plan.ts';
 import type { PluginInstance, PluginPlan, SecretNames } from './plan.ts';
 
 /** An enabled plugin instance and what it is attached to; all null: global. */
-export interface PlanEntry {
-  readonly routeId: string | null;
-  readonly serviceId: string | null;
-  readonly consumerId: string | null;
+export interface PlanEntry extends InstanceScope {
   readonly instance: PluginInstance;
 }
 
@@ -41,7 +39,7 @@ export class PlanBuilder {
       scopes = new Map();
       this.#scopes.set(entry.instance.name, scopes);
     }
-    scopes.set(scopeKey(entry.routeId, entry.serviceId, entry.consumerId), entry.instance);
+    scopes.set(scopeKey(entry), entry.instance);
     for (const id of mentionedIds(entry)) this.#mentions.set(id, (this.#mentions.get(id) ?? 0) + 1);
     this.#plans.clear();
     this.#secrets = null;
@@ -52,7 +50,7 @@ export class PlanBuilder {
     if (entry === undefined) return;
     this.#entries.delete(instanceId);
     const scopes = this.#scopes.get(entry.instance.name);
-    const key = scopeKey(entry.routeId, entry.serviceId, entry.consumerId);
+    const key = scopeKey(entry);
     if (scopes?.get(key)?.id === instanceId) scopes.delete(key);
     if (scopes?.size === 0) this.#scopes.delete(entry.instance.name);
     for (const id of mentionedIds(entry)) this.#release(id);
@@ -80,7 +78,7 @@ export class PlanBuilder {
     const route = this.#known(routeId);
     const service = this.#known(serviceId);
     const consumer = this.#known(consumerId);
-    const key = scopeKey(route, service, consumer);
+    const key = scopeKey({ routeId: route, serviceId: service, consumerId: consumer });
     let plan = this.#plans.get(key);
     if (plan === undefined) {
       plan = this.#merge(route, service, consumer);
@@ -90,7 +88,7 @@ export class PlanBuilder {
   }
 
   #merge(route: string | null, service: string | null, consumer: string | null): PluginPlan {
-    const keys = precedence(route, service, consumer);
+    const keys = precedence(route, service, consumer).map(scopeKey);
     const chosen: PluginInstance[] = [];
     for (const scopes of this.#scopes.values()) {
       const key = keys.find((candidate) => scopes.has(candidate));
@@ -110,27 +108,6 @@ export class PlanBuilder {
     if (count <= 1) this.#mentions.delete(id);
     else this.#mentions.set(id, count - 1);
   }
-}
-
-/** Scopes from the most specific to the global one. Scopes of absent entities are omitted. */
-function precedence(route: string | null, service: string | null, consumer: string | null): readonly string[] {
-  const r = route !== null;
-  const s = service !== null;
-  const c = consumer !== null;
-  const keys: string[] = [];
-  if (r && s && c) keys.push(scopeKey(route, service, consumer));
-  if (r && c) keys.push(scopeKey(route, null, consumer));
-  if (s && c) keys.push(scopeKey(null, service, consumer));
-  if (r && s) keys.push(scopeKey(route, service, null));
-  if (c) keys.push(scopeKey(null, null, consumer));
-  if (r) keys.push(scopeKey(route, null, null));
-  if (s) keys.push(scopeKey(null, service, null));
-  keys.push(scopeKey(null, null, null));
-  return keys;
-}
-
-function scopeKey(route: string | null, service: string | null, consumer: string | null): string {
-  return `${route ?? ''}|${service ?? ''}|${consumer ?? ''}`;
 }
 
 function mentionedIds(entry: PlanEntry): readonly string[] {

@@ -1,9 +1,9 @@
 import type { Reply } from '../../plugin-sdk/reply.ts';
 import type { ConsumerView, CredentialView } from '../../plugin-sdk/request-views.ts';
+import { compareInstances } from '../../shared/plugin-plan/precedence.ts';
 import { PluginPhase } from '../../shared/zones/worker-vitals.ts';
 import type { Alternatives, Exchange, PluginContext } from '../request/exchange.ts';
 import { beginPlugins, holdPlan } from './begin-plugins.ts';
-import { compareInstances } from './build-plan.ts';
 import { enter, leave } from './current-request.ts';
 import type { PluginInstance } from './plan.ts';
 import { failedReply, isPromise, type PhaseResult } from './plugin-failure.ts';

@@ -1,11 +1,8 @@
-import { buildPlan, compareInstances } from './build-plan.ts';
+import { afterConsumer } from '../../shared/plugin-plan/precedence.ts';
+import { buildPlan } from './build-plan.ts';
 import type { PluginInstance, PluginPlan } from './plan.ts';
 
-/**
- * The plan to continue with when `current` has named the consumer. Kong looks up an instance when its plugin runs and
- * keeps it for all later phases. So plugins that ran before, `current` included, keep their instances, and the later
- * ones are the consumer's.
- */
+/** The plan to continue with when `current` has named the consumer. */
 export function switchPlan(before: PluginPlan, after: PluginPlan, current: PluginInstance): PluginPlan {
   if (before === after || sameUpTo(before, after, current)) return after;
   let known = mergedPlans.get(after);
@@ -16,11 +13,7 @@ export function switchPlan(before: PluginPlan, after: PluginPlan, current: Plugi
   // A plan belongs to a version of the config; merged plans are discarded with it.
   const merged = known.get(before);
   if (merged?.current === current) return merged.plan;
-  const instances = [
-    ...before.all.filter((instance) => compareInstances(instance, current) <= 0),
-    ...after.all.filter((instance) => compareInstances(instance, current) > 0),
-  ];
-  const plan = buildPlan(instances, after);
+  const plan = buildPlan(afterConsumer(before.all, after.all, current), after);
   known.set(before, { current, plan });
   return plan;
 }

@@ -169,7 +169,9 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
       answers: this.#answers,
       attempts: this.#attempts,
       trusted: this.#trusted,
-      explainer: explained ? new LateExplainer({ token, options: this.options, zone, log }) : null,
+      explainer: explained
+        ? new LateExplainer({ token, key: boot.requestKey, trusted: this.#trusted, options: this.options, zone, log })
+        : null,
       overload: this.#overload,
       counters,
       bodies: this.#bodies,

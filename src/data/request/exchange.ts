@@ -220,7 +220,7 @@ export class Exchange {
 
   /** The client's side. Replaced by the explainer for a request that is explained. */
   downstream: Downstream;
-  readonly peer: DownstreamPeer;
+  peer: DownstreamPeer;
   readonly head: ParsedRequest;
   /** The config that the whole exchange uses. */
   readonly snapshot: RuntimeSnapshot;

@@ -116,7 +116,10 @@ export class RequestHandler implements DownstreamHandler {
   #begin(x: Exchange): void {
     if (x.snapshot.tracing !== null) beginTrace(x, x.snapshot.tracing);
     if (this.traffic !== null) this.traffic.begin(x);
-    if (x.head.debug !== null) this.#parts.explainer?.begin(x);
+    if (x.head.debug !== null && this.#parts.explainer?.begin(x) === false) {
+      this.#answers.error(x, errors.badRequest);
+      return;
+    }
     if (x.peer.trusted) applyRealIp(x, this.#parts.trusted, this.#options);
     const limit = this.#options.maxBodySize;
     if (limit > 0 && x.head.bodyLength > limit) {

@@ -1,5 +1,6 @@
 import type { Row } from '../../shared/entities/entity.ts';
 import { foreignId, shownRow, text, texts } from '../../shared/entities/row-fields.ts';
+import { hasStreamProtocol } from '../../shared/plugin-plan/precedence.ts';
 import { entityMark } from '../../shared/zones/worker-vitals.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { StreamAddress, StreamProtocol } from '../router/stream-router.ts';
@@ -8,11 +9,9 @@ import type { BoundRoute } from './route-table.ts';
 import type { RuntimeService } from './runtime.ts';
 import type { RuntimeStreamRoute } from './runtime-stream.ts';
 
-const streamProtocols: ReadonlySet<string> = new Set<StreamProtocol>(['tcp', 'tls', 'tls_passthrough', 'udp']);
-
 /** True for routes and plugin instances whose protocols are, at least in part, those of streams. */
 export function appliesToStreams(row: Row): boolean {
-  return (texts(row, 'protocols') ?? []).some((protocol) => streamProtocols.has(protocol));
+  return hasStreamProtocol(texts(row, 'protocols') ?? []);
 }
 
 /** A stream route in the snapshot. Its service is replaced in place, and its plan is merged on next use. */

@@ -4,6 +4,7 @@ import { refuse } from '../../plugin-sdk/reply.ts';
 import type { TraceNeeds } from '../../plugin-sdk/trace.ts';
 import type { Row } from '../../shared/entities/entity.ts';
 import { foreignId, isEnabled, text, texts } from '../../shared/entities/row-fields.ts';
+import { hasRequestProtocol } from '../../shared/plugin-plan/precedence.ts';
 import { entityMark } from '../../shared/zones/worker-vitals.ts';
 import { createInstance, type PluginHost, retireInstance } from '../plugin-runner/instances.ts';
 import type { PluginInstance, PluginPlan } from '../plugin-runner/plan.ts';
@@ -94,7 +95,7 @@ export class PluginSet implements PlanSource {
       serviceId: foreignId(row, 'service'),
       consumerId: foreignId(row, 'consumer'),
     };
-    replaceIn(this.builder, appliesToRequests(row) ? { ...scope, instance } : null, row.id);
+    replaceIn(this.builder, hasRequestProtocol(texts(row, 'protocols') ?? []) ? { ...scope, instance } : null, row.id);
     replaceIn(this.streams.builder, appliesToStreams(row) ? { ...scope, instance } : null, row.id);
     this.epoch.value++;
     if (old !== undefined) retire(old);
@@ -162,14 +163,6 @@ function replaceIn(builder: PlanBuilder, entry: PlanEntry | null, id: string): v
   if (entry === null) builder.remove(id);
   else builder.upsert(entry);
 }
-
-/** Also true without any protocol. */
-function appliesToRequests(row: Row): boolean {
-  const protocols = texts(row, 'protocols') ?? [];
-  return protocols.length === 0 || protocols.some((protocol) => httpProtocols.has(protocol));
-}
-
-const httpProtocols: ReadonlySet<string> = new Set(['http', 'https', 'grpc', 'grpcs']);
 
 function retire(entry: Entry): void {
   if (!entry.broken) retireInstance(entry.instance);

@@ -76,6 +76,8 @@ export interface WorkerBoot {
   readonly quarantine: readonly number[];
   /** The shared state of backend addresses. */
   readonly addresses: AddressZoneMemory;
+  /** The control plane proves with it that it sends a request for a caller of the Admin API. */
+  readonly requestKey: string;
   /** Keys of TLS session tickets. */
   readonly ticketKeys: Uint8Array;
   /** Memory in which workers count requests for analytics, by worker number; empty: disabled. */

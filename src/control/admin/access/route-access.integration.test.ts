@@ -60,6 +60,8 @@ const decisions: Readonly<Record<string, Access>> = {
   'DELETE /traffic': 'admin',
   'GET /traffic/live': 'read',
   'GET /traffic/{traffic_records}': 'read',
+  // Sends a request to a backend, from the caller's own address.
+  'POST /explain': 'edit',
   'GET /debug/node/log-level': 'read',
   'PUT /debug/node/log-level/{log_level}': 'admin',
   'PUT /debug/cluster/log-level/{log_level}': 'admin',

@@ -44,6 +44,11 @@ export class AuditTrail {
     this.#entities = entities;
   }
 
+  /** Address of the client: the peer's, or the one that a trusted peer names. */
+  get client(): string {
+    return this.#request.origin.client;
+  }
+
   /** One line for the error log, when no record can be stored. */
   get summary(): string {
     const { origin, method, path } = this.#request;

@@ -1,6 +1,7 @@
 import type { EntityDefinition } from '../../../shared/entities/entity.ts';
 import { exportJsonSchema } from '../../../shared/schema/export/export-json-schema.ts';
 import { adminUserSchemas } from './admin-user-schemas.ts';
+import { effectivePluginsSchema, explainedAnswerSchema, explainRequestSchema } from './explain-schemas.ts';
 import type { JsonObject } from './json-object.ts';
 import { nodeListProperties, nodeSchema } from './node-schemas.ts';
 import { overviewSchema } from './overview-schema.ts';
@@ -19,6 +20,9 @@ export function entitySchemas(entities: readonly EntityDefinition[]): JsonObject
     nodes: nodeSchema,
     nodes_report: { type: 'object', required: ['data', 'next'], properties: nodeListProperties },
     overview: overviewSchema,
+    effective_plugins: effectivePluginsSchema,
+    explain_request: explainRequestSchema,
+    explained_answer: explainedAnswerSchema,
     traffic_records: trafficSchema,
     traffic_records_list: listOf('traffic_records', trafficListProperties),
     usage: usageSchema,

@@ -1,7 +1,7 @@
 import { maskedHeaders } from '../../answer/log-record.ts';
 import { milliseconds } from '../../answer/server-timing.ts';
 import type { Exchange } from '../../request/exchange.ts';
-import type { AnsweredBy, AnswerPart, Explained } from '../explained.ts';
+import type { AnsweredBy, AnswerPart, Explained, SeenAnswer, ShownBody } from '../explained.ts';
 import { addressText } from './attempts-part.ts';
 
 /** The response that the client would have received. */
@@ -17,9 +17,26 @@ export function answerPart(explained: Explained): AnswerPart {
     headers: answer === null ? {} : maskedHeaders(x, answer.block),
     trailers: answer === null ? {} : maskedHeaders(x, answer.trailers),
     body_bytes: answer?.bytes ?? 0,
+    ...(answer?.kept === undefined ? {} : { body: shownBody(answer.kept, answer.bytes) }),
     complete: ending === 'complete',
     head_ms: answer === null || answer.head === null ? null : milliseconds(answer.head),
   };
+}
+
+function shownBody(kept: NonNullable<SeenAnswer['kept']>, bytes: number): ShownBody {
+  const body = Buffer.concat(kept.pieces, kept.bytes);
+  const truncated = kept.bytes < bytes;
+  const text = textOf(body, truncated);
+  return text === null ? { base64: body.toString('base64'), truncated } : { text, truncated };
+}
+
+/** Null: it is not text. A character that the end cuts in two is left out. */
+function textOf(body: Uint8Array, truncated: boolean): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body, { stream: truncated });
+  } catch {
+    return null;
+  }
 }
 
 const maxMessageSize = 300;

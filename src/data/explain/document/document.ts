@@ -23,7 +23,7 @@ export function explanation(explained: Explained): Readonly<Record<string, unkno
     why: whyOf(explained, answer),
     carried_out: !mode.dry,
     note: noteOf(explained),
-    request: requestPart(x),
+    request: requestPart(x, mode),
     router: routerPart(x, recorder.match),
     service: servicePart(x),
     consumer: consumerPart(x),
@@ -37,7 +37,10 @@ export function explanation(explained: Explained): Readonly<Record<string, unkno
 }
 
 function noteOf({ x, mode, ending, held }: Explained): string {
-  const dropped = 'The request was carried out as any other; the body of its answer was dropped.';
+  const dropped =
+    mode.bodyBytes > 0
+      ? 'The request was carried out as any other.'
+      : 'The request was carried out as any other; the body of its answer was dropped.';
   if (x.head.upgrade !== '') {
     return `A change of protocol (${x.head.upgrade}) cannot be explained beyond the choice of the backend: no backend was contacted.`;
   }
