@@ -1,18 +1,24 @@
 import { Switch } from '@base-ui/react/switch';
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { call } from '../api/client.ts';
 import { type Row, rowQuery } from '../api/queries.ts';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { RelativeTime } from '../components/relative-time.tsx';
-import { EmptyState } from '../components/states.tsx';
+import { EmptyState, LoadingState } from '../components/states.tsx';
 import { changesOf, type Value } from '../forms/value.ts';
 import { EntityForm } from './entity-form.tsx';
 import { labelOf } from './labels.ts';
 import { Related } from './related.tsx';
 import { type CollectionView, useCollection } from './use-collection.ts';
 import { useFields } from './use-fields.ts';
+
+const EntityGraph = lazy(() =>
+  import('../graph/entity-graph.tsx').then(({ EntityGraph: component }) => ({ default: component })),
+);
+/** Entities on the way of a request. */
+const withGraph: ReadonlySet<string> = new Set(['routes', 'services']);
 
 export function EntityPage() {
   const { entity, id } = useParams({ from: '/config/$entity/$id' });
@@ -146,6 +152,11 @@ function EntityView({ view, path, id }: { readonly view: CollectionView; readonl
           isNew={false}
           onSave={(value) => change(changesOf(fields, row, value), 'Saved. All workers of this node use it.')}
         />
+        {withGraph.has(info.name) && (
+          <Suspense fallback={<LoadingState />}>
+            <EntityGraph entity={info.name} row={row} />
+          </Suspense>
+        )}
         <Related view={view} row={row} />
       </div>
     </>

@@ -1,4 +1,4 @@
-import { toBase64, TokenError, utf8 } from './bytes.ts';
+import { TokenError, toBase64, utf8 } from './bytes.ts';
 
 /** `Authorization` of basic-auth. */
 export function basicCredentials(username: string, password: string): string {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { startBackend, type TestBackend } from '../../../../test/support/backend.ts';
 import { startTestGateway, type TestGateway } from '../../../../test/support/gateway.ts';
@@ -117,13 +117,16 @@ describe('tokens of the playground', () => {
 });
 
 function keysOf(algorithm: string): { readonly publicKey: string; readonly privateKey: string } {
-  const encodings = {
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  } as const;
+  const { publicKey, privateKey } = pairOf(algorithm);
+  return {
+    publicKey: String(publicKey.export({ type: 'spki', format: 'pem' })),
+    privateKey: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
+  };
+}
+
+function pairOf(algorithm: string): { readonly publicKey: KeyObject; readonly privateKey: KeyObject } {
   const curves: Readonly<Record<string, string>> = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' };
   const namedCurve = curves[algorithm];
-  if (namedCurve !== undefined) return generateKeyPairSync('ec', { namedCurve, ...encodings });
-  if (algorithm === 'EdDSA') return generateKeyPairSync('ed25519', encodings);
-  return generateKeyPairSync('rsa', { modulusLength: 2048, ...encodings });
+  if (namedCurve !== undefined) return generateKeyPairSync('ec', { namedCurve });
+  return algorithm === 'EdDSA' ? generateKeyPairSync('ed25519') : generateKeyPairSync('rsa', { modulusLength: 2048 });
 }
