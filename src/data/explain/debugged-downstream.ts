@@ -1,9 +1,9 @@
 import type { PluginLogger } from '../../plugin-sdk/tools.ts';
 import { serverTiming } from '../answer/server-timing.ts';
 import type { TraceRecorder } from '../answer/trace-recorder.ts';
-import type { RequestBodySink } from '../http1/body-sink.ts';
 import type { Downstream, Exchange } from '../request/exchange.ts';
 import type { ProxyOptions } from '../request/options.ts';
+import { WrappedDownstream } from '../request/wrapped-downstream.ts';
 import { type DebugFilter, debugOutput } from './debug-output.ts';
 import { timingDetail } from './timing-detail.ts';
 
@@ -19,62 +19,17 @@ export interface DebugReport {
 }
 
 /** Wraps the client of a request with the debug token: the head of its response reports how long everything took. */
-export class DebuggedDownstream implements Downstream {
-  protected readonly client: Downstream;
+export class DebuggedDownstream extends WrappedDownstream {
   protected readonly report: DebugReport;
 
   constructor(client: Downstream, report: DebugReport) {
-    this.client = client;
+    super(client);
     this.report = report;
   }
 
-  get bodyComplete(): boolean {
-    return this.client.bodyComplete;
-  }
-
-  sendHead(x: Exchange, bodyLength: number): void {
+  override sendHead(x: Exchange, bodyLength: number): void {
     x.responseBlock += this.timingLines(x);
-    this.client.sendHead(x, bodyLength);
-  }
-
-  sendBody(x: Exchange, bytes: Uint8Array, start: number, end: number): boolean {
-    return this.client.sendBody(x, bytes, start, end);
-  }
-
-  sendEnd(x: Exchange, trailers: string): void {
-    this.client.sendEnd(x, trailers);
-  }
-
-  flush(x: Exchange): void {
-    this.client.flush(x);
-  }
-
-  sendInformational(x: Exchange, status: number, block: string): void {
-    this.client.sendInformational(x, status, block);
-  }
-
-  abort(x: Exchange): void {
-    this.client.abort(x);
-  }
-
-  startBody(x: Exchange, sink: RequestBodySink): void {
-    this.client.startBody(x, sink);
-  }
-
-  limitBody(x: Exchange, bytes: number): void {
-    this.client.limitBody(x, bytes);
-  }
-
-  pauseBody(x: Exchange): void {
-    this.client.pauseBody(x);
-  }
-
-  resumeBody(x: Exchange): void {
-    this.client.resumeBody(x);
-  }
-
-  startTunnel(x: Exchange, sink: RequestBodySink): void {
-    this.client.startTunnel(x, sink);
+    super.sendHead(x, bodyLength);
   }
 
   /** The header lines of the report. */
