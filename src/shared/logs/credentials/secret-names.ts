@@ -1,0 +1,75 @@
+import { decodeFormText } from '../../util/bytes/percent-decoding.ts';
+import { isSecretArgument, isSecretHeader } from '../masked-arguments.ts';
+
+/** Names of fields in bodies that are credentials as a whole. Lower case, without separators. */
+const whole: ReadonlySet<string> = new Set([
+  'accesskey',
+  'assertion',
+  'clientassertion',
+  'codeverifier',
+  'devicecode',
+  'jwt',
+  'otp',
+  'pass',
+  'pin',
+  'pw',
+  'pwd',
+  'session',
+  'sessionid',
+  'sid',
+]);
+
+/** What names of credentials end with: `newPassword`, `client_secret`, `user[password]`. */
+const ending =
+  /(?:accesskey|apikey|authorization|cookies?|credentials?|passphrase|passw(?:or)?ds?|privatekey|secretkey|secrets?|token)$/;
+
+/** The same words anywhere, for content whose fields cannot be recognised. */
+const word =
+  /access_?key|api[_-]?key|authorization|cookie|credential|passphrase|passwd|password|private_?key|secret|token/i;
+
+/** A longer name belongs to no credential. Characters. */
+export const maxNameLength = 128;
+
+/** Decides which fields of bodies carry credentials. */
+export class SecretFields {
+  readonly #own: ReadonlySet<string>;
+  readonly #normalised: ReadonlySet<string>;
+
+  /** `own`: names that plugins declare, in lower case. */
+  constructor(own: ReadonlySet<string>) {
+    this.#own = own;
+    this.#normalised = new Set([...own].map(normalised));
+  }
+
+  /** `name`: as it is written in the body, without quotes; escapes of JSON and of forms are resolved. */
+  has(name: string): boolean {
+    if (name === '' || name.length > maxNameLength) return false;
+    const plain = decodedName(name);
+    const lower = plain.toLowerCase();
+    if (isSecretArgument(lower, this.#own) || isSecretHeader(lower, this.#own)) return true;
+    const short = normalised(lower);
+    return whole.has(short) || this.#normalised.has(short) || ending.test(short);
+  }
+
+  /** Whether the text contains such a name anywhere. */
+  isIn(text: string): boolean {
+    if (word.test(text)) return true;
+    const lower = text.toLowerCase();
+    return [...this.#own].some((name) => lower.includes(name));
+  }
+}
+
+function normalised(name: string): string {
+  return name.replace(/[-_.\s[\]]/g, '').toLowerCase();
+}
+
+const jsonEscape = /\\u([0-9a-f]{4})|\\(.)/gi;
+
+function decodedName(name: string): string {
+  const plain = name.includes('\\')
+    ? name.replace(jsonEscape, (_, digits: string | undefined, other: string | undefined) =>
+        digits === undefined ? (other ?? '') : String.fromCharCode(Number.parseInt(digits, 16)),
+      )
+    : name;
+  return decodeFormText(plain);
+}
