@@ -31,6 +31,13 @@ export interface LogMask {
   query?(query: string): string;
   /** @param name Of a request or response header, in lower case. */
   header?(name: string, value: string): string;
+  /**
+   * A body of a request or a response, as `GET /traffic/<id>` shows it to those who may see bodies; no log contains one. It is complete, and
+   * without its content coding. Throw, or reject, if the body cannot be masked: then it is not shown. At most a second.
+   *
+   * @param contentType As it was sent; null: there was none, or more than one.
+   */
+  body?(contentType: string | null, body: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
 /**

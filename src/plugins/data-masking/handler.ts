@@ -5,6 +5,7 @@ import {
   type BaseContext,
   contextKey,
   type HeaderFilterContext,
+  type LogMask,
   type PluginPhases,
   type PluginTools,
   type Reply,
@@ -191,10 +192,16 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
     ...(masksResponses || masksResponseHeaders(sets) ? { bodyFilter: withoutTrailers } : {}),
 
     logMask: {
+      ...(sets.loggedBodies === null ? {} : { body: loggedBody(sets.loggedBodies) }),
       ...(logs.query === null ? {} : { query: logs.query }),
       ...(logs.isEmpty ? {} : { header: (name, value) => loggedHeader(logs, name, value) }),
     },
   };
+
+  function loggedBody(masker: BodyMasker): NonNullable<LogMask['body']> {
+    return (contentType, body) =>
+      masked(masker, { direction: 'log', exempted: 0 }, contentType ?? '', body, 'traffic recorder');
+  }
 
   function bodyPhases(): PluginPhases {
     return {

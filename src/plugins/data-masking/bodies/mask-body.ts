@@ -4,7 +4,8 @@ import type { DataMaskingConfig } from '../schema.ts';
 
 /** Which rules of a configuration apply. */
 export interface Selection {
-  readonly direction: 'request' | 'response';
+  /** `log`: bodies that are recorded. */
+  readonly direction: 'request' | 'response' | 'log';
   /** Bit n: rule n does not apply to this client. */
   readonly exempted: number;
 }
@@ -26,7 +27,7 @@ export async function maskBody(
     sets = new RuleSets(JSON.parse(configText) as DataMaskingConfig);
     known.set(configText, sets);
   }
-  const { masker } = sets.of(direction, exempted);
+  const masker = direction === 'log' ? sets.loggedBodies : sets.of(direction, exempted).masker;
   if (masker === null) throw new Error('there is no rule for this body');
   return sharedCopy(await masker.mask(contentType, Buffer.from(body)));
 }

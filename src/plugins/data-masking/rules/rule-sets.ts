@@ -23,10 +23,24 @@ export class RuleSets {
   readonly #config: DataMaskingConfig;
   readonly #request = new BoundedCache<number, RuleSet>(1024);
   readonly #response = new BoundedCache<number, RuleSet>(1024);
+  #logged: BodyMasker | null | undefined;
 
   constructor(config: DataMaskingConfig) {
     this.#config = config;
     this.rules = compileRules(config.rules, config.hash_key);
+  }
+
+  /**
+   * Masks bodies that are recorded: all rules, for everyone; kinds and patterns are searched everywhere. Null: no rule can mask a body.
+   */
+  get loggedBodies(): BodyMasker | null {
+    if (this.#logged === undefined) {
+      const rules = this.rules
+        .map((rule) => (rule.search === null ? rule : { ...rule, inBodies: true }))
+        .filter(masksBodies);
+      this.#logged = rules.length === 0 ? null : new BodyMasker(rules, []);
+    }
+    return this.#logged;
   }
 
   /** `exempted`: bit n is set if rule n does not apply. */
