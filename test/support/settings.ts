@@ -169,7 +169,7 @@ function baseSettings(prefix: string): Settings {
     trustedCertificates: null,
     audit: { enabled: true, retention: 30 * 86_400_000 },
     configHistory: { versions: 1000, retention: 0 },
-    traffic: { records: 0, memory: 33_554_432, rate: 100 },
+    traffic: { records: 0, memory: 33_554_432, rate: 100, bodies: 0 },
     analytics: {
       enabled: true,
       maxSeries: 10_000,

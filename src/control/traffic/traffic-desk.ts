@@ -33,6 +33,8 @@ export interface TrafficReceiver {
 
 interface LiveTail extends TrafficReceiver {
   readonly filter: TrafficFilter;
+  /** Bytes of each body that are recorded while it is open. */
+  readonly bodies: number;
 }
 
 /** A part of the kept records. */
@@ -65,8 +67,12 @@ export class TrafficDesk {
   readonly #totals = { seen: 0, sampled: 0, dropped: 0 };
   /** `#totals` at the last `rate` event. */
   #reported: TrafficRate = { seen: 0, sampled: 0, dropped: 0 };
-  #recording = false;
+  /** How the workers record; null: they do not. */
+  #recording: RecordingOptions | null = null;
   #lookUntil = 0;
+  /** The same for bodies, and their bytes. */
+  #bodiesUntil = 0;
+  #bodiesLooked = 0;
   /** Workers that record. */
   readonly #confirmed = new Set<number>();
   #confirmations: PromiseWithResolvers<void> | null = null;
@@ -84,7 +90,7 @@ export class TrafficDesk {
   /** `always`: as the settings request. */
   get state(): 'always' | 'on' | 'off' {
     if (this.#options.settings.records > 0) return 'always';
-    return this.#recording ? 'on' : 'off';
+    return this.#recording === null ? 'off' : 'on';
   }
 
   get totals(): TrafficRate & { readonly kept: number } {
@@ -95,9 +101,19 @@ export class TrafficDesk {
     return this.#tails.size;
   }
 
-  /** Keeps the recorder on for a while. Resolves when the workers record, or after a second. */
-  async look(): Promise<void> {
-    this.#lookUntil = monotonic() + lookTime;
+  /** Bytes of each body that are recorded now; 0: none. */
+  get bodies(): number {
+    return this.#recording?.bodies ?? 0;
+  }
+
+  /** Keeps the recorder on for a while. `bodies`: bytes of each body. Resolves when the workers record, or after a second. */
+  async look(bodies = 0): Promise<void> {
+    const now = monotonic();
+    this.#lookUntil = now + lookTime;
+    if (bodies > 0) {
+      this.#bodiesLooked = now < this.#bodiesUntil ? Math.max(this.#bodiesLooked, bodies) : bodies;
+      this.#bodiesUntil = now + lookTime;
+    }
     await this.#switch();
   }
 
@@ -122,9 +138,12 @@ export class TrafficDesk {
     this.#ring.clear();
   }
 
-  /** Sends the records that the filter selects as they arrive, until the returned function is called. */
-  tail(filter: TrafficFilter, receiver: TrafficReceiver): () => void {
-    const tail: LiveTail = { filter, ...receiver };
+  /**
+   * Sends the records that the filter selects as they arrive, until the returned function is called. `bodies`: bytes of each body that are
+   * recorded meanwhile; 0: none.
+   */
+  tail(filter: TrafficFilter, bodies: number, receiver: TrafficReceiver): () => void {
+    const tail: LiveTail = { filter, bodies, ...receiver };
     this.#tails.add(tail);
     if (this.#rateTimer === undefined) {
       this.#reported = { ...this.#totals };
@@ -139,7 +158,7 @@ export class TrafficDesk {
     this.#totals.seen += seen;
     this.#totals.sampled += records.length;
     this.#totals.dropped += dropped;
-    if (seen === 0 && this.#recording) this.#confirm(worker);
+    if (seen === 0 && records.length === 0 && this.#recording !== null) this.#confirm(worker);
     for (const posted of records) {
       const record = this.#ring.add(posted);
       for (const tail of this.#tails) if (matchesFilter(tail.filter, record.entry)) tail.record(record.text);
@@ -157,24 +176,32 @@ export class TrafficDesk {
     return this.#options.settings.records > 0 || this.#tails.size > 0 || monotonic() < this.#lookUntil;
   }
 
+  get #wantedBodies(): number {
+    const looked = monotonic() < this.#bodiesUntil ? this.#bodiesLooked : 0;
+    return Math.max(this.#options.settings.bodies, looked, ...[...this.#tails].map(({ bodies }) => bodies));
+  }
+
   /** Switches on or off, as is wanted now. Resolves when the workers record, or after a second. */
   async #switch(): Promise<void> {
     clearTimeout(this.#offTimer);
     const { record, settings, workers } = this.#options;
     if (this.#wanted) {
       clearTimeout(this.#clearTimer);
-      const left = this.#lookUntil - monotonic();
-      if (left > 0) this.#offTimer = setTimeout(() => void this.#switch(), left + 1).unref();
-      if (!this.#recording) {
-        this.#recording = true;
+      const now = monotonic();
+      const ends = [this.#lookUntil, this.#bodiesUntil].filter((end) => end > now);
+      if (ends.length > 0) this.#offTimer = setTimeout(() => void this.#switch(), Math.min(...ends) - now + 1).unref();
+      const bodies = this.#wantedBodies;
+      if (this.#recording === null || this.#recording.bodies !== bodies) {
+        this.#recording = { rate: settings.rate, bodies };
         this.#confirmed.clear();
+        this.#confirmations?.resolve();
         this.#confirmations = Promise.withResolvers();
-        record({ rate: settings.rate });
+        record(this.#recording);
         if (workers().length === 0) this.#confirmations.resolve();
       }
       if (this.#confirmations !== null) await awaitWithTimeout(this.#confirmations.promise, switchTime);
-    } else if (this.#recording) {
-      this.#recording = false;
+    } else if (this.#recording !== null) {
+      this.#recording = null;
       this.#confirmations = null;
       record(null);
       this.#clearTimer = setTimeout(() => this.#ring.clear(), keepTime).unref();
@@ -199,9 +226,11 @@ export class TrafficDesk {
   }
 
   #left(tail: LiveTail): void {
-    if (!this.#tails.delete(tail) || this.#tails.size > 0) return;
-    clearInterval(this.#rateTimer);
-    this.#rateTimer = undefined;
+    if (!this.#tails.delete(tail)) return;
+    if (this.#tails.size === 0) {
+      clearInterval(this.#rateTimer);
+      this.#rateTimer = undefined;
+    }
     void this.#switch();
   }
 }

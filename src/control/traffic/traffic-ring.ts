@@ -9,6 +9,8 @@ export interface KeptRecord {
   readonly text: string;
   /** JSON of the explanation, in UTF-8. */
   readonly explanation: Uint8Array;
+  /** JSON of its `RecordedBodies`, in UTF-8; null: they were not recorded. */
+  readonly bodies: Uint8Array | null;
 }
 
 /** Bytes of an entry's object, about. */
@@ -39,12 +41,13 @@ export class TrafficRing {
     return this.#bytes;
   }
 
-  add([text, explanation]: PostedRecord): KeptRecord {
+  add([text, explanation, bodies]: PostedRecord): KeptRecord {
     const record: KeptRecord = {
       serial: this.#next,
       entry: JSON.parse(text) as TrafficEntry,
       text,
       explanation: Buffer.from(explanation),
+      bodies: bodies === undefined ? null : Buffer.from(bodies),
     };
     while (this.size > 0 && (this.size >= this.#limit || this.#bytes + bytesOf(record) > this.#maxBytes)) this.#evict();
     this.#records[this.#next % this.#limit] = record;
@@ -91,6 +94,6 @@ export class TrafficRing {
   }
 }
 
-function bytesOf({ text, explanation }: KeptRecord): number {
-  return entryBytes + text.length + explanation.byteLength;
+function bytesOf({ text, explanation, bodies }: KeptRecord): number {
+  return entryBytes + text.length + explanation.byteLength + (bodies?.byteLength ?? 0);
 }

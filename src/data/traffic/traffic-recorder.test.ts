@@ -14,6 +14,7 @@ function setUp(rate: number) {
   const messages: TrafficMessage[] = [];
   const recorder = new TrafficRecorder({
     rate,
+    bodies: 0,
     zone: new AddressZone(createAddressZone(1), 0),
     log: quiet,
     post: (message) => void messages.push(message),

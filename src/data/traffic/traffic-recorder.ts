@@ -4,6 +4,7 @@ import { monotonic } from '../../shared/util/time/clock.ts';
 import type { AddressZone } from '../../shared/zones/address-zone.ts';
 import { TokenBucket } from '../http2/token-bucket.ts';
 import type { Exchange } from '../request/exchange.ts';
+import { BodyRecorder } from './bodies/body-recorder.ts';
 import { lateRecord, tracedRecord } from './make-record.ts';
 import { NearRoutes } from './near-routes.ts';
 import { RecordingTrace } from './recording-trace.ts';
@@ -37,16 +38,20 @@ export class TrafficRecorder {
   readonly #selected: TokenBucket;
   readonly #errors: TokenBucket;
   readonly #routes = new NearRoutes();
+  /** Null: bodies are not recorded. */
+  readonly #bodies: BodyRecorder | null;
   readonly #timer: NodeJS.Timeout;
   #records: PostedRecord[] = [];
   #pending = 0;
   #unconfirmed = 0;
   #seen = 0;
   #dropped = 0;
+  #closed = false;
 
   constructor(parts: TrafficRecorderParts) {
     this.#parts = parts;
-    const { rate } = parts;
+    const { rate, bodies } = parts;
+    this.#bodies = bodies === 0 ? null : new BodyRecorder(bodies);
     const now = monotonic();
     this.#selected = new TokenBucket(Math.max(1, rate * burst), rate, now);
     this.#errors = new TokenBucket(Math.max(1, rate * burst), rate * errorShare, now);
@@ -57,22 +62,25 @@ export class TrafficRecorder {
 
   /** A request begins. */
   begin(x: Exchange): void {
-    if (this.#selected.take(x.startedMono)) x.trace = new RecordingTrace(x, this.#parts.zone, x.trace !== null);
+    if (!this.#selected.take(x.startedMono)) return;
+    x.trace = new RecordingTrace(x, this.#parts.zone, x.trace !== null);
+    this.#bodies?.begin(x);
   }
 
   /** It has been answered. */
   finished(x: Exchange): void {
     this.#seen++;
     const recorder = x.trace instanceof RecordingTrace ? x.trace : null;
-    if (recorder === null && !(x.status >= firstError && this.#errors.take(monotonic()))) return;
-    if (this.#unconfirmed >= maxUnconfirmed) {
-      this.#dropped++;
-      return;
-    }
+    const isWanted = recorder !== null || (x.status >= firstError && this.#errors.take(monotonic()));
+    const isLost = isWanted && this.#unconfirmed >= maxUnconfirmed;
+    const bodies = this.#bodies?.finished(x, recorder !== null && !isLost) ?? null;
+    if (isLost) this.#dropped++;
+    if (!isWanted || isLost) return;
     try {
-      this.#add(
-        recorder === null ? lateRecord(x, this.#parts.zone, this.#routes) : tracedRecord(x, recorder, this.#routes),
-      );
+      const record =
+        recorder === null ? lateRecord(x, this.#parts.zone, this.#routes) : tracedRecord(x, recorder, this.#routes);
+      if (bodies === null) this.#add(record);
+      else void bodies.then((shown) => this.#addLater([record[0], record[1], shown]));
     } catch (error) {
       this.#dropped++;
       this.#parts.log.error('recording a request failed', { request_id: x.id, error });
@@ -87,17 +95,25 @@ export class TrafficRecorder {
   /** Sends what is recorded, and ends. */
   close(): void {
     clearInterval(this.#timer);
+    this.#closed = true;
+    this.#bodies?.close();
     this.#post();
+  }
+
+  /** The control plane may have fallen behind since the answer. */
+  #addLater(record: PostedRecord): void {
+    if (this.#unconfirmed >= maxUnconfirmed) this.#dropped++;
+    else this.#add(record);
   }
 
   #add(record: PostedRecord): void {
     this.#records.push(record);
     this.#pending += lengthOf(record);
-    if (this.#pending >= maxPending) this.#post();
+    if (this.#pending >= maxPending || this.#closed) this.#post();
   }
 
   #post(always = false): void {
-    if (this.#seen === 0 && !always) return;
+    if (this.#seen === 0 && this.#records.length === 0 && !always) return;
     const message: TrafficMessage = {
       type: 'traffic',
       records: this.#records,
@@ -113,6 +129,6 @@ export class TrafficRecorder {
   }
 }
 
-function lengthOf([entry, explanation]: PostedRecord): number {
-  return entry.length + explanation.length;
+function lengthOf([entry, explanation, bodies = '']: PostedRecord): number {
+  return entry.length + explanation.length + bodies.length;
 }

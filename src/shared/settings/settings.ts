@@ -223,7 +223,13 @@ export interface Settings {
     readonly retention: { readonly minute: number; readonly hour: number; readonly day: number };
   };
   /** Requests that are kept (0: the recorder is on only while somebody looks), bytes for them, and records per second and worker. */
-  readonly traffic: { readonly records: number; readonly memory: number; readonly rate: number };
+  readonly traffic: {
+    readonly records: number;
+    readonly memory: number;
+    readonly rate: number;
+    /** Bytes of each body; 0: none. */
+    readonly bodies: number;
+  };
   /** The instrumentations of traces, and the fraction of requests that are traced. */
   readonly tracing: { readonly instrumentations: ReadonlySet<string>; readonly samplingRate: number };
   /**

@@ -50,13 +50,36 @@ export interface NamedEntity {
   readonly name: string | null;
 }
 
-/** A record on its way: JSON of its `TrafficEntry`, and of the explanation. */
-export type PostedRecord = readonly [entry: string, explanation: string];
+/** A body as the Admin API shows it. Without `text`, `base64`: it is left out, for a reason. */
+export interface RecordedBody {
+  /** Null: the message names none, or several. */
+  readonly media_type: string | null;
+  /** Bytes of the whole body as it was sent, in its content coding. */
+  readonly bytes: number;
+  /** It was longer than what is shown. */
+  readonly truncated: boolean;
+  /** Credentials in it are masked. */
+  readonly text?: string;
+  /** What is no text. */
+  readonly base64?: string;
+  readonly reason?: string;
+}
+
+/** The bodies of one exchange; null: there was none, or it was not read. */
+export interface RecordedBodies {
+  readonly request: RecordedBody | null;
+  readonly response: RecordedBody | null;
+}
+
+/** A record on its way: JSON of its `TrafficEntry`, of the explanation, and of its `RecordedBodies` if they were recorded. */
+export type PostedRecord = readonly [entry: string, explanation: string, bodies?: string];
 
 /** How workers record. */
 export interface RecordingOptions {
   /** Maximum records per second and worker. */
   readonly rate: number;
+  /** Maximum bytes of each body; 0: no bodies. */
+  readonly bodies: number;
 }
 
 /** What a worker has recorded since its last message. */

@@ -7,6 +7,11 @@ import { forbidden } from './forbidden.ts';
 
 const rank: Readonly<Record<AdminRole, number>> = { read: 0, edit: 1, admin: 2 };
 
+/** Whether the caller's role includes this one. */
+export function mayUse({ role }: Pick<Caller, 'role'>, access: AdminRole): boolean {
+  return rank[role] >= rank[access];
+}
+
 /** Throws 403 unless the caller's role may use the operation. An operation without a decision is for admins. */
 export function requireAccess(
   caller: Caller,
@@ -14,7 +19,7 @@ export function requireAccess(
   method: string,
   path: string,
 ): void {
-  if (rank[caller.role] < rank[access]) throw forbidden(caller, `${method} ${path} needs the role ${access}`);
+  if (!mayUse(caller, access)) throw forbidden(caller, `${method} ${path} needs the role ${access}`);
 }
 
 /** Throws 403 unless the caller may write the row. For operations that change something else than rows. */

@@ -7,6 +7,19 @@ const named: JsonObject = {
 
 const milliseconds = (description: string): JsonObject => ({ type: ['number', 'null'], description });
 
+const recordedBody: JsonObject = {
+  type: 'object',
+  required: ['media_type', 'bytes', 'truncated'],
+  properties: {
+    media_type: { type: ['string', 'null'] },
+    bytes: { type: 'integer', description: 'Of the whole body as it was sent, in its content coding.' },
+    truncated: { type: 'boolean', description: 'It was longer than what is shown.' },
+    text: { type: 'string', description: 'Without its content coding; secrets are masked.' },
+    base64: { type: 'string', description: 'Instead of `text`: what is no text.' },
+    reason: { type: 'string', description: 'Instead of both: why it is left out.' },
+  },
+};
+
 export const trafficSchema: JsonObject = {
   type: 'object',
   required: ['id', 'at', 'client', 'method', 'scheme', 'host', 'path', 'status', 'by', 'duration', 'traced'],
@@ -45,7 +58,15 @@ export const trafficSchema: JsonObject = {
     traced: { type: 'boolean', description: 'The explanation has plugins, attempts and the timeline.' },
     explanation: {
       type: 'object',
-      description: 'What happened, and why: the members of `sluicegate explain`. Not in lists.',
+      description:
+        'What happened, and why: the members of `sluicegate explain`. Not in lists. For callers who may edit, and if bodies were recorded, `request.body` and `response.body` contain them.',
+      properties: {
+        request: {
+          type: ['object', 'null'],
+          properties: { body: { anyOf: [{ type: 'string', description: 'Its length.' }, recordedBody] } },
+        },
+        response: { type: 'object', properties: { body: { anyOf: [recordedBody, { type: 'null' }] } } },
+      },
     },
   },
 };
@@ -56,6 +77,7 @@ export const trafficListProperties: JsonObject = {
     type: 'object',
     properties: {
       state: { enum: ['always', 'on', 'off'], description: '`on`: because somebody looks.' },
+      bodies: { type: 'integer', description: 'Bytes of each body that are recorded; 0: none.' },
       seen: { type: 'integer', description: 'Requests that ended while it was on.' },
       sampled: { type: 'integer', description: 'Those that were recorded.' },
       dropped: { type: 'integer', description: 'Records that were lost because the control plane was behind.' },

@@ -61,6 +61,11 @@ export const observability = {
     '100',
     'Maximum number of requests that each worker records per second. Above it requests are sampled; up to a quarter more are recorded if they are errors.',
   ),
+  traffic_recorder_bodies: own(
+    integer(0, 65_536),
+    '0',
+    'Maximum bytes of each body that are recorded whenever the recorder is on. 0: none, unless a caller of the Admin API asks for them. Only roles that may edit see bodies.',
+  ),
   analytics: own(
     boolean,
     'on',

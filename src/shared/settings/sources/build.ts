@@ -135,6 +135,7 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
       records: values.traffic_recorder,
       memory: values.traffic_recorder_memory,
       rate: values.traffic_recorder_rate,
+      bodies: values.traffic_recorder_bodies,
     },
     analytics: {
       enabled: values.analytics,

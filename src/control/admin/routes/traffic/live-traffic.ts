@@ -3,6 +3,7 @@ import type { AdminDependencies } from '../../contract.ts';
 import { durationParameter, EventStreams } from '../../events/event-streams.ts';
 import { eventText } from '../../events/event-text.ts';
 import type { AdminRequest, Answer } from '../../http/admin-route.ts';
+import { bodiesParameter, readBodies } from './recorded-bodies.ts';
 import { filterParameters, readTrafficRequest } from './traffic-request.ts';
 
 /** Maximum live tails at once. */
@@ -19,9 +20,13 @@ export class LiveTraffic {
   }
 
   open(request: AdminRequest): Answer {
-    const { filter } = readTrafficRequest(request.query, filterParameters, [durationParameter.name]);
+    const { filter } = readTrafficRequest(request.query, filterParameters, [
+      durationParameter.name,
+      bodiesParameter.name,
+    ]);
+    const bodies = readBodies(request);
     return this.#streams.open(request, (viewer) =>
-      this.#desk.tail(filter, {
+      this.#desk.tail(filter, bodies, {
         record: (text) => viewer.send(`event: request\ndata: ${text}\n\n`),
         rate: (rate) => viewer.send(eventText('rate', rate)),
       }),

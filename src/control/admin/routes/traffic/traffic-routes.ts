@@ -9,6 +9,7 @@ import { type ListSource, readListPage } from '../../lists/list-page.ts';
 import { readListRequest } from '../../lists/list-request.ts';
 import { refusing } from '../static-responses.ts';
 import { LiveTraffic } from './live-traffic.ts';
+import { bodiesParameter, readBodies, wholeRecord } from './recorded-bodies.ts';
 import { filterParameters, readTrafficRequest, type TrafficRequest, timeParameters } from './traffic-request.ts';
 
 const noTraffic =
@@ -42,7 +43,7 @@ export function trafficRoutes({
             summary: 'The last requests to this node, newest first; switches the recorder on for 30 seconds',
             answer: 'list',
             entity: 'traffic_records',
-            queryParameters: listFilters,
+            queryParameters: [...listFilters, bodiesParameter],
           },
         },
         DELETE: {
@@ -66,7 +67,7 @@ export function trafficRoutes({
           notes: {
             summary: 'Requests as they end: server-sent events `request`, `rate` each second, and `end`',
             answer: 'events',
-            queryParameters: [...filterParameters, durationParameter],
+            queryParameters: [...filterParameters, durationParameter, bodiesParameter],
             otherStatuses: [503],
           },
         },
@@ -78,26 +79,32 @@ export function trafficRoutes({
       operations: {
         GET: {
           access: 'read',
-          handle: async ({ params }) => {
-            await traffic.look();
-            const record = traffic.get(params['traffic_records'] ?? '');
+          handle: async (request) => {
+            await traffic.look(readBodies(request));
+            const record = traffic.get(request.params['traffic_records'] ?? '');
             if (record === null) throw notFound();
-            return ok(whole(record));
+            return ok(wholeRecord(record, request.caller));
           },
-          notes: { summary: 'One request, and what happened to it', answer: 'entity', entity: 'traffic_records' },
+          notes: {
+            summary: 'One request, and what happened to it',
+            answer: 'entity',
+            entity: 'traffic_records',
+            queryParameters: [bodiesParameter],
+          },
         },
       },
     },
   ];
 }
 
-async function listTraffic(traffic: TrafficDesk, { query, path }: AdminRequest): Promise<Answer> {
-  const { filter, given } = readTrafficRequest(query, listFilters, pagingNames);
-  const request = readListRequest(query);
-  await traffic.look();
+async function listTraffic(traffic: TrafficDesk, request: AdminRequest): Promise<Answer> {
+  const { query, path } = request;
+  const { filter, given } = readTrafficRequest(query, listFilters, [...pagingNames, bodiesParameter.name]);
+  const page = readListRequest(query);
+  await traffic.look(readBodies(request));
   const links = { path, tags: undefined, nested: false, filters: given };
-  const body = await readListPage(sourceOf(traffic, filter), request, links);
-  return ok({ ...body, recorder: { state: traffic.state, ...traffic.totals } });
+  const body = await readListPage(sourceOf(traffic, filter), page, links);
+  return ok({ ...body, recorder: { state: traffic.state, bodies: traffic.bodies, ...traffic.totals } });
 }
 
 function sourceOf(traffic: TrafficDesk, filter: TrafficRequest['filter']): ListSource<KeptRecord> {
@@ -113,9 +120,4 @@ function sourceOf(traffic: TrafficDesk, filter: TrafficRequest['filter']): ListS
       return record === null ? null : position(record);
     },
   };
-}
-
-function whole({ entry, explanation }: KeptRecord): Readonly<Record<string, unknown>> {
-  const text = Buffer.from(explanation.buffer, explanation.byteOffset, explanation.byteLength).toString();
-  return { ...entry, explanation: JSON.parse(text) };
 }
