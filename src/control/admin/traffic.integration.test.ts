@@ -10,6 +10,7 @@ test('a control plane carries no traffic, and says where to ask', async () => {
     ['GET', '/traffic'],
     ['DELETE', '/traffic'],
     ['GET', '/traffic/live'],
+    ['GET', '/traffic/plugins'],
     ['GET', '/traffic/x'],
   ] as const) {
     const { status, json } = await admin.call(method, path);

@@ -2,6 +2,7 @@ import type { Settings } from '../../shared/settings/settings.ts';
 import type { RecordingOptions, TrafficMessage } from '../../shared/traffic/traffic-record.ts';
 import { awaitWithTimeout } from '../../shared/util/time/await-with-timeout.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
+import { PluginCostReader, type PluginCosts } from './plugin-costs.ts';
 import { matchesFilter, type TrafficFilter } from './traffic-filter.ts';
 import { type KeptRecord, TrafficRing } from './traffic-ring.ts';
 
@@ -62,6 +63,7 @@ const rateInterval = 1_000;
 export class TrafficDesk {
   readonly #options: TrafficDeskOptions;
   readonly #ring: TrafficRing;
+  readonly #costs = new PluginCostReader();
   readonly #tails = new Set<LiveTail>();
   /** Since the start of the node. */
   readonly #totals = { seen: 0, sampled: 0, dropped: 0 };
@@ -132,6 +134,11 @@ export class TrafficDesk {
 
   get(id: string): KeptRecord | null {
     return this.#ring.get(id);
+  }
+
+  /** What plugins took, in the requests that are kept. */
+  pluginCosts(): Promise<PluginCosts> {
+    return this.#costs.read(this.#ring.walk('desc', null));
   }
 
   clear(): void {

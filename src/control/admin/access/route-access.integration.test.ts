@@ -59,6 +59,7 @@ const decisions: Readonly<Record<string, Access>> = {
   'GET /traffic': 'read',
   'DELETE /traffic': 'admin',
   'GET /traffic/live': 'read',
+  'GET /traffic/plugins': 'read',
   'GET /traffic/{traffic_records}': 'read',
   // Sends a request to a backend, from the caller's own address.
   'POST /explain': 'edit',

@@ -85,3 +85,50 @@ export const trafficListProperties: JsonObject = {
     },
   },
 };
+
+const microseconds = {
+  p50: { type: 'integer', description: 'Median, in microseconds.' },
+  p99: { type: 'integer', description: '99th percentile, in microseconds.' },
+} as const;
+const samples: JsonObject = { type: 'integer', description: 'Runs of an instance in a request, all phases together.' };
+const requestTime = (description: string): JsonObject => ({
+  type: ['string', 'null'],
+  format: 'date-time',
+  description,
+});
+
+/** What plugins took. */
+export const pluginCostsSchema: JsonObject = {
+  type: 'object',
+  required: ['data', 'requests', 'from', 'to'],
+  properties: {
+    data: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['plugin', 'samples', 'p50', 'p99', 'phases', 'instances'],
+        properties: {
+          plugin: { type: 'string' },
+          samples,
+          ...microseconds,
+          phases: {
+            type: 'object',
+            description: 'By phase.',
+            additionalProperties: { type: 'object', required: ['p50', 'p99'], properties: microseconds },
+          },
+          instances: {
+            type: 'array',
+            items: {
+              type: 'object',
+              required: ['id', 'samples', 'p50', 'p99'],
+              properties: { id: { type: 'string' }, samples, ...microseconds },
+            },
+          },
+        },
+      },
+    },
+    requests: { type: 'integer', description: 'Recorded requests with a timeline.' },
+    from: requestTime('When the first of them began; null: there is none.'),
+    to: requestTime('When the last of them began.'),
+  },
+};

@@ -4,7 +4,7 @@ import type { AdminDependencies } from '../../contract.ts';
 import { durationParameter } from '../../events/event-streams.ts';
 import { type AdminRequest, type AdminRoute, type Answer, noContent, ok } from '../../http/admin-route.ts';
 import { notFound } from '../../http/http-error.ts';
-import { pagingNames } from '../../lists/known-parameters.ts';
+import { pagingNames, refuseUnknown } from '../../lists/known-parameters.ts';
 import { type ListSource, readListPage } from '../../lists/list-page.ts';
 import { readListRequest } from '../../lists/list-request.ts';
 import { refusing } from '../static-responses.ts';
@@ -27,6 +27,7 @@ export function trafficRoutes({
     return [
       refusing('/traffic', ['GET', 'DELETE'], noTraffic),
       refusing('/traffic/live', ['GET'], noTraffic),
+      refusing('/traffic/plugins', ['GET'], noTraffic),
       refusing('/traffic/{traffic_records}', ['GET'], noTraffic),
     ];
   }
@@ -69,6 +70,25 @@ export function trafficRoutes({
             answer: 'events',
             queryParameters: [...filterParameters, durationParameter, bodiesParameter],
             otherStatuses: [503],
+          },
+        },
+      },
+    },
+    {
+      path: '/traffic/plugins',
+      tag: 'traffic',
+      operations: {
+        GET: {
+          access: 'read',
+          handle: async ({ query }) => {
+            refuseUnknown(query, []);
+            await traffic.look();
+            return ok(await traffic.pluginCosts());
+          },
+          notes: {
+            summary: 'What plugins took in the last requests to this node; switches the recorder on for 30 seconds',
+            answer: 'entity',
+            entity: 'plugin_costs',
           },
         },
       },
