@@ -42,7 +42,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
   const entities = replacing(entityRoutes(context, contextFor), targetRoutes(writes)).map((route) =>
     withExceptions(writes, route),
   );
-  const wholeConfig = databaseConfigRoutes(deps, options);
+  const wholeConfig = databaseConfigRoutes(deps, options, context);
   const routes: AdminRoute[] = [
     nodeInfoRoute(context, deps, options),
     statusRoute(deps),

@@ -184,6 +184,7 @@ test('a data plane writes no config, no admin users and no rows that are not val
   for (const unsupported of [
     () => store.listAudit({ limit: 1 }),
     () => store.listVersions({ limit: 1 }),
+    () => store.rowsBetween(1, null),
     () => store.write((writer) => writer.writeRows([])),
     () => store.write((writer) => writer.audit([])),
     () => store.dump(['consumers']),

@@ -2,10 +2,10 @@ import type { Row } from '../../shared/entities/entity.ts';
 import type { Position } from './position.ts';
 
 /**
- * `write`: of the Admin API, or of a plugin. `apply`: a whole config. `rollback`: to an earlier version. `start`: the history begins
- * with it.
+ * `write`: of the Admin API, or of a plugin. `apply`: a whole config. `rollback`: to an earlier version. `undo`: of what one version
+ * has changed. `start`: the history begins with it.
  */
-export type VersionAction = 'write' | 'apply' | 'rollback' | 'start';
+export type VersionAction = 'write' | 'apply' | 'rollback' | 'undo' | 'start';
 
 /** Who makes a version, and how. */
 export interface Attribution {
@@ -52,6 +52,13 @@ export interface RowSince {
 }
 
 export interface VersionQuery {
+  /** Only versions that this actor made. */
+  readonly actor?: string;
+  /** Only versions that changed entities of this kind, by schema name; with `id`: that one entity. */
+  readonly entity?: string;
+  readonly id?: string;
+  /** Only versions of this instant (milliseconds) or later. */
+  readonly since?: number;
   /** By version. Ascending (oldest first) is the default. */
   readonly order?: 'asc' | 'desc';
   readonly after?: Position;
@@ -69,6 +76,11 @@ export interface HistoryStore {
     version: number,
     page: { readonly after: number; readonly limit: number },
   ): Promise<readonly VersionChange[]>;
+  /**
+   * Every row of config that may differ between two versions: `was` as of `from`, `now` as of `to`; null: the current config. Both versions
+   * are kept ones.
+   */
+  rowsBetween(from: number, to: number | null): Promise<readonly RowSince[]>;
   /**
    * Removes versions beyond the newest `keep` and those that ended before this instant, some thousand rows at most; the newest version
    * always stays. Returns how many rows were removed.

@@ -84,7 +84,10 @@ const decisions: Readonly<Record<string, Access>> = {
   'GET /config/export': 'admin',
   'GET /config/versions': 'read',
   'GET /config/versions/{config_versions}': 'read',
+  'GET /config/versions/{config_versions}/diff': 'read',
   'POST /config/versions/{config_versions}/rollback': 'admin',
+  // What it changes is checked as any write of the caller.
+  'POST /config/versions/{config_versions}/undo': 'edit',
   'GET /clustering/data-planes': 'read',
   'GET /clustering/status': 'read',
   ...ofAll('/filter-chains', '/filter-chains/{filter_chains}'),

@@ -35,6 +35,8 @@ const recordsAtOnce = 100;
 export class AuditTrail {
   /** No further record is needed: it was created, or nothing has changed. */
   settled = false;
+  /** The version of the config that the request has made; null: none. */
+  version: number | null = null;
   readonly #request: AuditedRequest;
   readonly #entities: EntityRegistry | null;
 

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { declarativeConfigInvalid } from '../../../shared/schema/errors.ts';
 import { type AppliedConfig, type ApplyContext, applyConfig } from '../../declarative/apply/apply-config.ts';
 import type { PlanOptions } from '../../declarative/apply/plan-config.ts';
@@ -9,6 +8,7 @@ import { kongFields } from '../../declarative/problems/kong-fields.ts';
 import { placedMessages, placeText } from '../../declarative/problems/problem-lines.ts';
 import { requireStillSignedIn } from '../access/still-signed-in.ts';
 import type { AdminDependencies, AdminOptions } from '../contract.ts';
+import type { AdminContext } from '../crud/admin-context.ts';
 import type { AdminRequest, AdminRoute, Answer, Operation } from '../http/admin-route.ts';
 import { HttpError } from '../http/http-error.ts';
 import type { Query } from '../http/query.ts';
@@ -17,7 +17,9 @@ import { invalidOptions } from '../lists/list-errors.ts';
 import { ApplyGate } from './apply-gate.ts';
 import { readDocumentBody } from './document-body.ts';
 import { exportRoute } from './export-route.ts';
-import { countsOf, shownChange, textOfChanges } from './shown-plan.ts';
+import { changesLimit, changesParameter, dryRunParameter, readSwitch } from './parameters.ts';
+import { changesAnswer, countsOf } from './shown-plan.ts';
+import { takeBackRoutes } from './take-back-routes.ts';
 import { versionRoutes } from './version-routes.ts';
 
 /** Maximum size of a document in bytes. */
@@ -34,11 +36,7 @@ const planParameters = [
     description:
       'Only entities with this tag are replaced or deleted, and all of the document receive it. Repeated: with all of these tags.',
   },
-  {
-    name: 'changes',
-    description: 'Maximum number of changes in the answer. Default 1000.',
-    schema: { type: 'integer', minimum: 0, maximum: 1_000_000 },
-  },
+  changesParameter,
   {
     name: 'flatten_errors',
     description: '1: report errors by entity too, in `flattened_errors`.',
@@ -46,14 +44,12 @@ const planParameters = [
   },
 ];
 
-const dryRun = {
-  name: 'dry_run',
-  description: '1: change nothing; answer with what would change.',
-  schema: { type: 'string', enum: ['0', '1'] },
-};
-
 /** `/config/*` of a node with a database: a whole config at once, and its versions. */
-export function databaseConfigRoutes(deps: AdminDependencies, options: AdminOptions): readonly AdminRoute[] {
+export function databaseConfigRoutes(
+  deps: AdminDependencies,
+  options: AdminOptions,
+  admin: AdminContext,
+): readonly AdminRoute[] {
   const { store, publisher, settings } = deps;
   const { entities } = options;
   const context: ApplyContext = { store, publisher, entities };
@@ -90,7 +86,7 @@ export function databaseConfigRoutes(deps: AdminDependencies, options: AdminOpti
     handle: (request) => {
       refuseUnknown(
         request.query,
-        [...planParameters, dryRun].map(({ name }) => name),
+        [...planParameters, dryRunParameter].map(({ name }) => name),
       );
       return answer(request, readSwitch(request.query, 'dry_run'));
     },
@@ -98,7 +94,7 @@ export function databaseConfigRoutes(deps: AdminDependencies, options: AdminOpti
     notes: {
       ...notes,
       summary: 'Make the config that of a declarative document, in one transaction',
-      queryParameters: [dryRun, ...planParameters],
+      queryParameters: [dryRunParameter, ...planParameters],
     },
   };
   const diff: Operation = {
@@ -119,6 +115,7 @@ export function databaseConfigRoutes(deps: AdminDependencies, options: AdminOpti
     { path: '/config/diff', ...common, operations: { POST: diff } },
     exportRoute(context),
     ...versionRoutes(context),
+    ...takeBackRoutes(context, admin),
   ];
 }
 
@@ -126,24 +123,6 @@ function planOptions({ first, all }: Query, { selectTags }: ConfigDocument): Pla
   const mode = first('mode') ?? 'replace';
   if (mode !== 'replace' && mode !== 'merge') throw invalidOptions({ mode: "must be 'replace' or 'merge'" });
   return { mode, selectTags: [...new Set([...(selectTags ?? []), ...all('select_tag')])] };
-}
-
-function readSwitch({ first }: Query, name: string): boolean {
-  const value = first(name) ?? '0';
-  if (value !== '0' && value !== '1') throw invalidOptions({ [name]: 'must be 0 or 1' });
-  return value === '1';
-}
-
-const defaultChanges = 1000;
-const maxChanges = 1_000_000;
-
-export function changesLimit({ first }: Query): number {
-  const value = first('changes');
-  if (value === undefined) return defaultChanges;
-  if (!/^\d{1,7}$/.test(value) || Number(value) > maxChanges) {
-    throw invalidOptions({ changes: `must be an integer between 0 and ${maxChanges}` });
-  }
-  return Number(value);
 }
 
 const maxNote = 1024;
@@ -178,11 +157,5 @@ function shown(
     unchanged,
     truncated: changes.length > limit,
   };
-  function* listed(): Generator<Readonly<Record<string, unknown>>> {
-    for (const change of changes.slice(0, limit)) yield shownChange(options.entities, change);
-  }
-  return {
-    status: 200,
-    stream: { type: 'application/json; charset=utf-8', body: Readable.from(textOfChanges(head, listed())) },
-  };
+  return changesAnswer(options.entities, head, changes.slice(0, limit));
 }

@@ -1,7 +1,9 @@
+import { Readable } from 'node:stream';
 import type { EntityRegistry } from '../../../shared/entities/registry.ts';
 import type { EntityChange } from '../../declarative/contract.ts';
 import type { VersionChange } from '../../store/history.ts';
 import { shownDifference } from '../audit/shown-difference.ts';
+import type { Answer } from '../http/admin-route.ts';
 
 /** Numbers of entities by what happens to them, and by kind. */
 export interface ShownCounts {
@@ -70,4 +72,19 @@ export function* textOfChanges(
     piece = [];
   }
   yield `${first || piece.length === 0 ? '' : ','}${piece.join(',')}]}`;
+}
+
+/** An object with the members of `head` and these changes. */
+export function changesAnswer(
+  entities: EntityRegistry,
+  head: Readonly<Record<string, unknown>>,
+  changes: readonly EntityChange[],
+): Answer {
+  function* listed(): Generator<Readonly<Record<string, unknown>>> {
+    for (const change of changes) yield shownChange(entities, change);
+  }
+  return {
+    status: 200,
+    stream: { type: 'application/json; charset=utf-8', body: Readable.from(textOfChanges(head, listed())) },
+  };
 }

@@ -1,20 +1,32 @@
+import type { EntityRegistry } from '../../../shared/entities/registry.ts';
 import type { ApplyContext } from '../../declarative/apply/apply-config.ts';
-import { rollbackConfig } from '../../declarative/apply/rollback-config.ts';
-import type { ConfigVersion } from '../../store/history.ts';
-import { requireStillSignedIn } from '../access/still-signed-in.ts';
+import { planReturn } from '../../declarative/apply/rollback-config.ts';
+import type { ConfigVersion, VersionQuery } from '../../store/history.ts';
 import { type AdminRequest, type AdminRoute, type Answer, ok } from '../http/admin-route.ts';
-import { notFound, plainError } from '../http/http-error.ts';
+import { notFound } from '../http/http-error.ts';
 import { pagingNames, refuseUnknown } from '../lists/known-parameters.ts';
 import { invalidOptions } from '../lists/list-errors.ts';
 import { type ListSource, readListPage } from '../lists/list-page.ts';
-import { readListRequest } from '../lists/list-request.ts';
-import { countsOf, shownVersionChange } from './shown-plan.ts';
+import { readInstant, readListRequest } from '../lists/list-request.ts';
+import { changesLimit, changesParameter, notKept, versionIn, versionOf } from './parameters.ts';
+import { changesAnswer, countsOf, shownVersionChange } from './shown-plan.ts';
 
 /** Maximum changes of one version in an answer. */
 const maxChanges = 1000;
 const defaultChanges = 100;
 
-/** `/config/versions`: what the config was after each write, and the way back. */
+const filters = [
+  { name: 'actor', description: 'Only versions that this actor made.' },
+  { name: 'entity', description: 'Only versions that changed entities of this kind: `routes`.' },
+  { name: 'id', description: 'Only versions that changed the entity of this id.' },
+  {
+    name: 'since',
+    description: 'Only versions from this ISO 8601 timestamp on.',
+    schema: { type: 'string', format: 'date-time' },
+  },
+];
+
+/** `/config/versions`: what the config was after each write. */
 export function versionRoutes(context: ApplyContext): readonly AdminRoute[] {
   return [
     {
@@ -24,7 +36,12 @@ export function versionRoutes(context: ApplyContext): readonly AdminRoute[] {
         GET: {
           access: 'read',
           handle: (request) => list(context, request),
-          notes: { summary: 'The versions of the config, newest first', answer: 'list', entity: 'config_versions' },
+          notes: {
+            summary: 'The versions of the config, newest first',
+            answer: 'list',
+            entity: 'config_versions',
+            queryParameters: parametersOf(context.entities),
+          },
         },
       },
     },
@@ -56,16 +73,24 @@ export function versionRoutes(context: ApplyContext): readonly AdminRoute[] {
       },
     },
     {
-      path: '/config/versions/{config_versions}/rollback',
+      path: '/config/versions/{config_versions}/diff',
       tag: 'config',
       operations: {
-        POST: {
-          access: 'admin',
-          handle: (request) => rollback(context, request),
+        GET: {
+          access: 'read',
+          handle: (request) => compare(context, request),
           notes: {
-            summary: 'Make the config what it was after a version',
+            summary: 'What differs between two versions of the config, without secrets',
             answer: 'object',
-            takesBody: false,
+            queryParameters: [
+              {
+                name: 'against',
+                description:
+                  'The other version; the answer has what leads from it to the version of the path. Default: the current config.',
+                schema: { type: 'integer', minimum: 0 },
+              },
+              changesParameter,
+            ],
           },
         },
       },
@@ -73,11 +98,12 @@ export function versionRoutes(context: ApplyContext): readonly AdminRoute[] {
   ];
 }
 
-async function list({ store }: ApplyContext, request: AdminRequest): Promise<Answer> {
-  refuseUnknown(request.query, pagingNames);
+async function list({ store, entities }: ApplyContext, request: AdminRequest): Promise<Answer> {
+  refuseUnknown(request.query, [...filters.map(({ name }) => name), ...pagingNames]);
+  const { query, given } = readFilters(request, entities);
   const source: ListSource<ConfigVersion> = {
     kongDirection: 'desc',
-    read: (page) => store.listVersions(page),
+    read: (page) => store.listVersions({ ...query, ...page }),
     position: ({ createdAt, version }) => ({ createdAt, id: String(version) }),
     present: async (versions) => versions.map(shown),
     async find(id) {
@@ -85,8 +111,63 @@ async function list({ store }: ApplyContext, request: AdminRequest): Promise<Ans
       return version === null ? null : { createdAt: version.createdAt, id };
     },
   };
-  const links = { path: request.path, tags: undefined, nested: false };
+  const links = { path: request.path, tags: undefined, nested: false, filters: given };
   return ok(await readListPage(source, readListRequest(request.query), links));
+}
+
+function parametersOf(entities: EntityRegistry) {
+  return filters.map((filter) =>
+    filter.name === 'entity' ? { ...filter, schema: { type: 'string', enum: kindsOf(entities) } } : filter,
+  );
+}
+
+/** The filters as the store takes them, and as they were given. */
+function readFilters(
+  { query }: AdminRequest,
+  entities: EntityRegistry,
+): {
+  readonly query: Omit<VersionQuery, 'limit'>;
+  readonly given: readonly (readonly [name: string, value: string])[];
+} {
+  const given = filters.flatMap(({ name }) => {
+    const value = query.first(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const { actor, entity, id, since } = Object.fromEntries(given);
+  const kind = entity === undefined ? undefined : entities.byName(entity);
+  if (entity !== undefined && kind?.inConfig !== true) {
+    throw invalidOptions({ entity: `'${entity}' is none of ${kindsOf(entities).join(', ')}` });
+  }
+  const instant = since === undefined ? undefined : readInstant(since);
+  if (instant === null) throw invalidOptions({ since: 'must be an ISO 8601 timestamp' });
+  return {
+    query: {
+      ...(actor === undefined ? {} : { actor }),
+      ...(kind === undefined ? {} : { entity: kind.name }),
+      ...(id === undefined ? {} : { id: id.toLowerCase() }),
+      ...(instant === undefined ? {} : { since: instant }),
+    },
+    given,
+  };
+}
+
+function kindsOf({ definitions }: EntityRegistry): readonly string[] {
+  return definitions.filter(({ inConfig }) => inConfig).map(({ name }) => name);
+}
+
+async function compare({ store, entities }: ApplyContext, request: AdminRequest): Promise<Answer> {
+  refuseUnknown(request.query, ['against', 'changes']);
+  const limit = changesLimit(request.query);
+  const to = versionOf(request);
+  const text = request.query.first('against');
+  const from = text === undefined ? null : versionIn(text);
+  if (text !== undefined && from === null) throw invalidOptions({ against: 'must be a version' });
+  for (const version of [to, from]) {
+    if (version !== null && (await store.getVersion(version)) === null) throw notKept(version);
+  }
+  const { changes } = planReturn(await store.rowsBetween(to, from), entities);
+  const head = { version: to, against: from, ...countsOf(changes), truncated: changes.length > limit };
+  return changesAnswer(entities, head, changes.slice(0, limit));
 }
 
 async function read({ store, entities }: ApplyContext, request: AdminRequest): Promise<Answer> {
@@ -102,17 +183,6 @@ async function read({ store, entities }: ApplyContext, request: AdminRequest): P
   });
 }
 
-async function rollback(context: ApplyContext, request: AdminRequest): Promise<Answer> {
-  const version = versionOf(request);
-  const done = await rollbackConfig(context, version, async (writer) => {
-    await requireStillSignedIn(writer, request.caller);
-    await request.trail.record(writer, { action: 'rollback', note: `to version ${version}` });
-  });
-  if (done === null) throw plainError(404, `version ${version} of the config is not kept`);
-  if (done.version === null) request.trail.settled = true;
-  return ok({ version: done.version, to: version, ...countsOf(done.plan.changes) });
-}
-
 function shown({ version, createdAt, actor, action, note, created, updated, deleted }: ConfigVersion): {
   readonly [name: string]: unknown;
 } {
@@ -126,16 +196,6 @@ function shown({ version, createdAt, actor, action, note, created, updated, dele
     updated,
     deleted,
   };
-}
-
-function versionOf(request: AdminRequest): number {
-  const version = versionIn(request.params['config_versions'] ?? '');
-  if (version === null) throw notFound();
-  return version;
-}
-
-function versionIn(text: string): number | null {
-  return /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
 function readInteger({ query }: AdminRequest, name: string, otherwise: number, least: number, most: number): number {

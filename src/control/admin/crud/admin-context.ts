@@ -1,5 +1,6 @@
 import type { EntityDefinition, Row } from '../../../shared/entities/entity.ts';
 import type { EntityRegistry } from '../../../shared/entities/registry.ts';
+import type { Attribution } from '../../store/history.ts';
 import type { Store, StoreReader, StoreWriter } from '../../store/store.ts';
 import { runFor } from '../access/current-caller.ts';
 import { guardWrites } from '../access/guard-writes.ts';
@@ -27,9 +28,14 @@ export interface AdminContext {
   readonly hashKeys: boolean;
   /**
    * One transaction, with its audit records; resolves when the workers route by it, so that a client that receives
-   * 201 finds it routed. Rejects with 403, and changes nothing, when the caller may not change what `work` has changed.
+   * 201 finds it routed. Rejects with 403, and changes nothing, when the caller may not change what `work` has changed. `made`: what the
+   * version of the config says about it; default: a write.
    */
-  commit<T>(request: Pick<AdminRequest, 'trail' | 'caller'>, work: (writer: StoreWriter) => Promise<T>): Promise<T>;
+  commit<T>(
+    request: Pick<AdminRequest, 'trail' | 'caller'>,
+    work: (writer: StoreWriter) => Promise<T>,
+    made?: Omit<Attribution, 'actor'>,
+  ): Promise<T>;
   /** The definition of that schema name; an unknown one is an error in the code. */
   entity(name: string): EntityDefinition;
   extras(name: string): EntityExtras;
@@ -52,16 +58,19 @@ export function createAdminContext(parts: AdminContextParts): AdminContext {
     store,
     entities,
     hashKeys,
-    async commit({ trail, caller }, work) {
+    async commit({ trail, caller }, work, made = { action: 'write' }) {
+      let changed = false;
       const { result, version } = await store.write(async (writer) => {
         await requireStillSignedIn(writer, caller);
         const guarded = guardWrites(writer, caller, entities);
         // The transaction may have been begun for another request, with another caller.
         const done = await runFor(caller, () => work(guarded.writer));
         await guarded.verify();
-        await trail.record(writer);
+        await trail.record(writer, made);
+        changed = writer.changes.some(({ entity }) => entities.byName(entity)?.inConfig === true);
         return done;
       });
+      if (changed) trail.version = version;
       await publisher.published(version);
       return result;
     },

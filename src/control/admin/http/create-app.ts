@@ -295,7 +295,13 @@ async function answer(route: AdminRoute, allow: string, request: FastifyRequest,
   const result = await handled(operation, adminRequest, options.hints);
   if (method === 'GET' || method === 'HEAD' || operation.readOnly === true || result.status >= 400) return result;
   await options.audit.afterwards(trail, query, body);
-  return options.hints.accepted(result, operation.notes, body, path);
+  return withVersion(options.hints.accepted(result, operation.notes, body, path), trail);
+}
+
+/** A client that wrote learns which version it made, for example to take it back. */
+function withVersion(result: Answer, { version }: AuditTrail): Answer {
+  if (version === null) return result;
+  return { ...result, headers: { ...result.headers, 'x-sluicegate-config-version': String(version) } };
 }
 
 async function stillAllowed(

@@ -48,7 +48,10 @@ export const configVersionSchema: JsonObject = {
     version: { type: 'integer', description: 'Ascends, with gaps.' },
     at: { type: 'string', format: 'date-time', description: 'When: ISO 8601 in UTC, with milliseconds.' },
     actor: { type: ['string', 'null'], description: 'Who made it; null for the gateway itself.' },
-    action: { enum: ['write', 'apply', 'rollback', 'start'], description: '`start`: the history begins with it.' },
+    action: {
+      enum: ['write', 'apply', 'rollback', 'undo', 'start'],
+      description: '`start`: the history begins with it.',
+    },
     note: { type: ['string', 'null'] },
     created: { type: 'integer', description: 'Number of entities.' },
     updated: { type: 'integer' },

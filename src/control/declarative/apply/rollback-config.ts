@@ -25,7 +25,7 @@ export async function rollbackConfig(
   const { result, version: reached } = await store.write(async (writer) => {
     const kept = await store.getVersion(version);
     if (kept === null) return null;
-    const plan = planRollback(await writer.rowsSince(version), entities);
+    const plan = planReturn(await writer.rowsSince(version), entities);
     if (plan.changes.length > 0) {
       await writePlan(writer, entities, plan);
       await record(writer);
@@ -38,8 +38,17 @@ export async function rollbackConfig(
   return { plan: result, version: reached };
 }
 
-/** What leads from the rows as they are to the rows as they were. */
-function planRollback(rows: readonly RowSince[], entities: EntityRegistry): ConfigPlan {
+/** What a rollback would do; null when that version is not kept. */
+export async function previewRollback(
+  { store, entities }: Pick<ApplyContext, 'store' | 'entities'>,
+  version: number,
+): Promise<ConfigPlan | null> {
+  if ((await store.getVersion(version)) === null) return null;
+  return planReturn(await store.rowsBetween(version, null), entities);
+}
+
+/** What leads from the rows as they are (`now`) to the rows as they were (`was`). */
+export function planReturn(rows: readonly RowSince[], entities: EntityRegistry): ConfigPlan {
   const now = Date.now();
   const byId = new Map(rows.map((row) => [`${row.entity}/${row.id}`, row]));
   const find: FindRow = (entity, id) => {

@@ -146,6 +146,7 @@ export function openDataPlaneStore(options: DataPlaneStoreOptions): DataPlaneSto
     listVersions: unsupported('listVersions'),
     getVersion: unsupported('getVersion'),
     listVersionChanges: unsupported('listVersionChanges'),
+    rowsBetween: unsupported('rowsBetween'),
     trimHistory: unsupported('trimHistory'),
     close: async () => link.close(),
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Row } from '../../../shared/entities/entity.ts';
-import type { ConfigVersion } from '../history.ts';
+import type { ConfigVersion, VersionQuery } from '../history.ts';
 import { defineTestEntity, testDefinitions, testRow } from '../store.fixture.ts';
 import type { Store } from '../store.ts';
 import { deleteRow, insertRow, type StoreBench } from './store-bench.ts';
@@ -119,6 +119,53 @@ export function registerHistoryTests(bench: StoreBench): void {
     assert.equal(of(service.id)?.now?.['retries'], 3);
     assert.deepEqual([of(gone.id)?.was, of(gone.id)?.now], [gone, null]);
     assert.deepEqual([of(fresh[7]?.id ?? '')?.was, of(fresh[7]?.id ?? '')?.now?.['name']], [null, 's7']);
+  });
+
+  it('finds versions by who made them, by what they changed and by their time', async () => {
+    const store = await bench.fresh();
+    const a = await insertRow(store, 'services', testRow({ name: 'a' }));
+    await insertRow(store, 'upstreams', testRow({ name: 'u' }));
+    const changed = await update(store, 'services', { ...a, retries: 2 }, 'ada');
+    const all = await versions(store);
+    const found = async (query: Omit<VersionQuery, 'limit'>): Promise<readonly number[]> =>
+      (await store.listVersions({ ...query, limit: 100 })).map(({ version }) => version);
+    assert.deepEqual(await found({ actor: 'ada' }), [changed]);
+    assert.deepEqual(await found({ actor: 'bob' }), []);
+    assert.deepEqual(await found({ entity: 'services' }), [all[1]?.version, changed]);
+    assert.deepEqual(await found({ entity: 'services', id: a.id, order: 'desc' }), [changed, all[1]?.version]);
+    assert.deepEqual(await found({ entity: 'upstreams', id: a.id }), []);
+    assert.deepEqual(await found({ since: all[2]?.createdAt ?? 0 }), [all[2]?.version, changed]);
+  });
+
+  it('compares any two versions, in both directions', async () => {
+    const store = await bench.fresh();
+    const a = await insertRow(store, 'services', testRow({ name: 'a', retries: 1 }));
+    const first = await store.version();
+    const b = await insertRow(store, 'services', testRow({ name: 'b' }));
+    const second = await update(store, 'services', { ...a, retries: 2 });
+    await deleteRow(store, 'services', b.id);
+    const third = await update(store, 'services', { ...a, retries: 3 });
+    const between = async (from: number, to: number | null): Promise<readonly unknown[]> => {
+      const shown = (row: Row | null): unknown => (row === null ? null : [row['name'], row['retries'] ?? null]);
+      const rows = await store.rowsBetween(from, to);
+      return rows.map(({ was, now }) => [shown(was), shown(now)]).sort();
+    };
+    const [one, two, three] = [1, 2, 3].map((retries) => ['a', retries]);
+    const other = ['b', b['retries'] ?? null];
+    assert.deepEqual(await between(first, second), [
+      [null, other],
+      [one, two],
+    ]);
+    assert.deepEqual(await between(second, first), [
+      [two, one],
+      [other, null],
+    ]);
+    assert.deepEqual(await between(second, null), [
+      [two, three],
+      [other, null],
+    ]);
+    assert.deepEqual(await between(second, third), await between(second, null));
+    assert.deepEqual(await between(third, third), []);
   });
 
   it('is trimmed to a number of versions; the oldest remains as a state without rows', async () => {

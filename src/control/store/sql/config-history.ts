@@ -107,16 +107,25 @@ function foldChanges(tables: EntityTables, changes: readonly RowChange[]): reado
 }
 
 export async function listVersions(database: Database, query: VersionQuery): Promise<readonly ConfigVersion[]> {
-  const { after, createdBefore, order } = query;
+  const { after, createdBefore, order, actor, entity, id, since } = query;
   const conditions: RawBuilder<unknown>[] = [sql`seq = 0`];
   // Each write has its own timestamp, which ascends with the version.
   if (after !== undefined) conditions.push(sql`created_at ${order === 'desc' ? sql`<` : sql`>`} ${after.createdAt}`);
   if (createdBefore !== undefined) conditions.push(sql`created_at < ${createdBefore}`);
+  if (actor !== undefined) conditions.push(sql`actor = ${actor}`);
+  if (since !== undefined) conditions.push(sql`created_at >= ${since}`);
+  if (id !== undefined) conditions.push(sql`version in (${versionsOf(sql`row_id = ${id}`, entity)})`);
+  else if (entity !== undefined) conditions.push(sql`version in (${versionsOf(sql`version is not null`, entity)})`);
   const { rows } = await sql<ColumnRow>`select * from ${sql.table(table)} where ${sql.join(conditions, sql` and `)}
     order by version ${order === 'desc' ? sql`desc` : sql``} limit ${query.limit} offset ${query.skip ?? 0}`.execute(
     database,
   );
   return rows.map(toVersion);
+}
+
+function versionsOf(condition: RawBuilder<unknown>, entity: string | undefined): RawBuilder<unknown> {
+  const kind = entity === undefined ? sql`` : sql` and entity = ${entity}`;
+  return sql`select version from ${sql.table(table)} where ${condition}${kind}`;
 }
 
 export async function getVersion(database: Database, version: number): Promise<ConfigVersion | null> {
@@ -217,6 +226,28 @@ export async function rowsSince(
     for (const [id, row] of rows) since.push({ entity: known.name, id, was: row, now: now.get(id) ?? null });
   }
   return since;
+}
+
+/** See `HistoryStore`. Both reads are of one instant. */
+export async function rowsBetween(
+  transaction: SqlTransaction,
+  tables: EntityTables,
+  { from, to }: { readonly from: number; readonly to: number | null },
+  breathe: () => Promise<void>,
+): Promise<readonly RowSince[]> {
+  const sinceFrom = await rowsSince(transaction, tables, from, breathe);
+  if (to === null) return sinceFrom;
+  const keyOf = ({ entity, id }: RowSince): string => `${entity}/${id}`;
+  const sinceTo = new Map((await rowsSince(transaction, tables, to, breathe)).map((row) => [keyOf(row), row]));
+  const between: RowSince[] = [];
+  for (const row of sinceFrom) {
+    const later = sinceTo.get(keyOf(row));
+    sinceTo.delete(keyOf(row));
+    between.push({ ...row, now: later === undefined ? row.now : later.was });
+  }
+  // What has not changed since `from` is as it is now.
+  for (const { entity, id, was, now } of sinceTo.values()) between.push({ entity, id, was: now, now: was });
+  return between;
 }
 
 /** Takes the writers' lock: a rollback must find all versions after its own. */

@@ -5,7 +5,7 @@ import type { FeedPosition, Store } from '../store.ts';
 import { deleteAudit, getAudit, listAudit } from './audit-records.ts';
 import { createChangeFeed } from './change-feed.ts';
 import { readChanges, readHead } from './change-log.ts';
-import { getVersion, listVersionChanges, listVersions, trimHistory } from './config-history.ts';
+import { getVersion, listVersionChanges, listVersions, rowsBetween, trimHistory } from './config-history.ts';
 import { GroupCommit } from './group-commit.ts';
 import { deleteExpiredCounters, leaseCounters, readCounters, resetCounters } from './limit-counters.ts';
 import type { Migration } from './migrations/migration.ts';
@@ -124,6 +124,8 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
     listVersions: (query) => listVersions(backend.read, query),
     getVersion: (version) => getVersion(backend.read, version),
     listVersionChanges: (version, page) => listVersionChanges(backend.read, tables, version, page),
+    rowsBetween: (from, to) =>
+      consistently((transaction) => rowsBetween(transaction, tables, { from, to }, () => nextTurn())),
     trimHistory: (limits) => trimHistory(backend, backend.read, limits),
     ...createUsageStore(backend),
     ...createNodesStore(backend),
