@@ -38,6 +38,13 @@ export interface TrafficSearch {
   readonly min_duration?: string;
 }
 
+export interface HistorySearch {
+  readonly actor?: string;
+  readonly entity?: string;
+  /** `hour`, `day`, `week` or `month`. */
+  readonly since?: string;
+}
+
 export interface PlaygroundSearch {
   readonly request?: string;
   readonly method?: string;
@@ -103,6 +110,11 @@ const history = createRoute({
   getParentRoute: () => root,
   path: '/history',
   component: lazyRouteComponent(() => import('./history/history-page.tsx'), 'HistoryPage'),
+  validateSearch: (search: Readonly<Record<string, unknown>>): HistorySearch => ({
+    ...textIn(search, 'actor'),
+    ...textIn(search, 'entity'),
+    ...textIn(search, 'since'),
+  }),
 });
 
 /** `against`: the version to compare with; default: the one before. */

@@ -39,6 +39,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Default: that of the session. */
   readonly token?: string | null;
+  /** Receives the version of the config that a write has made; null: none. */
+  readonly onVersion?: (version: number | null) => void;
 }
 
 /** Calls the Admin API. `path`: with its query. Rejects with an `ApiError` or an `OfflineError`. */
@@ -58,7 +60,11 @@ export async function call<T>(method: Method, path: string, options: CallOptions
   });
   const text = await response.text();
   const value = text === '' ? null : parsed(text);
-  if (response.ok) return value as T;
+  if (response.ok) {
+    const version = response.headers.get('x-sluicegate-config-version');
+    options.onVersion?.(version === null ? null : Number(version));
+    return value as T;
+  }
   if (response.status === 401 && options.token === undefined) signedOut();
   throw new ApiError(response.status, value);
 }

@@ -16,10 +16,12 @@ interface EntityFormProps {
   readonly onSave: (value: Value) => Promise<void>;
   /** Next to the button that saves. */
   readonly children?: ReactNode;
+  /** Next to the form, while there is something to save. */
+  readonly aside?: (value: Value) => ReactNode;
 }
 
 /** A form of any entity. What the gateway refuses is shown at its fields. */
-export function EntityForm({ fields, initial, readOnly, action, isNew, onSave, children }: EntityFormProps) {
+export function EntityForm({ fields, initial, readOnly, action, isNew, onSave, children, aside }: EntityFormProps) {
   const [value, setValue] = useState<Value>(initial);
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
@@ -67,27 +69,30 @@ export function EntityForm({ fields, initial, readOnly, action, isNew, onSave, c
   }
 
   return (
-    <form ref={form} className="card" onSubmit={submit} noValidate>
-      <div className="card-pad stack">
-        <Problem error={error} />
-        <FormContext value={state}>
-          <Fields fields={fields} path={[]} folded />
-        </FormContext>
-      </div>
-      {!readOnly && (
-        <div className="form-foot">
-          <button type="submit" className="button primary" disabled={busy || !(changed || isNew)}>
-            {busy ? 'Saving…' : action}
-          </button>
-          {changed && !isNew && (
-            <button type="button" className="button plain" onClick={() => setValue(initial)}>
-              Discard
-            </button>
-          )}
-          {children}
+    <div className="edit-layout">
+      <form ref={form} className="card" onSubmit={submit} noValidate>
+        <div className="card-pad stack">
+          <Problem error={error} />
+          <FormContext value={state}>
+            <Fields fields={fields} path={[]} folded />
+          </FormContext>
         </div>
-      )}
-    </form>
+        {!readOnly && (
+          <div className="form-foot">
+            <button type="submit" className="button primary" disabled={busy || !(changed || isNew)}>
+              {busy ? 'Saving…' : action}
+            </button>
+            {changed && !isNew && (
+              <button type="button" className="button plain" onClick={() => setValue(initial)}>
+                Discard
+              </button>
+            )}
+            {children}
+          </div>
+        )}
+      </form>
+      {!readOnly && !saved && (changed || isNew) && aside?.(value)}
+    </div>
   );
 }
 

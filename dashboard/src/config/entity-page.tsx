@@ -1,9 +1,11 @@
 import { Switch } from '@base-ui/react/switch';
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useLocation, useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { call } from '../api/client.ts';
 import { type Row, rowQuery } from '../api/queries.ts';
+import { ChangePanel } from '../changes/change-panel.tsx';
+import { offerUndo, useUndo } from '../changes/undo/undo-store.ts';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { RelativeTime } from '../components/relative-time.tsx';
 import { EmptyState, LoadingState } from '../components/states.tsx';
@@ -43,7 +45,10 @@ function EntityView({ view, path, id }: { readonly view: CollectionView; readonl
   const plugin = info.name === 'plugins' ? String(row['name']) : null;
   const fields = useFields(info.name, plugin);
   const [version, setVersion] = useState(0);
-  const [note, setNote] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const { count } = useUndo();
+  const location = useLocation();
+  const router = useRouter();
   const initial = useMemo(
     () =>
       formValue(
@@ -55,19 +60,31 @@ function EntityView({ view, path, id }: { readonly view: CollectionView; readonl
   const url = `${path}/${encodeURIComponent(row.id)}`;
 
   async function change(body: Value, done: string): Promise<void> {
-    const changed = await call<Row>('PATCH', url, { body });
+    let made: number | null = null;
+    const onVersion = (number: number | null): void => {
+      made = number;
+    };
+    const changed = await call<Row>('PATCH', url, { body, onVersion });
     client.setQueryData(rowQuery(path, id).queryKey, changed);
     setVersion((before) => before + 1);
-    setNote(done);
+    setProblem(null);
+    offerUndo({ text: done, version: made, action: 'Undo', page: location.pathname, deletes: null });
     await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'row' });
   }
 
   async function remove(): Promise<void> {
-    await call('DELETE', url);
+    let made: number | null = null;
+    const onVersion = (number: number | null): void => {
+      made = number;
+    };
+    await call('DELETE', url, { onVersion });
     if (info.path === null && place.parent !== undefined && place.parentId !== undefined) {
       await navigate({ to: '/config/$entity/$id', params: { entity: place.parent, id: place.parentId } });
     } else await navigate({ to: '/config/$entity', params: { entity: info.name } });
     client.removeQueries({ queryKey: rowQuery(path, id).queryKey });
+    const text = `Deleted ${one} ${labelOf(row)}.`;
+    const page = router.state.location.pathname;
+    offerUndo({ text, version: made, action: 'Undo', page, deletes: info.path === null ? null : false });
     await client.invalidateQueries();
   }
 
@@ -103,7 +120,7 @@ function EntityView({ view, path, id }: { readonly view: CollectionView; readonl
               checked={row.enabled}
               onCheckedChange={(enabled) =>
                 void change({ enabled }, enabled ? 'Enabled.' : 'Disabled.').catch((error: unknown) =>
-                  setNote(String(error)),
+                  setProblem(error instanceof Error ? error.message : String(error)),
                 )
               }
             >
@@ -133,24 +150,38 @@ function EntityView({ view, path, id }: { readonly view: CollectionView; readonl
             onConfirm={remove}
           >
             <DeletionText view={view} name={labelOf(row)} />
+            <ChangePanel
+              {...{ fields, collection: view.collection, all: view.all }}
+              before={initial}
+              after={null}
+              write={{ method: 'DELETE', path: url }}
+            />
           </ConfirmDialog>
         )}
       </div>
       <div className="stack">
-        {note !== null && (
-          <p className="banner ok" role="status">
-            {note}
+        {problem !== null && (
+          <p className="banner error" role="alert">
+            {problem}
           </p>
         )}
         {view.writeProblem !== null && <p className="banner">{view.writeProblem}</p>}
         <EntityForm
-          key={version}
+          key={`${version} ${count}`}
           fields={fields}
           initial={initial}
           readOnly={!view.mayWrite}
           action="Save"
           isNew={false}
           onSave={(value) => change(changesOf(fields, row, value), 'Saved. All workers of this node use it.')}
+          aside={(value) => (
+            <ChangePanel
+              {...{ fields, collection: view.collection, all: view.all }}
+              before={row}
+              after={{ ...row, ...value }}
+              write={{ method: 'PATCH', path: url, body: changesOf(fields, row, value) }}
+            />
+          )}
         />
         {withGraph.has(info.name) && (
           <Suspense fallback={<LoadingState />}>

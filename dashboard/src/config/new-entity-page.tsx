@@ -1,12 +1,15 @@
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { call } from '../api/client.ts';
 import { callerQuery, type Row, rowQuery } from '../api/queries.ts';
+import { ChangePanel } from '../changes/change-panel.tsx';
+import { offerUndo } from '../changes/undo/undo-store.ts';
 import { EmptyState } from '../components/states.tsx';
 import { bodyOf, copyOf, type Value } from '../forms/value.ts';
 import { signIn } from '../session/session.ts';
 import { EntityForm } from './entity-form.tsx';
+import { labelOf } from './labels.ts';
 import { PluginCatalog } from './plugin-catalog.tsx';
 import { type CollectionView, type Parent, useCollection } from './use-collection.ts';
 import { useFields } from './use-fields.ts';
@@ -58,13 +61,22 @@ function NewForm({ view, path, plugin, before }: NewFormProps) {
   const fields = useFields(info.name, plugin);
   const client = useQueryClient();
   const navigate = useNavigate();
+  const router = useRouter();
   const { data: caller } = useSuspenseQuery(callerQuery);
   const [token, setToken] = useState<string | null>(null);
   const { parent, parentId } = useSearch({ from: '/config/$entity/new' });
 
+  function bodyFor(value: Value): Value {
+    return { ...(bodyOf(value) as Value), ...(plugin === null ? {} : { name: plugin }) };
+  }
+
   async function save(value: Value): Promise<void> {
-    const body = { ...(bodyOf(value) as Value), ...(plugin === null ? {} : { name: plugin }) };
-    const created = await call<Row>('POST', path, { body });
+    const body = bodyFor(value);
+    let made: number | null = null;
+    const onVersion = (number: number | null): void => {
+      made = number;
+    };
+    const created = await call<Row>('POST', path, { body, onVersion });
     const issued = created['token'];
     // From the first admin user on, everyone has to sign in.
     if (typeof issued === 'string' && info.name === 'admin_users') {
@@ -78,6 +90,9 @@ function NewForm({ view, path, plugin, before }: NewFormProps) {
     else if (parent !== undefined && parentId !== undefined) {
       await navigate({ to: '/config/$entity/$id', params: { entity: parent, id: parentId } });
     }
+    const text = `Created ${one} ${labelOf(created)}.`;
+    const { pathname } = router.state.location;
+    offerUndo({ text, version: made, action: 'Undo', page: pathname, deletes: info.path === null ? null : true });
   }
 
   if (token !== null) return <IssuedToken token={token} />;
@@ -107,6 +122,16 @@ function NewForm({ view, path, plugin, before }: NewFormProps) {
         action={`Create ${one}`}
         isNew
         onSave={save}
+        aside={(value) =>
+          Object.keys(bodyOf(value) as Value).length > 0 && (
+            <ChangePanel
+              {...{ fields, collection: view.collection, all: view.all }}
+              before={null}
+              after={bodyFor(value)}
+              write={{ method: 'POST', path, body: bodyFor(value) }}
+            />
+          )
+        }
       />
     </>
   );

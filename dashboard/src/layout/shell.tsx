@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { callerQuery } from '../api/queries.ts';
+import { UndoNotice } from '../changes/undo/undo-notice.tsx';
 import { OfflineBanner } from './offline-banner.tsx';
 import { Sidebar } from './sidebar.tsx';
 
@@ -41,6 +42,7 @@ export function Shell() {
       <Sidebar caller={caller} />
       <main id="main" ref={main} tabIndex={-1} className="main">
         <OfflineBanner />
+        <UndoNotice />
         <Outlet />
       </main>
     </div>
