@@ -79,8 +79,8 @@ test('name, server and prefix are chosen', async () => {
 test('an error is reported in one line', async () => {
   const cases: readonly (readonly [unknown, readonly string[], RegExp])[] = [
     [shop, ['--server', '3'], /^Error: shop\.json: \/servers: there is no server 3$/],
-    [shop, ['--server', 'http://a/b'], /the path of --server/],
-    [{ ...shop, servers: [{ url: '/v1' }] }, [], /--server http/],
+    [shop, ['--server', 'http://a/b'], /the path of the option server/],
+    [{ ...shop, servers: [{ url: '/v1' }] }, [], /the option server/],
     [{ ...shop, openapi: '2.0' }, [], /shop\.json: \/openapi/],
     ['a: [', [], /not valid YAML/],
     [shop, ['--admin', 'nowhere'], /--admin is not an http or https URL/],

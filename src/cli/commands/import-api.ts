@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { SchemaError } from '../../plugin-kit/json-schema/schema-error.ts';
-import { readDocument } from '../../plugins/openapi/read-document.ts';
+import { planOf } from '../../control/apis/plan/plan-api.ts';
+import { SchemaError } from '../../plugin-kit/json-schema/index.ts';
+import { readDocument } from '../../plugin-kit/openapi/index.ts';
 import { AdminClient } from '../admin-api/admin-client.ts';
 import { findAdmin } from '../admin-api/find-admin.ts';
 import { CliError } from '../cli-error.ts';
 import type { CommandContext } from '../command.ts';
 import { applyPlan } from '../import/apply-plan.ts';
 import { declarativeText } from '../import/declarative-text.ts';
-import { planOf } from '../import/plan.ts';
 
 /** `import openapi <file>`: creates the services and routes of an OpenAPI document in a running gateway. */
 export async function importApi(context: CommandContext): Promise<number> {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Plan } from '../../control/apis/plan/plan-api.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/json.ts';
 import type { AdminClient } from '../admin-api/admin-client.ts';
 import { CliError } from '../cli-error.ts';
-import type { Plan } from './plan.ts';
 
 type Outcome = 'created' | 'updated' | 'unchanged';
 

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
+import type { Plan, PlannedPlugin } from '../../control/apis/plan/plan-api.ts';
 import type { JsonObject } from '../../plugin-kit/json/json.ts';
-import type { Plan, PlannedPlugin } from './plan.ts';
 
 /** The plan in the declarative format of Kong. */
 export function declarativeText({ service, fields, plugins, routes }: Plan): string {

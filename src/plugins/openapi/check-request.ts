@@ -11,8 +11,8 @@ import {
   type Violation,
   violationReply,
 } from '../../plugin-kit/json-schema/index.ts';
+import type { BodyRule, Operation } from '../../plugin-kit/openapi/index.ts';
 import { type AccessContext, type Reply, refuse } from '../../plugin-sdk/index.ts';
-import type { BodyRule, Operation } from './compile-operation.ts';
 import type { OpenApiConfig } from './schema.ts';
 
 /** A request that violates the document, and the violated rule. */

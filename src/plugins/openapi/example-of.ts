@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, setMember } from '../../plugin-kit/json/index.ts';
-import { type Located, resolved } from './references.ts';
+import { type Located, resolved } from '../../plugin-kit/openapi/index.ts';
 
 const maxLevels = 8;
 const maxValues = 1_000;

@@ -1,11 +1,15 @@
 import { answerChecks, bodyType, type Expectation, matchesMediaRange } from '../../plugin-kit/json-schema/index.ts';
+import {
+  type Api,
+  type LazyOperation,
+  type Operation,
+  openApi,
+  type PathMatch,
+} from '../../plugin-kit/openapi/index.ts';
 import type { AccessContext, PluginPhases, PluginTools, Reply, ResponseHeadView } from '../../plugin-sdk/index.ts';
 import { contextKey, refuse } from '../../plugin-sdk/index.ts';
-import { type Api, type LazyOperation, openApi } from './api.ts';
 import { checkRequest, type Refusal } from './check-request.ts';
-import type { Operation } from './compile-operation.ts';
 import { mockReply } from './mock.ts';
-import type { PathMatch } from './path-table.ts';
 import type { OpenApiConfig } from './schema.ts';
 
 const chosen = contextKey<LazyOperation>('openapi operation');

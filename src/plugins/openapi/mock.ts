@@ -1,10 +1,9 @@
 import { mediaType } from '../../plugin-kit/http/index.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/index.ts';
 import { pointerStep } from '../../plugin-kit/json-schema/index.ts';
+import { type Located, type OperationSource, resolved } from '../../plugin-kit/openapi/index.ts';
 import { backendReply, type Reply, type RequestView, refuse } from '../../plugin-sdk/index.ts';
 import { exampleOf } from './example-of.ts';
-import type { OperationSource } from './read-operations.ts';
-import { type Located, resolved } from './references.ts';
 
 /** A response from the document, chosen by `Prefer` and `Accept`. */
 export function mockReply(document: JsonObject, source: OperationSource, request: RequestView): Reply {

@@ -1,7 +1,9 @@
+import type { ApiConfig } from '../../plugin-kit/openapi/index.ts';
 import { loadNow, offThread } from '../../plugin-kit/runtime/index.ts';
 import { boolean, type EntityCheck, type Infer, integer, record, slowCheck, string } from '../../plugin-sdk/schema.ts';
-import type { ApiConfig } from './api.ts';
-import { largestDocument } from './largest-document.ts';
+
+/** Maximum bytes of a document. The subpath `openapi` has the same limit, and loads the validator. */
+const largestDocument = 4_194_304;
 
 export const config = record({
   document: string({
@@ -72,8 +74,9 @@ const fastDocument = 16_384;
 const problemOf = slowCheck<ApiConfig, string | null>({
   key: ({ document, file, base_path }) => `openapi ${JSON.stringify([document, file, base_path])}`,
   isFast: ({ document }) => document !== null && document.length <= fastDocument,
-  now: (given) => loadNow<typeof import('./api.ts')>(import.meta.url, './api.ts').apiProblem(given),
-  offThread: offThread<[ApiConfig], string | null>(new URL('./api.ts', import.meta.url), 'apiProblem', {
+  now: (given) =>
+    loadNow<typeof import('./check-document.ts')>(import.meta.url, './check-document.ts').apiProblem(given),
+  offThread: offThread<[ApiConfig], string | null>(new URL('./check-document.ts', import.meta.url), 'apiProblem', {
     deadline: 30_000,
   }),
   failed: (reason) => `it could not be checked: ${reason}`,

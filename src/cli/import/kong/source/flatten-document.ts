@@ -1,5 +1,5 @@
+import { derivedId } from '../../../../shared/util/derived-id.ts';
 import { CliError } from '../../../cli-error.ts';
-import { derivedId } from '../../derived-id.ts';
 import { endpointKeys, type Fields, isFields, type ReadEntity } from '../kong-entity.ts';
 
 /** The entities that an entity may contain, and the field of theirs that refers to it. */

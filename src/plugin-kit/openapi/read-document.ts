@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { LineCounter, parseDocument } from 'yaml';
-import type { JsonObject, JsonValue } from '../../plugin-kit/json/index.ts';
-import { BodySyntaxError, isJsonObject, parseJson } from '../../plugin-kit/json/index.ts';
-import { SchemaError } from '../../plugin-kit/json-schema/index.ts';
+import type { JsonObject, JsonValue } from '../json/index.ts';
+import { BodySyntaxError, isJsonObject, parseJson } from '../json/index.ts';
+import { SchemaError } from '../json-schema/index.ts';
 import { largestDocument } from './largest-document.ts';
 
 const maxLevels = 200;

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/index.ts';
-import { SchemaError } from '../../plugin-kit/json-schema/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
+import { SchemaError } from '../json-schema/index.ts';
 
 /** A value of the document, and its location. */
 export interface Located<T extends JsonValue = JsonValue> {

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../plugin-kit/json/index.ts';
-import { SchemaError } from '../../plugin-kit/json-schema/index.ts';
-import { offThread } from '../../plugin-kit/runtime/index.ts';
+import type { JsonObject } from '../json/index.ts';
+import { SchemaError } from '../json-schema/index.ts';
+import { offThread } from '../runtime/index.ts';
 import { type Direction, SchemaBundler } from './bundle-schema.ts';
 import { compileOperation, type Operation } from './compile-operation.ts';
 import { PathTable } from './path-table.ts';

@@ -1,8 +1,13 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/json.ts';
-import { pointerStep, SchemaError } from '../../plugin-kit/json-schema/schema-error.ts';
-import { apiProblem } from '../../plugins/openapi/api.ts';
-import { type OperationSource, readOperations, serverPath, serverUrl } from '../../plugins/openapi/read-operations.ts';
-import { derivedId } from './derived-id.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../plugin-kit/json/index.ts';
+import { pointerStep, SchemaError } from '../../../plugin-kit/json-schema/index.ts';
+import {
+  apiProblem,
+  type OperationSource,
+  readOperations,
+  serverPath,
+  serverUrl,
+} from '../../../plugin-kit/openapi/index.ts';
+import { derivedId } from '../../../shared/util/derived-id.ts';
 import { routePath, routePriority } from './route-path.ts';
 
 export interface PlanOptions {
@@ -44,7 +49,10 @@ export function planOf(document: JsonObject, text: string, options: PlanOptions)
   const operations = readOperations(document);
   const service = options.name ?? named(document) ?? nameOf(titleOf(document));
   if (!/[A-Za-z0-9]/.test(service))
-    throw new SchemaError('/info/title', 'has no characters for the name of the service: use --name');
+    throw new SchemaError(
+      '/info/title',
+      'has no characters for the name of the service: choose one with the option name',
+    );
   const tags = [...new Set([...options.tags, ...textsOf(document['x-kong-tags'])])];
   const names = new Set<string>();
   const server = chosenServer(document, options.server);
@@ -112,7 +120,7 @@ function chosenServer(document: JsonObject, choice: string | null): Server {
   if (own !== '' && own !== basePath) {
     throw new SchemaError(
       '/servers',
-      `the path of --server must be that of the document (${basePath || '/'}), or left out`,
+      `the path of the option server must be that of the document (${basePath || '/'}), or left out`,
     );
   }
   const protocol = url.protocol.slice(0, -1);
@@ -125,7 +133,7 @@ function chosenServer(document: JsonObject, choice: string | null): Server {
 
 function httpUrl(text: string): URL {
   if (/^https?:\/\/[^/]/.test(text) && URL.canParse(text)) return new URL(text);
-  throw new SchemaError('/servers', 'there is no server with an http or https URL: pass one with --server http://...');
+  throw new SchemaError('/servers', 'there is no server with an http or https URL: choose one with the option server');
 }
 
 /** Operations without servers of their own use the chosen server of the document. */

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/index.ts';
-import { pointerStep, SchemaError } from '../../plugin-kit/json-schema/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
+import { pointerStep, SchemaError } from '../json-schema/index.ts';
 import { type Located, resolved } from './references.ts';
 
 /** An operation of the document. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import {
   type BodyChecker,
   bodyChecker,
@@ -12,7 +12,7 @@ import {
   type Shape,
   shapeOf,
   stylesOf,
-} from '../../plugin-kit/json-schema/index.ts';
+} from '../json-schema/index.ts';
 import type { Bundle, Direction } from './bundle-schema.ts';
 import type { OperationSource } from './read-operations.ts';
 import { type Located, resolved } from './references.ts';

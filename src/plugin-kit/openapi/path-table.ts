@@ -1,6 +1,6 @@
-import { normalisePath } from '../../plugin-kit/http/index.ts';
-import { SchemaError } from '../../plugin-kit/json-schema/index.ts';
-import { compileRegex } from '../../plugin-kit/runtime/index.ts';
+import { normalisePath } from '../http/index.ts';
+import { SchemaError } from '../json-schema/index.ts';
+import { compileRegex } from '../runtime/index.ts';
 
 interface Node<T> {
   readonly literals: Map<string, Node<T>>;

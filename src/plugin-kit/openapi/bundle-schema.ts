@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import {
   checkSchema,
   compileSchema,
@@ -8,7 +8,7 @@ import {
   type SchemaCheck,
   SchemaError,
   SchemaSet,
-} from '../../plugin-kit/json-schema/index.ts';
+} from '../json-schema/index.ts';
 import { type Located, lookUp, resolved } from './references.ts';
 
 /** Direction of a value, for `readOnly` and `writeOnly`. */
