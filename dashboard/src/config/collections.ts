@@ -19,6 +19,7 @@ const known: Readonly<Record<string, readonly [title: string, one: string, group
   plugins: ['Plugins', 'plugin', 'Configuration'],
   upstreams: ['Upstreams', 'upstream', 'Configuration'],
   targets: ['Targets', 'target', 'Configuration'],
+  apis: ['API documents', 'API document', 'Configuration'],
   consumers: ['Consumers', 'consumer', 'Configuration'],
   certificates: ['Certificates', 'certificate', 'Certificates'],
   snis: ['SNIs', 'SNI', 'Certificates'],

@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
+import { covers } from '../../control/apis/plan/covers.ts';
 import type { Plan } from '../../control/apis/plan/plan-api.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../plugin-kit/json/json.ts';
+import { isJsonObject, type JsonObject } from '../../plugin-kit/json/json.ts';
 import type { AdminClient } from '../admin-api/admin-client.ts';
 import { CliError } from '../cli-error.ts';
 
@@ -44,13 +44,6 @@ async function writeEntity(
   const changed = Object.entries(fields).filter(([name, value]) => !covers(known[name] ?? null, value));
   if (changed.length > 0) await admin.write('PATCH', path, Object.fromEntries(changed));
   return { outcome: changed.length > 0 ? 'updated' : 'unchanged', id: String(known['id']) };
-}
-
-/** True when the value contains everything that is wanted; a record may have more fields, such as defaults. An empty list may be null. */
-function covers(value: JsonValue, wanted: JsonValue): boolean {
-  if (Array.isArray(wanted) && wanted.length === 0 && value === null) return true;
-  if (!isJsonObject(wanted) || !isJsonObject(value)) return isDeepStrictEqual(value, wanted);
-  return Object.entries(wanted).every(([name, one]) => covers(value[name] ?? null, one));
 }
 
 /** Before anything is written. */

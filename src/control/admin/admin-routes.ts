@@ -1,4 +1,5 @@
 import type { EntityDefinition } from '../../shared/entities/entity.ts';
+import { ReferenceCache } from '../apis/reference/reference-cache.ts';
 import { databaseConfigRoutes } from './config/config-routes.ts';
 import type { AdminDependencies, AdminOptions } from './contract.ts';
 import { type AdminContext, createAdminContext } from './crud/admin-context.ts';
@@ -8,6 +9,7 @@ import { explainRefusals, refusingContext } from './db-less/refused-writes.ts';
 import type { AdminRoute, Method, Operation } from './http/admin-route.ts';
 import { adminUserRoutes } from './routes/admin-users/admin-user-routes.ts';
 import { analyticsRoutes } from './routes/analytics/analytics-routes.ts';
+import { apiRoutes, apisList } from './routes/apis/api-routes.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { caCertificateExtras } from './routes/ca-certificates.ts';
 import { certificateExtras, certificateRead, certificateReplace } from './routes/certificates.ts';
@@ -42,6 +44,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
   const entities = replacing(entityRoutes(context, contextFor), targetRoutes(writes)).map((route) =>
     withExceptions(writes, route),
   );
+  const importing = apiRoutes(context, writes, new ReferenceCache());
   const wholeConfig = databaseConfigRoutes(deps, options, context);
   const routes: AdminRoute[] = [
     nodeInfoRoute(context, deps, options),
@@ -57,6 +60,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...auditRoutes(deps.store, options.entities),
     ...adminUserRoutes(context, deps),
     ...analyticsRoutes(deps),
+    ...(deps.declarative === null ? importing : importing.map((route) => explainRefusals(context, route))),
     ...overviewRoutes(deps),
     ...trafficRoutes(deps),
     ...explainRoutes(deps),
@@ -115,6 +119,7 @@ function withExceptions(context: AdminContext, route: AdminRoute): AdminRoute {
 function exceptions(context: AdminContext): Readonly<Record<string, Partial<Record<Method, Operation>>>> {
   return {
     '/consumers': { GET: consumersList(context) },
+    '/apis': { GET: apisList(context) },
     '/certificates/{certificates}': { GET: certificateRead(context), PUT: certificateReplace(context) },
   };
 }

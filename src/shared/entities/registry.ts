@@ -1,4 +1,5 @@
 import { adminTokens, adminUsers } from './admin-users.ts';
+import { apis } from './apis.ts';
 import { caCertificates } from './ca-certificates.ts';
 import { certificates } from './certificates.ts';
 import { consumers } from './consumers.ts';
@@ -36,6 +37,7 @@ export function createEntityRegistry(catalog: PluginCatalog, more: readonly Enti
     targets,
     routes,
     definePluginsEntity(catalog),
+    apis,
     healthMarks,
     nodeMessages,
     revokedSessions,

@@ -8,6 +8,7 @@ type Access = 'read' | 'edit' | 'admin';
 /** Entities: every caller may read them, and `edit` may write those that it owns. */
 const entityPaths: ReadonlySet<string> = new Set([
   'acls',
+  'apis',
   'basic-auths',
   'ca_certificates',
   'certificates',
@@ -52,6 +53,8 @@ const decisions: Readonly<Record<string, Access>> = {
   'GET /tags/{tags}': 'read',
   'GET /audit': 'read',
   'GET /audit/{audit_records}': 'read',
+  'POST /apis/import': 'edit',
+  'GET /apis/{apis}/reference': 'read',
   'GET /analytics/usage': 'read',
   'GET /analytics/summary': 'read',
   'GET /overview': 'read',

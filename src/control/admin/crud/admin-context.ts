@@ -2,6 +2,7 @@ import type { EntityDefinition, Row } from '../../../shared/entities/entity.ts';
 import type { EntityRegistry } from '../../../shared/entities/registry.ts';
 import type { Attribution } from '../../store/history.ts';
 import type { Store, StoreReader, StoreWriter } from '../../store/store.ts';
+import type { Caller } from '../access/caller.ts';
 import { runFor } from '../access/current-caller.ts';
 import { guardWrites } from '../access/guard-writes.ts';
 import { requireStillSignedIn } from '../access/still-signed-in.ts';
@@ -36,6 +37,8 @@ export interface AdminContext {
     work: (writer: StoreWriter) => Promise<T>,
     made?: Omit<Attribution, 'actor'>,
   ): Promise<T>;
+  /** Does everything that `commit` does up to the end of the transaction, and rolls it back. */
+  rehearse<T>(request: Pick<AdminRequest, 'caller'>, work: (writer: StoreWriter) => Promise<T>): Promise<T>;
   /** The definition of that schema name; an unknown one is an error in the code. */
   entity(name: string): EntityDefinition;
   extras(name: string): EntityExtras;
@@ -51,6 +54,9 @@ export interface AdminContextParts {
 
 const none: EntityExtras = {};
 
+/** Ends the transaction of a rehearsal. */
+class Rehearsed extends Error {}
+
 export function createAdminContext(parts: AdminContextParts): AdminContext {
   const { store, publisher, entities, hashKeys } = parts;
   const extras = new Map<string, EntityExtras>();
@@ -61,11 +67,7 @@ export function createAdminContext(parts: AdminContextParts): AdminContext {
     async commit({ trail, caller }, work, made = { action: 'write' }) {
       let changed = false;
       const { result, version } = await store.write(async (writer) => {
-        await requireStillSignedIn(writer, caller);
-        const guarded = guardWrites(writer, caller, entities);
-        // The transaction may have been begun for another request, with another caller.
-        const done = await runFor(caller, () => work(guarded.writer));
-        await guarded.verify();
+        const done = await guarded(writer, caller, work);
         await trail.record(writer, made);
         changed = writer.changes.some(({ entity }) => entities.byName(entity)?.inConfig === true);
         return done;
@@ -74,6 +76,18 @@ export function createAdminContext(parts: AdminContextParts): AdminContext {
       await publisher.published(version);
       return result;
     },
+    async rehearse({ caller }, work) {
+      const done: { value?: Awaited<ReturnType<typeof work>> } = {};
+      try {
+        await store.write(async (writer) => {
+          done.value = await guarded(writer, caller, work);
+          throw new Rehearsed();
+        });
+      } catch (error) {
+        if (!(error instanceof Rehearsed)) throw error;
+      }
+      return done.value as Awaited<ReturnType<typeof work>>;
+    },
     entity(name) {
       const definition = entities.byName(name);
       if (definition === undefined) throw new Error(`there is no entity '${name}'`);
@@ -81,6 +95,20 @@ export function createAdminContext(parts: AdminContextParts): AdminContext {
     },
     extras: (name) => extras.get(name) ?? none,
   };
+
+  async function guarded<T>(
+    writer: StoreWriter,
+    caller: Caller,
+    work: (writer: StoreWriter) => Promise<T>,
+  ): Promise<T> {
+    await requireStillSignedIn(writer, caller);
+    const { writer: own, verify } = guardWrites(writer, caller, entities);
+    // The transaction may have been begun for another request, with another caller.
+    const done = await runFor(caller, () => work(own));
+    await verify();
+    return done;
+  }
+
   for (const [name, create] of Object.entries(parts.extras)) extras.set(name, create(context));
   return context;
 }

@@ -15,7 +15,11 @@ class RefusedWrite extends Error {}
  * or a missing entity is answered as with a database, as in Kong.
  */
 export function refusingContext(context: AdminContext): AdminContext {
-  return { ...context, commit: (_request, work) => work(refusingWriter(context)) };
+  return {
+    ...context,
+    commit: (_request, work) => work(refusingWriter(context)),
+    rehearse: (_request, work) => work(refusingWriter(context)),
+  };
 }
 
 function refusingWriter({ store }: AdminContext): StoreWriter {
@@ -59,7 +63,7 @@ const verbs = { POST: 'create', PUT: 'create or update', PATCH: 'update', DELETE
 
 /** The last segment of the path names it: `/services/{services}/routes/{routes}`. Others say it in their notes. */
 function writtenEntity(context: AdminContext, { path }: AdminRoute, { notes }: Operation): EntityDefinition | null {
-  const last = /\{([^}]+)\}$/.exec(path)?.[1];
+  const last = path === '/apis/import' ? 'apis' : /\{([^}]+)\}$/.exec(path)?.[1];
   return context.entities.byName(last ?? notes.entity ?? '') ?? null;
 }
 

@@ -1,6 +1,7 @@
 import type { EntityDefinition } from '../../../shared/entities/entity.ts';
 import { exportJsonSchema } from '../../../shared/schema/export/export-json-schema.ts';
 import { adminUserSchemas } from './admin-user-schemas.ts';
+import { apiSchemas } from './api-schemas.ts';
 import { effectivePluginsSchema, explainedAnswerSchema, explainRequestSchema } from './explain-schemas.ts';
 import type { JsonObject } from './json-object.ts';
 import { nodeListProperties, nodeSchema } from './node-schemas.ts';
@@ -29,6 +30,7 @@ export function entitySchemas(entities: readonly EntityDefinition[]): JsonObject
     usage: usageSchema,
     usage_list: listOf('usage', rangeProperties),
     usage_summary: summarySchema,
+    ...apiSchemas,
   };
   const unique = new Map(entities.map((entity) => [entity.name, entity.unique]));
   for (const { name, schema } of entities) {

@@ -26,11 +26,15 @@ export interface PlannedPlugin {
   /** Always the same for the same document, so that another run finds it. */
   readonly id: string;
   readonly fields: JsonObject;
+  /** Its place in the document, a JSON pointer. */
+  readonly place: string;
 }
 
 export interface PlannedRoute {
   readonly name: string;
   readonly fields: JsonObject;
+  /** As of a plugin. */
+  readonly place: string;
   readonly plugins: readonly PlannedPlugin[];
 }
 
@@ -66,6 +70,7 @@ export function planOf(document: JsonObject, text: string, options: PlanOptions)
     own.push({
       id: derivedId(`service ${service} openapi`),
       fields: { name: 'openapi', config: { document: text }, ...tagged(tags) },
+      place: '',
     });
   }
   const defaults = defaultsOf(document, 'x-kong-service-defaults', '');
@@ -92,7 +97,7 @@ function routeOf(
     ...defaultsOf(document, 'x-kong-route-defaults', ''),
     ...defaultsOf(operation, 'x-kong-route-defaults', pointer),
   };
-  return { name, fields, plugins: pluginsOf(operation, pointer, `route ${name}`, tags) };
+  return { name, fields, place: pointer, plugins: pluginsOf(operation, pointer, `route ${name}`, tags) };
 }
 
 /** Without tags, those that were set by hand are kept. */
@@ -153,7 +158,7 @@ function pluginsOf(owner: JsonObject, pointer: string, of: string, tags: readonl
     if (!isJsonObject(value)) throw new SchemaError(pointer + pointerStep(key), 'must be an object');
     const fields: JsonObject = { ...tagged(tags), ...value };
     fields['name'] ??= name;
-    return [{ id: derivedId(`${of} ${name}`), fields }];
+    return [{ id: derivedId(`${of} ${name}`), fields, place: pointer + pointerStep(key) }];
   });
 }
 

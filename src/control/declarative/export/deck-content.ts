@@ -30,6 +30,9 @@ const names: Readonly<Record<string, string>> = {
 /** decK writes the ids of these in any case. */
 const alwaysWithId: ReadonlySet<string> = new Set(['certificates', 'ca_certificates', 'mtls_auth_credentials']);
 
+/** decK refuses a document that contains them. */
+const unknownToDeck: ReadonlySet<string> = new Set(['apis']);
+
 interface Tree {
   readonly options: ExportOptions;
   readonly withIds: boolean;
@@ -51,7 +54,7 @@ export function deckContent(rows: ConfigRows, options: ExportOptions): Fields {
   const byId = new Map<string, Row>();
   const top = new Map<string, Row[]>();
   for (const definition of entities.definitions) {
-    if (!definition.inConfig) continue;
+    if (!definition.inConfig || unknownToDeck.has(definition.name)) continue;
     for (const row of rows[definition.name] ?? []) {
       byId.set(`${definition.name}:${row.id}`, row);
       const field = ownerField(definition, row);

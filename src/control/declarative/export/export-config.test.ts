@@ -109,6 +109,7 @@ const everything = {
     { host: 'nameless.test', plugins: [{ name: 'jwt' }] },
     ...[...bundledPlugins.keys()].map((name) => ({ name: `of-${name}`, host: 'h.test' })),
   ],
+  apis: [{ name: 'of-main', service: 'main', title: 'Main', document: 'openapi: 3.1.0' }],
   routes: [{ name: 'alone', protocols: ['tcp'], sources: [{ ip: '10.0.0.0/8', port: 5 }] }],
   plugins: [
     { name: 'correlation-id', instance_name: 'one', tags: [] },
@@ -134,7 +135,10 @@ describe('a config that is exported and declared again', () => {
       const text = await textOf(current, { style, format });
       const again = await rowsOf(text, { current, hashKeys, deck: style === 'deck', now: now + 900 });
       for (const [entity, rows] of Object.entries(current)) {
-        assert.equal(again[entity]?.length, rows.length, entity);
+        // decK would refuse the document.
+        const left = style === 'deck' && entity === 'apis';
+        assert.equal(again[entity]?.length ?? 0, left ? 0 : rows.length, entity);
+        if (left) continue;
         const same = new Set(again[entity]);
         for (const row of rows) {
           assert.ok(

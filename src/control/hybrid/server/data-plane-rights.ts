@@ -40,6 +40,8 @@ export const decided: Readonly<Record<string, EntityRights>> = {
   ca_certificates: config,
   certificates,
   snis: certificates,
+  /** Data planes have no use for the documents, which are large. */
+  apis: lookedUp,
   consumers: lookedUp,
   acls: lookedUp,
   basicauth_credentials: lookedUp,
