@@ -11,15 +11,18 @@ export class ApiError extends Error {
   readonly status: number;
   /** Messages by field, as deep as the fields; or by parameter of the query. */
   readonly fields: Readonly<Record<string, unknown>>;
+  /** Place of the problem in a document that was sent, a JSON pointer; null: not in one. */
+  readonly place: string | null;
   /** How to fix the request; null: unknown. */
   readonly hint: string | null;
 
   constructor(status: number, body: unknown) {
-    const { message, options, fields = options, hint } = Object(body) as Readonly<Record<string, unknown>>;
+    const { message, options, fields = options, hint, place } = Object(body) as Readonly<Record<string, unknown>>;
     super(typeof message === 'string' ? message : `The Admin API answered with status ${status}`);
     this.name = 'ApiError';
     this.status = status;
     this.fields = typeof fields === 'object' && fields !== null ? (fields as Readonly<Record<string, unknown>>) : {};
+    this.place = typeof place === 'string' ? place : null;
     this.hint = typeof hint === 'string' ? hint : null;
   }
 }

@@ -173,6 +173,7 @@ test('a hostile document is refused within bounds', async () => {
       },
       /circle/,
     ],
+    ['a prototype as a name', `{"openapi":"3.1.0","info":{},"paths":{"__proto__":{}}}`, /__proto__|slash|no operation/],
     ['an inherited name', body('#/components/schemas/constructor'), /leads to nothing/],
     [
       'too many paths',
