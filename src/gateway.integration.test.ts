@@ -135,6 +135,37 @@ test('a start with a port in use fails with one line, and leaves nothing running
   await rm(prefix, { recursive: true, force: true });
 });
 
+test('a node starts without its dashboard when nobody chose the address and another program uses it', async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const { port } = other.address() as { port: number };
+  const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-gui-'));
+  const settings = testSettings({ prefix });
+  const taken = { ...settings.adminListen[0]!, ip: '127.0.0.1', port, reuseport: false };
+  await assert.rejects(startGateway({ ...settings, adminGuiListen: [taken] }, [], inTest), {
+    message: `cannot listen on 127.0.0.1:${port}: address already in use`,
+  });
+  const gateway = await startGateway(
+    {
+      ...settings,
+      adminGuiListen: [
+        { ...taken, optional: true },
+        { ...taken, port: 0 },
+      ],
+    },
+    [],
+    inTest,
+  );
+  assert.equal(gateway.addresses.dashboard.length, 1, 'only what it listens on');
+  assert.notEqual(gateway.addresses.dashboard[0]?.port, port);
+  const admin = `http://127.0.0.1:${gateway.addresses.admin[0]?.port}`;
+  assert.equal((await fetch(admin)).status, 200);
+  await gateway.stop(false);
+  assert.match(await readFile(settings.adminErrorLog, 'utf8'), /starting without the dashboard/);
+  other.close();
+  await rm(prefix, { recursive: true, force: true });
+});
+
 test('a start with a store that cannot be opened fails with one line', async () => {
   const prefix = await mkdtemp(join(tmpdir(), 'sluicegate-store-'));
   await writeFile(join(prefix, 'store.sqlite'), 'this is not a database, whatever its name says'.repeat(100));

@@ -122,7 +122,7 @@ export async function startGateway(
     stream: bound.streamListen.map(({ ip, port, ssl, udp }) => ({ ip, port, ssl, udp })),
     admin: boundTo(bound.adminListen),
     status: boundTo(bound.statusListen),
-    dashboard: boundTo(bound.adminGuiListen),
+    dashboard: boundTo(bound.adminGuiListen.filter((address) => isListening(node, address))),
     cluster: boundTo(bound.clusterListen),
   };
   writeAddresses(bound, bindings);
@@ -154,6 +154,11 @@ async function handOver({ publisher, reports, shutdown }: ListeningNode, release
   } finally {
     clearInterval(follow);
   }
+}
+
+/** An optional address may be in use by another program. */
+function isListening({ listeners }: ListeningNode, { ip, port }: ListenAddress): boolean {
+  return listeners.some(({ addresses }) => addresses.some((bound) => bound.ip === ip && bound.port === port));
 }
 
 function boundTo(addresses: readonly ListenAddress[]): readonly BoundAddress[] {

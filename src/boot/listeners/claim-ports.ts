@@ -29,7 +29,9 @@ interface Claim {
 export async function claimPorts(addresses: readonly ListenAddress[], shared = false): Promise<ClaimedPorts> {
   const claims = await Promise.allSettled(
     addresses.map((address) =>
-      shared && address.reuseport && address.port !== 0 ? share(address) : claimPort(address),
+      address.optional === true || (shared && address.reuseport && address.port !== 0)
+        ? unclaimed(address)
+        : claimPort(address),
     ),
   );
   const made = claims.flatMap((claim) => (claim.status === 'fulfilled' ? [claim.value] : []));
@@ -53,10 +55,10 @@ export function addressText({ ip, port }: Pick<ListenAddress, 'ip' | 'port'>): s
 const canHold = process.platform === 'linux' || process.platform === 'freebsd';
 
 /**
- * Another node may serve the port, and would lose connections to a socket that only tests it. Whether the port can be shared is known
- * when the workers listen.
+ * Another node may serve the port, and would lose connections to a socket that only tests it. Whether the port can be used is known
+ * when the node listens.
  */
-async function share(address: ListenAddress): Promise<Claim> {
+async function unclaimed(address: ListenAddress): Promise<Claim> {
   return { address, held: null };
 }
 

@@ -1,3 +1,4 @@
+import type { ListenAddress } from '../../shared/settings/settings.ts';
 import { createDashboardFront } from '../dashboard/dashboard-front.ts';
 import { createAuthenticator } from './access/authenticator.ts';
 import { adminRoutes } from './admin-routes.ts';
@@ -41,7 +42,15 @@ export function startDashboard(
     ...(folder === undefined ? {} : { folder }),
   });
   const create: CreateApp = (server) => createAdminApp(deps, options, { ...server, front }, parts);
-  return listenAll(adminGuiListen, { settings, inherited: options.inherited, tlsOf: dashboardServerTls }, create);
+  const unavailable = ({ ip, port }: ListenAddress, error: unknown): void =>
+    options.log.warn(
+      `cannot listen on ${ip}:${port}; starting without the dashboard. Set admin_gui_listen to another address, or to off`,
+      {
+        error: (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? 'address already in use' : String(error),
+      },
+    );
+  const listening = { settings, inherited: options.inherited, tlsOf: dashboardServerTls, unavailable };
+  return listenAll(adminGuiListen, listening, create);
 }
 
 /** Starts the status API on every address of `status_listen`. */

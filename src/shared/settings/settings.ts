@@ -21,6 +21,8 @@ export interface ListenAddress {
   readonly ipv6only: boolean;
   /** Raw flag text, for the `listener` field of `GET /`. */
   readonly listener: string;
+  /** A default that nobody chose: the node starts without it if another program uses the address. Default: false. */
+  readonly optional?: boolean;
 }
 
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warn' | 'error' | 'crit' | 'alert' | 'emerg';

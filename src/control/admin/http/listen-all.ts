@@ -20,12 +20,14 @@ export interface ListenOptions {
   readonly settings: Settings;
   readonly inherited: InheritedDescriptors;
   readonly tlsOf: (settings: Settings) => TlsOptions | null;
+  /** Called for an optional address that cannot be listened on; without it, it fails as the others do. */
+  readonly unavailable?: (address: ListenAddress, error: unknown) => void;
 }
 
 /** One app for each address: an app listens in plain text or with TLS, never both. */
 export async function listenAll(
   addresses: readonly ListenAddress[],
-  { settings, inherited, tlsOf }: ListenOptions,
+  { settings, inherited, tlsOf, unavailable }: ListenOptions,
   create: CreateApp,
 ): Promise<RunningListener> {
   const tls = tlsOf(settings);
@@ -45,7 +47,13 @@ export async function listenAll(
       closeApps.push(trackConnections(app));
       if (address.proxyProtocol) waiting.push(expectProxyHeader(app.server, proxyHeader));
       const [descriptor = null] = descriptorsFor(inherited, address);
-      await app.listen({ ...listenOptions(address), ...(descriptor === null ? {} : { fd: descriptor }) });
+      try {
+        await app.listen({ ...listenOptions(address), ...(descriptor === null ? {} : { fd: descriptor }) });
+      } catch (error) {
+        if (address.optional !== true || unavailable === undefined) throw error;
+        unavailable(address, error);
+        continue;
+      }
       if (address.ssl) servers.push(app.server as unknown as TlsServer);
       const port = portOf(app, address);
       bound.push({ ip: address.ip, port, ssl: address.ssl });

@@ -22,7 +22,7 @@ export const listeners = {
   admin_gui_listen: kong(
     listen,
     '127.0.0.1:8002',
-    'Listeners of the dashboard. They also serve the Admin API, below `/api/`, so `off` where `admin_listen` is `off`. Flags as in `admin_listen`.',
+    'Listeners of the dashboard. They also serve the Admin API, below `/api/`, so `off` where `admin_listen` is `off`. If the setting is unset and the port is in use, the node starts without them. Flags as in `admin_listen`.',
   ),
   admin_gui_path: kong(
     urlPath,

@@ -157,13 +157,22 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
 
 /**
  * The dashboard is a way to the Admin API: it has no listener where that has none, and none in plain text where every client of it has to show
- * a certificate.
+ * a certificate. Its default address gives way to other listeners.
  */
 function withDashboard(settings: Settings): Settings {
   const { adminListen, adminGuiListen, adminClientCa, adminClientOptional } = settings;
   if (adminListen.length === 0) return { ...settings, adminGuiListen: [] };
   const certified = adminClientCa.length > 0 && !adminClientOptional && adminListen.every(({ ssl }) => ssl);
-  return certified ? { ...settings, adminGuiListen: adminGuiListen.filter(({ ssl }) => ssl) } : settings;
+  const { proxyListen, streamListen, statusListen, clusterListen } = settings;
+  const ports = new Set([proxyListen, streamListen, adminListen, statusListen, clusterListen].flat().map(portOf));
+  const own = adminGuiListen.filter(
+    (address) => (address.ssl || !certified) && !(address.optional === true && ports.has(portOf(address))),
+  );
+  return { ...settings, adminGuiListen: own };
+}
+
+function portOf({ port, udp }: ListenAddress): string {
+  return `${port}${udp ? ' udp' : ''}`;
 }
 
 function dnsSettings(values: Values): DnsSettings {

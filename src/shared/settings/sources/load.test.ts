@@ -382,6 +382,19 @@ describe('what GET / shows', () => {
     ]);
   });
 
+  test('the default address of the dashboard gives way to others; one that was set does not', () => {
+    const listen = (env: Readonly<Record<string, string>>) => load({ env }).settings.adminGuiListen;
+    assert.deepEqual(
+      listen({}).map(({ port, optional }) => [port, optional]),
+      [[8002, true]],
+    );
+    assert.deepEqual(listen({ KONG_PROXY_LISTEN: '0.0.0.0:8002' }), []);
+    const [chosen] = listen({ KONG_ADMIN_GUI_LISTEN: '127.0.0.1:8002' });
+    assert.equal(chosen?.optional, undefined);
+    const both = { KONG_ADMIN_GUI_LISTEN: '127.0.0.1:8002', KONG_ADMIN_LISTEN: '127.0.0.1:8002' };
+    assert.match(refusal({ env: both }), /both name port 8002/);
+  });
+
   test('admin_gui_path is a path without a slash at its end', () => {
     const path = (value: string) => load({ env: { KONG_ADMIN_GUI_PATH: value } }).settings.adminGuiPath;
     assert.deepEqual(['/', '/manager', '/a/b-c'].map(path), ['/', '/manager', '/a/b-c']);

@@ -63,9 +63,20 @@ export function loadSettings(sources: SettingSources = {}): LoadedSettings {
   if (first !== undefined) throw others.length === 0 ? first : severalInvalid(invalid);
   // A data plane has no other database, so its default is not that of other nodes.
   if (values['role'] === 'data_plane' && effective('database', layers) === null) values['database'] = 'off';
-  const settings = buildSettings(values as Values, publicSettings(values, texts), cwd);
+  const shown = publicSettings(values, texts);
+  if (effective('admin_gui_listen', layers) === null) makeOptional(values as Values);
+  const settings = buildSettings(values as Values, shown, cwd);
   warnings.push(...settingsWarnings(settings));
   return { settings, warnings, file };
+}
+
+/** Nobody chose the address of the dashboard: what else uses it comes first. */
+function makeOptional(values: Values): void {
+  const entries = values.admin_gui_listen.map((entry) => ({
+    ...entry,
+    address: { ...entry.address, optional: true },
+  }));
+  Object.assign(values, { admin_gui_listen: entries });
 }
 
 function effective(name: SettingName, layers: readonly Layer[]): Written | null {
