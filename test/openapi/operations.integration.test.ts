@@ -17,6 +17,7 @@ const patterns: Generator['patterns'] = {
   '^[1-5](?:xx|[0-9]{2})(?:,[1-5](?:xx|[0-9]{2}))*$': ['404', '5xx,200'],
   '^/': ['/', '/a/b'],
   '^(?:/|https?://)': ['/', '/a?b=c', 'http://a.test/b'],
+  '\\S': ['orders', 'two words'],
   '^[0-9A-Fa-f.:]+(?:/[0-9]{1,3})?$': ['10.0.0.0/8', '::1'],
   '^(?:CN|DNS|URI|email):.': ['CN:ops', 'URI:spiffe://example/ci'],
   '^[A-Za-z0-9._~-]+$': ['ci', 'a.b-c'],

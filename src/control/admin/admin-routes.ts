@@ -28,6 +28,7 @@ import { overviewRoutes } from './routes/overview/overview-routes.ts';
 import { pluginAdminRoutes } from './routes/plugin-admin-routes.ts';
 import { pluginExtras, pluginRoutes } from './routes/plugins.ts';
 import { schemaRoutes } from './routes/schemas.ts';
+import { searchRoute } from './routes/search/search-routes.ts';
 import { staticResponseRoutes } from './routes/static-responses.ts';
 import { readyRoute, statusRoute } from './routes/status.ts';
 import { tagRoutes } from './routes/tags.ts';
@@ -57,6 +58,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...schemaRoutes(context, options.catalog),
     ...pluginRoutes(options.catalog),
     ...tagRoutes(context),
+    searchRoute(context),
     ...auditRoutes(deps.store, options.entities),
     ...adminUserRoutes(context, deps),
     ...analyticsRoutes(deps),

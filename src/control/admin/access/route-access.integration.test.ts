@@ -48,6 +48,7 @@ const decisions: Readonly<Record<string, Access>> = {
   'POST /schemas/vaults/validate': 'edit',
   'GET /plugins/enabled': 'read',
   'GET /plugins/schema/{name}': 'read',
+  'GET /search': 'read',
   'GET /tags': 'read',
   'POST /tags': 'edit',
   'GET /tags/{tags}': 'read',

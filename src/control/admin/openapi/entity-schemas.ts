@@ -7,6 +7,7 @@ import type { JsonObject } from './json-object.ts';
 import { nodeListProperties, nodeSchema } from './node-schemas.ts';
 import { overviewSchema } from './overview-schema.ts';
 import { auditSchema, configVersionSchema, rangeProperties, summarySchema, usageSchema } from './report-schemas.ts';
+import { searchSchema } from './search-schema.ts';
 import { pluginCostsSchema, trafficListProperties, trafficSchema } from './traffic-schemas.ts';
 
 /** For each entity: its schema, the schema of a PATCH, and that of a page of its list. */
@@ -24,6 +25,7 @@ export function entitySchemas(entities: readonly EntityDefinition[]): JsonObject
     effective_plugins: effectivePluginsSchema,
     explain_request: explainRequestSchema,
     explained_answer: explainedAnswerSchema,
+    search_results: searchSchema,
     traffic_records: trafficSchema,
     traffic_records_list: listOf('traffic_records', trafficListProperties),
     plugin_costs: pluginCostsSchema,
