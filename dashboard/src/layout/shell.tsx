@@ -4,6 +4,8 @@ import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { callerQuery } from '../api/queries.ts';
 import { UndoNotice } from '../changes/undo/undo-notice.tsx';
+import { PaletteHost } from '../palette/palette-host.tsx';
+import { useDocumentTitle } from './document-title.ts';
 import { OfflineBanner } from './offline-banner.tsx';
 import { Sidebar } from './sidebar.tsx';
 
@@ -21,6 +23,7 @@ export function Shell() {
     main.current?.focus({ preventScroll: true });
     window.scrollTo(0, 0);
   }, [path]);
+  useDocumentTitle(main);
   const { data: caller } = useQuery(callerQuery);
   return (
     <div className="shell">
@@ -45,6 +48,7 @@ export function Shell() {
         <UndoNotice />
         <Outlet />
       </main>
+      <PaletteHost />
     </div>
   );
 }

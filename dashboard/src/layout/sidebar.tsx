@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useSyncExternalStore } from 'react';
 import { type Caller, nodeQuery, schemaListQuery } from '../api/queries.ts';
 import { collectionsOf, groups } from '../config/collections.ts';
+import { commandKey, requestPalette } from '../palette/palette-request.ts';
 import { signOut } from '../session/session.ts';
 import { pages } from './pages.ts';
-import { applyTheme, nextTheme, readTheme, type Theme } from './theme.ts';
+import { applyTheme, nextTheme, onThemeChange, readTheme, type Theme } from './theme.ts';
 
 const themeNames: Readonly<Record<Theme, string>> = {
   system: 'System theme',
@@ -23,6 +24,10 @@ export function Sidebar({ caller }: { readonly caller: Caller | undefined }) {
         <img src="./favicon.svg" alt="" />
         Sluicegate
       </Link>
+      <button type="button" className="button search-button" onClick={() => requestPalette('search')}>
+        Search
+        <kbd>{commandKey} K</kbd>
+      </button>
       <nav aria-label="Pages">
         <ul className="nav-group">
           {pages.map(({ to, title }) => (
@@ -87,17 +92,9 @@ export function Sidebar({ caller }: { readonly caller: Caller | undefined }) {
 }
 
 function ThemeButton() {
-  const [theme, setTheme] = useState(readTheme);
+  const theme = useSyncExternalStore(onThemeChange, readTheme);
   return (
-    <button
-      type="button"
-      className="button plain tight"
-      onClick={() => {
-        const next = nextTheme(theme);
-        applyTheme(next);
-        setTheme(next);
-      }}
-    >
+    <button type="button" className="button plain tight" onClick={() => applyTheme(nextTheme(theme))}>
       {themeNames[theme]}
     </button>
   );

@@ -13,6 +13,14 @@ export function applyTheme(theme: Theme): void {
   if (theme === 'system') localStorage.removeItem(key);
   else localStorage.setItem(key, theme);
   showTheme(theme);
+  for (const listener of listeners) listener();
+}
+
+const listeners = new Set<() => void>();
+
+export function onThemeChange(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 export function showTheme(theme: Theme): void {

@@ -67,6 +67,8 @@ export interface OperationNotes {
   readonly queryParameters?: readonly {
     readonly name: string;
     readonly description: string;
+    /** Default: false. */
+    readonly required?: boolean;
     readonly schema?: Readonly<Record<string, unknown>>;
   }[];
   /** Statuses beyond the success and the failures that follow from the kind of operation. */

@@ -80,8 +80,8 @@ function pathParameter(name: string, idOnly: boolean): JsonObject {
 function describeOperation(route: AdminRoute, method: Method, { notes }: Operation): JsonObject {
   const parameters = [
     ...(notes.answer === 'list' ? listParameterRefs(route.path) : []),
-    ...(notes.queryParameters ?? []).map(({ name, description, schema }) => {
-      return { name, in: 'query', description, schema: schema ?? { type: 'string' } };
+    ...(notes.queryParameters ?? []).map(({ name, description, required = false, schema }) => {
+      return { name, in: 'query', description, ...(required && { required }), schema: schema ?? { type: 'string' } };
     }),
   ];
   return {

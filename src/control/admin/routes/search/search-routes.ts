@@ -52,6 +52,7 @@ export function searchRoute(context: AdminContext): AdminRoute {
             {
               name: 'q',
               description: `Words that all have to occur, at most ${maxQuery} characters.`,
+              required: true,
               schema: { type: 'string', minLength: 1, maxLength: maxQuery, pattern: '\\S' },
             },
             {
