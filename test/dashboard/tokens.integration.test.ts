@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { startBackend, type TestBackend } from '../../../../test/support/backend.ts';
-import { startTestGateway, type TestGateway } from '../../../../test/support/gateway.ts';
-import { requestTarget } from '../request-target.ts';
-import { basicCredentials } from './credentials.ts';
-import { hmacAlgorithms, hmacHeaders } from './hmac-signature.ts';
-import { jwtAlgorithms, signJwt } from './jwt.ts';
+import { requestTarget } from '../../dashboard/src/playground/request-target.ts';
+import { basicCredentials } from '../../dashboard/src/playground/tokens/credentials.ts';
+import { hmacAlgorithms, hmacHeaders } from '../../dashboard/src/playground/tokens/hmac-signature.ts';
+import { jwtAlgorithms, signJwt } from '../../dashboard/src/playground/tokens/jwt.ts';
+import { startBackend, type TestBackend } from '../support/backend.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 /** What the token maker makes is accepted by the plugins, and with one other character it is not. */
 describe('tokens of the playground', () => {
