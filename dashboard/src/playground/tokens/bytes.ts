@@ -30,9 +30,11 @@ export function toBase64Url(bytes: Bytes): string {
   return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
+type Subtle = typeof globalThis.crypto.subtle;
+
 /** WebCrypto, or null: the page is neither on https nor on loopback. */
-export function subtleCrypto(): SubtleCrypto | null {
-  const { subtle } = globalThis.crypto as { readonly subtle?: SubtleCrypto };
+export function subtleCrypto(): Subtle | null {
+  const { subtle } = globalThis.crypto as { readonly subtle?: Subtle };
   return subtle ?? null;
 }
 
@@ -47,7 +49,7 @@ export class TokenError extends Error {
   }
 }
 
-export function needCrypto(): SubtleCrypto {
+export function needCrypto(): Subtle {
   const subtle = subtleCrypto();
   if (subtle === null) throw new TokenError(noCrypto);
   return subtle;

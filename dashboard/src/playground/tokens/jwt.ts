@@ -33,8 +33,8 @@ function encoded(value: Readonly<Record<string, unknown>>): string {
 }
 
 interface Signer {
-  readonly imported: HmacImportParams | RsaHashedImportParams | EcKeyImportParams | AlgorithmIdentifier;
-  readonly signing: AlgorithmIdentifier | RsaPssParams | EcdsaParams;
+  readonly imported: { readonly name: string; readonly hash?: string; readonly namedCurve?: string };
+  readonly signing: { readonly name: string; readonly hash?: string; readonly saltLength?: number };
 }
 
 const curves: Readonly<Record<string, string>> = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' };
@@ -42,8 +42,8 @@ const curves: Readonly<Record<string, string>> = { ES256: 'P-256', ES384: 'P-384
 function signerOf(algorithm: string): Signer {
   const hash = `SHA-${algorithm.slice(2)}`;
   const kind = algorithm.slice(0, 2);
-  if (kind === 'HS') return { imported: { name: 'HMAC', hash }, signing: 'HMAC' };
-  if (kind === 'RS') return { imported: { name: 'RSASSA-PKCS1-v1_5', hash }, signing: 'RSASSA-PKCS1-v1_5' };
+  if (kind === 'HS') return { imported: { name: 'HMAC', hash }, signing: { name: 'HMAC' } };
+  if (kind === 'RS') return { imported: { name: 'RSASSA-PKCS1-v1_5', hash }, signing: { name: 'RSASSA-PKCS1-v1_5' } };
   if (kind === 'PS')
     return {
       imported: { name: 'RSA-PSS', hash },
