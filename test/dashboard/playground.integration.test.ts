@@ -154,6 +154,10 @@ describe('the playground and the graph', { skip, timeout: 120_000 }, () => {
     await plugins.getByText('1 does not run').click();
     await plugins.getByText('a more specific instance runs: that of consumer').waitFor();
     await desk.check('the page of a route');
+    assert.match(
+      (await graph.getByRole('link', { name: 'Try it' }).getAttribute('href')) ?? '',
+      /method=POST&url=http.*orders%2F1/,
+    );
     await page.emulateMedia({ colorScheme: 'dark' });
     await desk.check('the page of a route, dark');
     await graph.getByRole('link', { name: /orders/ }).click();

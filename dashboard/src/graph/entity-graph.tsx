@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { nodeQuery, type Row, rowQuery, rowsQuery } from '../api/queries.ts';
 import { labelOf, summaryOf } from '../config/labels.ts';
+import { exampleUrl } from '../playground/route-example.ts';
 import { EffectivePluginsView } from './effective-plugins.tsx';
 import './graph.css';
 import { GraphColumn, GraphNode } from './graph-column.tsx';
@@ -19,15 +21,9 @@ function RouteGraph({ route }: { readonly route: Row }) {
   const { data: plugins, error } = useQuery(effectivePluginsQuery(route.id));
   return (
     <>
-      <Picture>
+      <Picture action={<TryLink route={route} />}>
         <GraphColumn title="Route">
-          <GraphNode
-            entity="routes"
-            id={route.id}
-            name={labelOf(route)}
-            text={summaryOf('routes', route, none)}
-            isSelf
-          />
+          <GraphNode entity="routes" id={route.id} name={labelOf(route)} text={ruleOf(route)} isSelf />
         </GraphColumn>
         <GraphColumn title="Plugins" empty={error === null ? 'none' : error.message}>
           {(plugins?.data ?? []).map((plugin) => (
@@ -48,6 +44,16 @@ function RouteGraph({ route }: { readonly route: Row }) {
   );
 }
 
+/** To the playground, with a request that the route matches. */
+function TryLink({ route }: { readonly route: Row }) {
+  const [method = 'GET'] = Array.isArray(route['methods']) ? route['methods'].map(String) : [];
+  return (
+    <Link to="/playground" search={{ method, url: exampleUrl(route).url }} className="button tight">
+      Try it
+    </Link>
+  );
+}
+
 /** Routes and plugins that the picture contains. */
 const maxShown = 20;
 
@@ -65,13 +71,7 @@ function ServiceGraph({ service }: { readonly service: Row }) {
     <Picture>
       <GraphColumn title="Routes" empty="none" more={routes?.complete === false}>
         {(routes?.rows ?? []).map((route) => (
-          <GraphNode
-            key={route.id}
-            entity="routes"
-            id={route.id}
-            name={labelOf(route)}
-            text={summaryOf('routes', route, none)}
-          />
+          <GraphNode key={route.id} entity="routes" id={route.id} name={labelOf(route)} text={ruleOf(route)} />
         ))}
       </GraphColumn>
       <GraphColumn title="Plugins of the service" empty="none" more={plugins?.complete === false}>
@@ -94,10 +94,18 @@ function ServiceGraph({ service }: { readonly service: Row }) {
 
 const none: ReadonlyMap<string, string> = new Map();
 
-function Picture({ children }: { readonly children: ReactNode }) {
+/** Which requests match, without the service, which has its own node. */
+function ruleOf(route: Row): string {
+  return summaryOf('routes', route, none).replace(/\s*→.*$/, '');
+}
+
+function Picture({ children, action }: { readonly children: ReactNode; readonly action?: ReactNode }) {
   return (
     <section className="card card-pad stack" aria-labelledby="graph-title">
-      <h2 id="graph-title">The way of a request</h2>
+      <div className="graph-head">
+        <h2 id="graph-title">The way of a request</h2>
+        {action}
+      </div>
       <ol className="graph">{children}</ol>
     </section>
   );

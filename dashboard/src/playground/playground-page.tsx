@@ -45,7 +45,13 @@ function Playground({ initial }: { readonly initial: Draft }) {
   const [draft, setDraft] = useState(initial);
   const [sending, setSending] = useState<Sending>({ state: 'idle' });
   const running = useRef<AbortController | null>(null);
+  const outcome = useRef<HTMLDivElement>(null);
   useEffect(() => () => running.current?.abort(), []);
+  // On a narrow screen the answer is below the form.
+  useEffect(() => {
+    if (sending.state === 'answered' || sending.state === 'failed')
+      outcome.current?.scrollIntoView({ block: 'nearest' });
+  }, [sending]);
   const maySend = caller.role !== 'read';
 
   async function send(): Promise<void> {
@@ -88,7 +94,7 @@ function Playground({ initial }: { readonly initial: Draft }) {
           />
           <TokenMaker draft={draft} onUse={(headers) => setDraft((before) => withHeaders(before, headers))} />
         </div>
-        <div className="stack">
+        <div className="stack" ref={outcome}>
           <Outcome sending={sending} />
         </div>
       </div>
@@ -98,13 +104,7 @@ function Playground({ initial }: { readonly initial: Draft }) {
 
 function Outcome({ sending }: { readonly sending: Sending }) {
   if (sending.state === 'answered') return <AnswerView answer={sending.answer} />;
-  if (sending.state === 'failed') {
-    return (
-      <section className="card">
-        <ErrorState error={sending.error} level={2} />
-      </section>
-    );
-  }
+  if (sending.state === 'failed') return <Failure error={sending.error} />;
   return (
     <section className="card card-pad" aria-label="Answer">
       {sending.state === 'sending' ? (
@@ -112,6 +112,24 @@ function Outcome({ sending }: { readonly sending: Sending }) {
       ) : (
         <p className="muted">The answer and its explanation appear here.</p>
       )}
+    </section>
+  );
+}
+
+function Failure({ error }: { readonly error: unknown }) {
+  if (!(error instanceof ApiError)) {
+    return (
+      <section className="card">
+        <ErrorState error={error} level={2} />
+      </section>
+    );
+  }
+  return (
+    <section className="card card-pad stack" aria-labelledby="failure-title">
+      <h2 id="failure-title">The request has no answer</h2>
+      <p className="banner error" role="alert">
+        {error.hint ?? error.message}
+      </p>
     </section>
   );
 }
