@@ -161,7 +161,16 @@ describe('the traffic pages', { skip, timeout: 300_000 }, () => {
     await desk.check('a paused tail');
     await page.locator('h1').click();
     await page.keyboard.press('Space');
-    await untilShown(page, ['/open/three', '/open/two', '/open/one', '/open/before']);
+    const all = ['/open/three', '/open/two', '/open/one', '/open/before'];
+    await untilShown(page, all);
+    // A line under the pointer stays there, and so does one with the focus.
+    await rows(page).first().hover();
+    await page.getByText('Held').waitFor();
+    await send('/open/four');
+    await page.getByRole('button', { name: 'Show 1 new' }).waitFor();
+    assert.deepEqual(await shownPaths(page), all);
+    await page.locator('h1').hover();
+    await untilShown(page, ['/open/four', ...all]);
   });
 
   it('says which part of the requests it shows, keeps few rows in the document, and opens a record without a timeline', async () => {

@@ -10,7 +10,7 @@ import { WireText } from './wire-text.tsx';
 interface TrafficListProps {
   readonly records: readonly TrafficRecord[];
   readonly scroller: RefObject<HTMLDivElement | null>;
-  /** The reader is at the newest records; false: further down, or on one of them with the keyboard. */
+  /** The reader only watches the newest records; false: is further down, or on one of them with the keyboard or the mouse. */
   readonly atTop: (atTop: boolean) => void;
 }
 
@@ -34,16 +34,24 @@ export function TrafficList({ records, scroller, atTop }: TrafficListProps) {
   useEffect(() => {
     const element = scroller.current;
     if (element === null) return;
-    const look = (): void => atTop(element.scrollTop < height && !element.matches(':has(a:focus-visible)'));
+    let pointed = false;
+    const look = (): void => atTop(!pointed && element.scrollTop < height && !element.matches(':has(a:focus-visible)'));
     // After a blur the next element has the focus only in the next frame.
     const blurred = (): void => void requestAnimationFrame(look);
-    element.addEventListener('scroll', look, { passive: true });
-    element.addEventListener('focusin', look);
-    element.addEventListener('focusout', blurred);
+    // A line that moves under the pointer cannot be clicked. A finger stays nowhere.
+    const pointer = ({ type, pointerType }: PointerEvent): void => {
+      pointed = type === 'pointerenter' && pointerType === 'mouse';
+      look();
+    };
+    const stop = new AbortController();
+    const { signal } = stop;
+    element.addEventListener('scroll', look, { passive: true, signal });
+    element.addEventListener('focusin', look, { signal });
+    element.addEventListener('focusout', blurred, { signal });
+    element.addEventListener('pointerenter', pointer, { signal });
+    element.addEventListener('pointerleave', pointer, { signal });
     return () => {
-      element.removeEventListener('scroll', look);
-      element.removeEventListener('focusin', look);
-      element.removeEventListener('focusout', blurred);
+      stop.abort();
       atTop(true);
     };
   }, [scroller, height, atTop]);

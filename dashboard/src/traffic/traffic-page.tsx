@@ -58,7 +58,7 @@ export function TrafficPage() {
     <div className="traffic">
       <div className="page-head">
         <h1 className="grow">Traffic</h1>
-        <TailState tail={tail} paused={paused} />
+        <TailState tail={tail} held={paused ? 'paused' : atTop ? null : 'held'} />
         {mayRecord && (
           <label className="chip-check" title="What clients and backends send, as long as this page is open">
             <input type="checkbox" checked={bodies} onChange={({ target }) => setBodies(target.checked)} /> Record
@@ -134,7 +134,13 @@ function TailContent({ tail, filtered, clear, scroller, setAtTop }: TailContentP
 }
 
 /** How much of the traffic is shown, and whether it still arrives. */
-function TailState({ tail: { state, rate }, paused }: { readonly tail: TrafficTail; readonly paused: boolean }) {
+function TailState({
+  tail: { state, rate },
+  held,
+}: {
+  readonly tail: TrafficTail;
+  readonly held: 'paused' | 'held' | null;
+}) {
   const [name, text] =
     state === 'offline'
       ? (['off', 'Interrupted; the page reconnects by itself'] as const)
@@ -142,16 +148,22 @@ function TailState({ tail: { state, rate }, paused }: { readonly tail: TrafficTa
         ? (['off', 'Not recording'] as const)
         : state === 'connecting' || rate === null
           ? (['starting', 'The recorder is starting'] as const)
-          : ([paused ? 'paused' : 'live', rateText(rate)] as const);
+          : ([held ?? 'live', rateText(rate)] as const);
   return (
     <p className="tail-state small">
       <span className={`dot ${name}`} aria-hidden="true" />
-      <span className="badge">{titles[name]}</span> {text}
+      <span
+        className="badge"
+        title={name === 'held' ? 'New requests wait while you are on a line, or further down.' : undefined}
+      >
+        {titles[name]}
+      </span>{' '}
+      {text}
     </p>
   );
 }
 
-const titles = { live: 'Live', paused: 'Paused', starting: 'Starting', off: 'Off' } as const;
+const titles = { live: 'Live', paused: 'Paused', held: 'Held', starting: 'Starting', off: 'Off' } as const;
 
 function NoTraffic() {
   const { data: node } = useSuspenseQuery(nodeQuery);
