@@ -245,6 +245,8 @@ describe('the traffic pages', { skip, timeout: 300_000 }, () => {
     await why.getByRole('link', { name: 'users' }).click();
     await page.waitForURL('**/config/routes/*');
     assert.equal(new URL(page.url()).hash, '#field-methods');
+    const focused = '(document.activeElement.closest(".field") ?? document.body).querySelector(".label")?.textContent';
+    await until(async () => (await page.evaluate(focused)) === 'methods', 10_000);
 
     await page.goto(`${rig.url}/traffic/${limited}`);
     await why.getByText('The plugin rate-limiting answered 429: API rate limit exceeded.').waitFor();

@@ -4,6 +4,7 @@ import { ApiError } from '../api/client.ts';
 import { Fields } from '../forms/field.tsx';
 import { FormContext } from '../forms/form-context.ts';
 import type { NamedField } from '../forms/schema.ts';
+import { useLinkedField } from '../forms/use-linked-field.ts';
 import { isObject, isSame, type Path, setIn, type Value } from '../forms/value.ts';
 
 interface EntityFormProps {
@@ -27,6 +28,7 @@ export function EntityForm({ fields, initial, readOnly, action, isNew, onSave, c
   const [busy, setBusy] = useState(false);
   const [saved, setSaved] = useState(false);
   const form = useRef<HTMLFormElement>(null);
+  useLinkedField(form);
   const changed = !isSame(initial, value);
   const problems = error instanceof ApiError ? error.fields : {};
   useBlocker({
