@@ -33,7 +33,7 @@ export interface LogMask {
   header?(name: string, value: string): string;
   /**
    * A body of a request or a response, as `GET /traffic/<id>` shows it to those who may see bodies; no log contains one. It is complete, and
-   * without its content coding. Throw, or reject, if the body cannot be masked: then it is not shown. At most a second.
+   * without its content coding. Throw, or reject, if the body cannot be masked: then it is not shown. At most two seconds.
    *
    * @param contentType As it was sent; null: there was none, or more than one.
    */

@@ -86,6 +86,23 @@ describe('credentials in bodies', () => {
     assert.ok(!JSON.stringify(body).includes(secret));
   });
 
+  it('are masked where an answer repeats those of the request', async () => {
+    rig.answers.set(`/open/echo?apikey=${secret}%2Fquery`, ({ rawHeaders, url }, response) => {
+      response.end(JSON.stringify([rawHeaders, decodeURIComponent(url ?? '')]));
+    });
+    const { response } = bodiesOf(
+      await rig.recordOf(`/open/echo?apikey=${secret}%2Fquery`, {
+        headers: {
+          authorization: `Basic ${secret}-12`,
+          cookie: `a=1; sid=${secret}-cookie`,
+          'x-own-key': `${secret}-own`,
+        },
+      }),
+    );
+    assert.ok(!response.text.includes(secret), response.text);
+    assert.match(response.text, /"x-own-key","REDACTED"/);
+  });
+
   it('leave the rest of a body readable', async () => {
     const { request } = bodiesOf(await rig.recordOf('/open', post(`{"password":"${secret}","name":"ann"}`, json)));
     assert.equal(request.text, '{"password":"REDACTED","name":"ann"}');

@@ -66,7 +66,7 @@ export class TrafficDesk {
   readonly #costs = new PluginCostReader();
   readonly #tails = new Set<LiveTail>();
   /** Since the start of the node. */
-  readonly #totals = { seen: 0, sampled: 0, dropped: 0 };
+  readonly #totals = { seen: 0, sampled: 0, dropped: 0, dropped_bodies: 0 };
   /** `#totals` at the last `rate` event. */
   #reported: TrafficRate = { seen: 0, sampled: 0, dropped: 0 };
   /** How the workers record; null: they do not. */
@@ -95,7 +95,7 @@ export class TrafficDesk {
     return this.#recording === null ? 'off' : 'on';
   }
 
-  get totals(): TrafficRate & { readonly kept: number } {
+  get totals(): TrafficRate & { readonly kept: number; readonly dropped_bodies: number } {
     return { ...this.#totals, kept: this.#ring.size };
   }
 
@@ -161,10 +161,11 @@ export class TrafficDesk {
   }
 
   /** From a worker. */
-  received(worker: number, { records, seen, dropped }: TrafficMessage): void {
+  received(worker: number, { records, seen, dropped, droppedBodies }: TrafficMessage): void {
     this.#totals.seen += seen;
     this.#totals.sampled += records.length;
     this.#totals.dropped += dropped;
+    this.#totals.dropped_bodies += droppedBodies;
     if (seen === 0 && records.length === 0 && this.#recording !== null) this.#confirm(worker);
     for (const posted of records) {
       const record = this.#ring.add(posted);

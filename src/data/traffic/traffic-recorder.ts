@@ -119,6 +119,7 @@ export class TrafficRecorder {
       records: this.#records,
       seen: this.#seen,
       dropped: this.#dropped,
+      droppedBodies: this.#bodies?.takeDropped() ?? 0,
     };
     this.#unconfirmed += this.#pending;
     this.#records = [];

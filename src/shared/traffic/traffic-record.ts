@@ -90,4 +90,6 @@ export interface TrafficMessage {
   readonly seen: number;
   /** Records that were lost because the control plane was behind. */
   readonly dropped: number;
+  /** Bodies that were left out because there was no memory or no time for them. */
+  readonly droppedBodies: number;
 }

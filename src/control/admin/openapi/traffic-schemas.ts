@@ -81,6 +81,7 @@ export const trafficListProperties: JsonObject = {
       seen: { type: 'integer', description: 'Requests that ended while it was on.' },
       sampled: { type: 'integer', description: 'Those that were recorded.' },
       dropped: { type: 'integer', description: 'Records that were lost because the control plane was behind.' },
+      dropped_bodies: { type: 'integer', description: 'Bodies that were left out for lack of memory or time.' },
       kept: { type: 'integer' },
     },
   },

@@ -91,8 +91,11 @@ describe('the recorder of bodies', () => {
     assert.equal((await waiting.at(-1))?.response?.reason, 'the worker was busy');
     assert.equal((await first).response?.reason, 'it took too long to mask');
     assert.equal((await waiting[0])?.response?.text, 'a'.repeat(10));
-    await Promise.all(waiting);
+    const shown = await Promise.all(waiting);
     assert.equal(recorder.memoryUsed, 0);
+    const busy = shown.filter(({ response }) => response?.reason === 'the worker was busy').length;
+    assert.ok(busy >= 50, String(busy));
+    assert.deepEqual([recorder.takeDropped(), recorder.takeDropped()], [busy + 1, 0]);
     for (const body of [
       () => {
         throw new Error('no');

@@ -9,6 +9,7 @@ import type { Exchange } from '../../request/exchange.ts';
 import { TimeBudget } from '../time-budget.ts';
 import { type BodyCopy, CopyMemory } from './body-copy.ts';
 import { CopyingDownstream } from './copying-downstream.ts';
+import { ownSecrets } from './own-secrets.ts';
 import { type BodyMasking, type CopiedBody, reasons, shownBody } from './shown-body.ts';
 
 /** Bytes of all copies of a worker. */
@@ -16,12 +17,14 @@ const maxMemory = 8_388_608;
 /** Records whose bodies wait to be masked. */
 const maxWaiting = 100;
 /** Milliseconds for one body. */
-const maxTime = 1_000;
+const maxTime = 2_000;
 /** Milliseconds of masking at once and per second. */
-const maxWork = 50;
+const maxWork = 250;
 const workRate = 50;
 /** Milliseconds after which an exchange gives up its copies when others need the memory: a stream may last for days. */
 const patience = 10_000;
+
+const lackReasons: ReadonlySet<string | undefined> = new Set([reasons.memory, reasons.busy, reasons.slow]);
 
 /** Copies the bodies of recorded requests, and masks them after the answer, one request after the other. */
 export class BodyRecorder {
@@ -31,6 +34,7 @@ export class BodyRecorder {
   readonly #budget = new TimeBudget(maxWork, workRate);
   readonly #fields = new WeakMap<PluginPlan, SecretFields>();
   #waiting = 0;
+  #dropped = 0;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
 
@@ -42,6 +46,13 @@ export class BodyRecorder {
   /** Bytes that copies occupy. */
   get memoryUsed(): number {
     return this.#memory.used;
+  }
+
+  /** Bodies that were left out since the last call, for lack of memory or time. */
+  takeDropped(): number {
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    return dropped;
   }
 
   /** A request begins that will be recorded. A change of protocol has no bodies. */
@@ -67,10 +78,17 @@ export class BodyRecorder {
     const response = copied(copying.response, copying.response === null ? '' : sentBlock(x));
     if (this.#waiting >= maxWaiting) {
       copying.release();
-      return Promise.resolve(JSON.stringify({ request: leftOut(request), response: leftOut(response) }));
+      const busy: RecordedBodies = { request: leftOut(request), response: leftOut(response) };
+      this.#countDropped(busy);
+      return Promise.resolve(JSON.stringify(busy));
     }
     this.#waiting++;
-    const masking: BodyMasking = { masks: plan.logMasks, secrets: this.#fieldsOf(plan), budget: this.#budget };
+    const masking: BodyMasking = {
+      masks: plan.logMasks,
+      secrets: this.#fieldsOf(plan),
+      values: ownSecrets(x),
+      budget: this.#budget,
+    };
     const shown = this.#last.then(async () => {
       const bodies: RecordedBodies = {
         request: await this.#show(request, masking),
@@ -78,6 +96,7 @@ export class BodyRecorder {
       };
       copying.release();
       this.#waiting--;
+      this.#countDropped(bodies);
       return JSON.stringify(bodies);
     });
     this.#last = shown;
@@ -98,6 +117,10 @@ export class BodyRecorder {
     const done = await awaitWithTimeout(began, maxTime);
     if (!done) return leftOut(body, reasons.slow);
     return began.catch(() => leftOut(body, reasons.unmaskable));
+  }
+
+  #countDropped({ request, response }: RecordedBodies): void {
+    for (const body of [request, response]) if (lackReasons.has(body?.reason)) this.#dropped++;
   }
 
   #fieldsOf(plan: PluginPlan): SecretFields {

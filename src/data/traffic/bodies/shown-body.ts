@@ -8,6 +8,7 @@ import { contentCodings } from '../../../shared/util/bytes/content-coding.ts';
 import type { TimeBudget } from '../time-budget.ts';
 import { bodyText } from './body-text.ts';
 import { decodePrefix } from './decode-prefix.ts';
+import { withoutValues } from './own-secrets.ts';
 
 /** A copied body and what is needed to show it. */
 export interface CopiedBody {
@@ -26,6 +27,8 @@ export interface BodyMasking {
   /** Those of the route's plugins. */
   readonly masks: readonly LogMask[];
   readonly secrets: SecretFields;
+  /** Credentials of the request. */
+  readonly values: readonly string[];
   /** Limits the time that masking takes from requests. */
   readonly budget: TimeBudget;
 }
@@ -43,7 +46,7 @@ export const reasons = {
 /** The body as the Admin API shows it. What cannot be masked is left out, with the reason. `limit`: bytes. */
 export async function shownBody(
   { copy, isCut, bytes, contentTypes, contentEncodings }: CopiedBody,
-  { masks, secrets, budget }: BodyMasking,
+  { masks, secrets, values, budget }: BodyMasking,
   limit: number,
 ): Promise<RecordedBody> {
   const contentType = contentTypes.length === 1 ? (contentTypes[0] as string) : null;
@@ -74,10 +77,14 @@ export async function shownBody(
   const boundary = media?.type.startsWith('multipart/') === true ? media.parameter('boundary') : null;
   const shown = budget.spend(0, () => {
     const text = bodyText(body, media?.charset ?? null, truncated);
-    if (text !== null) return { text: maskCredentials(text, { isForm, boundary, isCut: truncated }, secrets) };
+    if (text !== null) {
+      const kind = { isForm, boundary, isCut: truncated };
+      return { text: withoutValues(maskCredentials(text, kind, secrets), values) };
+    }
     // Characters of two bytes hide names from a search.
     const plain = body.toString('latin1').replaceAll('\0', '');
-    return secrets.isIn(plain) ? { reason: reasons.binary } : { base64: body.toString('base64') };
+    const hasSecret = secrets.isIn(plain) || values.some((value) => plain.includes(value));
+    return hasSecret ? { reason: reasons.binary } : { base64: body.toString('base64') };
   });
   return { ...facts, truncated: truncated || shown?.reason !== undefined, ...(shown ?? without('busy')) };
 }
