@@ -20,6 +20,7 @@ import { start } from './scenarios/start.ts';
 import { tls } from './scenarios/tls.ts';
 import { transfer } from './scenarios/transfer.ts';
 import { tenTargets } from './scenarios/upstreams.ts';
+import { watched } from './scenarios/watched.ts';
 import { websocket } from './scenarios/websocket.ts';
 import { wholeConfig } from './scenarios/whole-config.ts';
 import type { Scenario } from './support/context.ts';
@@ -33,6 +34,7 @@ const scenarios: readonly Scenario[] = [
   plain,
   policies,
   observability,
+  watched,
   consumers,
   addresses,
   aggregate,

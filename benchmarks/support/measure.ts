@@ -18,6 +18,8 @@ export interface Contender {
   readonly path: string;
   /** What it is loaded with, where that differs from the others. */
   readonly load?: Pick<LoadOptions, 'script' | 'args'>;
+  /** Called before each of its turns; what it returns is called after it. */
+  readonly meanwhile?: () => Promise<() => Promise<void>>;
 }
 
 /**
@@ -31,10 +33,15 @@ export async function measureInTurns(
 ): Promise<readonly Measured[]> {
   const rounds = contenders.map(() => [] as Measured[]);
   for (let round = 0; round <= context.rounds; round++) {
-    for (const [index, { subject, path, load: own = {} }] of contenders.entries()) {
+    for (const [index, { subject, path, load: own = {}, meanwhile }] of contenders.entries()) {
       const seconds = round === 0 ? Math.min(3, context.seconds) : context.seconds;
-      const measured = await measureOnce(context, subject, path, seconds, { ...options, ...own });
-      if (round > 0) rounds[index]?.push(measured);
+      const end = await meanwhile?.();
+      try {
+        const measured = await measureOnce(context, subject, path, seconds, { ...options, ...own });
+        if (round > 0) rounds[index]?.push(measured);
+      } finally {
+        await end?.();
+      }
     }
   }
   return rounds.map((measured) => ({
