@@ -1,10 +1,20 @@
 import { redacted } from '../masked-arguments.ts';
 import { maxNameLength, type SecretFields } from './secret-names.ts';
 
-const blank = /[ \t\r\n]/;
-/** What a name without quotes consists of. */
-const nameCharacter = /[\w\-.%+[\]$@\x80-\uffff]/;
 const quotes = '"\'`';
+/** 1 for characters that a name without quotes consists of; so do all beyond ASCII. */
+const nameCharacters = new Uint8Array(128);
+for (let code = 0; code < 128; code++) {
+  if (/[\w\-.%+[\]$@]/.test(String.fromCharCode(code))) nameCharacters[code] = 1;
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9 || code === 10 || code === 13;
+}
+
+function isNameCharacter(code: number): boolean {
+  return code > 127 || nameCharacters[code] === 1;
+}
 /** Values that hide nothing. */
 const harmless: ReadonlySet<string> = new Set(['null', 'true', 'false', '']);
 
@@ -39,13 +49,13 @@ interface FoundName {
 /** The name whose separator is at `separator`; null: there is none. Looks back not beyond `from`. */
 function nameBefore(text: string, separator: number, from: number): FoundName | null {
   let end = separator;
-  while (end > from && blank.test(text[end - 1] as string)) end--;
+  while (end > from && isBlank(text.charCodeAt(end - 1))) end--;
   if (end === from) return null;
   const last = text[end - 1] as string;
   if (!quotes.includes(last)) {
     const limit = Math.max(from, end - maxNameLength - 1);
     let start = end;
-    while (start > limit && nameCharacter.test(text[start - 1] as string)) start--;
+    while (start > limit && isNameCharacter(text.charCodeAt(start - 1))) start--;
     return start === end ? null : { text: text.slice(start, end), quoted: false };
   }
   // JSON within a string has escaped quotes.
@@ -65,7 +75,7 @@ interface FoundValue {
 
 function valueAfter(text: string, separator: number, quotedName: boolean, isAssignment: boolean): FoundValue {
   let start = separator + 1;
-  while (start < text.length && blank.test(text[start] as string)) start++;
+  while (start < text.length && isBlank(text.charCodeAt(start))) start++;
   // A form has no blanks around its separator, and an empty value ends at once.
   if (isAssignment && (text[start - 1] === '\n' || text[start - 1] === '\r')) {
     return { start: separator + 1, end: separator + 1, bare: false };

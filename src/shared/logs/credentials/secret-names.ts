@@ -30,10 +30,15 @@ const word =
 /** A longer name belongs to no credential. Characters. */
 export const maxNameLength = 128;
 
+/** Names whose answer is kept. */
+const maxKnown = 1_000;
+
 /** Decides which fields of bodies carry credentials. */
 export class SecretFields {
   readonly #own: ReadonlySet<string>;
   readonly #normalised: ReadonlySet<string>;
+  /** Bodies repeat the names of their fields. */
+  readonly #known = new Map<string, boolean>();
 
   /** `own`: names that plugins declare, in lower case. */
   constructor(own: ReadonlySet<string>) {
@@ -44,10 +49,18 @@ export class SecretFields {
   /** `name`: as it is written in the body, without quotes; escapes of JSON and of forms are resolved. */
   has(name: string): boolean {
     if (name === '' || name.length > maxNameLength) return false;
-    const plain = decodedName(name);
-    const lower = plain.toLowerCase();
-    if (isSecretArgument(lower, this.#own) || isSecretHeader(lower, this.#own)) return true;
-    const short = normalised(lower);
+    let known = this.#known.get(name);
+    if (known === undefined) {
+      known = this.#isSecret(decodedName(name).toLowerCase());
+      if (this.#known.size >= maxKnown) this.#known.clear();
+      this.#known.set(name, known);
+    }
+    return known;
+  }
+
+  #isSecret(name: string): boolean {
+    if (isSecretArgument(name, this.#own) || isSecretHeader(name, this.#own)) return true;
+    const short = normalised(name);
     return whole.has(short) || this.#normalised.has(short) || ending.test(short);
   }
 
