@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vite';
 
 /** `npm run dev -w sluicegate-dashboard` serves the sources, with the Admin API of a gateway on this machine. */
@@ -13,6 +14,9 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     sourcemap: false,
     reportCompressedSize: false,
+    rollupOptions: {
+      input: { index: join(import.meta.dirname, 'index.html'), portal: join(import.meta.dirname, 'portal.html') },
+    },
   },
   server: {
     proxy: { '/api': { target: 'http://127.0.0.1:8001', rewrite: (path) => path.replace(/^\/api/, '') } },

@@ -123,6 +123,7 @@ export async function startGateway(
     admin: boundTo(bound.adminListen),
     status: boundTo(bound.statusListen),
     dashboard: boundTo(bound.adminGuiListen.filter((address) => isListening(node, address))),
+    portal: boundTo(bound.portalListen),
     cluster: boundTo(bound.clusterListen),
   };
   writeAddresses(bound, bindings);

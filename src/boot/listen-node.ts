@@ -15,6 +15,7 @@ import { configHash } from '../control/hybrid/config-hash.ts';
 import type { ControlPlaneServer } from '../control/hybrid/contract.ts';
 import { knownDataPlanes } from '../control/hybrid/known-data-planes.ts';
 import type { HybridFacts } from '../control/metrics/hybrid-families.ts';
+import { startPortal } from '../control/portal/start-portal.ts';
 import type { Store } from '../control/store/store.ts';
 import { createNodeFacts } from '../control/supervisor/node-facts.ts';
 import { logLevels } from '../shared/settings/definitions/general.ts';
@@ -72,12 +73,17 @@ export class NodeListeners {
     this.#options = adminOptionsOf(node);
   }
 
-  /** The Admin API, and the dashboard in front of it. */
+  /** The Admin API, the dashboard in front of it, and the portal. */
   async startAdmin(): Promise<readonly RunningListener[]> {
     const parts = createAdminParts(this.#dependencies, this.#options);
     const listeners: RunningListener[] = [];
-    for (const start of [startAdmin, startDashboard]) {
-      const listener = await start(this.#dependencies, this.#options, parts);
+    const starts = [
+      () => startAdmin(this.#dependencies, this.#options, parts),
+      () => startDashboard(this.#dependencies, this.#options, parts),
+      () => startPortal(this.#dependencies, this.#options),
+    ];
+    for (const start of starts) {
+      const listener = await start();
       this.#node.shutdown.addListener(listener);
       listeners.push(listener);
     }

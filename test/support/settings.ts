@@ -73,6 +73,7 @@ function baseSettings(prefix: string): Settings {
     adminListen: [anyPort],
     statusListen: [anyPort],
     adminGuiListen: [],
+    portalListen: [],
     adminGuiPath: '/',
     adminToken: null,
     adminAuth: 'auto',

@@ -1,5 +1,4 @@
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react';
-import { EmptyState } from '../components/states.tsx';
 import { OperationView } from './operation-view.tsx';
 import { PlainText } from './plain-text.tsx';
 import type { Operation, Reference } from './types.ts';
@@ -34,9 +33,10 @@ export function ReferenceView({ reference, linksOf }: ReferenceViewProps) {
         />
       </search>
       {groups.length === 0 && (
-        <EmptyState level={2} title="Nothing matches">
+        <div className="state">
+          <h2>Nothing matches</h2>
           <p>No operation has these words in its path or summary.</p>
-        </EmptyState>
+        </div>
       )}
       {groups.map(({ name, description, operations }) => (
         <section key={name} className="operations" aria-label={name}>

@@ -45,6 +45,7 @@ export const listenersByName = {
   admin: 'adminListen',
   status: 'statusListen',
   dashboard: 'adminGuiListen',
+  portal: 'portalListen',
   cluster: 'clusterListen',
 } as const;
 
@@ -61,6 +62,7 @@ export function assignNamed(settings: Listeners, sockets: readonly InheritedSock
     adminListen: settings.adminListen,
     statusListen: settings.statusListen,
     adminGuiListen: settings.adminGuiListen,
+    portalListen: settings.portalListen,
     clusterListen: settings.clusterListen,
   };
   const keys = new Set(Object.values(result).flatMap((addresses) => addresses.map(socketKey)));

@@ -4,6 +4,8 @@ export interface GatewayAddresses {
   readonly admin: readonly BoundAddress[];
   readonly status: readonly BoundAddress[];
   readonly dashboard: readonly BoundAddress[];
+  /** For consumers. */
+  readonly portal: readonly BoundAddress[];
   /** Of a control plane, for its data planes. */
   readonly cluster: readonly BoundAddress[];
 }

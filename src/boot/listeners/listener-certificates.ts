@@ -13,6 +13,7 @@ export function listenerCertificates(settings: Settings): Pick<Settings, 'sslCer
     ...settings.adminListen,
     ...settings.statusListen,
     ...settings.adminGuiListen,
+    ...settings.portalListen,
   ];
   if (!listeners.some((address) => address.ssl)) return { sslCert: [], sslCertKey: [] };
   if (settings.sslCert.length === 0) {

@@ -7,7 +7,7 @@ import { closeDescriptors, type InheritedSocket, matchSockets } from './inherite
 
 export type Listeners = Pick<
   Settings,
-  'proxyListen' | 'streamListen' | 'adminListen' | 'statusListen' | 'adminGuiListen' | 'clusterListen'
+  'proxyListen' | 'streamListen' | 'adminListen' | 'statusListen' | 'adminGuiListen' | 'portalListen' | 'clusterListen'
 >;
 
 /** The addresses of a node, free to listen on or listening already. */
@@ -35,8 +35,9 @@ export interface SocketSources {
 export async function openSockets(settings: Settings, { handedOver, activated }: SocketSources): Promise<OpenSockets> {
   const sockets = handedOver ?? activated;
   const assigned = assignNamed(settings, sockets);
-  const { proxyListen, streamListen, adminListen, statusListen, adminGuiListen, clusterListen } = assigned;
-  const ofMainThread = [...adminListen, ...statusListen, ...adminGuiListen, ...clusterListen];
+  const { proxyListen, streamListen, adminListen, statusListen, adminGuiListen, portalListen, clusterListen } =
+    assigned;
+  const ofMainThread = [...adminListen, ...statusListen, ...adminGuiListen, ...portalListen, ...clusterListen];
   const wanted = [...proxyListen, ...streamListen, ...ofMainThread];
   const { descriptors: inherited, exclusive, missing, unused, addresses: matched } = matchSockets(wanted, sockets);
   const [stray] = unused;
@@ -53,6 +54,7 @@ export async function openSockets(settings: Settings, { handedOver, activated }:
     adminListen: addresses.splice(0, adminListen.length),
     statusListen: addresses.splice(0, statusListen.length),
     adminGuiListen: addresses.splice(0, adminGuiListen.length),
+    portalListen: addresses.splice(0, portalListen.length),
     clusterListen: addresses,
   };
   // A listener of the control plane accepts on one socket.
@@ -60,6 +62,7 @@ export async function openSockets(settings: Settings, { handedOver, activated }:
     listeners.adminListen,
     listeners.statusListen,
     listeners.adminGuiListen,
+    listeners.portalListen,
     listeners.clusterListen,
   ];
   const surplus = ofControlPlane.flat().flatMap((address) => (inherited[socketKey(address)] ?? []).slice(1));

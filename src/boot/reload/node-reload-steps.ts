@@ -20,7 +20,8 @@ export function addReloadSteps(node: ListeningNode): void {
     },
   });
 
-  const { proxyListen, streamListen, adminListen, statusListen, adminGuiListen, adminClientCa } = options.settings;
+  const { proxyListen, streamListen, adminListen, statusListen, adminGuiListen, portalListen, adminClientCa } =
+    options.settings;
   let current: Certificates = pick(options.settings);
   reload.add({
     settings: [
@@ -34,7 +35,7 @@ export function addReloadSteps(node: ListeningNode): void {
       'admin_gui_ssl_cert_key',
     ],
     prepare(next, changed) {
-      const bound = { ...next, proxyListen, streamListen, adminListen, statusListen, adminGuiListen };
+      const bound = { ...next, proxyListen, streamListen, adminListen, statusListen, adminGuiListen, portalListen };
       const read = pick({ ...bound, ...listenerCertificates(bound), ...adminCertificates(bound) });
       // Other authorities, or none, need another server; the same files may have other contents.
       const certificates = changed.has('admin_ssl_client_ca') ? { ...read, adminClientCa } : read;

@@ -10,7 +10,7 @@ export function startedMessage(settings: Settings, addresses: GatewayAddresses):
   const width = Math.max(...names.map(({ length }) => length), 'status'.length);
   for (const name of names) {
     const urls = addresses[name].map(name === 'cluster' ? linkOf : urlOf);
-    const path = name === 'dashboard' ? settings.adminGuiPath.replace(/\/$/, '') : '';
+    const path = pathOf(settings, name);
     lines.push(`  ${name.padEnd(width)}  ${urls.length === 0 ? 'off' : urls.map((url) => `${url}${path}`).join('  ')}`);
   }
   if (addresses.stream.length > 0)
@@ -32,15 +32,25 @@ function kindOf({ role, workers, database }: Settings): readonly string[] {
   }
 }
 
-function listenersOf({ role }: Settings): readonly Exclude<keyof GatewayAddresses, 'stream'>[] {
+type Listener = Exclude<keyof GatewayAddresses, 'stream'>;
+
+function listenersOf({ role, portalListen }: Settings): readonly Listener[] {
+  // Most nodes have none.
+  const portal: readonly Listener[] = portalListen.length === 0 ? [] : ['portal'];
   switch (role) {
     case 'traditional':
-      return ['proxy', 'admin', 'dashboard', 'status'];
+      return ['proxy', 'admin', 'dashboard', ...portal, 'status'];
     case 'control_plane':
-      return ['cluster', 'admin', 'dashboard', 'status'];
+      return ['cluster', 'admin', 'dashboard', ...portal, 'status'];
     case 'data_plane':
       return ['proxy', 'status'];
   }
+}
+
+/** Where the page is, below the address. */
+function pathOf({ adminGuiPath }: Settings, name: Listener): string {
+  if (name === 'portal') return '/portal/';
+  return name === 'dashboard' ? adminGuiPath.replace(/\/$/, '') : '';
 }
 
 function firstCommand({ adminToken, database }: Settings, admin: BoundAddress): string {

@@ -18,7 +18,7 @@ async function startGateway(settings: Settings): Promise<Gateway> {
     stream: [],
     admin: [],
     status: [],
-    dashboard: [],
+    dashboard: [], portal: [],
     cluster: [],
   };
   // Other commands read there that the node listens.

@@ -88,6 +88,8 @@ export interface Settings {
   readonly statusListen: readonly ListenAddress[];
   /** The dashboard. */
   readonly adminGuiListen: readonly ListenAddress[];
+  /** The portal for consumers. */
+  readonly portalListen: readonly ListenAddress[];
   /** `/`, or a path without a slash at its end. */
   readonly adminGuiPath: string;
   /** Token of the Admin API with all rights; null: there is none. */

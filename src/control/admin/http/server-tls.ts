@@ -31,6 +31,11 @@ export function statusServerTls(settings: Settings): TlsOptions | null {
   return serverTls(settings, settings.statusTls);
 }
 
+/** TLS of the listeners in `portal_listen`; null: there is no certificate. */
+export function portalServerTls(settings: Settings): TlsOptions | null {
+  return serverTls(settings, { cert: [], key: [] });
+}
+
 function serverTls({ sslCert, sslCertKey, tlsPolicy }: Settings, own: ListenerTls): TlsOptions | null {
   const { cert, key } = own.cert.length > 0 ? own : { cert: sslCert, key: sslCertKey };
   return cert.length === 0 ? null : { ...policyOptions(tlsPolicy), cert: [...cert], key: [...key] };

@@ -35,6 +35,11 @@ export const listeners = {
     'Certificates of the listeners in `admin_gui_listen`: files, PEM text or base64 of PEM. Default: those of `ssl_cert`.',
   ),
   admin_gui_ssl_cert_key: kong(list, '', 'Private keys of `admin_gui_ssl_cert`, in the same order.', { secret: true }),
+  portal_listen: own(
+    listen,
+    'off',
+    'Listeners of the portal for consumers (docs/portal.md). They serve the portal below `/portal/` and nothing of the Admin API. With the flag `ssl` their certificate is that of `ssl_cert`. Other flags as in `admin_listen`.',
+  ),
   admin_hosts: own(
     hostList,
     '',

@@ -1,6 +1,6 @@
 import type { ListenAddress, Settings } from '../settings.ts';
 
-const names = ['proxy', 'stream', 'admin', 'admin_gui', 'status', 'cluster'] as const;
+const names = ['proxy', 'stream', 'admin', 'admin_gui', 'portal', 'status', 'cluster'] as const;
 
 /**
  * The `*_listen` and `*_listeners` of `GET /` with the actual ports of the node: where a setting says port 0, the
@@ -13,6 +13,7 @@ export function boundListeners(settings: Settings): Readonly<Record<string, unkn
     stream: settings.streamListen,
     admin: settings.adminListen,
     admin_gui: settings.adminGuiListen,
+    portal: settings.portalListen,
     status: settings.statusListen,
     cluster: settings.clusterListen,
   };

@@ -15,7 +15,7 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
   const format = (name: 'proxy_access_log' | 'admin_access_log' | 'status_access_log'): LogFormat =>
     formatNamed(name, values[name].format, httpFormats, values.nginx_http_log_format);
   const addresses = (
-    name: 'proxy_listen' | 'stream_listen' | 'admin_listen' | 'status_listen' | 'admin_gui_listen',
+    name: 'proxy_listen' | 'stream_listen' | 'admin_listen' | 'status_listen' | 'admin_gui_listen' | 'portal_listen',
   ): readonly ListenAddress[] => values[name].map((entry) => entry.address);
   const settings: Settings = {
     ...hybridSettings(values),
@@ -45,6 +45,7 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     adminListen: addresses('admin_listen'),
     statusListen: addresses('status_listen'),
     adminGuiListen: addresses('admin_gui_listen'),
+    portalListen: addresses('portal_listen'),
     adminGuiPath: values.admin_gui_path,
     adminToken: values.admin_token,
     adminAuth: values.admin_auth,
@@ -252,6 +253,7 @@ function checkAddresses(settings: Settings): void {
     admin_listen: settings.adminListen,
     status_listen: settings.statusListen,
     admin_gui_listen: settings.adminGuiListen,
+    portal_listen: settings.portalListen,
     cluster_listen: settings.clusterListen,
   };
   for (const [name, addresses] of Object.entries(listeners)) {

@@ -48,7 +48,7 @@ export function forRole(settings: Settings): Settings {
     case 'control_plane':
       return { ...settings, workers: 0, proxyListen: [], streamListen: [] };
     case 'data_plane':
-      return { ...settings, adminListen: [] };
+      return { ...settings, adminListen: [], portalListen: [] };
   }
 }
 
