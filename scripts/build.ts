@@ -1,7 +1,7 @@
 // Writes the package's compiled JavaScript, and the declarations of the plugin SDK, to dist/, and the dashboard to dashboard/dist/. Only the package needs it:
 // Node does not strip types below node_modules.
 import { execFileSync } from 'node:child_process';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { version } from '../src/version.ts';
 import { compile, emitted } from './lib/build/compile.ts';
@@ -26,6 +26,10 @@ try {
   compile(modules, unfinished, {});
   compile(contract, unfinished, { declaration: true, emitDeclarationOnly: true });
   for (const file of contract) referToNodeTypes(join(unfinished, file.replace(/^src\/(.*)\.ts$/, '$1.d.ts')));
+  // The dashboard shows them, through the Admin API.
+  for (const readme of globSync('src/plugins/*/README.md', { cwd: root })) {
+    copyFileSync(join(root, readme), join(unfinished, readme.replace(/^src\W/, '')));
+  }
   rmSync(target, { recursive: true, force: true });
   renameSync(unfinished, target);
 } finally {

@@ -21,6 +21,8 @@ const home = createRoute({
 /** Values of a new entity that the link to its form sets: the parent, the plugin, or the row to clone. */
 export interface NewEntitySearch {
   readonly clone?: string;
+  /** Position of an example in the README of the plugin. */
+  readonly example?: string;
   readonly name?: string;
   readonly parent?: string;
   readonly parentId?: string;
@@ -67,6 +69,7 @@ const create = createRoute({
   component: NewEntityPage,
   validateSearch: (search: Readonly<Record<string, unknown>>): NewEntitySearch => ({
     ...textIn(search, 'clone'),
+    ...textIn(search, 'example'),
     ...textIn(search, 'name'),
     ...textIn(search, 'parent'),
     ...textIn(search, 'parentId'),
@@ -141,6 +144,16 @@ const plugins = createRoute({
   getParentRoute: () => root,
   path: '/plugins',
   component: lazyRouteComponent(() => import('./plugins/plugins-page.tsx'), 'PluginsPage'),
+  validateSearch: (search: Readonly<Record<string, unknown>>): { readonly q?: string; readonly state?: string } => ({
+    ...textIn(search, 'q'),
+    ...textIn(search, 'state'),
+  }),
+});
+
+const plugin = createRoute({
+  getParentRoute: () => root,
+  path: '/plugins/$name',
+  component: lazyRouteComponent(() => import('./plugins/plugin-page.tsx'), 'PluginPage'),
 });
 
 const apis = createRoute({
@@ -157,7 +170,7 @@ const api = createRoute({
 
 const routeTree = root.addChildren([
   ...[home, list, create, one],
-  ...[traffic, trafficRequest, history, historyVersion, playground, plugins, apis, api],
+  ...[traffic, trafficRequest, history, historyVersion, playground, plugins, plugin, apis, api],
 ]);
 
 export const router = createRouter({

@@ -7,6 +7,9 @@ import { ChangePanel } from '../changes/change-panel.tsx';
 import { offerUndo } from '../changes/undo/undo-store.ts';
 import { EmptyState } from '../components/states.tsx';
 import { bodyOf, copyOf, type Value } from '../forms/value.ts';
+import { exampleValue } from '../plugins/example-value.ts';
+import { examplesOf } from '../plugins/examples.ts';
+import { pluginDocsQuery } from '../plugins/plugin-queries.ts';
 import { signIn } from '../session/session.ts';
 import { EntityForm } from './entity-form.tsx';
 import { labelOf } from './labels.ts';
@@ -16,7 +19,7 @@ import { useFields } from './use-fields.ts';
 
 export function NewEntityPage() {
   const { entity } = useParams({ from: '/config/$entity/new' });
-  const { name, clone, parent, parentId } = useSearch({ from: '/config/$entity/new' });
+  const { name, clone, example, parent, parentId } = useSearch({ from: '/config/$entity/new' });
   const place: Parent = {
     ...(parent === undefined ? {} : { parent }),
     ...(parentId === undefined ? {} : { parentId }),
@@ -31,6 +34,17 @@ export function NewEntityPage() {
   }
   const path = view.path;
   if (entity === 'plugins' && name === undefined && clone === undefined) return <PluginCatalog place={place} />;
+  if (entity === 'plugins' && name !== undefined && example !== undefined)
+    return (
+      <ExampleForm
+        key={`${name} ${example}`}
+        view={view}
+        path={path}
+        plugin={name}
+        at={Number(example)}
+        place={place}
+      />
+    );
   if (clone !== undefined) return <CloneForm view={view} path={path} id={clone} />;
   return <NewForm key={name ?? ''} view={view} path={path} plugin={name ?? null} before={parentValue(view, place)} />;
 }
@@ -46,6 +60,29 @@ function CloneForm({ view, path, id }: { readonly view: CollectionView; readonly
   const plugin = view.collection.info.name === 'plugins' ? String(row['name']) : null;
   const fields = useFields(view.collection.info.name, plugin);
   const before = useMemo(() => copyOf(row, fields), [row, fields]);
+  return <NewForm view={view} path={path} plugin={plugin} before={before} />;
+}
+
+interface ExampleFormProps {
+  readonly view: CollectionView;
+  readonly path: string;
+  readonly plugin: string;
+  readonly at: number;
+  readonly place: Parent;
+}
+
+/** The form of a plugin with the values of an example of its README. */
+function ExampleForm({ view, path, plugin, at, place }: ExampleFormProps) {
+  const { data: docs } = useSuspenseQuery(pluginDocsQuery(plugin));
+  const fields = useFields('plugins', plugin);
+  const before = useMemo(() => {
+    const config = fields.find(({ name }) => name === 'config')?.schema;
+    const example = examplesOf(plugin, docs.readme ?? '')[at];
+    const given = parentValue(view, place);
+    return example === undefined || config === undefined
+      ? given
+      : { ...given, config: exampleValue(example.config, config) };
+  }, [docs, fields, plugin, at, view, place]);
   return <NewForm view={view} path={path} plugin={plugin} before={before} />;
 }
 
@@ -113,6 +150,13 @@ function NewForm({ view, path, plugin, before }: NewFormProps) {
             New {one}
             {plugin !== null && `: ${plugin}`}
           </h1>
+          {plugin !== null && (
+            <p className="small">
+              <Link to="/plugins/$name" params={{ name: plugin }}>
+                Documentation and examples
+              </Link>
+            </p>
+          )}
         </div>
       </div>
       <EntityForm

@@ -26,6 +26,7 @@ import { nodeRoutes } from './routes/nodes.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { overviewRoutes } from './routes/overview/overview-routes.ts';
 import { pluginAdminRoutes } from './routes/plugin-admin-routes.ts';
+import { pluginDocsRoute } from './routes/plugin-docs.ts';
 import { pluginExtras, pluginRoutes } from './routes/plugins.ts';
 import { schemaRoutes } from './routes/schemas.ts';
 import { searchRoute } from './routes/search/search-routes.ts';
@@ -56,6 +57,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     endpointsRoute(() => routes),
     openApiRoute(() => ({ routes, entities: options.entities.definitions, version: deps.node.version })),
     ...schemaRoutes(context, options.catalog),
+    pluginDocsRoute(options.plugins),
     ...pluginRoutes(options.catalog),
     ...tagRoutes(context),
     searchRoute(context),

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { isPlugin, type Plugin, type PluginModule } from '../../plugin-sdk/define-plugin.ts';
 import { bundledPlugins } from '../../plugins/registry.ts';
 import { suggest } from '../util/suggest.ts';
+import { rememberOrigin } from './plugin-origin.ts';
 import { resolveContractImports } from './resolve-contract.ts';
 
 /**
@@ -32,13 +33,19 @@ function loadEntry(entry: string, baseDirectory: string): readonly Promise<Plugi
 }
 
 async function loadForeign(entry: string, baseDirectory: string): Promise<Plugin> {
-  const module = await importFrom(entry, baseDirectory);
+  const { module, file } = await importFrom(entry, baseDirectory);
   if (!isPlugin(module.default))
     throw new Error(`plugins: the default export of '${entry}' is not created by definePlugin`);
+  rememberOrigin(module.default, file);
   return module.default;
 }
 
-async function importFrom(entry: string, baseDirectory: string): Promise<Partial<PluginModule>> {
+interface Imported {
+  readonly module: Partial<PluginModule>;
+  readonly file: string;
+}
+
+async function importFrom(entry: string, baseDirectory: string): Promise<Imported> {
   resolveContractImports();
   const isPath = entry.startsWith('.') || isAbsolute(entry);
   let file = resolve(baseDirectory, entry);
@@ -51,7 +58,7 @@ async function importFrom(entry: string, baseDirectory: string): Promise<Partial
     throw new Error(`plugins: '${entry}' cannot be loaded: ${reason}${hint}`, { cause: error });
   }
   try {
-    return (await import(pathToFileURL(file).href)) as Partial<PluginModule>;
+    return { module: (await import(pathToFileURL(file).href)) as Partial<PluginModule>, file };
   } catch (error) {
     const { loadProblem } = await import('./load-problem.ts');
     throw new Error(`plugins: '${entry}' cannot be loaded: ${loadProblem(error, file)}`, { cause: error });

@@ -41,6 +41,7 @@ const decisions: Readonly<Record<string, Access>> = {
   'GET /schemas': 'read',
   'GET /schemas/{name}': 'read',
   'GET /schemas/plugins/{name}': 'read',
+  'GET /schemas/plugins/{name}/docs': 'read',
   'GET /schemas/vaults/{name}': 'read',
   'GET /schemas/filters/{name}': 'read',
   'POST /schemas/{name}/validate': 'edit',

@@ -1,0 +1,71 @@
+import { queryOptions } from '@tanstack/react-query';
+import { ApiError, call } from '../api/client.ts';
+import { rowsQuery } from '../api/queries.ts';
+
+export interface PluginDocs {
+  readonly name: string;
+  /** Markdown; null: it has none. */
+  readonly readme: string | null;
+}
+
+export function pluginDocsQuery(name: string) {
+  return queryOptions({
+    queryKey: ['plugin-docs', name],
+    queryFn: ({ signal }) => call<PluginDocs>('GET', `/schemas/plugins/${encodeURIComponent(name)}/docs`, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Instances that are counted; of more, the first. */
+export const instancesQuery = rowsQuery('/plugins', 5000);
+
+/** What one plugin costs a request on this node, in microseconds. */
+export interface PluginCost {
+  readonly plugin: string;
+  readonly samples: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+interface Costs {
+  readonly data: readonly PluginCost[];
+  /** Recorded requests that were measured. */
+  readonly requests: number;
+}
+
+/** Null: this gateway does not measure it, or has recorded no requests. */
+export const costsQuery = queryOptions({
+  queryKey: ['plugin-costs'],
+  queryFn: async ({ signal }): Promise<Costs | null> => {
+    try {
+      return await call<Costs>('GET', '/traffic/plugins', { signal });
+    } catch (error) {
+      if (error instanceof ApiError && error.status !== 401) return null;
+      throw error;
+    }
+  },
+  refetchInterval: 10_000,
+});
+
+interface Overview {
+  readonly config?: {
+    readonly failures?: {
+      readonly data: readonly { readonly entity: string; readonly id: string; readonly reason: string }[];
+    };
+  } | null;
+}
+
+/** Reasons by id of the instances that the workers cannot use. */
+export const failuresQuery = queryOptions({
+  queryKey: ['plugin-failures'],
+  queryFn: async ({ signal }): Promise<ReadonlyMap<string, string>> => {
+    const { config } = await call<Overview>('GET', '/overview', { signal });
+    return new Map((config?.failures?.data ?? []).map(({ id, reason }) => [id, reason]));
+  },
+});
+
+const microseconds = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 2 });
+
+export function durationText(value: number): string {
+  return value < 1000 ? `${microseconds.format(value)} µs` : `${microseconds.format(value / 1000)} ms`;
+}
