@@ -142,7 +142,8 @@ describe('the plugin catalog', { skip, timeout: 120_000 }, () => {
       const schema = (await rig.gateway.admin('GET', `/schemas/plugins/${name}`)).body as unknown as EntitySchema;
       const fields = fieldsOf(schema).find((field) => field.name === 'config')?.schema ?? { type: 'record' };
       for (const { title, config, complete } of examplesOf(name, await readmeOf(name))) {
-        if (!complete) continue;
+        // A file that the reader has is not here.
+        if (!complete || config['file'] !== undefined) continue;
         const body = { name, config: exampleValue(config, fields) };
         const { status, body: answer } = await rig.gateway.admin('POST', '/schemas/plugins/validate', body);
         assert.equal(status, 200, `${name}, ${title}: ${JSON.stringify(answer)}`);

@@ -48,7 +48,7 @@ describe('entities in the dashboard', { skip, timeout: 300_000 }, () => {
   });
 
   async function go(path: string): Promise<void> {
-    await desk.page.goto(`${rig.url}${path}`);
+    await desk.go(path);
   }
 
   test('every entity with a list has a case here, or is written by the gateway itself', async () => {

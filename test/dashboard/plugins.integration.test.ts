@@ -11,22 +11,27 @@ const skip = skipWithoutChromium();
 /** Plugins that need more than a scope: a route or service, or another entity. */
 const scoped = new Set(['acme']);
 
-describe('plugins in the dashboard', { skip, timeout: 600_000 }, () => {
+/** As many plugins at a time as there are pages. */
+const pages = 3;
+
+describe('plugins in the dashboard', { skip, timeout: 300_000 }, () => {
   let rig: DashboardRig;
   let desk: DashboardPage;
+  const desks: DashboardPage[] = [];
   before(async () => {
     rig = await startDashboardRig();
     assert.equal((await rig.gateway.admin('POST', '/services', { name: 'users', host: 'users.test' })).status, 201);
-    desk = await rig.open('/');
+    desks.push(...(await Promise.all(Array.from({ length: pages }, () => rig.open('/plugins')))));
+    [desk] = desks as [DashboardPage];
   });
   after(async () => {
-    await desk?.[Symbol.asyncDispose]();
+    await Promise.all(desks.map((one) => one[Symbol.asyncDispose]()));
     await rig?.[Symbol.asyncDispose]();
   });
 
   test('are offered in the catalogue, those of a consumer only where they can be', async () => {
     const { page } = desk;
-    await page.goto(`${rig.url}/config/plugins/new`);
+    await desk.go('/config/plugins/new');
     await page.getByRole('heading', { name: 'Choose a plugin' }).waitFor();
     assert.equal(await page.locator('.catalog a').count(), finishedPlugins().length);
     await desk.check('the catalogue');
@@ -37,7 +42,7 @@ describe('plugins in the dashboard', { skip, timeout: 600_000 }, () => {
 
   test('a refusal of a nested field is shown at that field', async () => {
     const { page } = desk;
-    await page.goto(`${rig.url}/config/plugins/new?name=rate-limiting`);
+    await desk.go('/config/plugins/new?name=rate-limiting');
     await fillForm(page, { 'config.minute': 'many', 'config.redis.port': '99999' });
     await save(page);
     await page.locator('#field-config-minute-problem').getByText('expected a number').waitFor();
@@ -50,30 +55,41 @@ describe('plugins in the dashboard', { skip, timeout: 600_000 }, () => {
     assert.deepEqual([plugin?.name, plugin?.config.minute], ['rate-limiting', 5]);
   });
 
-  for (const name of finishedPlugins()) {
-    test(name, async () => {
-      const { page } = desk;
-      await page.goto(`${rig.url}/config/plugins/new?name=${name}`);
-      await page.getByRole('heading', { name: `New plugin: ${name}` }).waitFor();
-      await page.locator('form .form-foot').waitFor();
-      // Every field is rendered, also those that are folded.
-      await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
-      await desk.check(`the form of ${name}`);
+  async function fillOne(name: string, { page, go, check }: DashboardPage): Promise<void> {
+    await go(`/config/plugins/new?name=${name}`);
+    await page.getByRole('heading', { name: `New plugin: ${name}` }).waitFor();
+    await page.locator('form .form-foot').waitFor();
+    // Every field is rendered, also those that are folded.
+    await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
+    await check(`the form of ${name}`);
 
-      const path = scoped.has(name) ? '/plugins' : '/services/users/plugins';
-      let created = await rig.gateway.admin('POST', path, { name, config: smallestConfigs[name] ?? {} });
-      if (created.status === 409 || created.status === 400) {
-        created = await rig.gateway.admin('POST', '/plugins', { name, config: smallestConfigs[name] ?? {} });
-      }
-      assert.equal(created.status, 201, JSON.stringify(created.body));
-      await page.goto(`${rig.url}/config/plugins/${created.body['id']}`);
-      await fillForm(page, { tags: 'edited' });
-      await save(page);
-      await page.getByText('Saved.').waitFor();
-      const { body } = await rig.gateway.admin('GET', `/plugins/${created.body['id']}`);
-      assert.deepEqual(body['tags'], ['edited']);
-      assert.deepEqual(body['config'], created.body['config']);
-      await rig.gateway.admin('DELETE', `/plugins/${created.body['id']}`);
-    });
+    const path = scoped.has(name) ? '/plugins' : '/services/users/plugins';
+    let created = await rig.gateway.admin('POST', path, { name, config: smallestConfigs[name] ?? {} });
+    if (created.status === 409 || created.status === 400) {
+      created = await rig.gateway.admin('POST', '/plugins', { name, config: smallestConfigs[name] ?? {} });
+    }
+    assert.equal(created.status, 201, JSON.stringify(created.body));
+    await go(`/config/plugins/${created.body['id']}`);
+    await fillForm(page, { tags: 'edited' });
+    await save(page);
+    await page.getByText('Saved.').waitFor();
+    const { body } = await rig.gateway.admin('GET', `/plugins/${created.body['id']}`);
+    assert.deepEqual(body['tags'], ['edited']);
+    assert.deepEqual(body['config'], created.body['config']);
+    await rig.gateway.admin('DELETE', `/plugins/${created.body['id']}`);
   }
+
+  describe('the form of', { concurrency: pages }, () => {
+    for (const name of finishedPlugins()) {
+      test(name, async () => {
+        const free = desks.pop();
+        assert.ok(free !== undefined, 'as many pages as tests at a time');
+        try {
+          await fillOne(name, free);
+        } finally {
+          desks.push(free);
+        }
+      });
+    }
+  });
 });

@@ -22,6 +22,8 @@ export interface DashboardRig extends AsyncDisposable {
 export interface DashboardPage extends AsyncDisposable {
   readonly page: Page;
   readonly context: BrowserContext;
+  /** Shows another page without loading everything again, as a link does. */
+  go(path: string): Promise<void>;
   /** Fails when axe finds a violation of WCAG 2.2 AA or of its best practices, or when the page has logged an error. */
   check(name: string): Promise<void>;
 }
@@ -46,7 +48,7 @@ function chromiumPath(): string | null {
 
 /** Builds the dashboard if its sources have changed. */
 export async function startDashboardRig(options: TestGatewayOptions = {}): Promise<DashboardRig> {
-  await promisify(execFile)(process.execPath, [join(root, 'dashboard/build.ts'), '--if-changed'], { timeout: 120_000 });
+  await build();
   // The real settings, which the page reads too.
   const env = { KONG_ADMIN_GUI_LISTEN: '127.0.0.1:0', ...options.env };
   const gateway = await startTestGateway({ ...options, env });
@@ -62,6 +64,16 @@ export async function startDashboardRig(options: TestGatewayOptions = {}): Promi
       await gateway.stop();
     },
   };
+}
+
+let built: Promise<unknown> | null = null;
+
+/** Once for all rigs of a file. */
+function build(): Promise<unknown> {
+  built ??= promisify(execFile)(process.execPath, [join(root, 'dashboard/build.ts'), '--if-changed'], {
+    timeout: 120_000,
+  });
+  return built;
 }
 
 function launch(): Promise<Browser> {
@@ -84,11 +96,19 @@ async function openPage(browser: Browser, url: string, options: BrowserContextOp
   return {
     page,
     context,
+    async go(path) {
+      // The router follows what the history of the browser says.
+      await page.evaluate(
+        `history.pushState({}, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`,
+      );
+    },
     async check(name) {
-      await page.evaluate(axeSource);
+      if (!(await page.evaluate<boolean>('typeof axe === "object"'))) await page.evaluate(axeSource);
       const found = await page.evaluate<
         readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[]
-      >('(async () => { const results = await axe.run(document); return results.violations; })()');
+      >(
+        '(async () => { const results = await axe.run(document, { resultTypes: ["violations"] }); return results.violations; })()',
+      );
       const shown = found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
       assert.deepEqual(shown, [], `axe on ${name}`);
       assert.deepEqual(errors, [], `errors on ${name}`);
