@@ -12,7 +12,7 @@ function recorded(ring: TrafficRing, at: string, plugins: readonly (readonly [st
     name,
     phases: Object.entries(phases).map(([phase, ms]) => ({ phase, ms })),
   }));
-  ring.add([JSON.stringify({ id: at, at }), JSON.stringify({ plugins: shown ?? null })]);
+  ring.add([JSON.stringify({ id: at, at }), JSON.stringify({ plugins: shown ?? null }), '']);
 }
 
 const read = (ring: TrafficRing) => new PluginCostReader().read(ring.walk('desc', null));

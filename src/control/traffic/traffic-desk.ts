@@ -141,6 +141,16 @@ export class TrafficDesk {
     return this.#costs.read(this.#ring.walk('desc', null));
   }
 
+  /** The newest records that a dry run can repeat, at most so many, oldest first. Their raw requests must never be shown. */
+  repeatable(limit: number): readonly KeptRecord[] {
+    const found: KeptRecord[] = [];
+    for (const record of this.#ring.walk('desc', null)) {
+      if (found.length >= limit) break;
+      if (record.raw.byteLength > 0) found.push(record);
+    }
+    return found.reverse();
+  }
+
   clear(): void {
     this.#ring.clear();
   }

@@ -4,7 +4,7 @@ import type { PostedRecord } from '../../shared/traffic/traffic-record.ts';
 import { TrafficRing } from './traffic-ring.ts';
 
 function posted(id: string, bytes = 10): PostedRecord {
-  return [JSON.stringify({ id }), 'x'.repeat(bytes)];
+  return [JSON.stringify({ id }), 'x'.repeat(bytes), ''];
 }
 
 function ids(ring: TrafficRing, order: 'asc' | 'desc', after: number | null = null): readonly string[] {

@@ -9,6 +9,8 @@ export interface KeptRecord {
   readonly text: string;
   /** JSON of the explanation, in UTF-8. */
   readonly explanation: Uint8Array;
+  /** JSON of the `RawRequest`, in UTF-8, for dry runs only: it contains secrets. Empty: it was not kept. */
+  readonly raw: Uint8Array;
   /** JSON of its `RecordedBodies`, in UTF-8; null: they were not recorded. */
   readonly bodies: Uint8Array | null;
 }
@@ -41,12 +43,13 @@ export class TrafficRing {
     return this.#bytes;
   }
 
-  add([text, explanation, bodies]: PostedRecord): KeptRecord {
+  add([text, explanation, raw, bodies]: PostedRecord): KeptRecord {
     const record: KeptRecord = {
       serial: this.#next,
       entry: JSON.parse(text) as TrafficEntry,
       text,
       explanation: Buffer.from(explanation),
+      raw: Buffer.from(raw),
       bodies: bodies === undefined ? null : Buffer.from(bodies),
     };
     while (this.size > 0 && (this.size >= this.#limit || this.#bytes + bytesOf(record) > this.#maxBytes)) this.#evict();
@@ -94,6 +97,6 @@ export class TrafficRing {
   }
 }
 
-function bytesOf({ text, explanation, bodies }: KeptRecord): number {
-  return entryBytes + text.length + explanation.byteLength + (bodies?.byteLength ?? 0);
+function bytesOf({ text, explanation, raw, bodies }: KeptRecord): number {
+  return entryBytes + text.length + explanation.byteLength + raw.byteLength + (bodies?.byteLength ?? 0);
 }

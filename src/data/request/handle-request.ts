@@ -60,18 +60,21 @@ import { hasGrpcType } from './grpc.ts';
 import type { ProxyOptions } from './options.ts';
 import type { Overload } from './overload.ts';
 
+/** What the handler uses of the attempts: a dry run answers instead of a backend. */
+export type RequestAttempts = Pick<Attempts, 'start' | 'finished' | 'release' | 'unusable'>;
+
 export interface RequestHandlerParts {
   readonly options: ProxyOptions;
   readonly answers: Answers;
-  readonly attempts: Attempts;
+  readonly attempts: RequestAttempts;
   readonly trusted: TrustedPeers;
   /** Null: no request is explained. */
   readonly explainer: LateExplainer | null;
-  readonly overload: Overload;
+  readonly overload: Pick<Overload, 'active' | 'refuse'>;
   /** This worker's row of the counters. */
   readonly counters: Float64Array;
-  readonly bodies: BodyBudget;
-  readonly meter: RequestMeter;
+  readonly bodies: Pick<BodyBudget, 'release'>;
+  readonly meter: Pick<RequestMeter, 'add'>;
   /** Null: requests are not counted for analytics. */
   readonly usage: UsageRecorder | null;
   readonly accessLog: AccessLines | null;
@@ -86,7 +89,7 @@ export class RequestHandler implements DownstreamHandler {
   readonly #counters: Float64Array;
   readonly #options: ProxyOptions;
   readonly #answers: Answers;
-  readonly #attempts: Attempts;
+  readonly #attempts: RequestAttempts;
   readonly #query = new ExchangeQuery();
 
   constructor(parts: RequestHandlerParts) {

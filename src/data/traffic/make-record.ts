@@ -8,6 +8,7 @@ import { whyOf } from '../explain/document/why.ts';
 import type { AnswerPart } from '../explain/explained.ts';
 import type { Exchange } from '../request/exchange.ts';
 import type { NearRoutes } from './near-routes.ts';
+import { rawRequest } from './raw-request.ts';
 import { entryOf, explainedBy, isUnanswered } from './record-parts.ts';
 import { RecordingTrace } from './recording-trace.ts';
 
@@ -30,7 +31,7 @@ export function tracedRecord(x: Exchange, recorder: RecordingTrace, routes: Near
   const shown = router === null || complete ? document : { ...document, router: { ...router, others: null } };
   const why = document['why'] as ReturnType<typeof whyOf>;
   const entry = entryOf(x, document['answer'] as AnswerPart, why, true);
-  return [maskedText(JSON.stringify(entry)), maskedText(shortened(shown))];
+  return [maskedText(JSON.stringify(entry)), maskedText(shortened(shown)), rawRequest(x)];
 }
 
 /** The record of a request that was selected at its end: what plugins did, and how long each step took, is not known. */
@@ -43,7 +44,7 @@ export function lateRecord(x: Exchange, zone: AddressZone, routes: NearRoutes): 
   const why = whyOf(explained, answer);
   const { note: _, carried_out: _carriedOut, ...document } = explanation(explained);
   const shown = { ...document, why, answer, plugins: null, balancer: null, attempts: null, timeline: null };
-  return [maskedText(JSON.stringify(entryOf(x, answer, why, false))), maskedText(shortened(shown))];
+  return [maskedText(JSON.stringify(entryOf(x, answer, why, false))), maskedText(shortened(shown)), rawRequest(x)];
 }
 
 /** Who answered, without the spans. */

@@ -80,7 +80,7 @@ export class TrafficRecorder {
       const record =
         recorder === null ? lateRecord(x, this.#parts.zone, this.#routes) : tracedRecord(x, recorder, this.#routes);
       if (bodies === null) this.#add(record);
-      else void bodies.then((shown) => this.#addLater([record[0], record[1], shown]));
+      else void bodies.then((shown) => this.#addLater([record[0], record[1], record[2], shown]));
     } catch (error) {
       this.#dropped++;
       this.#parts.log.error('recording a request failed', { request_id: x.id, error });
@@ -130,6 +130,6 @@ export class TrafficRecorder {
   }
 }
 
-function lengthOf([entry, explanation, bodies = '']: PostedRecord): number {
-  return entry.length + explanation.length + bodies.length;
+function lengthOf([entry, explanation, raw, bodies = '']: PostedRecord): number {
+  return entry.length + explanation.length + raw.length + bodies.length;
 }

@@ -71,8 +71,11 @@ export interface RecordedBodies {
   readonly response: RecordedBody | null;
 }
 
-/** A record on its way: JSON of its `TrafficEntry`, of the explanation, and of its `RecordedBodies` if they were recorded. */
-export type PostedRecord = readonly [entry: string, explanation: string, bodies?: string];
+/**
+ * A record on its way: JSON of its `TrafficEntry`, of the explanation, of the `RawRequest`, which nobody may see ('': not kept), and of its
+ * `RecordedBodies` if they were recorded.
+ */
+export type PostedRecord = readonly [entry: string, explanation: string, raw: string, bodies?: string];
 
 /** How workers record. */
 export interface RecordingOptions {
