@@ -6,6 +6,7 @@ import { pluginCallFields } from '../control/supervisor/plugin-call-fields.ts';
 import type { Supervisor } from '../control/supervisor/supervisor.ts';
 import type { TrafficDesk } from '../control/traffic/traffic-desk.ts';
 import type { Analytics } from '../control/usage/analytics.ts';
+import type { WhatIf } from '../control/what-if/what-if.ts';
 import type { ToWorker } from '../shared/messages/messages.ts';
 import { pluginSettings } from '../shared/messages/plugin-settings.ts';
 import { awaitWithTimeout } from '../shared/util/time/await-with-timeout.ts';
@@ -22,10 +23,11 @@ import { loadDataPlaneConfig } from './config/load-data-plane-config.ts';
 import { NodeMessages } from './config/node-messages.ts';
 import { type OpenedStore, openStore } from './config/open-store.ts';
 import { WorkerCalls } from './config/worker-calls.ts';
+import { forWorkers } from './node-core.ts';
 import { certificateSettings } from './observability/certificate-settings.ts';
 import { openAnalytics } from './observability/node-analytics.ts';
 import { NodeMetrics } from './observability/node-metrics.ts';
-import { openTraffic } from './observability/node-traffic.ts';
+import { openTraffic, openWhatIf } from './observability/node-traffic.ts';
 import type { OpenedNode } from './open-node.ts';
 
 /** Milliseconds for leases that workers have given back. */
@@ -47,6 +49,7 @@ export interface ConfiguredNode extends OpenedNode {
   readonly analytics: Analytics | null;
   /** Null: the node has no Admin API, or no traffic. */
   readonly traffic: TrafficDesk | null;
+  readonly whatIf: WhatIf | null;
   readonly calls: WorkerCalls;
   /**
    * From then on the workers follow the changes of the config. `waiting`: a data plane without any config waits for its control plane,
@@ -152,6 +155,14 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
   if (analytics !== null) shutdown.add('analytics', () => analytics.stop());
   const traffic = await openTraffic(settings, supervisor);
   if (traffic !== null) shutdown.add('the control plane', () => traffic.close());
+  const whatIf = await openWhatIf(traffic, {
+    settings: forWorkers(settings),
+    baseDirectory,
+    nodeId,
+    compileCache: options.compileCache,
+    config: () => publisher.config(),
+    lookup: (call) => calls.handler.handle(call),
+  });
   // A data plane leaves that to its control plane.
   if (!isDataPlane) {
     const expiry = new ExpiryJob(store, log, settings);
@@ -195,6 +206,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
       declarative,
       analytics,
       traffic,
+      whatIf,
       calls,
     },
     loadConfig: (waiting) =>

@@ -160,6 +160,7 @@ function dependenciesOf(
     declarative: node.declarative?.loader ?? null,
     analytics,
     traffic,
+    whatIf: node.whatIf,
     configHash: settings.role === 'data_plane' ? () => configHash(publisher.position) : null,
     dataPlanes: known,
     closing: node.shutdown.closing,

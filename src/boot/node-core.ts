@@ -148,7 +148,7 @@ function inheritedBy(first: readonly InheritedDescriptors[], supply: DescriptorS
 }
 
 /** Secrets that the data plane does not need stay in the control plane. */
-function forWorkers(settings: Settings): Settings {
+export function forWorkers(settings: Settings): Settings {
   const { adminTls, statusTls, pg, declarative } = settings;
   return {
     ...settings,

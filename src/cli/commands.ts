@@ -251,6 +251,20 @@ export const commands: readonly CommandDescription[] = [
     load: async () => (await import('./commands/traffic.ts')).traffic,
   },
   {
+    name: 'what-if',
+    summary: 'What a declarative config would do to the last requests, without a change',
+    argument: '<file>...',
+    options: [
+      conf,
+      prefix,
+      { name: 'requests', short: 'n', value: 'number', description: 'maximum number of requests (1000)' },
+      { name: 'json', description: 'print the answer of the Admin API' },
+      ...adminOptions,
+    ],
+    takesSettings: true,
+    load: async () => (await import('./commands/what-if.ts')).whatIf,
+  },
+  {
     name: 'version',
     summary: 'Print the version',
     options: [{ name: 'all', short: 'a', description: 'also those of Node and its libraries' }],

@@ -18,6 +18,7 @@ const patterns: Generator['patterns'] = {
   '^/': ['/', '/a/b'],
   '^(?:/|https?://)': ['/', '/a?b=c', 'http://a.test/b'],
   '\\S': ['orders', 'two words'],
+  '^/[^?#\\s]*$': ['/services', '/routes/a'],
   '^[0-9A-Fa-f.:]+(?:/[0-9]{1,3})?$': ['10.0.0.0/8', '::1'],
   '^(?:CN|DNS|URI|email):.': ['CN:ops', 'URI:spiffe://example/ci'],
   '^[A-Za-z0-9._~-]+$': ['ci', 'a.b-c'],
@@ -35,6 +36,9 @@ const stated =
 /** Rules over several fields, which the schemas of entities leave out. */
 const overFields =
   /failed conditional validation|at least one of|exactly one of|only one or none|all or none|must set|cannot set|can only be set/;
+
+/** Errors of writes and documents that are values of the body: their schemas are elsewhere. */
+const contained = /"change":\d|^\{"code":14,/;
 
 /** Rules over several arguments, which the schemas of parameters cannot state. */
 const overSeveral =
@@ -164,7 +168,7 @@ function refusalFault(operation: Operation, method: string, status: number, text
   }
   // A body without a schema is any object.
   const isDescribed = operation.requestBody?.content['application/json']?.schema['$ref'] !== undefined;
-  return isDescribed && stated.test(message) && !overFields.test(message)
+  return isDescribed && stated.test(message) && !overFields.test(message) && !contained.test(text)
     ? 'a body is refused for what its schema states'
     : null;
 }

@@ -36,6 +36,7 @@ import { tagRoutes } from './routes/tags.ts';
 import { trafficRoutes } from './routes/traffic/traffic-routes.ts';
 import { readTargetRoutes, targetRoutes } from './routes/upstreams/targets.ts';
 import { readHealthRoute, upstreamHealthRoutes } from './routes/upstreams/upstream-health.ts';
+import { whatIfRoutes } from './what-if/what-if-routes.ts';
 
 /** The route table of the Admin API: the routes of all entities, their exceptions, and routes without an entity. */
 export function adminRoutes(deps: AdminDependencies, options: AdminOptions): readonly AdminRoute[] {
@@ -43,9 +44,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
   const writes = deps.declarative === null ? context : refusingContext(context);
   /** State, such as sessions and tokens, is written without a database, too. */
   const contextFor = ({ inConfig }: EntityDefinition): AdminContext => (inConfig ? writes : context);
-  const entities = replacing(entityRoutes(context, contextFor), targetRoutes(writes)).map((route) =>
-    withExceptions(writes, route),
-  );
+  const entities = routesOfEntities(context, contextFor, writes);
   const importing = apiRoutes(context, writes, new ReferenceCache());
   const wholeConfig = databaseConfigRoutes(deps, options, context);
   const routes: AdminRoute[] = [
@@ -68,6 +67,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...overviewRoutes(deps),
     ...trafficRoutes(deps),
     ...explainRoutes(deps),
+    ...whatIfRoutes(deps, options, { context, routesOver: (scratch) => triedRoutes(deps, scratch) }),
     ...logLevelRoutes(options, deps.declarative === null),
     ...configRoutes(deps, options),
     ...(deps.declarative === null ? wholeConfig : withoutChanges(wholeConfig)),
@@ -106,6 +106,23 @@ function contextOf({ store, publisher, settings }: AdminDependencies, { entities
       plugins: () => pluginExtras,
     },
   });
+}
+
+function routesOfEntities(
+  context: AdminContext,
+  contextFor: (definition: EntityDefinition) => AdminContext,
+  writes: AdminContext,
+): readonly AdminRoute[] {
+  return replacing(entityRoutes(context, contextFor), targetRoutes(writes)).map((route) =>
+    withExceptions(writes, route),
+  );
+}
+
+/** The routes of all entities over a context that keeps nothing. Without a database they refuse what they always refuse. */
+function triedRoutes({ declarative }: AdminDependencies, scratch: AdminContext): readonly AdminRoute[] {
+  if (declarative === null) return routesOfEntities(scratch, () => scratch, scratch);
+  const refusing = refusingContext(scratch);
+  return routesOfEntities(refusing, () => refusing, refusing).map((route) => explainRefusals(refusing, route));
 }
 
 /** Paths that an entity implements itself. */

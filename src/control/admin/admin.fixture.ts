@@ -148,6 +148,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
       load: () => ({ requests: 9, inFlight: 2, loopDelay: 1.5, shed: 1, workers: 1 }),
       configAge: () => 2500,
     },
+    whatIf: null,
     metrics: { enabled: () => false, collect: async () => [], failed: () => {} },
     declarative: null,
     analytics: null,

@@ -13,6 +13,7 @@ import type { OverviewFacts } from '../overview/overview-facts.ts';
 import type { Store } from '../store/store.ts';
 import type { TrafficDesk } from '../traffic/traffic-desk.ts';
 import type { Analytics } from '../usage/analytics.ts';
+import type { WhatIf } from '../what-if/what-if.ts';
 import type { AdminLog } from './admin-log.ts';
 import type { TemporaryLogLevel } from './temporary-log-level.ts';
 
@@ -166,6 +167,8 @@ export interface AdminDependencies {
   readonly analytics: Analytics | null;
   /** The recorded traffic; null: the node carries none. */
   readonly traffic: TrafficDesk | null;
+  /** Repeats recorded requests; null: the node carries no traffic. */
+  readonly whatIf: WhatIf | null;
   readonly metrics: MetricsFacts;
   /** Of a data plane: stands for its config; null elsewhere. */
   readonly configHash: (() => string) | null;

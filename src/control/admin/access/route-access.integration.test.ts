@@ -68,6 +68,7 @@ const decisions: Readonly<Record<string, Access>> = {
   'GET /traffic/{traffic_records}': 'read',
   // Sends a request to a backend, from the caller's own address.
   'POST /explain': 'edit',
+  'POST /what-if': 'edit',
   'GET /debug/node/log-level': 'read',
   'PUT /debug/node/log-level/{log_level}': 'admin',
   'PUT /debug/cluster/log-level/{log_level}': 'admin',

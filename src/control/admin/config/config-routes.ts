@@ -1,22 +1,18 @@
-import { declarativeConfigInvalid } from '../../../shared/schema/errors.ts';
 import { type AppliedConfig, type ApplyContext, applyConfig } from '../../declarative/apply/apply-config.ts';
 import type { PlanOptions } from '../../declarative/apply/plan-config.ts';
-import type { ConfigDocument, ConfigProblem } from '../../declarative/contract.ts';
+import type { ConfigDocument } from '../../declarative/contract.ts';
 import { declareConfig } from '../../declarative/declare/declare-config.ts';
-import { flattenErrors } from '../../declarative/problems/flatten-errors.ts';
-import { kongFields } from '../../declarative/problems/kong-fields.ts';
-import { placedMessages, placeText } from '../../declarative/problems/problem-lines.ts';
 import { requireStillSignedIn } from '../access/still-signed-in.ts';
 import type { AdminDependencies, AdminOptions } from '../contract.ts';
 import type { AdminContext } from '../crud/admin-context.ts';
 import type { AdminRequest, AdminRoute, Answer, Operation } from '../http/admin-route.ts';
-import { HttpError } from '../http/http-error.ts';
 import type { Query } from '../http/query.ts';
 import { refuseUnknown } from '../lists/known-parameters.ts';
 import { invalidOptions } from '../lists/list-errors.ts';
 import { ApplyGate } from './apply-gate.ts';
 import { readDocumentBody } from './document-body.ts';
 import { exportRoute } from './export-route.ts';
+import { invalidConfig } from './invalid-config.ts';
 import { changesLimit, changesParameter, dryRunParameter, readSwitch } from './parameters.ts';
 import { changesAnswer, countsOf } from './shown-plan.ts';
 import { takeBackRoutes } from './take-back-routes.ts';
@@ -77,7 +73,8 @@ export function databaseConfigRoutes(
         },
       });
       if (applied.version === null) request.trail.settled = true;
-      if (applied.problems.length > 0) throw invalid(applied.problems, request.query.first('flatten_errors') === '1');
+      if (applied.problems.length > 0)
+        throw invalidConfig(applied.problems, request.query.first('flatten_errors') === '1');
       return shown(applied, isDryRun, limit, options);
     });
 
@@ -129,17 +126,6 @@ const maxNote = 1024;
 
 function noteOf({ mode, selectTags }: PlanOptions): string {
   return `${mode}${selectTags.length === 0 ? '' : ` of ${selectTags.join(', ')}`}`.slice(0, maxNote);
-}
-
-/** Maximum problems in an answer. */
-const maxProblems = 1000;
-
-function invalid(problems: readonly ConfigProblem[], flatten: boolean): HttpError {
-  const { status, body } = declarativeConfigInvalid(kongFields(problems));
-  const listed = placedMessages(problems)
-    .slice(0, maxProblems)
-    .map(({ path, position, message }) => ({ place: placeText(path), path, ...position, message }));
-  return new HttpError(status, { ...body, ...(flatten ? flattenErrors(problems) : {}), problems: listed });
 }
 
 function shown(

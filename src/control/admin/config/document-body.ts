@@ -2,12 +2,17 @@ import { type ConfigDocument, DocumentError } from '../../declarative/contract.t
 import { documentFrom, parseDocument } from '../../declarative/document/parse-document.ts';
 import type { RawBody } from '../http/admin-route.ts';
 import { HttpError } from '../http/http-error.ts';
-import { readSentDocument } from './sent-document.ts';
+import { readSentDocument, type SentDocument } from './sent-document.ts';
 
 /** The document in a body; decK's additions to the format are accepted. Throws the answer to anything else. */
 export function readDocumentBody(raw: RawBody | null): ConfigDocument {
+  return readDocument(() => readSentDocument(raw));
+}
+
+/** The same for a document from elsewhere. */
+export function readDocument(read: () => SentDocument): ConfigDocument {
   try {
-    const sent = readSentDocument(raw);
+    const sent = read();
     return sent.kind === 'text' ? parseDocument(sent.text, { deck: true }) : documentFrom(sent.content, { deck: true });
   } catch (error) {
     throw error instanceof DocumentError ? unreadable(error) : error;

@@ -9,6 +9,7 @@ import { overviewSchema } from './overview-schema.ts';
 import { auditSchema, configVersionSchema, rangeProperties, summarySchema, usageSchema } from './report-schemas.ts';
 import { searchSchema } from './search-schema.ts';
 import { pluginCostsSchema, trafficListProperties, trafficSchema } from './traffic-schemas.ts';
+import { whatIfRequestSchema, whatIfSchema } from './what-if-schemas.ts';
 
 /** For each entity: its schema, the schema of a PATCH, and that of a page of its list. */
 export function entitySchemas(entities: readonly EntityDefinition[]): JsonObject {
@@ -29,6 +30,8 @@ export function entitySchemas(entities: readonly EntityDefinition[]): JsonObject
     traffic_records: trafficSchema,
     traffic_records_list: listOf('traffic_records', trafficListProperties),
     plugin_costs: pluginCostsSchema,
+    what_if: whatIfSchema,
+    what_if_request: whatIfRequestSchema,
     usage: usageSchema,
     usage_list: listOf('usage', rangeProperties),
     usage_summary: summarySchema,
