@@ -55,6 +55,7 @@ export class WhatIf {
   }
 
   async #compare(changes: RowChanges, records: readonly KeptRecord[]): Promise<WhatIfAnswer> {
+    if (records.length === 0) return { ...compareOutcomes([]), ended: null };
     const config = this.#options.config();
     const inOrder = [...records].sort((a, b) => Date.parse(a.entry.at) - Date.parse(b.entry.at));
     const requests = inOrder.map(({ entry, raw }): DryRequest => {

@@ -27,6 +27,7 @@ const descriptions: Readonly<Record<string, { readonly description: string; read
     schema: 'plain_error',
   },
   404: { description: 'There is no such entity or path.', schema: 'coded_error' },
+  405: { description: 'The path does not have this method.', schema: 'plain_error' },
   409: { description: 'Another entity has this unique value.', schema: 'coded_error' },
   413: { description: 'The body is larger than the limit.', schema: 'plain_error' },
   415: { description: 'The content type is neither JSON nor a form.', schema: 'plain_error' },
