@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { grpcClient, startGrpcBackend, unary } from '../support/grpc.ts';
 import { openHttp2 } from '../support/http2-client.ts';
 import { until } from '../support/until.ts';
@@ -87,7 +89,7 @@ describe('recorded bodies', () => {
     for (const [coding, bytes] of [
       ['gzip', gzipSync(zeros)],
       ['gzip, gzip', gzipSync(gzipSync(zeros))],
-      ['br', brotliCompressSync(zeros)],
+      ['br', brotliCompressSync(zeros, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
       ['zstd', zstdCompressSync(zeros)],
     ] as const) {
       rig.answers.set('/open/bomb', (request, response) => {
@@ -191,16 +193,28 @@ describe('recorded bodies', () => {
   });
 
   it('are not those of a WebSocket', async () => {
-    const socket = await openWebSocket('HTTP/1.1', rig.gateway, '/open/socket');
-    const message = once(socket, 'message');
-    socket.send('not to be seen');
-    await message;
-    socket.close();
-    await once(socket, 'close');
-    const record = await rig.recordAt('/open/socket');
-    assert.equal(record.status, 101);
-    assert.equal(record.explanation.response, undefined);
-    assert.ok(!JSON.stringify(record).includes('not to be seen'));
+    for (const [at, endpoint] of (['HTTP/1.1', 'HTTP/2'] as const).entries()) {
+      const socket = await openWebSocket(endpoint, rig.gateway, `/open/socket?${at}`);
+      const message = once(socket, 'message');
+      socket.send('not to be seen');
+      await message;
+      socket.close();
+      await once(socket, 'close');
+      const record = await rig.recordAt('/open/socket');
+      assert.equal(record.explanation.request.query, String(at));
+      assert.equal(record.explanation.response, undefined);
+      assert.ok(!JSON.stringify(record).includes('not to be seen'));
+      await rig.gateway.admin('DELETE', '/traffic');
+    }
+  });
+
+  it('leave a request with the debug token explained', async () => {
+    const token = readFileSync(join(rig.gateway.prefix, 'request_debug_token'), 'utf8').trim();
+    const headers = { ...json, 'x-sluicegate-debug-token': token, 'x-sluicegate-explain': '1' };
+    const response = await fetch(`${rig.gateway.proxyUrl}/open`, { ...post('{"a":1}'), headers });
+    assert.equal(((await response.json()) as { readonly explain: number }).explain, 1);
+    // The next one has bodies again.
+    assert.equal(bodiesOf(await rig.recordOf('/open', post('{"a":1}'))).request.text, '{"a":1}');
   });
 
   it('are those of HTTP/2', async () => {

@@ -12,6 +12,8 @@ export interface TrafficDeskOptions {
   readonly record: (recording: RecordingOptions | null) => void;
   /** Numbers of the workers that run. */
   readonly workers: () => readonly number[];
+  /** Milliseconds for which a read keeps the recorder on. Default: 30,000. */
+  readonly lookTime?: number;
 }
 
 /** What happened in a second, on all workers. */
@@ -51,8 +53,7 @@ export interface TrafficPage {
 
 /** Records that are kept where the setting says none. */
 const defaultRecords = 1_000;
-/** Milliseconds for which a read keeps the recorder on. */
-const lookTime = 30_000;
+const defaultLookTime = 30_000;
 /** Milliseconds for which records are kept after the recorder was switched off. */
 const keepTime = 600_000;
 /** Milliseconds in which workers begin to record. */
@@ -111,6 +112,7 @@ export class TrafficDesk {
   /** Keeps the recorder on for a while. `bodies`: bytes of each body. Resolves when the workers record, or after a second. */
   async look(bodies = 0): Promise<void> {
     const now = monotonic();
+    const { lookTime = defaultLookTime } = this.#options;
     this.#lookUntil = now + lookTime;
     if (bodies > 0) {
       this.#bodiesLooked = now < this.#bodiesUntil ? Math.max(this.#bodiesLooked, bodies) : bodies;
