@@ -116,7 +116,7 @@ export class BodyRecorder {
     const began = shownBody(body, masking, this.#limit);
     const done = await awaitWithTimeout(began, maxTime);
     if (!done) return leftOut(body, reasons.slow);
-    return began.catch(() => leftOut(body, reasons.unmaskable));
+    return began.catch(() => leftOut(body, reasons.failed));
   }
 
   #countDropped({ request, response }: RecordedBodies): void {

@@ -40,6 +40,7 @@ export const reasons = {
   coding: 'its content coding is not known, or it is not encoded as it says',
   cut: 'rules of data-masking apply, and it is longer than what was recorded of it',
   unmaskable: 'rules of data-masking apply, and it cannot be masked',
+  failed: 'masking it failed',
   binary: 'it is no text, and may contain credentials',
 } as const;
 

@@ -31,6 +31,9 @@ const cutForms: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/(?<![\w-])eyJ[\w-]*(?:\.[\w-]*){0,2}$/, redacted],
 ];
 
+/** A form that is declared as something else. */
+const likeForm = /^[\w.%[\]-]{1,128}=[^\s"<>{}]*$/;
+
 /** Fields of a token request whose names are common elsewhere. */
 const grantFields =
   /((?:^|[&{,\s])["']?(?:code|code_verifier|subject_token|actor_token)["']?\s{0,8}[:=]\s{0,8}["']?)[^&"'\s,}]+/g;
@@ -40,8 +43,18 @@ const grantFields =
  * like one. The declared type only adds rules: a credential that is sent with a wrong type is masked too. Linear time; masks too much
  * rather than too little.
  */
-export function maskCredentials(text: string, { isForm, boundary, isCut }: TextKind, secrets: SecretFields): string {
-  let masked = isForm ? maskedFormFields(text, secrets) : text;
+export function maskCredentials(text: string, kind: TextKind, secrets: SecretFields): string {
+  return maskedWithin(text, kind, secrets, 0);
+}
+
+/** How often a value of a form is decoded. */
+const maxDepth = 3;
+
+function maskedWithin(text: string, kind: TextKind, secrets: SecretFields, depth: number): string {
+  const { isForm, boundary, isCut } = kind;
+  const within = (value: string): string =>
+    depth === maxDepth ? value : maskedWithin(value, { isForm: false, boundary: null, isCut }, secrets, depth + 1);
+  let masked = isForm || likeForm.test(text) ? maskedFormFields(text, secrets, within) : text;
   if (boundary !== null || /content-disposition:/i.test(masked)) masked = maskedParts(masked, boundary, secrets);
   masked = maskedFields(masked, secrets);
   masked = maskedElements(masked, secrets);

@@ -1,3 +1,4 @@
+import { decodeFormText } from '../../util/bytes/percent-decoding.ts';
 import { redacted } from '../masked-arguments.ts';
 import { maxNameLength, type SecretFields } from './secret-names.ts';
 
@@ -18,6 +19,12 @@ function isNameCharacter(code: number): boolean {
 /** Values that hide nothing. */
 const harmless: ReadonlySet<string> = new Set(['null', 'true', 'false', '']);
 
+/** Fields whose value is the name of another one, `{"name": "password", "value": "..."}`, and those of that one. */
+const labels: ReadonlySet<string> = new Set(['name', 'key', 'field', 'type']);
+const labelled: ReadonlySet<string> = new Set(['value', 'content']);
+/** Characters between them. */
+const maxDistance = 256;
+
 /**
  * Masks the values of fields whose name is one of a credential, wherever a text has `name: value` or `name=value`: in JSON, also where it
  * is cut off, invalid or within a string; in forms, headers, YAML, GraphQL and queries. Takes linear time. Rather masks too much:
@@ -26,19 +33,50 @@ const harmless: ReadonlySet<string> = new Set(['null', 'true', 'false', '']);
 export function maskedFields(text: string, secrets: SecretFields): string {
   let masked = '';
   let keptFrom = 0;
+  const mask = ({ start, end, bare }: FoundValue, quotedName: boolean): void => {
+    masked += text.slice(keptFrom, start) + (bare && quotedName ? `"${redacted}"` : redacted);
+    keptFrom = end;
+  };
+  /** End of the last label that names a credential, and the last value that a label may follow. */
+  let label = -1;
+  let open: FoundValue | null = null;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     // `:` and `=`
     if (code !== 58 && code !== 61) continue;
     const name = nameBefore(text, at, keptFrom);
-    if (name === null || !secrets.has(name.text)) continue;
-    const value = valueAfter(text, at, name.quoted, code === 61);
-    if (harmless.has(text.slice(value.start, value.end))) continue;
-    masked += text.slice(keptFrom, value.start) + (value.bare && name.quoted ? `"${redacted}"` : redacted);
-    keptFrom = value.end;
-    at = value.end - 1;
+    if (name === null) continue;
+    const lower = name.text.toLowerCase();
+    const isLabelled = labelled.has(lower);
+    if (secrets.has(name.text) || (isLabelled && label >= 0 && areTogether(text, label, at))) {
+      const value = valueAfter(text, at, name.quoted, code === 61);
+      if (harmless.has(text.slice(value.start, value.end))) continue;
+      mask(value, name.quoted);
+      at = value.end - 1;
+    } else if (isLabelled) open = shortValue(text, at);
+    else if (labels.has(lower)) {
+      const value = shortValue(text, at);
+      if (value === null || !secrets.has(text.slice(value.start, value.end))) continue;
+      label = value.end;
+      if (open === null || open.start < keptFrom || !areTogether(text, open.end, at)) continue;
+      mask(open, false);
+    }
   }
   return keptFrom === 0 ? text : masked + text.slice(keptFrom);
+}
+
+/** Both are in the same object, or tag. */
+function areTogether(text: string, from: number, to: number): boolean {
+  return to - from <= maxDistance && !/[{}<>]/.test(text.slice(from, to));
+}
+
+/** A value in quotes that is as short as a name; null: there is none. */
+function shortValue(text: string, separator: number): FoundValue | null {
+  const found = /^\s{0,8}\\{0,7}(["'`])([^"'`\\]{1,128})\\{0,7}["'`]/.exec(text.slice(separator + 1, separator + 160));
+  if (found === null) return null;
+  const [whole, quote = '', value = ''] = found;
+  const start = separator + 1 + whole.indexOf(quote) + 1;
+  return { start, end: start + value.length, bare: false };
 }
 
 interface FoundName {
@@ -135,15 +173,19 @@ function bareEnd(text: string, from: number, quotedName: boolean, isAssignment: 
   return pattern.exec(text)?.index ?? text.length;
 }
 
-/** A whole form: a value ends at `&` only. */
-export function maskedFormFields(text: string, secrets: SecretFields): string {
+/** A whole form: a value ends at `&` only. `within`: masks a decoded value, which may itself be JSON or a URL. */
+export function maskedFormFields(text: string, secrets: SecretFields, within: (value: string) => string): string {
   return text
     .split('&')
     .map((pair) => {
       const equals = pair.indexOf('=');
-      return equals > 0 && equals < pair.length - 1 && secrets.has(pair.slice(0, equals))
-        ? `${pair.slice(0, equals + 1)}${redacted}`
-        : pair;
+      if (equals <= 0 || equals === pair.length - 1) return pair;
+      const [name, value] = [pair.slice(0, equals), pair.slice(equals + 1)];
+      if (secrets.has(name)) return `${name}=${redacted}`;
+      if (!value.includes('%')) return pair;
+      const decoded = decodeFormText(value);
+      const masked = within(decoded);
+      return masked === decoded ? pair : `${name}=${encodeURIComponent(masked)}`;
     })
     .join('&');
 }

@@ -78,11 +78,15 @@ function normalised(name: string): string {
 
 const jsonEscape = /\\u([0-9a-f]{4})|\\(.)/gi;
 
+/** JSON within a string of JSON is escaped twice. */
+const maxEscapes = 4;
+
 function decodedName(name: string): string {
-  const plain = name.includes('\\')
-    ? name.replace(jsonEscape, (_, digits: string | undefined, other: string | undefined) =>
-        digits === undefined ? (other ?? '') : String.fromCharCode(Number.parseInt(digits, 16)),
-      )
-    : name;
+  let plain = name;
+  for (let times = 0; times < maxEscapes && plain.includes('\\'); times++) {
+    plain = plain.replace(jsonEscape, (_, digits: string | undefined, other: string | undefined) =>
+      digits === undefined ? (other ?? '') : String.fromCharCode(Number.parseInt(digits, 16)),
+    );
+  }
   return decodeFormText(plain);
 }
