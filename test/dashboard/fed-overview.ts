@@ -9,7 +9,7 @@ export interface FedOverview {
 }
 
 /** Seconds of traffic that arrive at once. */
-const batch = 6;
+const batch = 10;
 
 /** Answers `/overview/live` in place of the gateway, and controls the clock of the page. Call it before the page is opened. */
 export async function feedOverview(page: Page): Promise<FedOverview> {
@@ -42,13 +42,35 @@ export async function feedOverview(page: Page): Promise<FedOverview> {
   };
 }
 
-/** Of the scripts of the page, bytes, after everything that is not used has been collected. */
-export async function usedHeap({ context, page }: DashboardPage): Promise<number> {
+export interface LiveObjects {
+  /** Plain objects and arrays. */
+  readonly objects: number;
+  /** Elements of all arrays. */
+  readonly elements: number;
+}
+
+/**
+ * What the scripts of the page hold, after everything that is not used has been collected. Bytes would include the code that the browser
+ * compiles while it runs.
+ */
+export async function liveObjects({ context, page }: DashboardPage): Promise<LiveObjects> {
   const session = await context.newCDPSession(page);
-  for (let at = 0; at < 3; at++) await session.send('HeapProfiler.collectGarbage');
-  const { usedSize } = await session.send('Runtime.getHeapUsage');
+  const ask = async (prototype: string, body: string): Promise<number> => {
+    const { result } = await session.send('Runtime.evaluate', { expression: `${prototype}.prototype` });
+    const { objects } = await session.send('Runtime.queryObjects', { prototypeObjectId: result.objectId ?? '' });
+    const { result: answer } = await session.send('Runtime.callFunctionOn', {
+      objectId: objects.objectId ?? '',
+      functionDeclaration: `function () { return ${body}; }`,
+    });
+    return Number(answer.value);
+  };
+  await session.send('HeapProfiler.collectGarbage');
+  const found = {
+    objects: (await ask('Object', 'this.length')) + (await ask('Array', 'this.length')),
+    elements: await ask('Array', 'this.reduce((sum, one) => one === this ? sum : sum + one.length, 0)'),
+  };
   await session.detach();
-  return usedSize;
+  return found;
 }
 
 function secondEvent(time: number): string {

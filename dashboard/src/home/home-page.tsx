@@ -1,8 +1,11 @@
 import { useQueries } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { rowsQuery } from '../api/queries.ts';
 import { LoadingState } from '../components/states.tsx';
 import { FirstRun } from './first-run.tsx';
+
+/** Milliseconds for the answer whether the gateway is empty: a database that hangs needs longer. */
+const decisionTime = 1_500;
 
 const loadOverview = () => import('../overview/overview-page.tsx');
 const OverviewPage = lazy(async () => ({ default: (await loadOverview()).OverviewPage }));
@@ -16,8 +19,13 @@ export function HomePage() {
   if (empty === null && !services.isPending && !routes.isPending) {
     setEmpty(services.data?.rows.length === 0 && routes.data?.rows.length === 0);
   }
-  if (empty === null) return <LoadingState />;
-  return empty ? (
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), decisionTime);
+    return () => clearTimeout(timer);
+  }, []);
+  if (empty === null && !late) return <LoadingState />;
+  return empty === true ? (
     <FirstRun />
   ) : (
     <Suspense fallback={<LoadingState />}>
