@@ -241,7 +241,7 @@ function LogFields({ fields }: Pick<LogProblem, 'fields'>) {
   );
   return (
     <>
-      {[...new Set(texts)].slice(0, 3).join(', ')}{' '}
+      {texts.filter((text, at) => !texts.slice(0, at).some((before) => before.includes(text))).join(', ')}{' '}
       {entityFields.map(([field, entity]) => {
         const value = fields[field];
         if (typeof value !== 'string' || value === '') return null;

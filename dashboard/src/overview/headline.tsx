@@ -1,11 +1,11 @@
-import { useMemo, useSyncExternalStore } from 'react';
+import { Fragment, useMemo, useSyncExternalStore } from 'react';
 import type { LiveWindow } from './live-window.ts';
 import { bytesText, compactText, countText, durationText, rateText, shareText } from './numbers.ts';
 import type { Latency, Overview, Second, Summary } from './overview-data.ts';
 import type { PlotLine } from './plot-lines.ts';
 import { type Figure, PlotPanel } from './plot-panel.tsx';
 import type { HistoryRange } from './ranges.ts';
-import { TrafficLink } from './traffic-link.tsx';
+import { slowerThan, TrafficLink } from './traffic-link.tsx';
 
 const requestLines: readonly PlotLine[] = [{ label: 'Requests', colour: '--accent', style: 'area' }];
 const errorLines: readonly PlotLine[] = [
@@ -40,6 +40,7 @@ export function LiveHeadline({
           lines={requestLines}
           values={{ ...shared, values: [columns.requests] }}
           format={rateText}
+          least={4}
           figures={[
             {
               label: 'a second',
@@ -62,6 +63,7 @@ export function LiveHeadline({
           lines={errorLines}
           values={{ ...shared, values: [columns.clientErrors, columns.serverErrors] }}
           format={rateText}
+          least={4}
           figures={(['4xx', '5xx'] as const).map((status, line) => {
             const value = latest === null ? '–' : rateText(latest.errors[status] / Math.max(latest.seconds, 0.5));
             return {
@@ -87,11 +89,24 @@ export function LiveHeadline({
           lines={latencyLines}
           values={{ ...shared, values: [columns.p50, columns.p90, columns.p99] }}
           format={durationText}
+          least={1}
           figures={latencyFigures(latest?.latency ?? null)}
           note={
-            minuteLatency === null
-              ? 'no requests in the last minute'
-              : `last minute: ${durationText(minuteLatency.p50)}, ${durationText(minuteLatency.p90)}, ${durationText(minuteLatency.p99)}`
+            minuteLatency === null ? (
+              'no requests in the last minute'
+            ) : (
+              <>
+                last minute:{' '}
+                {(['p50', 'p90', 'p99'] as const).map((name, at) => (
+                  <Fragment key={name}>
+                    {at > 0 && ', '}
+                    <TrafficLink search={slowerThan(minuteLatency[name])}>
+                      {durationText(minuteLatency[name])}
+                    </TrafficLink>
+                  </Fragment>
+                ))}
+              </>
+            )
           }
         />
       </div>
@@ -147,7 +162,7 @@ function latencyFigures(latency: Latency | null): readonly Figure[] {
         value === null ? (
           '–'
         ) : (
-          <TrafficLink search={{ min_duration: String(Math.floor(value)) }} label={`${name} ${durationText(value)}`}>
+          <TrafficLink search={slowerThan(value)} label={`${name} ${durationText(value)}`}>
             {durationText(value)}
           </TrafficLink>
         ),
@@ -172,6 +187,7 @@ export function HistoryHeadline({ summary, range }: { readonly summary: Summary;
         lines={requestLines}
         values={{ ...shared, values: [values.requests] }}
         format={compactText}
+        least={4}
         figures={[
           {
             label: 'in all',
@@ -183,13 +199,14 @@ export function HistoryHeadline({ summary, range }: { readonly summary: Summary;
             ),
           },
         ]}
-        note={`${rateText(totals.requests / seconds)} a second in ${range.period}`}
+        note={`${rateText((totals.requests / seconds) * step)} a ${resolution} on average in ${range.period}`}
       />
       <PlotPanel
         title={`Errors by the ${resolution}`}
         lines={errorLines}
         values={{ ...shared, values: [values.clientErrors, values.serverErrors] }}
         format={compactText}
+        least={4}
         figures={(['4xx', '5xx'] as const).map((status, line) => ({
           label: status,
           line,
@@ -206,6 +223,7 @@ export function HistoryHeadline({ summary, range }: { readonly summary: Summary;
         lines={latencyLines}
         values={{ ...shared, values: [values.p50, values.p90, values.p99] }}
         format={durationText}
+        least={1}
         figures={latencyFigures(totals.latency)}
         note={
           totals.latency === null ? 'no requests' : `${durationText(totals.latency.mean)} on average in ${range.period}`

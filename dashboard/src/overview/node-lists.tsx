@@ -14,10 +14,12 @@ export function WorkerList({ workers }: { readonly workers: OverviewState['worke
       ) : (
         <>
           <p className="ov-none">
-            {workers.listening} of {workers.wanted} listen.{' '}
-            {workers.restarts === 0
-              ? 'None was replaced.'
-              : `${countText(workers.restarts)} were replaced since the start, ${countText(workers.stuck)} of them stuck.`}
+            {workers.wanted > 0 && `${workers.listening} of ${workers.wanted} listen. `}
+            {workers.wanted === 0
+              ? 'A control plane has none.'
+              : workers.restarts === 0
+                ? 'None was replaced.'
+                : `${countText(workers.restarts)} were replaced since the start, ${countText(workers.stuck)} of them stuck.`}
           </p>
           {workers.data.length > 0 && (
             <table className="ov-table">

@@ -15,7 +15,7 @@ export function compactText(value: number): string {
 
 export function rateText(value: number): string {
   if (value >= 100_000) return compact.format(value);
-  return value >= 100 ? whole.format(value) : oneDigit.format(value);
+  return value >= 100 ? whole.format(value) : value >= 1 ? oneDigit.format(value) : twoDigits.format(value);
 }
 
 /** `value` in milliseconds; null: there were no requests. */

@@ -17,13 +17,15 @@ interface PlotPanelProps {
   readonly lines: readonly PlotLine[];
   readonly values: PlotValues;
   readonly format: (value: number) => string;
+  /** The value that the vertical axis has at least room for. */
+  readonly least: number;
   readonly figures: readonly Figure[];
   /** A sentence on the period as a whole. */
   readonly note: ReactNode;
 }
 
 /** Numbers, their plot, and a table with the same values. */
-export function PlotPanel({ title, lines, values, format, figures, note }: PlotPanelProps) {
+export function PlotPanel({ title, lines, values, format, least, figures, note }: PlotPanelProps) {
   const heading = useId();
   return (
     <section className="card ov-panel" aria-labelledby={heading}>
@@ -48,7 +50,7 @@ export function PlotPanel({ title, lines, values, format, figures, note }: PlotP
       <p className="ov-note">{note}</p>
       <div className="ov-plot" role="img" aria-label={description(title, lines, values, format)}>
         <Suspense fallback={<div style={{ height }} />}>
-          <Plot lines={lines} values={values} format={format} height={height} />
+          <Plot lines={lines} values={values} format={format} height={height} least={least} />
         </Suspense>
       </div>
       <ValueTable title={title} lines={lines} values={values} format={format} />

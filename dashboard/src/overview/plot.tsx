@@ -8,13 +8,15 @@ interface PlotProps {
   readonly values: PlotValues;
   readonly format: (value: number) => string;
   readonly height: number;
+  /** The value that the vertical axis has at least room for. */
+  readonly least: number;
 }
 
 const dashes = { area: undefined, solid: undefined, dashed: [5, 3], dotted: [1.5, 2.5] } as const;
-const axisWidth = 46;
+const axisWidth = 52;
 
 /** A plot that is made once and changed in place. */
-export default function Plot({ lines, values, format, height }: PlotProps) {
+export default function Plot({ lines, values, format, height, least }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const readout = useRef<HTMLParagraphElement>(null);
   const plot = useRef<UPlot | null>(null);
@@ -24,7 +26,7 @@ export default function Plot({ lines, values, format, height }: PlotProps) {
   useEffect(() => {
     const place = box.current!;
     const made = new UPlot(
-      options(lines, format, height, { width: place.clientWidth, latest, readout }),
+      options(lines, format, height, { width: place.clientWidth, least, latest, readout }),
       alignedData(latest.current),
       place,
     );
@@ -38,7 +40,7 @@ export default function Plot({ lines, values, format, height }: PlotProps) {
       made.destroy();
       plot.current = null;
     };
-  }, [lines, format, height]);
+  }, [lines, format, height, least]);
 
   // The arrays of the live window stay the same; their values do not.
   useEffect(() => plot.current?.setData(alignedData(values)), [values.version, values]);
@@ -57,6 +59,7 @@ function alignedData({ time, values }: PlotValues): UPlot.AlignedData {
 
 interface Live {
   readonly width: number;
+  readonly least: number;
   readonly latest: { readonly current: PlotValues };
   readonly readout: { readonly current: HTMLParagraphElement | null };
 }
@@ -65,7 +68,7 @@ function options(
   lines: readonly PlotLine[],
   format: (value: number) => string,
   height: number,
-  { width, latest, readout }: Live,
+  { width, least, latest, readout }: Live,
 ): UPlot.Options {
   const grid = { stroke: () => token('--line'), width: 1 };
   const axis = { stroke: () => token('--text-3'), font: `11px ${getComputedStyle(document.body).fontFamily}` };
@@ -73,21 +76,22 @@ function options(
     width,
     height,
     legend: { show: false },
-    padding: [6, 4, 0, 0],
+    padding: [6, 20, 0, 0],
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     scales: {
       x: { time: true },
       // From zero, and never so narrow that a single request fills the plot.
-      y: { range: (_plot, _least, most) => [0, Math.max(1, (most ?? 0) * 1.08)] },
+      y: { range: (_plot, _from, most) => [0, Math.max(least, (most ?? 0) * 1.08)] },
     },
     axes: [
       {
         ...axis,
         grid: { show: false },
         ticks: { show: false },
-        size: 22,
-        gap: 4,
-        space: 40,
+        size: 24,
+        gap: 6,
+        // Dates are wider than times of the day.
+        space: (_plot, _axis, from, to) => (to - from > 2 * 86_400 ? 56 : 40),
         values: (_plot, splits, _axis, _space, increment) => splits.map((time) => timeText(time, increment)),
       },
       {
@@ -108,7 +112,7 @@ function options(
           label,
           stroke: () => token(colour),
           width: 1.5,
-          points: { show: false },
+          points: { show: true, size: 4, filter: lonelyPoints },
           ...(dash === undefined ? {} : { dash: [...dash] }),
           ...(style === 'area' ? { fill: () => withAlpha(token(colour)) } : {}),
         };
@@ -123,6 +127,20 @@ function options(
       ],
     },
   };
+}
+
+/** Values with none before and after them: a line does not show them. */
+const lonelyPoints: UPlot.Series.Points.Filter = ({ data }, series) => {
+  const values = data[series] ?? [];
+  const found: number[] = [];
+  for (let at = 0; at < values.length; at++) {
+    if (isKnown(values[at]) && !isKnown(values[at - 1]) && !isKnown(values[at + 1])) found.push(at);
+  }
+  return found;
+};
+
+function isKnown(value: number | null | undefined): boolean {
+  return value !== null && value !== undefined;
 }
 
 /** The values under the pointer. Null: it is elsewhere. */

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { countText, durationText } from './numbers.ts';
 import type { Named, UsageRow } from './overview-data.ts';
 import { type SortName, sorts } from './ranges.ts';
-import { EntityLink, nameOf, others, TrafficLink, trafficOf } from './traffic-link.tsx';
+import { EntityLink, nameOf, others, slowerThan, TrafficLink, trafficOf } from './traffic-link.tsx';
 
 const kinds = {
   routes: { one: 'route', title: 'Routes', none: 'No route' },
@@ -128,9 +128,7 @@ function RankingRow({
       <td className={errors > 0 ? 'number bad' : 'number'}>
         {errors === 0 ? '0' : number(countText(errors), { status: '4xx,5xx' })}
       </td>
-      <td className="number">
-        {p95 === null ? '–' : number(durationText(p95), { min_duration: String(Math.floor(p95)) })}
-      </td>
+      <td className="number">{p95 === null ? '–' : number(durationText(p95), slowerThan(p95))}</td>
     </tr>
   );
 }

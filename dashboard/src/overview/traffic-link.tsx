@@ -54,3 +54,8 @@ export function trafficOf(
   if (entity === undefined || entity?.id === others) return null;
   return { [kind]: entity?.id ?? '' };
 }
+
+/** The filter for requests that took so many milliseconds, or more. */
+export function slowerThan(duration: number): TrafficSearch {
+  return { min_duration: String(Math.floor(duration)) };
+}
