@@ -102,6 +102,7 @@ export function BodyText({ body, headers }: { readonly body: unknown; readonly h
 
 /** Lines of a body that are shown. */
 const maxLines = 200;
+const lineLength = 4000;
 
 function WireLines({ text }: { readonly text: string }) {
   const lines = text.split('\n');
@@ -111,7 +112,7 @@ function WireLines({ text }: { readonly text: string }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a record do not change
         <span key={at}>
           {at > 0 && '\n'}
-          <WireText text={line} />
+          <WireText text={line} first={lineLength} />
         </span>
       ))}
       {lines.length > maxLines && `\n… ${(lines.length - maxLines).toLocaleString()} more lines`}
