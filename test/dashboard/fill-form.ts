@@ -23,7 +23,10 @@ async function fillField(page: Page, field: string, text: string): Promise<void>
 /** The button that saves, and the end of the request. */
 export async function save(page: Page): Promise<void> {
   const button = page.locator('form .form-foot button[type=submit]');
-  const answered = page.waitForResponse((response) => response.request().method() !== 'GET');
+  // The effect of the change is computed by the way.
+  const answered = page.waitForResponse(
+    (response) => response.request().method() !== 'GET' && !response.url().endsWith('/what-if'),
+  );
   await button.click();
   await answered;
 }

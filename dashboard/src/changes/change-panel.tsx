@@ -35,12 +35,12 @@ export function ChangePanel(props: ChangePanelProps) {
   return (
     <div className="change-panel stack">
       <section aria-label={title}>
-        <h3>
+        <h2>
           {title}{' '}
           <span className="badge">
             {differences.length} {differences.length === 1 ? 'field' : 'fields'}
           </span>
-        </h3>
+        </h2>
         <DifferenceList differences={differences} />
       </section>
       {collection.info.in_config && <Effect writes={[write]} />}

@@ -21,7 +21,7 @@ export function Effect({ writes, refused = 'The effect is shown once the gateway
   const { data, error, isFetching, refetch } = useQuery(whatIfQuery(JSON.parse(settled) as readonly PlannedWrite[]));
   return (
     <section aria-label="Effect on the last requests" className="effect" aria-busy={isFetching}>
-      <h3>Effect on the last requests</h3>
+      <h2>Effect on the last requests</h2>
       {error !== null ? (
         <EffectProblem {...{ error, refused }} retry={() => void refetch()} />
       ) : data === undefined ? (

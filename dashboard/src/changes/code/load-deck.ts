@@ -51,7 +51,8 @@ function written(fields: readonly NamedField[], row: Value | Row): Value {
   const { id, name } = row as Value;
   const known = fields.flatMap(({ name: field, schema }) => {
     const value = row[field] ?? null;
-    if (value === null && (schema.default === undefined || schema.default === null)) return [];
+    const isDefault = id === undefined || schema.default === undefined || schema.default === null;
+    if (value === null && isDefault) return [];
     return [[field, value] as const];
   });
   const named = fields.some((field) => field.name === 'name') || name === undefined ? [] : [['name', name] as const];
