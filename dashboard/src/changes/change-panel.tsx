@@ -4,7 +4,7 @@ import type { NamedField } from '../forms/schema.ts';
 import type { Value } from '../forms/value.ts';
 import { CodeTabs } from './code/code-tabs.tsx';
 import { DeckPanel } from './code/deck-panel.tsx';
-import { DifferenceList } from './difference-list.tsx';
+import { DifferenceList, WholeEntity } from './difference-list.tsx';
 import { differencesOf } from './differences.ts';
 import { Effect } from './effect.tsx';
 import type { PlannedWrite } from './planned-write.ts';
@@ -41,7 +41,7 @@ export function ChangePanel(props: ChangePanelProps) {
             {differences.length} {differences.length === 1 ? 'field' : 'fields'}
           </span>
         </h2>
-        <DifferenceList differences={differences} />
+        {deleted ? <WholeEntity differences={differences} /> : <DifferenceList differences={differences} />}
       </section>
       {collection.info.in_config && <Effect writes={[write]} />}
       <details className="more">

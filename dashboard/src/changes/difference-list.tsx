@@ -24,3 +24,20 @@ export function DifferenceList({ differences }: { readonly differences: readonly
     </dl>
   );
 }
+
+interface WholeEntityProps {
+  readonly differences: readonly Difference[];
+}
+
+/** The fields of an entity that is created or deleted: folded when they are many. */
+export function WholeEntity({ differences }: WholeEntityProps) {
+  if (differences.length <= maxUnfolded) return <DifferenceList differences={differences} />;
+  return (
+    <details className="more">
+      <summary>{differences.length} fields</summary>
+      <DifferenceList differences={differences} />
+    </details>
+  );
+}
+
+const maxUnfolded = 6;

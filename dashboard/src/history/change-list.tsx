@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { schemaListQuery } from '../api/queries.ts';
-import { DifferenceList } from '../changes/difference-list.tsx';
+import { DifferenceList, WholeEntity } from '../changes/difference-list.tsx';
 import { differencesOf } from '../changes/differences.ts';
 import { allCollections } from '../config/collections.ts';
 import { labelOf } from '../config/labels.ts';
@@ -39,7 +39,11 @@ export function ChangeList({ shown }: { readonly shown: Omit<ShownChanges, 'trun
                 label
               )}
             </h2>
-            <DifferenceList differences={differencesOf(change.before, change.after)} />
+            {change.operation === 'update' ? (
+              <DifferenceList differences={differencesOf(change.before, change.after)} />
+            ) : (
+              <WholeEntity differences={differencesOf(change.before, change.after)} />
+            )}
           </section>
         );
       })}

@@ -163,6 +163,10 @@ test('any two versions are compared without secrets, and a rollback has a previe
       { host: 'a.test', retries: 5 },
     ],
   );
+  const limited = await admin.call('POST', '/services/a/plugins', { name: 'rate-limiting', config: { minute: 5 } });
+  const shown = await admin.call('GET', `/config/versions/${versionOf(limited)}`);
+  assert.deepEqual(changesOf(shown), ['create plugins rate-limiting of service a']);
+  assert.equal((await admin.call('POST', `/config/versions/${versionOf(limited)}/undo`)).status, 200);
   const preview = await admin.call('POST', `/config/versions/${first}/rollback?dry_run=1`);
   assert.deepEqual(preview.json['changes'], back.json['changes']);
   assert.equal((await admin.call('GET', '/services/a')).json['host'], 'b.test');

@@ -30,8 +30,8 @@ function scalarText(value: unknown): string {
   return plainText.test(value) && !reserved.test(value) ? value : quotedText(value);
 }
 
-/** Begins with a letter, and has nothing that means something in YAML. */
-const plainText = /^[A-Za-z][A-Za-z0-9_./-]*$/;
+/** Begins with a letter or a low line, and has nothing that means something in YAML. */
+const plainText = /^[A-Za-z_][A-Za-z0-9_./-]*$/;
 const reserved = /^(?:null|true|false|yes|no|on|off|y|n|nan|inf)$/i;
 
 /** The escapes of JSON are those of YAML; what YAML could take for the end of a line, or may not contain, is escaped as well. */

@@ -1,7 +1,11 @@
 import { Readable } from 'node:stream';
+import type { Row } from '../../../shared/entities/entity.ts';
 import type { EntityRegistry } from '../../../shared/entities/registry.ts';
+import { foreignId } from '../../../shared/entities/row-fields.ts';
+import { entityLabel, type FindRow } from '../../declarative/apply/entity-label.ts';
 import type { EntityChange } from '../../declarative/contract.ts';
 import type { VersionChange } from '../../store/history.ts';
+import type { StoreReader } from '../../store/store.ts';
 import { shownDifference } from '../audit/shown-difference.ts';
 import type { Answer } from '../http/admin-route.ts';
 
@@ -44,11 +48,30 @@ export function shownChange(
   };
 }
 
-export function shownVersionChange(
+/** The changes of a version, with the names of what they belong to. */
+export async function shownVersionChanges(
+  store: StoreReader,
   entities: EntityRegistry,
-  { operation, entity, id, before, after }: VersionChange,
-): Readonly<Record<string, unknown>> {
-  return shownChange(entities, { operation, entity, id, before, after });
+  changes: readonly VersionChange[],
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const rows = new Map<string, Row | null>();
+  for (const { entity, id, before, after } of changes) rows.set(`${entity}/${id}`, after ?? before);
+  for (const change of changes) {
+    const row = change.after ?? change.before;
+    for (const [field, { entity }] of Object.entries(entities.byName(change.entity)?.foreign ?? {})) {
+      const id = row === null ? null : foreignId(row, field);
+      if (id === null || rows.has(`${entity}/${id}`)) continue;
+      rows.set(`${entity}/${id}`, await store.get(entity, id));
+    }
+  }
+  const find: FindRow = (entity, id) => rows.get(`${entity}/${id}`) ?? null;
+  return changes.map((change) => {
+    const definition = entities.byName(change.entity);
+    const row = change.after ?? change.before;
+    const label =
+      definition === undefined || row === null ? {} : { label: entityLabel(entities, definition, row, find) };
+    return { seq: change.seq, ...shownChange(entities, { ...change, ...label }) };
+  });
 }
 
 const shownAtOnce = 100;

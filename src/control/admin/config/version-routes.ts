@@ -9,7 +9,7 @@ import { invalidOptions } from '../lists/list-errors.ts';
 import { type ListSource, readListPage } from '../lists/list-page.ts';
 import { readInstant, readListRequest } from '../lists/list-request.ts';
 import { changesLimit, changesParameter, notKept, versionIn, versionOf } from './parameters.ts';
-import { changesAnswer, countsOf, shownVersionChange } from './shown-plan.ts';
+import { changesAnswer, countsOf, shownVersionChanges } from './shown-plan.ts';
 
 /** Maximum changes of one version in an answer. */
 const maxChanges = 1000;
@@ -178,7 +178,7 @@ async function read({ store, entities }: ApplyContext, request: AdminRequest): P
   const found = await store.listVersionChanges(version.version, { after, limit: limit + 1 });
   return ok({
     ...shown(version),
-    changes: found.slice(0, limit).map((change) => ({ seq: change.seq, ...shownVersionChange(entities, change) })),
+    changes: await shownVersionChanges(store, entities, found.slice(0, limit)),
     truncated: found.length > limit,
   });
 }
