@@ -23,8 +23,8 @@ const effect = {
   ...{ refused: 12, admitted: 0, rerouted: 1, changed: 13 },
   groups: [
     {
-      before: { status: 200, by: 'backend', who: null, route: { id: 'r', name: 'users' }, service: null },
-      after: { status: 401, by: 'key-auth', who: null, route: null, service: null, reason: 'No API key was sent.' },
+      before: { status: 200, by: 'backend', who: '10.0.0.7:80', route: { id: 'r', name: 'users' }, service: null },
+      after: { status: 401, by: 'plugin', who: 'key-auth', route: null, service: null, reason: 'No API key was sent.' },
       count: 12,
       examples: ['0190-example'],
     },
@@ -185,7 +185,7 @@ describe('history in the dashboard', { skip, timeout: 300_000 }, () => {
     });
     assert.match(
       await page.locator('.effect-groups').innerText(),
-      /12 200, by backend, route users .*401, by key-auth/s,
+      /12 200 by the backend, route users .*401 by key-auth/s,
     );
     assert.equal(await page.getByRole('link', { name: 'Example' }).getAttribute('href'), '/traffic/0190-example');
     await page.getByText('3 undecided: It calls another server. (ldap-auth)').waitFor();

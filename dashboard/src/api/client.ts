@@ -15,15 +15,18 @@ export class ApiError extends Error {
   readonly place: string | null;
   /** How to fix the request; null: unknown. */
   readonly hint: string | null;
+  /** Of an answer to several changes: which of them is refused, from 0; null: none of them in particular. */
+  readonly change: number | null;
 
   constructor(status: number, body: unknown) {
-    const { message, options, fields = options, hint, place } = Object(body) as Readonly<Record<string, unknown>>;
+    const { message, options, fields = options, hint, place, change } = Object(body) as Readonly<Record<string, unknown>>;
     super(typeof message === 'string' ? message : `The Admin API answered with status ${status}`);
     this.name = 'ApiError';
     this.status = status;
     this.fields = typeof fields === 'object' && fields !== null ? (fields as Readonly<Record<string, unknown>>) : {};
     this.place = typeof place === 'string' ? place : null;
     this.hint = typeof hint === 'string' ? hint : null;
+    this.change = typeof change === 'number' ? change : null;
   }
 }
 

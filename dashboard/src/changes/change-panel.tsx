@@ -43,7 +43,7 @@ export function ChangePanel(props: ChangePanelProps) {
         </h2>
         {deleted ? <WholeEntity differences={differences} /> : <DifferenceList differences={differences} />}
       </section>
-      {collection.info.in_config && <Effect writes={[write]} />}
+      {collection.info.in_config && <Effect trial={{ changes: [write] }} />}
       <details className="more">
         <summary>As curl, decK or TypeScript</summary>
         <CodeTabs

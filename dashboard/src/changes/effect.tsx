@@ -2,23 +2,22 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { ApiError, OfflineError } from '../api/client.ts';
-import type { PlannedWrite } from './planned-write.ts';
-import { effectText, outcomeText, type WhatIf, whatIfQuery } from './what-if.ts';
+import { effectText, outcomeText, type Trial, type WhatIf, whatIfQuery } from './what-if.ts';
 
 /** Milliseconds without another change before the effect is computed. */
 const settleTime = 400;
 const maxGroups = 5;
 
 interface EffectProps {
-  readonly writes: readonly PlannedWrite[];
-  /** What to say when the gateway refuses the writes. */
+  readonly trial: Trial;
+  /** What to say when the gateway refuses the trial. */
   readonly refused?: string;
 }
 
-/** What the writes would do to the last requests. It never blocks the form. */
-export function Effect({ writes, refused = 'The effect is shown once the gateway accepts the values' }: EffectProps) {
-  const settled = useSettled(JSON.stringify(writes));
-  const { data, error, isFetching, refetch } = useQuery(whatIfQuery(JSON.parse(settled) as readonly PlannedWrite[]));
+/** What a change would do to the last requests. It never blocks the form. */
+export function Effect({ trial, refused = 'The effect is shown once the gateway accepts the values' }: EffectProps) {
+  const settled = useSettled(JSON.stringify(trial));
+  const { data, error, isFetching, refetch } = useQuery(whatIfQuery(JSON.parse(settled) as Trial));
   return (
     <section aria-label="Effect on the last requests" className="effect" aria-busy={isFetching}>
       <h2>Effect on the last requests</h2>
@@ -50,6 +49,7 @@ export function EffectView({ effect }: { readonly effect: WhatIf }) {
       <p className={tone} role="status">
         {effectText(effect)}
       </p>
+      {effect.note && <p className="small muted">{effect.note}</p>}
       {groups.length > 0 && (
         <ul className="effect-groups">
           {groups.slice(0, maxGroups).map((group) => (
@@ -92,8 +92,10 @@ interface EffectProblemProps {
 
 function EffectProblem({ error, refused, retry }: EffectProblemProps) {
   const status = error instanceof ApiError ? error.status : null;
-  if (status === 404) return <p className="muted">This version of the gateway cannot try changes on requests.</p>;
-  if (status === 403) return <p className="muted">Your role may not try changes on requests.</p>;
+  const isRefused = error instanceof ApiError && error.change !== null;
+  if (status === 404 && !isRefused)
+    return <p className="muted">This version of the gateway cannot try changes on requests.</p>;
+  if (status === 403 && !isRefused) return <p className="muted">Your role may not try changes on requests.</p>;
   if (status !== null && status < 500 && status !== 429) {
     return (
       <p className="muted">

@@ -8,8 +8,9 @@ export const triedRequests = 1000;
 /** What happens to a request. */
 export interface Outcome {
   readonly status?: number | null;
-  /** Who answers: `backend`, or the name of a plugin. */
+  /** Who answers: `backend`, `gateway` or `plugin`. */
   readonly by?: string | null;
+  /** The name of the plugin, or the address of the backend. */
   readonly who?: string | null;
   readonly route?: { readonly id: string; readonly name: string | null } | null;
   readonly service?: { readonly id: string; readonly name: string | null } | string | null;
@@ -32,15 +33,19 @@ export interface WhatIf {
   readonly rerouted: number;
   readonly changed: number;
   readonly groups: readonly OutcomeGroup[];
+  /** Why not all requests were tried. */
+  readonly note?: string | null;
   readonly undecided: readonly { readonly reason: string; readonly plugin?: string | null; readonly count: number }[];
 }
 
-/** What the writes would do to the last requests. An earlier call is aborted when the writes change. */
-export function whatIfQuery(writes: readonly PlannedWrite[]) {
+/** What is tried: writes in their order, or the config of a version. */
+export type Trial = { readonly changes: readonly PlannedWrite[] } | { readonly version: number };
+
+/** What the trial would do to the last requests. An earlier call is aborted when another one takes its place. */
+export function whatIfQuery(trial: Trial) {
   return queryOptions({
-    queryKey: ['what-if', JSON.stringify(writes)],
-    queryFn: ({ signal }) =>
-      call<WhatIf>('POST', '/what-if', { body: { changes: writes, requests: triedRequests }, signal }),
+    queryKey: ['what-if', JSON.stringify(trial)],
+    queryFn: ({ signal }) => call<WhatIf>('POST', '/what-if', { body: { ...trial, requests: triedRequests }, signal }),
     placeholderData: keepPreviousData,
     retry: false,
     refetchOnWindowFocus: false,
@@ -66,12 +71,12 @@ export function effectText({ requests, refused, admitted, rerouted, changed }: W
 const list = new Intl.ListFormat('en', { type: 'conjunction' });
 const joined = (parts: readonly string[]): string => list.format(parts);
 
-/** `200 by backend`. */
-export function outcomeText({ status, by, route, service }: Outcome): string {
+/** `200 by the backend`. */
+export function outcomeText({ status, by, who, route, service }: Outcome): string {
   const place = typeof service === 'string' ? service : (service?.name ?? service?.id);
+  const author = by === 'plugin' ? (who ?? 'a plugin') : by === null || by === undefined ? null : `the ${by}`;
   const parts = [
-    status === null || status === undefined ? 'no answer' : String(status),
-    by === null || by === undefined ? '' : `by ${by}`,
+    [status === null || status === undefined ? 'Some status' : String(status), author].filter(Boolean).join(' by '),
     route === null ? 'no route' : route === undefined ? '' : `route ${route.name ?? route.id.slice(0, 8)}`,
     place === null || place === undefined ? '' : `service ${place}`,
   ];

@@ -193,7 +193,7 @@ function RollbackPreview({ version }: { readonly version: string }) {
       {data === undefined && error === null && <p className="muted">Comparing…</p>}
       {data !== undefined && <ChangeList shown={data} />}
       {data !== undefined && data.changes.length > 0 && (
-        <Effect writes={[{ method: 'POST', path }]} refused="The effect of a rollback is unknown" />
+        <Effect trial={{ version: Number(version) }} refused="The effect of a rollback is unknown" />
       )}
       <WayAsCode path={path} />
     </div>
