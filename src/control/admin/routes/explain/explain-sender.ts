@@ -10,8 +10,8 @@ import { clientGroup, FairQueue, overloaded } from '../../../../shared/util/time
 import type { Caller } from '../../access/caller.ts';
 import { HttpError, plainError } from '../../http/http-error.ts';
 
-/** Milliseconds for the whole answer. */
-const deadline = 30_000;
+/** Milliseconds. */
+const defaultDeadline = 30_000;
 /** Bytes of the answer's body that are shown. */
 const maxShownBody = 262_144;
 /** Maximum bytes of an explanation with that body in base64. */
@@ -25,6 +25,8 @@ export interface ExplainSenderOptions {
   readonly requestKey: string;
   /** Aborted when the node stops. */
   readonly closing: AbortSignal;
+  /** Milliseconds for the whole answer. Default: 30 s. */
+  readonly deadline?: number;
 }
 
 /** Sends requests of callers of the Admin API to this node's own proxy listeners, and never to another address. */
@@ -43,11 +45,12 @@ export class ExplainSender {
    * unreachable, 504 after the deadline.
    */
   async send(request: ExplainedRequest, caller: Caller, client: string): Promise<ExplainedAnswer> {
+    const { requestKey, closing, deadline = defaultDeadline } = this.#options;
     const endpoint = this.#endpoint(request.secure);
-    const parameters = `; body=${maxShownBody}; caller=${client}; key=${this.#options.requestKey}`;
+    const parameters = `; body=${maxShownBody}; caller=${client}; key=${requestKey}`;
     const result = await this.#queue.run(caller.userId ?? clientGroup(client), async () => {
       const late = AbortSignal.timeout(deadline);
-      const signal = AbortSignal.any([late, this.#options.closing]);
+      const signal = AbortSignal.any([late, closing]);
       try {
         return await sendExplained(request, endpoint, { parameters, idleTimeout: deadline, maxAnswer, signal });
       } catch (error) {

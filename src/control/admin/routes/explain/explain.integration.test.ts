@@ -8,7 +8,7 @@ import { startTestGateway } from '../../../../../test/support/gateway.ts';
 import { until } from '../../../../../test/support/until.ts';
 import type { GuardedGateway } from '../../access/users.fixture.ts';
 import { startGuardedGateway } from '../../access/users.fixture.ts';
-import { call } from '../../admin.fixture.ts';
+import { call, startTestAdmin } from '../../admin.fixture.ts';
 
 /** `POST /explain`, through a whole gateway. */
 
@@ -242,4 +242,11 @@ test('a gateway with request_debug = off explains nothing', async () => {
   const { status, body } = await gateway.admin('POST', '/explain', { url: '/' });
   assert.equal(status, 400);
   assert.match(String(body['message']), /request_debug is off/);
+});
+
+test('a control plane carries no traffic', async () => {
+  await using admin = await startTestAdmin({ settings: { workers: 0 } });
+  const { status, json } = await admin.call('POST', '/explain', { url: '/' });
+  assert.equal(status, 400);
+  assert.match(String(json['message']), /control plane and carries no traffic/);
 });
