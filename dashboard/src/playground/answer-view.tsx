@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { CodeRegion } from './code-region.tsx';
 import type { ExplainedAnswer, Explanation, HeaderValues } from './explained.ts';
 
 /** The answer, why it is that, and everything that happened on the way. */
@@ -77,10 +78,7 @@ function Body({ body: { text, base64, truncated }, bytes }: BodyProps) {
         {base64 !== undefined && <span className="badge">base64</span>}
         {truncated && <span className="badge warn">only the beginning</span>}
       </h3>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <section className="answer-body" tabIndex={0} aria-label="Body of the answer">
-        <pre className="code">{shown}</pre>
-      </section>
+      <CodeRegion label="Body of the answer" text={shown} />
     </div>
   );
 }
@@ -148,10 +146,7 @@ function ExplanationView({ explanation }: { readonly explanation: Explanation })
       )}
       <details className="more">
         <summary>The whole document</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-        <section className="answer-body" tabIndex={0} aria-label="The whole document">
-          <pre className="code">{JSON.stringify(explanation, null, 2)}</pre>
-        </section>
+        <CodeRegion label="The whole document" text={JSON.stringify(explanation, null, 2)} />
       </details>
     </section>
   );

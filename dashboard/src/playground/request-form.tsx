@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { rowsQuery } from '../api/queries.ts';
+import { nodeQuery, rowsQuery } from '../api/queries.ts';
 import { labelOf } from '../config/labels.ts';
+import { CodeRegion } from './code-region.tsx';
+import { curlText, type ProxyListener } from './curl-text.ts';
 import { type Draft, draftOfRoute, jsonProblem, newHeader } from './request-draft.ts';
 
 interface RequestFormProps {
@@ -110,7 +112,24 @@ export function RequestForm(props: RequestFormProps) {
           Dry run: contact no backend
         </label>
       </div>
+      <AsCurl draft={draft} />
     </form>
+  );
+}
+
+/** With the listener at the host at which the browser reaches the dashboard. */
+function AsCurl({ draft }: { readonly draft: Draft }) {
+  const { data: node } = useQuery(nodeQuery);
+  const listeners = (node?.configuration['proxy_listeners'] ?? []) as readonly Omit<ProxyListener, 'host'>[];
+  const text = curlText(
+    draft,
+    listeners.map(({ port, ssl }) => ({ host: location.hostname, port, ssl })),
+  );
+  return text === null ? null : (
+    <details className="more">
+      <summary>As curl</summary>
+      <CodeRegion label="The request as curl" text={text} />
+    </details>
   );
 }
 
