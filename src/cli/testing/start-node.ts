@@ -18,7 +18,8 @@ async function startGateway(settings: Settings): Promise<Gateway> {
     stream: [],
     admin: [],
     status: [],
-    dashboard: [], portal: [],
+    dashboard: [],
+    portal: [],
     cluster: [],
   };
   // Other commands read there that the node listens.

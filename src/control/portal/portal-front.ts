@@ -5,6 +5,7 @@ import { forwardedClient } from '../admin/audit/origin.ts';
 import type { RequestFront } from '../admin/http/fronted-server.ts';
 import { apiHeaders, pageHeaders } from '../dashboard/security-headers.ts';
 import { PortalApi } from './portal-api.ts';
+import type { PortalFiles } from './portal-files.ts';
 import { jsonReply, type PortalDependencies, type PortalReply, type PortalRequest } from './portal-request.ts';
 
 const base = '/portal/';
@@ -13,7 +14,7 @@ const apiBase = `${base}api/`;
 const writeTimeout = 60_000;
 
 /** Answers every request to the listener of the portal itself: no request reaches another route. */
-export function createPortalFront(deps: PortalDependencies): RequestFront {
+export function createPortalFront(deps: PortalDependencies, files: PortalFiles): RequestFront {
   const api = new PortalApi(deps);
   const trusted = new TrustedPeers(deps.settings.trustedIps);
 
@@ -26,7 +27,7 @@ export function createPortalFront(deps: PortalDependencies): RequestFront {
     // The path is compared as it was sent: nothing is decoded or normalised, so no other spelling of a path exists.
     if (path.startsWith(apiBase)) return api.reply(request, path.slice(apiBase.length), new URLSearchParams(query));
     if (path === '/' || path === '/portal') return { status: 302, headers: { location: base }, body: Buffer.alloc(0) };
-    const found = path.startsWith(base) ? deps.files.reply(request, path.slice(base.length)) : null;
+    const found = path.startsWith(base) ? files.reply(request, path.slice(base.length)) : null;
     return found ?? jsonReply(404, { message: 'Not found' });
   }
 

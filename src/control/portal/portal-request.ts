@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { AdminDependencies, AdminOptions } from '../admin/contract.ts';
-import type { PortalFiles } from './portal-files.ts';
 
 /** What the portal needs: the store, which it only reads, and the usage. */
 export interface PortalDependencies {
@@ -9,7 +8,6 @@ export interface PortalDependencies {
   readonly analytics: AdminDependencies['analytics'];
   readonly entities: AdminOptions['entities'];
   readonly log: AdminOptions['log'];
-  readonly files: PortalFiles;
 }
 
 export type PortalRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'> & {

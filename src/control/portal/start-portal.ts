@@ -23,7 +23,7 @@ export function startPortal(
   folder?: string,
 ): Promise<RunningListener> {
   const files = new PortalFiles(folder);
-  const front = createPortalFront({ settings, store, analytics, entities, log, files });
+  const front = createPortalFront({ settings, store, analytics, entities, log }, files);
   return listenAll(settings.portalListen, { settings, inherited, tlsOf: portalServerTls }, (server) =>
     createPortalApp(server, front),
   );
