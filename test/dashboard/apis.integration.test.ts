@@ -48,7 +48,7 @@ components:
 describe('APIs', { skip, timeout: 200_000 }, () => {
   let rig: DashboardRig;
   before(async () => {
-    rig = await startDashboardRig();
+    rig = await startDashboardRig({ env: { KONG_PORTAL_LISTEN: '127.0.0.1:0' } });
   });
   after(async () => rig[Symbol.asyncDispose]());
 
@@ -118,5 +118,67 @@ describe('APIs', { skip, timeout: 200_000 }, () => {
       const tryIt = await page.getByRole('link', { name: 'Try it' }).first().getAttribute('href');
       assert.match(String(tryIt), /\/playground\?method=GET&url=%2Fv1%2Forders/);
     }
+  });
+
+  test('a consumer signs in to the portal, reads its APIs, and sees its usage and keys', async () => {
+    const { admin, proxyUrl, gateway } = rig.gateway;
+    for (const [username, key] of [
+      ['ann', 'key-of-ann-0123456789'],
+      ['bob', 'key-of-bob-0123456789'],
+    ] as const) {
+      assert.equal((await admin('POST', '/consumers', { username })).status, 201);
+      assert.equal((await admin('POST', `/consumers/${username}/key-auth`, { key })).status, 201);
+    }
+    for (const key of ['key-of-ann-0123456789', 'key-of-ann-0123456789', 'key-of-bob-0123456789']) {
+      // Nothing listens at the backend.
+      const { status } = await fetch(`${proxyUrl}/v1/orders`, { headers: { 'x-key': key } });
+      assert.equal(status, 502);
+    }
+    const portal = `http://127.0.0.1:${gateway.addresses.portal[0]?.port}`;
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const width = colorScheme === 'light' ? 1280 : 360;
+      await using desk = await rig.open('/apis', { colorScheme, viewport: { width, height: 800 } });
+      const { page, context } = desk;
+      await page.goto(portal);
+      await page.getByRole('heading', { name: 'Sign in to the API portal' }).waitFor();
+      await page.getByLabel('API key').fill('wrong');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('alert').getByText('This key is not valid.').waitFor();
+      await desk.check('the refused sign-in of the portal');
+      await page.getByLabel('API key').fill('key-of-ann-0123456789');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { name: 'Welcome, ann' }).waitFor();
+      await page.getByText('key-…').waitFor();
+      await page.locator('.portal-numbers').getByText('2', { exact: true }).waitFor();
+      await desk.check(`the portal, ${colorScheme}, ${width} px`);
+      const fits = async (): Promise<void> => {
+        const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+        assert.ok(overflow <= 0, `${overflow} px too wide`);
+      };
+      await fits();
+      await page.getByRole('link', { name: /Tea Shop/ }).click();
+      await page.getByText('List orders').click();
+      await page.getByText('100 requests per minute').waitFor();
+      await desk.check(`a reference in the portal, ${colorScheme}, ${width} px`);
+      await fits();
+      const text = await page.locator('body').innerText();
+      assert.doesNotMatch(text, /bob|127\.0\.0\.1:9\b|listOrders/);
+      assert.deepEqual(await context.cookies(), []);
+      assert.ok(!page.url().includes('key-of'));
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { name: 'Sign in to the API portal' }).waitFor();
+      assert.equal(await page.evaluate('JSON.stringify(sessionStorage)'), '{}');
+    }
+    // A key that is deleted ends its session at the next request.
+    await using desk = await rig.open('/apis');
+    const { page } = desk;
+    await page.goto(`${portal}/portal/`);
+    await page.getByLabel('API key').fill('key-of-bob-0123456789');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Welcome, bob' }).waitFor();
+    const [key] = (await admin('GET', '/consumers/bob/key-auth')).body['data'] as readonly { readonly id: string }[];
+    await admin('DELETE', `/consumers/bob/key-auth/${key?.id}`);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByText('Your key is no longer valid.').waitFor();
   });
 });
