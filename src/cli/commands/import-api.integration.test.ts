@@ -73,7 +73,7 @@ test('services and routes are created, and serve', async () => {
   const { code, output } = await cli(document(), '--tags', 'shop', '--validate');
   assert.equal(code, 0, output);
   assert.match(output, /^service shop: created$/m);
-  assert.match(output, /^6 created, 0 updated, 0 unchanged$/m);
+  assert.match(output, /^7 created, 0 updated, 0 unchanged$/m);
   assert.deepEqual(await ask('/v1/orders?x=1'), [200, '/v1/orders?x=1']);
   assert.deepEqual(await ask('/v1/orders/7'), [200, '/v1/orders/7']);
   assert.equal((await ask('/v1/orders/seven'))[0], 400);
@@ -81,6 +81,8 @@ test('services and routes are created, and serve', async () => {
   assert.equal((await ask('/v1/orders/7/more'))[0], 404);
   assert.equal((await ask('/orders'))[0], 404);
   assert.deepEqual((await gateway.admin('GET', '/routes/getOrder')).body['tags'], ['shop']);
+  const reference = (await gateway.admin('GET', '/apis/shop/reference')).body;
+  assert.equal((reference['operations'] as readonly unknown[]).length, 3);
 });
 
 test('a second run changes nothing; what was set by hand stays', async () => {
@@ -88,10 +90,10 @@ test('a second run changes nothing; what was set by hand stays', async () => {
   const before = (await gateway.admin('GET', '/services/shop')).body;
   const { code, output } = await cli(document(), '--tags', 'shop', '--validate');
   assert.equal(code, 0, output);
-  assert.equal(output.trim(), '0 created, 0 updated, 6 unchanged');
+  assert.equal(output.trim(), '0 created, 0 updated, 7 unchanged');
   assert.deepEqual((await gateway.admin('GET', '/services/shop')).body, before);
   const untagged = await cli(document(), '--validate');
-  assert.equal(untagged.output.trim(), '0 created, 0 updated, 6 unchanged', 'tags are kept when none are given');
+  assert.equal(untagged.output.trim(), '0 created, 0 updated, 7 unchanged', 'tags are kept when none are given');
 });
 
 test('a changed document updates what differs, and reports routes that it no longer has', async () => {

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { planOf } from '../../control/apis/plan/plan-api.ts';
+import { apiFields } from '../../control/apis/plan/plan-import.ts';
 import { SchemaError } from '../../plugin-kit/json-schema/index.ts';
 import { readDocument } from '../../plugin-kit/openapi/index.ts';
+import { maxApiDocument } from '../../shared/entities/apis.ts';
 import { AdminClient } from '../admin-api/admin-client.ts';
 import { findAdmin } from '../admin-api/find-admin.ts';
 import { CliError } from '../cli-error.ts';
@@ -31,7 +33,10 @@ export async function importApi(context: CommandContext): Promise<number> {
     context.out(declarativeText(plan));
     return 0;
   }
-  await applyPlan(plan, new AdminClient(findAdmin(context)), context.out);
+  const tooLarge = text.length > maxApiDocument;
+  const api = tooLarge ? null : apiFields(readDocument(text), text);
+  await applyPlan(plan, api, new AdminClient(findAdmin(context)), context.out);
+  if (tooLarge) context.out(`the document has more than ${maxApiDocument} characters, so no reference is shown`);
   return 0;
 }
 

@@ -7,9 +7,14 @@ import { CliError } from '../cli-error.ts';
 type Outcome = 'created' | 'updated' | 'unchanged';
 
 /**
- * Writes the differences. An existing entity keeps the fields that the document does not set. A second run changes nothing.
+ * Writes the differences. `api`: fields of the API that stands for the document; null: there is none. An existing entity keeps the fields that the document does not set. A second run changes nothing.
  */
-export async function applyPlan(plan: Plan, admin: AdminClient, out: (line: string) => void): Promise<void> {
+export async function applyPlan(
+  plan: Plan,
+  api: JsonObject | null,
+  admin: AdminClient,
+  out: (line: string) => void,
+): Promise<void> {
   const counts: Record<Outcome, number> = { created: 0, updated: 0, unchanged: 0 };
   const put = async (what: string, path: string, fields: JsonObject): Promise<string> => {
     const { outcome, id } = await writeEntity(admin, path, fields);
@@ -29,6 +34,9 @@ export async function applyPlan(plan: Plan, admin: AdminClient, out: (line: stri
     for (const { id, fields } of route.plugins) {
       await put(`plugin ${fields['name']} of ${route.name}`, `/plugins/${id}`, { ...fields, route: { id: routeId } });
     }
+  }
+  if (api !== null) {
+    await put(`api ${plan.service}`, `/apis/${encodeURIComponent(plan.service)}`, { ...api, ...service });
   }
   await reportLeftOvers(plan, admin, servicePath, out);
   out(`${counts.created} created, ${counts.updated} updated, ${counts.unchanged} unchanged`);

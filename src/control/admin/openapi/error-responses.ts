@@ -31,6 +31,7 @@ const descriptions: Readonly<Record<string, { readonly description: string; read
   409: { description: 'Another entity has this unique value.', schema: 'coded_error' },
   413: { description: 'The body is larger than the limit.', schema: 'plain_error' },
   415: { description: 'The content type is neither JSON nor a form.', schema: 'plain_error' },
+  422: { description: 'What is stored cannot be shown in this form; the message says why.', schema: 'plain_error' },
   429: {
     description:
       'Too many wrong tokens from this address, or busy with another request of this kind; retry after `Retry-After`.',

@@ -29,7 +29,8 @@ export function planImport(text: string, options: PlanOptions): PlannedImport {
   }
 }
 
-function apiFields(document: JsonObject, text: string): JsonObject {
+/** The fields of the API that stands for the document. */
+export function apiFields(document: JsonObject, text: string): JsonObject {
   const { title, version } = isJsonObject(document['info']) ? document['info'] : {};
   return {
     title: typeof title === 'string' && title !== '' ? title.slice(0, 1024) : null,
