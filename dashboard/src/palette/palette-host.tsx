@@ -2,7 +2,8 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { onPaletteRequest, type PaletteKind, requestPalette } from './palette-request.ts';
 import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 
-const PaletteDialog = lazy(() => import('./palette-dialog.tsx'));
+const loadDialog = () => import('./palette-dialog.tsx');
+const PaletteDialog = lazy(loadDialog);
 
 /** Listens for the shortcuts. The palette itself is loaded when it is opened for the first time. */
 export function PaletteHost() {
@@ -10,6 +11,8 @@ export function PaletteHost() {
   useEffect(() => onPaletteRequest(setOpen), []);
   useEffect(() => {
     function onKey(event: KeyboardEvent): void {
+      // Loaded while the second key of the shortcut is pressed, so that no text is lost that is typed at once.
+      if (event.key === 'Control' || event.key === 'Meta') void loadDialog().catch(() => undefined);
       if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
       if (event.key !== 'k' && event.key !== '/') return;
       event.preventDefault();
