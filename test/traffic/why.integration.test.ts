@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { answer, answerEach } from '../support/raw-backend.ts';
 import { openClient } from '../support/raw-client.ts';
@@ -45,7 +46,12 @@ before(async () => {
   await route('small', 'request-size-limiting', { allowed_payload_size: 10, size_unit: 'bytes' });
   await route('secure', null, {}, { protocols: ['https'] });
   await route('transformed', 'response-transformer', { add: { json: ['a:b'] }, max_body_size: 1000 });
+  const schema = JSON.stringify({ type: 'object' });
+  await route('validated', 'request-validator', { version: 'draft4', body_schema: schema });
+  await route('granted', 'oauth2', { enable_client_credentials: true });
   await rig.write('PUT', '/consumers/ann', {});
+  await route('tokens', 'jwt', { claims_to_verify: ['exp'] });
+  await rig.write('POST', '/consumers/ann/jwt', { key: 'ann', algorithm: 'HS256', secret: 'secret-of-ann' });
   await rig.write('POST', '/consumers/ann/key-auth', { key: 'key-of-ann' });
 });
 after(() => rig.close());
@@ -95,6 +101,22 @@ async function checked(record: Record, { status, reason, cause, settings = [] }:
 }
 
 describe('the reason of an error', () => {
+  it('401 of a plugin whose answer has no message, but a description', async () => {
+    await checked(await recorded(head('GET', '/granted/1'), '/granted/1'), {
+      status: 401,
+      reason: /^The plugin oauth2 answered 401: The access token is missing\.$/,
+      cause: ['plugins', 'oauth2', 'config'],
+    });
+    const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ iss: 'ann', exp: 1_000_000_000 })}`;
+    const token = `${signed}.${createHmac('sha256', 'secret-of-ann').update(signed).digest('base64url')}`;
+    await checked(await recorded(head('GET', '/tokens/1', `Authorization: Bearer ${token}`), '/tokens/1'), {
+      status: 401,
+      reason: /^The plugin jwt answered 401: exp: token expired\.$/,
+      cause: ['plugins', 'jwt', 'config'],
+    });
+  });
+
   it('403 of a group, and of an address', async () => {
     await checked(await recorded(head('GET', '/members/1', 'apikey: key-of-ann'), '/members/1'), {
       status: 403,
@@ -138,6 +160,12 @@ describe('the reason of an error', () => {
       status: 413,
       reason: /^The plugin request-size-limiting answered 413: Request size limit exceeded\.$/,
       cause: plugin,
+    });
+    const gzip = ['Content-Encoding: gzip', 'Content-Type: application/json', 'Content-Length: 2'];
+    await checked(await recorded(`${head('POST', '/validated/1', ...gzip)}{}`, '/validated/1'), {
+      status: 400,
+      reason: /^The plugin request-validator answered 400: The body does not match its Content-Encoding\.$/,
+      cause: ['plugins', 'request-validator', 'config'],
     });
     const small = `b\r\n${'x'.repeat(11)}\r\n`;
     await checked(await recorded(head('POST', '/small/2', chunked) + small, '/small/2'), {

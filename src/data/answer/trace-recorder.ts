@@ -58,7 +58,8 @@ export class TraceRecorder implements Trace {
     this.end(this.#plugin, result === undefined ? undefined : { decided: `status ${result.status}` });
   }
 
-  pluginFailed(): void {
+  /** `_reply`: with which the request is answered; undefined: it continues. */
+  pluginFailed(_reply?: Reply): void {
     this.end(this.#plugin, { decided: 'failed' });
   }
 

@@ -29,7 +29,12 @@ export function failedReply(
   phase: keyof PluginPhases,
   error: unknown,
 ): Reply {
-  exchange.trace?.pluginFailed();
+  const reply = replyTo(exchange, instance, phase, error);
+  exchange.trace?.pluginFailed(reply);
+  return reply;
+}
+
+function replyTo(exchange: Exchange, instance: PluginInstance, phase: keyof PluginPhases, error: unknown): Reply {
   if (error instanceof RequestBodyTooLarge)
     return refuse(errors.payloadTooLarge.status, errors.payloadTooLarge.message);
   if (error instanceof BodyMemoryExhausted)

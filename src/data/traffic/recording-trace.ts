@@ -32,6 +32,11 @@ export class RecordingTrace extends ExplainRecorder {
     super.pluginEnds(result);
   }
 
+  override pluginFailed(reply?: Reply): void {
+    if (reply !== undefined) this.reply = reply;
+    super.pluginFailed(reply);
+  }
+
   protected override routed(): void {
     this.wasRouted = true;
   }

@@ -13,7 +13,7 @@ export function answerPart(explained: Explained): AnswerPart {
     who,
     status: answer?.status ?? null,
     error: x.error === null ? null : { code: x.error.code, message: x.error.message, cause: x.failureCause || null },
-    message: answer === null ? null : messageIn(answer.beginning),
+    message: answer === null ? null : messageIn(answer.beginning, answer.status),
     headers: answer === null ? {} : maskedHeaders(x, answer.block),
     trailers: answer === null ? {} : maskedHeaders(x, answer.trailers),
     body_bytes: answer?.bytes ?? 0,
@@ -41,17 +41,36 @@ function textOf(body: Uint8Array, truncated: boolean): string | null {
 
 const maxMessageSize = 300;
 
-/** The `message` of the JSON that plugins answer with. */
-function messageIn(body: string): string | null {
+const firstError = 400;
+/** Members of JSON errors that are a sentence for people: of Kong, OAuth 2, and RFC 9457. */
+const sentences = ['message', 'error_description', 'detail', 'title', 'error'] as const;
+/** Of an error that is an object of problems by name, such as `{"exp":"token expired"}` of jwt. */
+const maxProblems = 3;
+
+/** What the JSON that plugins answer with says to people. Other answers than errors may contain secrets, such as tokens. */
+function messageIn(body: string, status: number): string | null {
   // An exception takes longer than all the rest of a record.
   if (!body.startsWith('{')) return null;
   try {
-    const value: unknown = JSON.parse(body);
-    const message = (value as { readonly message?: unknown } | null)?.message;
-    return typeof message === 'string' ? message.slice(0, maxMessageSize) : null;
+    const value = Object(JSON.parse(body)) as Readonly<Record<string, unknown>>;
+    const said = status < firstError ? value['message'] : sentences.map((name) => value[name]).find(isText);
+    if (isText(said)) return said.slice(0, maxMessageSize);
+    const problems = Object.entries(value);
+    if (status < firstError || problems.length > maxProblems || !problems.every(([, problem]) => isText(problem)))
+      return null;
+    return (
+      problems
+        .map(([name, problem]) => `${name}: ${problem}`)
+        .join(', ')
+        .slice(0, maxMessageSize) || null
+    );
   } catch {
     return null;
   }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
 function answerer({ x, recorder, answer }: Explained): { readonly by: AnsweredBy; readonly who: string | null } {

@@ -6,6 +6,7 @@ import { routeLabel } from './route-label.ts';
 import { answerTooLarge, bodyTooLarge, clientLeft } from './why-ended.ts';
 
 const firstFailure = 400;
+const firstFault = 500;
 
 /** Why the answer is an error; null: it is none. */
 export function whyOf(explained: Explained, answer: AnswerPart): Why | null {
@@ -17,7 +18,8 @@ export function whyOf(explained: Explained, answer: AnswerPart): Why | null {
   if (error !== null) return whyError(error, explained);
   if (by === 'plugin') {
     const said = message === null ? '' : `: ${message}`;
-    const failed = hasFailed(explained, who);
+    // A body that a plugin cannot read is a fault of the request: 400, 413 or 415.
+    const failed = status >= firstFault && hasFailed(explained, who);
     const what = failed ? 'failed, so the request was answered' : 'answered';
     return {
       sentence: `The plugin ${who ?? ''} ${what} ${status}${said}.`.replace('  ', ' '),
