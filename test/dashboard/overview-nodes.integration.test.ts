@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { clusterCertificate } from '../../src/shared/tls/self-signed.ts';
 import { skipWithoutChromium, startDashboardRig } from '../support/dashboard.ts';
+import { startTestGateway } from '../support/gateway.ts';
 import { skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
 
 const skip = skipWithoutChromium();
 
@@ -41,6 +43,25 @@ describe('the overview of other nodes', { skip, timeout: 120_000 }, () => {
     } finally {
       await server.stop();
     }
+  });
+
+  test('while the gateway is stopped, the page says so and keeps what it shows, and continues by itself', async () => {
+    await using rig = await startDashboardRig();
+    assert.equal((await rig.gateway.admin('PUT', '/services/orders', { url: 'http://orders.test' })).status, 200);
+    for (let at = 0; at < 3; at++) await fetch(`${rig.gateway.proxyUrl}/nowhere`);
+    await using desk = await rig.open('/');
+    const { page } = desk;
+    const requests = page.getByRole('region', { name: 'Requests', exact: true });
+    await requests.getByText('3 in the last minute').waitFor();
+    await rig.gateway.stop();
+    await page.getByText(/^No connection, as of/).waitFor();
+    await requests.getByText('3 in the last minute').waitFor();
+    await page.getByText('the page reconnects by itself').waitFor();
+    await desk.check('an overview without a gateway');
+    await using next = await startTestGateway({ env: { KONG_ADMIN_GUI_LISTEN: new URL(rig.url).host } });
+    await page.getByText('Live', { exact: true }).first().waitFor();
+    await fetch(`${next.proxyUrl}/nowhere`);
+    await until(async () => !(await requests.innerText()).includes('3 in the last minute'));
   });
 
   test('a control plane says that it carries no requests, and begins with the last hour', async () => {

@@ -213,21 +213,6 @@ describe('the overview page', { skip, timeout: 240_000 }, () => {
     assert.ok(total > 10_000 && total < 350_000, `${total} bytes`);
   });
 
-  test('says that there is no connection, keeps what it shows, and continues without a gap', async () => {
-    await using other = await rig.open('/?range=1h');
-    const on = other.page;
-    await row('Routes', 'orders', on).waitFor();
-    const cut = '**/api/**';
-    await on.route(cut, (route) => route.abort('connectionrefused'));
-    await setHidden(on, true);
-    await setHidden(on, false);
-    await on.getByText(/^No connection, as of/).waitFor();
-    await row('Routes', 'orders', on).waitFor();
-    await other.check('an overview without a connection');
-    await on.unroute(cut);
-    await on.getByText('Live', { exact: true }).first().waitFor();
-  });
-
   test('the memory of an open page does not grow with the seconds', async () => {
     await using other = await rig.open('/config/services');
     const feed = await feedOverview(other.page);
