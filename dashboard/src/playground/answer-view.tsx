@@ -5,7 +5,7 @@ import type { ExplainedAnswer, Explanation, HeaderValues } from './explained.ts'
 
 /** The answer, why it is that, and everything that happened on the way. */
 export function AnswerView({ answer }: { readonly answer: ExplainedAnswer }) {
-  const { status, headers, body, explanation } = answer;
+  const { status, headers, body, explanation, problem } = answer;
   return (
     <>
       <section className="card card-pad stack" aria-labelledby="answer-title">
@@ -13,7 +13,7 @@ export function AnswerView({ answer }: { readonly answer: ExplainedAnswer }) {
           Answer
           <span className={`badge ${badgeOf(status)}`}>{status ?? 'none'}</span>
         </h2>
-        <p role="status">{explanation?.summary ?? 'The request was refused before it could be explained.'}</p>
+        <p role="status">{explanation?.summary ?? problemText(problem)}</p>
         {explanation?.why != null && <Why why={explanation.why} />}
         <Headers headers={headers} />
         {body !== null && <Body body={body} bytes={explanation?.answer.body_bytes ?? null} />}
@@ -21,6 +21,11 @@ export function AnswerView({ answer }: { readonly answer: ExplainedAnswer }) {
       {explanation !== null && <ExplanationView explanation={explanation} />}
     </>
   );
+}
+
+function problemText(problem: string | null): string {
+  if (problem === null) return 'The request was refused before it could be explained.';
+  return `There is ${problem.startsWith('no ') ? '' : 'no answer: '}${problem}. The request may have been carried out.`;
 }
 
 function badgeOf(status: number | null): string {

@@ -8,6 +8,8 @@ export interface ExplainedAnswer {
     readonly truncated: boolean;
   } | null;
   readonly explanation: Explanation | null;
+  /** Why there is no answer to a request that was sent. */
+  readonly problem: string | null;
 }
 
 export type HeaderValues = Readonly<Record<string, string | readonly string[]>>;

@@ -37,10 +37,7 @@ const descriptions: Readonly<Record<string, { readonly description: string; read
       'Too many wrong tokens from this address, or busy with another request of this kind; retry after `Retry-After`.',
     schema: 'plain_error',
   },
-  504: {
-    description: 'No answer in time. Of a write: the change is stored, and not every worker has applied it yet.',
-    schema: 'plain_error',
-  },
+  504: { description: 'The change is stored, and not every worker has applied it in time.', schema: 'plain_error' },
   503: { description: 'Temporarily unavailable; retry after `Retry-After`, if present.', schema: 'plain_error' },
   500: { description: 'A fault of the gateway or its database; the error log has the cause.', schema: 'plain_error' },
 };

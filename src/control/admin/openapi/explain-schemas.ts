@@ -77,7 +77,7 @@ export const explainRequestSchema: JsonObject = {
 /** The answer of `POST /explain`. */
 export const explainedAnswerSchema: JsonObject = {
   type: 'object',
-  required: ['status', 'headers', 'body', 'explanation'],
+  required: ['status', 'headers', 'body', 'explanation', 'problem'],
   properties: {
     status: { type: ['integer', 'null'], description: 'Null: nothing was answered, as in a dry run.' },
     headers: { type: 'object', description: 'Those of the answer; secrets are masked.' },
@@ -93,6 +93,10 @@ export const explainedAnswerSchema: JsonObject = {
     explanation: {
       type: ['object', 'null'],
       description: 'The document of `sluicegate explain`; null: the request was refused before it could be explained.',
+    },
+    problem: {
+      type: ['string', 'null'],
+      description: 'Why there is no answer to a request that was sent: it may have been carried out.',
     },
   },
 };

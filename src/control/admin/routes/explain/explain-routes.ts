@@ -6,7 +6,7 @@ import { type AdminRequest, type AdminRoute, type Answer, ok } from '../../http/
 import { plainError } from '../../http/http-error.ts';
 import { refusing } from '../static-responses.ts';
 import { readExplainRequest } from './explain-request.ts';
-import { ExplainSender } from './explain-sender.ts';
+import { ExplainSender, type Unanswered } from './explain-sender.ts';
 
 /** The body as JSON: 1 MiB in base64, or in text of which many characters are escaped, and the head. */
 const maxBodySize = 8 * 1024 * 1024;
@@ -38,7 +38,7 @@ export function explainRoutes({
             entity: 'explained_answer',
             bodyEntity: 'explain_request',
             takesBody: true,
-            otherStatuses: [503, 504],
+            otherStatuses: [503],
           },
         },
       },
@@ -53,17 +53,19 @@ async function explain(sender: ExplainSender, { body, trail, caller }: AdminRequ
   return { ...ok(shown(await sender.send(request, caller, client))), headers: { 'cache-control': 'no-store' } };
 }
 
-function shown(answer: ExplainedAnswer): JsonObject {
+function shown(answer: ExplainedAnswer | Unanswered): JsonObject {
+  // It may have been carried out, so it leaves an audit record: the answer is a success.
+  if ('problem' in answer) return { status: null, headers: {}, body: null, explanation: null, problem: answer.problem };
   const explanation = explanationOf(answer);
   if (explanation === null) {
     // Refused before it could be explained: overload, or a head that no request may have.
     const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, value ?? '']));
     const body = { text: answer.body.toString('utf8'), truncated: false };
-    return { status: answer.status, headers: headers as JsonObject, body, explanation: null };
+    return { status: answer.status, headers: headers as JsonObject, body, explanation: null, problem: null };
   }
   const { body = null, ...rest } = objectIn(explanation, 'answer');
   const { status = null, headers = {} } = rest;
-  return { status, headers, body, explanation: { ...explanation, answer: rest } };
+  return { status, headers, body, explanation: { ...explanation, answer: rest }, problem: null };
 }
 
 function explanationOf({ status, body }: ExplainedAnswer): JsonObject | null {

@@ -17,6 +17,14 @@ const maxShownBody = 262_144;
 /** Maximum bytes of an explanation with that body in base64. */
 const maxAnswer = 16 * 1024 * 1024;
 
+/** The request was sent, and its outcome is unknown. */
+export interface Unanswered {
+  readonly problem: string;
+}
+
+/** Codes of errors before anything was sent. */
+const unsent = /^(?:ECONNREFUSED|EADDRNOTAVAIL|EMFILE|ENFILE|ERR_)/;
+
 export interface ExplainSenderOptions {
   readonly settings: Pick<Settings, 'proxyListen'>;
   /** The debug token. */
@@ -41,10 +49,10 @@ export class ExplainSender {
 
   /**
    * Carries the request out for a caller at that address, which becomes the client's: a rule that admits only the node itself does
-   * not admit the users of its Admin API. Throws 400 without a listener, 503 when there are too many or the listener is
-   * unreachable, 504 after the deadline.
+   * not admit the users of its Admin API. Throws what refuses the request before it is sent: 400 without a
+   * listener, 503 when there are too many or the listener is unreachable.
    */
-  async send(request: ExplainedRequest, caller: Caller, client: string): Promise<ExplainedAnswer> {
+  async send(request: ExplainedRequest, caller: Caller, client: string): Promise<ExplainedAnswer | Unanswered> {
     const { requestKey, closing, deadline = defaultDeadline } = this.#options;
     const endpoint = this.#endpoint(request.secure);
     const parameters = `; body=${maxShownBody}; caller=${client}; key=${requestKey}`;
@@ -54,10 +62,12 @@ export class ExplainSender {
       try {
         return await sendExplained(request, endpoint, { parameters, idleTimeout: deadline, maxAnswer, signal });
       } catch (error) {
-        if (late.aborted) throw plainError(504, `no answer within ${deadline / 1000} seconds`);
-        // Never the error's own text: it may show the address of a listener only, but nothing guarantees that.
         const { code } = Object(error) as { readonly code?: unknown };
-        throw plainError(503, `no answer from the proxy listener${typeof code === 'string' ? ` (${code})` : ''}`);
+        const named = typeof code === 'string' ? ` (${code})` : '';
+        if (late.aborted) return { problem: `no answer within ${deadline / 1000} seconds` };
+        if (typeof code === 'string' && unsent.test(code)) throw plainError(503, `no proxy listener to reach${named}`);
+        // The error's own text is not shown: nothing guarantees what is in it.
+        return { problem: `the connection to the proxy listener was lost${named}` };
       }
     });
     if (result !== overloaded) return result;
