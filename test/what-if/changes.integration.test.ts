@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { CertificateAuthority } from '../support/certificate-authority.ts';
+import { openHttp2 } from '../support/http2-client.ts';
 import { answer, answerEach } from '../support/raw-backend.ts';
 import { type Json, startWhatIfRig, summary, type WhatIfRig } from './what-if-rig.fixture.ts';
 
@@ -14,7 +16,11 @@ before(async () => {
       connection.end('HTTP/1.1 418 Teapot\r\nContent-Length: 0\r\n\r\n');
       return null;
     }),
-    env: { KONG_TRUSTED_IPS: '127.0.0.1', KONG_REAL_IP_HEADER: 'X-Real-IP' },
+    env: {
+      KONG_PROXY_LISTEN: '127.0.0.1:0, 127.0.0.1:0 http2 ssl',
+      KONG_TRUSTED_IPS: '127.0.0.1',
+      KONG_REAL_IP_HEADER: 'X-Real-IP',
+    },
     route: { paths: ['/users'] },
   });
   await rig.write('PUT', '/services/other', { url: `${rig.backend.url}/v2` });
@@ -30,6 +36,8 @@ before(async () => {
 });
 after(() => rig.close());
 beforeEach(() => rig.forget());
+
+const authorityId = '6f1b1b1e-5b3c-4b7e-9a53-6a6f6b0a0002';
 
 const addToUsers = (name: string, config: object = {}) => ({
   method: 'POST',
@@ -104,6 +112,43 @@ describe('POST /what-if', () => {
     await rig.kept(2);
     const report = await rig.whatIf([addToUsers('ip-restriction', { deny: ['10.1.0.0/16'] })]);
     assert.deepEqual(summary(report), ['1: 200 backend of all -> 403 ip-restriction of all']);
+  });
+
+  it('checks passwords', async () => {
+    await rig.write('POST', '/consumers/ann/basic-auth', { username: 'ann', password: 'right' });
+    const login = (password: string): string =>
+      `Authorization: Basic ${Buffer.from(`ann:${password}`).toString('base64')}\r\n`;
+    await rig.send('/users/1', login('right'));
+    await rig.send('/users/1', login('wrong'));
+    await rig.kept(2);
+    const report = await rig.whatIf([addToUsers('basic-auth')]);
+    assert.deepEqual(summary(report), ['1: 200 backend of all -> 401 basic-auth of all']);
+    assert.equal(report.requests.undecided, 0);
+  });
+
+  it('knows how a request came: over HTTP/2 and TLS, with its server name', async () => {
+    await rig.send('/users/1');
+    await using client = await openHttp2(rig.gateway.proxyTlsPort, true);
+    assert.equal((await client.request('/users/2', { headers: { ':authority': 'a.test' } })).status, 200);
+    rig.count(1);
+    await rig.kept(2);
+    const https = await rig.whatIf([{ method: 'PATCH', path: '/routes/all', body: { protocols: ['https'] } }]);
+    assert.deepEqual(summary(https), ['1: 200 backend of all -> 426 gateway of all']);
+    const names = (snis: readonly string[]) =>
+      rig.whatIf([{ method: 'PATCH', path: '/routes/all', body: { protocols: ['https'], snis } }]);
+    assert.deepEqual(summary(await names(['b.test'])), [
+      '1: 200 backend of all -> 404 gateway of no route',
+      '1: 200 backend of all -> 426 gateway of all',
+    ]);
+    using authority = new CertificateAuthority();
+    const certificate = await rig.whatIf([
+      { method: 'POST', path: '/ca_certificates', body: { id: authorityId, cert: authority.cert } },
+      addToUsers('mtls-auth', { ca_certificates: [authorityId] }),
+    ]);
+    assert.ok(
+      certificate.undecided.some(({ reason }: Json) => /had not requested/.test(reason)),
+      JSON.stringify(certificate),
+    );
   });
 
   it('finds no route when the route is deleted, and says which is nearest', async () => {

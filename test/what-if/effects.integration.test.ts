@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -90,24 +89,28 @@ describe('a dry run', () => {
     await rig.write('DELETE', `/plugins/${id}`);
   });
 
-  it('writes no file, opens no connection and does not end the process', async () => {
+  it('writes no file, opens no connection and starts nothing', async () => {
+    const files = ['file', 'write stream', 'open sync', 'open', 'write file', 'remove'];
+    const network = ['connect', 'tls', 'http2', 'fetch', 'datagram', 'listen', 'lookup', 'resolve', 'txt'];
+    const processes = ['spawn', 'kill', 'exit', 'thread'];
+    const all = [...files, ...network, ...processes];
+    await writeFile(join(folder, 'as the header says.kept'), '');
+    for (const does of all) await rig.send('/', `X-Does: ${does}\r\n`);
+    await rig.kept(all.length);
+    const report = await rig.whatIf([add('as the header says')]);
+    assert.deepEqual(
+      report.undecided.map(({ reason, plugin, count }: Json) => [reason, plugin, count]),
+      [
+        ['It depends on an answer from outside of the gateway, which a dry run does not ask for.', 'busybody', 9],
+        ['It would write a file, which a dry run does not.', 'busybody', 6],
+        ['It would start a process or a thread, which a dry run does not.', 'busybody', 4],
+      ],
+    );
+    assert.equal(report.changed, 0);
+    await rig.forget();
     await sent(1);
-    for (const [does, reason] of [
-      ['file', /write a file/],
-      ['connect', /outside of the gateway/],
-      ['exit', /start a process/],
-    ] as const) {
-      const report = await rig.whatIf([add(does)]);
-      assert.deepEqual(
-        report.undecided.map(({ plugin, count }: Json) => [plugin, count]),
-        [['busybody', 1]],
-        does,
-      );
-      assert.match(report.undecided[0].reason, reason);
-    }
     assert.deepEqual(summary(await rig.whatIf([add('log-phase')])), ['1: 200 backend of all -> 202 busybody of all']);
-    assert.equal(existsSync(join(folder, 'file')), false);
-    assert.equal(existsSync(join(folder, 'log-phase')), false);
+    assert.deepEqual(await readdir(folder), ['as the header says.kept']);
     assert.equal(connections, 0);
   });
 
@@ -127,9 +130,13 @@ describe('a dry run', () => {
     await sent(1);
     const filled = await rig.gateway.admin('POST', '/what-if', { changes: [add('fill')] });
     assert.equal(filled.status, 200, JSON.stringify(filled.body));
-    assert.equal((filled.body as Json).requests.replayed, 0);
+    const { replayed, undecided } = (filled.body as Json).requests;
+    // A slow machine reaches the end of the time before that of the memory.
+    assert.equal(replayed, undecided);
+    assert.match((filled.body as Json).note ?? '1 of 1 requests were repeated', /^[01] of 1 requests were repeated/);
     const crashed = await rig.gateway.admin('POST', '/what-if', { changes: [add('crash')] });
-    assert.ok([200, 503].includes(crashed.status), JSON.stringify(crashed.body));
+    assert.equal(crashed.status, 200, JSON.stringify(crashed.body));
+    assert.deepEqual(summary(crashed.body), ['1: 200 backend of all -> 202 busybody of all']);
     assert.equal(await rig.send('/'), 200);
   });
 

@@ -18,6 +18,8 @@ export interface WhatIfRig extends Rig {
   send(path: string, lines?: string, method?: string, body?: string): Promise<number>;
   /** The same; returns the body of the answer. */
   read(path: string): Promise<string>;
+  /** So many requests were sent in another way. */
+  count(requests: number): void;
   /** Waits until so many requests are kept. */
   kept(count: number): Promise<void>;
   /** Waits for the records of all requests, and forgets them. */
@@ -43,6 +45,9 @@ export async function startWhatIfRig(options: RigOptions = {}): Promise<WhatIfRi
     },
     async read(path) {
       return (await exchange(path, '', 'GET', '')).body.toString();
+    },
+    count(requests) {
+      sent += requests;
     },
     async kept(count) {
       await until(async () => (await recorder()).kept === count);

@@ -54,7 +54,9 @@ const boot = workerData as DryRunBoot;
 // On Linux each thread has its own priority: requests come first.
 if (process.platform === 'linux') setPriority(19);
 showPluginCalls(workerVitals(boot.vitals, 0));
+// What a plugin throws later decides nothing.
 process.on('unhandledRejection', () => {});
+process.on('uncaughtException', () => {});
 try {
   await run(boot);
 } catch (error) {

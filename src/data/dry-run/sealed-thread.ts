@@ -17,6 +17,9 @@ const writers =
 const openers = new Set(['open', 'openSync', 'openAsBlob']);
 const starters = ['exec', 'execFile', 'execFileSync', 'execSync', 'fork', 'spawn', 'spawnSync'];
 
+/** Threads of the gateway's own that only calculate: password hashes, and bodies. */
+const calculators: ReadonlySet<string> = new Set(['sluicegate-passwords', 'bodies']);
+
 /**
  * From now on nothing leaves this thread: no connection, no datagram, no query of a name server, no file, no process, no thread. Call it
  * before plugins are loaded. `attempted` is called for each attempt. A connection and a query never end, so that no plugin continues
@@ -53,9 +56,10 @@ export function sealThread(attempted: (effect: Effect) => void): void {
     }
   }
   for (const name of starters) (childProcess as unknown as Functions)[name] = refusing('processes');
-  (workerThreads as unknown as Functions)['Worker'] = class {
-    constructor() {
-      refusing('processes')();
+  workerThreads.Worker = class extends workerThreads.Worker {
+    constructor(script: string | URL, options: workerThreads.WorkerOptions = {}) {
+      if (!calculators.has(options.name ?? '')) refusing('processes')();
+      super(script, options);
     }
   };
   process.kill = refusing('processes') as typeof process.kill;
