@@ -201,6 +201,12 @@ describe('POST /what-if', () => {
     await rig.kept(1);
     const report = await rig.whatIf([{ method: 'PATCH', path: '/routes/all', body: { tags: ['x'] } }]);
     assert.deepEqual([report.changed, report.requests.undecided], [0, 0]);
+    // Spans and log records are not sent.
+    const reporting = await rig.whatIf([
+      addToUsers('zipkin', { http_endpoint: 'http://127.0.0.1:1/', sample_ratio: 1 }),
+      addToUsers('http-log', { http_endpoint: 'http://127.0.0.1:1/' }),
+    ]);
+    assert.deepEqual([reporting.changed, reporting.requests.undecided], [0, 0]);
   });
 
   it('takes the whole config as a document, in JSON and YAML', async () => {
@@ -271,6 +277,15 @@ describe('what cannot be decided', () => {
         count: 1,
       },
     ]);
+  });
+
+  it('is a request whose size is not known', async () => {
+    await rig.send('/users/1', 'Transfer-Encoding: chunked\r\n', 'POST', '1\r\nx\r\n0\r\n\r\n');
+    await rig.send('/users/1', 'Content-Length: 1\r\n', 'POST', 'x');
+    await rig.kept(2);
+    const report = await rig.whatIf([addToUsers('request-size-limiting', { allowed_payload_size: 1 })]);
+    assert.deepEqual([report.changed, report.requests.undecided], [0, 1]);
+    assert.equal(report.undecided[0].plugin, 'request-size-limiting');
   });
 
   it('is a request that had another result than it has now', async () => {

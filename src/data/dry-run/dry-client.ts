@@ -41,9 +41,17 @@ export class DryClient implements Downstream {
     this.#events.undecided({ reason: 'It depends on the body of the request, which is not recorded.', plugin });
   }
 
+  /** A plugin limits a body of undeclared length. */
+  limitBody(x: Exchange): void {
+    const plugin = x.plan.access[x.accessAt]?.name ?? null;
+    this.#events.undecided({
+      reason: 'It depends on the size of the body, which the request does not declare.',
+      plugin,
+    });
+  }
+
   flush(): void {}
   sendInformational(): void {}
-  limitBody(): void {}
   pauseBody(): void {}
   resumeBody(): void {}
   startTunnel(): void {}

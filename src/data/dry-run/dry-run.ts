@@ -61,6 +61,12 @@ export class DryRun {
       accessLog: null,
       log: { debug() {}, info() {}, warn() {}, error() {} },
     });
+    this.#handler.traffic = {
+      begin: (x) => {
+        x.trace = new RecordingTrace(x, this.#zone, false);
+      },
+      finished() {},
+    };
   }
 
   /** What would happen to the request. Requests must come in the order of their time. */
@@ -84,8 +90,6 @@ export class DryRun {
       performance.now(),
     );
     x.draw = raw.draw;
-    // Nothing is traced: spans are sent somewhere.
-    x.trace = new RecordingTrace(x, this.#zone, false);
     this.#backend.attempt = null;
     this.#backend.known = { raw, sentTo: request.sentTo };
     const known = raw.scheme === 'http' || raw.requested;

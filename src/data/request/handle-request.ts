@@ -84,7 +84,7 @@ export interface RequestHandlerParts {
 /** Handles the requests of all clients of a worker, from the parsed head to the access log. */
 export class RequestHandler implements DownstreamHandler {
   /** Null: traffic is not recorded. */
-  traffic: TrafficRecorder | null = null;
+  traffic: Pick<TrafficRecorder, 'begin' | 'finished'> | null = null;
   readonly #parts: RequestHandlerParts;
   readonly #counters: Float64Array;
   readonly #options: ProxyOptions;
