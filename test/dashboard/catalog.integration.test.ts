@@ -136,6 +136,23 @@ describe('the plugin catalog', { skip, timeout: 120_000 }, () => {
     assert.equal(row?.config.burst, 20);
   });
 
+  test('a form has the groups of the README', async () => {
+    await desk.go('/config/plugins/new?name=rate-limiting');
+    await page.getByRole('heading', { name: 'New plugin: rate-limiting' }).waitFor();
+    const groups = await page.locator('form details.more > summary').allInnerTexts();
+    assert.ok(
+      groups.some((title) => /^An even rate \(\d+ fields?\)/.test(title)),
+      groups.join(),
+    );
+    assert.ok(
+      groups.some((title) => /more fields?/.test(title)),
+      groups.join(),
+    );
+    await page.getByText(/^An even rate/).click();
+    await page.locator('#field-config-zone_size').waitFor();
+    await desk.check('an open group');
+  });
+
   test('the examples of all plugins are valid', async () => {
     let count = 0;
     for (const name of finishedPlugins()) {

@@ -113,21 +113,33 @@ export function Fields({ fields, path, folded = false }: FieldsProps) {
   const main = mainFields(fields, path.length === 0);
   const shown = fields.filter((field) => main.has(field) || problemAt(problems, [...path, field.name]) !== undefined);
   const rest = fields.filter((field) => !shown.includes(field));
-  const set = rest.filter(({ name, schema }) => isChanged(getIn(value, [...path, name]), schema)).length;
+  const groups = Map.groupBy(rest, ({ schema }) => schema.group ?? null);
+  const ordered = [...groups].toSorted(([a], [b]) => Number(a === null) - Number(b === null));
+  const setIn = (group: readonly NamedField[]): number =>
+    group.filter(({ name, schema }) => isChanged(getIn(value, [...path, name]), schema)).length;
   return (
     <div className="form-grid">
       {shown.map((field) => one(field, path))}
-      {rest.length > 0 && (
-        <details className="more">
+      {ordered.map(([title, group]) => (
+        <details key={title ?? ''} className="more">
           <summary>
-            {rest.length} more {rest.length === 1 ? 'field' : 'fields'}
-            {set > 0 && <span className="muted"> ({set} set)</span>}
+            {title ?? `${group.length} more ${group.length === 1 ? 'field' : 'fields'}`}
+            <span className="muted">{noteOf(title === null ? null : group.length, setIn(group))}</span>
           </summary>
-          <div className="form-grid">{rest.map((field) => one(field, path))}</div>
+          <div className="form-grid">{group.map((field) => one(field, path))}</div>
         </details>
-      )}
+      ))}
     </div>
   );
+}
+
+/** ` (4 fields, 1 set)`. */
+function noteOf(fields: number | null, set: number): string {
+  const parts = [
+    ...(fields === null ? [] : [`${fields} ${fields === 1 ? 'field' : 'fields'}`]),
+    ...(set === 0 ? [] : [`${set} set`]),
+  ];
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
 const maxUnfolded = 6;

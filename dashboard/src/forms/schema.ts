@@ -19,6 +19,8 @@ export interface FieldSchema {
   /** Schema name of the entity of a foreign field. */
   readonly reference?: string;
   readonly deprecation?: { readonly message?: string };
+  /** Title under which a form shows it; the schemas of the gateway have none. */
+  readonly group?: string;
 }
 
 export interface EntitySchema {

@@ -115,7 +115,7 @@ function setPart(before: unknown, path: readonly (string | number)[], text: stri
 
 /** Without what the reader has to enter: `<id>`, `$ID` and `...`. */
 function withoutPlaceholders(value: unknown): unknown {
-  if (typeof value === 'string') return /^(?:<.*>|\$[A-Za-z_]+|.*\.\.\.)$/.test(value) ? undefined : value;
+  if (typeof value === 'string') return /^(?:<[^<>]*>|\$[A-Za-z_]+|.*\.\.\.)$/.test(value) ? undefined : value;
   if (Array.isArray(value)) return value.map(withoutPlaceholders).filter((item) => item !== undefined);
   if (!isObject(value)) return value;
   const fields = Object.entries(value).map(([name, item]) => [name, withoutPlaceholders(item)] as const);

@@ -16,6 +16,21 @@ export function pluginDocsQuery(name: string) {
   });
 }
 
+/** Null: there is none, or it cannot be read. For what works without it, too. */
+export function optionalReadmeQuery(plugin: string | null) {
+  return queryOptions({
+    queryKey: ['plugin-readme', plugin],
+    queryFn: async ({ client }): Promise<string | null> => {
+      if (plugin === null) return null;
+      return await client.fetchQuery(pluginDocsQuery(plugin)).then(
+        ({ readme }) => readme,
+        () => null,
+      );
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
 /** Instances that are counted; of more, the first. */
 export const instancesQuery = rowsQuery('/plugins', 5000);
 
