@@ -8,6 +8,8 @@ export interface FedOverview {
   renderings(): Promise<number>;
 }
 
+/** Looks at the objects. */
+const samples = 6;
 /** Seconds of traffic that arrive at once. */
 const batch = 10;
 
@@ -51,7 +53,7 @@ export interface LiveObjects {
 
 /**
  * What the scripts of the page hold, after everything that is not used has been collected. Bytes would include the code that the browser
- * compiles while it runs.
+ * compiles while it runs. It hides the page meanwhile.
  */
 export async function liveObjects({ context, page }: DashboardPage): Promise<LiveObjects> {
   const session = await context.newCDPSession(page);
@@ -64,13 +66,27 @@ export async function liveObjects({ context, page }: DashboardPage): Promise<Liv
     });
     return Number(answer.value);
   };
-  await session.send('HeapProfiler.collectGarbage');
-  const found = {
-    objects: (await ask('Object', 'this.length')) + (await ask('Array', 'this.length')),
-    elements: await ask('Array', 'this.reduce((sum, one) => one === this ? sum : sum + one.length, 0)'),
-  };
+  // A hidden page reads nothing, so nothing is on its way after some looks.
+  await setHidden(page, true);
+  const found = { objects: Number.POSITIVE_INFINITY, elements: Number.POSITIVE_INFINITY };
+  for (let at = 0; at < samples; at++) {
+    const objects = (await ask('Object', 'this.length')) + (await ask('Array', 'this.length'));
+    const elements = await ask('Array', 'this.reduce((sum, one) => one === this ? sum : sum + one.length, 0)');
+    found.objects = Math.min(found.objects, objects);
+    found.elements = Math.min(found.elements, elements);
+  }
+  await setHidden(page, false);
   await session.detach();
   return found;
+}
+
+/** As if the user had changed to another tab, or back. */
+export async function setHidden(page: Page, hidden: boolean): Promise<void> {
+  await page.evaluate(
+    `Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });
+     Object.defineProperty(document, 'visibilityState', { value: '${hidden ? 'hidden' : 'visible'}', configurable: true });
+     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`,
+  );
 }
 
 function secondEvent(time: number): string {
