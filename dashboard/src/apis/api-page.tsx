@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { call } from '../api/client.ts';
+import { nodeQuery } from '../api/queries.ts';
 import { ErrorState, LoadingState } from '../components/states.tsx';
 import { ReferenceView } from '../reference/reference-view.tsx';
 import type { Operation, Reference } from '../reference/types.ts';
@@ -22,6 +23,9 @@ export function ApiPage() {
     queryKey: ['reference', id],
     queryFn: ({ signal }) => call<ShownReference>('GET', `/apis/${encodeURIComponent(id)}/reference`, { signal }),
   });
+  const { data: node } = useQuery(nodeQuery);
+  const listeners = node?.configuration['portal_listeners'];
+  const hasPortal = Array.isArray(listeners) && listeners.length > 0;
   if (data === undefined) {
     return error === null ? <LoadingState /> : <ErrorState error={error} retry={() => void refetch()} />;
   }
@@ -36,7 +40,7 @@ export function ApiPage() {
           <h1>{data.title ?? api.name}</h1>
           <p className="row small">
             {data.version !== null && <span className="badge accent">Version {data.version}</span>}
-            <span className="badge">{api.portal ? 'In the portal' : 'Not in the portal'}</span>
+            {hasPortal && <span className="badge">{api.portal ? 'In the portal' : 'Not in the portal'}</span>}
             {(api.tags ?? []).map((tag) => (
               <span key={tag} className="badge">
                 {tag}

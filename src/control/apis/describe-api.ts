@@ -1,13 +1,14 @@
 import type { Row } from '../../shared/entities/entity.ts';
 import { foreignId, isEnabled, text, texts } from '../../shared/entities/row-fields.ts';
+import { iterateRows } from '../admin/lists/iterate-rows.ts';
 import type { StoreReader } from '../store/store.ts';
 import { type Demands, demandsOf } from './demands/demands.ts';
 import { effectivePlugins } from './demands/effective-plugins.ts';
 import { routeOfOperation } from './demands/find-route.ts';
 import type { ApiReference, OperationView } from './reference/api-reference.ts';
 
-/** Routes and plugin instances of one API that are regarded. */
-const maxRows = 5_000;
+/** Routes of one API that are regarded. */
+const maxRoutes = 5_000;
 
 /** An operation, and what the gateway does with its requests. */
 export interface DescribedOperation extends OperationView {
@@ -25,20 +26,28 @@ export interface DescribedApi extends Omit<ApiReference, 'operations'> {
   readonly demands: readonly Demands[];
 }
 
-/** The routes of an API, and the plugin instances that may run for its requests. */
-export interface ApiSurroundings {
+/** The service of an API, and its routes. */
+export interface ApiPlace {
   readonly service: Row | null;
   readonly routes: readonly Row[];
+}
+
+/** With the plugin instances that may run for its requests. */
+export interface ApiSurroundings extends ApiPlace {
   readonly plugins: readonly Row[];
 }
 
-export async function readSurroundings(reader: StoreReader, api: Row): Promise<ApiSurroundings> {
+/** All plugin instances: one that is left out could be the one that forbids something. */
+export async function readPlugins(reader: StoreReader): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for await (const row of iterateRows(reader, 'plugins')) rows.push(row);
+  return rows;
+}
+
+export async function readPlace(reader: StoreReader, api: Row): Promise<ApiPlace> {
   const id = foreignId(api, 'service') ?? '';
-  const [service, routes] = [
-    await reader.get('services', id),
-    await reader.list('routes', { where: { service: id }, limit: maxRows }),
-  ];
-  return { service, routes, plugins: await reader.list('plugins', { limit: maxRows }) };
+  const service = await reader.get('services', id);
+  return { service, routes: await reader.list('routes', { where: { service: id }, limit: maxRoutes }) };
 }
 
 /** `consumer`: whose limits hold; null: those of any consumer without limits of its own. */

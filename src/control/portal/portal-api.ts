@@ -1,6 +1,5 @@
 import { text } from '../../shared/entities/row-fields.ts';
 import { isUuid } from '../../shared/schema/attributes.ts';
-import { ReferenceCache } from '../apis/reference/reference-cache.ts';
 import { StoreError } from '../store/store.ts';
 import { ownKeys } from './own-keys.ts';
 import { isUsageRange, ownUsage } from './own-usage.ts';
@@ -13,7 +12,7 @@ import {
 } from './portal-request.ts';
 import { RequestAllowance } from './request-allowance.ts';
 import { PortalSignIn, type SignedIn } from './sign-in.ts';
-import { listVisibleApis, showVisibleApi } from './visible-apis.ts';
+import { VisibleApis } from './visible-apis.ts';
 
 /** Requests that are worked on at the same time. */
 const maxInFlight = 16;
@@ -25,13 +24,14 @@ const maxInFlight = 16;
 export class PortalApi {
   readonly #deps: PortalDependencies;
   readonly #signIn: PortalSignIn;
-  readonly #references = new ReferenceCache();
+  readonly #apis: VisibleApis;
   readonly #allowance = new RequestAllowance();
   #inFlight = 0;
 
   constructor(deps: PortalDependencies) {
     this.#deps = deps;
     this.#signIn = new PortalSignIn(deps);
+    this.#apis = new VisibleApis(deps.store, deps.entities.byName('acls') !== undefined);
   }
 
   /** `path`: below `/portal/api/`, without the query. Never rejects. */
@@ -52,15 +52,12 @@ export class PortalApi {
     const who = await this.#signIn.of(request);
     const wait = this.#allowance.take(who.consumer.id);
     if (wait > 0) throw new PortalError(429, 'Too many requests', { 'retry-after': String(wait) });
-    const { store, analytics, entities } = this.#deps;
+    const { analytics } = this.#deps;
     const { consumer } = who;
-    const hasAcls = entities.byName('acls') !== undefined;
     if (path === 'me') return this.#me(who);
-    if (path === 'apis') return { data: await listVisibleApis(store, consumer, hasAcls) };
+    if (path === 'apis') return { data: await this.#apis.list(consumer) };
     const id = /^apis\/([^/]+)$/.exec(path)?.[1];
-    if (id !== undefined && isUuid(id)) {
-      return showVisibleApi(store, this.#references, { consumer, id: id.toLowerCase(), hasAcls });
-    }
+    if (id !== undefined && isUuid(id)) return this.#apis.show(id.toLowerCase(), consumer);
     if (path === 'usage') {
       const range = query.get('range') ?? 'day';
       if (!isUsageRange(range)) throw new PortalError(400, 'range must be day or month');

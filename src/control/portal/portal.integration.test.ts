@@ -154,6 +154,32 @@ test('a consumer sees its own usage, and nothing of another one', async () => {
   assert.equal((await get('/portal/api/usage?range=__proto__', keys.ann)).status, 400);
 });
 
+test('of an API, a consumer sees the operations that its routes carry, and only their schemas', async () => {
+  const schemaOf = (name: string) => ({ 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } });
+  const operation = (name: string, group: string) => ({
+    get: {
+      operationId: name,
+      tags: [`tag-of-${name}`],
+      'x-kong-plugin-acl': { config: { allow: [group] } },
+      responses: { '200': { description: 'ok', content: schemaOf(`Schema-of-${name}`) } },
+    },
+  });
+  const mixed = {
+    openapi: '3.1.0',
+    info: { title: 'mixed', version: '1' },
+    servers: [{ url: 'http://127.0.0.1:9' }],
+    tags: [{ name: 'tag-of-open' }, { name: 'tag-of-hidden' }],
+    paths: { '/open': operation('open', 'tea'), '/hidden': operation('hidden', 'coffee') },
+    components: { schemas: { 'Schema-of-open': { type: 'object' }, 'Schema-of-hidden': { type: 'object' } } },
+  };
+  const { body } = await gateway.admin('POST', '/apis/import', { document: JSON.stringify(mixed) });
+  const id = String((body['api'] as Json)['id']);
+  const { text } = await get(`/portal/api/apis/${id}`, keys.ann);
+  assert.match(text, /Schema-of-open/);
+  assert.doesNotMatch(text, /hidden/);
+  await gateway.admin('DELETE', `/apis/${id}`);
+});
+
 test('an API of others and one that does not exist have the same answer', async () => {
   const hidden = await get(`/portal/api/apis/${ids.get('coffee')}`, keys.ann);
   const missing = await get('/portal/api/apis/00000000-0000-4000-8000-000000000000', keys.ann);

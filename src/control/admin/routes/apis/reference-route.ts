@@ -1,5 +1,5 @@
 import { foreignId, text } from '../../../../shared/entities/row-fields.ts';
-import { describeApi, readSurroundings } from '../../../apis/describe-api.ts';
+import { describeApi, readPlace, readPlugins } from '../../../apis/describe-api.ts';
 import type { ReferenceCache } from '../../../apis/reference/reference-cache.ts';
 import type { AdminContext } from '../../crud/admin-context.ts';
 import { segmentOf } from '../../crud/entity-handlers.ts';
@@ -38,7 +38,8 @@ async function shownReference(
   if (document === null) throw plainError(422, 'the API has no document');
   const built = await references.of(document);
   if (!built.ok) throw plainError(422, `the document of the API cannot be shown: ${built.message}`);
-  const surroundings = await readSurroundings(context.store, api);
+  const place = await readPlace(context.store, api);
+  const surroundings = { ...place, plugins: await readPlugins(context.store) };
   const { service } = surroundings;
   return ok({
     api: {
