@@ -66,6 +66,21 @@ describe('POST /what-if', () => {
     assert.doesNotMatch(JSON.stringify(report), /key-of-ann/);
   });
 
+  it('tries a rollback to a version, and leaves the config as it is', async () => {
+    const [before] = (await rig.gateway.admin('GET', '/config/versions?size=1')).body['data'] as Json[];
+    await rig.write('PATCH', '/routes/open', { paths: ['/open', '/since-then'] });
+    await rig.send('/open');
+    await rig.send('/since-then');
+    await rig.kept(2);
+    const { status, body } = await rig.gateway.admin('POST', '/what-if', { version: before.version });
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.deepEqual([body['changed'], body['refused']], [1, 1]);
+    assert.equal(await rig.send('/since-then'), 200);
+    assert.equal((await rig.gateway.admin('POST', '/what-if', { version: 99_999_999 })).status, 404);
+    assert.equal((await rig.gateway.admin('POST', '/what-if', { version: -1 })).status, 400);
+    await rig.write('PATCH', '/routes/open', { paths: ['/open'] });
+  });
+
   it('looks a key up that the change itself creates, and one that it deletes', async () => {
     await rig.send('/users/1', 'apikey: key-of-bob\r\n');
     await rig.send('/users/1', 'apikey: key-of-ann\r\n');

@@ -46,6 +46,11 @@ export const whatIfRequestSchema: JsonObject = {
       type: ['object', 'string'],
       description: 'A declarative document, or its text in YAML or JSON, instead of `changes`. For the role `admin`.',
     },
+    version: {
+      type: 'integer',
+      minimum: 0,
+      description: 'A rollback to this version of the config, instead of `changes`. For the role `admin`.',
+    },
     requests: { type: 'integer', minimum: 1, maximum: 1000, default: 1000, description: 'Maximum number of requests.' },
   },
 };

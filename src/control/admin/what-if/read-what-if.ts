@@ -14,14 +14,16 @@ export type WhatIfRequest = {
   /** Maximum number of recorded requests. */
   readonly requests: number;
 } & (
-  | { readonly changes: readonly ProposedWrite[]; readonly config: null }
-  | { readonly changes: null; readonly config: string | Readonly<Record<string, unknown>> }
+  | { readonly changes: readonly ProposedWrite[]; readonly config: null; readonly version: null }
+  | { readonly changes: null; readonly config: string | Readonly<Record<string, unknown>>; readonly version: null }
+  /** A rollback to this version. */
+  | { readonly changes: null; readonly config: null; readonly version: number }
 );
 
 export const maxRequests = 1_000;
 export const maxChanges = 500;
 const methods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-const known: ReadonlySet<string> = new Set(['changes', 'config', 'requests']);
+const known: ReadonlySet<string> = new Set(['changes', 'config', 'version', 'requests']);
 const knownOfChange: ReadonlySet<string> = new Set(['method', 'path', 'body']);
 const maxPath = 8_192;
 
@@ -31,20 +33,23 @@ type Fields = Readonly<Record<string, unknown>>;
 export function readWhatIf(body: Fields): WhatIfRequest {
   const problems: Record<string, string> = {};
   for (const name of Object.keys(body)) if (!known.has(name)) problems[name] = 'unknown field';
-  const { changes = null, config = null, requests = maxRequests } = body;
+  const { changes = null, config = null, version = null, requests = maxRequests } = body;
   if (!Number.isInteger(requests) || (requests as number) < 1 || (requests as number) > maxRequests) {
     problems['requests'] = `must be an integer between 1 and ${maxRequests}`;
   }
-  if ((changes === null) === (config === null))
-    problems['@entity'] = "exactly one of 'changes' and 'config' is required";
-  else if (changes !== null) checkChanges(changes, problems);
+  if ([changes, config, version].filter((one) => one !== null).length !== 1)
+    problems['@entity'] = "exactly one of 'changes', 'config' and 'version' is required";
+  else if (version !== null) {
+    if (!Number.isSafeInteger(version) || (version as number) < 0) problems['version'] = 'must be a version';
+  } else if (changes !== null) checkChanges(changes, problems);
   else if (typeof config !== 'string' && !isObject(config)) {
     problems['config'] = 'must be a declarative document, or its text';
   }
   if (Object.keys(problems).length > 0) throw invalid(problems);
   const count = requests as number;
-  if (config !== null) return { requests: count, changes: null, config: config as string | Fields };
-  return { requests: count, changes: (changes as Fields[]).map(writeOf), config: null };
+  if (version !== null) return { requests: count, changes: null, config: null, version: version as number };
+  if (config !== null) return { requests: count, changes: null, config: config as string | Fields, version: null };
+  return { requests: count, changes: (changes as Fields[]).map(writeOf), config: null, version: null };
 }
 
 function checkChanges(changes: unknown, problems: Record<string, string>): void {

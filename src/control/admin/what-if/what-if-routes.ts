@@ -1,5 +1,6 @@
 import { applyConfig } from '../../declarative/apply/apply-config.ts';
 import { replaceAll } from '../../declarative/apply/plan-config.ts';
+import { previewRollback } from '../../declarative/apply/rollback-config.ts';
 import type { ConfigDocument } from '../../declarative/contract.ts';
 import { declareConfig } from '../../declarative/declare/declare-config.ts';
 import type { TrafficDesk } from '../../traffic/traffic-desk.ts';
@@ -8,6 +9,7 @@ import { DryRunFailed, type WhatIf, type WhatIfAnswer } from '../../what-if/what
 import { requireAccess } from '../access/require-access.ts';
 import { readDocument } from '../config/document-body.ts';
 import { invalidConfig } from '../config/invalid-config.ts';
+import { notKept } from '../config/parameters.ts';
 import type { AdminDependencies, AdminOptions } from '../contract.ts';
 import { createHints } from '../hints/hints.ts';
 import { type AdminRequest, type AdminRoute, type Answer, ok } from '../http/admin-route.ts';
@@ -31,10 +33,11 @@ export function whatIfRoutes(
   }
   const { log, catalog } = options;
   const hints = createHints({ entities: options.entities, pluginNames: catalog.names(), log });
-  const change = (request: AdminRequest, asked: WhatIfRequest): Promise<RowChanges> =>
-    asked.changes === null
-      ? planned(deps, options, request, asked.config)
-      : tryChanges({ ...entities, hints }, request, asked.changes);
+  const change = (request: AdminRequest, asked: WhatIfRequest): Promise<RowChanges> => {
+    if (asked.changes !== null) return tryChanges({ ...entities, hints }, request, asked.changes);
+    if (asked.version !== null) return rolledBack(deps, options, request, asked.version);
+    return planned(deps, options, request, asked.config);
+  };
   return [
     {
       path: '/what-if',
@@ -98,6 +101,21 @@ function noteOf(kept: number, replayed: number, ended: WhatIfAnswer['ended']): s
 const nothingKept =
   'No request has been recorded yet. The recorder is on from now: wait until there were some requests, and ask again. ' +
   "The setting 'traffic_recorder' keeps it on.";
+
+/** The rows that a rollback would leave. */
+async function rolledBack(
+  { store }: AdminDependencies,
+  { entities }: AdminOptions,
+  { caller }: AdminRequest,
+  version: number,
+): Promise<RowChanges> {
+  requireAccess(caller, { access: 'admin' }, 'POST', '/config/versions/{config_versions}/rollback');
+  const plan = await previewRollback({ store, entities }, version);
+  if (plan === null) throw notKept(version);
+  const changes = new RowChanges();
+  for (const { entity, id, after } of plan.changes) changes.set(entity, id, after);
+  return changes;
+}
 
 /** The rows that a declarative document would leave, as `POST /config/apply` makes them. */
 async function planned(
