@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState, useSyncExternalStore } from 'react';
 import { ApiError } from '../api/client.ts';
-import { type StreamState, useEventStream } from '../api/event-stream.ts';
+import { useEventStream } from '../api/event-stream.ts';
 import { nodeQuery } from '../api/queries.ts';
 import { ErrorState } from '../components/states.tsx';
 import { Attention } from './attention.tsx';
@@ -11,7 +11,6 @@ import { HistoryHeadline, LiveHeadline } from './headline.tsx';
 import { Limits } from './limits.tsx';
 import { LiveWindow, windowLength } from './live-window.ts';
 import { NodeList, WorkerList } from './node-lists.tsx';
-import { countText } from './numbers.ts';
 import {
   type Overview,
   type OverviewState,
@@ -21,8 +20,8 @@ import {
   type UsageRow,
 } from './overview-data.ts';
 import './overview.css';
-import { timeText } from './plot-lines.ts';
-import { type HistoryRange, historyRanges, type RangeName, type SortName } from './ranges.ts';
+import { AttentionBadge, RangeChoice, StreamBadge } from './overview-head.tsx';
+import { type HistoryRange, historyRanges, type SortName } from './ranges.ts';
 import { Ranking, SortChoice } from './rankings.tsx';
 import { StatusMix } from './status-mix.tsx';
 
@@ -243,59 +242,5 @@ function UsageTables({ lists, period, sort }: UsageTablesProps) {
       <Ranking kind="consumers" sort={sort} rows={ranked.consumers} period={period} />
       <StatusMix rows={lists.statuses} period={period} />
     </>
-  );
-}
-
-interface StreamBadgeProps {
-  readonly state: StreamState;
-  readonly error: Error | null;
-  /** Of the last second, seconds since the epoch. */
-  readonly last: number | null;
-}
-
-function StreamBadge({ state, error, last }: StreamBadgeProps) {
-  if (state === 'live') return <span className="badge ok">Live</span>;
-  if (state === 'connecting') return <span className="badge">Connecting</span>;
-  const since = last === null ? '' : `, as of ${timeText(last, 1)}`;
-  return (
-    <span className="badge warn" title={error?.message}>
-      {error instanceof ApiError ? error.message : `No connection${since}`}
-    </span>
-  );
-}
-
-function AttentionBadge({ items }: { readonly items: readonly AttentionItem[] | null }) {
-  if (items === null) return null;
-  const serious = items.filter(({ level }) => level !== 'note');
-  if (serious.length === 0) return null;
-  const danger = serious.some(({ level }) => level === 'danger');
-  return (
-    <button
-      type="button"
-      className={`badge ov-jump ${danger ? 'danger' : 'warn'}`}
-      onClick={() => document.getElementById('attention-list')?.scrollIntoView({ block: 'start' })}
-    >
-      {countText(serious.length)} {serious.length === 1 ? 'needs' : 'need'} attention
-    </button>
-  );
-}
-
-interface RangeChoiceProps {
-  readonly value: RangeName;
-  readonly onChange: (range: RangeName) => void;
-}
-
-function RangeChoice({ value, onChange }: RangeChoiceProps) {
-  const all = [{ name: 'live', label: 'Live' } as const, ...historyRanges];
-  return (
-    <fieldset className="ov-choice">
-      <legend className="visually-hidden">Range</legend>
-      {all.map(({ name, label }) => (
-        <label key={name}>
-          <input type="radio" name="range" checked={name === value} onChange={() => onChange(name)} />
-          {label}
-        </label>
-      ))}
-    </fieldset>
   );
 }
