@@ -133,6 +133,17 @@ describe('entities in the dashboard', { skip, timeout: 300_000 }, () => {
     assert.equal((await rig.gateway.admin('GET', '/services/billing')).status, 200);
   });
 
+  test('a tag leads to the others that have it', async () => {
+    const { page } = desk;
+    await go('/config/services/billing');
+    await page.getByRole('link', { name: 'Services with edited' }).click();
+    await page.waitForURL('**/config/services?tag=edited');
+    await page
+      .getByRole('link', { name: /billing/ })
+      .first()
+      .waitFor();
+  });
+
   test('targets are below their upstream, with links both ways', async () => {
     const { page } = desk;
     await go('/config/upstreams/pool.internal');

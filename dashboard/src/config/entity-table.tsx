@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef, useState } from 'react';
+import { memo, useEffect, useRef, useState } from 'react';
 import type { Row } from '../api/queries.ts';
 import { RelativeTime } from '../components/relative-time.tsx';
 import { labelOf } from './labels.ts';
@@ -48,7 +48,8 @@ export function EntityTable({ entity, rows, label }: EntityTableProps) {
   );
 }
 
-function TableRow({
+/** Rendered when it comes into view, and not with each step of a scroll. */
+const TableRow = memo(function TableRow({
   entity,
   row,
   summary,
@@ -86,7 +87,7 @@ function TableRow({
       <span className="cell small muted">{changed !== undefined && <RelativeTime seconds={changed} />}</span>
     </Link>
   );
-}
+});
 
 /** As in the style sheet, where narrow pages have two lines in a row. */
 function useRowHeight(): number {

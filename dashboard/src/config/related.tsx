@@ -21,7 +21,8 @@ export function Related({ view, row }: { readonly view: CollectionView; readonly
       .filter(({ entity }) => entity === collection.info.name)
       .map(({ path }) => ({ child, path: `${collection.info.path}/${encodeURIComponent(row.id)}/${path}` })),
   );
-  if (upward.length + downward.length === 0) return null;
+  const tags = row.tags ?? [];
+  if (upward.length + downward.length + tags.length === 0) return null;
   return (
     <section aria-label="Related entities" className="related">
       {upward.map(({ field, target, id }) => (
@@ -30,7 +31,30 @@ export function Related({ view, row }: { readonly view: CollectionView; readonly
       {downward.map(({ child, path }) => (
         <Children key={path} child={child} path={path} parent={collection} parentId={row.id} mayWrite={mayWrite} />
       ))}
+      {tags.length > 0 && collection.info.path !== null && <Tags collection={collection} tags={tags} />}
     </section>
+  );
+}
+
+/** Leads to the rows with the same tag. */
+function Tags({ collection, tags }: { readonly collection: Collection; readonly tags: readonly string[] }) {
+  return (
+    <div className="card">
+      <header>
+        <h2>Same tag</h2>
+      </header>
+      <ul>
+        {tags.map((tag) => (
+          <li key={tag}>
+            <Link to="/config/$entity" params={{ entity: collection.info.name }} search={{ tag }}>
+              <span className="truncate">
+                {collection.title} with {tag}
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
