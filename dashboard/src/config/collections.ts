@@ -52,6 +52,11 @@ export function allCollections({ entities }: SchemaList): readonly Collection[] 
     .sort((a, b) => rank(a) - rank(b));
 }
 
+/** `route` for `routes`. */
+export function singular(entity: string): string {
+  return known[entity]?.[1] ?? entity.replaceAll('_', ' ');
+}
+
 /** Those with a list of their own; the others are below a parent. */
 export function collectionsOf(schemas: SchemaList): readonly Collection[] {
   return allCollections(schemas).filter(({ info }) => info.path !== null);

@@ -1,3 +1,4 @@
+import { singular } from '../config/collections.ts';
 import type { AuditRecord, Version } from './queries.ts';
 
 const verbs: Readonly<Record<string, string>> = { create: 'created', update: 'changed', delete: 'deleted' };
@@ -12,7 +13,7 @@ export function summaryOf(version: Version, records: readonly AuditRecord[]): st
   if (version.action === 'write' && first !== undefined) {
     const name = first.name ?? first.entity_id?.slice(0, 8) ?? '';
     const others = total > 1 ? ` and ${number.format(total - 1)} more` : '';
-    return `${capital(verbs[first.operation] ?? first.operation)} ${first.entity} ${name}${others}`;
+    return `${capital(verbs[first.operation] ?? first.operation)} ${singular(first.entity ?? '')} ${name}${others}`;
   }
   return `${titleOf(version)}: ${countsText(version)}`;
 }
