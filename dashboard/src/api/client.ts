@@ -19,7 +19,14 @@ export class ApiError extends Error {
   readonly change: number | null;
 
   constructor(status: number, body: unknown) {
-    const { message, options, fields = options, hint, place, change } = Object(body) as Readonly<Record<string, unknown>>;
+    const {
+      message,
+      options,
+      fields = options,
+      hint,
+      place,
+      change,
+    } = Object(body) as Readonly<Record<string, unknown>>;
     super(typeof message === 'string' ? message : `The Admin API answered with status ${status}`);
     this.name = 'ApiError';
     this.status = status;

@@ -246,7 +246,8 @@ export class Supervisor {
   #receiveTraffic(worker: WorkerHandle, message: TrafficMessage): void {
     this.#options.onTraffic(worker.number, message);
     const characters = message.records.reduce(
-      (sum, [entry, explanation, raw, bodies = '']) => sum + entry.length + explanation.length + raw.length + bodies.length,
+      (sum, [entry, explanation, raw, bodies = '']) =>
+        sum + entry.length + explanation.length + raw.length + bodies.length,
       0,
     );
     if (characters > 0) worker.post({ type: 'traffic-taken', characters });

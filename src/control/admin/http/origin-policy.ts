@@ -86,7 +86,7 @@ function foreignOrigin(origin: string | undefined, refusal = 'may not change the
   const who = origin === undefined ? 'A page of another site' : `Origin '${quoted(origin)}'`;
   return plainError(
     403,
-    `${who} ${refusal}: add its origin to admin_gui_url (SLUICEGATE_ADMIN_GUI_URL), ` + 'or set SLUICEGATE_ADMIN_TOKEN',
+    `${who} ${refusal}: add its origin to admin_gui_url (SLUICEGATE_ADMIN_GUI_URL), or set SLUICEGATE_ADMIN_TOKEN`,
   );
 }
 
