@@ -131,6 +131,7 @@ describe('entities in the dashboard', { skip, timeout: 300_000 }, () => {
     await page.getByRole('button', { name: 'Delete service' }).click();
     await page.getByRole('alertdialog').getByRole('alert').getByText('routes').waitFor();
     assert.equal((await rig.gateway.admin('GET', '/services/billing')).status, 200);
+    await page.getByRole('button', { name: 'Cancel' }).click();
   });
 
   test('a tag leads to the others that have it', async () => {
