@@ -1,3 +1,4 @@
+import { quoted } from '../components/shell-word.ts';
 import type { Draft } from './request-draft.ts';
 import { requestTarget } from './request-target.ts';
 
@@ -30,9 +31,4 @@ export function curlText({ method, url, headers, body, isBase64 }: Draft, listen
   if (body !== '') parts.push(`--data-binary ${isBase64 ? '@-' : quoted(body)}`);
   const command = `curl --path-as-is ${parts.join(' \\\n  ')}`;
   return isBase64 && body !== '' ? `printf %s ${quoted(body)} | base64 -d |\n${command}` : command;
-}
-
-/** A word of a POSIX shell. */
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,3 +1,4 @@
+import { quoted } from '../components/shell-word.ts';
 import { type RecordedBody, recordedBody } from './recorded-body.ts';
 import type { HeaderValues, RequestView } from './records.ts';
 
@@ -45,11 +46,6 @@ export function curlCommand(request: RequestView, proxy: ProxyAddress): CurlComm
   words.push(...headerWords(request.headers, fill, missing));
   words.push(...bodyWords(request, placeholders, missing));
   return { command: words.join(' '), placeholders, missing };
-}
-
-/** Safe for every POSIX shell: nothing within single quotes has a meaning. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function versionWords({ http_version: version, scheme }: RequestView): readonly string[] {

@@ -1,3 +1,4 @@
+import { quoted } from '../../components/shell-word.ts';
 import type { PlannedWrite } from '../planned-write.ts';
 
 export interface CodeOptions {
@@ -19,9 +20,4 @@ function commandOf({ method, path, body }: PlannedWrite, { address, signed }: Co
     parts.push("-H 'Content-Type: application/json'", `--data-binary ${quoted(JSON.stringify(body, null, 2))}`);
   }
   return parts.join(' \\\n  ');
-}
-
-/** In single quotes a shell reads every character as it is, except the quote. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
