@@ -90,7 +90,7 @@ const one = createRoute({
 const traffic = createRoute({
   getParentRoute: () => root,
   path: '/traffic',
-  component: lazyRouteComponent(() => import('./traffic/traffic-page.tsx'), 'TrafficPage'),
+  component: lazyRouteComponent(() => import('./traffic/live/traffic-page.tsx'), 'TrafficPage'),
   validateSearch: (search: Readonly<Record<string, unknown>>): TrafficSearch => ({
     ...textIn(search, 'route'),
     ...textIn(search, 'service'),
@@ -106,7 +106,7 @@ const traffic = createRoute({
 const trafficRequest = createRoute({
   getParentRoute: () => root,
   path: '/traffic/$id',
-  component: lazyRouteComponent(() => import('./traffic/request-page.tsx'), 'RequestPage'),
+  component: lazyRouteComponent(() => import('./traffic/request/request-page.tsx'), 'RequestPage'),
 });
 
 const history = createRoute({

@@ -1,21 +1,21 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { ApiError, OfflineError } from '../api/client.ts';
-import { callerQuery, nodeQuery } from '../api/queries.ts';
-import { EmptyState, ErrorState, LoadingState } from '../components/states.tsx';
-import type { TrafficSearch } from '../router.tsx';
+import { ApiError, OfflineError } from '../../api/client.ts';
+import { callerQuery, nodeQuery } from '../../api/queries.ts';
+import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx';
+import type { TrafficSearch } from '../../router.tsx';
+import { countText } from '../format.ts';
+import { rememberList } from '../last-list.ts';
+import { proxyUrl } from '../request/proxy-address.ts';
 import { filterQuery, hasFilter } from './filter-query.ts';
-import { countText } from './format.ts';
-import { rememberList } from './last-list.ts';
-import { proxyUrl } from './proxy-address.ts';
 import { droppedText, rateText } from './rate-text.ts';
 import { maxRecords } from './tail-buffer.ts';
-import './traffic.css';
+import '../traffic.css';
+import { visibleText } from '../visible-text.ts';
 import { TrafficFilters } from './traffic-filters.tsx';
 import { TrafficList } from './traffic-list.tsx';
 import { type TrafficTail, useTrafficTail } from './use-traffic-tail.ts';
-import { visibleText } from './visible-text.ts';
 
 /** Requests as they end. */
 export function TrafficPage() {

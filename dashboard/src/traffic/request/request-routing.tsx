@@ -1,7 +1,7 @@
-import type { OtherRoute, RouteCondition, RouterView } from './records.ts';
+import type { OtherRoute, RouteCondition, RouterView } from '../records.ts';
+import { visibleText } from '../visible-text.ts';
+import { WireText } from '../wire-text.tsx';
 import { EntityLink } from './request-facts.tsx';
-import { visibleText } from './visible-text.ts';
-import { WireText } from './wire-text.tsx';
 
 /** Routes that are shown at first. */
 const firstRoutes = 5;

@@ -1,9 +1,9 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { nodeQuery } from '../api/queries.ts';
+import { nodeQuery } from '../../api/queries.ts';
+import type { RequestView } from '../records.ts';
 import { curlCommand } from './curl-command.ts';
 import { proxyListener } from './proxy-address.ts';
-import type { RequestView } from './records.ts';
 
 /** The request as a curl command, which is copied when the panel opens. */
 export function CurlPanel({ request }: { readonly request: RequestView }) {

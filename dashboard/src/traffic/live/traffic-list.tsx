@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, type RefObject, useEffect } from 'react';
-import { bytesText, durationText, momentText, statusClass, timeText } from './format.ts';
-import type { TrafficRecord } from './records.ts';
+import { bytesText, durationText, momentText, statusClass, timeText } from '../format.ts';
+import type { TrafficRecord } from '../records.ts';
+import { beginningOf, visibleText } from '../visible-text.ts';
+import { WireText } from '../wire-text.tsx';
 import { useNarrow } from './use-narrow.ts';
-import { beginningOf, visibleText } from './visible-text.ts';
-import { WireText } from './wire-text.tsx';
 
 interface TrafficListProps {
   readonly records: readonly TrafficRecord[];

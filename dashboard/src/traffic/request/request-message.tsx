@@ -1,7 +1,7 @@
-import { bytesText } from './format.ts';
+import { bytesText } from '../format.ts';
+import type { HeaderValues, RequestView } from '../records.ts';
+import { WireText } from '../wire-text.tsx';
 import { recordedBody } from './recorded-body.ts';
-import type { HeaderValues, RequestView } from './records.ts';
-import { WireText } from './wire-text.tsx';
 
 interface RequestMessageProps {
   readonly request: RequestView;

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { ApiError } from '../api/client.ts';
-import { type StreamState, useEventStream } from '../api/event-stream.ts';
-import { readTraffic, type TrafficRate, type TrafficRecord } from './records.ts';
+import { ApiError } from '../../api/client.ts';
+import { type StreamState, useEventStream } from '../../api/event-stream.ts';
+import { readTraffic, type TrafficRate, type TrafficRecord } from '../records.ts';
 import { TailBuffer } from './tail-buffer.ts';
 
 export interface TrafficTail {

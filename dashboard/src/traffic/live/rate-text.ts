@@ -1,5 +1,5 @@
-import { countText } from './format.ts';
-import type { TrafficRate } from './records.ts';
+import { countText } from '../format.ts';
+import type { TrafficRate } from '../records.ts';
 
 /** Which part of the requests is shown, in words. */
 export function rateText({ seen, sampled }: TrafficRate): string {

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { bytesText, durationText } from './format.ts';
-import type { OpenedRecord } from './records.ts';
-import { visibleText } from './visible-text.ts';
-import { WireText } from './wire-text.tsx';
+import { bytesText, durationText } from '../format.ts';
+import type { OpenedRecord } from '../records.ts';
+import { visibleText } from '../visible-text.ts';
+import { WireText } from '../wire-text.tsx';
 
 /** Who asked, where the request went, and how long it took. */
 export function RequestFacts({ record }: { readonly record: OpenedRecord }) {

@@ -1,4 +1,4 @@
-import type { TrafficRecord } from './records.ts';
+import type { TrafficRecord } from '../records.ts';
 
 /** Records that the page keeps, and records that wait while it is paused. */
 export const maxRecords = 2000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TrafficRecord } from './records.ts';
+import type { TrafficRecord } from '../records.ts';
 import { maxRecords, TailBuffer } from './tail-buffer.ts';
 
 function record(number: number): TrafficRecord {

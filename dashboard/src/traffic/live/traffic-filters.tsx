@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
-import { rowsQuery } from '../api/queries.ts';
-import { labelOf } from '../config/labels.ts';
-import type { TrafficSearch } from '../router.tsx';
+import { rowsQuery } from '../../api/queries.ts';
+import { labelOf } from '../../config/labels.ts';
+import type { TrafficSearch } from '../../router.tsx';
+import { visibleText } from '../visible-text.ts';
 import { type FilterName, filterNames, hasFilter, mayBeNone, statusList, toggledStatus } from './filter-query.ts';
 import { useNarrow } from './use-narrow.ts';
-import { visibleText } from './visible-text.ts';
 
 /** Statuses that people look for. */
 const quickStatuses = ['2xx', '4xx', '401', '403', '404', '429', '5xx', '503'];

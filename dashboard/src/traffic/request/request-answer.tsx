@@ -1,7 +1,7 @@
-import { bytesText } from './format.ts';
-import type { AnswerView, Explanation } from './records.ts';
+import { bytesText } from '../format.ts';
+import type { AnswerView, Explanation } from '../records.ts';
+import { WireText } from '../wire-text.tsx';
 import { BodyText, HeaderTable } from './request-message.tsx';
-import { WireText } from './wire-text.tsx';
 
 interface RequestAnswerProps {
   readonly answer: AnswerView;

@@ -1,8 +1,8 @@
-import { durationText } from './format.ts';
-import type { AttemptView, BalancerChoice, Explanation } from './records.ts';
+import { durationText } from '../format.ts';
+import type { AttemptView, BalancerChoice, Explanation } from '../records.ts';
+import { visibleText } from '../visible-text.ts';
+import { WireText } from '../wire-text.tsx';
 import { EntityLink } from './request-facts.tsx';
-import { visibleText } from './visible-text.ts';
-import { WireText } from './wire-text.tsx';
 
 interface RequestAttemptsProps {
   readonly explanation: Explanation;

@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import type { RequestView } from '../records.ts';
 import { curlCommand } from './curl-command.ts';
-import type { RequestView } from './records.ts';
 
 const run = promisify(execFile);
 

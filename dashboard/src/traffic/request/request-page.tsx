@@ -1,13 +1,13 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ApiError } from '../api/client.ts';
-import { nodeQuery } from '../api/queries.ts';
-import { EmptyState, ErrorState, LoadingState } from '../components/states.tsx';
+import { ApiError } from '../../api/client.ts';
+import { nodeQuery } from '../../api/queries.ts';
+import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx';
+import { momentText, statusClass } from '../format.ts';
+import { lastList } from '../last-list.ts';
+import { type OpenedRecord, readTraffic, requestQuery } from '../records.ts';
 import { CurlPanel } from './curl-panel.tsx';
-import { momentText, statusClass } from './format.ts';
-import { lastList } from './last-list.ts';
-import { type OpenedRecord, readTraffic, requestQuery } from './records.ts';
 import { RequestAnswer } from './request-answer.tsx';
 import { RequestAttempts } from './request-attempts.tsx';
 import { RequestFacts } from './request-facts.tsx';
@@ -15,9 +15,9 @@ import { RequestMessage } from './request-message.tsx';
 import { RequestPlugins } from './request-plugins.tsx';
 import { RequestRouting } from './request-routing.tsx';
 import { RequestTimeline } from './request-timeline.tsx';
-import './traffic.css';
+import '../traffic.css';
+import { WireText } from '../wire-text.tsx';
 import { WhyBox } from './why-box.tsx';
-import { WireText } from './wire-text.tsx';
 
 /** One recorded request, and what happened to it. */
 export function RequestPage() {

@@ -1,8 +1,8 @@
-import { durationText } from './format.ts';
-import type { PluginView } from './records.ts';
+import { durationText } from '../format.ts';
+import type { PluginView } from '../records.ts';
+import { visibleText } from '../visible-text.ts';
+import { WireText } from '../wire-text.tsx';
 import { EntityLink } from './request-facts.tsx';
-import { visibleText } from './visible-text.ts';
-import { WireText } from './wire-text.tsx';
 
 /** What each plugin decided and changed, in the order in which they run. */
 export function RequestPlugins({ plugins }: { readonly plugins: readonly PluginView[] }) {

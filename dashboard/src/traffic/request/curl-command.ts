@@ -1,6 +1,6 @@
-import { quoted } from '../components/shell-word.ts';
+import { quoted } from '../../components/shell-word.ts';
+import type { HeaderValues, RequestView } from '../records.ts';
 import { type RecordedBody, recordedBody } from './recorded-body.ts';
-import type { HeaderValues, RequestView } from './records.ts';
 
 export interface CurlCommand {
   readonly command: string;

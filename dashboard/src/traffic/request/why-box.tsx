@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
-import type { Cause, Why } from './records.ts';
-import { visibleText } from './visible-text.ts';
-import { WireText } from './wire-text.tsx';
+import type { Cause, Why } from '../records.ts';
+import { visibleText } from '../visible-text.ts';
+import { WireText } from '../wire-text.tsx';
 
 const kinds: Readonly<Record<string, string>> = {
   routes: 'route',

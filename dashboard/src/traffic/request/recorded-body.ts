@@ -1,4 +1,4 @@
-import type { HeaderValues } from './records.ts';
+import type { HeaderValues } from '../records.ts';
 
 /** A recorded body; docs/traffic.md says when there is one. */
 export interface RecordedBody {

@@ -1,4 +1,4 @@
-import type { TrafficSearch } from '../router.tsx';
+import type { TrafficSearch } from '../../router.tsx';
 
 /** The parameters of `GET /traffic`, in the order of the toolbar. */
 export const filterNames = [

@@ -1,6 +1,6 @@
-import { durationText } from './format.ts';
-import type { Moment, OpenedRecord } from './records.ts';
-import { visibleText } from './visible-text.ts';
+import { durationText } from '../format.ts';
+import type { Moment, OpenedRecord } from '../records.ts';
+import { visibleText } from '../visible-text.ts';
 
 interface Step {
   readonly at: number;
