@@ -14,9 +14,15 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     sourcemap: false,
     reportCompressedSize: false,
-    rollupOptions: {
+    rolldownOptions: {
       input: { index: join(import.meta.dirname, 'index.html'), portal: join(import.meta.dirname, 'portal.html') },
+      // Libraries mark their modules for servers, which this build is not for.
+      onwarn(warning, show) {
+        if (warning.code !== 'MODULE_LEVEL_DIRECTIVE') show(warning);
+      },
     },
+    // The built files contain these packages: their licences require the texts.
+    license: { fileName: 'licenses.json' },
   },
   server: {
     proxy: { '/api': { target: 'http://127.0.0.1:8001', rewrite: (path) => path.replace(/^\/api/, '') } },

@@ -22,6 +22,7 @@ const cases: Readonly<Record<string, EntityCase>> = {
   services: { fields: { name: 'billing', host: 'billing.test', port: '8080', tags: 'team-a' }, refusedAt: 'host' },
   routes: { fields: { name: 'invoices', paths: '/invoices', service: 'billing' }, refusedAt: null },
   upstreams: { fields: { name: 'pool.internal', slots: '100' }, refusedAt: 'name' },
+  apis: { fields: { name: 'invoices-api', service: 'billing', version: '1' }, refusedAt: 'name' },
   consumers: { fields: { username: 'ada', custom_id: '42' }, refusedAt: null },
   certificates: { fields: certificate, refusedAt: 'cert' },
   snis: { fields: { name: 'other.test', certificate: '' }, refusedAt: 'name' },

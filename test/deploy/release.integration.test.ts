@@ -73,7 +73,7 @@ describe('the release script', () => {
     const refs: readonly string[] = sbom.components.map(
       (component: { readonly 'bom-ref': string }) => component['bom-ref'],
     );
-    assert.deepEqual([...refs].sort(), [...installedPackages()].sort());
+    assert.deepEqual([...refs].sort(), [...installedPackages(copy)].sort());
     const direct = sbom.dependencies.find(({ ref }: { readonly ref: string }) => ref === `sluicegate@${version}`);
     assert.equal(direct.dependsOn.length, Object.keys(dependencies).length);
     for (const { name, hashes, licenses } of sbom.components) {

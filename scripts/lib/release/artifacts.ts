@@ -11,13 +11,32 @@ interface Sbom {
   dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
-/** `name@version` of every package that an installation contains. */
-export function installedPackages(): ReadonlySet<string> {
-  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
-    readonly packages: Readonly<Record<string, { readonly version: string; readonly dev?: boolean }>>;
+interface LockedPackage {
+  readonly version: string;
+  readonly dev?: boolean;
+  /** A workspace. */
+  readonly link?: boolean;
+}
+
+/**
+ * `name@version` of every package that an installation contains: in node_modules, and in the built files of the dashboard, which must
+ * have been built. `folder`: of the project.
+ */
+export function installedPackages(folder: string = root): ReadonlySet<string> {
+  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, LockedPackage>>;
   };
-  const installed = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
-  return new Set(installed.map(([path, { version }]) => `${path.replace(/^.*node_modules\//, '')}@${version}`));
+  const bundled = JSON.parse(readFileSync(join(folder, 'dashboard/dist/licenses.json'), 'utf8')) as readonly {
+    readonly name: string;
+    readonly version: string;
+  }[];
+  const installed = Object.entries(packages).filter(
+    ([path, { dev, link }]) => path.includes('node_modules/') && dev !== true && link !== true,
+  );
+  return new Set([
+    ...installed.map(([path, { version }]) => `${path.replace(/^.*node_modules\//, '')}@${version}`),
+    ...bundled.map(({ name, version }) => `${name}@${version}`),
+  ]);
 }
 
 /** Runs `npm pack`, which builds first. Returns the path of the tarball. */

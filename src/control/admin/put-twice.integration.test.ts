@@ -41,6 +41,7 @@ const consumer = { id: ids.consumer };
 /** The bodies that an entity is written with; without one here it cannot be written by the Admin API. */
 const bodies: Readonly<Record<string, readonly Fields[]>> = {
   acls: [{ consumer, group: 'staff' }],
+  apis: [{ name: 'orders', service: { id: ids.service } }],
   basicauth_credentials: [{ consumer, username: 'ada', password: 'a password' }],
   ca_certificates: [{ cert: authority }],
   certificates: [{ cert: ecCertificate, key: ecKey }],
