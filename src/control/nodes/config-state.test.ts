@@ -65,7 +65,8 @@ describe('the age of the config', () => {
   });
 
   it('is 0 where nothing else writes the store', () => {
-    const config = new ConfigState({ head: null, sent: () => at(4), applied: () => true, failures: () => 0 });
+    const now = (): number => 1000;
+    const config = new ConfigState({ head: null, sent: () => at(4), applied: () => true, failures: () => 0, now });
     assert.equal(config.age(), 0);
     assert.equal(config.report()?.version, 4);
   });
