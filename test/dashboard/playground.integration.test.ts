@@ -70,7 +70,7 @@ describe('the playground and the graph', { skip, timeout: 120_000 }, () => {
     assert.deepEqual([echoed.url, echoed.body], ['/orders/1', '{"count":1}']);
     await page.getByRole('link', { name: 'ada' }).waitFor();
     await page.getByText('As curl').click();
-    await page.getByText('--connect-to ::127.0.0.1:').waitFor();
+    await page.getByText("--connect-to '::127.0.0.1:").waitFor();
     await desk.check('an answered request');
 
     const token = page.getByLabel('Value of Authorization');
