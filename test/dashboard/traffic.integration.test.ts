@@ -227,8 +227,12 @@ describe('the traffic pages', { skip, timeout: 300_000 }, () => {
   });
 
   it('says why 404, 429 and 503, with the routes, the plugin and the targets', async () => {
-    await send('/limited');
-    const limited = await recorded('/limited');
+    // A minute may end between two requests.
+    let limited = await recorded('/limited');
+    await until(async () => {
+      limited = await recorded('/limited');
+      return (await rig.gateway.admin('GET', `/traffic/${limited}`)).body['status'] === 429;
+    });
     const lost = await recorded('/users/42', { method: 'DELETE' });
     // Its only target fails, and is unhealthy from then on.
     let pooled = await recorded('/pooled');
