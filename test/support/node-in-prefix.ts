@@ -69,7 +69,8 @@ export async function startNodeInPrefix(
     async admin(method, path, body) {
       const response = await fetch(`${first.url('admin')}${path}`, {
         method,
-        headers: { 'Content-Type': 'application/json' },
+        // Another process may take over: an idle connection to this one may close while a request is on its way.
+        headers: { 'Content-Type': 'application/json', Connection: 'close' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const text = await response.text();

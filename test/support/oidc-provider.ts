@@ -6,7 +6,7 @@ import Provider from 'oidc-provider';
 export interface TestProviderOptions {
   /** Redirect URIs of the client `gateway`. Default: `http://test.example/callback`. */
   readonly redirectUri?: string;
-  /** Lifetime of access tokens, in seconds. Default 600. */
+  /** Lifetime of the access token of a sign-in, in seconds. Default 600, as for refreshed ones. */
   readonly accessTokenLifetime?: number;
 }
 
@@ -95,8 +95,11 @@ function quiet<T>(make: () => T): T {
   }
 }
 
+/** Seconds. */
+const longLifetime = 600;
+
 function configuration(key: TestProvider['key'], options: TestProviderOptions) {
-  const { redirectUri = 'http://test.example/callback', accessTokenLifetime = 600 } = options;
+  const { redirectUri = 'http://test.example/callback', accessTokenLifetime = longLifetime } = options;
   const home = new URL('/', redirectUri).href;
   return {
     clients: [
@@ -122,12 +125,13 @@ function configuration(key: TestProvider['key'], options: TestProviderOptions) {
     issueRefreshToken: async () => true,
     findAccount: async (_: unknown, accountId: string) => ({ accountId, claims: async () => ({ sub: accountId }) }),
     ttl: {
-      AccessToken: accessTokenLifetime,
-      ClientCredentials: 600,
+      AccessToken: (_: unknown, { gty = '' }: { readonly gty?: string }) =>
+        gty.includes('refresh_token') ? longLifetime : accessTokenLifetime,
+      ClientCredentials: longLifetime,
       Grant: 3600,
-      IdToken: 600,
+      IdToken: longLifetime,
       Session: 3600,
-      Interaction: 600,
+      Interaction: longLifetime,
       RefreshToken: 3600,
     },
     features: {

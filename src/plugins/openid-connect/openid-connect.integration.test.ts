@@ -135,12 +135,12 @@ test('an expired token is refreshed once by all workers', async () => {
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
     return [...new Set(answers.map(({ echo }) => echo?.headers.authorization))];
   };
-  const old = await round();
-  assert.equal(old.length, 1);
+  const tokenRequests = (): number => short.requests.filter((line) => line === 'POST /token').length;
+  const tokens = new Set<unknown>();
   const deadline = Date.now() + 10_000;
-  let last = old;
-  while (last.length === 1 && last[0] === old[0] && Date.now() < deadline) last = await round();
+  while (tokenRequests() < 2 && Date.now() < deadline) for (const token of await round()) tokens.add(token);
   const settled = await round();
-  assert.deepEqual([settled.length, settled[0] === old[0]], [1, false]);
-  assert.equal(short.requests.filter((line) => line === 'POST /token').length, 2);
+  assert.equal(settled.length, 1);
+  assert.ok(tokens.add(settled[0]).size <= 2, 'the token of the sign-in and the refreshed one');
+  assert.equal(tokenRequests(), 2);
 });
