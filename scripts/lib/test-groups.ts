@@ -12,8 +12,8 @@ const needsProcess =
   /^(?:before|after)(?:Each)?\(|\bprocess\.(?!execPath\b|pid\b)|\bmock\b|\bgc\(|\b(?:Date\.now|globalThis\.\w+) = |\/file-end\.ts/m;
 
 /**
- * Modules of which each imports several test files, so that these share a process: to start one and to load the code takes longer than most
- * unit tests. Files whose tests need a process of their own stay as they are. The modules are removed when this process ends.
+ * Modules that import several test files each. The files of a module share a process, since to start one and to load the code takes
+ * longer than most unit tests. Files whose tests need a process of their own stay as they are. The modules are removed when this process ends.
  */
 export function groupTestFiles(files: readonly string[]): readonly string[] {
   const alone = files.filter((file) => runsAlone(join(root, file)));

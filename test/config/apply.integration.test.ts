@@ -137,7 +137,7 @@ test('a node that is killed during an apply has the whole config from before, or
   }
 });
 
-/** Entities of a kind, all of which belong to one generation. */
+/** Entities of a kind; all belong to one generation. */
 async function countOf(adminUrl: string, entity: string, generationName: string): Promise<number> {
   let [count, next] = [0, `/${entity}?size=1000` as string | null];
   while (next !== null) {

@@ -68,7 +68,7 @@ describe('recorded bodies', () => {
     }
   });
 
-  it('of which a part was recorded are decoded as far as it goes', async () => {
+  it('that were recorded in part are decoded as far as they go', async () => {
     const body = Array.from({ length: 5_000 }, (_, at) => Math.imul(at, 2_654_435_761) >>> 0).join(',');
     for (const [coding, bytes] of [
       ['gzip', gzipSync(body)],

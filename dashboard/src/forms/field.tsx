@@ -69,7 +69,7 @@ export function Field({ name, schema, path }: NamedField & { readonly path: Path
   );
 }
 
-/** Several inputs of which none has the label. */
+/** Several inputs; the label belongs to none of them. */
 function hasGroup({ type, elements }: FieldSchema): boolean {
   if (type === 'record' || type === 'map') return true;
   return elements?.type === 'record' || (type === 'set' && elements?.one_of !== undefined);

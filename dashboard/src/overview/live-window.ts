@@ -62,7 +62,7 @@ export class LiveWindow {
   #timer: ReturnType<typeof setTimeout> | null = null;
   #renderedAt = Number.NEGATIVE_INFINITY;
 
-  /** Calls back when the page is to be rendered, at most once a second. Returns what ends it. */
+  /** Calls back when the page has to be rendered, at most once a second. Returns what ends it. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

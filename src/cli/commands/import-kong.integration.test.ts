@@ -98,7 +98,7 @@ test('a second import changes nothing', async () => {
   assert.match(output, /: 0 created, 0 updated, 0 deleted, 27 unchanged$/m);
 });
 
-test('what Kong does not have stays, unless it is to be replaced', async () => {
+test('what Kong does not have stays, unless it has to be replaced', async () => {
   await importRows(rows);
   await gateway.admin('PUT', '/consumers/of-here', {});
   assert.match((await importRows(rows)).output, /0 deleted/);

@@ -15,7 +15,7 @@ const maxKeptBytes = 4096;
 const maxBodyTime = 10_000;
 
 /**
- * Stands before the client of a request that is to be explained. The answer's body is dropped as it comes; when the answer is
+ * Stands before the client of a request that has to be explained. The answer's body is dropped as it comes; when the answer is
  * complete, or could not be, the explanation is sent instead.
  */
 export class ExplainedDownstream extends DebuggedDownstream {

@@ -14,7 +14,7 @@ const log = { debug() {}, info() {}, warn() {}, error() {} };
 const anna: ConsumerView = { id: 'anna', username: 'anna', customId: null, tags: [] };
 const bert: ConsumerView = { id: 'bert', username: 'bert', customId: null, tags: [] };
 
-/** Records in `ran` which phase of which instance runs. */
+/** Records the phase and the instance that run in `ran`. */
 function recorder(ran: string[], id: string, name: string, priority: number): PluginInstance {
   const note = (phase: string) => () => {
     ran.push(`${phase} ${id}`);

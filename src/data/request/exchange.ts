@@ -145,7 +145,7 @@ export interface PluginContext
   readonly response: PluginResponse;
 }
 
-/** What the access log wrote last of the fields of a head, and of which head. */
+/** The fields of a head that the access log wrote last, and the head. */
 export interface LoggedHead {
   readonly block: string;
   /** Decides what is masked. */

@@ -26,7 +26,7 @@ const toJsonCases: readonly Case[] = [
   ['arrays anywhere', '<a><c><b/></c></a>', '{"a":{"c":{"b":[null]}}}', { arrays: ['b'] }],
   ['white space between elements', '<a>\n  <b/>\n</a>', '{"a":{"b":null}}'],
   [
-    'white space that is to be kept',
+    'white space that must be kept',
     '<a xml:space="preserve"> <b/><c xml:space="default"> <d/></c></a>',
     '{"a":{"@xml:space":"preserve","#content":[" ",{"b":null},{"c":{"@xml:space":"default","d":null}}]}}',
   ],

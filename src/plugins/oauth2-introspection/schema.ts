@@ -49,7 +49,7 @@ export const config = record({
     default: {},
     description: 'Additional headers of the introspection request.',
   }),
-  scopes_required: array(string({ description: 'Scopes with spaces between them, all of which are needed.' }), {
+  scopes_required: array(string({ description: 'Scopes with spaces between them; all are required.' }), {
     description: 'The token must have all scopes of one of these entries. Otherwise the response is 403.',
   }),
   audience_required: array(string({ description: 'An audience.' }), {

@@ -80,7 +80,7 @@ export const config = record(
       default: ['aud'],
       description: `Claim with the audience. ${claimPath}`,
     }),
-    scopes_required: array(string({ description: 'Scopes separated by spaces, all of which are required.' }), {
+    scopes_required: array(string({ description: 'Scopes separated by spaces; all are required.' }), {
       description: 'The token must have all scopes of one of these lines; otherwise the status is 403.',
     }),
     scopes_claim: array(string({ description: 'A name.' }), {

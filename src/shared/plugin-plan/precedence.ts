@@ -46,7 +46,7 @@ export function scopeKey({ routeId, serviceId, consumerId }: InstanceScope): str
 }
 
 /**
- * The instances of a request of which `current` has named the consumer. Kong looks up an instance when its plugin runs and keeps
+ * The instances of a request after `current` has named the consumer. Kong looks up an instance when its plugin runs and keeps
  * it for all later phases. So plugins that ran before, `current` included, keep their instances, and the later ones are the
  * consumer's.
  */

@@ -2,7 +2,7 @@ import { useForm } from '../form-context.ts';
 import type { InputProps } from '../input-props.ts';
 import { getIn } from '../value.ts';
 
-/** A set of which all possible elements are known. */
+/** A set whose possible elements are all known. */
 export function OptionSet({ schema, path, id }: InputProps) {
   const { value, set, readOnly } = useForm();
   const current = getIn(value, path);

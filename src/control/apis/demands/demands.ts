@@ -27,7 +27,7 @@ export interface Demands {
   readonly needs: 'all' | 'any';
   /** A request without a credential is accepted too. */
   readonly optional: boolean;
-  /** Groups of which the consumer must, or must not, be a member. Null: the gateway does not ask for groups. */
+  /** Groups that the consumer must, or must not, belong to. Null: the gateway does not ask for groups. */
   readonly groups: { readonly kind: 'allow' | 'deny'; readonly names: readonly string[] } | null;
   readonly limits: readonly LimitDemand[];
 }

@@ -65,7 +65,7 @@ export class LinkSession {
   readonly address: string;
   /** Resolves with the reason when the connection is closed. */
   readonly closed: Promise<string>;
-  /** Resolves with the milliseconds within which this control plane is to be left; never, if it is not. */
+  /** Resolves with the milliseconds in which the data plane has to leave this control plane; never, if it can stay. */
   readonly leaving: Promise<number>;
   peer: Peer | null = null;
   /** Difference between the clock of the control plane and the own one, in milliseconds. */

@@ -20,7 +20,7 @@ export interface RecordingOptions {
   readonly read: (read: TransactionRead) => Promise<ReadResult>;
 }
 
-/** A writer that reads from the control plane, and only notes what is to be written. */
+/** A writer that reads from the control plane, and only notes what has to be written. */
 export function recordTransaction({ entities, now, read }: RecordingOptions): RecordedTransaction {
   const own = new OwnWrites(entities);
   const reads = new Map<string, NotedRead>();

@@ -53,7 +53,7 @@ const telling: Readonly<Record<ReadFormat, readonly string[]>> = {
   gcp: ['x-cloud-trace-context'],
 };
 
-/** Headers, in lower case, with which a request is to be recorded (`needs.trace`) for a plugin with these settings. */
+/** Headers, in lower case. A request with one of them has to be recorded (`needs.trace`) for a plugin with these settings. */
 export function traceHeaders(settings: PropagationSettings): readonly string[] {
   const { extract, inject, fallback } = propagationRules(settings);
   // A header that is written must not exist twice.

@@ -26,7 +26,7 @@ export interface LookupResult {
   readonly hitForMiss: boolean;
 }
 
-/** A response that is to be stored. Times are milliseconds since the epoch. */
+/** A response to store. Times are milliseconds since the epoch. */
 export interface StorableResponse {
   readonly target: CacheTarget;
   readonly status: number;

@@ -144,7 +144,7 @@ export class LeaseTable {
   }
 
   /**
-   * Adds a lease and serves those who wait, in their order, as one step. Returns who got nothing, and what is to be given back:
+   * Adds a lease and serves those who wait, in their order, as one step. Returns who got nothing, and what has to be given back:
    * nothing stays in the zone of a window that has no slot, or of the previous one.
    */
   credit(

@@ -17,7 +17,7 @@ export function apiRoutes(
   return [importApiRoute(writes), referenceRoute(context, references)];
 }
 
-/** `GET /apis`: without the documents, each of which can have a megabyte. */
+/** `GET /apis`: without the documents, which can have a megabyte each. */
 export function apisList(context: AdminContext): Operation {
   const definition = context.entity('apis');
   const show = async (rows: readonly Row[]): Promise<readonly unknown[]> => {

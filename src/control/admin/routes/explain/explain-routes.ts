@@ -8,7 +8,7 @@ import { refusing } from '../static-responses.ts';
 import { readExplainRequest } from './explain-request.ts';
 import { ExplainSender, type Unanswered } from './explain-sender.ts';
 
-/** The body as JSON: 1 MiB in base64, or in text of which many characters are escaped, and the head. */
+/** The body as JSON: 1 MiB in base64, or in text with many escaped characters, and the head. */
 const maxBodySize = 8 * 1024 * 1024;
 
 /** `POST /explain`: sends a request through this node, and answers with its answer and its explanation. */
