@@ -143,7 +143,8 @@ describe('attacks on the dashboard', { skip, timeout: 120_000 }, () => {
       for (const sent of requests) {
         const headers = await sent.allHeaders();
         assert.ok(!sent.url().includes(token), sent.url());
-        assert.ok(!('referer' in headers), `${sent.url()} has a Referer`);
+        // Chromium shows an empty one for a request that was aborted before it was sent.
+        assert.equal(headers['referer'] ?? '', '', sent.url());
         if (!sent.url().startsWith(`${rig.url}/api/`)) assert.ok(!JSON.stringify(headers).includes(token), sent.url());
       }
       assert.ok(requests.some((sent) => sent.url().startsWith(evilUrl)));

@@ -158,12 +158,18 @@ function readoutText(
   return `${timeText(time[at] ?? 0, step)}  ${shown.join('  ')}`;
 }
 
+const probe = document.createElement('span');
+probe.hidden = true;
+
+/** The colour of a token in the present theme. The value of the property itself names the colours of both. */
 function token(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name);
+  if (!probe.isConnected) document.body.append(probe);
+  probe.style.color = `var(${name})`;
+  return getComputedStyle(probe).color;
 }
 
 function withAlpha(colour: string): string {
-  return `${colour.trim()}24`;
+  return `color-mix(in srgb, ${colour} 14%, transparent)`;
 }
 
 /** Calls back when the colours have changed. Returns what ends it. */

@@ -1,73 +1,32 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
 import { ApiError, call } from '../api/client.ts';
 import { type Caller, callerQuery } from '../api/queries.ts';
+import { SecretSignIn } from '../components/secret-sign-in.tsx';
 import { signIn } from './session.ts';
 
 export function SignInPage() {
   const client = useQueryClient();
-  const [token, setToken] = useState('');
-  const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
 
-  async function submit(event: FormEvent): Promise<void> {
-    event.preventDefault();
-    const entered = token.trim();
-    if (entered === '') {
-      setProblem('Enter a token.');
-      return;
-    }
-    setBusy(true);
-    try {
-      await call<Caller>('GET', '/admin-users/me', { token: entered });
-      signIn(entered);
-      await client.refetchQueries({ queryKey: callerQuery.queryKey });
-    } catch (error) {
-      setProblem(problemOf(error));
-    } finally {
-      setBusy(false);
-    }
+  async function signInWith(token: string): Promise<void> {
+    await call<Caller>('GET', '/admin-users/me', { token });
+    signIn(token);
+    await client.refetchQueries({ queryKey: callerQuery.queryKey });
   }
 
   return (
-    <main className="sign-in">
-      <form className="card" onSubmit={submit} noValidate>
-        <img src="./favicon.svg" alt="" />
-        <div>
-          <h1>Sign in to Sluicegate</h1>
-          <p className="muted">With the token of an admin user, or the admin token of the gateway.</p>
-        </div>
-        <div>
-          <label htmlFor="token" className="visually-hidden">
-            Token
-          </label>
-          <input
-            id="token"
-            className="input mono"
-            type="password"
-            autoComplete="current-password"
-            spellCheck={false}
-            placeholder="sgadm_…"
-            value={token}
-            aria-invalid={problem !== null}
-            aria-describedby={problem === null ? undefined : 'token-problem'}
-            onChange={(event) => setToken(event.target.value)}
-          />
-          {problem !== null && (
-            <p id="token-problem" role="alert" className="field-problem banner error small">
-              {problem}
-            </p>
-          )}
-        </div>
-        <button type="submit" className="button primary" disabled={busy}>
-          {busy ? 'Signing in…' : 'Sign in'}
-        </button>
-        <p className="small muted">
-          The session ends when you sign out or close the browser's last tab of this page. To create a token:{' '}
-          <code>sluicegate admin-user token &lt;name&gt;</code>
-        </p>
-      </form>
-    </main>
+    <SecretSignIn
+      logo="./favicon.svg"
+      title="Sign in to Sluicegate"
+      hint="With the token of an admin user, or the admin token of the gateway."
+      label="Token"
+      placeholder="sgadm_…"
+      missing="Enter a token."
+      signIn={signInWith}
+      problemOf={problemOf}
+    >
+      The session ends when you sign out or close the browser's last tab of this page. To create a token:{' '}
+      <code>sluicegate admin-user token &lt;name&gt;</code>
+    </SecretSignIn>
   );
 }
 
