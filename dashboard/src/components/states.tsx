@@ -50,7 +50,7 @@ function described(error: unknown): { readonly title: string; readonly text: str
   if (error instanceof ApiError) {
     if (error.status === 404) return { title: 'Not found', text: error.message };
     if (error.status === 403) return { title: 'Not permitted', text: error.message };
-    if (error.status === 503) return { title: 'The database is unavailable', text: error.message };
+    if (error.status === 503) return { title: 'Temporarily unavailable', text: error.message };
     return { title: `The Admin API answered with ${error.status}`, text: error.hint ?? error.message };
   }
   return { title: 'The page failed', text: error instanceof Error ? error.message : String(error) };
