@@ -27,6 +27,7 @@ export const upload = bodyScenario({
   name: 'upload',
   path: '/upload',
   what: 'CPU per 1 MB upload',
+  maxRatio: 1.4,
   options: { connections: 16, script: 'upload.lua', args: ['1048576'] },
 });
 

@@ -57,6 +57,6 @@ async function startCachingPeer(context: BenchContext): Promise<Subject> {
   });
 }
 
-function costOf(measured: Measured | undefined): number {
-  return measured?.cpuPerRequest ?? Number.NaN;
+function costOf(measured: Measured | undefined): readonly number[] {
+  return measured?.cpuPerRequest ?? [];
 }

@@ -4,6 +4,7 @@ import { AdminClient } from '../support/admin-client.ts';
 import type { BenchContext, Scenario } from '../support/context.ts';
 import { type Figure, figure, median, percentile } from '../support/figures.ts';
 import { type GatewaySubject, startGateway } from '../support/gateway.ts';
+import { inTurns } from '../support/rounds.ts';
 import { BenchError } from '../support/tools.ts';
 import { load } from '../support/wrk.ts';
 
@@ -36,31 +37,33 @@ async function trafficUnderEdits(
   gateway: GatewaySubject,
   admin: AdminClient,
 ): Promise<readonly Figure[]> {
-  const idle: number[] = [];
-  const busy: number[] = [];
   let failed = 0;
   let requests = 0;
   let editsDone = 0;
   const seconds = Math.max(5, context.seconds);
-  for (let round = 0; round <= context.rounds; round++) {
-    const calm = await pacedLoad(context, gateway, seconds);
-    const editing = startEditing(admin, round);
-    const edited = await pacedLoad(context, gateway, seconds);
-    editsDone += await editing.stop();
-    failed += calm.failed + edited.failed;
-    requests += edited.requests;
-    if (round === 0) continue;
-    idle.push(calm.p99);
-    busy.push(edited.p99);
-  }
+  const [idle = [], busy = []] = await inTurns(context, [
+    async () => {
+      const calm = await pacedLoad(context, gateway, seconds);
+      failed += calm.failed;
+      return calm;
+    },
+    async (_, round) => {
+      const editing = startEditing(admin, round);
+      const edited = await pacedLoad(context, gateway, seconds);
+      editsDone += await editing.stop();
+      failed += edited.failed;
+      requests += edited.requests;
+      return edited;
+    },
+  ]);
   context.say(`${editsDone} edits, ${requests} requests under edit, ${failed} failed`);
   return [
     figure({
       scenario,
       what: `p99 under ${editsPerSecond} edits/s on ${routesUnderEdit} routes`,
       unit: 'ms',
-      gateway: median(busy),
-      peer: median(idle),
+      gateway: busy.map(({ p99 }) => p99),
+      peer: idle.map(({ p99 }) => p99),
       peerName: 'idle',
       maxRatio: 1.2,
     }),

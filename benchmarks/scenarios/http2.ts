@@ -1,20 +1,21 @@
 import { join } from 'node:path';
 import { AdminClient } from '../support/admin-client.ts';
 import type { BenchContext, Scenario } from '../support/context.ts';
-import { type Figure, figure, median } from '../support/figures.ts';
+import { type Figure, figure } from '../support/figures.ts';
 import { startFloor } from '../support/floor.ts';
 import { startGateway } from '../support/gateway.ts';
 import { http2Load } from '../support/h2load.ts';
 import { cpuMicroseconds } from '../support/process-figures.ts';
+import { inTurns } from '../support/rounds.ts';
 import { makeCertificate, startSecurePeer } from '../support/secure-peer.ts';
 import type { Subject } from '../support/subject.ts';
 import { BenchError, findTool } from '../support/tools.ts';
 
 const scenario = 'http2';
-const connections = 16;
-const streams = 8;
+const several = { connections: 16, streams: 8 };
+const single = { connections: 1, streams: 100 };
 
-/** The plain scenario over HTTP/2 and TLS: 16 connections with 8 streams each. */
+/** The plain scenario over HTTP/2 and TLS: 16 connections with 8 streams each, and one connection with 100. */
 export const http2: Scenario = {
   name: scenario,
   async run(context: BenchContext): Promise<readonly Figure[]> {
@@ -36,27 +37,28 @@ export const http2: Scenario = {
     try {
       await admin.addRoutes(context.backend.url, 1);
       const subjects = [peer, gateway, floor];
-      const measured = subjects.map(() => ({ cpu: [] as number[], rate: [] as number[] }));
-      for (let round = 0; round <= context.rounds; round++) {
-        for (const [at, subject] of subjects.entries()) {
-          const once = await measure(h2load, subject, round === 0 ? Math.min(3, context.seconds) : context.seconds);
-          if (round === 0) continue;
-          measured[at]?.cpu.push(once.cpuPerRequest);
-          measured[at]?.rate.push(once.requestsPerSecond);
-        }
-      }
-      const [ofPeer, ours, ofFloor] = measured.map(({ cpu, rate }) => ({ cpu: median(cpu), rate: median(rate) }));
-      if (ofPeer === undefined || ours === undefined || ofFloor === undefined) return [];
+      const [ofPeer = [], ours = [], ofFloor = [], peerAlone = [], oursAlone = []] = await inTurns(context, [
+        ...subjects.map((subject) => (seconds: number) => measure(h2load, subject, seconds, several)),
+        ...[peer, gateway].map((subject) => (seconds: number) => measure(h2load, subject, seconds, single)),
+      ]);
       return [
-        figure({ scenario, what: 'CPU per request', unit: 'µs', gateway: ours.cpu, peer: ofPeer.cpu, maxRatio: 3 }),
-        figure({ scenario, what: 'requests per second', unit: '/s', gateway: ours.rate, peer: ofPeer.rate }),
+        figure({ scenario, what: 'CPU per request', unit: 'µs', gateway: cpu(ours), peer: cpu(ofPeer), maxRatio: 1.8 }),
+        figure({ scenario, what: 'requests per second', unit: '/s', gateway: rate(ours), peer: rate(ofPeer) }),
         figure({
           scenario,
           what: 'CPU per request, compared with node:http2 that answers by itself',
           unit: 'µs',
-          gateway: ours.cpu,
-          peer: ofFloor.cpu,
+          gateway: cpu(ours),
+          peer: cpu(ofFloor),
           peerName: 'node:http2',
+        }),
+        figure({
+          scenario,
+          what: 'CPU per request, 100 streams on one connection',
+          unit: 'µs',
+          gateway: cpu(oursAlone),
+          peer: cpu(peerAlone),
+          maxRatio: 1.8,
         }),
       ];
     } finally {
@@ -66,19 +68,23 @@ export const http2: Scenario = {
   },
 };
 
+interface Once {
+  readonly cpuPerRequest: number;
+  readonly requestsPerSecond: number;
+}
+
+const cpu = (rounds: readonly Once[]): readonly number[] => rounds.map((once) => once.cpuPerRequest);
+const rate = (rounds: readonly Once[]): readonly number[] => rounds.map((once) => once.requestsPerSecond);
+
 async function measure(
   h2load: string,
   subject: Subject,
   seconds: number,
-): Promise<{ readonly cpuPerRequest: number; readonly requestsPerSecond: number }> {
+  load: { readonly connections: number; readonly streams: number },
+): Promise<Once> {
   const pids = subject.pids();
   const before = cpuMicroseconds(pids);
-  const figures = await http2Load(h2load, {
-    url: `https://127.0.0.1:${subject.port}/r/0`,
-    seconds,
-    connections,
-    streams,
-  });
+  const figures = await http2Load(h2load, { url: `https://127.0.0.1:${subject.port}/r/0`, seconds, ...load });
   const used = cpuMicroseconds(pids) - before;
   if (figures.failed > 0)
     throw new BenchError(`${subject.name} failed ${figures.failed} of ${figures.requests} requests`);

@@ -2,39 +2,64 @@ import { AdminClient } from '../support/admin-client.ts';
 import type { BenchContext, Scenario } from '../support/context.ts';
 import { type Figure, figure } from '../support/figures.ts';
 import { startGateway } from '../support/gateway.ts';
-import { measureInTurns } from '../support/measure.ts';
+import { type Contender, measureInTurns } from '../support/measure.ts';
 
-/** One route, one service, 234-byte answers, 64 kept connections. */
+const scenario = 'plain';
+/** Every request opens a connection of its own. */
+const closing: Contender['load'] = { script: 'header.lua', args: ['Connection', 'close'] };
+
+/** One route, one service, 234-byte answers: on 64 kept connections, and with a connection for each request. */
 export const plain: Scenario = {
-  name: 'plain',
+  name: scenario,
   async run(context: BenchContext): Promise<readonly Figure[]> {
     const gateway = await startGateway({ folder: context.folder, workers: 1 });
     const admin = new AdminClient(gateway.adminUrl);
     try {
       await admin.addRoutes(context.backend.url, 1);
-      const [peer, ours] = await measureInTurns(context, [
-        { subject: context.peer, path: '/r/0' },
-        { subject: gateway, path: '/r/0' },
+      const path = '/r/0';
+      const [peer, bare, haproxy, ours, peerClosing, oursClosing] = await measureInTurns(context, [
+        { subject: context.peer, path },
+        { subject: context.barePeer, path },
+        { subject: context.haproxy, path },
+        { subject: gateway, path },
+        { subject: context.peer, path, load: closing },
+        { subject: gateway, path, load: closing },
       ]);
-      if (peer === undefined || ours === undefined) return [];
-      const scenario = 'plain';
+      const cpu = { scenario, unit: 'µs', gateway: ours?.cpuPerRequest ?? [] };
       return [
+        figure({ ...cpu, what: 'CPU per request', peer: peer?.cpuPerRequest ?? [], maxRatio: 1.3 }),
         figure({
-          scenario,
-          what: 'CPU per request',
-          unit: 'µs',
-          gateway: ours.cpuPerRequest,
-          peer: peer.cpuPerRequest,
-          maxRatio: 1.6,
+          ...cpu,
+          what: 'the same, compared with nginx that sets two headers',
+          peer: bare?.cpuPerRequest ?? [],
+          peerName: 'bare nginx',
+        }),
+        figure({
+          ...cpu,
+          what: 'the same, compared with HAProxy',
+          peer: haproxy?.cpuPerRequest ?? [],
+          peerName: 'haproxy',
         }),
         figure({
           scenario,
           what: 'requests per second',
           unit: '/s',
-          gateway: ours.requestsPerSecond,
-          peer: peer.requestsPerSecond,
+          gateway: ours?.requestsPerSecond ?? [],
+          peer: peer?.requestsPerSecond ?? [],
         }),
-        figure({ scenario, what: 'latency p99 under full load', unit: 'ms', gateway: ours.p99, peer: peer.p99 }),
+        figure({
+          scenario,
+          what: 'latency p99 under full load',
+          unit: 'ms',
+          gateway: ours?.p99 ?? [],
+          peer: peer?.p99 ?? [],
+        }),
+        figure({
+          ...cpu,
+          what: 'CPU per request, a new connection each',
+          gateway: oursClosing?.cpuPerRequest ?? [],
+          peer: peerClosing?.cpuPerRequest ?? [],
+        }),
       ];
     } finally {
       admin.close();

@@ -43,7 +43,7 @@ async function oneOfMany(context: BenchContext, gateways: readonly GatewaySubjec
       what: `CPU per request, ${counts[index + 1]} routes`,
       unit: 'µs',
       gateway: measured.cpuPerRequest,
-      peer: one?.cpuPerRequest ?? Number.NaN,
+      peer: one?.cpuPerRequest ?? [],
       peerName: '1 route',
       maxRatio: 1.05,
     }),
@@ -56,18 +56,17 @@ async function allOfMany(context: BenchContext, gateways: readonly GatewaySubjec
   for (const [index, subject] of gateways.entries()) {
     if (index === 0) continue;
     const count = counts[index] as number;
-    const [fixed] = await measureInTurns(context, [{ subject, path: '/r/0' }]);
-    const [spread] = await measureInTurns(context, [{ subject, path: '/' }], {
-      script: 'spread.lua',
-      args: [String(count)],
-    });
+    const [fixed, spread] = await measureInTurns(context, [
+      { subject, path: '/r/0' },
+      { subject, path: '/', load: { script: 'spread.lua', args: [String(count)] } },
+    ]);
     figures.push(
       figure({
         scenario: 'routes',
         what: `CPU per request over all ${count} routes`,
         unit: 'µs',
-        gateway: spread?.cpuPerRequest ?? Number.NaN,
-        peer: fixed?.cpuPerRequest ?? Number.NaN,
+        gateway: spread?.cpuPerRequest ?? [],
+        peer: fixed?.cpuPerRequest ?? [],
         peerName: 'one of them',
       }),
     );

@@ -2,7 +2,7 @@ import { get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AdminClient } from '../support/admin-client.ts';
 import type { BenchContext, Scenario } from '../support/context.ts';
-import { type Figure, figure, median } from '../support/figures.ts';
+import { type Figure, figure } from '../support/figures.ts';
 import { freePort } from '../support/free-port.ts';
 import { spawnGateway, startGateway } from '../support/gateway.ts';
 import { stopProcess } from '../support/nginx.ts';
@@ -26,13 +26,13 @@ export const start: Scenario = {
       const memory = memoryOf(gateway.pids());
       const megabyte = 1024 * 1024;
       return [
-        figure({ scenario, what: 'start to first proxied request', unit: 'ms', gateway: median(times), max: 700 }),
+        figure({ scenario, what: 'start to first proxied request', unit: 'ms', gateway: times, max: 500 }),
         figure({
           scenario,
           what: 'memory at rest, 2 workers',
           unit: 'MB',
           gateway: memory.proportional / megabyte,
-          max: 150,
+          max: 110,
         }),
         figure({
           scenario,

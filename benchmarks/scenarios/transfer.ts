@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { AdminClient } from '../support/admin-client.ts';
 import type { BenchContext, Scenario } from '../support/context.ts';
-import { type Figure, figure, median } from '../support/figures.ts';
+import { type Figure, figure } from '../support/figures.ts';
 import { startGateway } from '../support/gateway.ts';
 import { gigabyte } from '../support/nginx.ts';
 import { cpuMicroseconds, residentMegabytes } from '../support/process-figures.ts';
+import { inTurns } from '../support/rounds.ts';
 import type { Subject } from '../support/subject.ts';
 import { BenchError } from '../support/tools.ts';
 
@@ -18,26 +19,27 @@ export const transfer: Scenario = {
     try {
       await admin.write('PUT', '/services/backend', { url: context.backend.url });
       await admin.write('PUT', '/services/backend/routes/all', { paths: ['/'], strip_path: false });
-      const cost = { gateway: [] as number[], peer: [] as number[] };
-      const growth: number[] = [];
-      for (let round = 0; round <= context.rounds; round++) {
-        const [peer, ours] = [await download(context.peer), await download(gateway)];
-        if (round === 0) continue;
-        cost.peer.push(peer.cpuPerMegabyte);
-        cost.gateway.push(ours.cpuPerMegabyte);
-        growth.push(ours.growth);
-      }
+      const [peer = [], ours = []] = await inTurns(
+        context,
+        [context.peer, gateway].map((subject) => () => download(subject)),
+      );
       const scenario = 'transfer';
       return [
         figure({
           scenario,
           what: 'CPU per MB of a 1 GB answer',
           unit: 'µs',
-          gateway: median(cost.gateway),
-          peer: median(cost.peer),
+          gateway: ours.map(({ cpuPerMegabyte }) => cpuPerMegabyte),
+          peer: peer.map(({ cpuPerMegabyte }) => cpuPerMegabyte),
           maxRatio: 1.5,
         }),
-        figure({ scenario, what: 'additional memory, maximum', unit: 'MB', gateway: median(growth), max: 32 }),
+        figure({
+          scenario,
+          what: 'additional memory, maximum',
+          unit: 'MB',
+          gateway: ours.map(({ growth }) => growth),
+          max: 32,
+        }),
       ];
     } finally {
       admin.close();

@@ -41,7 +41,7 @@ export const tenTargets: Scenario = {
           what: `CPU per request, 10 targets, ${upstreams[at]?.[0]}`,
           unit: 'µs',
           gateway: cpuPerRequest,
-          peer: plain?.cpuPerRequest ?? Number.NaN,
+          peer: plain?.cpuPerRequest ?? [],
           peerName: 'plain service',
           ...(at === 0 ? { maxRatio: 1.05 } : {}),
         }),

@@ -31,7 +31,7 @@ export const watched: Scenario = {
         unwatched,
         ...views.map(({ path }) => ({ ...unwatched, meanwhile: () => view(context, gateway.adminUrl + path) })),
       ]);
-      const time = (requestsPerSecond = Number.NaN): number => 1e6 / requestsPerSecond;
+      const time = (rates: readonly number[] = []): readonly number[] => rates.map((rate) => 1e6 / rate);
       return views.map(({ what, drop }, at) =>
         figure({
           scenario,

@@ -1,10 +1,11 @@
 import { AdminClient } from '../support/admin-client.ts';
 import type { BenchContext, Scenario } from '../support/context.ts';
 import { echoLoad, startEchoBackend } from '../support/echo.ts';
-import { type Figure, figure, median } from '../support/figures.ts';
+import { type Figure, figure } from '../support/figures.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startPeer } from '../support/nginx.ts';
 import { cpuMicroseconds } from '../support/process-figures.ts';
+import { inTurns } from '../support/rounds.ts';
 import type { Subject } from '../support/subject.ts';
 
 const connections = 64;
@@ -20,23 +21,17 @@ export const websocket: Scenario = {
     try {
       await admin.write('PUT', '/services/echo', { url: backend.url });
       await admin.write('PUT', '/services/echo/routes/echo', { paths: ['/'], strip_path: false });
-      const cost = { gateway: [] as number[], peer: [] as number[] };
-      for (let round = 0; round <= context.rounds; round++) {
-        for (const [name, subject] of [
-          ['peer', peer],
-          ['gateway', gateway],
-        ] as const) {
-          const used = await costOf(subject, round === 0 ? 1 : context.seconds);
-          if (round > 0) cost[name].push(used);
-        }
-      }
+      const [ofPeer = [], ours = []] = await inTurns(
+        context,
+        [peer, gateway].map((subject) => (seconds: number) => costOf(subject, seconds)),
+      );
       return [
         figure({
           scenario: 'websocket',
           what: 'CPU per echo of 100 bytes',
           unit: 'µs',
-          gateway: median(cost.gateway),
-          peer: median(cost.peer),
+          gateway: ours,
+          peer: ofPeer,
           maxRatio: 2,
         }),
       ];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BenchContext, Scenario } from '../support/context.ts';
 import { type Figure, figure, percentile } from '../support/figures.ts';
-import { type GatewaySubject, startGateway } from '../support/gateway.ts';
+import { type GatewaySubject, gatewayMain, startGateway } from '../support/gateway.ts';
 import { memoryOf } from '../support/process-figures.ts';
 import { BenchError } from '../support/tools.ts';
 
@@ -14,7 +14,6 @@ const services = Number(process.env['BENCH_SERVICES'] ?? 50_000);
 /** Services that the second document changes; with a route each. */
 const changed = 5_000;
 const megabyte = 2 ** 20;
-const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
 /** A document of 100,000 entities: applied, compared, changed, rolled back, and loaded at start. */
 export const wholeConfig: Scenario = {
@@ -118,7 +117,7 @@ async function config(gateway: GatewaySubject, words: readonly string[], expecte
   const begun = performance.now();
   const child = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', main, 'config', ...words, '--admin', gateway.adminUrl],
+    ['--disable-warning=ExperimentalWarning', gatewayMain(), 'config', ...words, '--admin', gateway.adminUrl],
     { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env['PATH'] } },
   );
   let tail = '';

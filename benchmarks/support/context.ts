@@ -11,7 +11,12 @@ export interface BenchContext {
   readonly seconds: number;
   readonly rounds: number;
   readonly backend: Subject;
+  /** nginx that sets the headers that a gateway sets. */
   readonly peer: Subject;
+  /** nginx that sets two headers and generates nothing. */
+  readonly barePeer: Subject;
+  /** HAProxy that sets the headers that a gateway sets. */
+  readonly haproxy: Subject;
   say(text: string): void;
 }
 

@@ -22,3 +22,23 @@ it('figure() says whether a ratio or a value reaches its aim', () => {
   assert.deepEqual([figure({ ...base, max: 3 }).met, figure({ ...base, max: 2 }).met], [true, false]);
   assert.equal(figure(base).met, null);
 });
+
+it("figure() shows medians, the median of the rounds' ratios and how far they spread", () => {
+  const row = figure({ scenario: 's', what: 'w', unit: 'µs', gateway: [30, 66, 33], peer: [20, 60, 30] });
+  assert.equal(row.gateway, 33);
+  assert.equal(row.peer, 30);
+  // One round was disturbed: 1.5, 1.1, 1.1.
+  assert.equal(row.ratio, 1.1);
+  assert.deepEqual(row.spread, { min: 1.1, max: 1.5 });
+  assert.deepEqual(row.rounds, [30, 66, 33]);
+});
+
+it('figure() without a peer spreads over the values; a single measurement has no spread', () => {
+  assert.deepEqual(figure({ scenario: 's', what: 'w', unit: 'ms', gateway: [3, 1, 2] }).spread, { min: 1, max: 3 });
+  assert.equal(figure({ scenario: 's', what: 'w', unit: 'ms', gateway: 3, peer: 2 }).spread, null);
+});
+
+it('figure() says whether a minimum is reached', () => {
+  const base = { scenario: 's', what: 'w', unit: '/s', gateway: 900 };
+  assert.deepEqual([figure({ ...base, min: 900 }).met, figure({ ...base, min: 1000 }).met], [true, false]);
+});

@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { stopProcess } from './nginx.ts';
+import { placed } from './placement.ts';
 import type { Subject } from './subject.ts';
 import { BenchError } from './tools.ts';
 
 /** One of Node's servers that answers by itself: what no gateway on top of it can be below. */
 export async function startFloor(kind: 'http2' | 'tls', cert: string, key: string): Promise<Subject> {
   const script = join(import.meta.dirname, '..', 'load', `${kind}-floor.ts`);
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, cert, key], {
+  const words = ['--disable-warning=ExperimentalWarning', script, cert, key];
+  const child = spawn(...placed('subject', process.execPath, words), {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const port = await new Promise<number>((resolve, reject) => {

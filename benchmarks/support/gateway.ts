@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
+import { measuredRoot } from './against/lanes.ts';
 import { stopProcess } from './nginx.ts';
+import { placed } from './placement.ts';
 import type { Subject } from './subject.ts';
 import { BenchError } from './tools.ts';
 
@@ -22,10 +24,15 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const root = join(import.meta.dirname, '..', '..');
-const main = join(root, 'src', 'main.ts');
+/** The command line of the gateway that the running scenario measures. */
+export function gatewayMain(): string {
+  return join(measuredRoot(), 'src', 'main.ts');
+}
 
-/** A gateway in a process of its own, as `npm start` runs it, with access logs off like the peer's. */
+/**
+ * A gateway in a process of its own, as `npm start` runs it, with access logs off like the peer's. With one worker it is on the
+ * core of the subject, with all its threads.
+ */
 export async function startGateway(options: GatewayOptions): Promise<GatewaySubject> {
   const { child, prefix } = spawnGateway(options);
   const addresses = await readAddresses(child);
@@ -51,13 +58,15 @@ export interface SpawnedGateway {
 export function spawnGateway(options: GatewayOptions, proxyPort = 0): SpawnedGateway {
   mkdirSync(options.folder, { recursive: true });
   const prefix = options.prefix ?? mkdtempSync(join(options.folder, 'gateway-'));
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, 'start'], {
+  const where = options.workers === 1 ? 'subject' : 'all';
+  const words = ['--disable-warning=ExperimentalWarning', gatewayMain(), 'start'];
+  const child = spawn(...placed(where, process.execPath, words), {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
       // As the launcher sets it.
-      NODE_COMPILE_CACHE: join(root, '.runtime', 'compile-cache'),
+      NODE_COMPILE_CACHE: join(measuredRoot(), '.runtime', 'compile-cache'),
       KONG_PREFIX: prefix,
       KONG_PROXY_LISTEN: `127.0.0.1:${proxyPort} reuseport backlog=4096`,
       KONG_ADMIN_LISTEN: '127.0.0.1:0',

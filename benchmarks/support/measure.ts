@@ -1,12 +1,20 @@
 import type { BenchContext } from './context.ts';
-import { median } from './figures.ts';
 import { cpuMicroseconds } from './process-figures.ts';
+import { inTurns } from './rounds.ts';
 import type { Subject } from './subject.ts';
 import { BenchError } from './tools.ts';
 import { type LoadOptions, load } from './wrk.ts';
 
-/** Medians over the rounds of one subject. */
+/** What one subject showed in each round. */
 export interface Measured {
+  readonly cpuPerRequest: readonly number[];
+  readonly requestsPerSecond: readonly number[];
+  readonly p50: readonly number[];
+  readonly p99: readonly number[];
+}
+
+/** What one subject showed in one round. */
+export interface Once {
   readonly cpuPerRequest: number;
   readonly requestsPerSecond: number;
   readonly p50: number;
@@ -22,33 +30,30 @@ export interface Contender {
   readonly meanwhile?: () => Promise<() => Promise<void>>;
 }
 
-/**
- * Loads each contender in turn, round after round, so that what disturbs the machine disturbs all of them; the first
- * turn of each warms it up and is not counted.
- */
+type Load = Omit<LoadOptions, 'url' | 'seconds' | 'connections'> & { readonly connections?: number };
+
+/** Loads each contender with wrk in turn, round after round. */
 export async function measureInTurns(
   context: BenchContext,
   contenders: readonly Contender[],
-  options: Omit<LoadOptions, 'url' | 'seconds' | 'connections'> & { readonly connections?: number } = {},
+  options: Load = {},
 ): Promise<readonly Measured[]> {
-  const rounds = contenders.map(() => [] as Measured[]);
-  for (let round = 0; round <= context.rounds; round++) {
-    for (const [index, { subject, path, load: own = {}, meanwhile }] of contenders.entries()) {
-      const seconds = round === 0 ? Math.min(3, context.seconds) : context.seconds;
+  const rounds = await inTurns(
+    context,
+    contenders.map(({ subject, path, load: own = {}, meanwhile }) => async (seconds: number) => {
       const end = await meanwhile?.();
       try {
-        const measured = await measureOnce(context, subject, path, seconds, { ...options, ...own });
-        if (round > 0) rounds[index]?.push(measured);
+        return await measureOnce(context, subject, path, seconds, { ...options, ...own });
       } finally {
         await end?.();
       }
-    }
-  }
+    }),
+  );
   return rounds.map((measured) => ({
-    cpuPerRequest: median(measured.map((one) => one.cpuPerRequest)),
-    requestsPerSecond: median(measured.map((one) => one.requestsPerSecond)),
-    p50: median(measured.map((one) => one.p50)),
-    p99: median(measured.map((one) => one.p99)),
+    cpuPerRequest: measured.map((one) => one.cpuPerRequest),
+    requestsPerSecond: measured.map((one) => one.requestsPerSecond),
+    p50: measured.map((one) => one.p50),
+    p99: measured.map((one) => one.p99),
   }));
 }
 
@@ -57,8 +62,8 @@ async function measureOnce(
   subject: Subject,
   path: string,
   seconds: number,
-  options: Omit<LoadOptions, 'url' | 'seconds' | 'connections'> & { readonly connections?: number },
-): Promise<Measured> {
+  options: Load,
+): Promise<Once> {
   const pids = subject.pids();
   const before = cpuMicroseconds(pids);
   const figures = await load(context.tools.wrk, { connections: 64, ...options, url: subject.url + path, seconds });

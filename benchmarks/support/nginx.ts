@@ -4,6 +4,7 @@ import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
+import { placed } from './placement.ts';
 import { withChildren } from './process-figures.ts';
 import type { Subject } from './subject.ts';
 import { BenchError } from './tools.ts';
@@ -82,6 +83,7 @@ export async function startBackend(nginx: string, folder: string): Promise<Subje
       }
       location / { default_type application/json; return 200 '${answer}'; }
     }`,
+    'load',
   );
 }
 
@@ -91,6 +93,32 @@ export async function startPeer(nginx: string, folder: string, backend: Pick<Sub
   mkdirSync(root, { recursive: true });
   return await startNginx(nginx, root, 'nginx', (port) =>
     proxyServer(backend.port, `listen 127.0.0.1:${port} backlog=4096;`),
+  );
+}
+
+/** nginx as a proxy that sets two headers and generates nothing: the least that a proxy can do. */
+export async function startBarePeer(nginx: string, folder: string, backend: Pick<Subject, 'port'>): Promise<Subject> {
+  const root = join(folder, 'bare-peer');
+  mkdirSync(root, { recursive: true });
+  return await startNginx(
+    nginx,
+    root,
+    'bare nginx',
+    (port) => `
+    upstream backend {
+      server 127.0.0.1:${backend.port};
+      keepalive 512;
+      keepalive_requests 1000000;
+    }
+    server {
+      listen 127.0.0.1:${port} backlog=4096;
+      location / {
+        proxy_pass http://backend;
+        proxy_http_version 1.1;
+        proxy_set_header Host $proxy_host;
+        proxy_set_header Connection '';
+      }
+    }`,
   );
 }
 
@@ -131,6 +159,7 @@ export async function startNginx(
   root: string,
   name: string,
   servers: (port: number) => string,
+  where: 'subject' | 'load' = 'subject',
 ): Promise<Subject> {
   const port = await freePort();
   const config = join(root, 'nginx.conf');
@@ -158,7 +187,9 @@ export async function startNginx(
       ${servers(port)}
     }`,
   );
-  const child = spawn(nginx, ['-p', root, '-c', config], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const words = ['-p', root, '-c', config];
+  const command = where === 'subject' ? placed('subject', nginx, words) : ([nginx, words] as const);
+  const child = spawn(...command, { stdio: ['ignore', 'ignore', 'inherit'] });
   await untilAnswers(`http://127.0.0.1:${port}/`, child, name);
   return {
     name,

@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Figure } from './figures.ts';
 import type { Machine } from './machine.ts';
+import type { Placement } from './placement.ts';
+import { formatValue, markdownTable } from './table.ts';
 
 export interface Report {
   readonly machine: Machine;
@@ -18,24 +20,38 @@ const endMark = '<!-- end of results -->';
 /** The table with its header, as markdown. */
 export function reportTable(report: Report): string {
   const { machine } = report;
-  const header = [
-    `${machine.date}, commit ${machine.commit}. ${machine.cores} x ${machine.cpu}, ${machine.memoryGb} GB, ${machine.system} (Linux ${machine.kernel});`,
-    `Node ${machine.node}, nginx ${machine.nginx}, wrk ${machine.wrk}. Medians of ${report.rounds} rounds of ${report.seconds} s, interleaved.`,
-  ].join('\n');
   const rows = report.figures.map((one) => [
     one.scenario,
     one.what,
-    `${round(one.gateway)} ${one.unit}`,
-    one.peer === null ? '' : `${round(one.peer)} ${one.unit} (${one.peerName})`,
+    `${formatValue(one.gateway)} ${one.unit}`,
+    one.peer === null ? '' : `${formatValue(one.peer)} ${one.unit} (${one.peerName})`,
     one.ratio === null ? '' : `${one.ratio.toFixed(2)}x`,
+    spreadText(one),
     one.aim,
     one.met === null ? '' : one.met ? 'yes' : '**no**',
   ]);
-  const table = [['scenario', 'what', 'gateway', 'compared with', 'ratio', 'aim', 'met'], ...rows];
-  const widths = table[0]?.map((_, column) => Math.max(3, ...table.map((row) => row[column]?.length ?? 0))) ?? [];
-  const lines = table.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
-  lines.splice(1, 0, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`);
-  return `${header}\n\n${lines.join('\n')}\n`;
+  const header = [
+    `${machine.date}, commit ${machine.commit}. ${machine.cores} x ${machine.cpu}, ${machine.memoryGb} GB, ${machine.system} (Linux ${machine.kernel});`,
+    `Node ${machine.node}, nginx ${machine.nginx}, HAProxy ${machine.haproxy}, wrk ${machine.wrk}. Medians of ${report.rounds} rounds of ${report.seconds} s, interleaved.`,
+    placementText(machine.placement),
+    'CPU is that of the whole process, with all its threads. Spread: the smallest and the largest of the rounds.',
+  ].join('\n');
+  const head = ['scenario', 'what', 'gateway', 'compared with', 'ratio', 'spread', 'aim', 'met'];
+  return `${header}\n\n${markdownTable([head, ...rows])}`;
+}
+
+function placementText(placement: Placement | null): string {
+  if (placement === null) return 'Not pinned to cores.';
+  return [
+    `Pinned: each peer, and a gateway with one worker, has core ${placement.subject} with all its threads, the control plane included;`,
+    `load generators and backend have core ${placement.load}. Gateways with two workers use cores ${placement.all}.`,
+  ].join('\n');
+}
+
+function spreadText({ spread, ratio }: Figure): string {
+  if (spread === null) return '';
+  if (ratio !== null) return `${spread.min.toFixed(2)} to ${spread.max.toFixed(2)}x`;
+  return `${formatValue(spread.min)} to ${formatValue(spread.max)}`;
 }
 
 /** Keeps the run as JSON and writes its table into docs/benchmarks.md. */
@@ -55,10 +71,4 @@ function writePage(table: string): void {
   const end = text.indexOf(endMark);
   if (start < 0 || end < start) throw new Error(`${page} has lost its markers ${startMark} and ${endMark}`);
   writeFileSync(page, `${text.slice(0, start + startMark.length)}\n\n${table}\n${text.slice(end)}`);
-}
-
-function round(value: number): string {
-  if (value === 0) return '0';
-  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en-US').replaceAll(',', ' ');
-  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }

@@ -5,12 +5,13 @@ export class BenchError extends Error {}
 
 export interface Tools {
   readonly nginx: string;
+  readonly haproxy: string;
   readonly wrk: string;
 }
 
 export function findTools(): Tools {
   if (process.platform !== 'linux') throw new BenchError('the benchmark reads /proc, so it runs on Linux only');
-  return { nginx: findTool('nginx', ['-v']), wrk: findTool('wrk', ['-v']) };
+  return { nginx: findTool('nginx', ['-v']), haproxy: findTool('haproxy', ['-v']), wrk: findTool('wrk', ['-v']) };
 }
 
 /** `args`: makes it print only its version. `debianPackage`: the package that contains it. */
