@@ -3,7 +3,7 @@ import { collectGarbage } from '../../shared/util/process/collect-when-idle.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
 
 export interface OverloadOptions {
-  /** Maximum delay of the event loop in milliseconds; 0: no limit. */
+  /** Maximum delay of the event loop by its own work, in milliseconds; 0: no limit. */
   readonly maxLag: number;
   /** Bytes of heap that the worker may use. */
   readonly heapLimit: number;
@@ -32,6 +32,10 @@ const minPause = 1000;
 /**
  * Detects an overloaded worker, which then refuses a growing fraction of the requests at once, at almost no cost, instead of
  * answering all of them too late. Close to the heap limit it refuses all.
+ *
+ * Only CPU time of this thread counts as delay. A loop that is late because other programs have the cores has no queue of its
+ * own, and to refuse requests would not make it any earlier. If it gets less than its requests need, they pile up, and the CPU
+ * time between two checks grows with them.
  */
 export class Overload {
   /** Requests are being refused: call `refuse()` for each. */
@@ -40,6 +44,8 @@ export class Overload {
   readonly #heapCap: number;
   readonly #timer: NodeJS.Timeout;
   #last = monotonic();
+  /** CPU milliseconds of this thread, at `#last`. */
+  #used = threadCpuTime();
   #late = 0;
   #heapLookAgain = 0;
   #share = 0;
@@ -100,13 +106,16 @@ export class Overload {
     const ended = monotonic();
     this.#collectAgain = ended + Math.max(minPause, 10 * (ended - begun));
     this.#last = ended;
+    this.#used = threadCpuTime();
     return getHeapStatistics().used_heap_size;
   }
 
   #look(): void {
     const now = monotonic();
-    const lag = now - this.#last - interval;
+    const used = threadCpuTime();
+    const lag = Math.min(now - this.#last - interval, used - this.#used);
     this.#last = now;
+    this.#used = used;
     const { maxLag, maxHeap } = this.#options;
     const late = maxLag > 0 && lag > maxLag;
     this.#late = late ? this.#late + 1 : 0;
@@ -126,4 +135,10 @@ export class Overload {
         this.#heapFull ? 'the heap is nearly full' : `the event loop is ${Math.round(lag)} ms late`,
       );
   }
+}
+
+/** Milliseconds of CPU that this thread has used. */
+function threadCpuTime(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }

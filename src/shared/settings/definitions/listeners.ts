@@ -161,7 +161,7 @@ export const listeners = {
   overload_lag: own(
     duration('ms'),
     '300ms',
-    "Delay of a worker's event loop above which the worker refuses a growing fraction of the requests with 503 and `Retry-After`. 0 turns this off.",
+    "Delay of a worker's event loop by its own work above which the worker refuses a growing fraction of the requests with 503 and `Retry-After`. Time in which other programs had the CPU does not count. 0 turns this off.",
   ),
   overload_heap: own(
     integer(0, 100),
