@@ -206,6 +206,11 @@ export interface LogContext extends BaseContext {
   readonly measures: RequestMeasures;
   /** The log record in Kong's format. Made on the first call and shared by all plugins of the request. */
   record(): Readonly<Record<string, unknown>>;
+  /**
+   * The record as one line of JSON, without an end of line; route and service come last. Costs a fraction of `record()`, which it
+   * does not build. Made on the first call and shared by all plugins of the request. Throws for a value that JSON cannot represent.
+   */
+  recordText(): string;
 }
 
 /**

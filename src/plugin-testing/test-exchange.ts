@@ -118,6 +118,7 @@ function testPeer(
     requests: 1,
     lines: '',
     logged: null,
+    recorded: null,
     calls,
     bodies: null,
   };

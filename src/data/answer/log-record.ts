@@ -10,8 +10,11 @@ import { queryArguments } from '../request/query-arguments.ts';
 import { sentBlock, statusText } from './response-head.ts';
 import { shownRouteRow } from './route-row.ts';
 
-/** The log record of a finished exchange in the format of Kong's serialiser. Times are whole milliseconds. */
-export function logRecord(x: Exchange): Record<string, unknown> {
+/**
+ * The log record of a finished exchange in the format of Kong's serialiser. Times are whole milliseconds. `now`: its end, monotonic
+ * clock. `recordText` writes the same record without building it.
+ */
+export function logRecord(x: Exchange, now: number): Record<string, unknown> {
   const { consumer, credential, route, service } = x;
   const block = sentBlock(x);
   const record: Record<string, unknown> = {
@@ -19,7 +22,7 @@ export function logRecord(x: Exchange): Record<string, unknown> {
     upstream_uri: utf8FromLatin1(maskedTarget(x.upstreamUri, x.plan.secretArguments, x.plan.logMasks)),
     upstream_status: upstreamStatus(x),
     response: { status: x.status, headers: maskedHeaders(x, block), size: bytesWith(x, block) },
-    latencies: latencies(x),
+    latencies: latencies(x, now),
     client_ip: x.clientIp,
     started_at: x.startedAt,
     source: x.responseSource === 'upstream' ? 'upstream' : 'kong',
@@ -56,7 +59,7 @@ function requestPart(x: Exchange): Record<string, unknown> {
   return part;
 }
 
-function consumerPart({ id, username, customId, tags }: ConsumerView): Record<string, unknown> {
+export function consumerPart({ id, username, customId, tags }: ConsumerView): Record<string, unknown> {
   return omitNulls({ id, username, custom_id: customId, tags: listOrNull(tags) });
 }
 
@@ -75,19 +78,27 @@ export function responseBytes(x: Exchange): number {
   return bytesWith(x, sentBlock(x));
 }
 
-function bytesWith(x: Exchange, block: string): number {
+/** The same; `block`: its header lines. */
+export function bytesWith(x: Exchange, block: string): number {
   return statusText(x.status, x.reason).length + block.length + 2 + x.bytesSent;
 }
 
 /** The status of each attempt, as in `502, 200`; '' without an attempt. */
-function upstreamStatus(x: Exchange): string {
-  const statuses = (x.failedAttempts ?? []).map((attempt) => attempt.failed);
+export function upstreamStatus(x: Exchange): string {
+  if (x.failedAttempts === null) return x.upstreamStatus > 0 ? String(x.upstreamStatus) : '';
+  const statuses = x.failedAttempts.map((attempt) => attempt.failed);
   if (x.upstreamStatus > 0) statuses.push(x.upstreamStatus);
   return statuses.join(', ');
 }
 
-function latencies(x: Exchange): Record<string, number> {
-  const now = monotonic();
+interface Latencies {
+  readonly request: number;
+  readonly kong: number;
+  readonly proxy: number;
+  readonly receive: number;
+}
+
+export function latencies(x: Exchange, now: number): Latencies {
   const asked = x.upstreamStartedMono > 0;
   const answered = x.firstByteMono > 0;
   return {
@@ -98,19 +109,29 @@ function latencies(x: Exchange): Record<string, number> {
   };
 }
 
-function tries(x: Exchange): readonly Readonly<Record<string, unknown>>[] {
-  const attempts: Record<string, unknown>[] = (x.failedAttempts ?? []).map(({ startedAt, ip, port, failed }) => ({
-    ...attempt(startedAt, ip, port),
-    state: 'failed',
-    code: failed,
-  }));
+/** An attempt in the record. */
+export interface RecordedAttempt {
+  readonly balancer_start: number;
+  readonly balancer_start_ns: number;
+  readonly ip: string;
+  readonly port: number;
+  /** Absent unless it failed. */
+  readonly state?: 'failed';
+  readonly code?: number;
+}
+
+export function tries(x: Exchange): readonly RecordedAttempt[] {
+  const attempts: RecordedAttempt[] = [];
+  for (const { startedAt, ip, port, failed } of x.failedAttempts ?? []) {
+    attempts.push({ ...attempt(startedAt, ip, port), state: 'failed', code: failed });
+  }
   if (x.target !== null && x.tries > attempts.length) {
     attempts.push(attempt(x.attemptStartedAt, x.targetIp, x.targetPort));
   }
   return attempts;
 }
 
-function attempt(startedAt: number, ip: string, port: number): Record<string, unknown> {
+function attempt(startedAt: number, ip: string, port: number): RecordedAttempt {
   const balancerStart = Math.floor(startedAt);
   return { balancer_start: balancerStart, balancer_start_ns: balancerStart * 1e6, ip, port };
 }
@@ -133,11 +154,12 @@ export function maskedHeaders({ plan }: Exchange, block: string): Readonly<Recor
 }
 
 /** The query whose arguments are shown; `target` is masked already. */
-function shownQuery(x: Exchange, target: string): string {
+export function shownQuery(x: Exchange, target: string): string {
   return x.plan.logMasks.length === 0 ? x.head.query : target.slice(target.indexOf('?') + 1 || target.length);
 }
 
-function shownArguments(query: string, own: ReadonlySet<string>): Readonly<Record<string, unknown>> {
+/** Decoded arguments by name; those that carry credentials are masked. */
+export function shownArguments(query: string, own: ReadonlySet<string>): Readonly<Record<string, unknown>> {
   const result: Record<string, unknown> = Object.create(null);
   if (query === '') return result;
   for (const [name, values] of Object.entries(queryArguments(query))) {

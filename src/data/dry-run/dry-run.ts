@@ -132,6 +132,7 @@ export class DryRun {
       requests: 1,
       lines: '',
       logged: null,
+      recorded: null,
       calls: { call: (x, call) => this.#call(x, call) },
       bodies: null,
     };

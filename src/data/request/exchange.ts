@@ -145,7 +145,7 @@ export interface PluginContext
   readonly response: PluginResponse;
 }
 
-/** The fields of a head that the access log wrote last, and the head. */
+/** The fields of a head that a log wrote last, and the head. */
 export interface LoggedHead {
   readonly block: string;
   /** Decides what is masked. */
@@ -178,6 +178,8 @@ export interface DownstreamPeer {
   lines: string;
   /** The access log's cache; null: nothing was written yet. */
   logged: LoggedHead | null;
+  /** The same of log records: the JSON of the header lines. */
+  recorded: LoggedHead | null;
   /** Carries the backend calls of plugins; null: calls are not possible. */
   readonly calls: BackendCaller | null;
   /** The memory for collected bodies; null: unlimited. */

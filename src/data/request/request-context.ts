@@ -14,11 +14,14 @@ import type {
 import type { Trace } from '../../plugin-sdk/trace.ts';
 import type { UpstreamRequestEdit } from '../../plugin-sdk/upstream-request-edit.ts';
 import { BodyMemoryExhausted } from '../../shared/errors.ts';
+import { recordLine } from '../../shared/logs/record-line.ts';
 import { contentCodings, decodeContent } from '../../shared/util/bytes/content-coding.ts';
+import { monotonic } from '../../shared/util/time/clock.ts';
 import { ExchangeMeasures, logRecord } from '../answer/log-record.ts';
 import { ExchangeResponseView } from '../answer/response-view.ts';
 import { identityLines } from '../attempt/identity-lines.ts';
 import { ExchangeUpstreamEdit, requestEdits } from '../attempt/upstream-request-edit.ts';
+import { recordText } from '../record-text/record-text.ts';
 import { collectBody } from './collect-body.ts';
 import { drawOf, type Exchange, type PluginContext } from './exchange.ts';
 import { ExchangeRequestView } from './request-view.ts';
@@ -38,6 +41,9 @@ export class RequestContext implements PluginContext {
   /** Name, value, name, value: made into an object only for the log record. */
   #logFields: unknown[] | null = null;
   #record: Record<string, unknown> | null = null;
+  #recordText: string | null = null;
+  /** When the record was first asked for, monotonic clock; 0: not yet. */
+  #recordedMono = 0;
   #measures: ExchangeMeasures | null = null;
   #body: Promise<Uint8Array> | null = null;
   #decoded: Promise<Uint8Array> | null = null;
@@ -124,6 +130,7 @@ export class RequestContext implements PluginContext {
 
   log(field: string, value: unknown): void {
     if (this.#record !== null) this.#record[field] = value;
+    this.#recordText = null;
     const fields = this.#logFields;
     if (fields === null) {
       this.#logFields = [field, value];
@@ -219,8 +226,19 @@ export class RequestContext implements PluginContext {
   }
 
   record(): Readonly<Record<string, unknown>> {
-    this.#record ??= { ...logRecord(this.#exchange), ...fieldsOf(this.#logFields) };
+    this.#record ??= { ...logRecord(this.#exchange, this.#recordTime()), ...fieldsOf(this.#logFields) };
     return this.#record;
+  }
+
+  recordText(): string {
+    this.#recordText ??= recordText(this.#exchange, this.#recordTime(), this.#logFields) ?? recordLine(this.record());
+    return this.#recordText;
+  }
+
+  /** The same for the record and its text. */
+  #recordTime(): number {
+    if (this.#recordedMono === 0) this.#recordedMono = monotonic();
+    return this.#recordedMono;
   }
 }
 

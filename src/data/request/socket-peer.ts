@@ -25,6 +25,7 @@ export class SocketPeer implements DownstreamPeer {
   requests = 0;
   lines = '';
   logged: DownstreamPeer['logged'] = null;
+  recorded: DownstreamPeer['recorded'] = null;
   readonly #socket: TLSSocket | null;
   #certificates: readonly Uint8Array[] | null = null;
   #read = false;
