@@ -30,5 +30,5 @@ export {
   queueLimits,
   queueSettings,
 } from './queue-settings.ts';
-export { TextQueueBuffer } from './text-queue-buffer.ts';
+export { type TextBatch, type TextJoining, TextQueueBuffer } from './text-queue-buffer.ts';
 export { type TextSender, type TextSenderOptions, type TextSenderTls, textSender } from './text-sender.ts';

@@ -1,11 +1,11 @@
-/** Holds the entries that wait in a queue, oldest first. */
-export interface QueueBuffer<T> {
+/** Holds the entries that wait in a queue, oldest first. `Batch`: what is sent at once. */
+export interface QueueBuffer<T, Batch extends { readonly length: number } = readonly T[]> {
   readonly length: number;
   /** Sum of all sizes. */
   readonly bytes: number;
   push(entry: T, size: number): void;
   /** Removes and returns the oldest entries, at most `max`. */
-  take(max: number): readonly T[];
+  take(max: number): Batch;
   /** False: there is none. */
   dropOldest(): boolean;
   clear(): void;

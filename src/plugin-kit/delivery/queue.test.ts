@@ -227,8 +227,14 @@ test('the fields of old versions win over those that took their place', () => {
   assert.deepEqual(queueSettings({ queue: defaults, queue_size: null }), defaults);
 });
 
-test('texts that wait as bytes come out as they went in, whatever their sizes', () => {
-  const [texts, entries] = [new TextQueueBuffer(), new ArrayQueueBuffer<string>()];
+test('texts that wait as bytes come out joined, as they went in, whatever their sizes', () => {
+  const joining = { before: '[', between: ', ', after: ']' };
+  const [texts, entries] = [new TextQueueBuffer(joining), new ArrayQueueBuffer<string>()];
+  const assertTaken = (most: number): void => {
+    const [batch, expected] = [texts.take(most), entries.take(most)];
+    assert.equal(batch.length, expected.length);
+    assert.equal(Buffer.from(batch.bytes).toString(), `[${expected.join(', ')}]`);
+  };
   const pieces = ['', 'a', 'ä€𝄞', 'x'.repeat(100_000), 'y'.repeat(300_000), 'long '.repeat(40_000)];
   let state = 7;
   const random = (below: number) => {
@@ -240,12 +246,9 @@ test('texts that wait as bytes come out as they went in, whatever their sizes', 
     const size = Buffer.byteLength(piece);
     if (random(3) > 0) for (const store of [texts, entries]) store.push(piece, size);
     else if (random(2) === 0) assert.equal(texts.dropOldest(), entries.dropOldest());
-    else {
-      const most = random(5);
-      assert.deepEqual(texts.take(most), entries.take(most));
-    }
+    else assertTaken(random(5));
     assert.deepEqual([texts.length, texts.bytes], [entries.length, entries.bytes]);
-    if (texts.length > 40) assert.deepEqual(texts.take(30), entries.take(30));
+    if (texts.length > 40) assertTaken(30);
     if (random(500) === 0) for (const store of [texts, entries]) store.clear();
   }
 });

@@ -6,18 +6,18 @@ import { DeliveryDeferred, DeliveryRefused } from './delivery-errors.ts';
 import { ArrayQueueBuffer, type QueueBuffer } from './queue-buffer.ts';
 import { type QueueLimits, type QueueSettings, queueLimits } from './queue-settings.ts';
 
-export interface QueueOptions<T> {
+export interface QueueOptions<T, Entries extends { readonly length: number } = readonly T[]> {
   readonly settings: QueueSettings;
   /**
    * Sends one batch, the oldest entry first. After a rejection it is called again, with growing pauses until `max_retry_time` is
    * over; then the batch is dropped. After a `DeliveryRefused` it is dropped at once. After a `DeliveryDeferred` the next attempt is
    * made when the receiver says. The signal is aborted when the time of the queue is over.
    */
-  readonly send: (batch: readonly T[], signal: AbortSignal) => Promise<void>;
+  readonly send: (batch: Entries, signal: AbortSignal) => Promise<void>;
   /** Bytes of an entry. Default: the size of a text or byte array, 256 for anything else. */
   readonly size?: (entry: T) => number;
   /** Holds the entries that wait; `TextQueueBuffer` for many texts. Default: an array. */
-  readonly buffer?: QueueBuffer<T>;
+  readonly buffer?: QueueBuffer<T, Entries>;
   /** Counts `entries_sent`, `entries_dropped` and `delivery_failures`. */
   readonly tools: Pick<PluginTools, 'log' | 'count'>;
   /** Name of the entries in the error log: `log records`. */
@@ -31,8 +31,8 @@ export interface QueueOptions<T> {
 /** Milliseconds between two lines about dropped entries. */
 const dropReportInterval = 60_000;
 
-interface Batch<T> {
-  readonly entries: readonly T[];
+interface Batch<Entries> {
+  readonly entries: Entries;
   readonly bytes: number;
   readonly begunAt: number;
   failures: number;
@@ -45,14 +45,14 @@ interface Batch<T> {
  * queue is full, the oldest entry that is not in flight is dropped and counted. `push` is cheap and never throws, so it cannot
  * delay a request.
  */
-export class DeliveryQueue<T> {
-  readonly #options: QueueOptions<T>;
+export class DeliveryQueue<T, Entries extends { readonly length: number } = readonly T[]> {
+  readonly #options: QueueOptions<T, Entries>;
   readonly #limits: QueueLimits;
   readonly #size: (entry: T) => number;
   readonly #failed: OutageReporter;
   readonly #reportDropped: (reason: string) => void;
-  readonly #waiting: QueueBuffer<T>;
-  readonly #batches = new Set<Batch<T>>();
+  readonly #waiting: QueueBuffer<T, Entries>;
+  readonly #batches = new Set<Batch<Entries>>();
   readonly #ending = new AbortController();
   /** Entries and bytes of the batches. */
   #takenEntries = 0;
@@ -65,12 +65,13 @@ export class DeliveryQueue<T> {
   #ended = false;
   #emptied: PromiseWithResolvers<void> | null = null;
 
-  constructor(options: QueueOptions<T>) {
+  constructor(options: QueueOptions<T, Entries>) {
     const { settings, size = sizeOf, tools, what } = options;
     this.#options = options;
     this.#limits = queueLimits(settings);
     this.#size = size;
-    this.#waiting = options.buffer ?? new ArrayQueueBuffer();
+    // Entries that are not an array come from a buffer of their own.
+    this.#waiting = options.buffer ?? (new ArrayQueueBuffer<T>() as unknown as QueueBuffer<T, Entries>);
     this.#failed = outageReporter(tools, 'delivery_failures', `${what} could not be delivered`, {
       untilSuccess: true,
     });
@@ -189,7 +190,7 @@ export class DeliveryQueue<T> {
     const bytes = this.#waiting.bytes;
     const entries = this.#waiting.take(this.#limits.maxBatchSize);
     const begunAt = monotonic();
-    const batch: Batch<T> = { entries, bytes: bytes - this.#waiting.bytes, begunAt, failures: 0, pause: null };
+    const batch: Batch<Entries> = { entries, bytes: bytes - this.#waiting.bytes, begunAt, failures: 0, pause: null };
     this.#since = begunAt;
     this.#takenEntries += entries.length;
     this.#takenBytes += batch.bytes;
@@ -197,7 +198,7 @@ export class DeliveryQueue<T> {
     void this.#attempt(batch);
   }
 
-  async #attempt(batch: Batch<T>): Promise<void> {
+  async #attempt(batch: Batch<Entries>): Promise<void> {
     try {
       await this.#options.send(batch.entries, this.#ending.signal);
     } catch (error) {
@@ -210,7 +211,7 @@ export class DeliveryQueue<T> {
     this.#done(batch);
   }
 
-  #attemptFailed(batch: Batch<T>, error: unknown): void {
+  #attemptFailed(batch: Batch<Entries>, error: unknown): void {
     this.#failed(error);
     const { retryTime, firstPause, maxPause } = this.#limits;
     const left = retryTime - (monotonic() - batch.begunAt);
@@ -225,14 +226,14 @@ export class DeliveryQueue<T> {
     batch.pause = setTimeout(() => this.#tryNow(batch), Math.max(1, Math.ceil(pause))).unref();
   }
 
-  #tryNow(batch: Batch<T>): void {
+  #tryNow(batch: Batch<Entries>): void {
     if (batch.pause === null) return;
     clearTimeout(batch.pause);
     batch.pause = null;
     void this.#attempt(batch);
   }
 
-  #done(batch: Batch<T>): void {
+  #done(batch: Batch<Entries>): void {
     this.#batches.delete(batch);
     this.#takenEntries -= batch.entries.length;
     this.#takenBytes -= batch.bytes;

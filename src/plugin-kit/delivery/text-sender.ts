@@ -27,11 +27,11 @@ export interface TextSenderTls {
 /** Sends texts over one connection, opened on demand, to a receiver that does not respond. */
 export interface TextSender {
   /**
-   * Resolves once the system has taken the whole text, which is as much as can be known: what is in flight when the receiver
+   * `text`: a byte array has it in UTF-8. Resolves once the system has taken the whole text, which is as much as can be known: what is in flight when the receiver
    * closes the connection is lost. Rejects without a connection in time, when it breaks, or when the receiver stops reading; a
    * part of the text may have arrived then.
    */
-  send(text: string, signal: AbortSignal): Promise<void>;
+  send(text: string | Uint8Array, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
@@ -57,13 +57,13 @@ class ConnectedSender implements TextSender {
     this.#options = options;
   }
 
-  async send(text: string, signal: AbortSignal): Promise<void> {
+  async send(text: string | Uint8Array, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     this.#connection ??= this.#connect();
     await this.#write(await this.#connection, text, signal);
   }
 
-  #write(socket: Socket, text: string, signal: AbortSignal): Promise<void> {
+  #write(socket: Socket, text: string | Uint8Array, signal: AbortSignal): Promise<void> {
     const { timeout, keepalive } = this.#options;
     const abort = (): void => void socket.destroy(new Error('aborted'));
     signal.addEventListener('abort', abort, { once: true });

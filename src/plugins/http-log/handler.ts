@@ -1,4 +1,10 @@
-import { DeliveryQueue, httpSender, queueSettings, TextQueueBuffer } from '../../plugin-kit/delivery/index.ts';
+import {
+  DeliveryQueue,
+  httpSender,
+  queueSettings,
+  type TextBatch,
+  TextQueueBuffer,
+} from '../../plugin-kit/delivery/index.ts';
 import { compileLogFields, type LogSource, logLine } from '../../plugin-kit/telemetry/index.ts';
 import type { PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
 import type { HttpLogConfig } from './schema.ts';
@@ -23,14 +29,13 @@ export function logToHttp(config: HttpLogConfig, tools: PluginTools): PluginPhas
   const contentType = content_type ?? defaults.contentType;
   const settings = queueSettings(config);
   const isList = (settings.max_batch_size ?? 1) > 1;
-  const queue = new DeliveryQueue<string>({
+  const queue = new DeliveryQueue<string, TextBatch>({
     settings,
     tools,
     what: 'log records',
-    buffer: new TextQueueBuffer(),
-    async send(batch, signal) {
-      const body = isList ? `[${batch.join(',')}]` : (batch[0] as string);
-      const status = await sender.send(body, contentType, signal);
+    buffer: new TextQueueBuffer(isList ? { before: '[', between: ',', after: ']' } : {}),
+    async send({ bytes }, signal) {
+      const status = await sender.send(bytes, contentType, signal);
       // As in Kong: a redirect is not followed, and counts as a failure.
       if (status >= 300) throw new Error(`${sender.receiver} answered with status ${status}`);
     },

@@ -3,6 +3,7 @@ import {
   openDatagrams,
   queueLimits,
   queueSettings,
+  type TextBatch,
   TextQueueBuffer,
   textSender,
 } from '../../plugin-kit/delivery/index.ts';
@@ -62,9 +63,9 @@ function udpTarget(config: StatsdConfig, tools: TargetTools): LineTarget {
 /** Entries of the queue are the lines of one request, each with a line feed at its end. */
 function tcpTarget(config: StatsdConfig, tools: TargetTools): LineTarget {
   const sender = textSender({ to: placeOf(config), tls: null, timeout: connectionTimeout, keepalive: 0 });
-  const queue = new DeliveryQueue<string>({
+  const queue = new DeliveryQueue<string, TextBatch>({
     settings: queueSettings(config),
-    send: (batch, signal) => sender.send(batch.join(''), signal),
+    send: ({ bytes }, signal) => sender.send(bytes, signal),
     tools,
     what: 'metrics',
     buffer: new TextQueueBuffer(),

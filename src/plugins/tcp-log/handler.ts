@@ -1,4 +1,4 @@
-import { DeliveryQueue, TextQueueBuffer, textSender } from '../../plugin-kit/delivery/index.ts';
+import { DeliveryQueue, type TextBatch, TextQueueBuffer, textSender } from '../../plugin-kit/delivery/index.ts';
 import { compileLogFields, type LogSource, logLine } from '../../plugin-kit/telemetry/index.ts';
 import type { PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
 import type { TcpLogConfig } from './schema.ts';
@@ -13,12 +13,12 @@ export function logToTcp(config: TcpLogConfig, tools: PluginTools): PluginPhases
     timeout: timeout ?? 10_000,
     keepalive: keepalive ?? 60_000,
   });
-  const queue = new DeliveryQueue<string>({
+  const queue = new DeliveryQueue<string, TextBatch>({
     settings: config.queue,
-    send: (batch, signal) => sender.send(`${batch.join('\n')}\n`, signal),
+    send: ({ bytes }, signal) => sender.send(bytes, signal),
     tools,
     what: 'log records',
-    buffer: new TextQueueBuffer(),
+    buffer: new TextQueueBuffer({ between: '\n', after: '\n' }),
   });
   const take = (context: LogSource): void => {
     const line = logLine(context, fields);
