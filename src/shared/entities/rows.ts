@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { isRecordSchema } from '../schema/export/export.ts';
 import { presentRecord } from '../schema/export/present.ts';
 import type { Field } from '../schema/field-meta.ts';
@@ -6,6 +6,7 @@ import type { RecordSchema } from '../schema/fields.ts';
 import { inferFromSchema } from '../schema/form.ts';
 import { mergePatch } from '../schema/merge.ts';
 import { type SchemaViolation, type Validation, validateRecord } from '../schema/validate.ts';
+import { orderedUuid } from '../util/time/ordered-uuid.ts';
 import type { EntityDefinition, Operation, Row } from './entity.ts';
 import { withoutUnknown, withUnknown } from './unknown-fields.ts';
 
@@ -163,7 +164,7 @@ function finish(
       if (Object.hasOwn(input, name)) virtual[name] = value;
     } else if (meta.timestamp === true) fields[name] = name === 'updated_at' ? now : toMilliseconds(value, now);
     else if (meta.auto === true && value === null) {
-      fields[name] = name === 'id' ? (id ?? randomUUID()) : (before[name] ?? randomSecret());
+      fields[name] = name === 'id' ? (id ?? orderedUuid(now)) : (before[name] ?? randomSecret());
     } else fields[name] = value;
   }
   const schema = schemaOf(definition, result.value);

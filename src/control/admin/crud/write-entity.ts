@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { EntityDefinition, Row } from '../../../shared/entities/entity.ts';
 import { applyPatch, applyPut, buildRow, inferInput, type RowResult } from '../../../shared/entities/rows.ts';
 import { invalidOptions, invalidUnique, notFoundByKey } from '../../../shared/schema/errors.ts';
+import { orderedUuid } from '../../../shared/util/time/ordered-uuid.ts';
 import type { StoreWriter } from '../../store/store.ts';
 import { invalidInput, kongError } from '../errors.ts';
 import type { RequestBody } from '../http/request-body.ts';
@@ -137,7 +137,7 @@ function givesCreatedAt(input: Input): boolean {
 
 function newId(input: Input): string {
   const { id } = input;
-  return typeof id === 'string' ? (idOf(id) ?? randomUUID()) : randomUUID();
+  return typeof id === 'string' ? (idOf(id) ?? orderedUuid()) : orderedUuid();
 }
 
 /**

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { RequestListener, Server } from 'node:http';
 import { Readable } from 'node:stream';
 import {
@@ -9,6 +8,7 @@ import {
   fastify,
 } from 'fastify';
 import { withSlowChecksOffThread } from '../../../shared/schema/slow-check.ts';
+import { orderedUuid } from '../../../shared/util/time/ordered-uuid.ts';
 import { OutageLog } from '../../../shared/util/time/outage-log.ts';
 import type { Authenticator } from '../access/authenticator.ts';
 import { type Caller, visitorCaller } from '../access/caller.ts';
@@ -87,7 +87,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     // A slower client is disconnected.
     requestTimeout: 300_000,
     bodyLimit: options.maxBodySize === 0 ? Number.MAX_SAFE_INTEGER : options.maxBodySize,
-    genReqId: () => randomBytes(16).toString('hex'),
+    genReqId: () => orderedUuid().replaceAll('-', ''),
     rewriteUrl: (request) => withoutWorkspace(request.url ?? '/'),
     clientErrorHandler: answerClientError,
     routerOptions: {

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { EntityDefinition } from '../../../shared/entities/entity.ts';
+import { orderedUuid } from '../../../shared/util/time/ordered-uuid.ts';
 import type { CurrentRows } from './current-rows.ts';
 import { deterministicId, idName } from './deterministic-id.ts';
 import type { Entry } from './entry.ts';
@@ -12,7 +12,7 @@ export interface Duplicate {
 
 /**
  * Gives every entry its id: the one in the document; or that of the row with the same unique fields; or the deterministic one, unless
- * it belongs to another entity by now; or a random one. The references of the entries are resolved already.
+ * it belongs to another entity by now; or a new one. The references of the entries are resolved already.
  */
 export async function assignIds(
   definition: EntityDefinition,
@@ -55,7 +55,7 @@ export async function assignIds(
       derived.add(id);
       continue;
     }
-    entry.id = randomUUID();
+    entry.id = orderedUuid();
     current.claim(entry.id);
     // Two entities that derive the same id are the same entity twice; a name that is unique itself is reported on its own.
     if (id !== null && derived.has(id) && !hasUniqueName(definition)) {

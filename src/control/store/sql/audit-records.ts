@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { AuditQuery, AuditRecord } from '../audit.ts';
-import { chunks } from './chunks.ts';
 import type { ColumnRow, Database, SqlBackend, SqlTransaction } from './sql-backend.ts';
+import { insertRows } from './statements.ts';
 import { isStorableText } from './storable-text.ts';
 
 const table = 'audit_records';
@@ -17,16 +17,15 @@ const columnOf = {
   requestId: 'request_id',
 } as const;
 
+const columnNames = ['id', 'created_at', 'actor', 'method', 'entity', 'entity_id', 'request_id', 'body'];
+
 /** `breathe` is awaited before each statement. */
 export async function insertAudit(
   transaction: SqlTransaction,
   records: readonly AuditRecord[],
   breathe: () => Promise<void>,
 ): Promise<void> {
-  for (const some of chunks(records)) {
-    await breathe();
-    await transaction.insertInto(table).values(some.map(toColumns)).execute();
-  }
+  await insertRows(transaction, table, columnNames, records.map(toColumns), { breathe });
 }
 
 export async function listAudit(database: Database, query: AuditQuery): Promise<readonly AuditRecord[]> {

@@ -4,6 +4,7 @@ import { type ChangeBatch, type ChangeOperation, type FeedPosition, type History
 import { chunks } from './chunks.ts';
 import { type EntityTables, toRow } from './rows/entity-table.ts';
 import type { ColumnRow, Database, SqlTransaction, StoreHead } from './sql-backend.ts';
+import { insertRows, run } from './statements.ts';
 
 export interface PendingChange {
   readonly entity: string;
@@ -17,7 +18,13 @@ export interface StampedChange extends PendingChange {
 }
 
 export async function readHead(database: Database): Promise<StoreHead> {
-  return toHead(await database.selectFrom('store_version').selectAll().executeTakeFirstOrThrow());
+  const [row] = await run(database, {
+    key: 'head',
+    parameters: [],
+    build: () => database.selectFrom('store_version').selectAll(),
+  });
+  if (row === undefined) throw new Error('the store has no head');
+  return toHead(row);
 }
 
 /** The row of `store_version`. */
@@ -55,6 +62,8 @@ export function versionBase(head: StoreHead, floor: number): number {
   return Math.max(head.version, floor);
 }
 
+const lineColumns = ['version', 'entity', 'entity_id', 'operation', 'at', 'previous'];
+
 /**
  * Appends changes, each with its own version, deletes the oldest beyond `keep`, and moves the store's head. The head's row
  * was locked before anything was read, so versions are seen in order. Each line has the stamp before it (`previous`), which
@@ -77,16 +86,18 @@ export async function appendChanges(
     previous: i === 0 ? head.stamp : stamp,
   }));
   // A reader that missed more than is kept compares all rows.
-  for (const some of chunks(lines.slice(-keep))) {
-    await breathe();
-    await transaction.insertInto('changes').values(some).execute();
-  }
+  await insertRows(transaction, 'changes', lineColumns, lines.slice(-keep), { breathe });
   const version = base + lines.length;
-  await transaction
-    .deleteFrom('changes')
-    .where('version', '<=', version - keep)
-    .execute();
-  await transaction.updateTable('store_version').set({ version, stamp, last_timestamp: timestamp }).execute();
+  await run(transaction, {
+    key: 'trim changes',
+    parameters: [version - keep],
+    build: () => transaction.deleteFrom('changes').where('version', '<=', version - keep),
+  });
+  await run(transaction, {
+    key: 'move head',
+    parameters: [version, stamp, timestamp],
+    build: () => transaction.updateTable('store_version').set({ version, stamp, last_timestamp: timestamp }),
+  });
   return { store: head.store, version, stamp };
 }
 

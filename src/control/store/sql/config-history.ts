@@ -5,6 +5,7 @@ import type { Attribution, ConfigVersion, RowSince, VersionAction, VersionChange
 import { chunks } from './chunks.ts';
 import { type EntityTable, type EntityTables, toRow } from './rows/entity-table.ts';
 import type { ColumnRow, Database, SqlBackend, SqlTransaction } from './sql-backend.ts';
+import { insertRows } from './statements.ts';
 
 const table = 'config_history';
 
@@ -32,31 +33,26 @@ export async function recordVersion(
   if (folded.length === 0) return;
   const count = (operation: VersionChange['operation']): number =>
     folded.reduce((sum, change) => (change.operation === operation ? sum + 1 : sum), 0);
-  for (const [i, some] of chunks(folded).entries()) {
-    await breathe();
-    const lines = some.map(({ operation, entity, id, before }, j) => {
-      const seq = i * 500 + j;
-      const first = seq === 0;
-      return {
-        version,
-        seq,
-        created_at: now,
-        actor: first ? attribution.actor : null,
-        action: first ? attribution.action : null,
-        note: first ? (attribution.note ?? null) : null,
-        created: first ? count('create') : null,
-        updated: first ? count('update') : null,
-        deleted: first ? count('delete') : null,
-        entity,
-        row_id: id,
-        operation,
-        before: before === null ? null : JSON.stringify(before),
-      };
-    });
-    // After a restore without this table, versions can be assigned again.
-    const rows = lines.map((line) => sql`(${sql.join(columns.map((column) => line[column]))})`);
-    await sql`insert into config_history (${columnList}) values ${sql.join(rows)} ${onConflict}`.execute(transaction);
-  }
+  const lines = folded.map(({ operation, entity, id, before }, seq) => {
+    const first = seq === 0;
+    return {
+      version,
+      seq,
+      created_at: now,
+      actor: first ? attribution.actor : null,
+      action: first ? attribution.action : null,
+      note: first ? (attribution.note ?? null) : null,
+      created: first ? count('create') : null,
+      updated: first ? count('update') : null,
+      deleted: first ? count('delete') : null,
+      entity,
+      row_id: id,
+      operation,
+      before: before === null ? null : JSON.stringify(before),
+    };
+  });
+  // After a restore without this table, versions can be assigned again.
+  await insertRows(transaction, table, columns, lines, { breathe, replacing: ['version', 'seq'] });
 }
 
 const columns = [
@@ -73,16 +69,7 @@ const columns = [
   'row_id',
   'operation',
   'before',
-] as const;
-
-// As text, because it is part of every write of config.
-const columnList = sql.raw(columns.map((name) => `"${name}"`).join(', '));
-const onConflict = sql.raw(
-  `on conflict (version, seq) do update set ${columns
-    .slice(2)
-    .map((name) => `"${name}" = excluded."${name}"`)
-    .join(', ')}`,
-);
+];
 
 type Folded = Pick<VersionChange, 'operation' | 'entity' | 'id' | 'before'>;
 

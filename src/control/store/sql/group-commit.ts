@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { sql } from 'kysely';
+import { CompiledQuery } from 'kysely';
 import type { StoreWriter } from '../store.ts';
 import { appendChanges, moveTimestamp, versionBase } from './change-log.ts';
 import { recordVersion } from './config-history.ts';
@@ -25,7 +25,7 @@ export interface GroupCommitOptions {
 }
 
 /** Writes in one transaction. */
-const maxGroup = 32;
+const maxGroup = 64;
 /** Milliseconds after which a transaction accepts no more writes: other nodes wait for it. */
 const maxGroupTime = 50;
 /** Milliseconds of one transaction's work after which the thread yields to reads and other work. */
@@ -170,17 +170,21 @@ class TransactionUnit {
 
   /** Like `write`, but an error of one write does not affect the rest of the transaction. */
   async writeApart(waiting: Waiting): Promise<() => void> {
-    await sql`savepoint one_write`.execute(this.#transaction);
+    await this.#run('savepoint one_write');
     let settle: () => void;
     try {
       settle = await this.write(waiting);
     } catch (error) {
       // After some errors the database has ended the transaction, and with it the savepoint: then the whole group fails.
-      await sql`rollback to savepoint one_write`.execute(this.#transaction);
+      await this.#run('rollback to savepoint one_write');
       settle = () => waiting.reject(error);
     }
-    await sql`release savepoint one_write`.execute(this.#transaction);
+    await this.#run('release savepoint one_write');
     return settle;
+  }
+
+  async #run(statement: string): Promise<void> {
+    await this.#transaction.executeQuery(CompiledQuery.raw(statement));
   }
 
   /** With SQLite everything in between happens in one turn of the event loop, however many operations there are. */

@@ -3,6 +3,7 @@ import type { StoreReader } from '../store.ts';
 import { columnOf, type EntityTables, tableOf, toRow } from './rows/entity-table.ts';
 import { listRows } from './rows/list-rows.ts';
 import type { Database } from './sql-backend.ts';
+import { run } from './statements.ts';
 import { isStorableText } from './storable-text.ts';
 
 export function createReader(database: Database, tables: EntityTables): StoreReader {
@@ -10,10 +11,18 @@ export function createReader(database: Database, tables: EntityTables): StoreRea
     const table = tableOf(tables, entity);
     const column = columnOf(table, field);
     if (!isStorableText(value)) return null;
-    let select = database.selectFrom(table.name).selectAll().where(column, '=', value);
-    if (table.expires)
-      select = select.where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', Date.now())]));
-    const columns = await select.orderBy('created_at').orderBy('id').limit(1).executeTakeFirst();
+    const now = Date.now();
+    const [columns] = await run(database, {
+      key: `find ${entity} ${column}`,
+      parameters: table.expires ? [value, now, 1] : [value, 1],
+      build: () => {
+        const matching = database.selectFrom(table.name).selectAll().where(column, '=', value);
+        const current = table.expires
+          ? matching.where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+          : matching;
+        return current.orderBy('created_at').orderBy('id').limit(1);
+      },
+    });
     return columns === undefined ? null : toRow(table, columns);
   }
 

@@ -5,14 +5,14 @@ import type { Attribution } from '../history.ts';
 import { type FeedPosition, type HistoryGap, type RowId, StoreError, type StoreWriter } from '../store.ts';
 import { insertAudit } from './audit-records.ts';
 import { readChangeLines } from './change-log.ts';
-import { chunks } from './chunks.ts';
 import { rowsSince } from './config-history.ts';
 import { checkConstraints } from './rows/check-constraints.ts';
 import { type DeletedRow, deleteRows } from './rows/delete-rows.ts';
 import { type EntityTable, type EntityTables, tableOf, tagsOf, toColumns, toRow } from './rows/entity-table.ts';
-import { tagLines, writeRows } from './rows/write-rows.ts';
+import { tagColumns, tagLines, writeRows } from './rows/write-rows.ts';
 import type { SqlTransaction } from './sql-backend.ts';
 import { createReader } from './sql-reader.ts';
+import { insertRows, run } from './statements.ts';
 
 export interface SqlWriter extends StoreWriter {
   /** Audit records were stored. */
@@ -87,18 +87,26 @@ export function createWriter(transaction: SqlTransaction, { tables, now, breathe
     // An expired row must not block a new row with the same unique value.
     if (table.expires) await deleteExpired(table, expiredAtOnce);
     await checkConstraints(transaction, table, row, columns, null);
-    await transaction.insertInto(table.name).values(columns).execute();
+    await insertRows(transaction, table.name, Object.keys(columns), [columns]);
     await insertTags(transaction, table, row);
     return upserted(table, null, toRow(table, columns));
   }
 
   async function update(table: EntityTable, row: Row): Promise<Row> {
-    const stored = await transaction.selectFrom(table.name).selectAll().where('id', '=', row.id).executeTakeFirst();
+    const [stored] = await run(transaction, {
+      key: `stored ${table.name}`,
+      parameters: [row.id],
+      build: () => transaction.selectFrom(table.name).selectAll().where('id', '=', row.id),
+    });
     if (stored === undefined) throw new StoreError({ kind: 'not-found', entity: table.name, id: row.id });
     const columns = toColumns(table, row);
     await checkConstraints(transaction, table, row, columns, stored);
     const before = toRow(table, stored);
-    await transaction.updateTable(table.name).set(columns).where('id', '=', row.id).execute();
+    await run(transaction, {
+      key: `update ${table.name}`,
+      parameters: [...Object.values(columns), row.id],
+      build: () => transaction.updateTable(table.name).set(columns).where('id', '=', row.id),
+    });
     if (before.created_at !== row.created_at || !sameTags(before, row)) {
       await transaction
         .deleteFrom('entity_tags')
@@ -196,5 +204,5 @@ function sameTags(a: Row, b: Row): boolean {
 }
 
 async function insertTags(transaction: SqlTransaction, table: EntityTable, row: Row): Promise<void> {
-  for (const some of chunks(tagLines(table, row))) await transaction.insertInto('entity_tags').values(some).execute();
+  await insertRows(transaction, 'entity_tags', tagColumns, tagLines(table, row));
 }

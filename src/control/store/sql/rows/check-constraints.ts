@@ -1,12 +1,17 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Row } from '../../../../shared/entities/entity.ts';
 import { StoreError, type StoreErrorDetail } from '../../store.ts';
-import type { ColumnRow, SqlTransaction } from '../sql-backend.ts';
+import type { ColumnRow, ColumnValue, SqlTransaction } from '../sql-backend.ts';
+import { compilable, run } from '../statements.ts';
 import type { EntityTable } from './entity-table.ts';
 
 interface Check {
+  /** Identifies the text of the query within the table. */
+  readonly name: string;
   /** Yields a row when the answer is yes. */
-  readonly query: RawBuilder<unknown>;
+  readonly query: () => RawBuilder<unknown>;
+  /** Those of the query. */
+  readonly parameters: readonly ColumnValue[];
   readonly violatedWhen: 'found' | 'missing';
   readonly violation: () => StoreErrorDetail;
 }
@@ -32,8 +37,14 @@ export async function checkConstraints(
     ...foreignKeyChecks(table, row.id, columns, changed),
   ];
   if (checks.length === 0) return;
-  const answers = checks.map((check, i) => sql`(${check.query}) as ${sql.ref(`c${i}`)}`);
-  const { rows } = await sql<ColumnRow>`select ${sql.join(answers)}`.execute(transaction);
+  const rows = await run(transaction, {
+    key: `check ${table.name} ${checks.map(({ name }) => name).join()}`,
+    parameters: checks.flatMap(({ parameters }) => parameters),
+    build: () => {
+      const answers = checks.map((check, i) => sql`(${check.query()}) as ${sql.ref(`c${i}`)}`);
+      return compilable(transaction, sql`select ${sql.join(answers)}`);
+    },
+  });
   checks.forEach((check, i) => {
     const found = rows[0]?.[`c${i}`] !== null;
     if (found === (check.violatedWhen === 'found')) throw new StoreError(check.violation());
@@ -42,7 +53,9 @@ export async function checkConstraints(
 
 function primaryKeyCheck(table: EntityTable, id: string): Check {
   return {
-    query: sql`select 1 from ${sql.table(table.name)} where id = ${id}`,
+    name: 'id',
+    query: () => sql`select 1 from ${sql.table(table.name)} where id = ${id}`,
+    parameters: [id],
     violatedWhen: 'found',
     violation: () => ({ kind: 'primary-key', entity: table.name, id }),
   };
@@ -57,17 +70,24 @@ function uniqueChecks(
   const single = table.unique
     .map((field) => ({ fields: [field], column: table.columnOf.get(field) ?? field }))
     .filter(({ column }) => columns[column] !== null && changed(column))
-    .map(({ fields, column }) => ({ fields, matches: [sql`${sql.ref(column)} = ${columns[column]}`] }));
+    .map(({ fields, column }) => ({
+      fields,
+      values: [columns[column] ?? null],
+      matches: () => [sql`${sql.ref(column)} = ${columns[column]}`],
+    }));
   const together = table.uniqueTogether
     .map((fields) => ({ fields, names: fields.map((field) => table.columnOf.get(field) ?? field) }))
     .filter(({ names }) => names.some(changed))
     .map(({ fields, names }) => ({
       fields,
-      matches: names.map((column) => sql`${nullAsEmpty(column)} = ${columns[column] ?? ''}`),
+      values: names.map((column) => columns[column] ?? ''),
+      matches: () => names.map((column) => sql`${nullAsEmpty(column)} = ${columns[column] ?? ''}`),
     }));
-  return [...single, ...together].map(({ fields, matches }) => ({
-    query: sql`select 1 from ${sql.table(table.name)}
-      where ${sql.join(matches, sql` and `)} and id <> ${row.id} limit 1`,
+  return [...single, ...together].map(({ fields, values, matches }) => ({
+    name: `unique ${fields.join('+')}`,
+    query: () => sql`select 1 from ${sql.table(table.name)}
+      where ${sql.join(matches(), sql` and `)} and id <> ${row.id} limit 1`,
+    parameters: [...values, row.id],
     violatedWhen: 'found',
     violation: () => ({
       kind: 'unique',
@@ -88,7 +108,9 @@ function foreignKeyChecks(
     if (typeof id !== 'string' || !changed(column)) return [];
     if (references === table.name && id === ownId) return [];
     return {
-      query: sql`select 1 from ${sql.table(references)} where id = ${id}`,
+      name: `foreign ${field}`,
+      query: () => sql`select 1 from ${sql.table(references)} where id = ${id}`,
+      parameters: [id],
       violatedWhen: 'missing',
       violation: () => ({ kind: 'foreign-key', entity: table.name, field, references, id }),
     };

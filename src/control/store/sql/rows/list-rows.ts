@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Row } from '../../../../shared/entities/entity.ts';
 import type { ListQuery } from '../../store.ts';
 import type { ColumnRow, Database } from '../sql-backend.ts';
+import { compilable, run } from '../statements.ts';
 import { columnOf, type EntityTable, toRow } from './entity-table.ts';
 
 type Condition = RawBuilder<unknown>;
@@ -12,16 +13,38 @@ type Condition = RawBuilder<unknown>;
  */
 export async function listRows(database: Database, table: EntityTable, query: ListQuery): Promise<readonly Row[]> {
   if (query.tags !== undefined && query.tags.names.length === 0) return [];
-  const select =
-    query.tags === undefined
-      ? selectPage(table, query)
-      : selectTaggedPage(table, query, query.tags.all, await orderTags(database, table, query.tags));
-  const { rows } = await select.execute(database);
+  const rows = await selectRows(database, table, query);
   return rows.map((columns) => toRow(table, columns));
 }
 
-function selectPage(table: EntityTable, query: ListQuery): RawBuilder<ColumnRow> {
-  const conditions = [...fieldConditions(table, query), ...positionConditions(query, 'e', 'id')];
+async function selectRows(database: Database, table: EntityTable, query: ListQuery): Promise<readonly ColumnRow[]> {
+  if (query.tags !== undefined) {
+    const tags = await orderTags(database, table, query.tags);
+    return (await selectTaggedPage(table, query, query.tags.all, tags).execute(database)).rows;
+  }
+  const now = Date.now();
+  const wanted = Object.entries(query.where ?? {});
+  if (wanted.some(([, value]) => Array.isArray(value))) {
+    return (await selectPage(table, query, now).execute(database)).rows;
+  }
+  const { after, createdBefore, order = 'asc' } = query;
+  const fields = wanted.map(([field, value]) => (value === null ? `${field} null` : field)).join();
+  return await run(database, {
+    key: `page ${table.name} ${order} ${fields} ${after === undefined ? '' : 'after'} ${createdBefore === undefined ? '' : 'before'}`,
+    parameters: [
+      ...wanted.flatMap(([, value]) => (typeof value === 'string' ? [value] : [])),
+      ...(table.expires ? [now] : []),
+      ...(after === undefined ? [] : [after.createdAt, after.id]),
+      ...(createdBefore === undefined ? [] : [createdBefore]),
+      query.limit,
+      query.skip ?? 0,
+    ],
+    build: () => compilable(database, selectPage(table, query, now)),
+  });
+}
+
+function selectPage(table: EntityTable, query: ListQuery, now: number): RawBuilder<ColumnRow> {
+  const conditions = [...fieldConditions(table, query, now), ...positionConditions(query, 'e', 'id')];
   return sql<ColumnRow>`select e.* from ${sql.table(table.name)} as e ${where(conditions)}
     order by ${ordering(query, 'e', 'id')} limit ${query.limit} offset ${query.skip ?? 0}`;
 }
@@ -48,7 +71,7 @@ function selectTaggedPage(
           sql`exists (select 1 from ${sql.table('entity_tags')} as o
             where o.entity = t.entity and o.entity_id = t.entity_id and o.tag = ${other})`,
       ),
-      ...fieldConditions(table, query),
+      ...fieldConditions(table, query, Date.now()),
       ...positionConditions(query, 't', 'entity_id'),
     ];
     return sql`select * from (
@@ -84,14 +107,14 @@ async function orderTags(
   return distinct.sort((a, b) => (count.get(a) ?? 0) - (count.get(b) ?? 0));
 }
 
-function fieldConditions(table: EntityTable, query: ListQuery): Condition[] {
+function fieldConditions(table: EntityTable, query: ListQuery, now: number): Condition[] {
   const conditions = Object.entries(query.where ?? {}).map(([field, value]) => {
     const column = sql.ref(`e.${columnOf(table, field)}`);
     if (value === null) return sql`${column} is null`;
     if (typeof value === 'string') return sql`${column} = ${value}`;
     return value.length === 0 ? sql`1 = 0` : sql`${column} in (${sql.join(value)})`;
   });
-  if (table.expires) conditions.push(sql`(e.expires_at is null or e.expires_at > ${Date.now()})`);
+  if (table.expires) conditions.push(sql`(e.expires_at is null or e.expires_at > ${now})`);
   return conditions;
 }
 

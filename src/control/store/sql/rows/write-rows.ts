@@ -4,6 +4,7 @@ import type { RowChange } from '../../audit.ts';
 import type { RowWrite } from '../../store.ts';
 import { chunks } from '../chunks.ts';
 import type { ColumnRow, SqlTransaction } from '../sql-backend.ts';
+import { insertRows } from '../statements.ts';
 import { deleteRows } from './delete-rows.ts';
 import {
   type EntityTable,
@@ -165,10 +166,8 @@ async function upsert(
 ): Promise<void> {
   const fresh = rows.filter(({ before }) => before === null);
   const replaced = rows.filter(({ before }) => before !== null);
-  for (const some of chunks(fresh)) {
-    await breathe();
-    await transaction.insertInto(table.name).values(some.map(columnsOf)).execute();
-  }
+  const inserted = fresh.map(columnsOf);
+  await insertRows(transaction, table.name, Object.keys(inserted[0] ?? {}), inserted, { breathe });
   for (const some of chunks(replaced)) {
     await breathe();
     const names = changedColumns(some, released);
@@ -190,10 +189,7 @@ async function upsert(
       .execute();
   }
   const lines = [...fresh, ...retagged].flatMap(({ after }) => (after === null ? [] : tagLines(table, after)));
-  for (const some of chunks(lines)) {
-    await breathe();
-    await transaction.insertInto('entity_tags').values(some).execute();
-  }
+  await insertRows(transaction, 'entity_tags', tagColumns, lines, { breathe });
 }
 
 /**
@@ -215,6 +211,8 @@ function columnsOf({ columns }: Prepared): ColumnRow {
 function tagLine(row: Row | null): string {
   return row === null ? '' : JSON.stringify([row.created_at, tagsOf(row)]);
 }
+
+export const tagColumns = ['entity', 'entity_id', 'tag', 'created_at'];
 
 /** The lines of a row in `entity_tags`. */
 export function tagLines(table: EntityTable, row: Row): readonly ColumnRow[] {
