@@ -144,7 +144,7 @@ function exchangeOf(random: Random, before: Exchange | null): Exchange {
   x.bytesSent = random.pick(numbers);
   x.startedAt = random.pick(numbers);
   x.clientIp = random.pick(['192.0.2.7', '2001:db8::1', 'unix:']);
-  x.responseBlock = block(random, true);
+  x.responseBlock = repeated ? before.responseBlock : block(random, true);
   x.sentLines = random.pick(['', 'X-Kong-Request-Id: 1\r\n', 'X-One: twice\r\n']);
   x.responseSource = random.pick(['upstream', 'gateway']);
   if (random.below(3) === 0) {

@@ -9,7 +9,6 @@ import {
   consumerPart,
   latencies,
   requestBytes,
-  shownArguments,
   shownQuery,
   tries,
   upstreamStatus,
@@ -17,7 +16,8 @@ import {
 import { sentBlock } from '../answer/response-head.ts';
 import { shownRouteRow } from '../answer/route-row.ts';
 import type { Exchange } from '../request/exchange.ts';
-import { headersText } from './headers-text.ts';
+import { answerText, headersText } from './headers-text.ts';
+import { queryText } from './query-text.ts';
 
 /**
  * The line of the log record, without building the record: the same text as `recordLine` of `logRecord` with the added
@@ -36,7 +36,7 @@ export function recordText(x: Exchange, now: number, added: readonly unknown[] |
   return (
     `{"request":{"id":"${x.id}",${targetText(x)},"method":"${head.method}","headers":${requestHeaders(x)}` +
     `,"size":${requestBytes(x)}${tlsText(x)}},"upstream_uri":"${jsonBody(upstreamUri)}"` +
-    `,"upstream_status":"${upstreamStatus(x)}","response":{"status":${x.status},"headers":${headersText(x, block)}` +
+    `,"upstream_status":"${upstreamStatus(x)}","response":{"status":${x.status},"headers":${answerText(x, block)}` +
     `,"size":${bytesWith(x, block)}},"latencies":{"request":${times.request},"kong":${times.kong}` +
     `,"proxy":${times.proxy},"receive":${times.receive}},"client_ip":"${jsonBody(x.clientIp)}"` +
     `,"started_at":${x.startedAt},"source":"${x.responseSource === 'upstream' ? 'upstream' : 'kong'}"` +
@@ -54,8 +54,7 @@ function targetText(x: Exchange): string {
   const uri = jsonBody(utf8FromLatin1(target));
   const origin = `${peer.scheme}://${jsonBody(hostName(head.host))}:${peer.localPort}`;
   const query = shownQuery(x, target);
-  const values = query === '' ? '{}' : oneLine(JSON.stringify(shownArguments(query, secretArguments)));
-  return `"uri":"${uri}","url":"${origin}${uri}","querystring":${values}`;
+  return `"uri":"${uri}","url":"${origin}${uri}","querystring":${queryText(query, secretArguments)}`;
 }
 
 /** Heads with more characters are not kept for their connection. */

@@ -227,6 +227,8 @@ class Exchange {
     answer.on('error', () => {});
     answer.on('close', () => {
       this.#end();
+      // The caller may reuse the bytes, so a receiver that answers early must not get the rest of them.
+      if (!this.#request.writableFinished) this.#request.destroy();
       this.#settle.resolve({ status, retryAfter, body: Buffer.concat(pieces) });
     });
   }

@@ -37,7 +37,7 @@ const reportPause = 10_000;
 
 /**
  * Opens a file for appending; all users of a path share it. Each write appends whole lines, so several threads and processes can
- * share a file. Lines are buffered for 150 ms or 64 KiB; up to 4 MiB while they cannot be written.
+ * share a file. Lines are buffered for 150 ms or 256 KiB; up to 4 MiB while they cannot be written.
  */
 export function openLineFile(options: LineFileOptions): LineFile {
   const key = `${options.followsMoves ? 'follows' : 'stays'} ${options.path}`;

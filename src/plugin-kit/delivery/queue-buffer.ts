@@ -6,6 +6,8 @@ export interface QueueBuffer<T, Batch extends { readonly length: number } = read
   push(entry: T, size: number): void;
   /** Removes and returns the oldest entries, at most `max`. */
   take(max: number): Batch;
+  /** The batch will not be sent again: its memory may be used for another. */
+  release?(batch: Batch): void;
   /** False: there is none. */
   dropOldest(): boolean;
   clear(): void;

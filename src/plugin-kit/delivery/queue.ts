@@ -12,6 +12,7 @@ export interface QueueOptions<T, Entries extends { readonly length: number } = r
    * Sends one batch, the oldest entry first. After a rejection it is called again, with growing pauses until `max_retry_time` is
    * over; then the batch is dropped. After a `DeliveryRefused` it is dropped at once. After a `DeliveryDeferred` the next attempt is
    * made when the receiver says. The signal is aborted when the time of the queue is over.
+   * Once it settles, it no longer uses the batch.
    */
   readonly send: (batch: Entries, signal: AbortSignal) => Promise<void>;
   /** Bytes of an entry. Default: the size of a text or byte array, 256 for anything else. */
@@ -237,6 +238,7 @@ export class DeliveryQueue<T, Entries extends { readonly length: number } = read
     this.#batches.delete(batch);
     this.#takenEntries -= batch.entries.length;
     this.#takenBytes -= batch.bytes;
+    this.#waiting.release?.(batch.entries);
     this.#pump();
   }
 

@@ -18,6 +18,9 @@ export interface TextBatch {
 /** Bytes of a chunk of memory for texts; a longer text has its own chunk. */
 const defaultSize = 262_144;
 
+/** Larger memory of a batch is not kept for the next one. */
+const maxReused = 1_048_576;
+
 interface Chunk {
   readonly bytes: Buffer;
   /** Position of the next text. */
@@ -39,6 +42,8 @@ export class TextQueueBuffer implements QueueBuffer<string, TextBatch> {
   readonly #after: Buffer;
   readonly #chunks: Chunk[] = [];
   #spare: Chunk | null = null;
+  /** Memory of a batch that was sent. */
+  #reused: Buffer | null = null;
   #length = 0;
   #bytes = 0;
 
@@ -81,8 +86,25 @@ export class TextQueueBuffer implements QueueBuffer<string, TextBatch> {
     const last = pieces.at(-1)!;
     if (length > 0) pieces[pieces.length - 1] = last.subarray(0, last.length - this.#between.length);
     pieces.push(this.#after);
-    // A copy: the memory of the chunks is used again.
-    return { length, bytes: Buffer.concat(pieces) };
+    return { length, bytes: this.#joined(pieces) };
+  }
+
+  /** New memory costs more than what is written to it, because the system has to map each page. */
+  release({ bytes }: TextBatch): void {
+    const memory = Buffer.from(bytes.buffer);
+    if (memory.length <= maxReused) this.#reused = memory;
+  }
+
+  /** A copy: texts that are added later are written to the same chunks. */
+  #joined(pieces: readonly Buffer[]): Buffer {
+    const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const reused = this.#reused;
+    this.#reused = null;
+    const memory =
+      reused !== null && reused.length >= size ? reused : Buffer.allocUnsafeSlow(size + Math.min(size, 65_536));
+    let end = 0;
+    for (const piece of pieces) end += piece.copy(memory, end);
+    return memory.subarray(0, size);
   }
 
   dropOldest(): boolean {
@@ -95,6 +117,7 @@ export class TextQueueBuffer implements QueueBuffer<string, TextBatch> {
   clear(): void {
     this.#chunks.length = 0;
     this.#spare = null;
+    this.#reused = null;
     this.#length = 0;
     this.#bytes = 0;
   }

@@ -34,3 +34,26 @@ test('the buffer grows for lines of any length and number, and taken bytes are n
     assert.equal(Buffer.concat(taken).toString(), `${expected.join('\n')}\n`);
   }
 });
+
+test('memory is used again for the next lines once its batch is released, and not before', () => {
+  const lines = new LineBuffer(false);
+  const batch = (text: string): Buffer => {
+    for (let count = 0; count < 300; count++) lines.add(text.repeat(100));
+    return lines.take(false);
+  };
+  const expected = (text: string): string => `${text.repeat(100)}\n`.repeat(300);
+  const first = batch('a');
+  const second = batch('b');
+  assert.equal(first.toString(), expected('a'));
+  lines.release();
+  const third = batch('c');
+  assert.equal(third.buffer, second.buffer);
+  assert.deepEqual([first.toString(), third.toString()], [expected('a'), expected('c')]);
+  // Memory that is much larger than what is written is not kept.
+  lines.release();
+  lines.add('d');
+  const small = lines.take(false);
+  lines.release();
+  lines.add('e');
+  assert.notEqual(lines.take(false).buffer, small.buffer);
+});

@@ -26,7 +26,7 @@ export interface LogSink {
 export interface LogSinkOptions extends DeviceOptions {
   /** Maximum time that a line waits for others, in milliseconds. Default 150. */
   readonly interval?: number;
-  /** Size of buffered lines at which they are written without waiting. Default 64 KiB. */
+  /** Size of buffered lines at which they are written without waiting. Default 256 KiB. */
   readonly flushSize?: number;
   /** Maximum bytes that are buffered while the target does not accept them. Default 4 MiB. */
   readonly capacity?: number;
@@ -93,7 +93,7 @@ class BufferedSink implements LogSink {
     this.#options = options;
     this.#pending = new LineBuffer(options.bytes === true);
     this.#interval = options.interval ?? 150;
-    this.#flushSize = options.flushSize ?? 64 * 1024;
+    this.#flushSize = options.flushSize ?? 256 * 1024;
     this.#capacity = options.capacity ?? 4 * 1024 * 1024;
     this.#open();
   }
@@ -188,13 +188,18 @@ class BufferedSink implements LogSink {
   async #drain(device: LogDevice | null): Promise<void> {
     while (this.#offset < this.#batch.length) {
       const written = device === null ? -1 : await device.write(this.#batch, this.#offset);
-      if (written < 0) return this.#dropRest(this.#failure);
+      if (written < 0) {
+        this.#dropRest(this.#failure);
+        this.#pending.release();
+        return;
+      }
       this.#offset += written;
       if (written === 0) await pause(fullDelay);
     }
     this.#torn = false;
     this.#batch = nothing;
     this.#offset = 0;
+    this.#pending.release();
     this.#options.written?.();
   }
 
