@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Row } from '../../../shared/entities/entity.ts';
 import type { StoreReader } from '../store.ts';
 import { columnOf, type EntityTables, tableOf, toRow } from './rows/entity-table.ts';
@@ -14,13 +15,14 @@ export function createReader(database: Database, tables: EntityTables): StoreRea
     const now = Date.now();
     const [columns] = await run(database, {
       key: `find ${entity} ${column}`,
-      parameters: table.expires ? [value, now, 1] : [value, 1],
+      parameters: table.expires ? [value, now] : [value],
       build: () => {
         const matching = database.selectFrom(table.name).selectAll().where(column, '=', value);
         const current = table.expires
           ? matching.where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
           : matching;
-        return current.orderBy('created_at').orderBy('id').limit(1);
+        // SQLite would plan a statement again for each value of a limit.
+        return current.orderBy('created_at').orderBy('id').limit(sql.lit(1));
       },
     });
     return columns === undefined ? null : toRow(table, columns);

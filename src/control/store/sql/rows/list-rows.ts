@@ -30,14 +30,18 @@ async function selectRows(database: Database, table: EntityTable, query: ListQue
   const { after, createdBefore, order = 'asc' } = query;
   const fields = wanted.map(([field, value]) => (value === null ? `${field} null` : field)).join();
   return await run(database, {
-    key: `page ${table.name} ${order} ${fields} ${after === undefined ? '' : 'after'} ${createdBefore === undefined ? '' : 'before'}`,
+    key: [
+      `page ${table.name} ${order} ${fields}`,
+      after === undefined ? '' : 'after',
+      createdBefore === undefined ? '' : 'before',
+      isOne(query) ? 'one' : '',
+    ].join(' '),
     parameters: [
       ...wanted.flatMap(([, value]) => (typeof value === 'string' ? [value] : [])),
       ...(table.expires ? [now] : []),
       ...(after === undefined ? [] : [after.createdAt, after.id]),
       ...(createdBefore === undefined ? [] : [createdBefore]),
-      query.limit,
-      query.skip ?? 0,
+      ...(isOne(query) ? [] : [query.limit, query.skip ?? 0]),
     ],
     build: () => compilable(database, selectPage(table, query, now)),
   });
@@ -45,8 +49,14 @@ async function selectRows(database: Database, table: EntityTable, query: ListQue
 
 function selectPage(table: EntityTable, query: ListQuery, now: number): RawBuilder<ColumnRow> {
   const conditions = [...fieldConditions(table, query, now), ...positionConditions(query, 'e', 'id')];
+  const limit = isOne(query) ? sql`limit 1` : sql`limit ${query.limit} offset ${query.skip ?? 0}`;
   return sql<ColumnRow>`select e.* from ${sql.table(table.name)} as e ${where(conditions)}
-    order by ${ordering(query, 'e', 'id')} limit ${query.limit} offset ${query.skip ?? 0}`;
+    order by ${ordering(query, 'e', 'id')} ${limit}`;
+}
+
+/** Asked for in every write. SQLite plans a statement again for each value of a limit, so this one is in the text. */
+function isOne({ limit, skip = 0 }: ListQuery): boolean {
+  return limit === 1 && skip === 0;
 }
 
 /**

@@ -41,7 +41,7 @@ export function openSqliteBackend(
   const open = (options: SqliteOptions): OpenDatabase =>
     openDatabase(file, options, { lockTimeout, lock, file: replaced });
   const [write, read, snapshot, counters] = [
-    open({ durability: 'full', cacheSize: writeCache }),
+    open({ durability: 'full', cacheSize: writeCache, undoInMemory: true }),
     open({ durability: 'full' }),
     open({ durability: 'full' }),
     open({ durability: 'normal' }),

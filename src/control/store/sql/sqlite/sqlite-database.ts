@@ -28,6 +28,8 @@ export interface SqliteOptions {
   readonly durability: 'full' | 'normal';
   /** KiB of pages that the connection keeps in memory. Default: that of SQLite, 2000. */
   readonly cacheSize?: number;
+  /** The pages that a savepoint can restore are kept in memory instead of a file, and large sorts too. Default: false. */
+  readonly undoInMemory?: boolean;
 }
 
 export function openSqliteDatabase(file: string, options: SqliteOptions): SqliteConnection {
@@ -74,12 +76,12 @@ export function openSqliteDatabase(file: string, options: SqliteOptions): Sqlite
   };
 }
 
-function openFile(file: string, { durability, cacheSize = 2000 }: SqliteOptions): DatabaseSync {
+function openFile(file: string, { durability, cacheSize = 2000, undoInMemory = false }: SqliteOptions): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: openTimeout, enableForeignKeyConstraints: true });
   try {
     database.exec(
       `pragma journal_mode = wal; pragma synchronous = ${durability}; pragma busy_timeout = ${statementTimeout};
-       pragma cache_size = -${cacheSize}`,
+       pragma cache_size = -${cacheSize}; pragma temp_store = ${undoInMemory ? 'memory' : 'default'}`,
     );
     return database;
   } catch (error) {
