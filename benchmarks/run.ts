@@ -9,9 +9,13 @@ import { cache } from './scenarios/cache.ts';
 import { consumers } from './scenarios/consumers.ts';
 import { content } from './scenarios/content.ts';
 import { edits } from './scenarios/edits.ts';
+import { grpc } from './scenarios/grpc.ts';
 import { http2 } from './scenarios/http2.ts';
+import { http2Upload } from './scenarios/http2-upload.ts';
 import { hybrid } from './scenarios/hybrid.ts';
 import { idleConnections } from './scenarios/idle-connections.ts';
+import { latency } from './scenarios/latency.ts';
+import { mixed } from './scenarios/mixed.ts';
 import { observability } from './scenarios/observability.ts';
 import { plain } from './scenarios/plain.ts';
 import { policies } from './scenarios/policies.ts';
@@ -39,7 +43,9 @@ import { BenchError, findTools } from './support/tools.ts';
 
 const scenarios: readonly Scenario[] = [
   plain,
+  latency,
   policies,
+  mixed,
   observability,
   watched,
   consumers,
@@ -55,6 +61,8 @@ const scenarios: readonly Scenario[] = [
   content,
   tls,
   http2,
+  http2Upload,
+  grpc,
   idleConnections,
   edits,
   wholeConfig,

@@ -7,6 +7,8 @@ export interface Http2LoadOptions {
   readonly connections: number;
   /** Streams that a connection has open at once. */
   readonly streams: number;
+  /** More of h2load's own options, such as those of the message. */
+  readonly options?: readonly string[];
 }
 
 export interface Http2LoadFigures {
@@ -18,7 +20,8 @@ export interface Http2LoadFigures {
 /** Loads with h2load for a time and reads what it reports. */
 export async function http2Load(h2load: string, options: Http2LoadOptions): Promise<Http2LoadFigures> {
   const { url, seconds, connections, streams } = options;
-  const child = spawn(h2load, ['-t1', `-c${connections}`, `-m${streams}`, `-D${seconds}`, url], {
+  const words = ['-t1', `-c${connections}`, `-m${streams}`, `-D${seconds}`, ...(options.options ?? []), url];
+  const child = spawn(h2load, words, {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';

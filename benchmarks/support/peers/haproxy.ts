@@ -16,7 +16,7 @@ export async function startHaproxy(haproxy: string, folder: string, backend: Pic
     config,
     `global
       nbthread 1
-      maxconn 30000
+      maxconn 4000
     defaults
       mode http
       option forwardfor
@@ -38,8 +38,7 @@ export async function startHaproxy(haproxy: string, folder: string, backend: Pic
       http-response set-header Via "1.1 haproxy"
       default_backend backend
     backend backend
-      server backend 127.0.0.1:${backend.port}
-    `,
+      server backend 127.0.0.1:${backend.port}\n`,
   );
   const child = spawn(...placed('subject', haproxy, ['-db', '-f', config]), {
     stdio: ['ignore', 'ignore', 'inherit'],
