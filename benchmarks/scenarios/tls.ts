@@ -5,13 +5,18 @@ import { type Figure, figure } from '../support/figures.ts';
 import { startFloor } from '../support/floor.ts';
 import { startGateway } from '../support/gateway.ts';
 import { type Contender, type Measured, measureInTurns } from '../support/measure.ts';
+import { nodeLoad } from '../support/node-load.ts';
+import { cpuMicroseconds } from '../support/process-figures.ts';
+import { inTurns } from '../support/rounds.ts';
 import { makeCertificate, startSecurePeer } from '../support/secure-peer.ts';
+import type { Subject } from '../support/subject.ts';
+import { BenchError } from '../support/tools.ts';
 
 const scenario = 'tls';
 /** Every request opens a connection of its own. */
 const closing: Contender['load'] = { script: 'header.lua', args: ['Connection', 'close'] };
 
-/** The plain scenario over HTTP/1.1 and TLS 1.3: on kept connections, and with a full handshake for each request. */
+/** The plain scenario over HTTP/1.1 and TLS 1.3: on kept connections, and with a handshake for each request, full or resumed. */
 export const tls: Scenario = {
   name: scenario,
   async run(context: BenchContext): Promise<readonly Figure[]> {
@@ -35,6 +40,10 @@ export const tls: Scenario = {
         { subject: secure, path: '/r/0', load: closing },
         { subject: floor, path: '/r/0', load: closing },
       ]);
+      const [resumed = [], oursResumed = []] = await inTurns(
+        context,
+        [peer, secure].map((subject) => (seconds: number) => resume(subject, seconds)),
+      );
       const common = { scenario, unit: 'µs' };
       return [
         figure({
@@ -58,6 +67,13 @@ export const tls: Scenario = {
           peer: costOf(least),
           peerName: 'node:tls',
         }),
+        figure({
+          ...common,
+          what: 'CPU per request, a resumed handshake each',
+          gateway: oursResumed,
+          peer: resumed,
+          maxRatio: 2,
+        }),
       ];
     } finally {
       admin.close();
@@ -68,4 +84,20 @@ export const tls: Scenario = {
 
 function costOf(measured: Measured | undefined): readonly number[] {
   return measured?.cpuPerRequest ?? [];
+}
+
+/** CPU microseconds of a request on a connection of its own that resumes a session. */
+async function resume(subject: Subject, seconds: number): Promise<number> {
+  const clients = 16;
+  const pids = subject.pids();
+  const before = cpuMicroseconds(pids);
+  const { requests, failed, full } = await nodeLoad<{
+    readonly requests: number;
+    readonly failed: number;
+    readonly full: number;
+  }>('resumed.ts', [subject.port, '/r/0', seconds, clients]);
+  if (failed > 0) throw new BenchError(`${subject.name} failed ${failed} of ${requests} requests`);
+  // The first of each client has nothing to resume.
+  if (full > clients) throw new BenchError(`${subject.name} resumed only ${requests - full} of ${requests} sessions`);
+  return (cpuMicroseconds(pids) - before) / requests;
 }

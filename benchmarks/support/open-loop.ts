@@ -1,9 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { BenchError } from './tools.ts';
-
-const generator = join(import.meta.dirname, '..', 'load', 'open-loop.ts');
+import { nodeLoad } from './node-load.ts';
 
 export interface OpenLoopOptions {
   /** Without a query. */
@@ -27,17 +22,6 @@ export interface OpenLoopFigures {
 /** Loads at a constant rate, in a process of its own. */
 export async function openLoopLoad(options: OpenLoopOptions): Promise<OpenLoopFigures> {
   const { hostname, port, pathname } = new URL(options.url);
-  const numbers = [options.rate, options.seconds, options.connections].map(String);
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', generator, hostname, port, pathname, ...numbers],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  let output = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-  });
-  const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new BenchError(`the load at a constant rate ended with ${code}`);
-  return JSON.parse(output) as OpenLoopFigures;
+  const { rate, seconds, connections } = options;
+  return await nodeLoad('open-loop.ts', [hostname, port, pathname, rate, seconds, connections]);
 }

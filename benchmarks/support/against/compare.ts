@@ -4,11 +4,26 @@ import type { BenchContext, Scenario } from '../context.ts';
 import type { Figure } from '../figures.ts';
 import { formatValue, markdownTable } from '../table.ts';
 import { BenchError } from '../tools.ts';
-import { type Difference, differences } from './difference.ts';
+import { confirm, type Difference, differences } from './difference.ts';
 import { runInTwoLanes } from './lanes.ts';
 
-/** Runs a scenario with both sources in turns. Of what only one of them can do, it says so. */
+/**
+ * Runs a scenario with both sources in turns, and again with new processes if a row is worse. Rows that only one of them has
+ * are left out.
+ */
 export async function compareSources(
+  scenario: Scenario,
+  context: BenchContext,
+  before: string,
+  after: string,
+): Promise<readonly Difference[]> {
+  const rows = await compareOnce(scenario, context, before, after);
+  if (!rows.some(({ verdict }) => verdict === 'worse')) return rows;
+  context.say(`${scenario.name} seems to be worse: again, with new processes`);
+  return confirm(rows, await compareOnce(scenario, context, before, after));
+}
+
+async function compareOnce(
   scenario: Scenario,
   context: BenchContext,
   before: string,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type Figure, figure } from '../figures.ts';
-import { differences, isRegression } from './difference.ts';
+import { confirm, differences, isRegression } from './difference.ts';
 
 const row = (gateway: number | readonly number[], unit = 'µs'): Figure =>
   figure({ scenario: 'plain', what: 'CPU', unit, gateway });
@@ -54,4 +54,27 @@ it('differences() leaves out rows that only one commit has', () => {
 
 it('differences() finds no change where nothing changed', () => {
   assert.equal(compare(row([5, 6, 7]), row([5, 6, 7])).verdict, 'unclear');
+});
+
+it('differences() shows rows with the same rounds once', () => {
+  const rows = ['CPU', 'the same, compared with HAProxy'].map((what) =>
+    figure({ scenario: 'plain', what, unit: 'µs', gateway: [3, 4], peer: [1, 2] }),
+  );
+  assert.deepEqual(
+    differences(rows, rows).map(({ what }) => what),
+    ['CPU'],
+  );
+});
+
+it('confirm() takes a row for worse only if the second measurement agrees, by the smaller change', () => {
+  const worse = compare(row([20, 40, 30]), row([30, 60, 45]));
+  const less = compare(row([20, 40, 30]), row([22, 44, 33]));
+  const unclear = compare(row([20, 22, 21]), row([21, 20, 22]));
+  assert.deepEqual(confirm([worse], [less]), [less]);
+  assert.deepEqual(confirm([less], [worse]), [less]);
+  assert.deepEqual(
+    confirm([worse], [unclear]).map(({ verdict }) => verdict),
+    ['unclear'],
+  );
+  assert.deepEqual(confirm([unclear], [worse]), [unclear]);
 });

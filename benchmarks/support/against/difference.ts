@@ -5,6 +5,7 @@ export interface Difference {
   readonly scenario: string;
   readonly what: string;
   readonly unit: string;
+  /** Geometric means of the rounds, so that their ratio is the change; medians where a round is not above 0. */
   readonly before: number;
   readonly after: number;
   /** What the change is, as a part of `before`: 0.05 is 5 % more. NaN: `before` is not above 0. */
@@ -16,16 +17,39 @@ export interface Difference {
 }
 
 /**
- * Compares the rows that both commits have. The rounds of the two were measured in turns, so the n-th of the one belongs to the
+ * Compares the rows that both commits have, those that differ only in what they are compared with once. The rounds of the two were measured in turns, so the n-th of the one belongs to the
  * n-th of the other: what is examined is the logarithm of their ratio. The change is its mean, and the interval the one of
  * Student's t distribution.
  */
 export function differences(before: readonly Figure[], after: readonly Figure[]): readonly Difference[] {
+  const seen = new Set<string>();
   return after.flatMap((row) => {
-    const other = before.find(({ scenario, what }) => scenario === row.scenario && what === row.what);
-    return other === undefined ? [] : [difference(other, row)];
+    const other = before.find((candidate) => isSameRow(candidate, row));
+    const measured = JSON.stringify([row.unit, row.rounds]);
+    if (other === undefined || (row.rounds.length > 1 && seen.has(measured))) return [];
+    seen.add(measured);
+    return [difference(other, row)];
   });
 }
+
+/**
+ * Of two measurements with different processes: a row is worse only if both say so, and then by the smaller of the changes.
+ * Processes of the same program differ too, by where their code and data happen to lie, and no round shows that.
+ */
+export function confirm(rows: readonly Difference[], again: readonly Difference[]): readonly Difference[] {
+  return rows.map((row) => {
+    if (row.verdict !== 'worse') return row;
+    const other = again.find((candidate) => isSameRow(candidate, row));
+    if (other?.verdict !== 'worse') return { ...row, verdict: 'unclear' };
+    return Math.abs(other.change) < Math.abs(row.change) ? other : row;
+  });
+}
+
+function isSameRow(one: RowName, other: RowName): boolean {
+  return one.scenario === other.scenario && one.what === other.what;
+}
+
+type RowName = Pick<Difference, 'scenario' | 'what'>;
 
 function difference(before: Figure, after: Figure): Difference {
   const { scenario, what, unit } = after;
@@ -36,8 +60,8 @@ function difference(before: Figure, after: Figure): Difference {
     scenario,
     what,
     unit,
-    before: before.gateway,
-    after: after.gateway,
+    before: Number.isNaN(change) ? before.gateway : geometricMean(before.rounds),
+    after: Number.isNaN(change) ? after.gateway : geometricMean(after.rounds),
     change,
     interval,
     verdict: !certain ? 'unclear' : change * direction > 0 ? 'better' : 'worse',
@@ -63,6 +87,10 @@ function changeOf(before: readonly number[], after: readonly number[]): Pick<Dif
   const variance = logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / (pairs - 1);
   const reach = tQuantile(pairs - 1) * Math.sqrt(variance / pairs);
   return { change, interval: [Math.expm1(mean - reach), Math.expm1(mean + reach)] };
+}
+
+function geometricMean(values: readonly number[]): number {
+  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 }
 
 /** The 97.5 % quantile of Student's t distribution, from published tables. */
