@@ -1,4 +1,7 @@
-import { run } from './cli/run.ts';
+import { resolveDirectly } from './shared/util/process/resolve-directly.ts';
+
+resolveDirectly();
+const { run } = await import('./cli/run.ts');
 
 // A reader that closes the pipe (`sluicegate help | head -1`) is no reason to fail.
 process.stdout.on('error', () => undefined);

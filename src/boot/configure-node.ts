@@ -16,7 +16,7 @@ import { type NodeAddresses, openAddresses } from './addresses/node-addresses.ts
 import { BackgroundParts } from './config/background-parts.ts';
 import { backgroundStore } from './config/background-store.ts';
 import { ConfigCopy, positionOf } from './config/config-copy.ts';
-import { createDeclarativeParts, type DeclarativeParts } from './config/declarative-parts.ts';
+import type { DeclarativeParts } from './config/declarative-parts.ts';
 import { ExpiryJob } from './config/expiry-job.ts';
 import { type FirstConfig, loadConfig } from './config/load-config.ts';
 import { loadDataPlaneConfig } from './config/load-data-plane-config.ts';
@@ -183,7 +183,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     },
   });
   const declarative =
-    settings.database === 'off' && !isDataPlane ? createDeclarativeParts(node, data, publisher) : null;
+    settings.database === 'off' && !isDataPlane ? await declarativeParts(node, data, publisher) : null;
   if (declarative !== null) shutdown.add('the control plane', () => declarative.source.close());
   const restoreLookups = () => calls.restore();
   if (predecessor !== null) {
@@ -214,6 +214,11 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
         ? loadConfig({ ...common, declarative, handover })
         : loadDataPlaneConfig({ ...common, saved, waiting }),
   };
+}
+
+async function declarativeParts(...of: [OpenedNode, OpenedStore, Publisher]): Promise<DeclarativeParts> {
+  const { createDeclarativeParts } = await import('./config/declarative-parts.ts');
+  return createDeclarativeParts(...of);
 }
 
 /** Milliseconds for the workers to apply a change; later it is not reported, and the next one is. */

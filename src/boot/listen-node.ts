@@ -15,7 +15,6 @@ import { configHash } from '../control/hybrid/config-hash.ts';
 import type { ControlPlaneServer } from '../control/hybrid/contract.ts';
 import { knownDataPlanes } from '../control/hybrid/known-data-planes.ts';
 import type { HybridFacts } from '../control/metrics/hybrid-families.ts';
-import { startPortal } from '../control/portal/start-portal.ts';
 import type { Store } from '../control/store/store.ts';
 import { createNodeFacts } from '../control/supervisor/node-facts.ts';
 import { logLevels } from '../shared/settings/definitions/general.ts';
@@ -75,19 +74,27 @@ export class NodeListeners {
 
   /** The Admin API, the dashboard in front of it, and the portal. */
   async startAdmin(): Promise<readonly RunningListener[]> {
+    const { adminGuiListen, portalListen } = this.#dependencies.settings;
     const parts = createAdminParts(this.#dependencies, this.#options);
     const listeners: RunningListener[] = [];
-    const starts = [
-      () => startAdmin(this.#dependencies, this.#options, parts),
-      () => startDashboard(this.#dependencies, this.#options, parts),
-      () => startPortal(this.#dependencies, this.#options),
+    const starts: (readonly [addresses: number, start: () => Promise<RunningListener>])[] = [
+      [1, () => startAdmin(this.#dependencies, this.#options, parts)],
+      [adminGuiListen.length, () => startDashboard(this.#dependencies, this.#options, parts)],
+      [portalListen.length, () => this.#startPortal()],
     ];
-    for (const start of starts) {
+    for (const [addresses, start] of starts) {
+      // The code of a listener that is off is not even loaded.
+      if (addresses === 0) continue;
       const listener = await start();
       this.#node.shutdown.addListener(listener);
       listeners.push(listener);
     }
     return listeners;
+  }
+
+  async #startPortal(): Promise<RunningListener> {
+    const { startPortal } = await import('../control/portal/start-portal.ts');
+    return startPortal(this.#dependencies, this.#options);
   }
 
   /** The second call returns the listener of the first. */

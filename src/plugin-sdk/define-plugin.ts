@@ -113,6 +113,8 @@ export interface Plugin {
   readonly scopes: readonly PluginScope[];
   loadSchema(): Promise<PluginSchema>;
   needs(config: unknown): PluginNeeds;
+  /** Whether some configuration has zones. */
+  readonly hasZones: boolean;
   zones(config: unknown, instanceId: string): readonly ZoneRequest[];
   /** Empty: the plugin has none. */
   loadEntities(): Promise<readonly EntityDefinition[]>;
@@ -187,6 +189,7 @@ export function definePlugin<C>(description: PluginDescription<C>): Plugin {
       return typeof schema === 'function' ? await schema() : schema;
     },
     needs: (config) => (typeof needs === 'function' ? needs(config as C) : needs),
+    hasZones: description.zones !== undefined,
     zones: (config, instanceId) => description.zones?.(config as C, instanceId) ?? [],
     loadEntities: async () => (await description.entities?.())?.entities ?? [],
     loadAdminRoutes: async () => (await description.adminRoutes?.())?.adminRoutes ?? null,

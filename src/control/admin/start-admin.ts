@@ -1,5 +1,4 @@
 import type { ListenAddress } from '../../shared/settings/settings.ts';
-import { createDashboardFront } from '../dashboard/dashboard-front.ts';
 import { createAuthenticator } from './access/authenticator.ts';
 import { adminRoutes } from './admin-routes.ts';
 import type { AdminDependencies, AdminOptions, RunningListener } from './contract.ts';
@@ -28,7 +27,7 @@ export function startAdmin(
 }
 
 /** Starts the dashboard on every address of `admin_gui_listen`. `folder`: where its built files are. */
-export function startDashboard(
+export async function startDashboard(
   deps: AdminDependencies,
   options: AdminOptions,
   parts: AdminAppParts = createAdminParts(deps, options),
@@ -36,6 +35,7 @@ export function startDashboard(
 ): Promise<RunningListener> {
   const { settings } = deps;
   const { adminGuiListen, adminGuiPath } = settings;
+  const { createDashboardFront } = await import('../dashboard/dashboard-front.ts');
   const front = createDashboardFront({
     path: adminGuiPath,
     log: options.log,

@@ -1,4 +1,4 @@
-import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2';
+import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2';
 import { TLSSocket } from 'node:tls';
 import type { ProbeRun, ProbeTarget } from './probe.ts';
 import { openConnection } from './probe-connection.ts';
@@ -17,12 +17,15 @@ export function probeGrpc(run: ProbeRun, target: ProbeTarget): void {
       return;
     }
     run.step('no answer came');
-    const session = connect(`${target.tls === null ? 'http' : 'https'}://grpc.invalid`, {
-      createConnection: () => socket,
-      settings: { enablePush: false, maxHeaderListSize: 16_384 },
-      maxSessionMemory: 1,
-      maxSendHeaderBlockLength: 65_536,
-    });
+    // Loaded by the first probe: few nodes have one.
+    const session = process
+      .getBuiltinModule('node:http2')
+      .connect(`${target.tls === null ? 'http' : 'https'}://grpc.invalid`, {
+        createConnection: () => socket,
+        settings: { enablePush: false, maxHeaderListSize: 16_384 },
+        maxSessionMemory: 1,
+        maxSendHeaderBlockLength: 65_536,
+      });
     run.cleanup(() => session.destroy());
     session.on('error', (error) => failed(run, error));
     check(run, session, target);

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http';
 import { headerValue } from '../../shared/http/header-block.ts';
+import { reasonPhrases } from '../../shared/http/reason-phrases.ts';
 import { utf8AsLatin1 } from '../../shared/util/bytes/latin1.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import { serverToken } from '../../version.ts';
@@ -86,11 +86,11 @@ export function httpDate(): string {
 }
 
 const statusLines = new Map<number, string>(
-  Object.entries(STATUS_CODES).map(([status, reason]) => [Number(status), `HTTP/1.1 ${status} ${reason}\r\n`]),
+  Object.entries(reasonPhrases).map(([status, reason]) => [Number(status), `HTTP/1.1 ${status} ${reason}\r\n`]),
 );
 
 export function statusText(status: number, reason: string): string {
   const usual = statusLines.get(status);
-  if (usual !== undefined && (reason === '' || reason === STATUS_CODES[status])) return usual;
+  if (usual !== undefined && (reason === '' || reason === reasonPhrases[status])) return usual;
   return `HTTP/1.1 ${status} ${reason}\r\n`;
 }

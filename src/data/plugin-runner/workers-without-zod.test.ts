@@ -2,16 +2,18 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { bundledPlugins } from '../../plugins/registry.ts';
 
 test('plugins in a worker do not load the validation library', async () => {
   const script = `
     import { registerHooks } from 'node:module';
     const loaded = [];
     registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context); } });
-    const { loadPlugins } = await import(${JSON.stringify(new URL('../../shared/plugin-loader/load-plugins.ts', import.meta.url).href)});
+    const { PluginRegistry } = await import(${JSON.stringify(new URL('./plugin-registry.ts', import.meta.url).href)});
     await import(${JSON.stringify(new URL('./phases.ts', import.meta.url).href)});
     await import(${JSON.stringify(new URL('./instances.ts', import.meta.url).href)});
-    await loadPlugins(['bundled']);
+    const registry = await PluginRegistry.open(['bundled'], '.');
+    await registry.load(${JSON.stringify([...bundledPlugins.keys()])});
     process.stdout.write(JSON.stringify(loaded));`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
   const loaded: string[] = JSON.parse(stdout);

@@ -28,11 +28,11 @@
  *
  * test/proxy/request-path.integration.test.ts counts calls for each request, and keeps this list true.
  */
-import { STATUS_CODES } from 'node:http';
 import type { Reply } from '../../plugin-sdk/reply.ts';
 import type { PluginLogger } from '../../plugin-sdk/tools.ts';
 import { errors } from '../../shared/errors.ts';
 import { normalisePath } from '../../shared/http/path.ts';
+import { reasonPhrases } from '../../shared/http/reason-phrases.ts';
 import { bucketOf } from '../../shared/usage/latency-sketch.ts';
 import type { RequestMeter } from '../../shared/usage/request-meter.ts';
 import type { TrustedPeers } from '../../shared/util/net/trusted-peers.ts';
@@ -200,7 +200,7 @@ export class RequestHandler implements DownstreamHandler {
       return;
     }
     const location = `https://${clientHost(x)}${x.head.target}`;
-    const title = `${status} ${STATUS_CODES[status] ?? ''}`;
+    const title = `${status} ${reasonPhrases[status] ?? ''}`;
     const headers: [string, string][] = [
       ['Location', location],
       ['Content-Type', 'text/html; charset=utf-8'],

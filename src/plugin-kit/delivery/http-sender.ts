@@ -1,7 +1,8 @@
-import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage, Agent as PlainAgent } from 'node:http';
 import { request as secureRequest, Agent as TlsAgent } from 'node:https';
 import type { SecureContext } from 'node:tls';
 import { utf8AsLatin1 } from '../../shared/util/bytes/latin1.ts';
+import { nodeHttp } from '../../shared/util/node-http.ts';
 import { trustedAuthorities } from '../auth/authorities.ts';
 
 export interface HttpSenderOptions {
@@ -116,7 +117,7 @@ function targetOf(options: HttpSenderOptions): Target {
     options,
     origin,
     isSecure,
-    agent: isSecure ? new TlsAgent(pool) : new PlainAgent(pool),
+    agent: isSecure ? new TlsAgent(pool) : new nodeHttp.Agent(pool),
     trusted: trustedCertificates === null ? null : trustedAuthorities(trustedCertificates),
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? (isSecure ? 443 : 80) : Number(port),
@@ -176,7 +177,7 @@ class Exchange {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     const fields = { ...target.headers, ...headers, 'Content-Length': String(bytes.byteLength) };
     const tls = isSecure && trusted !== null ? { secureContext: trusted() } : {};
-    this.#request = (isSecure ? secureRequest : plainRequest)(
+    this.#request = (isSecure ? secureRequest : nodeHttp.request)(
       { host, port, path, agent, method, headers: fields, signal, ...tls },
       (answer) => this.#read(answer, readTimeout),
     );

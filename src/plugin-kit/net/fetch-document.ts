@@ -1,5 +1,6 @@
-import { type RequestOptions as HttpOptions, type IncomingMessage, request as plainRequest } from 'node:http';
+import type { RequestOptions as HttpOptions, IncomingMessage } from 'node:http';
 import { type RequestOptions, request as tlsRequest } from 'node:https';
+import { nodeHttp } from '../../shared/util/node-http.ts';
 
 export interface FetchOptions {
   /** Default: GET. */
@@ -52,7 +53,7 @@ export function fetchDocument(url: string, options: FetchOptions): Promise<Fetch
       );
     };
     const request =
-      target.protocol === 'https:' ? tlsRequest(target, secure, answered) : plainRequest(target, common, answered);
+      target.protocol === 'https:' ? tlsRequest(target, secure, answered) : nodeHttp.request(target, common, answered);
     request.on('error', failed);
     request.end(method === 'POST' ? body : undefined);
   });

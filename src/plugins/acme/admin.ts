@@ -1,5 +1,4 @@
 import { randomBytes, X509Certificate } from 'node:crypto';
-import { fetchDocument } from '../../plugin-kit/net/index.ts';
 import type {
   PluginAdminAnswer,
   PluginAdminRoute,
@@ -108,6 +107,7 @@ async function testHost(host: string, tools: PluginAdminTools): Promise<PluginAd
   if (isShown === false) return notAllowed(host);
   try {
     const url = `http://${host}/.well-known/acme-challenge/${token}`;
+    const { fetchDocument } = await import('../../plugin-kit/net/index.ts');
     const { status, body } = await fetchDocument(url, { timeout: probeTimeout, maxBytes: 1024 });
     if (status === 200 && body.toString() === secret) return answer(200, `sanity test for host ${host} passed`);
     return answer(

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { type ClientRequest, Agent as PlainAgent, request as plainRequest } from 'node:http';
+import type { ClientRequest, Agent as PlainAgent } from 'node:http';
 import { request as secureRequest, Agent as TlsAgent } from 'node:https';
+
+/** An import would load undici. */
+const nodeHttp = process.getBuiltinModule('node:http');
 
 export interface Copy {
   readonly method: string;
@@ -41,7 +44,7 @@ export class Mirror {
     this.#agent =
       this.#url.protocol === 'https:'
         ? new TlsAgent({ ...pool, ...ca, rejectUnauthorized: verify })
-        : new PlainAgent(pool);
+        : new nodeHttp.Agent(pool);
   }
 
   /** False: too many copies are in flight. */
@@ -83,7 +86,7 @@ export class Mirror {
     const secure = this.#url.protocol === 'https:';
     const { hostname, port, host } = this.#url;
     const lines = body === null ? { ...headers } : { ...headers, 'content-length': [String(body.byteLength)] };
-    return (secure ? secureRequest : plainRequest)({
+    return (secure ? secureRequest : nodeHttp.request)({
       method,
       host: hostname.replace(/^\[|\]$/g, ''),
       ...(port === '' ? {} : { port }),

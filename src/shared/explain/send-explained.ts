@@ -1,6 +1,7 @@
-import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { isIP } from 'node:net';
+import { nodeHttp } from '../util/node-http.ts';
 import { type ExplainedRequest, headerOf } from './explained-request.ts';
 
 /** Where a request is sent, and the debug token that authorises its explanation. */
@@ -82,7 +83,7 @@ function open(
     agent: false,
     ...(signal === undefined ? {} : { signal }),
   };
-  if (!endpoint.secure) return plainRequest(common, answered);
+  if (!endpoint.secure) return nodeHttp.request(common, answered);
   const name = (host ?? endpoint.host).replace(/:\d*$/, '');
   return tlsRequest(
     { ...common, rejectUnauthorized: endpoint.verify, ...(isIP(name) === 0 ? { servername: name } : {}) },

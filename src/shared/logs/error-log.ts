@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module';
 import { isatty } from 'node:tty';
-import { pino } from 'pino';
+import type { Logger as PinoLogger } from 'pino';
 import type { LogLevel, LogTarget, Settings } from '../settings/settings.ts';
 import type { LogSink } from './log-sink.ts';
 import { openLogSink } from './log-sink.ts';
@@ -44,20 +45,24 @@ const flushInterval = 10;
 export function createErrorLog(options: ErrorLogOptions): ErrorLog {
   const sink = openLogSink(options.target, { interval: flushInterval });
   const asText = options.format === 'text' || (options.format === 'auto' && isTerminal(options.target));
-  const logger = pino(
-    {
-      customLevels: severities,
-      useOnlyCustomLevels: true,
-      level: 'debug',
-      base: options.fields ?? {},
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: pino.stdSerializers.err },
-    },
-    { write: (line: string) => sink.write(asText ? formatTextLine(line) : line.trimEnd()) },
-  );
+  const logger = (): Logger => {
+    // Loaded by the first line: most starts write none.
+    const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino');
+    return pino(
+      {
+        customLevels: severities,
+        useOnlyCustomLevels: true,
+        level: 'debug',
+        base: options.fields ?? {},
+        timestamp: pino.stdTimeFunctions.isoTime,
+        formatters: { level: (label) => ({ level: label }) },
+        serializers: { err: pino.stdSerializers.err },
+      },
+      { write: (line: string) => sink.write(asText ? formatTextLine(line) : line.trimEnd()) },
+    );
+  };
   const shared = { level: options.level, observe: options.observe ?? null };
-  return new PinoErrorLog(logger, sink, shared, options.fields ?? {});
+  return new PinoErrorLog(once(logger), sink, shared, options.fields ?? {});
 }
 
 /** True when the target is a terminal. */
@@ -66,7 +71,7 @@ function isTerminal(target: LogTarget): boolean {
   return target === '/dev/stderr' && isatty(2);
 }
 
-type Logger = pino.Logger<LogLevel, boolean>;
+type Logger = PinoLogger<LogLevel, boolean>;
 
 interface SharedByChildren {
   level: LogLevel;
@@ -74,12 +79,12 @@ interface SharedByChildren {
 }
 
 class PinoErrorLog implements ErrorLog {
-  readonly #logger: Logger;
+  readonly #logger: () => Logger;
   readonly #sink: LogSink;
   readonly #shared: SharedByChildren;
   readonly #fields: LogFields;
 
-  constructor(logger: Logger, sink: LogSink, shared: SharedByChildren, fields: LogFields) {
+  constructor(logger: () => Logger, sink: LogSink, shared: SharedByChildren, fields: LogFields) {
     this.#logger = logger;
     this.#sink = sink;
     this.#shared = shared;
@@ -100,7 +105,8 @@ class PinoErrorLog implements ErrorLog {
   }
 
   child(fields: LogFields): ErrorLog {
-    return new PinoErrorLog(this.#logger.child(fields), this.#sink, this.#shared, { ...this.#fields, ...fields });
+    const logger = once(() => this.#logger().child(fields));
+    return new PinoErrorLog(logger, this.#sink, this.#shared, { ...this.#fields, ...fields });
   }
 
   get level(): LogLevel {
@@ -136,8 +142,16 @@ class PinoErrorLog implements ErrorLog {
     if (observe !== null && severities[level] >= severities.warn)
       observe(level, message, { ...this.#fields, ...fields });
     if (!this.#sink.enabled || severities[level] < severities[this.#shared.level]) return;
-    this.#logger[level](fields ?? {}, message);
+    this.#logger()[level](fields ?? {}, message);
   }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 export function isLogLevel(text: string): text is LogLevel {

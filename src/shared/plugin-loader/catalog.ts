@@ -1,8 +1,9 @@
-import type { Plugin, PluginProtocol, PluginScope } from '../../plugin-sdk/define-plugin.ts';
+import type { Plugin, PluginProtocol, PluginSchema, PluginScope } from '../../plugin-sdk/define-plugin.ts';
 import type { EntityCheck } from '../schema/entity-checks.ts';
 import type { Field } from '../schema/field-meta.ts';
 import { type RecordSchema, string } from '../schema/fields.ts';
 import { extendRecord } from '../schema/record.ts';
+import { isDeferred } from './deferred-plugin.ts';
 
 /** What the control plane needs to know about a plugin. */
 export interface CatalogEntry {
@@ -29,7 +30,10 @@ export interface CatalogOptions {
   readonly sharedStore?: boolean;
 }
 
-/** Loads the schemas of all plugins. For the control plane only: it loads the validation library. */
+/**
+ * For the control plane only: schemas load the validation library. That of a bundled plugin is loaded when it is first read: all of
+ * them take 100 ms and 10 MB.
+ */
 export async function createPluginCatalog(
   plugins: ReadonlyMap<string, Plugin>,
   { sharedStore = true }: CatalogOptions = {},
@@ -42,9 +46,30 @@ export async function createPluginCatalog(
 
 async function describePlugin(plugin: Plugin, sharedStore: boolean): Promise<CatalogEntry> {
   const { name, version, priority, protocols, defaultProtocols, scopes } = plugin;
-  const { config: whole, checks = [] } = await plugin.loadSchema();
-  const config = sharedStore ? whole : forOneNode(whole);
-  return Object.freeze({ name, version, priority, config, checks, protocols, defaultProtocols, scopes });
+  const load = isDeferred(plugin) ? plugin.schemaNow : await loaded(plugin);
+  let described: Pick<CatalogEntry, 'config' | 'checks'> | null = null;
+  const schema = () => {
+    described ??= describeSchema(load(), sharedStore);
+    return described;
+  };
+  return Object.freeze({
+    ...{ name, version, priority, protocols, defaultProtocols, scopes },
+    get config() {
+      return schema().config;
+    },
+    get checks() {
+      return schema().checks;
+    },
+  });
+}
+
+async function loaded(plugin: Plugin): Promise<() => PluginSchema> {
+  const schema = await plugin.loadSchema();
+  return () => schema;
+}
+
+function describeSchema({ config, checks = [] }: PluginSchema, sharedStore: boolean) {
+  return { config: sharedStore ? config : forOneNode(config), checks };
 }
 
 /** The same configuration without the values that need a store which several nodes share. */

@@ -2,14 +2,16 @@ import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isPlugin, type Plugin, type PluginModule } from '../../plugin-sdk/define-plugin.ts';
-import { bundledPlugins } from '../../plugins/registry.ts';
+import { bundledDefinitions } from '../../plugins/definitions.ts';
 import { suggest } from '../util/suggest.ts';
+import { deferPlugin } from './deferred-plugin.ts';
 import { rememberOrigin } from './plugin-origin.ts';
 import { resolveContractImports } from './resolve-contract.ts';
 
 /**
  * Loads the plugins that the `plugins` setting names: `bundled` (all bundled plugins), the name of one of those, the
  * path of a file or folder, or an npm package. Throws an `Error` of one line that names what cannot be loaded.
+ * Bundled plugins are loaded when they are first used.
  */
 export async function loadPlugins(
   setting: readonly string[],
@@ -25,11 +27,22 @@ export async function loadPlugins(
   return plugins;
 }
 
-function loadEntry(entry: string, baseDirectory: string): readonly Promise<Plugin>[] {
-  if (entry === 'bundled') return [...bundledPlugins.values()].map(async (load) => (await load()).default);
-  const bundled = bundledPlugins.get(entry);
-  if (bundled !== undefined) return [bundled().then((module) => module.default)];
-  return [loadForeign(entry, baseDirectory)];
+function loadEntry(entry: string, baseDirectory: string): readonly (Plugin | Promise<Plugin>)[] {
+  if (entry === 'bundled') return [...bundledDefinitions.keys()].map(bundledPlugin);
+  return [bundledDefinitions.has(entry) ? bundledPlugin(entry) : loadForeign(entry, baseDirectory)];
+}
+
+const bundled = new Map<string, Plugin>();
+
+/** The same object for each call. */
+function bundledPlugin(name: string): Plugin {
+  const known = bundled.get(name);
+  if (known !== undefined) return known;
+  const definition = bundledDefinitions.get(name);
+  if (definition === undefined) throw new TypeError(`'${name}' is not a bundled plugin`);
+  const plugin = deferPlugin(name, definition);
+  bundled.set(name, plugin);
+  return plugin;
 }
 
 async function loadForeign(entry: string, baseDirectory: string): Promise<Plugin> {
@@ -53,7 +66,7 @@ async function importFrom(entry: string, baseDirectory: string): Promise<Importe
     file = createRequire(join(baseDirectory, 'plugins.js')).resolve(isPath ? file : entry);
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
-    const guess = isPath ? null : suggest(entry, ['bundled', ...bundledPlugins.keys()]);
+    const guess = isPath ? null : suggest(entry, ['bundled', ...bundledDefinitions.keys()]);
     const hint = guess === null ? '' : ` (did you mean '${guess}'?)`;
     throw new Error(`plugins: '${entry}' cannot be loaded: ${reason}${hint}`, { cause: error });
   }

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { reasonPhrases } from '../../../shared/http/reason-phrases.ts';
 
 /** What Node.js reports for bytes that it cannot parse as a request. */
 export interface ClientError {
@@ -15,7 +15,7 @@ export function answerClientError(error: ClientError, socket: Socket): void {
   const body = JSON.stringify({ message: messages[status] ?? 'Bad request' });
   if (socket.writable) {
     socket.write(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `HTTP/1.1 ${status} ${reasonPhrases[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
         `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
     );
   }

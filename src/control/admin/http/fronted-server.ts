@@ -1,7 +1,6 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { createSecureServer } from 'node:http2';
-import { createServer as createTlsServer } from 'node:https';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { TlsOptions } from 'node:tls';
+import { nodeHttp } from '../../../shared/util/node-http.ts';
 
 export type ServerTls = TlsOptions & { readonly http2: boolean };
 
@@ -21,9 +20,10 @@ const idleTimeout = 72_000;
 /** A server whose requests pass `front` before they reach the routes. */
 export function createFrontedServer({ https, front, routes }: FrontedServerOptions): Server {
   const listener: RequestListener = (request, response) => front(request, response, routes);
-  if (https === undefined) return kept(createServer(listener));
+  if (https === undefined) return kept(nodeHttp.createServer(listener));
   const { http2, ...tls } = https;
-  if (!http2) return kept(createTlsServer(tls, listener));
+  if (!http2) return kept(process.getBuiltinModule('node:https').createServer(tls, listener));
+  const { createSecureServer } = process.getBuiltinModule('node:http2');
   const create = createSecureServer as unknown as (options: TlsOptions, listener: RequestListener) => Server;
   const server = create({ ...tls, allowHTTP1: true } as TlsOptions, listener);
   server.on('session', (session: { setTimeout(time: number, ended: () => void): void; close(): void }) =>

@@ -1,8 +1,8 @@
-import { METHODS } from 'node:http';
+import { nodeHttp } from '../../../shared/util/node-http.ts';
 import { type AdminRoute, allowedMethods } from './admin-route.ts';
 import { type HttpError, methodNotAllowed, notFound, notImplemented } from './http-error.ts';
 
-const known = new Set(METHODS);
+const known = new Set(nodeHttp.METHODS);
 
 /** The answer to a method that no route of the Admin API has. */
 export function noRouteError(method: string, url: string, routes: readonly AdminRoute[]): HttpError {
