@@ -111,7 +111,7 @@ export class ResponseWriter {
 }
 
 /** Bytes that the kernel does not have yet. Only the handle knows this for the write in flight; without it, whole writes count. */
-function unsentBytes(socket: Socket): number {
+export function unsentBytes(socket: Socket): number {
   const { _handle: handle } = socket as unknown as { readonly _handle: { readonly writeQueueSize?: number } | null };
   return socket.writableLength + (handle?.writeQueueSize ?? 0);
 }

@@ -7,13 +7,13 @@ import { ParsedRequest } from '../http1/parsed-request.ts';
 import { type ClientConnection, firstRequestGrace } from '../request/downstream.ts';
 import type { DownstreamHost } from '../request/downstream-host.ts';
 import { type DownstreamPeer, Exchange } from '../request/exchange.ts';
-import { ResetCode } from './codes.ts';
+import { TokenBucket } from './connection/token-bucket.ts';
 import { deferDestroy } from './deferred-destroy.ts';
 import { parseStreamHead, streamRequestLine } from './downstream-head.ts';
 import { DownstreamStream } from './downstream-stream.ts';
+import { ResetCode } from './frames/codes.ts';
 import { sessionOptions, sessionWindowSize } from './session-options.ts';
 import type { StreamOwner } from './stream-owner.ts';
-import { TokenBucket } from './token-bucket.ts';
 
 const endStreamFlag = 0x1;
 const noError = 0;

@@ -6,7 +6,7 @@ import { responseLines } from '../answer/response-head.ts';
 import { isBodyless } from '../http1/body-reader.ts';
 import type { RequestBodySink } from '../http1/body-sink.ts';
 import type { Downstream, Exchange } from '../request/exchange.ts';
-import { ResetCode } from './codes.ts';
+import { ResetCode } from './frames/codes.ts';
 import { responseFields, trailerFields } from './response-fields.ts';
 import { SlowReader } from './slow-reader.ts';
 import { type BodyOwner, StreamBody } from './stream-body.ts';

@@ -4,9 +4,9 @@ import { monotonic } from '../../shared/util/time/clock.ts';
 import { Deadline } from '../../shared/util/time/deadlines.ts';
 import type { ResponseListener } from '../upstream/upstream-link.ts';
 import { clientSessionOptions } from './client-session-options.ts';
+import { TokenBucket } from './connection/token-bucket.ts';
 import { deferDestroy } from './deferred-destroy.ts';
 import { suppressReset } from './suppress-reset.ts';
-import { TokenBucket } from './token-bucket.ts';
 import { type StreamHost, UpstreamStream } from './upstream-stream.ts';
 
 export interface SessionLimits {

@@ -9,8 +9,8 @@ import { Deadline } from '../../shared/util/time/deadlines.ts';
 import type { ParsedResponse } from '../http1/parse-response.ts';
 import type { Exchange, UpstreamLink } from '../request/exchange.ts';
 import type { ResponseListener } from '../upstream/upstream-link.ts';
-import { ResetCode } from './codes.ts';
 import { writeTrailerLines } from './field-lines.ts';
+import { ResetCode } from './frames/codes.ts';
 import { requestFields, responseOf } from './upstream-fields.ts';
 
 /** What a stream needs from its session. */
