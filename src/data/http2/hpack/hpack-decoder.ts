@@ -10,6 +10,9 @@ const staticFields: readonly (HeaderField | null)[] = [
   ...staticTable.map(([name, value]) => new HeaderField(name, value, true, true)),
 ];
 
+/** Bytes of a dynamic table until a size update changes them (RFC 9113 6.5.2). */
+const initialTableSize = 4096;
+
 /** Continuation bytes of an integer: 28 bits are more than any block has. */
 const maxIntegerBytes = 4;
 
@@ -29,9 +32,9 @@ export class HpackDecoder {
   readonly #maxTableSize: number;
 
   /** `maxTableSize`: SETTINGS_HEADER_TABLE_SIZE as the peer has acknowledged it; bytes. */
-  constructor(maxTableSize = 4096) {
+  constructor(maxTableSize = initialTableSize) {
     this.#maxTableSize = maxTableSize;
-    this.#table = new DynamicTable(maxTableSize);
+    this.#table = new DynamicTable(Math.min(maxTableSize, initialTableSize));
   }
 
   /** Bytes of the dynamic table. */
