@@ -2,10 +2,30 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ErrorEntry, errors } from '../../shared/errors.ts';
 import { ParsedRequest } from '../http1/parsed-request.ts';
-import { parseStreamHead } from './downstream-head.ts';
+import { malformed, parseStreamHead as parseList } from './downstream-head.ts';
+import { HeaderList } from './hpack/header-list.ts';
+import { HpackDecoder } from './hpack/hpack-decoder.ts';
 
 const limits = { maxHeadSize: 8192, maxHeaderCount: 20 };
 const get = [':method', 'GET', ':scheme', 'https', ':authority', 'api.example', ':path', '/a?b=c'];
+
+/** The fields as they come out of a header block: literals that are not indexed and not coded (RFC 7541 6.2.2). */
+function parseStreamHead(
+  fields: readonly string[],
+  endStream: boolean,
+  bounds: typeof limits,
+): ReturnType<typeof parseList> {
+  const block = fields.flatMap((text, at) => {
+    const bytes = [...Buffer.from(text, 'latin1')];
+    const left = bytes.length - 127;
+    const length = left < 0 ? [bytes.length] : left < 128 ? [127, left] : [127, (left & 127) | 128, left >> 7];
+    return [...(at % 2 === 0 ? [0] : []), ...length, ...bytes];
+  });
+  const list = new HeaderList();
+  list.begin(bounds.maxHeadSize * 2, 2 * bounds.maxHeaderCount);
+  assert.ok(new HpackDecoder().decode(Uint8Array.from(block), 0, block.length, list));
+  return parseList(list, endStream, bounds);
+}
 
 function parsed(fields: readonly string[], endStream = true): ParsedRequest {
   const head = parseStreamHead(fields, endStream, limits);
@@ -68,20 +88,48 @@ test('no byte of a field can start a new line', () => {
     ['x a', '1'],
     ['', '1'],
     ['cookie', 'a\r\nx-evil: 1'],
+    ['x-a', 'b\0'],
+    ['x-a', ' b'],
+    ['X-A', 'b'],
   ]) {
-    assert.equal(parseStreamHead([...get, ...field], true, limits), errors.badRequest, JSON.stringify(field));
+    assert.equal(parseStreamHead([...get, ...field], true, limits), malformed, JSON.stringify(field));
   }
-  for (const path of ['/ HTTP/1.1\r\nx-evil: 1', '/a b', '', 'a', '*', 'http://a/']) {
+  for (const [path, refused] of [
+    ['/ HTTP/1.1\r\nx-evil: 1', malformed],
+    ['', malformed],
+    ['/a b', errors.badRequest],
+    ['a', errors.badRequest],
+    ['*', errors.badRequest],
+    ['http://a/', errors.badRequest],
+  ] as const) {
     const list = [':method', 'GET', ':scheme', 'https', ':authority', 'a', ':path', path];
-    assert.equal(parseStreamHead(list, true, limits), errors.badRequest, JSON.stringify(path));
+    assert.equal(parseStreamHead(list, true, limits), refused, JSON.stringify(path));
   }
 });
 
-test('connection-specific fields are rejected', () => {
-  for (const field of ['connection', 'transfer-encoding', 'upgrade']) {
-    const refused = parseStreamHead([...get, field, field === 'transfer-encoding' ? 'chunked' : 'x'], false, limits);
-    assert.equal(refused, errors.badRequest, field);
-  }
+test('connection-specific fields are malformed', () => {
+  for (const [name, value] of [
+    ['connection', 'x'],
+    ['keep-alive', 'x'],
+    ['proxy-connection', 'x'],
+    ['transfer-encoding', 'chunked'],
+    ['upgrade', 'x'],
+    ['te', 'gzip'],
+  ] as const)
+    assert.equal(parseStreamHead([...get, name, value], false, limits), malformed, name);
+});
+
+test('pseudo-header fields are known, come first and once', () => {
+  for (const list of [
+    [...get, ':path', '/b'],
+    [...get, 'x-a', 'b', ':protocol', 'websocket'],
+    [...get, ':status', '200'],
+    [...get, ':protocol', 'websocket'],
+    get.slice(2),
+    get.slice(0, 6),
+    [...get.slice(0, 2), ...get.slice(4)],
+  ])
+    assert.equal(parseStreamHead(list, true, limits), malformed, list.join(' '));
 });
 
 test('an extended CONNECT becomes an upgrade with a key of our own', () => {

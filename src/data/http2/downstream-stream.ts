@@ -1,137 +1,141 @@
-import type { ServerHttp2Stream, ServerStreamResponseOptions } from 'node:http2';
 import { type ErrorEntry, errors } from '../../shared/errors.ts';
-import { latin1 } from '../../shared/util/bytes/latin1.ts';
-import { writeCopy } from '../../shared/util/bytes/write-copy.ts';
 import { responseLines } from '../answer/response-head.ts';
 import { isBodyless } from '../http1/body-reader.ts';
 import type { RequestBodySink } from '../http1/body-sink.ts';
-import type { Downstream, Exchange } from '../request/exchange.ts';
+import type { DownstreamHost } from '../request/downstream-host.ts';
+import type { Downstream, DownstreamPeer, Exchange } from '../request/exchange.ts';
+import { BodyWatch } from './body-watch.ts';
+import { headBlock } from './connection/connection-sender.ts';
+import { Http2Stream, type StreamConnection } from './connection/stream.ts';
 import { ResetCode } from './frames/codes.ts';
-import { responseFields, trailerFields } from './response-fields.ts';
-import { SlowReader } from './slow-reader.ts';
-import { type BodyOwner, StreamBody } from './stream-body.ts';
-import type { StreamOwner } from './stream-owner.ts';
-import { suppressReset } from './suppress-reset.ts';
 
-const maxJoinedBytes = 16_384;
-
-function doNotEnd(this: ServerHttp2Stream): ServerHttp2Stream {
-  return this;
+/** The connection of a stream. */
+export interface StreamOwner extends StreamConnection {
+  readonly peer: DownstreamPeer;
+  readonly host: DownstreamHost;
 }
 
-/** What Node's types omit. */
-type RespondOptions = ServerStreamResponseOptions & { readonly sendDate: false };
-
-const headOnly: RespondOptions = Object.freeze({ endStream: true, sendDate: false });
-const headAndBody: RespondOptions = Object.freeze({ sendDate: false });
-const headBodyAndTrailers: RespondOptions = Object.freeze({ waitForTrailers: true, sendDate: false });
-
-/** One stream of a client's session: a request and its answer. */
-export class DownstreamStream implements Downstream, BodyOwner {
-  readonly #stream: ServerHttp2Stream;
-  readonly #session: StreamOwner;
+/** One stream of a client's connection: a request and its answer. */
+export class DownstreamStream extends Http2Stream implements Downstream {
+  declare readonly connection: StreamOwner;
   #exchange: Exchange | null = null;
+  #sink: RequestBodySink | null = null;
   /** Null when the request has no body. */
-  readonly #body: StreamBody | null;
-  /** The head of the response, until it is sent with the first bytes of the body. */
-  #head: string[] | null = null;
+  #watch: BodyWatch | null = null;
   #bodyless = false;
   #withTrailers = false;
-  #trailers = '';
-  /** Created when the client does not read what was written. */
-  #slow: SlowReader | null = null;
-  /** How many sweeps found the stream open although the response was complete. */
-  sweeps = 0;
 
-  constructor(stream: ServerHttp2Stream, session: StreamOwner, endStream: boolean) {
-    this.#stream = stream;
-    this.#session = session;
-    const { maxBodySize, bodyTimeout, bodyMinRate } = session.host.limits;
-    const limit = maxBodySize > 0 ? maxBodySize : Number.POSITIVE_INFINITY;
-    this.#body = endStream ? null : new StreamBody(stream, this, limit, bodyTimeout, bodyMinRate);
+  constructor(connection: StreamOwner) {
+    super(connection, true);
   }
 
   begin(exchange: Exchange): void {
     this.#exchange = exchange;
-    if (exchange.head.bodyLength > 0) this.#body?.declare(exchange.head.bodyLength);
-    this.#session.host.handler.request(exchange);
-  }
-
-  /** No exchange is in flight: the response is complete, or there will be none. */
-  get settled(): boolean {
-    return this.#exchange === null;
+    const { handler, limits } = this.connection.host;
+    if (!this.remoteEnded) {
+      const { bodyLength, upgrade } = exchange.head;
+      this.#watch = new BodyWatch(limits, () => this.#timedOut());
+      if (bodyLength >= 0 && upgrade === '') {
+        this.expectLength(bodyLength);
+        this.#watch.declared();
+      }
+    }
+    handler.request(exchange);
   }
 
   get bodyComplete(): boolean {
-    return this.#body === null || this.#body.complete;
+    return this.bodyRead;
   }
 
   // Request body
 
   startBody(exchange: Exchange, sink: RequestBodySink): void {
-    const body = this.#body;
-    if (body === null || exchange.head.bodyLength === 0) {
+    if (this.#watch === null || exchange.head.bodyLength === 0) {
       sink.bodyEnd('');
       return;
     }
-    if (exchange.head.expectContinue && !this.#gone) this.#stream.additionalHeaders({ ':status': 100 });
-    body.start(sink, false);
+    if (exchange.head.expectContinue && !this.closed) {
+      headBlock.length = 0;
+      this.connection.encoder.response(headBlock, 100, '', -1);
+      this.connection.sendHeaders(this, false);
+    }
+    this.#sink = sink;
+    this.#watch.begin();
+    this.startReading();
   }
 
-  limitBody(_exchange: Exchange, bytes: number): void {
-    this.#body?.limit(bytes);
+  limitBody(exchange: Exchange, bytes: number): void {
+    if (exchange.head.bodyLength < 0) this.#watch?.limit(bytes);
   }
 
   pauseBody(): void {
-    this.#body?.pause();
+    this.#watch?.stop();
+    this.stopReading();
   }
 
   resumeBody(): void {
-    this.#body?.resume();
+    if (this.#sink === null) return;
+    this.#watch?.begin();
+    this.startReading();
   }
 
   startTunnel(_exchange: Exchange, sink: RequestBodySink): void {
-    this.flush();
-    this.#body?.start(sink, true);
+    this.#sink = sink;
+    this.#watch?.tunnel();
+    this.startReading();
   }
 
-  bodyReceived(bytes: number): void {
-    if (this.#exchange !== null) this.#exchange.bytesReceived += bytes;
-  }
+  protected onHead(): void {}
 
-  bodyTooLarge(): void {
+  protected onData(bytes: Uint8Array, start: number, end: number): void {
     const exchange = this.#exchange;
-    if (exchange === null) return;
-    if (exchange.headSent) this.#breakOff(exchange, errors.payloadTooLarge);
-    else this.#session.host.handler.requestBodyTooLarge(exchange);
+    const sink = this.#sink;
+    const watch = this.#watch;
+    if (exchange === null || sink === null || watch === null) return;
+    const size = end - start;
+    if (!watch.count(size)) {
+      this.#stopBody();
+      if (exchange.headSent) this.#breakOff(exchange, errors.payloadTooLarge);
+      else this.connection.host.handler.requestBodyTooLarge(exchange);
+      return;
+    }
+    exchange.bytesReceived += size;
+    sink.bodyData(bytes, start, end);
+    if (this.#exchange === null) return;
+    if (!this.reading) watch.stop();
+    // A gRPC client may pause for any time between two messages.
+    else if (watch.tooSlow(size) && exchange.route?.grpc !== true) this.#timedOut();
   }
 
-  bodyBroken(): void {
-    if (this.#exchange !== null) this.#breakOff(this.#exchange, errors.badRequest);
+  protected onEnd(trailers: string): void {
+    const sink = this.#sink;
+    this.#stopBody();
+    sink?.bodyEnd(trailers);
   }
 
-  bodyTimedOut(): void {
+  #timedOut(): void {
     const exchange = this.#exchange;
     // Once the response has begun, both sides talk to each other, as in gRPC streams: the timeouts of the service
     // apply.
     if (exchange !== null && !exchange.headSent) this.#breakOff(exchange, errors.requestTimeout);
   }
 
-  bodyTooSlow(): void {
-    // A gRPC client may pause for any time between two messages.
-    if (this.#exchange?.route?.grpc !== true) this.bodyTimedOut();
+  #stopBody(): void {
+    this.#sink = null;
+    this.#watch?.stop();
   }
 
   unexpected(error: unknown): void {
-    this.#session.host.unexpected(this.#exchange, error);
+    this.connection.host.unexpected(this.#exchange, error);
   }
 
   /** Ends an exchange whose request body cannot be read any further. */
   #breakOff(exchange: Exchange, error: ErrorEntry): void {
-    const { host } = this.#session;
+    const { handler } = this.connection.host;
     this.#exchange = null;
+    this.#stopBody();
     exchange.clientAborted = true;
-    host.handler.downstreamAborted(exchange);
+    handler.downstreamAborted(exchange);
     if (!exchange.headSent) exchange.status = error.status;
     this.#finish(exchange);
     if (exchange.headSent) this.reset(ResetCode.cancel);
@@ -140,7 +144,7 @@ export class DownstreamStream implements Downstream, BodyOwner {
 
   /** The node stops: ends an answer that could go on for ever. */
   endStream(): void {
-    if (this.#exchange !== null) this.#session.host.handler.endStream(this.#exchange);
+    if (this.#exchange !== null) this.connection.host.handler.endStream(this.#exchange);
   }
 
   // Answering
@@ -153,156 +157,90 @@ export class DownstreamStream implements Downstream, BodyOwner {
     // Within an extended CONNECT any 2xx means that the tunnel is open (RFC 8441 5), so no other response may have one.
     if (head.upgrade !== '' && exchange.status >= 200 && exchange.status < 300) exchange.status = 502;
     const status = exchange.status === 101 ? 200 : exchange.status;
-    const fields = responseFields(status, responseLines(exchange, this.#session.host.options));
+    const lines = responseLines(exchange, this.connection.host.options);
     this.#bodyless = isBodyless(head.method, status) || status === 205;
     // A 205 has no body (RFC 9110 15.3.6), and clients compare the length.
     const length = status === 205 ? 0 : bodyLength;
-    if (length >= 0 && status !== 204 && exchange.status !== 101) fields.push('content-length', String(length));
     this.#withTrailers = bodyLength < 0 && head.trailers && !this.#bodyless;
-    this.#head = fields;
+    headBlock.length = 0;
+    const counted = status !== 204 && exchange.status !== 101;
+    this.connection.encoder.response(headBlock, status, lines, counted ? length : -1);
+    this.connection.sendHeaders(this, false);
   }
 
   sendBody(exchange: Exchange, bytes: Uint8Array, start: number, end: number): boolean {
     if (this.#bodyless || end <= start || exchange !== this.#exchange) return true;
-    this.flush();
-    if (this.#gone) return true;
-    const size = end - start;
-    exchange.bytesSent += size;
-    this.#session.carried();
-    const open =
-      size <= maxJoinedBytes
-        ? this.#stream.write(latin1(bytes, start, end), 'latin1')
-        : writeCopy(this.#stream, bytes, start, end);
-    if (!open) this.#block();
-    return open;
+    exchange.bytesSent += end - start;
+    return this.connection.sendData(this, bytes, start, end);
   }
 
   sendEnd(exchange: Exchange, trailers: string): void {
     if (exchange !== this.#exchange) return;
-    this.#trailers = trailers;
-    if (this.#head !== null && trailers !== '') this.flush();
-    if (this.#head !== null) this.#respond(headOnly);
-    else if (!this.#bodyless) this.#stream.end();
     this.#exchange = null;
-    this.#slow?.clear();
+    this.#stopBody();
+    this.connection.sendEnd(this, this.#withTrailers ? trailers : '');
     this.#finish(exchange);
-    this.#dropBody();
   }
 
-  flush(): void {
-    if (this.#head === null) return;
-    if (this.#bodyless) this.#respond(headOnly);
-    else this.#respond(this.#withTrailers ? headBodyAndTrailers : headAndBody);
-  }
+  /** Nothing is held back: frames leave at the end of the turn. */
+  flush(): void {}
 
   sendInformational(exchange: Exchange, status: number, block: string): void {
-    if (exchange.headSent || this.#gone) return;
-    const fields: Record<string, string | string[]> = trailerFields(block);
-    fields[':status'] = String(status);
-    this.#stream.additionalHeaders(fields);
+    if (exchange.headSent) return;
+    headBlock.length = 0;
+    this.connection.encoder.response(headBlock, status, block, -1);
+    this.connection.sendHeaders(this, false);
   }
 
   abort(exchange: Exchange): void {
     if (exchange !== this.#exchange) return;
     this.#exchange = null;
+    this.#stopBody();
     this.#finish(exchange);
+    // So that the client sees that the response is incomplete.
     this.reset(ResetCode.internalError);
   }
 
-  /** Answers a request that has no exchange, or no exchange any more. */
+  /** Answers a request that has no exchange, or no exchange any more. `request`: its request line, or its exchange. */
   refuse(error: ErrorEntry, request: string | Exchange): void {
-    const { status, block, body } = this.#session.host.refusal(this.#session.peer, error, request);
-    if (this.#gone) return;
-    const fields = responseFields(status, block);
-    fields.push('content-length', String(Buffer.byteLength(body)));
-    if ((this.#stream as { readonly headRequest?: boolean }).headRequest === true)
-      this.#stream.respond(fields, headOnly);
-    else {
-      this.#stream.respond(fields, headAndBody);
-      this.#stream.end(body);
-    }
-    this.#dropBody();
-  }
-
-  /** Resets the stream, so that the client sees that the response is incomplete. */
-  reset(code: number): void {
-    this.#body?.stop();
-    this.#slow?.clear();
-    // Node ends a stream before it resets it: the client would get END_STREAM, and a truncated response that looks
-    // complete.
-    this.#stream.end = doNotEnd;
-    this.#stream.close(code);
-  }
-
-  /** The session is about to be destroyed. */
-  suppressReset(): void {
-    suppressReset(this.#stream);
-  }
-
-  #respond(options: RespondOptions): void {
-    const fields = this.#head as string[];
-    this.#head = null;
-    if (this.#gone) return;
-    if (options === headBodyAndTrailers) this.#stream.once('wantTrailers', () => this.#sendTrailers());
-    this.#stream.respond(fields, options);
-  }
-
-  #sendTrailers(): void {
-    if (!this.#gone) this.#stream.sendTrailers(trailerFields(this.#trailers));
-  }
-
-  /** The stream or the session is closed: nothing can be sent on it. */
-  get #gone(): boolean {
-    return this.#stream.closed || this.#stream.destroyed;
-  }
-
-  /** The response is complete: asks the client to stop sending a body that is no longer read (RFC 9113 8.1). */
-  #dropBody(): void {
-    if (this.#body === null) return;
-    this.#body.stop();
-    if (!this.#body.complete) this.#stream.close(ResetCode.noError);
+    const { peer, host, encoder } = this.connection;
+    const { status, block, body } = host.refusal(peer, error, request);
+    if (this.closed) return;
+    const bytes = Buffer.from(body);
+    headBlock.length = 0;
+    encoder.response(headBlock, status, block, bytes.byteLength);
+    this.connection.sendHeaders(this, false);
+    const isHead = typeof request === 'string' ? request.startsWith('HEAD ') : request.head.method === 'HEAD';
+    if (!isHead) this.connection.sendData(this, bytes, 0, bytes.byteLength);
+    this.connection.sendEnd(this, '');
   }
 
   #finish(exchange: Exchange): void {
     if (exchange.finished) return;
     exchange.finished = true;
-    this.#session.host.handler.finished(exchange);
+    this.connection.host.handler.finished(exchange);
   }
 
-  // Events of the stream
+  // The rest of the connection's calls
 
-  /** The client has reset the stream, or disconnected, before the response was complete. */
-  aborted(): void {
+  onDrained(): void {
+    if (this.#exchange !== null) this.connection.host.handler.downstreamDrained(this.#exchange);
+  }
+
+  /** The response is complete: asks the client to stop sending a body that is no longer read (RFC 9113 8.1). */
+  onSent(): void {
+    if (!this.remoteEnded) this.reset(ResetCode.noError);
+  }
+
+  onReset(): void {
     const exchange = this.#exchange;
-    this.#body?.stop();
-    this.#slow?.clear();
+    this.#stopBody();
     if (exchange === null) return;
     this.#exchange = null;
     exchange.clientAborted = true;
     // As in nginx; only logs show it.
     if (!exchange.headSent) exchange.status = 499;
-    this.#session.host.handler.downstreamAborted(exchange);
+    this.connection.host.handler.downstreamAborted(exchange);
     this.#finish(exchange);
-    this.#session.streamAborted(this.#stream.rstCode);
-  }
-
-  /**
-   * Nothing more happens on the stream. For a response to HEAD, whose stream Node ends at once, this is the only event.
-   */
-  closed(): void {
-    this.aborted();
-    this.#session.streamClosed(this);
-  }
-
-  #block(): void {
-    this.#slow ??= new SlowReader(
-      this.#stream,
-      this.#session.host.limits.sendTimeout,
-      () => {
-        if (this.#exchange !== null) this.#session.host.handler.downstreamDrained(this.#exchange);
-      },
-      () => this.reset(ResetCode.cancel),
-    );
-    this.#slow.wait();
   }
 }

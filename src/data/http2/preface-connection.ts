@@ -7,12 +7,10 @@ import { type ClientConnection, firstRequestGrace } from '../request/downstream.
 import type { DownstreamHost } from '../request/downstream-host.ts';
 import type { DownstreamPeer } from '../request/exchange.ts';
 import { DownstreamSession } from './downstream-session.ts';
-
-/** The first bytes of a client with prior knowledge of HTTP/2 (RFC 9113 3.4). No HTTP/1.1 request begins with them. */
-const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
+import { preface } from './frames/codes.ts';
 
 /**
- * A plain connection whose first bytes decide between HTTP/1.1 and HTTP/2. After the decision, one connection object
+ * A plain connection whose first bytes decide between HTTP/1.1 and HTTP/2: no HTTP/1.1 request begins with the preface. After the decision, one connection object
  * handles all further events; this object passes them on, which a listener without `http2` does not need.
  */
 export class PrefaceConnection implements SocketOwner, ClientConnection {
@@ -35,14 +33,14 @@ export class PrefaceConnection implements SocketOwner, ClientConnection {
 
   received(bytes: Uint8Array, length: number): boolean {
     if (this.#http1 !== null) return this.#http1.received(bytes, length);
-    if (this.#http2 !== null) return true;
+    if (this.#http2 !== null) return this.#http2.received(bytes, length);
     let at = 0;
     while (at < length && this.#seen < preface.byteLength && bytes[at] === preface[this.#seen]) {
       at++;
       this.#seen++;
     }
-    if (this.#seen === preface.byteLength) this.#beginHttp2(bytes, at, length);
-    else if (at < length) return this.#beginHttp1(bytes, at, length);
+    if (this.#seen === preface.byteLength) return this.#beginHttp2(bytes, at, length);
+    if (at < length) return this.#beginHttp1(bytes, at, length);
     return true;
   }
 
@@ -57,28 +55,30 @@ export class PrefaceConnection implements SocketOwner, ClientConnection {
     return connection.received(bytes, length);
   }
 
-  #beginHttp2(bytes: Uint8Array, at: number, length: number): void {
+  #beginHttp2(bytes: Uint8Array, at: number, length: number): boolean {
     this.#deadline.clear();
-    // The session reads the handle of the socket itself. What was read before goes back to where it reads first.
-    this.socket.pause();
-    this.socket.unshift(Buffer.concat([preface, bytes.subarray(at, length)]));
-    this.#http2 = new DownstreamSession(this.socket, this.#peer, this.#host);
-    if (this.#draining) this.#http2.drain();
+    const session = new DownstreamSession(this.socket, this.#peer, this.#host);
+    this.#http2 = session;
+    if (this.#draining) session.drain();
+    session.received(preface, preface.byteLength);
+    return at === length || session.received(bytes.subarray(at, length), length - at);
   }
 
   ended(): void {
     if (this.#http1 !== null) this.#http1.ended();
-    // The session has its own listener for it.
-    else if (this.#http2 === null) this.socket.destroy();
+    else if (this.#http2 !== null) this.#http2.ended();
+    else this.socket.destroy();
   }
 
   writable(): void {
     this.#http1?.writable();
+    this.#http2?.writable();
   }
 
   closed(): void {
     this.#deadline.clear();
     this.#http1?.closed();
+    this.#http2?.closed();
     this.#host.closed(this);
   }
 

@@ -205,7 +205,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
     });
   }
 
-  #accept(socket: Socket, address: ListenAddress): SocketOwner | null {
+  #accept(socket: Socket, address: ListenAddress): SocketOwner {
     this.#counters[Counter.connectionsAccepted]!++;
     this.#counters[Counter.connectionsHandled]!++;
     this.#counters[Counter.connectionsActive]!++;
@@ -215,8 +215,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
     // A socket that has closed already cannot carry a session.
     if ((socket as TLSSocket).alpnProtocol !== 'h2' || socket.destroyed)
       return this.#track(new DownstreamConnection(socket, peer, this));
-    this.#track(new DownstreamSession(socket, peer, this));
-    return null;
+    return this.#track(new DownstreamSession(socket, peer, this));
   }
 
   #track<T extends ClientConnection>(connection: T): T {

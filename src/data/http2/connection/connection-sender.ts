@@ -27,7 +27,6 @@ export abstract class ConnectionSender implements StreamConnection, Flushable {
   readonly socket: Socket;
   /** Streams that are open or half-closed. */
   readonly streams = new Map<number, Http2Stream>();
-  /** Encode into `headBlock`, then `sendHeaders` at once: blocks must be sent in the order in which they are encoded. */
   readonly encoder = new HpackEncoder();
   readonly peerSettings = new PeerSettings();
   protected readonly output = new FrameWriter();
@@ -56,7 +55,6 @@ export abstract class ConnectionSender implements StreamConnection, Flushable {
 
   // StreamConnection
 
-  /** Sends the block in `headBlock` as the head of a message, or as an informational one. */
   sendHeaders(stream: Http2Stream, endStream: boolean): void {
     if (stream.closed) return;
     this.carried();

@@ -30,7 +30,7 @@ export interface ConnectionOptions {
 }
 
 /** Milliseconds that a peer has to acknowledge SETTINGS. */
-const settingsTimeout = 30_000;
+const settingsTimeout = 10_000;
 /** Milliseconds that a connection has after its last frame to send what was written. */
 const lingerTimeout = 2_000;
 /** Bytes that are read and dropped meanwhile. */
@@ -292,6 +292,7 @@ export abstract class Http2Connection extends ConnectionSender implements Socket
     this.#lastStream = id;
     this.closedStreams.opened(id);
     const stream = dependency === id ? null : this.accept();
+    if (this.#ended) return;
     if (stream === null) {
       this.closedStreams.closed(id, ClosedBy.us);
       this.output.reset(id, dependency === id ? ResetCode.protocolError : ResetCode.refusedStream);
@@ -412,11 +413,18 @@ export abstract class Http2Connection extends ConnectionSender implements Socket
     }
     stream.sendWindow += increment;
     if (increment === 0) this.#break(stream, ResetCode.protocolError);
-    else if (stream.sendWindow > maxWindow) this.connectionError(ResetCode.flowControlError);
-    else {
+    else if (stream.sendWindow > maxWindow) {
+      // Either would do (RFC 9113 6.9.1). Two sides that disagree about a window disagree about the others, too.
+      this.#break(stream, ResetCode.flowControlError);
+      this.connectionError(ResetCode.flowControlError);
+    } else {
       this.widened(stream);
       this.pump();
     }
+  }
+
+  unknown(): void {
+    this.#control();
   }
 
   #control(): void {

@@ -1,6 +1,7 @@
 import { ByteCollector } from '../../../shared/util/bytes/byte-collector.ts';
 import { ResetCode } from '../frames/codes.ts';
 import type { HeaderList } from '../hpack/header-list.ts';
+import type { HpackEncoder } from '../hpack/hpack-encoder.ts';
 import { PendingBytes } from './pending-bytes.ts';
 import { trailerLines } from './trailer-lines.ts';
 
@@ -11,6 +12,10 @@ const windowStep = streamWindow / 2;
 
 /** What a stream needs of its connection. */
 export interface StreamConnection {
+  /** Encode into `headBlock`, then `sendHeaders` at once: blocks must be sent in the order in which they are encoded. */
+  readonly encoder: HpackEncoder;
+  /** Sends the block in `headBlock` as the head of a message, or as an informational one. */
+  sendHeaders(stream: Http2Stream, endStream: boolean): void;
   /** Sends what the windows and the socket allow; the stream keeps the rest. False: wait for `onDrained`. */
   sendData(stream: Http2Stream, bytes: Uint8Array, start: number, end: number): boolean;
   /** Ends the sending side, behind everything that waits: with the lines of trailers, if there are any. */

@@ -24,6 +24,8 @@ export interface FrameHandler {
   goaway(lastStream: number, code: number): void;
   /** `stream`: 0 for the connection. */
   windowUpdate(stream: number, increment: number): void;
+  /** A frame of a type that is not known: it is passed over. */
+  unknown(): void;
 }
 
 /** Limits of header blocks that come in several frames. */
@@ -162,6 +164,7 @@ export class FrameReader {
     if (type === FrameType.data) return this.#beginData(stream, length, flags, payload);
     if (type > FrameType.continuation) {
       this.#skip = length;
+      this.#handler.unknown();
       return payload;
     }
     if (end - payload < length) {
