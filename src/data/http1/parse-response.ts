@@ -64,10 +64,11 @@ export function parseResponseHead(text: string, maxHeaderCount = 1000): ParsedRe
     head.minorVersion = 0;
     head.keepAlive = false;
   }
-  return readFields(head, text, start, maxHeaderCount) ? head : null;
+  return readResponseFields(head, text, start, maxHeaderCount) ? head : null;
 }
 
-function readFields(head: ParsedResponse, text: string, start: number, maxHeaderCount: number): boolean {
+/** Reads the field lines from `start` through the empty line at the end; they have passed the grammar. False: invalid. */
+export function readResponseFields(head: ParsedResponse, text: string, start: number, maxHeaderCount: number): boolean {
   const stop = text.length - 2;
   let chunked = false;
   let connection = '';

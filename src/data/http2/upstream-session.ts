@@ -1,12 +1,10 @@
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, type Settings } from 'node:http2';
 import type { Socket } from 'node:net';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import { Deadline } from '../../shared/util/time/deadlines.ts';
 import type { ResponseListener } from '../upstream/upstream-link.ts';
-import { clientSessionOptions } from './client-session-options.ts';
-import { TokenBucket } from './connection/token-bucket.ts';
-import { deferDestroy } from './deferred-destroy.ts';
-import { suppressReset } from './suppress-reset.ts';
+import { Http2Connection } from './connection/connection.ts';
+import { headBlock } from './connection/connection-sender.ts';
+import type { Http2Stream } from './connection/stream.ts';
 import { type StreamHost, UpstreamStream } from './upstream-stream.ts';
 
 export interface SessionLimits {
@@ -30,66 +28,54 @@ export interface SessionOwner {
 
 /** Maximum streams on one session, however many the backend allows. */
 const maxStreams = 1_000;
-/** SETTINGS and PING frames, which have to be answered: burst, and rate per second. */
-const controlBurst = 500;
-const controlRate = 50;
 /** Bytes of all responses that may be in transit; a single stream is bounded by its own window. */
 const sessionWindow = 1_048_576;
+/** Milliseconds in which a header block that has begun must be complete. */
+const headTimeout = 60_000;
 
 /** A connection to a backend that speaks HTTP/2, and the requests on it. */
-export class UpstreamSession implements StreamHost {
+export class UpstreamSession extends Http2Connection implements StreamHost {
   readonly listener: ResponseListener;
   readonly maxHeaderCount: number;
-  readonly scheme: 'http' | 'https';
-  readonly socket: Socket;
-  readonly #session: ClientHttp2Session;
+  readonly #scheme: 'http' | 'https';
   readonly #owner: SessionOwner;
   readonly #limits: SessionLimits;
   readonly #idle: Deadline;
-  readonly #controls: TokenBucket;
   /** Streams that the backend allows at once; 0 until it has announced it. */
   #maxStreams = 0;
   #announced = false;
+  /** Reserved or open. */
   #streams = 0;
   #opened = 0;
   #draining = false;
-  #closed = false;
   #receivedAt = 0;
-  #brokenStreams = 0;
-  readonly #live = new Set<ClientHttp2Stream>();
+  /** Streams that got a part of their answer in the current read. */
+  readonly #active: UpstreamStream[] = [];
 
   /** `socket` is connected; `scheme` says whether it is TLS. */
   constructor(socket: Socket, scheme: 'http' | 'https', limits: SessionLimits, owner: SessionOwner) {
+    super(socket, {
+      server: false,
+      settings: [],
+      window: sessionWindow,
+      maxHeaderListSize: limits.maxHeadSize,
+      maxHeaderCount: limits.maxHeaderCount + 1,
+      headTimeout,
+      // Each request has its own timeout.
+      sendTimeout: 0,
+    });
     this.listener = owner.listener;
     this.maxHeaderCount = limits.maxHeaderCount;
-    this.scheme = scheme;
-    this.socket = socket;
+    this.#scheme = scheme;
     this.#limits = limits;
     this.#owner = owner;
     this.#idle = new Deadline(() => this.destroy());
-    this.#controls = new TokenBucket(controlBurst, controlRate, monotonic());
-    const session = connect('http://backend', { ...clientSessionOptions(limits), createConnection: () => socket });
-    this.#session = session;
-    deferDestroy(session, {
-      brokenStreams: () => this.#brokenStreams,
-      destroying: () => this.#suppressResets(),
-      kept: ignore,
-    });
-    // Before Node's own listener, which resets every stream.
-    socket.prependListener('close', () => this.#suppressResets());
-    session.on('connect', () => session.setLocalWindowSize(sessionWindow));
-    session.on('remoteSettings', (settings) => this.#settings(settings));
-    session.on('ping', () => this.#control());
-    session.on('goaway', () => this.#drain());
-    // `close` reports what matters.
-    session.on('error', ignore);
-    session.on('close', () => this.#ended());
+    this.begin();
   }
 
   /** How many more streams can be opened. */
   get capacity(): number {
-    const { closed, destroyed } = this.#session;
-    return this.#draining || closed || destroyed ? 0 : this.#maxStreams - this.#streams;
+    return this.draining ? 0 : this.#maxStreams - this.#streams;
   }
 
   get idle(): boolean {
@@ -101,7 +87,7 @@ export class UpstreamSession implements StreamHost {
   }
 
   get draining(): boolean {
-    return this.#draining || this.#session.closed || this.#session.destroyed;
+    return this.#draining || this.finishing || this.socket.destroyed;
   }
 
   /** Reserves a stream for a request. There must be capacity. */
@@ -110,42 +96,35 @@ export class UpstreamSession implements StreamHost {
     this.#streams++;
     this.#opened++;
     const stream = new UpstreamStream(this);
-    if (this.#opened >= this.#limits.maxRequests) this.#drain();
+    if (this.#opened >= this.#limits.maxRequests || this.exhausted) this.#drain();
     return stream;
   }
 
   /** Closes the session with all its streams. */
   destroy(): void {
     this.#draining = true;
-    if (!this.#session.destroyed) this.#session.destroy();
     this.socket.destroy();
   }
 
   // StreamHost
 
-  open(fields: readonly string[], endStream: boolean): ClientHttp2Stream {
-    const stream = this.#session.request(fields, { endStream });
-    this.#live.add(stream);
-    stream.once('close', () => this.#live.delete(stream));
-    return stream;
+  sendRequest(stream: UpstreamStream, head: string, endStream: boolean): boolean {
+    if (this.finishing || this.socket.destroyed) return false;
+    this.open(stream);
+    headBlock.length = 0;
+    this.encoder.request(headBlock, head, this.#scheme);
+    this.sendHeaders(stream, endStream);
+    return true;
   }
 
-  #suppressResets(): void {
-    for (const stream of this.#live) suppressReset(stream);
-  }
-
-  received(): void {
+  answering(stream: UpstreamStream): void {
     this.#receivedAt = monotonic();
-    this.#controls.credit();
+    if (this.#active.at(-1) !== stream) this.#active.push(stream);
   }
 
   /** A backend that vanished without a close would stall all later requests, too. */
   silentSince(time: number): void {
     if (this.#receivedAt < time) this.#drain();
-  }
-
-  broken(): void {
-    this.#brokenStreams++;
   }
 
   released(): void {
@@ -157,20 +136,73 @@ export class UpstreamSession implements StreamHost {
     this.#owner.freed(this);
   }
 
-  // Events of the session
+  // Http2Connection
 
-  #settings({ maxConcurrentStreams }: Settings): void {
-    this.#maxStreams = Math.min(maxConcurrentStreams ?? maxStreams, maxStreams);
-    this.#control();
-    if (this.#announced || this.#session.destroyed) return;
+  override received(bytes: Uint8Array, length: number): boolean {
+    const more = super.received(bytes, length);
+    const active = this.#active;
+    if (active.length > 0) {
+      for (let at = 0; at < active.length; at++) (active[at] as UpstreamStream).readIdle();
+      active.length = 0;
+    }
+    return more;
+  }
+
+  /** A backend that breaks the protocol is not waited for. */
+  override connectionError(code: number): void {
+    super.connectionError(code);
+    this.destroy();
+  }
+
+  /** A response that is complete remains until the client has read it. */
+  override release(stream: UpstreamStream): void {
+    if (!stream.unread) super.release(stream);
+  }
+
+  /** A complete response is valid although its stream is reset (RFC 9113 8.1). */
+  override reset(id: number, code: number): void {
+    const stream = this.streams.get(id) as UpstreamStream | undefined;
+    if (stream?.unread === true) stream.stopSending();
+    else super.reset(id, code);
+  }
+
+  protected accept(): null {
+    return null;
+  }
+
+  protected opened(): void {}
+
+  protected settled(): void {
+    this.#maxStreams = Math.min(this.peerSettings.maxConcurrentStreams, maxStreams);
+    if (this.#announced) return;
     this.#announced = true;
     this.#receivedAt = monotonic();
     this.#idle.set(this.#limits.idleTimeout, this.#receivedAt);
     this.#owner.ready(this);
   }
 
-  #control(): void {
-    if (!this.#controls.take(monotonic())) this.destroy();
+  protected goingAway(lastStream: number): void {
+    this.#draining = true;
+    for (const stream of [...this.streams.values()]) if (stream.id > lastStream) (stream as UpstreamStream).refused();
+    this.#drain();
+  }
+
+  /** What a backend breaks costs it requests, and nothing else. */
+  protected streamBroken(): void {}
+
+  protected override removed(stream: Http2Stream): void {
+    super.removed(stream);
+    this.released();
+  }
+
+  protected lost(): void {
+    this.#draining = true;
+    this.#idle.clear();
+    if (this.#announced) this.#owner.closed(this);
+  }
+
+  protected unexpected(error: unknown): void {
+    this.listener.unexpected(null, error);
   }
 
   /** Opens no more streams; those that are open continue. */
@@ -178,15 +210,4 @@ export class UpstreamSession implements StreamHost {
     this.#draining = true;
     if (this.#streams === 0) this.destroy();
   }
-
-  #ended(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#draining = true;
-    this.#idle.clear();
-    this.socket.destroy();
-    this.#owner.closed(this);
-  }
 }
-
-function ignore(): void {}

@@ -1,11 +1,13 @@
-import type { Socket } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type ErrorEntry, errors } from '../../shared/errors.ts';
+import { sharedReadBuffer } from '../../shared/util/bytes/read-buffer.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import { Deadline } from '../../shared/util/time/deadlines.ts';
+import { adoptTlsSocket } from '../listener/accept.ts';
 import type { UpstreamLink } from '../request/exchange.ts';
 import { connectCause } from '../upstream/connect-cause.ts';
-import { openPlain, openTls } from '../upstream/open-socket.ts';
+import { openTls } from '../upstream/open-socket.ts';
 import type { PoolOptions } from '../upstream/pool.ts';
 import type { PoolAddress } from '../upstream/pool-address.ts';
 import type { ResponseListener, UpstreamSource } from '../upstream/upstream-link.ts';
@@ -108,16 +110,22 @@ export class UpstreamSessions implements UpstreamSource, SessionOwner {
     let session: UpstreamSession | null = null;
     let cause = 'connection closed';
     const { tls } = this.#address;
-    const ready = (): void => {
-      const problem = tls === null ? null : protocolProblem(socket as TLSSocket);
-      if (problem === null) session = new UpstreamSession(socket, tls === null ? 'http' : 'https', this.#options, this);
-      else {
+    const begin = (): UpstreamSession => {
+      session = new UpstreamSession(socket, tls === null ? 'http' : 'https', this.#options, this);
+      return session;
+    };
+    const socket = tls === null ? this.#openPlain(() => session) : openTls(this.#address, tls, 'h2');
+    if (tls === null) socket.once('connect', begin);
+    else
+      socket.once('secureConnect', () => {
+        const problem = protocolProblem(socket as TLSSocket);
+        if (problem === null) {
+          adoptTlsSocket(socket, begin);
+          return;
+        }
         cause = problem;
         socket.destroy();
-      }
-    };
-    const socket = tls === null ? openPlain(this.#address) : openTls(this.#address, tls, 'h2');
-    socket.once(tls === null ? 'connect' : 'secureConnect', ready);
+      });
     this.#opening.add(socket);
     socket.on('error', (error) => {
       cause = connectCause(error);
@@ -127,6 +135,19 @@ export class UpstreamSessions implements UpstreamSource, SessionOwner {
       if (session !== null && cause === 'connection closed') cause = 'the backend does not speak HTTP/2';
       this.#failAll(cause);
     });
+  }
+
+  #openPlain(session: () => UpstreamSession | null): Socket {
+    const { ip, port } = this.#address;
+    const onread = {
+      buffer: sharedReadBuffer,
+      callback: (length: number, bytes: Uint8Array): boolean => session()?.received(bytes, length) ?? true,
+    };
+    const socket = connectTcp({ host: ip, port, noDelay: true, allowHalfOpen: true, onread });
+    socket.on('end', () => session()?.ended());
+    socket.on('drain', () => session()?.writable());
+    socket.on('close', () => session()?.closed());
+    return socket;
   }
 
   /** No session is left that could serve the waiting requests. */

@@ -1,61 +1,52 @@
-import type { ClientHttp2Stream } from 'node:http2';
 import type { UpstreamTimeouts } from '../../plugin-sdk/attempts.ts';
 import { type ErrorEntry, errors } from '../../shared/errors.ts';
 import { headerValue } from '../../shared/http/header-block.ts';
-import { latin1 } from '../../shared/util/bytes/latin1.ts';
-import { writeCopy } from '../../shared/util/bytes/write-copy.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import { Deadline } from '../../shared/util/time/deadlines.ts';
+import { isBodyless } from '../http1/body-reader.ts';
 import type { ParsedResponse } from '../http1/parse-response.ts';
 import type { Exchange, UpstreamLink } from '../request/exchange.ts';
 import type { ResponseListener } from '../upstream/upstream-link.ts';
-import { writeTrailerLines } from './field-lines.ts';
+import { Http2Stream, type StreamConnection } from './connection/stream.ts';
 import { ResetCode } from './frames/codes.ts';
-import { requestFields, responseOf } from './upstream-fields.ts';
+import type { HeaderList } from './hpack/header-list.ts';
+import { responseHead } from './upstream-head.ts';
 
 /** What a stream needs from its session. */
-export interface StreamHost {
+export interface StreamHost extends StreamConnection {
   readonly listener: ResponseListener;
   readonly maxHeaderCount: number;
-  readonly scheme: 'http' | 'https';
   /** The session had carried a request before this stream was reserved. */
   readonly used: boolean;
-  open(fields: readonly string[], endStream: boolean): ClientHttp2Stream;
-  /** Bytes arrived from the backend. */
-  received(): void;
+  /** Opens the stream with the head of a request. False: the session has ended. */
+  sendRequest(stream: UpstreamStream, head: string, endStream: boolean): boolean;
+  /** A part of an answer arrived: `readIdle` of the stream is called at the end of the read. */
+  answering(stream: UpstreamStream): void;
   /** The backend has sent nothing since then (monotonic clock), on any stream: the session is not used again. */
   silentSince(time: number): void;
   /** The session opens no more streams. */
   readonly draining: boolean;
-  /** The stream was reset because of what the backend sent on it. */
-  broken(): void;
+  /** The stream, which was reserved, is not opened. */
   released(): void;
 }
 
 /** Limit for a flood of 1xx responses. */
 const maxInformational = 20;
-const maxJoinedBytes = 16_384;
-const endStreamFlag = 0x1;
 
 const noTimeouts: UpstreamTimeouts = Object.freeze({ connect: 0, send: 0, firstByte: 0, idle: 0, total: 0 });
 
 const Mode = { idle: 0, head: 1, body: 2, closed: 3 } as const;
 type Mode = (typeof Mode)[keyof typeof Mode];
 
-function doNotEnd(this: ClientHttp2Stream): ClientHttp2Stream {
-  return this;
-}
-
 /** One request to a backend and its response, on a session that carries others too. Used once. */
-export class UpstreamStream implements UpstreamLink {
+export class UpstreamStream extends Http2Stream implements UpstreamLink {
   readonly #host: StreamHost;
-  #stream: ClientHttp2Stream | null = null;
   #mode: Mode = Mode.idle;
   #exchange: Exchange | null = null;
   #silent = true;
   #informational = 0;
-  /** Null: they have not arrived yet. */
-  #trailers: string | null = '';
+  /** A response without trailers is incomplete. */
+  #needsTrailers = false;
   #requestComplete = true;
   #blocked = false;
   #paused = false;
@@ -65,6 +56,7 @@ export class UpstreamStream implements UpstreamLink {
   readonly reused: boolean;
 
   constructor(host: StreamHost) {
+    super(host, false);
     this.#host = host;
     this.reused = host.used;
   }
@@ -75,15 +67,11 @@ export class UpstreamStream implements UpstreamLink {
     this.#requestComplete = bodyLength === 0;
     this.#timeouts = timeouts;
     this.#sentAt = now;
-    const stream = this.#host.open(requestFields(head, this.#host.scheme), bodyLength === 0);
-    this.#stream = stream;
-    stream.on('headers', (_1, _2, fields: unknown) => this.#guarded(() => this.#inform(fields as string[])));
-    stream.on('response', (_, flags, fields) => this.#guarded(() => this.#readHead(fields as string[], flags)));
-    stream.on('trailers', (_1, _2, fields: unknown) => this.#guarded(() => this.#readTrailers(fields as string[])));
-    stream.on('end', () => this.#guarded(() => this.#ended()));
-    stream.on('error', ignore);
-    stream.on('close', () => this.#guarded(() => this.#closed()));
-    stream.on('drain', () => this.#guarded(() => this.#drained()));
+    if (!this.#host.sendRequest(this, head, bodyLength === 0)) {
+      // The session ended after it was chosen. The caller expects no answer before it returns.
+      setImmediate(() => this.#guarded(() => this.#fail(errors.upstreamRefused)));
+      return;
+    }
     // The timeout does not run while the client is still sending.
     if (this.#requestComplete) this.#wait();
   }
@@ -91,14 +79,9 @@ export class UpstreamStream implements UpstreamLink {
   // Request body
 
   bodyData(bytes: Uint8Array, start: number, end: number): void {
-    const stream = this.#stream;
     const exchange = this.#exchange;
-    if (stream === null || exchange === null || stream.destroyed || stream.writableEnded) return;
-    const open =
-      end - start <= maxJoinedBytes
-        ? stream.write(latin1(bytes, start, end), 'latin1')
-        : writeCopy(stream, bytes, start, end);
-    if (!open) {
+    if (exchange === null || this.#requestComplete || this.id === 0) return;
+    if (!this.connection.sendData(this, bytes, start, end)) {
       this.#blocked = true;
       this.#wait();
       exchange.downstream.pauseBody(exchange);
@@ -109,122 +92,153 @@ export class UpstreamStream implements UpstreamLink {
   bodyEnd(_trailers: string): void {
     if (this.#exchange === null || this.#requestComplete) return;
     this.#requestComplete = true;
-    this.#stream?.end();
+    if (this.id !== 0) this.connection.sendEnd(this, '');
     if (!this.#blocked) this.#wait();
   }
 
-  #drained(): void {
+  onDrained(): void {
     const exchange = this.#exchange;
     if (exchange === null || !this.#blocked) return;
     this.#blocked = false;
     this.#deadline.clear();
     if (this.#requestComplete || this.#mode === Mode.body) this.#wait();
-    this.#host.listener.upstreamDrained(exchange);
+    this.#guarded(() => this.#host.listener.upstreamDrained(exchange));
+  }
+
+  onSent(): void {
+    if (!this.#blocked) return;
+    this.#blocked = false;
+    this.#deadline.clear();
+    this.#wait();
   }
 
   // Response
 
-  #inform(fields: readonly string[]): void {
+  protected onHead(fields: HeaderList, endStream: boolean): void {
     this.#received();
     const exchange = this.#exchange;
     if (exchange === null) return;
-    const head = responseOf(fields, this.#host.maxHeaderCount);
-    if (head === null || head.status >= 200 || ++this.#informational > maxInformational) this.#fail(errors.badResponse);
+    if (fields.exceeded) {
+      this.#fail(errors.responseTooLarge);
+      return;
+    }
+    const head = responseHead(fields, this.#host.maxHeaderCount);
+    if (head === null) this.#fail(errors.badResponse);
+    else if (head.status >= 200) this.#begin(exchange, head, endStream);
+    else if (endStream || ++this.#informational > maxInformational) this.#fail(errors.badResponse);
     else this.#host.listener.informational(exchange, head);
   }
 
-  #readHead(fields: readonly string[], flags: number): void {
-    this.#received();
-    const exchange = this.#exchange;
-    if (exchange === null) return;
-    const head = responseOf(fields, this.#host.maxHeaderCount);
-    if (head === null || head.status < 200) {
+  #begin(exchange: Exchange, head: ParsedResponse, whole: boolean): void {
+    const bodyless = isBodyless(exchange.upstreamMethod ?? exchange.head.method, head.status);
+    const length = bodyless ? 0 : head.declaredLength;
+    if (whole && length > 0) {
       this.#fail(errors.badResponse);
       return;
     }
+    this.headComplete();
+    this.expectLength(length);
     this.#mode = Mode.body;
-    const whole = (flags & endStreamFlag) !== 0;
-    if (!whole && isGrpc(head)) this.#trailers = null;
+    this.#needsTrailers = !whole && isGrpc(head);
     this.#wait();
     this.#host.listener.responseHead(exchange, head);
-    // The stream may have been abandoned there.
-    if (this.#exchange === null) return;
-    this.#stream?.on('data', (piece: Buffer) => this.#guarded(() => this.#data(piece)));
-    if (this.#paused) this.#stream?.pause();
-    if (!whole) this.#host.listener.responseIdle(exchange);
+    // It may have been abandoned or paused there.
+    if (this.#exchange !== null && !this.#paused) this.startReading();
   }
 
-  #data(piece: Buffer): void {
-    this.#host.received();
+  protected onData(bytes: Uint8Array, start: number, end: number): void {
+    this.#host.answering(this);
     const exchange = this.#exchange;
     if (exchange === null) return;
     this.#wait();
-    this.#host.listener.responseBody(exchange, piece, 0, piece.byteLength);
-    if (this.#exchange !== null) this.#host.listener.responseIdle(exchange);
+    this.#host.listener.responseBody(exchange, bytes, start, end);
   }
 
-  #readTrailers(fields: readonly string[]): void {
-    this.#received();
-    this.#trailers = writeTrailerLines(fields);
-    if (this.#trailers === null) this.#fail(errors.badResponse);
-  }
-
-  /** Node ends a stream that was reset as if it were complete; its code, and missing trailers, tell the two apart. */
-  #ended(): void {
-    const stream = this.#stream;
+  /** No more bytes are available for now. */
+  readIdle(): void {
     const exchange = this.#exchange;
-    if (stream === null || exchange === null || this.#mode !== Mode.body) return;
-    if (isReset(stream)) return;
-    if (this.#trailers === null) {
+    if (exchange !== null && this.#mode === Mode.body) this.#guarded(() => this.#host.listener.responseIdle(exchange));
+  }
+
+  protected onEnd(trailers: string): void {
+    const exchange = this.#exchange;
+    if (exchange === null) return;
+    if (this.#needsTrailers && trailers === '') {
       this.#fail(errors.upstreamClosed);
       return;
     }
-    const trailers = this.#trailers;
     this.#finish();
-    // The response was complete before the request: the rest of the request is not read.
-    if (!this.#requestComplete) this.#reset(ResetCode.noError);
+    // The response was complete before the request: the rest of the request is not sent.
+    if (!this.localEnded) this.reset(ResetCode.noError);
+    else if (!this.closed) this.connection.release(this);
     exchange.upstream = null;
     this.#host.listener.responseEnd(exchange, trailers);
   }
 
-  /** The stream is closed, for whatever reason. */
-  #closed(): void {
-    const stream = this.#stream as ClientHttp2Stream;
-    const code = stream.rstCode;
-    if (code === ResetCode.protocolError) this.#host.broken();
-    if (this.#exchange !== null) {
-      if (code === ResetCode.refusedStream || stream.id === undefined) this.#fail(errors.upstreamRefused);
-      else if (code === ResetCode.protocolError) this.#fail(errors.badResponse);
-      else this.#fail(errors.upstreamClosed);
-    }
-    this.#mode = Mode.closed;
-    this.#deadline.clear();
-    this.#host.released();
+  /** The response is complete, but the client has not read all of it. */
+  get unread(): boolean {
+    return this.remoteEnded && this.#mode === Mode.body;
+  }
+
+  /** Sends nothing more: the backend needs no more for its response. */
+  stopSending(): void {
+    this.localEnded = true;
+    this.endPending = false;
+    this.waiting = false;
+    this.pending?.clear();
+    this.pending = null;
+    this.#requestComplete = true;
+    this.onSent();
+  }
+
+  override receiveData(bytes: Uint8Array, start: number, end: number): number {
+    return this.#mode === Mode.head ? ResetCode.protocolError : super.receiveData(bytes, start, end);
+  }
+
+  override receiveDataEnd(padding: number, endStream: boolean): number {
+    return this.#mode === Mode.head ? ResetCode.protocolError : super.receiveDataEnd(padding, endStream);
+  }
+
+  onReset(code: number): void {
+    if (code === ResetCode.refusedStream) this.refused();
+    else if (code === ResetCode.protocolError) this.#guarded(() => this.#fail(errors.badResponse));
+    else this.#guarded(() => this.#fail(errors.upstreamClosed));
+  }
+
+  /** The backend has stated that it has not processed the request. */
+  refused(): void {
+    this.#guarded(() => this.#fail(errors.upstreamRefused));
   }
 
   #received(): void {
     this.#silent = false;
-    this.#host.received();
+    this.#host.answering(this);
   }
 
   /** Abandons the exchange without notifying anyone; the backend receives a reset. */
   destroy(): void {
     this.#finish();
-    if (this.#stream === null) this.#host.released();
-    else this.#reset(ResetCode.cancel);
+    this.#abandon();
+  }
+
+  #abandon(): void {
+    if (this.closed) return;
+    const reserved = this.id === 0;
+    this.reset(ResetCode.cancel);
+    if (reserved) this.#host.released();
   }
 
   pause(): void {
     this.#paused = true;
     if (!this.#blocked) this.#deadline.clear();
-    this.#stream?.pause();
+    this.stopReading();
   }
 
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
     this.#wait();
-    this.#stream?.resume();
+    if (this.#mode === Mode.body) this.startReading();
   }
 
   /**
@@ -250,28 +264,25 @@ export class UpstreamStream implements UpstreamLink {
     this.#mode = Mode.closed;
   }
 
-  #reset(code: number): void {
-    const stream = this.#stream;
-    if (stream === null || stream.closed || stream.destroyed) return;
-    // Node would end the stream first: a truncated request would look complete.
-    stream.end = doNotEnd;
-    stream.resume();
-    stream.close(code);
-  }
-
   #fail(error: ErrorEntry): void {
     const exchange = this.#exchange;
     if (exchange === null) return;
     const silent = this.#silent;
     this.#finish();
-    this.#reset(ResetCode.cancel);
+    this.#abandon();
     exchange.upstream = null;
     // A session that continues would refuse the same request again: that counts as an attempt.
     const reused = this.reused && (error !== errors.upstreamRefused || this.#host.draining);
     this.#host.listener.upstreamFailed(exchange, error, silent, reused);
   }
 
-  /** For events of Node, above which no caller would catch an exception. */
+  unexpected(error: unknown): void {
+    const exchange = this.#exchange;
+    this.destroy();
+    this.#host.listener.unexpected(exchange, error);
+  }
+
+  /** For calls above which nothing would attribute an exception to the exchange. */
   #guarded(step: () => void): void {
     const exchange = this.#exchange;
     try {
@@ -281,12 +292,6 @@ export class UpstreamStream implements UpstreamLink {
       this.#host.listener.unexpected(exchange, error);
     }
   }
-}
-
-function ignore(): void {}
-
-function isReset(stream: ClientHttp2Stream): boolean {
-  return stream.rstCode !== undefined && stream.rstCode !== ResetCode.noError;
 }
 
 /** Its responses carry the status of the call in trailers, and are incomplete without them. */

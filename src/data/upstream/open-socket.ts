@@ -1,4 +1,3 @@
-import { connect as connectTcp, type Socket } from 'node:net';
 import {
   type ConnectionOptions,
   checkServerIdentity,
@@ -35,11 +34,6 @@ const maxSessions = 1_000;
 const sessionLifetime = 3_600_000;
 
 const sharedByIdentity = new WeakMap<UpstreamTls, Shared>();
-
-/** Starts a TCP connection. */
-export function openPlain({ ip, port }: PoolAddress): Socket {
-  return connectTcp({ host: ip, port, noDelay: true });
-}
 
 /** Starts a TLS connection; `protocol` is the only one that the backend may select (ALPN). */
 export function openTls(

@@ -19,6 +19,22 @@ export function isFieldName(bytes: Uint8Array, start: number, end: number): bool
   return true;
 }
 
+/** The field belongs to a connection of HTTP/1.1: a message that has it is malformed (RFC 9113 8.2.2). */
+export function isConnectionSpecific(name: string): boolean {
+  switch (name.length) {
+    case 7:
+      return name === 'upgrade';
+    case 10:
+      return name === 'connection' || name === 'keep-alive';
+    case 16:
+      return name === 'proxy-connection';
+    case 17:
+      return name === 'transfer-encoding';
+    default:
+      return false;
+  }
+}
+
 /** The range is a value without control bytes, and without blanks around it (RFC 9113 8.2.1). */
 export function isFieldValue(bytes: Uint8Array, start: number, end: number): boolean {
   if (start === end) return true;

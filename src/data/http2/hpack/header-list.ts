@@ -5,7 +5,10 @@ export const fieldOverhead = 32;
 export class HeaderField {
   readonly name: string;
   readonly value: string;
-  /** Name and value obey RFC 9113 8.2.1: a lower-case token, no control bytes, no blanks around the value. */
+  /**
+   * Name and value obey RFC 9113 8.2: a lower-case token that is not the name of a connection-specific field; no control
+   * bytes, no blanks around the value.
+   */
   readonly valid: boolean;
   readonly nameValid: boolean;
   /** The name is that of a pseudo-header field (RFC 9113 8.3), known or not. */
@@ -37,7 +40,7 @@ export class HeaderList {
   size = 0;
   /** Fields, with those that were not kept. */
   count = 0;
-  /** All fields that were kept obey the grammar of names and values. */
+  /** All fields that were kept are valid. */
   valid = true;
   #maxSize = 0;
   #maxCount = 0;

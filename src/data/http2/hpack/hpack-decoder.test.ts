@@ -145,6 +145,9 @@ describe('HpackDecoder', () => {
       assert.equal(valid(name, 'x'), false, name);
     for (const value of ['a\rb', 'a\nb', 'a\x00b', '\x7f', ' a', 'a ', '\ta', 'a\t', ' '])
       assert.equal(valid('a', value), false, JSON.stringify(value));
+    for (const name of ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
+      assert.equal(valid(name, 'x'), false, name);
+    assert.equal(decode([0x0f, 57 - 15, 0x01, 0x78]).list.valid, false, 'transfer-encoding of the static table');
     const decoder = new HpackDecoder();
     assert.equal(decode(literal('a', '\n', 0x40), decoder).list.valid, false);
     assert.equal(decode([0xbe], decoder).list.valid, false, 'by index');

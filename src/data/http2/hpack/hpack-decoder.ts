@@ -1,13 +1,13 @@
 import { latin1 } from '../../../shared/util/bytes/latin1.ts';
 import { DynamicTable } from './dynamic-table.ts';
-import { isFieldName, isFieldValue } from './field-grammar.ts';
+import { isConnectionSpecific, isFieldName, isFieldValue } from './field-grammar.ts';
 import { fieldOverhead, HeaderField, type HeaderList } from './header-list.ts';
 import { decodeHuffman, maxDecodedLength } from './huffman-decoder.ts';
 import { firstDynamicIndex, staticTable } from './static-table.ts';
 
 const staticFields: readonly (HeaderField | null)[] = [
   null,
-  ...staticTable.map(([name, value]) => new HeaderField(name, value, true, true)),
+  ...staticTable.map(([name, value]) => new HeaderField(name, value, !isConnectionSpecific(name), true)),
 ];
 
 /** Bytes of a dynamic table until a size update changes them (RFC 9113 6.5.2). */
@@ -108,7 +108,8 @@ export class HpackDecoder {
     const indexed = mask === 0x3f;
     if (!kept && !indexed) return next;
     const name = known === null ? latin1(nameBytes, nameStart, nameEnd) : known.name;
-    const nameValid = known === null ? isFieldName(nameBytes, nameStart, nameEnd) : known.nameValid;
+    const nameValid =
+      known === null ? isFieldName(nameBytes, nameStart, nameEnd) && !isConnectionSpecific(name) : known.nameValid;
     const value = textStart === textEnd ? '' : latin1(textBytes, textStart, textEnd);
     const field = new HeaderField(name, value, nameValid, isFieldValue(textBytes, textStart, textEnd));
     if (kept) list.keep(field);

@@ -112,8 +112,8 @@ function joined(list: readonly string[]): string[] {
 
 /** Sends a request; returns the fields of its response. */
 async function exchange(session: ClientHttp2Session, fields: Lines, secret: boolean): Promise<string[]> {
-  const list: string[] & { [sensitiveHeaders]?: string[] } = flat(fields);
-  if (secret) list[sensitiveHeaders] = ['x-a', 'authorization'];
+  const list = flat(fields);
+  if (secret) Object.assign(list, { [sensitiveHeaders]: ['x-a', 'authorization'] });
   const stream = session.request(list, { endStream: true });
   stream.resume();
   const [, , raw] = (await once(stream, 'response')) as [unknown, unknown, string[]];
