@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
 /** Frame types (RFC 9113 6). */
 export const Frame = {
@@ -23,6 +24,7 @@ export const Code = {
   protocolError: 1,
   internalError: 2,
   flowControlError: 3,
+  settingsTimeout: 4,
   streamClosed: 5,
   frameSizeError: 6,
   refusedStream: 7,
@@ -98,13 +100,16 @@ export interface StreamRecord {
   code: number | null;
 }
 
-/** An HTTP/2 client that writes exactly the given frames. By itself it only acknowledges SETTINGS and PING. */
+/** An HTTP/2 client that writes exactly the given frames. By itself it only acknowledges SETTINGS and PING, while `answers`. */
 export class FrameClient implements Disposable {
   readonly socket: Socket;
   readonly streams = new Map<number, StreamRecord>();
   /** Error code of the received GOAWAY; null: none. */
   goawayCode: number | null = null;
   closed = false;
+  answers = true;
+  /** SETTINGS frames of the other side. */
+  settings = 0;
   pongs = 0;
   settingsAcks = 0;
   #pending: Buffer = Buffer.alloc(0);
@@ -198,11 +203,14 @@ export class FrameClient implements Disposable {
     switch (type) {
       case Frame.settings:
         if ((flags & Flag.ack) !== 0) this.settingsAcks++;
-        else this.write(frame(Frame.settings, Flag.ack, 0));
+        else {
+          this.settings++;
+          if (this.answers) this.write(frame(Frame.settings, Flag.ack, 0));
+        }
         break;
       case Frame.ping:
         if ((flags & Flag.ack) !== 0) this.pongs++;
-        else this.write(frame(Frame.ping, Flag.ack, 0, payload));
+        else if (this.answers) this.write(frame(Frame.ping, Flag.ack, 0, payload));
         break;
       case Frame.goaway:
         this.goawayCode = payload.readUInt32BE(4);
@@ -242,7 +250,11 @@ const indexedStatuses: Readonly<Record<number, number>> = {
 function statusOf(block: Buffer): number {
   let at = 0;
   // Dynamic table size updates come first.
-  while (at < block.byteLength && ((block[at] as number) & 0xe0) === 0x20) at++;
+  while (at < block.byteLength && ((block[at] as number) & 0xe0) === 0x20) {
+    const long = block[at] === 0x3f;
+    at++;
+    if (long) while ((block[at++] as number) >= 0x80);
+  }
   const indexed = indexedStatuses[block[at] as number];
   if (indexed !== undefined) return indexed;
   const length = block[at + 1] ?? 0;
@@ -272,6 +284,19 @@ export async function openFrames(
   const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen });
   const client = new FrameClient(socket);
   await once(socket, 'connect');
+  if (settings !== null) client.write(preface, frame(Frame.settings, 0, 0, settings));
+  return client;
+}
+
+/** The same over TLS. */
+export async function openSecureFrames(
+  port: number,
+  settings: Uint8Array | null = new Uint8Array(0),
+): Promise<FrameClient> {
+  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] });
+  socket.setNoDelay(true);
+  const client = new FrameClient(socket);
+  await once(socket, 'secureConnect');
   if (settings !== null) client.write(preface, frame(Frame.settings, 0, 0, settings));
   return client;
 }
