@@ -58,9 +58,9 @@ test('a node that is killed during writes keeps every service that it answered w
   const confirmed: string[] = [];
   for (let round = 0; round < rounds; round++) {
     const node = await startNode();
-    let left = 1 + Math.floor(Math.random() * 40);
+    let left = 1 + Math.floor(Math.random() * 100);
     const delay = Math.random() * 4;
-    const writers = ['a', 'b', 'c'].map((writer) =>
+    const writers = Array.from({ length: 20 }, (_, writer) =>
       postUntilBroken(node.url('admin'), `${round}-${writer}`, () => {
         left -= 1;
         if (left === 0) setTimeout(() => node.child.kill('SIGKILL'), delay);
