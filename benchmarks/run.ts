@@ -27,6 +27,7 @@ import { tenTargets } from './scenarios/upstreams.ts';
 import { watched } from './scenarios/watched.ts';
 import { websocket } from './scenarios/websocket.ts';
 import { wholeConfig } from './scenarios/whole-config.ts';
+import { writes } from './scenarios/writes.ts';
 import { checkOut } from './support/against/checkout.ts';
 import { compareSources, differenceTable } from './support/against/compare.ts';
 import { type Difference, isRegression } from './support/against/difference.ts';
@@ -65,6 +66,7 @@ const scenarios: readonly Scenario[] = [
   grpc,
   idleConnections,
   edits,
+  writes,
   wholeConfig,
   hybrid,
   start,
