@@ -67,6 +67,7 @@ async function trafficUnderEdits(
       peerName: 'idle',
       maxRatio: 1.2,
     }),
+    figure({ scenario, what: 'longest request under edits', unit: 'ms', gateway: busy.map(({ max }) => max), max: 10 }),
     figure({ scenario, what: 'failed requests under edits', unit: 'requests', gateway: failed, max: 0 }),
     figure({
       scenario,

@@ -79,6 +79,7 @@ export function spawnGateway(options: GatewayOptions, proxyPort = 0): SpawnedGat
       KONG_NGINX_HTTP_KEEPALIVE_TIMEOUT: '600s',
       KONG_UPSTREAM_KEEPALIVE_MAX_REQUESTS: '1000000',
       SLUICEGATE_LOG_FORMAT: 'json',
+      SLUICEGATE_SHUTDOWN_DELAY: '0s',
       ...options.env,
     },
   });

@@ -70,6 +70,7 @@ async function measureOnce(
   const used = cpuMicroseconds(pids) - before;
   if (figures.failed > 0)
     throw new BenchError(`${subject.name} failed ${figures.failed} of ${figures.requests} requests for ${path}`);
+  if (figures.requests === 0) throw new BenchError(`${subject.name} answered nothing within ${seconds} s for ${path}`);
   return {
     cpuPerRequest: used / figures.requests,
     requestsPerSecond: figures.requests / figures.seconds,
