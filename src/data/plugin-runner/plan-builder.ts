@@ -18,6 +18,8 @@ export class PlanBuilder {
   /** By plugin name: the instance of each scope. */
   readonly #scopes = new Map<string, Map<string, PluginInstance>>();
   readonly #plans = new Map<string, PluginPlan>();
+  /** Read with every request; null: not built since the last change. */
+  #globalPlan: PluginPlan | null = null;
   /** How many entries reference an id: an id without references cannot change a plan. */
   readonly #mentions = new Map<string, number>();
   /** Of all instances: a key that is sent to the wrong route is still secret. */
@@ -28,7 +30,8 @@ export class PlanBuilder {
   }
 
   get globalPlan(): PluginPlan {
-    return this.planFor(null, null, null);
+    this.#globalPlan ??= this.planFor(null, null, null);
+    return this.#globalPlan;
   }
 
   upsert(entry: PlanEntry): void {
@@ -42,6 +45,7 @@ export class PlanBuilder {
     scopes.set(scopeKey(entry), entry.instance);
     for (const id of mentionedIds(entry)) this.#mentions.set(id, (this.#mentions.get(id) ?? 0) + 1);
     this.#plans.clear();
+    this.#globalPlan = null;
     this.#secrets = null;
   }
 
@@ -55,6 +59,7 @@ export class PlanBuilder {
     if (scopes?.size === 0) this.#scopes.delete(entry.instance.name);
     for (const id of mentionedIds(entry)) this.#release(id);
     this.#plans.clear();
+    this.#globalPlan = null;
     this.#secrets = null;
   }
 
