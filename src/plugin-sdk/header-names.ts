@@ -4,6 +4,8 @@ export interface HeaderNames {
   readonly names: readonly string[];
   /** The same in lower case. */
   readonly lower: readonly string[];
+  /** The texts around the values: `First: `, `\r\nSecond: `, ..., `\r\n`. Null: a name occurs twice. */
+  readonly joints: readonly string[] | null;
 }
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -40,8 +42,11 @@ export function headerNames(names: readonly string[]): HeaderNames {
   for (const name of names) {
     if (!token.test(name) || isFramingHeader(name)) throw new Error(`plugins cannot set ${JSON.stringify(name)}`);
   }
+  const lower = names.map((name) => name.toLowerCase());
+  const joints = [...names.map((name, at) => `${at === 0 ? '' : '\r\n'}${name}: `), '\r\n'];
   return Object.freeze({
     names: Object.freeze([...names]),
-    lower: Object.freeze(names.map((name) => name.toLowerCase())),
+    lower: Object.freeze(lower),
+    joints: new Set(lower).size < lower.length ? null : Object.freeze(joints),
   });
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { headerNames } from '../../plugin-sdk/header-names.ts';
 import { HeaderEdits } from './header-edits.ts';
 
 const block = 'Host: a.test\r\nX-One: 1\r\nx-one: 2\r\nAccept: */*\r\n';
@@ -119,4 +120,39 @@ test('setting a header that the block does not have replaces the value that a pl
   edits.setAbsent('X-Trace', 'second');
   assert.equal(edits.applyTo('Host: a\r\n'), 'Host: a\r\nOther: 1\r\nX-Trace: second\r\n');
   assert.throws(() => edits.setAbsent('X-Trace', 'a\nb'), /control character/);
+});
+
+test('headers that are set together are the same as each set alone, before and after other changes', () => {
+  const group = headerNames(['X-One', 'RateLimit-Limit', 'Accept']);
+  const values = ['9', '\u00e4\t', 'ä😀'];
+  const others: readonly ((edits: HeaderEdits) => void)[] = [
+    () => {},
+    (edits) => edits.set('X-One', 'later'),
+    (edits) => edits.setAbsent('accept', 'later'),
+    (edits) => edits.add('RateLimit-Limit', 'later'),
+    (edits) => edits.remove('RateLimit-Limit'),
+    (edits) => edits.setAll(headerNames(['accept', 'X-Two']), ['text/html', '2']),
+    (edits) => edits.setAll(headerNames(['X-Two', 'x-two']), ['1', '2']),
+  ];
+  for (const before of others) {
+    for (const after of others) {
+      const [together, alone] = [new HeaderEdits(), new HeaderEdits()];
+      for (const edits of [together, alone]) before(edits);
+      together.setAll(group, values);
+      for (const [at, name] of group.names.entries()) alone.set(name, values[at] ?? '');
+      for (const edits of [together, alone]) after(edits);
+      assert.equal(together.applyTo(block), alone.applyTo(block));
+      assert.deepEqual([together.isEmpty, together.onlyAdds], [false, false]);
+      assert.deepEqual(together.changesSince(null), alone.changesSince(null));
+      for (const name of group.lower) assert.deepEqual(together.values(block, name), alone.values(block, name));
+      assert.equal(together.copy().applyTo(block), alone.applyTo(block));
+    }
+  }
+});
+
+test('headers that are set together need a value that cannot end a line', () => {
+  const edits = new HeaderEdits();
+  const group = headerNames(['X-One', 'X-Two']);
+  assert.throws(() => edits.setAll(group, ['1', 'a\r\nX-Three: 3']), /control character/);
+  assert.equal(edits.applyTo(block), block);
 });

@@ -10,6 +10,9 @@ export class HeaderEdits {
   /** Bit n: some dropped name has a length of n modulo 32. Spares most lines the lookup. */
   #lengths = 0;
   readonly #added: AddedHeader[] = [];
+  /** Set together, with nothing else changed: then the fields above are empty, and no object is made for each header. */
+  #group: HeaderNames | null = null;
+  #groupValues: readonly string[] = [];
   readonly #foldUnderscores: boolean;
 
   /**
@@ -21,6 +24,7 @@ export class HeaderEdits {
   }
 
   copy(): HeaderEdits {
+    this.#splitGroup();
     const copy = new HeaderEdits(this.#foldUnderscores);
     copy.#dropped.push(...this.#dropped);
     copy.#added.push(...this.#added);
@@ -31,6 +35,8 @@ export class HeaderEdits {
   /** The changes since `before`, by lower-case name. */
   changesSince(before: HeaderEdits | null): ReadonlyMap<string, 'set' | 'added' | 'removed'> {
     const changes = new Map<string, 'set' | 'added' | 'removed'>();
+    this.#splitGroup();
+    if (before !== null) before.#splitGroup();
     const dropped = before === null ? [] : before.#dropped;
     const added = before === null ? [] : before.#added;
     for (const name of this.#dropped) if (!dropped.includes(name)) changes.set(name, 'removed');
@@ -45,12 +51,13 @@ export class HeaderEdits {
   }
 
   get isEmpty(): boolean {
-    return this.#dropped.length === 0 && this.#added.length === 0;
+    return this.#dropped.length === 0 && this.#added.length === 0 && this.#group === null;
   }
 
   /** Replaces all values of a header by one. */
   set(name: string, value: string): void {
     const line = addedHeader(name, value);
+    this.#splitGroup();
     this.#drop(line.lower);
     this.#added.push(line);
   }
@@ -58,26 +65,33 @@ export class HeaderEdits {
   /** The same as `set` for a header without a line in the block, which is not searched. */
   setAbsent(name: string, value: string): void {
     const line = addedHeader(name, value);
+    this.#splitGroup();
     if (this.#added.length > 0) this.#removeAdded(this.#folded(line.lower));
     this.#added.push(line);
   }
 
   /** The same for several headers, whose names were looked at before. */
-  setAll({ names, lower }: HeaderNames, values: readonly string[]): void {
-    for (let at = 0; at < names.length; at++) {
-      const name = names[at]!;
-      this.#drop(lower[at]!);
-      this.#added.push({ name, lower: lower[at]!, value: validValue(name, values[at] ?? '') });
-    }
+  setAll(group: HeaderNames, values: readonly string[]): void {
+    const { names, joints } = group;
+    const valid = names.map((name, at) => validValue(name, values[at] ?? ''));
+    const isFirst = this.isEmpty && joints !== null && !this.#foldUnderscores;
+    this.#splitGroup();
+    this.#group = group;
+    this.#groupValues = valid;
+    if (!isFirst) this.#splitGroup();
   }
 
   /** Adds a value to the existing ones. */
   add(name: string, value: string): void {
-    this.#added.push(addedHeader(name, value));
+    const line = addedHeader(name, value);
+    this.#splitGroup();
+    this.#added.push(line);
   }
 
   remove(name: string): void {
-    this.#drop(lowerName(name));
+    const lower = lowerName(name);
+    this.#splitGroup();
+    this.#drop(lower);
   }
 
   /** The block after the changes: lines left as they were, then lines added, each in order. */
@@ -87,23 +101,31 @@ export class HeaderEdits {
 
   /** Lines are added, and the block stays as it is. */
   get onlyAdds(): boolean {
-    return this.#dropped.length === 0;
+    return this.#dropped.length === 0 && this.#group === null;
   }
 
   /** The lines that follow the block after the changes. */
   get addedLines(): string {
     let text = '';
+    if (this.#group !== null && this.#group.joints !== null) {
+      const { joints } = this.#group;
+      const values = this.#groupValues;
+      for (let at = 0; at < values.length; at++) text += joints[at]! + values[at]!;
+      return text + joints[values.length]!;
+    }
     for (const { name, value } of this.#added) text += `${name}: ${value}\r\n`;
     return text;
   }
 
   /** The lines of the block that stay. */
   keptOf(block: string): string {
-    return this.#dropped.length === 0 ? block : this.#keptLines(block);
+    if (this.#group !== null) return keptLines(block, this.#group.lower, lengthsOf(this.#group), false);
+    return this.#dropped.length === 0 ? block : keptLines(block, this.#dropped, this.#lengths, this.#foldUnderscores);
   }
 
   /** First value after the changes, or null. `lowerName` must be lower case. */
   value(block: string, lowerName: string): string | null {
+    this.#splitGroup();
     if (!this.#dropped.includes(this.#folded(lowerName))) {
       const kept = headerValue(block, lowerName);
       if (kept !== null) return kept;
@@ -113,15 +135,27 @@ export class HeaderEdits {
 
   /** All values after the changes, in order. `lowerName` must be lower case. */
   values(block: string, lowerName: string): readonly string[] {
+    this.#splitGroup();
     const kept = this.#dropped.includes(this.#folded(lowerName)) ? [] : headerValues(block, lowerName);
     const added = this.#added.filter((line) => line.lower === lowerName);
     return added.length === 0 ? kept : [...kept, ...added.map((line) => line.value)];
   }
 
+  /** Makes a change of each header of the group. */
+  #splitGroup(): void {
+    if (this.#group === null) return;
+    const { names, lower } = this.#group;
+    this.#group = null;
+    for (let at = 0; at < names.length; at++) {
+      this.#drop(lower[at]!);
+      this.#added.push({ name: names[at]!, lower: lower[at]!, value: this.#groupValues[at]! });
+    }
+  }
+
   #drop(lower: string): void {
     const folded = this.#folded(lower);
     if (!this.#dropped.includes(folded)) this.#dropped.push(folded);
-    this.#lengths |= 1 << (folded.length & 31);
+    this.#lengths |= lengthBit(folded);
     this.#removeAdded(folded);
   }
 
@@ -131,24 +165,46 @@ export class HeaderEdits {
   }
 
   #folded(lower: string): string {
-    return this.#foldUnderscores && lower.includes('_') ? lower.replaceAll('_', '-') : lower;
+    return this.#foldUnderscores ? withHyphens(lower) : lower;
   }
+}
 
-  #keptLines(block: string): string {
-    let kept = '';
-    let keptFrom = 0;
-    for (let start = 0; start < block.length; ) {
-      const next = block.indexOf('\r\n', start) + 2;
-      const colon = block.indexOf(':', start);
-      const suspect = (this.#lengths & (1 << ((colon - start) & 31))) !== 0;
-      if (suspect && this.#dropped.includes(this.#folded(block.slice(start, colon).toLowerCase()))) {
+function withHyphens(lower: string): string {
+  return lower.includes('_') ? lower.replaceAll('_', '-') : lower;
+}
+
+function lengthBit(name: string): number {
+  return 1 << (name.length & 31);
+}
+
+const groupLengths = new WeakMap<HeaderNames, number>();
+
+function lengthsOf(group: HeaderNames): number {
+  let lengths = groupLengths.get(group);
+  if (lengths === undefined) {
+    lengths = group.lower.reduce((bits, name) => bits | lengthBit(name), 0);
+    groupLengths.set(group, lengths);
+  }
+  return lengths;
+}
+
+/** `lengths`: the `lengthBit` of all dropped names. `folds`: a line's name is compared with `-` for `_`. */
+function keptLines(block: string, dropped: readonly string[], lengths: number, folds: boolean): string {
+  let kept = '';
+  let keptFrom = 0;
+  for (let start = 0; start < block.length; ) {
+    const next = block.indexOf('\r\n', start) + 2;
+    const colon = block.indexOf(':', start);
+    if ((lengths & (1 << ((colon - start) & 31))) !== 0) {
+      const lower = block.slice(start, colon).toLowerCase();
+      if (dropped.includes(folds ? withHyphens(lower) : lower)) {
         kept += block.slice(keptFrom, start);
         keptFrom = next;
       }
-      start = next;
     }
-    return keptFrom === 0 ? block : kept + block.slice(keptFrom);
+    start = next;
   }
+  return keptFrom === 0 ? block : kept + block.slice(keptFrom);
 }
 
 interface AddedHeader {
@@ -173,9 +229,21 @@ export function headerLine(name: string, value: string): string {
 }
 
 function validValue(name: string, value: string): string {
+  if (value.length <= maxWalked && isPrintable(value)) return value;
   if (!unusual.test(value)) return value;
   if (control.test(value)) throw new Error(`header ${name}: the value has a control character`);
   return utf8AsLatin1(value);
+}
+
+/** Longer values are searched by an expression, which takes longer to start. */
+const maxWalked = 20;
+
+function isPrintable(value: string): boolean {
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at);
+    if (code < 0x20 || code > 0x7e) return false;
+  }
+  return true;
 }
 
 /** Plugins set few names, with every request: each is validated once. */
