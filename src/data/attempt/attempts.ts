@@ -159,8 +159,8 @@ export class Attempts implements AddressListener, ResponseListener {
     if (head.status !== 100) x.downstream.sendInformational(x, head.status, head.block);
   }
 
-  responseHead(x: Exchange, head: ParsedResponse): void {
-    x.firstByteMono = monotonic();
+  responseHead(x: Exchange, head: ParsedResponse, now = monotonic()): void {
+    x.firstByteMono = now;
     this.#records.answered(x, head.status);
     const pause = x.policy === null ? null : retryAfterAnswer(x, x.policy, head.status);
     if (pause !== null) {

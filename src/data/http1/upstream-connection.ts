@@ -17,7 +17,8 @@ export interface UpstreamOwner {
   readonly listener: ResponseListener;
   readonly maxHeadSize: number;
   readonly maxHeaderCount: number;
-  released(connection: UpstreamConnection): void;
+  /** `now`: monotonic clock. */
+  released(connection: UpstreamConnection, now: number): void;
   closed(connection: UpstreamConnection): void;
 }
 
@@ -72,11 +73,12 @@ export class UpstreamConnection extends UpstreamWriter implements UpstreamLink {
 
   #feed(bytes: Uint8Array, length: number): void {
     let at = 0;
+    const now = monotonic();
     this.#silent = false;
     while (at < length) {
       switch (this.mode) {
         case Mode.head:
-          at = this.#readHead(bytes, at, length);
+          at = this.#readHead(bytes, at, length, now);
           break;
         case Mode.body: {
           const next = this.#body.feed(bytes, at, length, this.#sink);
@@ -85,18 +87,14 @@ export class UpstreamConnection extends UpstreamWriter implements UpstreamLink {
             this.#fail(errors.badResponse);
             return;
           }
-          if (next === needMore) {
-            at = length;
-            this.wait('read', monotonic());
-          } else {
-            at = next;
-            this.#complete(at < length);
+          if (next !== needMore) {
+            this.#complete(next < length, now);
             return;
           }
+          at = length;
           break;
         }
         case Mode.tunnel:
-          this.wait('read', monotonic());
           if (this.exchange !== null) this.listener.responseBody(this.exchange, bytes, at, length);
           at = length;
           break;
@@ -107,10 +105,13 @@ export class UpstreamConnection extends UpstreamWriter implements UpstreamLink {
       }
     }
     const exchange = this.exchange;
-    if (exchange !== null && this.mode !== Mode.head) this.listener.responseIdle(exchange);
+    if (exchange === null || this.mode === Mode.head) return;
+    // Once for all that has arrived together.
+    this.wait('read', now);
+    this.listener.responseIdle(exchange);
   }
 
-  #readHead(bytes: Uint8Array, start: number, end: number): number {
+  #readHead(bytes: Uint8Array, start: number, end: number, now: number): number {
     const { maxHeadSize, maxHeaderCount } = this.#owner;
     const text = this.#partial.read(bytes, start, end, maxHeadSize);
     if (text === null) {
@@ -133,15 +134,15 @@ export class UpstreamConnection extends UpstreamWriter implements UpstreamLink {
       this.listener.informational(exchange, head);
       return used;
     }
-    this.#begin(exchange, head);
+    this.#begin(exchange, head, now);
     if (this.mode === Mode.body && this.#body.complete) {
-      this.#complete(used < end);
+      this.#complete(used < end, now);
       return end;
     }
     return used;
   }
 
-  #begin(exchange: Exchange, head: ParsedResponse): void {
+  #begin(exchange: Exchange, head: ParsedResponse, now: number): void {
     this.#keepAlive = head.keepAlive;
     if (head.status === 101) {
       this.mode = Mode.tunnel;
@@ -152,12 +153,13 @@ export class UpstreamConnection extends UpstreamWriter implements UpstreamLink {
       const method = exchange.upstreamMethod ?? exchange.head.method;
       this.#body.begin(isBodyless(method, head.status) ? 0 : head.bodyLength);
     }
-    this.wait('read', monotonic());
-    this.listener.responseHead(exchange, head);
+    // The answer has begun before the backend has taken the whole request.
+    if (this.waitingFor === 'write') this.wait('read', now);
+    this.listener.responseHead(exchange, head, now);
   }
 
   /** `junk`: bytes followed the answer. They belong to no request, so the connection cannot be trusted again. */
-  #complete(junk: boolean): void {
+  #complete(junk: boolean, now: number): void {
     const exchange = this.exchange as Exchange;
     const trailers = this.#body.trailers;
     this.exchange = null;
@@ -168,7 +170,7 @@ export class UpstreamConnection extends UpstreamWriter implements UpstreamLink {
     }
     if (this.#keepAlive && this.requestComplete && !junk && !this.socket.destroyed) {
       this.mode = Mode.idle;
-      this.#owner.released(this);
+      this.#owner.released(this, now);
     } else this.destroy();
     exchange.upstream = null;
     this.listener.responseEnd(exchange, trailers);
@@ -193,7 +195,7 @@ export class UpstreamConnection extends UpstreamWriter implements UpstreamLink {
       this.listener.responseEnd(exchange, '');
     } else if (this.mode === Mode.body && this.#body.endsWithConnection) {
       this.#keepAlive = false;
-      this.#complete(false);
+      this.#complete(false, monotonic());
     } else if (exchange !== null) this.#fail(errors.upstreamClosed);
     else this.destroy();
   }

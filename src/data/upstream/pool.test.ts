@@ -51,7 +51,7 @@ test('a connection whose client could not receive the last bytes of a response r
     await ended.promise;
     assert.equal(pool.take(), taken);
   }
-  pool.released(taken);
+  pool.released(taken, performance.now());
   pool.close();
 });
 

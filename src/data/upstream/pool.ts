@@ -62,16 +62,16 @@ export class Pool implements UpstreamOwner, UpstreamSource {
   }
 
   giveBack(link: UpstreamLink): void {
-    this.released(link as UpstreamConnection);
+    this.released(link as UpstreamConnection, monotonic());
   }
 
-  released(connection: UpstreamConnection): void {
+  released(connection: UpstreamConnection, now: number): void {
     if (this.#idle.length >= this.#options.size || connection.requests >= this.#options.maxRequests) {
       connection.destroy();
       return;
     }
     this.#idle.push(connection);
-    connection.park(this.#options.idleTimeout, monotonic());
+    connection.park(this.#options.idleTimeout, now);
   }
 
   closed(connection: UpstreamConnection): void {

@@ -6,7 +6,8 @@ import type { Exchange, UpstreamLink } from '../request/exchange.ts';
 export interface ResponseListener {
   /** A 1xx answer; 101 comes through `responseHead`. */
   informational(exchange: Exchange, head: ParsedResponse): void;
-  responseHead(exchange: Exchange, head: ParsedResponse): void;
+  /** `now`: when it arrived, on the monotonic clock. */
+  responseHead(exchange: Exchange, head: ParsedResponse, now?: number): void;
   /** The range is valid only during the call. */
   responseBody(exchange: Exchange, bytes: Uint8Array, start: number, end: number): void;
   responseEnd(exchange: Exchange, trailers: string): void;
