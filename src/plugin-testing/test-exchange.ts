@@ -117,6 +117,7 @@ function testPeer(
     clientCertificates: clientCertificates ?? null,
     requests: 1,
     lines: '',
+    linesHost: '',
     logged: null,
     recorded: null,
     calls,

@@ -75,7 +75,8 @@ export function requestBytes({ head, bytesReceived }: Exchange): number {
 
 /** Head and body of the answer. */
 export function responseBytes(x: Exchange): number {
-  return bytesWith(x, sentBlock(x));
+  const lines = x.sentSize > 0 ? x.sentSize : sentBlock(x).length;
+  return statusText(x.status, x.reason).length + lines + 2 + x.bytesSent;
 }
 
 /** The same; `block`: its header lines. */

@@ -1,5 +1,6 @@
 import { headerValue } from '../../shared/http/header-block.ts';
 import { reasonPhrases } from '../../shared/http/reason-phrases.ts';
+import { flatText, NumberedLines } from '../../shared/util/bytes/flat-text.ts';
 import { utf8AsLatin1 } from '../../shared/util/bytes/latin1.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import { serverToken } from '../../version.ts';
@@ -16,7 +17,9 @@ export function responseHead(x: Exchange, framing: string, options: ProxyOptions
 /** The header lines of an answer, without its status and its framing. */
 export function responseLines(x: Exchange, options: ProxyOptions): string {
   x.sentLines = gatewayLines(x, options);
-  return sentBlock(x);
+  const lines = sentBlock(x);
+  x.sentSize = lines.length;
+  return lines;
 }
 
 /** The header lines of an answer as they were sent, without its framing. */
@@ -27,12 +30,12 @@ export function sentBlock(x: Exchange): string {
 function gatewayLines(x: Exchange, options: ProxyOptions): string {
   let lines = '';
   if (x.upstreamStartedMono > 0) {
-    if (options.upstreamStatus && x.upstreamStatus > 0) lines += `X-Kong-Upstream-Status: ${x.upstreamStatus}\r\n`;
+    if (options.upstreamStatus && x.upstreamStatus > 0) lines += upstreamStatuses.line(x.upstreamStatus);
     if (options.upstreamLatency) {
       const waited = (x.firstByteMono > 0 ? x.firstByteMono : monotonic()) - x.upstreamStartedMono;
-      lines += `X-Kong-Upstream-Latency: ${Math.round(waited)}\r\n`;
+      lines += upstreamLatencies.line(Math.round(waited));
     }
-    if (options.proxyLatency) lines += `X-Kong-Proxy-Latency: ${Math.round(x.upstreamStartedMono - x.startedMono)}\r\n`;
+    if (options.proxyLatency) lines += proxyLatencies.line(Math.round(x.upstreamStartedMono - x.startedMono));
   } else if (options.responseLatency)
     lines += `X-Kong-Response-Latency: ${Math.round(monotonic() - x.startedMono)}\r\n`;
   if (options.serverTiming) lines += serverTimingLine(x);
@@ -40,6 +43,10 @@ function gatewayLines(x: Exchange, options: ProxyOptions): string {
   if (options.requestIdDownstream) lines += `X-Kong-Request-Id: ${x.id}\r\n`;
   return lines;
 }
+
+const upstreamStatuses = new NumberedLines('X-Kong-Upstream-Status', 600);
+const upstreamLatencies = new NumberedLines('X-Kong-Upstream-Latency', 1000);
+const proxyLatencies = new NumberedLines('X-Kong-Proxy-Latency', 1000);
 
 /** The lines that answer `Kong-Debug: 1`, where `allow_debug_header` is on. */
 function debugLines(x: Exchange): string {
@@ -57,15 +64,27 @@ function debugLines(x: Exchange): string {
 
 /** `Via` and `Server` of an answer from the backend; both can be changed by plugins. */
 export function upstreamLines({ via, server, httpVersion }: ParsedResponse, options: ProxyOptions): string {
-  const serverLine = server !== '' ? `Server: ${server}\r\n` : options.serverHeader ? ownServer : '';
+  const serverLine = server !== '' ? serverLineOf(server) : options.serverHeader ? ownServer : '';
   if (!options.viaHeader) return via === '' ? serverLine : `${serverLine}Via: ${via}\r\n`;
   if (via === '' && httpVersion === '1.1') return serverLine + viaLine;
   return `${serverLine}Via: ${via === '' ? '' : `${via}, `}${httpVersion} ${serverToken}\r\n`;
 }
 
-const ownServer = `Server: ${serverToken}\r\n`;
+/** Backends of one kind name the same server with every answer. */
+let lastServer = '';
+let lastServerLine = '';
+
+function serverLineOf(server: string): string {
+  if (server !== lastServer) {
+    lastServerLine = flatText(`Server: ${server}\r\n`);
+    lastServer = server;
+  }
+  return lastServerLine;
+}
+
+const ownServer = flatText(`Server: ${serverToken}\r\n`);
 /** `Via` of an answer that has none yet. */
-export const viaLine = `Via: 1.1 ${serverToken}\r\n`;
+export const viaLine = flatText(`Via: 1.1 ${serverToken}\r\n`);
 
 /** `Date` and `Server` of an answer that the gateway makes. */
 export function gatewayBlock(options: ProxyOptions): string {
@@ -86,7 +105,10 @@ export function httpDate(): string {
 }
 
 const statusLines = new Map<number, string>(
-  Object.entries(reasonPhrases).map(([status, reason]) => [Number(status), `HTTP/1.1 ${status} ${reason}\r\n`]),
+  Object.entries(reasonPhrases).map(([status, reason]) => [
+    Number(status),
+    flatText(`HTTP/1.1 ${status} ${reason}\r\n`),
+  ]),
 );
 
 export function statusText(status: number, reason: string): string {

@@ -1,4 +1,5 @@
 import type { ConsumerView, CredentialView } from '../../plugin-sdk/request-views.ts';
+import { flatText } from '../../shared/util/bytes/flat-text.ts';
 import { utf8AsLatin1 } from '../../shared/util/bytes/latin1.ts';
 import { headerLine } from '../answer/header-edits.ts';
 
@@ -18,7 +19,7 @@ export function identityLines(consumer: ConsumerView | null, credential: Credent
   if (consumer === null) return makeLines(consumer, credential);
   const last = known.get(consumer);
   if (last !== undefined && last.credential === credential) return last.lines;
-  const lines = makeLines(consumer, credential);
+  const lines = flatText(makeLines(consumer, credential));
   known.set(consumer, { credential, lines });
   return lines;
 }

@@ -1,10 +1,12 @@
 import type { UpstreamTimeouts } from '../../plugin-sdk/attempts.ts';
 import { composeUpstreamPath, escapePath } from '../../shared/http/path.ts';
 import { asBuffer } from '../../shared/util/bytes/as-buffer.ts';
+import { flatText } from '../../shared/util/bytes/flat-text.ts';
 import { hostHeader, hostName } from '../../shared/util/net/host-header.ts';
 import { serverToken } from '../../version.ts';
 import type { HeaderEdits } from '../answer/header-edits.ts';
 import type { RuntimeTarget } from '../balancer/runtime-target.ts';
+import type { ParsedRequest } from '../http1/parsed-request.ts';
 import { asHandshake } from '../http1/websocket-handshake.ts';
 import type { DownstreamPeer, Exchange, UpstreamLink } from '../request/exchange.ts';
 import type { ProxyOptions } from '../request/options.ts';
@@ -65,16 +67,14 @@ function plainMessage(
   options: ProxyOptions,
 ): string {
   const { head, peer } = x;
-  const route = x.route;
-  const stripped = route?.stripPath === true ? x.matchedPath : '';
+  const stripped = x.route?.stripPath === true ? x.matchedPath : '';
   x.upstreamUri = upstreamTarget(x, service);
 
-  let text = `${x.upstreamMethod ?? head.method} ${x.upstreamUri} HTTP/1.1\r\nHost: ${hostFor(x, service, target)}\r\nConnection: keep-alive\r\n`;
-  text += peer.trusted ? trustedForwarding(x, stripped) : forwarding(x, stripped);
-  text +=
-    head.via === '' && head.httpVersion === '1.1'
-      ? viaLine
-      : `Via: ${head.via === '' ? '' : `${head.via}, `}${head.httpVersion} ${serverToken}\r\n`;
+  let text = `${x.upstreamMethod ?? head.method} ${x.upstreamUri}${hostLines(x, service, target)}`;
+  if (peer.trusted) text += trustedForwarding(x, stripped) + viaLine(head);
+  else if (head.forwardedFor !== '' || head.via !== '' || head.httpVersion !== '1.1') {
+    text += forwarding(x, stripped) + viaLine(head);
+  } else text += `${usualForwarding(peer, head.host)}${head.rawPath}\r\n${prefixLine(stripped)}`;
   if (options.requestIdUpstream) text += `X-Kong-Request-Id: ${x.id}\r\n`;
   if (head.trailers) text += 'TE: trailers\r\n';
   if (bodyLength > 0) text += `Content-Length: ${bodyLength}\r\n`;
@@ -106,7 +106,9 @@ export function upstreamTarget(x: Exchange, service: RuntimeService): string {
   return path + query;
 }
 
-const viaLine = `Via: 1.1 ${serverToken}\r\n`;
+function viaLine({ via, httpVersion }: Pick<ParsedRequest, 'via' | 'httpVersion'>): string {
+  return `Via: ${via === '' ? '' : `${via}, `}${httpVersion} ${serverToken}\r\n`;
+}
 
 /** Edits may name any header, including those that the gateway sets, so they are applied to the whole block. */
 function editedHead(text: string, block: string, edits: HeaderEdits): string {
@@ -119,21 +121,51 @@ function needsLength(method: string): boolean {
   return method === 'POST' || method === 'PUT' || method === 'PATCH';
 }
 
-function hostFor(x: Exchange, service: RuntimeService, target: RuntimeTarget): string {
-  if (x.route?.preserveHost === true && x.head.host !== '') return x.head.host;
-  const upstream = x.balanced;
-  if (upstream === null) return service.hostHeader;
-  return hostHeader(service.protocol, upstream.hostHeader ?? target.host, target.port);
+/** The end of the request line, `Host` and `Connection`. */
+function hostLines(x: Exchange, service: RuntimeService, target: RuntimeTarget): string {
+  if (x.route?.preserveHost === true && x.head.host !== '') return linesOf(x.head.host);
+  const { protocol } = service;
+  const name = x.balanced === null ? service.hostHeader : (x.balanced.hostHeader ?? target.host);
+  const last = knownHosts.get(target);
+  if (last !== undefined && last.name === name && last.protocol === protocol) return last.lines;
+  const host = x.balanced === null ? name : hostHeader(protocol, name, target.port);
+  const lines = flatText(linesOf(host));
+  knownHosts.set(target, { name, protocol, lines });
+  return lines;
 }
+
+function linesOf(host: string): string {
+  return ` HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive\r\n`;
+}
+
+interface KnownHost {
+  readonly name: string;
+  readonly protocol: RuntimeService['protocol'];
+  readonly lines: string;
+}
+
+/** The lines that a target got last. The services of an upstream share its targets, and have the same protocol as a rule. */
+const knownHosts = new WeakMap<RuntimeTarget, KnownHost>();
 
 /** Forwarding headers for a peer that is not trusted: its own are appended to or replaced, never trusted. */
 function forwarding(x: Exchange, stripped: string): string {
   const { head, peer } = x;
-  const client =
-    head.forwardedFor === ''
-      ? peerLines(peer)
-      : `X-Forwarded-For: ${head.forwardedFor}, ${peer.peerIp}\r\n${peerTail(peer)}`;
-  return `${client}X-Forwarded-Host: ${hostName(head.host)}\r\nX-Forwarded-Path: ${head.rawPath}\r\n${prefixLine(stripped)}`;
+  const chain = head.forwardedFor === '' ? peer.peerIp : `${head.forwardedFor}, ${peer.peerIp}`;
+  return `X-Forwarded-For: ${chain}\r\n${peerTail(peer)}X-Forwarded-Host: ${hostName(head.host)}\r\nX-Forwarded-Path: ${head.rawPath}\r\n${prefixLine(stripped)}`;
+}
+
+/**
+ * The same for a client that has sent none, with `Via`, up to the value of `X-Forwarded-Path`. Kept for the first host of a connection:
+ * it rarely has another one.
+ */
+function usualForwarding(peer: DownstreamPeer, host: string): string {
+  if (peer.lines !== '' && peer.linesHost === host) return peer.lines;
+  const lines = `X-Forwarded-For: ${peer.peerIp}\r\n${peerTail(peer)}X-Forwarded-Host: ${hostName(host)}\r\nVia: 1.1 ${serverToken}\r\nX-Forwarded-Path: `;
+  if (peer.lines !== '') return lines;
+  // Not the slice of a head, which would keep all of it.
+  peer.linesHost = flatText(host);
+  peer.lines = flatText(lines);
+  return peer.lines;
 }
 
 function trustedForwarding(x: Exchange, stripped: string): string {
@@ -152,12 +184,6 @@ function trustedForwarding(x: Exchange, stripped: string): string {
 
 function prefixLine(stripped: string): string {
   return stripped === '' || stripped === '/' ? '' : `X-Forwarded-Prefix: ${escapePath(stripped)}\r\n`;
-}
-
-/** Lines that are the same for all requests of a connection. */
-function peerLines(peer: DownstreamPeer): string {
-  if (peer.lines === '') peer.lines = `X-Forwarded-For: ${peer.peerIp}\r\n${peerTail(peer)}`;
-  return peer.lines;
 }
 
 function peerTail(peer: DownstreamPeer): string {

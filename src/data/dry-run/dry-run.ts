@@ -131,6 +131,7 @@ export class DryRun {
       clientCertificates: certificates,
       requests: 1,
       lines: '',
+      linesHost: '',
       logged: null,
       recorded: null,
       calls: { call: (x, call) => this.#call(x, call) },

@@ -4,5 +4,5 @@ import type { DownstreamPeer } from '../request/exchange.ts';
 export function callerPeer(peer: DownstreamPeer, ip: string, trusted: boolean): DownstreamPeer {
   const { peerPort, localIp, localPort, scheme, sni, serial, tls, clientCertificates, requests, calls, bodies } = peer;
   const connection = { localIp, localPort, scheme, sni, serial, tls, clientCertificates, requests, calls, bodies };
-  return { ...connection, peerIp: ip, peerPort, trusted, lines: '', logged: null, recorded: null };
+  return { ...connection, peerIp: ip, peerPort, trusted, lines: '', linesHost: '', logged: null, recorded: null };
 }

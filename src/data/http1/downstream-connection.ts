@@ -1,4 +1,5 @@
 import { type ErrorEntry, errors } from '../../shared/errors.ts';
+import { NumberedLines } from '../../shared/util/bytes/flat-text.ts';
 import { requestId } from '../../shared/util/request-ids.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import { responseHead, statusText } from '../answer/response-head.ts';
@@ -12,6 +13,7 @@ import type { ParsedRequest } from './parsed-request.ts';
 import type { BodyFraming } from './response-writer.ts';
 
 const lingerTimeout = 2_000;
+const contentLengths = new NumberedLines('Content-Length', 4096);
 
 /** One client connection: reads requests one after the other, and writes each answer before it handles the next request. */
 export class DownstreamConnection extends DownstreamReader implements Downstream, ClientConnection {
@@ -111,7 +113,7 @@ export class DownstreamConnection extends DownstreamReader implements Downstream
     let framing: BodyFraming = bodyless ? 'none' : 'length';
     let lines = '';
     if (bodyLength >= 0) {
-      if (status !== 204) lines = `Content-Length: ${bodyLength}\r\n`;
+      if (status !== 204) lines = contentLengths.line(bodyLength);
     } else if (!bodyless && head.httpVersion === '1.1') {
       framing = 'chunked';
       lines = 'Transfer-Encoding: chunked\r\n';
@@ -145,7 +147,7 @@ export class DownstreamConnection extends DownstreamReader implements Downstream
       this.bodyPaused = false;
       this.deadline.set(this.host.limits.bodyTimeout, monotonic());
       this.release();
-    } else if (this.#keepAlive) this.next();
+    } else if (this.#keepAlive) this.next(exchange.endedMono);
     else this.#linger();
   }
 
@@ -184,10 +186,10 @@ export class DownstreamConnection extends DownstreamReader implements Downstream
     this.host.handler.finished(exchange);
   }
 
-  protected next(): void {
+  protected next(now: number): void {
     this.mode = Mode.head;
     this.bodyPaused = false;
-    this.deadline.set(this.host.limits.keepaliveTimeout, monotonic());
+    this.deadline.set(this.host.limits.keepaliveTimeout, now);
     if (this.held.size > 0 || this.paused) this.release();
   }
 

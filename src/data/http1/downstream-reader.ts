@@ -71,8 +71,8 @@ export abstract class DownstreamReader {
 
   /** A head is complete. */
   protected abstract begin(head: ParsedRequest): void;
-  /** Reads the next request. */
-  protected abstract next(): void;
+  /** Reads the next request. `now`: monotonic clock. */
+  protected abstract next(now: number): void;
   /** Answers a message that is not a request, and closes. */
   protected abstract refuse(error: ErrorEntry, request: string | Exchange): void;
   /** Ends an exchange whose request body cannot be read. */
@@ -221,7 +221,7 @@ export abstract class DownstreamReader {
       return end;
     }
     if (at === needMore) return end;
-    this.next();
+    this.next(monotonic());
     return at;
   }
 

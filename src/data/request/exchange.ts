@@ -174,8 +174,10 @@ export interface DownstreamPeer {
   readonly clientCertificates: readonly Uint8Array[] | null;
   /** Requests begun on this connection. */
   requests: number;
-  /** Forwarding lines that are the same for all its requests; made with the first. */
+  /** What is the same in all its requests to backends, for one host; made with the first. By `request-message.ts`. */
   lines: string;
+  /** That host. */
+  linesHost: string;
   /** The access log's cache; null: nothing was written yet. */
   logged: LoggedHead | null;
   /** The same of log records: the JSON of the header lines. */
@@ -331,6 +333,8 @@ export class Exchange {
   /** Monotonic clock: when the backend was first asked, when its first byte came. 0: never. */
   upstreamStartedMono = 0;
   firstByteMono = 0;
+  /** When nothing more happened to the exchange; 0: it goes on. By `handle-request.ts`. */
+  endedMono = 0;
 
   // The answer. Written in the folder `answer/`, except where it says otherwise.
 
@@ -361,6 +365,8 @@ export class Exchange {
   error: ErrorEntry | null = null;
   /** Header lines that the gateway added: `X-Kong-...`, `Server-Timing`. By `response-head.ts`. */
   sentLines = '';
+  /** Bytes of the header lines sent, without those of the framing; 0 before. By `response-head.ts`. */
+  sentSize = 0;
   /** Bytes of the body sent. By the engine. */
   bytesSent = 0;
   /** The answer has begun: it can no longer be replaced. By the engine. */

@@ -292,6 +292,7 @@ export class RequestHandler implements DownstreamHandler {
   #count(x: Exchange): void {
     const { meter, usage } = this.#parts;
     const now = monotonic();
+    x.endedMono = now;
     const bytesIn = requestBytes(x);
     const bytesOut = responseBytes(x);
     const bucket = bucketOf(now - x.startedMono);

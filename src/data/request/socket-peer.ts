@@ -24,6 +24,7 @@ export class SocketPeer implements DownstreamPeer {
   readonly bodies: DownstreamPeer['bodies'];
   requests = 0;
   lines = '';
+  linesHost = '';
   logged: DownstreamPeer['logged'] = null;
   recorded: DownstreamPeer['recorded'] = null;
   readonly #socket: TLSSocket | null;
