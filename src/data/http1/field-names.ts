@@ -53,17 +53,24 @@ function compare(text: string, start: number, name: string): number {
 
 /** Without the blanks around it (RFC 9110 5.6.3: space and tab, nothing else). */
 export function trimBlanks(value: string): string {
-  let start = 0;
-  let end = value.length;
-  while (start < end && isBlank(value.charCodeAt(start))) start++;
-  while (end > start && isBlank(value.charCodeAt(end - 1))) end--;
-  return start === 0 && end === value.length ? value : value.slice(start, end);
+  return valueIn(value, 0, value.length);
 }
 
-function isBlank(code: number): boolean {
+/** The same for a part of a head, which is cut out once. */
+export function valueIn(text: string, from: number, to: number): string {
+  let start = from;
+  let end = to;
+  while (start < end && isBlank(text.charCodeAt(start))) start++;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
+  return start === 0 && end === text.length ? text : text.slice(start, end);
+}
+
+export function isBlank(code: number): boolean {
   return code === 32 || code === 9;
 }
 
-export function joinList(list: string, value: string): string {
-  return list === '' ? trimBlanks(value) : `${list}, ${trimBlanks(value)}`;
+/** The list with the value in this part of a head at its end. */
+export function joinList(list: string, text: string, from: number, to: number): string {
+  const value = valueIn(text, from, to);
+  return list === '' ? value : `${list}, ${value}`;
 }

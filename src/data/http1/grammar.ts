@@ -1,3 +1,5 @@
+import { isBlank } from './field-names.ts';
+
 /**
  * The grammar of RFC 9112, as strict as two parsers reading the same bytes need it: CRLF only, no obs-fold, no space
  * before a colon, no control bytes. Each expression is one linear scan over a latin1 string.
@@ -8,6 +10,9 @@
  * accepts: `get` would bypass a route or rule for `GET` if the backend ignores the case.
  */
 export const requestLine = /([A-Z_-]+) ([\x21\x22\x24-\x7e]+) HTTP\/1\.([01])\r\n/y;
+
+/** The rest of the usual line, from its target on. */
+export const usualRequestLine = /[\x21\x22\x24-\x7e]+ HTTP\/1\.1\r\n/y;
 
 /** A method alone (`:method` of HTTP/2). */
 export const methodName = /^[A-Z_-]+$/;
@@ -30,14 +35,25 @@ export const fieldLines = /(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff
 /** A Host value: registered name or IP literal, optional port, which may be empty (RFC 3986 3.2.3); no user part, path or list. */
 export const hostValue = /^(?:[A-Za-z0-9._~!$&'()*+;=%-]+|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{0,5})?$/;
 
-/** A Content-Length value as received after the colon: digits with optional blanks around them (RFC 9110 8.6, RFC 9112 5). */
-const lengthValue = /^[ \t]*([0-9]{1,19})[ \t]*$/;
+/** Most digits of a Content-Length. */
+const maxLengthDigits = 19;
 
-/** The length in such a value; -1 when it is invalid. */
-export function parseLength(value: string): number {
-  const found = lengthValue.exec(value);
-  if (found === null) return -1;
-  const length = Number(found[1]);
+/**
+ * The length in a Content-Length value as received after the colon: digits with optional blanks around them (RFC 9110 8.6,
+ * RFC 9112 5). -1 when it is invalid.
+ */
+export function parseLength(text: string, from: number, to: number): number {
+  let at = from;
+  let end = to;
+  while (at < end && isBlank(text.charCodeAt(at))) at++;
+  while (end > at && isBlank(text.charCodeAt(end - 1))) end--;
+  if (end === at || end - at > maxLengthDigits) return -1;
+  let length = 0;
+  for (; at < end; at++) {
+    const digit = text.charCodeAt(at) - 48;
+    if (!(digit >= 0 && digit <= 9)) return -1;
+    length = length * 10 + digit;
+  }
   return length <= Number.MAX_SAFE_INTEGER ? length : -1;
 }
 

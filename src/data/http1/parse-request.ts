@@ -1,8 +1,16 @@
 import { type ErrorEntry, errors } from '../../shared/errors.ts';
 import { connectionOptions, dropFields } from './connection-options.ts';
 import { debugFieldNames, takeDebugFields } from './debug-fields.ts';
-import { FieldNames, joinList, trimBlanks } from './field-names.ts';
-import { chunkedValue, fieldLines, hostValue, parseLength, rawRequestLine, requestLine } from './grammar.ts';
+import { FieldNames, joinList, trimBlanks, valueIn } from './field-names.ts';
+import {
+  chunkedValue,
+  fieldLines,
+  hostValue,
+  parseLength,
+  rawRequestLine,
+  requestLine,
+  usualRequestLine,
+} from './grammar.ts';
 import { ParsedRequest } from './parsed-request.ts';
 import { encodeRawBytes, readTarget, withoutEmptyPort } from './request-target.ts';
 import { webSocketKey } from './websocket-handshake.ts';
@@ -55,26 +63,62 @@ let lastHost: string | null = null;
  * refused: the error to answer with is returned, and the connection must be closed (RFC 9112 6.3, 11.2).
  */
 export function parseRequestHead(text: string, maxHeaderCount = 1000): ParsedRequest | ErrorEntry {
-  requestLine.lastIndex = 0;
-  let line = requestLine.exec(text);
-  let start = requestLine.lastIndex;
-  let target = line?.[2] ?? '';
-  if (line === null) {
-    rawRequestLine.lastIndex = 0;
-    line = rawRequestLine.exec(text);
-    if (line === null) return errors.badRequest;
-    start = rawRequestLine.lastIndex;
-    target = encodeRawBytes(line[2] as string);
+  const head = new ParsedRequest();
+  let start = 0;
+  let target = '';
+  const method = usualMethod(text);
+  usualRequestLine.lastIndex = method.length + 1;
+  if (method !== '' && usualRequestLine.test(text)) {
+    start = usualRequestLine.lastIndex;
+    head.method = method;
+    target = text.slice(method.length + 1, start - usualLineEnd.length);
+  } else {
+    requestLine.lastIndex = 0;
+    let line = requestLine.exec(text);
+    start = requestLine.lastIndex;
+    target = line?.[2] ?? '';
+    if (line === null) {
+      rawRequestLine.lastIndex = 0;
+      line = rawRequestLine.exec(text);
+      if (line === null) return errors.badRequest;
+      start = rawRequestLine.lastIndex;
+      target = encodeRawBytes(line[2] as string);
+    }
+    head.method = line[1] as string;
+    if (line[3] === '0') {
+      head.httpVersion = '1.0';
+      head.keepAlive = false;
+    }
   }
   fieldLines.lastIndex = start;
   if (!fieldLines.test(text) || fieldLines.lastIndex !== text.length) return errors.badRequest;
-  const head = new ParsedRequest();
-  head.method = line[1] as string;
-  if (line[3] === '0') {
-    head.httpVersion = '1.0';
-    head.keepAlive = false;
-  }
   return readFields(head, text, start, maxHeaderCount) ?? readTarget(head, target) ?? head;
+}
+
+const usualLineEnd = ' HTTP/1.1\r\n';
+
+/** The method of a head that begins with one of the usual ones and a space; else ''. */
+function usualMethod(text: string): string {
+  switch (text.charCodeAt(0)) {
+    case 71:
+      return text.startsWith('GET ') ? 'GET' : '';
+    case 80:
+      return text.startsWith('POST ')
+        ? 'POST'
+        : text.startsWith('PUT ')
+          ? 'PUT'
+          : text.startsWith('PATCH ')
+            ? 'PATCH'
+            : '';
+    case 68:
+      return text.startsWith('DELETE ') ? 'DELETE' : '';
+    case 72:
+      return text.startsWith('HEAD ') ? 'HEAD' : '';
+    case 79:
+      return text.startsWith('OPTIONS ') ? 'OPTIONS' : '';
+    default:
+      return '';
+  }
 }
 
 /**
@@ -113,11 +157,11 @@ export function readFields(
       switch (code) {
         case 1:
           hosts++;
-          head.host = trimBlanks(text.slice(colon + 1, end));
+          head.host = valueIn(text, colon + 1, end);
           break;
         case 2: {
           if (length >= 0) return errors.badRequest;
-          length = parseLength(text.slice(colon + 1, end));
+          length = parseLength(text, colon + 1, end);
           if (length < 0) return errors.badRequest;
           break;
         }
@@ -127,43 +171,43 @@ export function readFields(
           chunked = true;
           break;
         case 4:
-          connection = joinList(connection, text.slice(colon + 1, end));
+          connection = joinList(connection, text, colon + 1, end);
           break;
         case 5:
-          expect = joinList(expect, text.slice(colon + 1, end));
+          expect = joinList(expect, text, colon + 1, end);
           break;
         case 6:
-          upgrade = joinList(upgrade, text.slice(colon + 1, end));
+          upgrade = joinList(upgrade, text, colon + 1, end);
           break;
         case 7:
-          te = joinList(te, text.slice(colon + 1, end));
+          te = joinList(te, text, colon + 1, end);
           break;
         case 8:
-          head.via = joinList(head.via, text.slice(colon + 1, end));
+          head.via = joinList(head.via, text, colon + 1, end);
           break;
         case 9:
-          head.forwardedFor = joinList(head.forwardedFor, text.slice(colon + 1, end));
+          head.forwardedFor = joinList(head.forwardedFor, text, colon + 1, end);
           break;
         case 10:
-          head.forwardedProto = trimBlanks(text.slice(colon + 1, end));
+          head.forwardedProto = valueIn(text, colon + 1, end);
           break;
         case 11:
-          head.forwardedHost = trimBlanks(text.slice(colon + 1, end));
+          head.forwardedHost = valueIn(text, colon + 1, end);
           break;
         case 12:
-          head.forwardedPort = trimBlanks(text.slice(colon + 1, end));
+          head.forwardedPort = valueIn(text, colon + 1, end);
           break;
         case 13:
-          head.forwardedPath = trimBlanks(text.slice(colon + 1, end));
+          head.forwardedPath = valueIn(text, colon + 1, end);
           break;
         case 14:
-          head.forwardedPrefix = trimBlanks(text.slice(colon + 1, end));
+          head.forwardedPrefix = valueIn(text, colon + 1, end);
           break;
         case 15:
-          head.realIp = trimBlanks(text.slice(colon + 1, end));
+          head.realIp = valueIn(text, colon + 1, end);
           break;
         case 17:
-          head.forwarded = joinList(head.forwarded, text.slice(colon + 1, end));
+          head.forwarded = joinList(head.forwarded, text, colon + 1, end);
           break;
         case 18:
           debug = true;

@@ -1,6 +1,7 @@
 import { withoutFields } from '../../shared/http/header-block.ts';
+import { reasonPhrases } from '../../shared/http/reason-phrases.ts';
 import { connectionOptions } from './connection-options.ts';
-import { FieldNames, joinList, trimBlanks } from './field-names.ts';
+import { FieldNames, joinList, valueIn } from './field-names.ts';
 import { chunkedValue, fieldLines, parseLength, statusLine } from './grammar.ts';
 
 const dropped = 8;
@@ -51,20 +52,47 @@ export class ParsedResponse {
  * read it differently: the client receives 502 and the connection is closed (RFC 9112 6.3).
  */
 export function parseResponseHead(text: string, maxHeaderCount = 1000): ParsedResponse | null {
-  statusLine.lastIndex = 0;
-  const line = statusLine.exec(text);
-  if (line === null) return null;
-  const start = statusLine.lastIndex;
+  const head = new ParsedResponse();
+  let start = 0;
+  const usual = usualStatus(text);
+  if (usual !== undefined) {
+    start = usual.line.length;
+    head.status = usual.status;
+    head.reason = usual.reason;
+  } else {
+    statusLine.lastIndex = 0;
+    const line = statusLine.exec(text);
+    if (line === null) return null;
+    start = statusLine.lastIndex;
+    head.status = Number(line[2]);
+    head.reason = line[3] ?? '';
+    if (line[1] === '0') {
+      head.minorVersion = 0;
+      head.keepAlive = false;
+    }
+  }
   fieldLines.lastIndex = start;
   if (!fieldLines.test(text) || fieldLines.lastIndex !== text.length) return null;
-  const head = new ParsedResponse();
-  head.status = Number(line[2]);
-  head.reason = line[3] ?? '';
-  if (line[1] === '0') {
-    head.minorVersion = 0;
-    head.keepAlive = false;
-  }
   return readResponseFields(head, text, start, maxHeaderCount) ? head : null;
+}
+
+interface UsualStatus {
+  readonly status: number;
+  readonly reason: string;
+  /** The whole line. */
+  readonly line: string;
+}
+
+const usualStatuses: readonly (UsualStatus | undefined)[] = Array.from({ length: 600 }, (_, status) => {
+  const reason = reasonPhrases[status];
+  return reason === undefined ? undefined : { status, reason, line: `HTTP/1.1 ${status} ${reason}\r\n` };
+});
+
+/** What a head begins with that has the usual reason for its status; undefined for any other. */
+function usualStatus(text: string): UsualStatus | undefined {
+  const status = (text.charCodeAt(9) - 48) * 100 + (text.charCodeAt(10) - 48) * 10 + text.charCodeAt(11) - 48;
+  const usual = status > 0 && status < 600 ? usualStatuses[status] : undefined;
+  return usual !== undefined && text.startsWith(usual.line) ? usual : undefined;
 }
 
 /** Reads the field lines from `start` through the empty line at the end; they have passed the grammar. False: invalid. */
@@ -83,32 +111,31 @@ export function readResponseFields(head: ParsedResponse, text: string, start: nu
     if (code !== 0) {
       if (runStart < at) kept += text.slice(runStart, at);
       runStart = end + 2;
-      const value = text.slice(colon + 1, end);
       switch (code) {
         case 1: {
           if (head.declaredLength >= 0) return false;
-          head.declaredLength = parseLength(value);
+          head.declaredLength = parseLength(text, colon + 1, end);
           if (head.declaredLength < 0) return false;
           break;
         }
         case 2:
-          if (chunked || !chunkedValue.test(value)) return false;
+          if (chunked || !chunkedValue.test(text.slice(colon + 1, end))) return false;
           chunked = true;
           break;
         case 3:
-          connection = joinList(connection, value);
+          connection = joinList(connection, text, colon + 1, end);
           break;
         case 4:
-          head.upgrade = joinList(head.upgrade, value);
+          head.upgrade = joinList(head.upgrade, text, colon + 1, end);
           break;
         case 5:
-          head.trailer = joinList(head.trailer, value);
+          head.trailer = joinList(head.trailer, text, colon + 1, end);
           break;
         case 6:
-          head.via = joinList(head.via, value);
+          head.via = joinList(head.via, text, colon + 1, end);
           break;
         case 7:
-          head.server = trimBlanks(value);
+          head.server = valueIn(text, colon + 1, end);
           break;
       }
     }
