@@ -1,5 +1,3 @@
-import { writeLatin1 } from '../../../shared/util/bytes/latin1.ts';
-
 /** The header block that is being encoded, in a buffer that grows. One serves many blocks, one after the other. */
 export class BlockBuffer {
   bytes: Buffer;
@@ -36,26 +34,24 @@ export class BlockBuffer {
     bytes[this.length++] = left;
   }
 
-  append(source: Uint8Array): void {
+  append(source: Uint8Array, start: number, end: number): void {
     const { bytes } = this;
+    if (end - start > longRange) {
+      bytes.set(source.subarray(start, end), this.length);
+      this.length += end - start;
+      return;
+    }
     let to = this.length;
-    for (let at = 0; at < source.length; at++) bytes[to++] = source[at] as number;
+    for (let at = start; at < end; at++) bytes[to++] = source[at] as number;
     this.length = to;
   }
 
-  /** A part of a text of one char for each byte, as a string literal that is not Huffman-coded. */
-  plain(text: string, start: number, end: number): void {
+  /** A string literal that is not Huffman-coded. */
+  plain(source: Uint8Array, start: number, end: number): void {
     this.integer(0, 0x7f, end - start);
-    if (end - start > longText) {
-      this.length += writeLatin1(this.bytes, text.slice(start, end), this.length);
-      return;
-    }
-    const { bytes } = this;
-    let to = this.length;
-    for (let at = start; at < end; at++) bytes[to++] = text.charCodeAt(at);
-    this.length = to;
+    this.append(source, start, end);
   }
 }
 
 /** From here on a call of native code costs less than a loop. */
-const longText = 48;
+const longRange = 200;

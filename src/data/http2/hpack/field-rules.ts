@@ -20,7 +20,7 @@ export type Coding = (typeof Coding)[keyof typeof Coding];
 /** A field name as it appears in header blocks, and how it is sent. */
 export class FieldRule {
   /** The name as it was found, with its colon. */
-  readonly prefix: string;
+  readonly prefix: Uint8Array;
   readonly coding: Coding;
   /** The name in lower case. */
   readonly name: string;
@@ -28,6 +28,8 @@ export class FieldRule {
   readonly literal: Uint8Array;
   /** Its first index in the static table; 0: none. */
   readonly staticIndex: number;
+  /** The values that follow each other in the static table from there on. */
+  readonly staticValues: readonly Uint8Array[];
   /** For names with a place in the dynamic table: their number, else -1. */
   readonly slot: number;
   /** The rule of the field that followed last time: fields tend to come in the same order. */
@@ -35,19 +37,21 @@ export class FieldRule {
 
   constructor(found: string, coding: Coding) {
     const name = found.toLowerCase();
-    this.prefix = `${found}:`;
+    this.prefix = Buffer.from(`${found}:`, 'latin1');
     this.coding = coding;
     this.name = name;
     this.literal = literalOf(name);
     this.staticIndex = staticTable.findIndex(([known]) => known === name) + 1;
+    this.staticValues = staticTable.flatMap(([known, value]) =>
+      known === name && value !== '' ? [Buffer.from(value, 'latin1')] : [],
+    );
     this.slot = slots.get(name) ?? -1;
   }
 }
 
 function literalOf(name: string): Uint8Array {
   const buffer = new BlockBuffer(name.length + 8);
-  buffer.reserve(name.length + 8);
-  appendText(buffer, name);
+  appendText(buffer, Buffer.from(name, 'latin1'), 0, name.length);
   return Uint8Array.from(buffer.bytes.subarray(0, buffer.length));
 }
 
@@ -109,10 +113,10 @@ export class FieldRules {
     this.#dropped = new Set(dropped);
   }
 
-  /** The rule of the field whose line begins at `at`, after a field with the rule `previous`. */
-  at(block: string, at: number, previous: FieldRule): FieldRule {
+  /** The rule of the field whose line begins at `at`, after a field with the rule `previous`. `bytes`: the same as `block`. */
+  at(block: string, bytes: Uint8Array, at: number, previous: FieldRule): FieldRule {
     const likely = previous.next;
-    if (likely !== null && block.startsWith(likely.prefix, at)) return likely;
+    if (likely !== null && beginsWith(bytes, at, likely.prefix)) return likely;
     const name = block.slice(at, block.indexOf(':', at));
     const known = this.#known.get(name);
     if (known !== undefined) {
@@ -133,4 +137,10 @@ export class FieldRules {
     if (this.#known.size < maxKnown && name.length <= maxKnownLength) this.#known.set(name, rule);
     return rule;
   }
+}
+
+/** The range from `at` on begins with these bytes. */
+export function beginsWith(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
+  for (let index = 0; index < wanted.length; index++) if (bytes[at + index] !== wanted[index]) return false;
+  return true;
 }

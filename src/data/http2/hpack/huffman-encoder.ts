@@ -1,35 +1,35 @@
 import type { BlockBuffer } from './block-buffer.ts';
 import { huffmanCode } from './huffman-code.ts';
 
-/** Bytes of the Huffman code of a text of one char for each byte. */
-export function huffmanLength(text: string): number {
+/** Bytes of the Huffman code of a range. */
+export function huffmanLength(source: Uint8Array, start: number, end: number): number {
   const { lengths } = huffmanCode;
   let bits = 0;
-  for (let at = 0; at < text.length; at++) bits += lengths[text.charCodeAt(at)] as number;
+  for (let at = start; at < end; at++) bits += lengths[source[at] as number] as number;
   return (bits + 7) >> 3;
 }
 
 /** Appends a string literal in the shorter of its two forms (RFC 7541 5.2). There must be room for the longer one. */
-export function appendText(to: BlockBuffer, text: string): void {
-  const length = huffmanLength(text);
-  if (length >= text.length) {
-    to.plain(text, 0, text.length);
+export function appendText(to: BlockBuffer, source: Uint8Array, start: number, end: number): void {
+  const length = huffmanLength(source, start, end);
+  if (length >= end - start) {
+    to.plain(source, start, end);
     return;
   }
   to.integer(0x80, 0x7f, length);
-  appendHuffman(to, text);
+  appendHuffman(to, source, start, end);
 }
 
 /** Appends the code, padded. There must be room. */
-export function appendHuffman(to: BlockBuffer, text: string): void {
+export function appendHuffman(to: BlockBuffer, source: Uint8Array, start: number, end: number): void {
   const { codes, lengths } = huffmanCode;
-  // The lowest `count` bits of `bits` are still to be written: fewer than eight between two chars.
+  // The lowest `count` bits of `bits` are still to be written: fewer than eight between two bytes.
   let bits = 0;
   let count = 0;
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at);
-    const code = codes[char] as number;
-    let left = lengths[char] as number;
+  for (let at = start; at < end; at++) {
+    const byte = source[at] as number;
+    const code = codes[byte] as number;
+    let left = lengths[byte] as number;
     // At most 16 bits at once, so that nothing is shifted out.
     while (left > 0) {
       const taken = Math.min(left, 16);
