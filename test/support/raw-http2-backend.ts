@@ -19,8 +19,8 @@ export interface RawHttp2Options {
   readonly hello?: Buffer | null;
   /** Called for each request head. `count`: within its session, from 1. */
   readonly request?: (session: RawSession, stream: number, count: number) => void;
-  /** Called for each frame of another type. */
-  readonly frame?: (session: RawSession, type: number, stream: number) => void;
+  /** Called for each frame of another type. `length`: bytes of its payload. */
+  readonly frame?: (session: RawSession, type: number, stream: number, flags: number, length: number) => void;
 }
 
 export interface RawHttp2Backend extends AsyncDisposable {
@@ -92,11 +92,12 @@ function readFrames(session: RawSession, options: RawHttp2Options): void {
       const type = rest[3] as number;
       const flags = rest[4] as number;
       const stream = rest.readUInt32BE(5);
-      rest = rest.subarray(9 + rest.readUIntBE(0, 3));
+      const length = rest.readUIntBE(0, 3);
+      rest = rest.subarray(9 + length);
       if (type === Frame.settings && (flags & Flag.ack) === 0 && options.hello !== null)
         session.send(Frame.settings, Flag.ack, 0);
       if (type === Frame.headers) options.request?.(session, stream, ++requests);
-      else options.frame?.(session, type, stream);
+      else options.frame?.(session, type, stream, flags, length);
     }
   });
 }
